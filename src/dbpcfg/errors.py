@@ -1,0 +1,17 @@
+"""What can go wrong through no fault of the program, one base class for all of it."""
+
+
+class DbpcfgError(ValueError):
+    """A mistake in the input or in how the package was called; the message says what to do."""
+
+
+class TreeSyntaxError(DbpcfgError):
+    """A bracketed tree that cannot be read."""
+
+
+class GrammarError(DbpcfgError):
+    """Arrays or a file that are not a grammar."""
+
+
+class UnparsableError(DbpcfgError):
+    """A sentence that the grammar gives probability zero."""
