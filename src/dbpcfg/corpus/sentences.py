@@ -1,0 +1,87 @@
+"""Sentences as arrays of word numbers, laid end to end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.kernels import Ints, Longs
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The words of a language, numbered in the order given."""
+
+    words: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.index) != len(self.words):
+            twice = next(word for n, word in enumerate(self.words) if self.index[word] != n)
+            raise DbpcfgError(f"the vocabulary has {twice!r} twice; every word must be there once")
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """The number of each word."""
+        return {word: number for number, word in enumerate(self.words)}
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def encode(self, sentences: Iterable[Sequence[str]]) -> Corpus:
+        """Number the words of some sentences; a word that is not in the vocabulary is an error."""
+        sentences = list(sentences)
+        numbers: list[int] = []
+        for n, sentence in enumerate(sentences, start=1):
+            if not sentence:
+                raise DbpcfgError(f"sentence {n} has no words; leave empty sentences out")
+            for word in sentence:
+                number = self.index.get(word)
+                if number is None:
+                    raise DbpcfgError(
+                        f"sentence {n}: {word!r} is not one of the vocabulary's {len(self)} words"
+                    )
+                numbers.append(number)
+        lengths = [len(sentence) for sentence in sentences]
+        return Corpus(
+            tokens=np.array(numbers, dtype=np.int32),
+            starts=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+            vocabulary=self,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """Sentences over one vocabulary.
+
+    Sentence ``s`` is ``tokens[starts[s] : starts[s + 1]]``.
+    """
+
+    tokens: Ints
+    starts: Longs
+    vocabulary: Vocabulary
+
+    @classmethod
+    def from_sentences(cls, sentences: Iterable[Sequence[str]]) -> Corpus:
+        """Make a corpus and its vocabulary, words numbered in order of first appearance."""
+        sentences = list(sentences)
+        words = dict.fromkeys(word for sentence in sentences for word in sentence)
+        return Vocabulary(tuple(words)).encode(sentences)
+
+    @property
+    def lengths(self) -> Longs:
+        """The number of words of each sentence."""
+        return np.diff(self.starts)
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __getitem__(self, sentence: int) -> list[str]:
+        numbers = self.tokens[self.starts[sentence] : self.starts[sentence + 1]]
+        return [self.vocabulary.words[number] for number in numbers]
+
+    def __iter__(self) -> Iterator[list[str]]:
+        return (self[sentence] for sentence in range(len(self)))

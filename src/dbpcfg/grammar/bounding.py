@@ -1,0 +1,184 @@
+"""What a bound on memory makes of a grammar: h, G(s,d) and E⁺ (the paper's section 4.1).
+
+**Levels.** A node of a binary tree has a side s and a depth d. The root is (L,1). A left node (L,d)
+has children (L,d) and (R,d); a right node (R,d) has children (L,d+1) and (R,d). Right nodes deeper
+than D do not exist, so (L,D+1) can only be a word. We number the pairs
+
+    level     0      1      2      3    …   2D−2    2D−1     2D
+    node    (L,1)  (R,1)  (L,2)  (R,2)  …  (L,D)   (R,D)  (L,D+1)
+
+so that the children of a node on level m are on levels m and m + 1: the left child on the even one,
+the right child on the odd one.
+
+**Exact, without iteration.** The paper iterates h twenty times. But h(L,D+1) is known (the lexical
+mass), h(R,d) is linear in itself once h(L,d+1) is known, and h(L,d) is linear in itself once h(R,d)
+is: two small linear systems for each depth, from the deepest up, give the limit.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dbpcfg.errors import GrammarError
+from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.kernels import Floats
+
+
+def check_depth(depth: int) -> int:
+    """Return a valid bound D, or say what is wrong with it."""
+    if depth < 1:
+        raise GrammarError(f"the depth bound must be at least 1, got {depth}")
+    return depth
+
+
+def left_child(level: int) -> int:
+    """The level of the left child of a node on this level: the even one of level, level + 1."""
+    return level + level % 2
+
+
+def right_child(level: int) -> int:
+    """The level of the right child of a node on this level: the odd one of level, level + 1."""
+    return level + (level + 1) % 2
+
+
+def absorption(transition: Floats, leaving: Floats, rewards: Floats) -> Floats:
+    """Least non-negative solution x of x = transition · x + rewards.
+
+    ``leaving`` is what each row of ``transition`` lacks to one. Knowing it apart, elimination needs
+    no subtraction (Grassmann, Taksar and Heyman 1985), so small probabilities keep all their
+    digits. Categories that can never leave have x = 0.
+    """
+    P, leaving, x = transition.copy(), leaving.copy(), rewards.astype(float)
+    K = len(P)
+    for k in range(K - 1, -1, -1):
+        out = P[k, :k].sum() + leaving[k]  # = 1 − P[k, k], without the subtraction
+        if out <= 0.0:
+            P[k], x[k] = 0.0, 0.0
+            continue
+        P[k, :k] /= out
+        x[k] /= out
+        leaving[k] /= out
+        into = P[:k, k].copy()
+        P[:k, :k] += np.outer(into, P[k, :k])
+        x[:k] += np.multiply.outer(into, x[k])
+        leaving[:k] += into * leaving[k]
+    for k in range(1, K):
+        x[k] += P[k, :k] @ x[:k]
+    return x
+
+
+def containment(grammar: Grammar, depth: int) -> Floats:
+    """h: ``[level, c]`` is the probability that c on that level yields words within the bound.
+
+    The limit of the paper's h^(i) as i → ∞::
+
+        h(L,D+1) = lex
+        h(R,d)   = lex + G (h(L,d+1) ⊗ h(R,d))      linear in h(R,d)
+        h(L,d)   = lex + G (h(L,d)   ⊗ h(R,d))      linear in h(L,d)
+    """
+    G, lex = grammar.binary, grammar.lexical_mass
+    levels = 2 * check_depth(depth) + 1
+    h = np.empty((levels, grammar.categories))
+    h[-1] = lex
+    within, beyond = lex, G.sum(axis=(1, 2))
+    for level in range(levels - 2, -1, -1):
+        # One child is of the level below, already known; the other is of this very level.
+        known_child = "cab,a->cb" if level % 2 else "cab,b->ca"
+        same = np.einsum(known_child, G, within)
+        lost = np.einsum(known_child, G, beyond).sum(axis=1)
+        solved = absorption(same, lex + lost, np.stack([lex, lost], axis=1))
+        within, beyond = solved[:, 0], solved[:, 1]
+        beyond[within + beyond == 0.0] = 1.0  # it recurs for ever, and so never fits
+        h[level] = within
+    return h
+
+
+def containment_by_iteration(grammar: Grammar, depth: int, iterations: int = 20) -> Floats:
+    """h^(I), the paper's own approximation of h by I terms, for comparison."""
+    G, lex = grammar.binary, grammar.lexical_mass
+    levels = 2 * check_depth(depth) + 1
+    h = np.zeros((levels, grammar.categories))
+    for _ in range(iterations):
+        previous = h.copy()
+        h[-1] = lex
+        for m in range(levels - 1):
+            children = previous[left_child(m)], previous[right_child(m)]
+            h[m] = lex + np.einsum("cab,a,b->c", G, *children)
+    return h
+
+
+def termination(grammar: Grammar, tolerance: float = 1e-15, most: int = 200) -> Floats:
+    """h without a bound: the probability that c yields a finite tree at all.
+
+    The least solution of h = lex + G (h ⊗ h), by Newton's method from zero, which climbs to it
+    (Etessami and Yannakakis 2009).
+    """
+    G, lex = grammar.binary, grammar.lexical_mass
+    K = grammar.categories
+    h = np.zeros(K)
+    for _ in range(most):
+        slope = np.einsum("cab,b->ca", G, h) + np.einsum("cab,a->cb", G, h)
+        step = lex + np.einsum("cab,a,b->c", G, h, h) - h
+        step = np.linalg.lstsq(np.eye(K) - slope, step, rcond=None)[0]
+        h = np.clip(h + step, 0.0, 1.0)
+        if np.abs(step).max() < tolerance:
+            break
+    return h
+
+
+def fitting_mass(grammar: Grammar, h: Floats) -> float:
+    """Z = Σ_c π_c h(L,1,c): the probability that a tree fits the bound."""
+    return float(grammar.root @ h[0])
+
+
+def bounded_root(grammar: Grammar, h: Floats) -> Floats:
+    """π under the bound: T's expansion T → c, reweighted by h(L,1,c) and renormalised."""
+    reweighted: Floats = grammar.root * h[0] / fitting_mass(grammar, h)
+    return reweighted
+
+
+def bounded_binary(grammar: Grammar, h: Floats, level: int) -> Floats:
+    """G(s,d) for binary rules: G[c → a b] · h(a) · h(b) / h(c), each h on its own level.
+
+    On the last level, (L,D+1), and for categories that cannot fit (h = 0) there are none.
+    """
+    if level == len(h) - 1:
+        return np.zeros_like(grammar.binary)
+    a, b = h[left_child(level)], h[right_child(level)]
+    reweighted = grammar.binary * a[:, np.newaxis] * b
+    return _divide(reweighted, h[level][:, np.newaxis, np.newaxis])
+
+
+def bounded_lexical(grammar: Grammar, h: Floats, level: int) -> Floats:
+    """G(s,d) for words: G[c → w] / h(c)."""
+    return _divide(grammar.lexical, h[level][:, np.newaxis])
+
+
+def left_corner_expectations(grammar: Grammar, h: Floats) -> Floats:
+    """E⁺: ``[d, b, p]`` is the expected number of p among the left descendants of b = (R,d)::
+
+        E¹_d = G(R,d)   marginalised to the left child
+        Eⁱ_d = Eⁱ⁻¹_d · G(L,d+1) marginalised likewise
+        E⁺_d = Σ_i Eⁱ_d = E¹_d (I − G(L,d+1))⁻¹
+
+    The paper writes G(L,d) in the second line; the left children of (R,d) are (L,d+1) by its own
+    definition of h. At depth 0 the one bottom sign is T, kept in row 0; the other rows are zero.
+    """
+    K, D = grammar.categories, len(h) // 2
+    expectations = np.zeros((D + 1, K, K))
+    for d in range(D + 1):
+        if d == 0:
+            first = np.zeros((K, K))
+            first[0] = bounded_root(grammar, h)
+        else:
+            first = bounded_binary(grammar, h, 2 * d - 1).sum(axis=2)
+        descent = bounded_binary(grammar, h, 2 * d).sum(axis=2)
+        lexical = _divide(grammar.lexical_mass, h[2 * d])
+        expectations[d] = first @ absorption(descent, lexical, np.eye(K))
+    return expectations
+
+
+def _divide(numerator: Floats, denominator: Floats) -> Floats:
+    """Quotient that is zero where the denominator is."""
+    shape = np.broadcast_shapes(numerator.shape, denominator.shape)
+    return np.divide(numerator, denominator, out=np.zeros(shape), where=denominator > 0)

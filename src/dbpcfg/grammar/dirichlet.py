@@ -1,0 +1,63 @@
+"""Rows of probabilities drawn from Dirichlet distributions.
+
+A Dirichlet row is a row of Gamma variables divided by their sum. With β well below one a Gamma
+variable is often smaller than the smallest float (its logarithm is of the order of −1/β), so both
+the draw and the division are done on logarithms. Each entry of a table has a counter of its own:
+the draw does not depend on the order in which entries are visited.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dbpcfg.kernels import Floats, kernel
+from dbpcfg.philox import Stream, uniform_pair
+
+
+@kernel
+def log_gamma_variate(shape: float, stream: Stream, item: int) -> float:
+    """Logarithm of a Gamma(shape, 1) variable (Marsaglia and Tsang 2000).
+
+    For shape < 1 uses Gamma(a) = Gamma(a + 1) · U^(1/a), on logarithms.
+    """
+    boost = 0.0
+    draw = 0
+    if shape < 1.0:
+        u, _ = uniform_pair(stream, item, draw)
+        draw += 1
+        boost = np.log(u) / shape
+        shape += 1.0
+    d = shape - 1.0 / 3.0
+    c = 1.0 / np.sqrt(9.0 * d)
+    while True:
+        u1, u2 = uniform_pair(stream, item, draw)
+        u, _ = uniform_pair(stream, item, draw + 1)
+        draw += 2
+        x = np.sqrt(-2.0 * np.log(u1)) * np.cos(2.0 * np.pi * u2)  # Box and Muller
+        v = (1.0 + c * x) ** 3
+        if v > 0.0 and np.log(u) < 0.5 * x * x + d - d * v + d * np.log(v):
+            return boost + np.log(d * v)
+
+
+@kernel
+def dirichlet_rows(parameters: Floats, stream: Stream, first_item: int) -> Floats:
+    """Draw one row of probabilities for each row of positive ``parameters``.
+
+    Entry (r, x) uses the counter item ``first_item + r · columns + x``.
+    """
+    rows, columns = parameters.shape
+    drawn = np.empty((rows, columns))
+    for r in range(rows):
+        greatest = -np.inf
+        for x in range(columns):
+            drawn[r, x] = log_gamma_variate(
+                parameters[r, x], stream, first_item + r * columns + x
+            )
+            greatest = max(greatest, drawn[r, x])
+        total = 0.0
+        for x in range(columns):
+            drawn[r, x] = np.exp(drawn[r, x] - greatest)
+            total += drawn[r, x]
+        for x in range(columns):
+            drawn[r, x] /= total
+    return drawn

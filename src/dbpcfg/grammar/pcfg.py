@@ -1,0 +1,138 @@
+"""The probabilistic context-free grammar G and its draws.
+
+Letters, as in the paper and everywhere in the kernels:
+
+=====  =========================================================================================
+K      number of categories; any of them can be a phrase or a word's category
+W      number of words
+π      ``root[c]``: probability of T → c, the top symbol's expansion
+G      row c: ``binary[c, a, b]`` is G[c → a b] and ``lexical[c, w]`` is G[c → w];
+       a row's K² + W entries sum to one
+β      parameter of the symmetric Dirichlet prior of π and of every row of G
+=====  =========================================================================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dbpcfg.corpus.sentences import Vocabulary
+from dbpcfg.errors import GrammarError
+from dbpcfg.grammar.dirichlet import dirichlet_rows
+from dbpcfg.kernels import Floats, Longs
+from dbpcfg.philox import Purpose, Stream, stream
+
+ROW_SUM_TOLERANCE = 1e-8
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """How often each rule was used: C in the paper."""
+
+    root: Longs
+    binary: Longs
+    lexical: Longs
+
+    @classmethod
+    def zeros(cls, categories: int, words: int) -> Counts:
+        """No rule used yet."""
+        K = categories
+        return cls(
+            root=np.zeros(K, dtype=np.int64),
+            binary=np.zeros((K, K, K), dtype=np.int64),
+            lexical=np.zeros((K, words), dtype=np.int64),
+        )
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(
+            self.root + other.root, self.binary + other.binary, self.lexical + other.lexical
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Grammar:
+    """A PCFG in Chomsky normal form over a vocabulary. Its arrays cannot be written to."""
+
+    root: Floats
+    binary: Floats
+    lexical: Floats
+    vocabulary: Vocabulary
+
+    def __post_init__(self) -> None:
+        for name in ("root", "binary", "lexical"):
+            array = np.array(getattr(self, name), dtype=np.float64, order="C")
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+        K, W = self.categories, len(self.vocabulary)
+        if K == 0 or W == 0:
+            raise GrammarError(f"a grammar needs categories and words, got {K} and {W}")
+        if self.root.shape != (K,) or self.binary.shape != (K, K, K):
+            raise GrammarError(
+                f"expected root of shape ({K},) and binary of shape ({K}, {K}, {K}), "
+                f"got {self.root.shape} and {self.binary.shape}"
+            )
+        if self.lexical.shape != (K, W):
+            raise GrammarError(
+                f"expected lexical of shape ({K}, {W}) for {K} categories and {W} words, "
+                f"got {self.lexical.shape}"
+            )
+        for name in ("root", "binary", "lexical"):
+            array = getattr(self, name)
+            if not (np.isfinite(array).all() and (array >= 0).all()):
+                raise GrammarError(f"{name} has entries that are negative, infinite or not numbers")
+        rows = self.binary.sum(axis=(1, 2)) + self.lexical.sum(axis=1)
+        for name, sums in (("root", np.array([self.root.sum()])), ("row", rows)):
+            off = np.abs(sums - 1.0)
+            if (off > ROW_SUM_TOLERANCE).any():
+                worst = int(off.argmax())
+                which = "root" if name == "root" else f"the row of category {worst}"
+                raise GrammarError(f"{which} must sum to 1 (it sums to {sums[worst]:.12g})")
+
+    @property
+    def categories(self) -> int:
+        """K, the number of categories."""
+        return int(self.root.shape[0]) if self.root.ndim == 1 else 0
+
+    @property
+    def lexical_mass(self) -> Floats:
+        """lex(c) = Σ_w G[c → w], the probability that c is a word's category."""
+        mass: Floats = self.lexical.sum(axis=1)
+        return mass
+
+    def log_probability(self, counts: Counts) -> float:
+        """Log-probability of derivations that use these rules, without any bound."""
+        total = 0.0
+        for name in ("root", "binary", "lexical"):
+            used = getattr(counts, name) > 0
+            with np.errstate(divide="ignore"):
+                logs = np.log(getattr(self, name)[used])
+            total += float(getattr(counts, name)[used] @ logs)
+        return total
+
+
+def draw_grammar(counts: Counts, beta: float, vocabulary: Vocabulary, numbers: Stream) -> Grammar:
+    """Draw π and every row of G from Dirichlet(counts + β)."""
+    if not (np.isfinite(beta) and beta > 0):
+        raise GrammarError(f"beta must be a positive number, got {beta}")
+    K, W = counts.lexical.shape
+    rows = np.concatenate([counts.binary.reshape(K, K * K), counts.lexical], axis=1) + beta
+    G = dirichlet_rows(rows, numbers, 0)
+    root = dirichlet_rows(counts.root[np.newaxis] + beta, numbers, rows.size)
+    return Grammar(
+        root=root[0],
+        binary=G[:, : K * K].reshape(K, K, K),
+        lexical=G[:, K * K :],
+        vocabulary=vocabulary,
+    )
+
+
+def draw_from_prior(
+    categories: int, vocabulary: Vocabulary, beta: float, seed: int, chain: int = 0
+) -> Grammar:
+    """Draw a grammar from the prior: where chain ``chain`` of seed ``seed`` starts."""
+    if categories < 1:
+        raise GrammarError(f"a grammar needs at least one category, got {categories}")
+    nothing = Counts.zeros(categories, len(vocabulary))
+    return draw_grammar(nothing, beta, vocabulary, stream(seed, chain, 0, Purpose.PRIOR))

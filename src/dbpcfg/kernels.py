@@ -1,0 +1,63 @@
+"""How the package compiles its inner loops and runs them on several threads.
+
+Kernels are free functions over plain arrays, compiled once and cached on disk, that let go of the
+interpreter's lock. They never start threads of their own: sentences are dealt out in pieces, so
+what a sentence's result is cannot depend on how many threads there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+from typing import TypeVar, cast
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
+
+Function = TypeVar("Function", bound=Callable[..., object])
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+
+
+def kernel(function: Function) -> Function:
+    """Compile a function of arrays and numbers; division by zero follows IEEE 754."""
+    compiled = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    return cast(Function, compiled)
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """Find the BLAS libraries once: looking for them takes longer than a small Gibbs step."""
+    import scipy.linalg.blas  # noqa: F401  (the library numba calls must be loaded to be found)
+
+    return ThreadpoolController()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Keep BLAS from starting threads of its own beside ours."""
+    with _blas().limit(limits=1, user_api="blas"):
+        yield
+
+
+def in_pieces(work: Callable[[Longs], None], lengths: Longs, threads: int) -> None:
+    """Call ``work(sentence_numbers)`` until every sentence is done, on ``threads`` threads.
+
+    Longest sentences go first, so that no thread is left with a long one at the end. ``work``
+    must write each sentence's result where only that sentence's result goes.
+    """
+    order = np.argsort(-lengths, kind="stable").astype(np.int64)
+    with one_blas_thread():
+        if threads == 1:
+            work(order)
+            return
+        pieces = np.array_split(order, min(len(order), 16 * threads))
+        with ThreadPoolExecutor(threads) as pool:
+            for _ in pool.map(work, pieces):
+                pass

@@ -1,0 +1,23 @@
+"""The chart: inside probabilities over (side, depth, category), and what follows from them.
+
+Write u(s,d,c,i,j) = h(s,d,c) · inside(s,d,c,i,j): the inside probability under the *bounded* grammar
+times its own containment likelihood. The h of the children in G(s,d) cancel against the h hidden in
+the children's u, so only the unbounded G appears::
+
+    u(s,d,c,i,i+1) = G[c → w_i]
+    u(L,d,c,i,j)   = Σ_k Σ_ab G[c → a b] · u(L,d,  a,i,k) · u(R,d,b,k,j)
+    u(R,d,c,i,j)   = Σ_k Σ_ab G[c → a b] · u(L,d+1,a,i,k) · u(R,d,b,k,j)
+    P(sentence)    = Σ_c π_c u(L,1,c,0,n) / Σ_c π_c h(L,1,c)
+
+A bounded grammar is the unbounded one conditioned on the tree fitting the bound. The cost is
+polynomial in D, where the left-corner parser's states are K^(2D).
+
+============  ==================================================================================
+``layout``    where u of a span is kept; scaling against underflow
+``inside``    the recurrence above
+``sampling``  trees from the posterior, top down
+``outside``   posterior probabilities of labelled spans
+``viterbi``   the most probable tree
+``parser``    all of it for a corpus, on several threads
+============  ==================================================================================
+"""

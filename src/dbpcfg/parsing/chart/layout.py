@@ -1,0 +1,140 @@
+"""Where a chart keeps its numbers.
+
+``cells[level, cell]`` is the vector over categories of one span on one level (levels are numbered
+in ``grammar.bounding``). Left children live on even levels and right children on odd ones, and the
+sum over split points k of a span (i,j) runs over left children (i,k) and right children (k,j). So
+even levels keep the spans of one start together and odd levels the spans of one end: both operands
+of the sum are contiguous blocks.
+
+Without a bound (``depth`` 0 in the kernels) there are two levels that hold the same numbers, one in
+each order.
+
+**Scaling.** A word's probabilities are divided by the greatest of them (``Tables.emission``). What
+then remains can underflow only in long sentences: each cell has an exponent of two, which stays 0
+until the cell's greatest entry falls below 2⁻¹⁰⁰. Scaling by powers of two is exact. An entry more
+than 2⁻⁹⁰⁰ times smaller than the greatest of its cell may be lost.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.kernels import Floats, Ints, kernel
+
+EMPTY = -(2**30)
+"""Exponent of a cell whose entries are all zero."""
+
+_SMALL = 2.0**-100
+
+
+class Tables(NamedTuple):
+    """A grammar as the chart's kernels want it."""
+
+    root: Floats  # [c]            π
+    binary: Floats  # [c, a, b]    G[c → a b]
+    by_parent: Floats  # [c, ab]   the same, to be multiplied from the left by vectors over c
+    by_children: Floats  # [ab, c] its transpose, to be multiplied by sums over split points
+    by_left: Floats  # [a, cb]     to be multiplied by a word's vector over a
+    emission: Floats  # [w, c]     G[c → w] / scale
+    log_scale: Floats  # [w]       log max_c G[c → w]; −∞ for a word no category emits
+
+
+def tables(grammar: Grammar) -> Tables:
+    """Lay a grammar out for the kernels."""
+    K = grammar.categories
+    scale = grammar.lexical.max(axis=0)
+    emission = np.divide(
+        grammar.lexical, scale, out=np.zeros_like(grammar.lexical), where=scale > 0
+    )
+    with np.errstate(divide="ignore"):
+        log_scale = np.log(scale)
+    return Tables(
+        root=grammar.root,
+        binary=grammar.binary,
+        by_parent=grammar.binary.reshape(K, K * K),
+        by_children=np.ascontiguousarray(grammar.binary.reshape(K, K * K).T),
+        by_left=np.ascontiguousarray(grammar.binary.transpose(1, 0, 2).reshape(K, K * K)),
+        emission=np.ascontiguousarray(emission.T),
+        log_scale=log_scale,
+    )
+
+
+@kernel
+def level_count(depth: int) -> int:
+    """How many levels a chart keeps; (L,D+1) is not kept, it is the word's own vector."""
+    return 2 * depth if depth else 2
+
+
+@kernel
+def left_level(level: int, depth: int) -> int:
+    """Level of the left child; 2 · depth, beyond the chart, when it must be a word."""
+    return level + level % 2 if depth else 0
+
+
+@kernel
+def right_level(level: int, depth: int) -> int:
+    """Level of the right child."""
+    return level + (level + 1) % 2 if depth else 1
+
+
+@kernel
+def cell_count(n: int) -> int:
+    """How many spans a sentence of n words has."""
+    return n * (n + 1) // 2
+
+
+@kernel
+def left_cell(n: int, i: int, k: int) -> int:
+    """Cell of span (i,k) on an even level: one start's spans are neighbours, shortest first."""
+    return (n - i) * (n - i - 1) // 2 + k - i - 1
+
+
+@kernel
+def right_cell(k: int, j: int) -> int:
+    """Cell of span (k,j) on an odd level: one end's spans are neighbours, longest first."""
+    return j * (j - 1) // 2 + k
+
+
+@kernel
+def cell_of(n: int, level: int, i: int, j: int) -> int:
+    """Cell of span (i,j) on any level."""
+    return right_cell(i, j) if level % 2 else left_cell(n, i, j)
+
+
+@kernel
+def first_start(level: int, depth: int) -> int:
+    """Where the spans of a level can begin: with a bound, only (L,1) has the first word."""
+    return 1 if depth and level else 0
+
+
+@kernel
+def last_start(level: int, depth: int, n: int, width: int) -> int:
+    """Where the last span of this width begins on this level: (L,1) spans begin at word 0."""
+    return 0 if depth and level == 0 else n - width
+
+
+@kernel
+def settle(vector: Floats, exponent: int) -> int:
+    """Scale a cell back up if it has become small; return its exponent."""
+    greatest = 0.0
+    for c in range(len(vector)):
+        greatest = max(greatest, vector[c])
+    if greatest == 0.0:
+        return EMPTY
+    if greatest >= _SMALL:
+        return exponent
+    _, shift = math.frexp(greatest)
+    for c in range(len(vector)):
+        vector[c] = math.ldexp(vector[c], -shift)
+    return exponent + shift
+
+
+@kernel
+def new_chart(longest: int, categories: int, depth: int) -> tuple[Floats, Ints]:
+    """Room for the cells and exponents of sentences up to a length."""
+    levels, size = level_count(depth), cell_count(longest)
+    return np.empty((levels, size, categories)), np.empty((levels, size), dtype=np.int32)

@@ -1,0 +1,109 @@
+"""The chart parser: one grammar, one bound, any corpus."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dbpcfg.corpus.sentences import Corpus
+from dbpcfg.grammar.bounding import check_depth, containment, fitting_mass
+from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.kernels import Floats, Longs, in_pieces, one_blas_thread
+from dbpcfg.parsing.chart.inside import inside_sentences
+from dbpcfg.parsing.chart.layout import tables
+from dbpcfg.parsing.chart.outside import marginals
+from dbpcfg.parsing.chart.sampling import sample_sentences
+from dbpcfg.parsing.chart.viterbi import best_of_sentences
+from dbpcfg.parsing.derivations import Derivations
+from dbpcfg.parsing.protocol import check_parsable, check_vocabulary
+from dbpcfg.philox import Stream
+
+
+class ChartParser:
+    """Exact inference for sentences under a grammar and a depth bound; ``None`` means no bound.
+
+    With a bound, probabilities are those of the bounded grammar: conditional on the tree fitting
+    the bound. Without one they are the PCFG's own.
+    """
+
+    def __init__(self, grammar: Grammar, depth: int | None, threads: int = 1) -> None:
+        self.grammar = grammar
+        self.depth = depth
+        self.threads = threads
+        self._depth = 0 if depth is None else check_depth(depth)
+        self._tables = tables(grammar)
+        self.log_fitting_mass = (
+            0.0 if depth is None else math.log(fitting_mass(grammar, containment(grammar, depth)))
+        )
+        """log Z: the logarithm of the probability that a tree fits the bound; 0 without a bound."""
+
+    def log_probabilities(self, corpus: Corpus) -> Floats:
+        """log P(sentence) of every sentence; −∞ for one that the grammar cannot yield."""
+        check_vocabulary(self.grammar, corpus)
+        logs = np.empty(len(corpus))
+
+        def work(sentences: Longs) -> None:
+            inside_sentences(
+                sentences, corpus.tokens, corpus.starts, self._depth, self._tables, logs
+            )
+
+        in_pieces(work, corpus.lengths, self.threads)
+        return logs - self.log_fitting_mass
+
+    def sample(self, corpus: Corpus, numbers: Stream) -> tuple[Derivations, Floats]:
+        """A tree from the posterior of every sentence, and every log P(sentence)."""
+        check_vocabulary(self.grammar, corpus)
+        drawn, logs = Derivations.empty(corpus), np.empty(len(corpus))
+
+        def work(sentences: Longs) -> None:
+            sample_sentences(
+                sentences,
+                corpus.tokens,
+                corpus.starts,
+                self._depth,
+                self._tables,
+                numbers,
+                drawn.nodes,
+                logs,
+            )
+
+        in_pieces(work, corpus.lengths, self.threads)
+        check_parsable(self.grammar, corpus, logs)
+        return drawn, logs - self.log_fitting_mass
+
+    def best(self, corpus: Corpus) -> tuple[Derivations, Floats]:
+        """The most probable tree of every sentence, and log P(tree, sentence) of each."""
+        check_vocabulary(self.grammar, corpus)
+        found, logs = Derivations.empty(corpus), np.empty(len(corpus))
+        with np.errstate(divide="ignore"):
+            root, binary = np.log(self.grammar.root), np.log(self.grammar.binary)
+            lexical = np.ascontiguousarray(np.log(self.grammar.lexical).T)
+
+        def work(sentences: Longs) -> None:
+            best_of_sentences(
+                sentences,
+                corpus.tokens,
+                corpus.starts,
+                self._depth,
+                root,
+                binary,
+                lexical,
+                found.nodes,
+                logs,
+            )
+
+        in_pieces(work, corpus.lengths, self.threads)
+        check_parsable(self.grammar, corpus, logs)
+        return found, logs - self.log_fitting_mass
+
+    def marginals(self, corpus: Corpus, sentence: int) -> Floats:
+        """``[i, j, c]``: the posterior probability of a node c on words i to j − 1."""
+        check_vocabulary(self.grammar, corpus)
+        words = corpus.tokens[corpus.starts[sentence] : corpus.starts[sentence + 1]]
+        n = len(words)
+        posterior = np.zeros((n, n + 1, self.grammar.categories))
+        with one_blas_thread():
+            log = marginals(words, self._depth, self._tables, posterior)
+        check_parsable(self.grammar, corpus, np.array([log]), first=sentence)
+        return posterior

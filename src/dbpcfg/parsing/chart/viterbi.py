@@ -1,0 +1,126 @@
+"""The most probable tree: the chart's recurrence with max in place of +, on logarithms.
+
+As with sums, the best split point is found first for each pair of labels,
+max_k (u_left(i,k,a) + u_right(k,j,b)), and the rules are applied once per span. Among equally
+probable trees the one with the earliest split, then the lowest categories, is taken.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dbpcfg.kernels import Floats, Ints, Longs, kernel
+from dbpcfg.parsing.chart.inside import longest_of
+from dbpcfg.parsing.chart.layout import (
+    cell_of,
+    first_start,
+    last_start,
+    left_cell,
+    left_level,
+    level_count,
+    new_chart,
+    right_cell,
+    right_level,
+)
+
+
+@kernel
+def best_inside(
+    words: Ints, depth: int, binary: Floats, lexical: Floats, cells: Floats, pairs: Floats
+) -> None:
+    """Log-probability of the best subtree for every span, level and category.
+
+    ``binary[c, a, b]`` and ``lexical[w, c]`` are logarithms.
+    """
+    n, K = len(words), binary.shape[0]
+    levels = level_count(depth)
+    for level in range(levels):
+        for i in range(n):
+            cells[level, cell_of(n, level, i, i + 1)] = lexical[words[i]]
+    for width in range(2, n + 1):
+        for level in range(levels):
+            l, r = left_level(level, depth), right_level(level, depth)
+            for i in range(first_start(level, depth), last_start(level, depth, n, width) + 1):
+                j = i + width
+                pairs[:] = -np.inf
+                for k in range(i + 1, i + 2 if l == levels else j):
+                    left = lexical[words[i]] if l == levels else cells[l, left_cell(n, i, k)]
+                    right = cells[r, right_cell(k, j)]
+                    for a in range(K):
+                        for b in range(K):
+                            pairs[a, b] = max(pairs[a, b], left[a] + right[b])
+                best = cells[level, cell_of(n, level, i, j)]
+                for c in range(K):
+                    best[c] = -np.inf
+                    for a in range(K):
+                        for b in range(K):
+                            best[c] = max(best[c], binary[c, a, b] + pairs[a, b])
+
+
+@kernel
+def best_tree(
+    words: Ints,
+    depth: int,
+    root: Floats,
+    binary: Floats,
+    lexical: Floats,
+    cells: Floats,
+    nodes: Ints,
+) -> float:
+    """Follow the best choices down into pre-order ``nodes``; return the tree's log-probability.
+
+    ``root``, ``binary`` and ``lexical`` are logarithms. No tree is written if it is −∞.
+    """
+    n, K = len(words), binary.shape[0]
+    levels = level_count(depth)
+    top_scores = root + cells[0, left_cell(n, 0, n)]
+    category = np.argmax(top_scores)
+    if top_scores[category] == -np.inf:
+        return -np.inf
+    stack = np.empty((n + 1, 4), dtype=np.int64)
+    stack[0] = (0, n, category, 0)
+    top, node = 1, 0
+    while top:
+        top -= 1
+        i, j, c, level = stack[top]
+        nodes[node, 0], nodes[node, 1], nodes[node, 2] = i, j, c
+        node += 1
+        if j - i == 1:
+            continue
+        l, r = left_level(level, depth), right_level(level, depth)
+        best, best_k, best_a, best_b = -np.inf, i + 1, 0, 0
+        for k in range(i + 1, i + 2 if l == levels else j):
+            left = lexical[words[i]] if l == levels else cells[l, left_cell(n, i, k)]
+            right = cells[r, right_cell(k, j)]
+            for a in range(K):
+                for b in range(K):
+                    score = binary[c, a, b] + (left[a] + right[b])
+                    if score > best:
+                        best, best_k, best_a, best_b = score, k, a, b
+        stack[top] = (best_k, j, best_b, r)
+        stack[top + 1] = (i, best_k, best_a, l)
+        top += 2
+    return float(top_scores[category])
+
+
+@kernel
+def best_of_sentences(
+    sentences: Longs,
+    tokens: Ints,
+    starts: Longs,
+    depth: int,
+    root: Floats,
+    binary: Floats,
+    lexical: Floats,
+    nodes: Ints,
+    logs: Floats,
+) -> None:
+    """The best tree of each of some sentences and its log-probability, before Z."""
+    K = binary.shape[0]
+    cells, _ = new_chart(longest_of(sentences, starts), K, depth)
+    pairs = np.empty((K, K))
+    for s in sentences:
+        words = tokens[starts[s] : starts[s + 1]]
+        best_inside(words, depth, binary, lexical, cells, pairs)
+        first, last = 2 * starts[s] - s, 2 * starts[s + 1] - s - 1
+        logs[s] = best_tree(words, depth, root, binary, lexical, cells, nodes[first:last])

@@ -1,0 +1,127 @@
+"""Binary trees of numbered categories, as the kernels write them.
+
+A sentence of n words has 2n − 1 nodes. They are listed in pre-order, one row ``(start, end,
+category)`` each, spans half-open. The left child of node t is t + 1 and its right child is t plus
+twice the width of the left child: the tree needs no pointers. The nodes of sentence s of a corpus
+start at row ``2 · starts[s] − s``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dbpcfg.corpus.sentences import Corpus
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.grammar.pcfg import Counts
+from dbpcfg.kernels import Ints, Longs, kernel
+from dbpcfg.trees import Tree
+
+START, END, CATEGORY = 0, 1, 2
+
+
+def category_name(category: int) -> str:
+    """The label that a category has in printed trees."""
+    return f"X{category}"
+
+
+@dataclass(frozen=True, eq=False)
+class Derivations:
+    """One tree for every sentence of a corpus."""
+
+    nodes: Ints
+    corpus: Corpus
+
+    @classmethod
+    def empty(cls, corpus: Corpus) -> Derivations:
+        """Room for the trees of a corpus."""
+        rows = 2 * len(corpus.tokens) - len(corpus)
+        return cls(np.full((rows, 3), -1, dtype=np.int32), corpus)
+
+    def __len__(self) -> int:
+        return len(self.corpus)
+
+    def __getitem__(self, sentence: int) -> Ints:
+        """The nodes of one sentence's tree."""
+        first, last = self.corpus.starts[sentence], self.corpus.starts[sentence + 1]
+        return self.nodes[2 * first - sentence : 2 * last - sentence - 1]
+
+    def tree(self, sentence: int) -> Tree:
+        """One sentence's tree, with its words."""
+        return as_tree(self[sentence], self.corpus[sentence])
+
+    def trees(self) -> Iterator[Tree]:
+        """All trees, in the order of the corpus."""
+        return (self.tree(sentence) for sentence in range(len(self)))
+
+    def counts(self, categories: int) -> Counts:
+        """How often each rule is used in all trees: C in the paper."""
+        counts = Counts.zeros(categories, len(self.corpus.vocabulary))
+        sentences = np.arange(len(self), dtype=np.int64)
+        count_rules(sentences, self.corpus.tokens, self.corpus.starts, self.nodes, *_arrays(counts))
+        return counts
+
+
+def _arrays(counts: Counts) -> tuple[Longs, Longs, Longs]:
+    return counts.root, counts.binary, counts.lexical
+
+
+@kernel
+def count_rules(
+    sentences: Longs,
+    tokens: Ints,
+    starts: Longs,
+    nodes: Ints,
+    root: Longs,
+    binary: Longs,
+    lexical: Longs,
+) -> None:
+    """Add the rules of some sentences' trees to the counts."""
+    for s in sentences:
+        base = 2 * starts[s] - s
+        n = starts[s + 1] - starts[s]
+        root[nodes[base, CATEGORY]] += 1
+        for t in range(base, base + 2 * n - 1):
+            start, end, c = nodes[t, START], nodes[t, END], nodes[t, CATEGORY]
+            if end - start == 1:
+                lexical[c, tokens[starts[s] + start]] += 1
+            else:
+                left = t + 1
+                right = t + 2 * (nodes[left, END] - start)
+                binary[c, nodes[left, CATEGORY], nodes[right, CATEGORY]] += 1
+
+
+def as_tree(nodes: Ints, words: Sequence[str]) -> Tree:
+    """Turn pre-order nodes into a tree; built from the last node to the first, so never deep."""
+    waiting: list[Tree] = []
+    for start, end, category in reversed(nodes.tolist()):
+        label = category_name(category)
+        if end - start == 1:
+            waiting.append(Tree(label, (words[start],)))
+        else:
+            left, right = waiting.pop(), waiting.pop()
+            waiting.append(Tree(label, (left, right)))
+    return waiting[0]
+
+
+def as_nodes(tree: Tree, categories: dict[str, int] | None = None) -> Ints:
+    """Turn a binary tree into pre-order nodes.
+
+    Labels must be those of ``category_name``, or be numbered by ``categories``.
+    """
+    if not tree.is_binary:
+        raise DbpcfgError(f"expected a binary tree, with one word under each lowest node: {tree}")
+    rows = []
+    for span in tree.spans(preterminals=True):
+        if categories is None:
+            number = span.label[1:] if span.label[:1] == "X" else ""
+            if not number.isdecimal():
+                raise DbpcfgError(f"expected a category name such as X0, got {span.label!r}")
+            rows.append((span.start, span.end, int(number)))
+        elif span.label in categories:
+            rows.append((span.start, span.end, categories[span.label]))
+        else:
+            raise DbpcfgError(f"the label {span.label!r} is not one of the grammar's categories")
+    return np.array(rows, dtype=np.int32)

@@ -1,0 +1,56 @@
+"""What both parsers can do, and what both refuse."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from dbpcfg.corpus.sentences import Corpus
+from dbpcfg.errors import DbpcfgError, UnparsableError
+from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.kernels import Floats
+from dbpcfg.parsing.derivations import Derivations
+from dbpcfg.philox import Stream
+
+
+class Parser(Protocol):
+    """A grammar and a bound, ready for sentences."""
+
+    grammar: Grammar
+    depth: int | None
+
+    def log_probabilities(self, corpus: Corpus) -> Floats:
+        """log P(sentence) of every sentence."""
+
+    def sample(self, corpus: Corpus, numbers: Stream) -> tuple[Derivations, Floats]:
+        """A tree from the posterior of every sentence, and every log P(sentence)."""
+
+    def best(self, corpus: Corpus) -> tuple[Derivations, Floats]:
+        """The most probable tree of every sentence, and log P(tree, sentence) of each."""
+
+    def marginals(self, corpus: Corpus, sentence: int) -> Floats:
+        """``[i, j, c]``: the posterior probability of a node c on words i to j − 1."""
+
+
+def check_vocabulary(grammar: Grammar, corpus: Corpus) -> None:
+    """Refuse a corpus whose word numbers mean other words."""
+    if corpus.vocabulary.words != grammar.vocabulary.words:
+        raise DbpcfgError(
+            "the corpus is numbered by another vocabulary than the grammar's; "
+            "make it with grammar.vocabulary.encode(sentences)"
+        )
+
+
+def check_parsable(grammar: Grammar, corpus: Corpus, logs: Floats, first: int = 0) -> None:
+    """Refuse to give a tree to a sentence of probability zero, and say why it has none."""
+    impossible = np.flatnonzero(np.isneginf(logs))
+    if not len(impossible):
+        return
+    sentence = first + int(impossible[0])
+    words = corpus[sentence]
+    emitted = grammar.lexical.max(axis=0) > 0
+    silent = [word for word in words if not emitted[grammar.vocabulary.index[word]]]
+    shown = " ".join(words[:12]) + (" …" if len(words) > 12 else "")
+    reason = f"no category can emit {silent[0]!r}" if silent else "no tree of it fits the bound"
+    raise UnparsableError(f"sentence {sentence + 1} ({shown}) has probability zero: {reason}")
