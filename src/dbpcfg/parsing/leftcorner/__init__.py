@@ -1,0 +1,15 @@
+"""The left-corner parser: the paper's own algorithm, word by word with a bounded store.
+
+A store holds derivation fragments a¹/b¹ … aᵈ/bᵈ: top signs a, each lacking a bottom sign b yet to
+come. Each word is a decision to fork or not, a preterminal p, a decision to join or not, and new
+top and bottom signs; every one of these models follows from the bounded grammar.
+
+==============  ================================================================================
+``models``      fork, preterminal, join, top and bottom models, each with its equation
+``filtering``   the forward distribution over stores
+``backward``    a store sequence drawn from the posterior, or the most probable one
+``stores``      store sequences, trees, and rule counts: each from the other
+``marginals``   posterior probabilities of labelled spans, by forward and backward
+``parser``      all of it for a corpus, on several threads; prefix probabilities
+==============  ================================================================================
+"""

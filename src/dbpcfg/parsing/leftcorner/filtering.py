@@ -1,0 +1,167 @@
+"""The forward distribution over stores, without ever making the transition matrix.
+
+A store of depth d is an index into a tensor over (a¹, b¹, …, aᵈ, bᵈ); the tensors of all depths
+lie end to end in one vector. Each of the four fork and join cases is a small contraction on the
+last axes. The empty store starts the sentence; a join at depth 0 ends it.
+
+Every function here works with sums (the forward distribution) or, if ``best``, with maxima (the
+most probable store sequence).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dbpcfg.kernels import Floats, Ints, kernel
+from dbpcfg.parsing.leftcorner.models import Models
+
+
+@kernel
+def offset(depth: int, K: int) -> int:
+    """Where the stores of a depth begin: after the Σ_{e < depth} K^(2e) stores of lower depth."""
+    first = 0
+    for e in range(depth):
+        first += K ** (2 * e)
+    return first
+
+
+@kernel
+def combine(x: float, y: float, best: bool) -> float:
+    """Sum, or maximum."""
+    return max(x, y) if best else x + y
+
+
+@kernel
+def word_moves(
+    M: Models, o: Floats, d: int, best: bool, joined: Floats, begun: Floats
+) -> None:
+    """What a forked word does below each bottom sign b at depth d.
+
+    ``joined[b, b']``: it joins b, and b' is awaited; ``begun[b, a, b']``: it begins a fragment
+    a/b'. Both are summed over the word's category p, with o[p] the word's probability::
+
+        joined = F_d(1|b) P_d(p|b) o[p] J_d(1|b p) B_R,d(b'|b p)
+        begun  = F_d(1|b) P_d(p|b) o[p] J_d(0|b p) A_d(a|b p) B_L,d+1(b'|a p)
+    """
+    K = len(o)
+    joined[:] = 0.0
+    begun[:] = 0.0
+    for b in range(1 if d == 0 else K):
+        for p in range(K):
+            x = M.fork[d, b, 1] * M.preterminal[d, b, p] * o[p]
+            if x == 0.0:
+                continue
+            y = x * M.join[d, b, p, 1]
+            for b2 in range(K):
+                joined[b, b2] = combine(joined[b, b2], y * M.bottom_right[d, b, p, b2], best)
+            for a in range(K):
+                y = x * M.join[d, b, p, 0] * M.top[d, b, p, a]
+                if y == 0.0:
+                    continue
+                for b2 in range(K):
+                    begun[b, a, b2] = combine(begun[b, a, b2], y * M.bottom_left[d, a, p, b2], best)
+
+
+@kernel
+def fork(
+    v: Floats, d: int, D: int, best: bool, joined: Floats, begun: Floats, following: Floats
+) -> None:
+    """Add what becomes of stores of depth d when the next word forks."""
+    K = joined.shape[0]
+    signs = 1 if d == 0 else K  # bottom signs at depth d
+    here, deeper = offset(d, K), offset(d + 1, K)
+    for store in range(K ** (2 * d)):
+        x = v[here + store]
+        if x == 0.0:
+            continue
+        head, b = store // signs, store % signs
+        for b2 in range(signs):
+            to = here + head * signs + b2
+            following[to] = combine(following[to], x * joined[b, b2], best)
+        if d < D:
+            for a in range(K):
+                for b2 in range(K):
+                    to = deeper + (store * K + a) * K + b2
+                    following[to] = combine(following[to], x * begun[b, a, b2], best)
+
+
+@kernel
+def complete(
+    v: Floats, M: Models, o: Floats, d: int, best: bool, following: Floats
+) -> None:
+    """Add what becomes of stores of depth d > 0 when the next word is the bottom sign itself.
+
+    Fragment d is then finished, and its top sign a joins the bottom sign y of depth d − 1, or
+    becomes the left child of a new top sign at depth d::
+
+        F_d(0|b) o[b] J_d−1(1|y a) B_R,d−1(b'|y a)
+        F_d(0|b) o[b] J_d−1(0|y a) A_d−1(a'|y a) B_L,d(b'|a' a)
+    """
+    K = len(o)
+    signs = 1 if d == 1 else K  # bottom signs at depth d − 1
+    here, above = offset(d, K), offset(d - 1, K)
+    for fragment in range(K ** (2 * d - 1)):
+        x = 0.0
+        for b in range(K):
+            x = combine(x, v[here + fragment * K + b] * (M.fork[d, b, 0] * o[b]), best)
+        if x == 0.0:
+            continue
+        store, a = fragment // K, fragment % K
+        head, y = store // signs, store % signs
+        z = x * M.join[d - 1, y, a, 1]
+        for b2 in range(signs):
+            to = above + head * signs + b2
+            following[to] = combine(following[to], z * M.bottom_right[d - 1, y, a, b2], best)
+        for a2 in range(K):
+            z = x * M.join[d - 1, y, a, 0] * M.top[d - 1, y, a, a2]
+            if z == 0.0:
+                continue
+            for b2 in range(K):
+                to = here + (store * K + a2) * K + b2
+                following[to] = combine(following[to], z * M.bottom_left[d - 1, a2, a, b2], best)
+
+
+@kernel
+def step(v: Floats, M: Models, o: Floats, best: bool, following: Floats) -> None:
+    """One word: the unnormalised distribution over stores after it, from the one before it.
+
+    Entry 0 of ``following``, the empty store, is the mass of sentences that end here.
+    """
+    K, D = len(o), M.fork.shape[0] - 1
+    joined, begun = np.empty((K, K)), np.empty((K, K, K))
+    following[:] = 0.0
+    for d in range(D + 1):
+        if d > 0:
+            complete(v, M, o, d, best, following)
+        elif v[0] == 0.0:
+            continue
+        word_moves(M, o, d, best, joined, begun)
+        fork(v, d, D, best, joined, begun, following)
+
+
+@kernel
+def forward(words: Ints, M: Models, best: bool, v: Floats, logs: Floats) -> None:
+    """v[t]: the distribution over stores after t words, t = 0 … n.
+
+    v[t] is scaled to sum to one (greatest entry one if ``best``); ``logs[t]`` is the logarithm of
+    the scale: log P(w_t | w_1 … w_t−1), for t > 0. A store that is empty for t > 0 has ended its
+    sentence and does not go on. If nothing is left, logs[t] is −∞ and so is the rest.
+    """
+    n = len(words)
+    v[0] = 0.0
+    v[0, 0] = 1.0
+    logs[0] = 0.0
+    before = v[0].copy()
+    for t in range(1, n + 1):
+        step(before, M, M.emission[words[t - 1]], best, v[t])
+        total = 0.0
+        for x in v[t]:
+            total = combine(total, x, best)
+        if total == 0.0:
+            v[t:] = 0.0
+            logs[t:] = -np.inf
+            return
+        v[t] /= total
+        logs[t] = np.log(total) + M.log_scale[words[t - 1]]
+        before[:] = v[t]
+        before[0] = 0.0

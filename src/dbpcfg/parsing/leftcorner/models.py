@@ -1,0 +1,157 @@
+"""The five models of a left-corner parser, from a grammar and a bound (the paper's section 4.2).
+
+Every model is indexed by the depth d of the *bottom sign* b = (R,d) that the decision is made
+under, d = 0 … D. What grows below b on its left side is a chain of (L,d+1) nodes, so each model
+uses G(R,d), E⁺_d and G(L,d+1). (The paper's formulas have G(L,d) in that last place, and its
+section 3 gives join and top models the index d + 1; neither fits its definition of h.) At depth 0
+the one bottom sign is T, row 0.
+
+Two corrections make the product over a derivation the product of its rules: the depth above, and
+the lexical mass in the preterminal model. Then E⁺ cancels everywhere, and fork and no-fork sum to
+one by themselves.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dbpcfg.grammar.bounding import (
+    bounded_binary,
+    bounded_root,
+    containment,
+    left_corner_expectations,
+)
+from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.kernels import Floats
+
+
+class Ingredients(NamedTuple):
+    """What the models at one depth are made of; b is T (row 0) at depth 0."""
+
+    right: Floats  # [b, a, b'] G(R,d); at depth 0, T → a T with T as row and column 0
+    left: Floats  # [c, a, b'] G(L,d+1)
+    right_lexical: Floats  # [b] lexical mass of G(R,d); T has none
+    left_lexical: Floats  # [p] lexical mass of G(L,d+1)
+    expected: Floats  # [b, p] E⁺_d
+
+
+class Models(NamedTuple):
+    """All models at all depths, as the kernels want them."""
+
+    fork: Floats  # [d, b, f]
+    preterminal: Floats  # [d, b, p]
+    join: Floats  # [d, b, c, j]
+    top: Floats  # [d, b, c, a]
+    bottom_right: Floats  # [d, b, c, b']
+    bottom_left: Floats  # [d, a, c, b']
+    emission: Floats  # [w, p]
+    log_scale: Floats  # [w]
+
+
+def fork_model(g: Ingredients) -> Floats:
+    """``[b, f]``: whether the next word starts a new left corner below b::
+
+        F_d(0 | b) = G(R,d)[b] · lexical
+        F_d(1 | b) = Σ_p E⁺_d[b, p] · G(L,d+1)[p] · lexical
+
+    The paper divides each by their sum, which is one.
+    """
+    return np.stack([g.right_lexical, g.expected @ g.left_lexical], axis=1)
+
+
+def preterminal_model(g: Ingredients) -> Floats:
+    """``[b, p]``: the category of the word that a fork begins with::
+
+        P_d(p | b) = E⁺_d[b, p] · lex(p) / Σ_p' E⁺_d[b, p'] · lex(p')
+
+    with lex the lexical mass of G(L,d+1). The paper leaves lex out, so that its product with the
+    word model is no distribution.
+    """
+    return _normalised(g.expected * g.left_lexical)
+
+
+def join_model(g: Ingredients) -> Floats:
+    """``[b, c, j]``: whether a finished left child c is the child of b itself or further below::
+
+        J_d(1 | b c) ∝ G(R,d)[b → c ·]
+        J_d(0 | b c) ∝ Σ_a E⁺_d[b, a] · G(L,d+1)[a → c ·]
+
+    The two sum to E⁺_d[b, c].
+    """
+    joined = g.right.sum(axis=2)
+    below = g.expected @ g.left.sum(axis=2)
+    return _normalised(np.stack([below, joined], axis=2))
+
+
+def top_model(g: Ingredients) -> Floats:
+    """``[b, c, a]``: the parent a of a finished left child c that does not join b::
+
+        A_d(a | b c) ∝ E⁺_d[b, a] · G(L,d+1)[a → c ·]
+    """
+    return _normalised(np.einsum("ba,ac->bca", g.expected, g.left.sum(axis=2)))
+
+
+def bottom_right_model(g: Ingredients) -> Floats:
+    """``[b, c, b']``: the right child of b after its left child c, B_R,d(b' | b c) ∝ G(R,d)[b → c b']."""
+    return _normalised(g.right)
+
+
+def bottom_left_model(g: Ingredients) -> Floats:
+    """``[a, c, b']``: the right child of a after its left child c, B_L(b' | a c) ∝ G(L,d+1)[a → c b']."""
+    return _normalised(g.left)
+
+
+def ingredients(grammar: Grammar, h: Floats, expected: Floats, d: int) -> Ingredients:
+    """Gather G(R,d), G(L,d+1), their lexical masses, and E⁺_d."""
+    K, lex = grammar.categories, grammar.lexical_mass
+    if d == 0:
+        right = np.zeros((K, K, K))
+        right[0, :, 0] = bounded_root(grammar, h)
+        right_lexical = np.zeros(K)
+    else:
+        right = bounded_binary(grammar, h, 2 * d - 1)
+        right_lexical = _quotient(lex, h[2 * d - 1])
+    return Ingredients(
+        right=right,
+        left=bounded_binary(grammar, h, 2 * d),
+        right_lexical=right_lexical,
+        left_lexical=_quotient(lex, h[2 * d]),
+        expected=expected[d],
+    )
+
+
+def left_corner_models(grammar: Grammar, depth: int) -> Models:
+    """Derive all models at all depths from a grammar and a bound.
+
+    The word model is G[p → w] / lex(p), here divided once more by its greatest value for the word
+    (``log_scale`` is the logarithm of that value): only ratios matter until the end.
+    """
+    h = containment(grammar, depth)
+    expected = left_corner_expectations(grammar, h)
+    at = [ingredients(grammar, h, expected, d) for d in range(depth + 1)]
+    words = _quotient(grammar.lexical, grammar.lexical_mass[:, np.newaxis])
+    scale = words.max(axis=0)
+    with np.errstate(divide="ignore"):
+        log_scale = np.log(scale)
+    return Models(
+        fork=np.stack([fork_model(g) for g in at]),
+        preterminal=np.stack([preterminal_model(g) for g in at]),
+        join=np.stack([join_model(g) for g in at]),
+        top=np.stack([top_model(g) for g in at]),
+        bottom_right=np.stack([bottom_right_model(g) for g in at]),
+        bottom_left=np.stack([bottom_left_model(g) for g in at]),
+        emission=np.ascontiguousarray(_quotient(words, scale).T),
+        log_scale=log_scale,
+    )
+
+
+def _quotient(numerator: Floats, denominator: Floats) -> Floats:
+    shape = np.broadcast_shapes(numerator.shape, denominator.shape)
+    return np.divide(numerator, denominator, out=np.zeros(shape), where=denominator > 0)
+
+
+def _normalised(weights: Floats) -> Floats:
+    """Divide by the sum over the last axis; what has no weight keeps none."""
+    return _quotient(weights, weights.sum(axis=-1, keepdims=True))
