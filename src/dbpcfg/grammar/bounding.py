@@ -131,20 +131,33 @@ def fitting_mass(grammar: Grammar, h: Floats) -> float:
     return float(grammar.root @ h[0])
 
 
+def require_fitting(grammar: Grammar, h: Floats) -> float:
+    """Z, or an error if it is zero: then there is no bounded grammar."""
+    mass = fitting_mass(grammar, h)
+    if mass <= 0.0:
+        bound = f"fits a depth bound of {len(h) // 2}" if len(h) > 1 else "ends"
+        raise GrammarError(f"no tree of this grammar {bound}: all its derivations go on for ever")
+    return mass
+
+
 def bounded_root(grammar: Grammar, h: Floats) -> Floats:
     """π under the bound: T's expansion T → c, reweighted by h(L,1,c) and renormalised."""
-    reweighted: Floats = grammar.root * h[0] / fitting_mass(grammar, h)
+    reweighted: Floats = grammar.root * h[0] / require_fitting(grammar, h)
     return reweighted
 
 
 def bounded_binary(grammar: Grammar, h: Floats, level: int) -> Floats:
     """G(s,d) for binary rules: G[c → a b] · h(a) · h(b) / h(c), each h on its own level.
 
-    On the last level, (L,D+1), and for categories that cannot fit (h = 0) there are none.
+    On the last level, (L,D+1), and for categories that cannot fit (h = 0) there are none. With
+    ``termination`` as the only level, this is G given that the tree ends.
     """
-    if level == len(h) - 1:
+    if len(h) == 1:
+        a, b = h[0], h[0]
+    elif level == len(h) - 1:
         return np.zeros_like(grammar.binary)
-    a, b = h[left_child(level)], h[right_child(level)]
+    else:
+        a, b = h[left_child(level)], h[right_child(level)]
     reweighted = grammar.binary * a[:, np.newaxis] * b
     return _divide(reweighted, h[level][:, np.newaxis, np.newaxis])
 

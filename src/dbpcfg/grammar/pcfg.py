@@ -35,6 +35,11 @@ class Counts:
     binary: Longs
     lexical: Longs
 
+    @property
+    def rows(self) -> Longs:
+        """C as the paper writes it: row c has its K² binary rules, then its W words."""
+        return np.concatenate([self.binary.reshape(len(self.root), -1), self.lexical], axis=1)
+
     @classmethod
     def zeros(cls, categories: int, words: int) -> Counts:
         """No rule used yet."""
@@ -96,6 +101,11 @@ class Grammar:
         return int(self.root.shape[0]) if self.root.ndim == 1 else 0
 
     @property
+    def rows(self) -> Floats:
+        """G as the paper writes it: row c has its K² binary rules, then its W words."""
+        return np.concatenate([self.binary.reshape(self.categories, -1), self.lexical], axis=1)
+
+    @property
     def lexical_mass(self) -> Floats:
         """lex(c) = Σ_w G[c → w], the probability that c is a word's category."""
         mass: Floats = self.lexical.sum(axis=1)
@@ -116,8 +126,8 @@ def draw_grammar(counts: Counts, beta: float, vocabulary: Vocabulary, numbers: S
     """Draw π and every row of G from Dirichlet(counts + β)."""
     if not (np.isfinite(beta) and beta > 0):
         raise GrammarError(f"beta must be a positive number, got {beta}")
-    K, W = counts.lexical.shape
-    rows = np.concatenate([counts.binary.reshape(K, K * K), counts.lexical], axis=1) + beta
+    K = len(counts.root)
+    rows = counts.rows + beta
     G = dirichlet_rows(rows, numbers, 0)
     root = dirichlet_rows(counts.root[np.newaxis] + beta, numbers, rows.size)
     return Grammar(

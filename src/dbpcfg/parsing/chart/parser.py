@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from dbpcfg.corpus.sentences import Corpus
-from dbpcfg.grammar.bounding import check_depth, containment, fitting_mass
+from dbpcfg.grammar.bounding import check_depth, containment, require_fitting
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.kernels import Floats, Longs, in_pieces, one_blas_thread
 from dbpcfg.parsing.chart.inside import inside_sentences
@@ -34,7 +34,9 @@ class ChartParser:
         self._depth = 0 if depth is None else check_depth(depth)
         self._tables = tables(grammar)
         self.log_fitting_mass = (
-            0.0 if depth is None else math.log(fitting_mass(grammar, containment(grammar, depth)))
+            0.0
+            if depth is None
+            else math.log(require_fitting(grammar, containment(grammar, depth)))
         )
         """log Z: the logarithm of the probability that a tree fits the bound; 0 without a bound."""
 

@@ -68,7 +68,8 @@ class LeftCornerParser:
         """``[i, j, c]``: the posterior probability of a node c on words i to j − 1."""
         self._check(corpus)
         posterior = marginals(self._words(corpus, sentence), self.models)
-        whole = np.log(posterior[0, -1].sum(keepdims=True))
+        with np.errstate(divide="ignore"):
+            whole = np.log(posterior[0, -1].sum(keepdims=True))
         check_parsable(self.grammar, corpus, whole, first=sentence)
         return posterior
 

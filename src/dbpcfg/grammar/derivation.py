@@ -1,0 +1,181 @@
+"""Derivations written out by a grammar: sentences and trees it generates, and those that fail.
+
+A grammar with a bound generates from G(s,d), so that every derivation fits and ends. Without a
+bound it generates from its trees that end (a PCFG may give them less than all of its probability).
+
+``count_failures`` serves the exact Gibbs step: it runs the *unbounded* grammar and stops at the
+first node that leaves the bound.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dbpcfg.errors import GrammarError
+from dbpcfg.grammar.bounding import (
+    bounded_binary,
+    bounded_lexical,
+    bounded_root,
+    containment,
+    termination,
+)
+from dbpcfg.grammar.pcfg import Counts, Grammar
+from dbpcfg.kernels import Floats, Ints, Longs, kernel
+from dbpcfg.philox import Stream, uniform_pair
+from dbpcfg.trees import Tree
+
+MOST_RULES = 1_000_000
+"""A derivation of more rules than this is taken as a sign of a grammar that hardly ends."""
+
+_FITS, _FAILS, _TOO_LONG = 0, 1, 2
+
+
+@kernel
+def draw_from(cumulative: Floats, uniform: float) -> int:
+    """Index drawn from a row of cumulative weights by bisection."""
+    target = uniform * cumulative[-1]
+    low, high = 0, len(cumulative) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if cumulative[middle] > target:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@kernel
+def derive(
+    root: Floats, rows: Floats, numbers: Stream, item: int, draw: int, rules: Ints, stack: Ints
+) -> tuple[int, int, int]:
+    """One derivation in pre-order, into ``rules``: pairs (category, number of its rule).
+
+    ``root`` and ``rows[level, c]`` are cumulative; rule a · K + b is c → a b, rule K² + w is c → w.
+    With several levels, a binary rule on the last one leaves the bound and ends the derivation.
+    Return what became of it, its number of rules, and the next unused draw.
+    """
+    levels, K = rows.shape[0], rows.shape[1]
+    uniform, _ = uniform_pair(numbers, item, draw)
+    draw += 1
+    stack[0] = (draw_from(root, uniform), 0)
+    top, used = 1, 0
+    while top:
+        if used == len(rules):
+            return _TOO_LONG, used, draw
+        top -= 1
+        c, level = stack[top]
+        uniform, _ = uniform_pair(numbers, item, draw)
+        draw += 1
+        rule = draw_from(rows[level, c], uniform)
+        rules[used, 0], rules[used, 1] = c, rule
+        used += 1
+        if rule >= K * K:
+            continue
+        if levels == 1:
+            left, right = 0, 0
+        elif level == levels - 1:
+            return _FAILS, used, draw
+        else:
+            left, right = level + level % 2, level + (level + 1) % 2
+        stack[top] = (rule % K, right)
+        stack[top + 1] = (rule // K, left)
+        top += 2
+    return _FITS, used, draw
+
+
+@kernel
+def count_failures(
+    sentences: Longs,
+    root: Floats,
+    rows: Floats,
+    numbers: Stream,
+    root_counts: Longs,
+    binary_counts: Longs,
+    lexical_counts: Longs,
+    rules: Ints,
+    stack: Ints,
+) -> bool:
+    """For each sentence, derive until a derivation fits; count the rules of those before it.
+
+    Return whether all derivations were short enough to finish.
+    """
+    K = rows.shape[1]
+    for s in sentences:
+        draw = 0
+        while True:
+            outcome, used, draw = derive(root, rows, numbers, s, draw, rules, stack)
+            if outcome == _TOO_LONG:
+                return False
+            if outcome == _FITS:
+                break
+            root_counts[rules[0, 0]] += 1
+            for t in range(used):
+                c, rule = rules[t, 0], rules[t, 1]
+                if rule < K * K:
+                    binary_counts[c, rule // K, rule % K] += 1
+                else:
+                    lexical_counts[c, rule - K * K] += 1
+    return True
+
+
+def failed_derivations(grammar: Grammar, depth: int, sentences: int, numbers: Stream) -> Counts:
+    """Rules of the derivations that leave the bound before, for each sentence, one fits it."""
+    K = grammar.categories
+    counts = Counts.zeros(K, len(grammar.vocabulary))
+    rows = np.cumsum(grammar.rows, axis=1)
+    # The same unbounded rows on every level, without a copy of them for each.
+    rows = np.broadcast_to(rows, (2 * depth + 1, *rows.shape))
+    finished = count_failures(
+        np.arange(sentences, dtype=np.int64),
+        np.cumsum(grammar.root),
+        rows,
+        numbers,
+        counts.root,
+        counts.binary,
+        counts.lexical,
+        *_workspace(),
+    )
+    if not finished:
+        raise _hardly_ends()
+    return counts
+
+
+def generate(grammar: Grammar, depth: int | None, sentences: int, numbers: Stream) -> list[Tree]:
+    """Trees of sentences drawn from the grammar; ``depth`` None means no bound."""
+    from dbpcfg.parsing.derivations import category_name
+
+    K, words = grammar.categories, grammar.vocabulary.words
+    h = containment(grammar, depth) if depth else termination(grammar)[np.newaxis]
+    rows = np.stack([_bounded_rows(grammar, h, level) for level in range(len(h))])
+    root, rows = np.cumsum(bounded_root(grammar, h)), np.cumsum(rows, axis=2)
+    rules, stack = _workspace()
+    trees = []
+    for item in range(sentences):
+        outcome, used, _ = derive(root, rows, numbers, item, 0, rules, stack)
+        if outcome == _TOO_LONG:
+            raise _hardly_ends()
+        waiting: list[Tree] = []
+        for c, rule in reversed(rules[:used].tolist()):
+            if rule >= K * K:
+                waiting.append(Tree(category_name(c), (words[rule - K * K],)))
+            else:
+                waiting.append(Tree(category_name(c), (waiting.pop(), waiting.pop())))
+        trees.append(waiting[0])
+    return trees
+
+
+def _bounded_rows(grammar: Grammar, h: Floats, level: int) -> Floats:
+    """G(s,d), all rules of a category in one row."""
+    binary = bounded_binary(grammar, h, level).reshape(grammar.categories, -1)
+    return np.concatenate([binary, bounded_lexical(grammar, h, level)], axis=1)
+
+
+def _workspace() -> tuple[Ints, Ints]:
+    """Room for the rules of one derivation and for its categories yet to be expanded."""
+    return np.empty((MOST_RULES, 2), dtype=np.int32), np.empty((MOST_RULES + 2, 2), dtype=np.int32)
+
+
+def _hardly_ends() -> GrammarError:
+    return GrammarError(
+        f"a derivation had more than {MOST_RULES:,} rules: this grammar's trees hardly ever end"
+    )

@@ -1,0 +1,99 @@
+"""One Gibbs step: a pure function, the same on any number of threads."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from dbpcfg.corpus.sentences import Corpus
+from dbpcfg.corpus.synthetic import synthetic_trees
+from dbpcfg.errors import DbpcfgError, GrammarError
+from dbpcfg.grammar.pcfg import draw_grammar
+from dbpcfg.induction.gibbs import Settings, State, parser_for, start, states, step
+from dbpcfg.parsing.leftcorner.stores import memory_depth
+from dbpcfg.philox import Purpose, stream
+
+CORPUS = Corpus.from_sentences(tree.words() for tree in synthetic_trees("center", sentences=60))
+
+
+def bits(state: State) -> tuple[bytes, ...]:
+    return (
+        state.grammar.root.tobytes(),
+        state.grammar.rows.tobytes(),
+        state.derivations.nodes.tobytes(),
+        np.float64(state.log_likelihood).tobytes(),
+    )
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        Settings(categories=4, depth=2),
+        Settings(categories=4, depth=2, exact=True),
+        Settings(categories=4, depth=None),
+        Settings(categories=4, depth=2, parser="leftcorner"),
+        Settings(categories=15, depth=1),
+    ],
+    ids=str,
+)
+def test_the_same_bits_on_one_two_and_three_threads(settings):
+    alone, together, crowd = (
+        [bits(state) for state in itertools.islice(states(CORPUS, settings, threads), 4)]
+        for threads in (1, 2, 3)
+    )
+    assert alone == together == crowd
+
+
+def test_going_on_from_a_state_is_not_having_stopped():
+    settings = Settings(categories=3, depth=2, seed=9, chain=1)
+    whole = list(itertools.islice(states(CORPUS, settings), 6))
+    saved = State(iteration=3, grammar=whole[2].grammar)
+    for expected in whole[3:]:
+        saved = step(saved, CORPUS, settings)
+        assert bits(saved) == bits(expected)
+    assert saved.iteration == 6
+
+
+def test_seeds_and_chains_go_their_own_ways():
+    def end(**changed):
+        settings = Settings(categories=3, depth=2, **changed)
+        return bits(next(states(CORPUS, settings)))
+
+    assert len({end(), end(seed=1), end(chain=1), end(beta=0.3)}) == 4
+    assert end() == end()
+
+
+def test_the_step_is_its_three_parts():
+    settings = Settings(categories=3, depth=1, seed=4)
+    first = start(CORPUS, settings)
+    after = step(first, CORPUS, settings)
+    parser = parser_for(first.grammar, settings)
+    assert after.log_likelihood == pytest.approx(parser.log_probabilities(CORPUS).sum())
+    counts = after.derivations.counts(3)
+    assert counts.root.sum() == len(CORPUS)
+    assert counts.lexical.sum() == len(CORPUS.tokens)
+    assert counts.binary.sum() == len(CORPUS.tokens) - len(CORPUS)
+    again = draw_grammar(counts, 0.2, CORPUS.vocabulary, stream(4, 0, 0, Purpose.GRAMMAR))
+    assert (again.rows == after.grammar.rows).all()
+    assert all(memory_depth(tree) == 1 for tree in after.derivations.trees())
+
+
+def test_log_likelihood_rises_from_the_prior():
+    settings = Settings(categories=5, depth=2)
+    chain = list(itertools.islice(states(CORPUS, settings), 60))
+    assert chain[-1].log_likelihood > chain[0].log_likelihood + 100
+
+
+def test_what_cannot_be():
+    with pytest.raises(DbpcfgError, match="needs a depth bound"):
+        next(states(CORPUS, Settings(categories=3, depth=None, parser="leftcorner")))
+    with pytest.raises(DbpcfgError, match="no parser 'earley'"):
+        next(states(CORPUS, Settings(categories=3, depth=2, parser="earley")))
+    with pytest.raises(GrammarError, match="at least one category"):
+        next(states(CORPUS, Settings(categories=0, depth=2)))
+    with pytest.raises(GrammarError, match="beta must be a positive number, got 0"):
+        next(states(CORPUS, Settings(categories=2, depth=2, beta=0)))
+    with pytest.raises(GrammarError, match="depth bound must be at least 1"):
+        next(states(CORPUS, Settings(categories=2, depth=0)))

@@ -1,0 +1,117 @@
+"""What only the left-corner parser tells: its models and prefix probabilities."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from dbpcfg.corpus.sentences import Vocabulary
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.grammar.bounding import (
+    bounded_lexical,
+    containment,
+    fitting_mass,
+    left_corner_expectations,
+)
+from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.parsing.chart.layout import tables
+from dbpcfg.parsing.chart.parser import ChartParser
+from dbpcfg.parsing.chart.inside import inside_sentences
+from dbpcfg.parsing.leftcorner.parser import LeftCornerParser
+from tests.strategies import encode, grammars, grammars_and_sentences, random_grammar
+
+
+@settings(max_examples=100)
+@given(grammars(), st.integers(1, 3))
+def test_models_are_distributions_by_themselves(grammar, depth):
+    h = containment(grammar, depth)
+    assume(fitting_mass(grammar, h) > 0)
+    M = LeftCornerParser(grammar, depth).models
+    for d in range(depth + 1):
+        usable = h[2 * d - 1] > 0 if d else np.arange(grammar.categories) == 0
+        # Fork and no-fork are not normalised anywhere: they sum to one because E⁺ is right.
+        assert M.fork[d][usable].sum(axis=1) == pytest.approx(np.ones(usable.sum()), abs=1e-10)
+        for table in (M.preterminal, M.join, M.top, M.bottom_right, M.bottom_left):
+            sums = table[d].sum(axis=-1)
+            assert ((np.abs(sums - 1) < 1e-12) | (sums == 0)).all()
+
+
+def test_no_fragment_is_begun_at_the_bound():
+    M = LeftCornerParser(random_grammar(3, 2, 1.0, 0), 2).models
+    assert (M.join[2, :, :, 1][M.preterminal[2] > 0] == 1).all()
+    assert (M.join[1, :, :, 1] < 1).all()
+
+
+def test_the_preterminal_model_needs_the_lexical_mass():
+    """As printed in the paper, P_d(p|b) ∝ E⁺_d[b,p], sentences do not sum to one."""
+    grammar = random_grammar(K=2, W=1, concentration=1.0, seed=3)
+    lengths = encode(grammar, *([0] * n for n in range(1, 80)))
+    ours = LeftCornerParser(grammar, 2)
+    assert np.exp(ours.log_probabilities(lengths)).sum() == pytest.approx(1.0, abs=1e-9)
+    expected = left_corner_expectations(grammar, containment(grammar, 2))
+    total = expected.sum(axis=2, keepdims=True)
+    printed = np.divide(expected, total, out=np.zeros_like(expected), where=total > 0)
+    words = bounded_lexical(grammar, np.ones((5, 2)), 0)  # the paper's L: G[p → w], unnormalised
+    ours.models = ours.models._replace(
+        preterminal=printed, emission=np.ascontiguousarray(words.T), log_scale=np.zeros(1)
+    )
+    assert abs(np.exp(ours.log_probabilities(lengths)).sum() - 1.0) > 0.05
+
+
+@settings(max_examples=100)
+@given(grammars_and_sentences(), st.integers(1, 3))
+def test_prefix_probabilities_are_sums_over_continuations(grammar_and_words, depth):
+    """prefix(x) = P(x) + Σ_w prefix(x w), and the prefix of no words has probability one."""
+    grammar, words = grammar_and_words
+    assume(fitting_mass(grammar, containment(grammar, depth)) > 0)
+    parser = LeftCornerParser(grammar, depth)
+    longer = encode(grammar, words, *([*words, w] for w in range(len(grammar.vocabulary))))
+    prefix = np.exp(parser.prefix_log_probabilities(longer, 0))
+    assert prefix[0] == 1.0
+    assert (np.diff(prefix) <= 1e-12).all()
+    sentence = math.exp(parser.log_probabilities(longer)[0])
+    going_on = sum(
+        math.exp(parser.prefix_log_probabilities(longer, s)[-1]) for s in range(1, len(longer))
+    )
+    assert prefix[-1] == pytest.approx(sentence + going_on, rel=1e-10, abs=1e-300)
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_prefix_probabilities_from_the_chart(depth):
+    """The chart, with words of any kind after the prefix, summed over all lengths."""
+    grammar = random_grammar(K=2, W=2, concentration=1.0, seed=5)
+    chart, leftcorner = ChartParser(grammar, depth), LeftCornerParser(grammar, depth)
+    wild = np.concatenate([grammar.lexical, grammar.lexical_mass[:, np.newaxis]], axis=1)
+    G = tables(_Unchecked(grammar.root, grammar.binary, wild))
+    for prefix in itertools.product(range(2), repeat=3):
+        corpus = [[*prefix, *([2] * more)] for more in range(120)]
+        tokens = np.array([w for s in corpus for w in s], dtype=np.int32)
+        starts = np.concatenate([[0], np.cumsum([len(s) for s in corpus])])
+        logs = np.empty(len(corpus))
+        inside_sentences(np.arange(len(corpus)), tokens, starts, depth, G, logs)
+        total = np.exp(logs - chart.log_fitting_mass).sum()
+        found = leftcorner.prefix_log_probabilities(encode(grammar, list(prefix)), 0)[-1]
+        assert math.exp(found) == pytest.approx(total, rel=1e-8)
+
+
+class _Unchecked:
+    """Arrays like a grammar's, with a wildcard word that makes rows sum to more than one."""
+
+    def __init__(self, root, binary, lexical):
+        self.root, self.binary, self.lexical = root, binary, lexical
+        self.categories = len(root)
+
+
+def test_refuses_more_stores_than_memory():
+    words = Vocabulary(("a",))
+    K = 30
+    grammar = Grammar(
+        np.full(K, 1 / K), np.full((K, K, K), 0.5 / K**2), np.full((K, 1), 0.5), words
+    )
+    with pytest.raises(DbpcfgError, match="use the chart parser"):
+        LeftCornerParser(grammar, 3).log_probabilities(words.encode([["a"] * 10]))
