@@ -1,4 +1,4 @@
-"""Hypothesis draws the same examples every time; ``--hypothesis-profile=explore`` draws new ones."""
+"""Hypothesis draws the same examples each time; ``--hypothesis-profile=explore`` draws new ones."""
 
 from hypothesis import HealthCheck, settings
 

@@ -9,9 +9,7 @@ from dbpcfg.corpus.sentences import Corpus, Vocabulary
 from dbpcfg.grammar.pcfg import Grammar
 
 
-def random_grammar(
-    K: int, W: int, concentration: float, seed: int, zeros: float = 0.0
-) -> Grammar:
+def random_grammar(K: int, W: int, concentration: float, seed: int, zeros: float = 0.0) -> Grammar:
     """A grammar with Dirichlet rows, a share ``zeros`` of whose rules are impossible."""
     rng = np.random.default_rng(seed)
     rows = rng.dirichlet(np.full(K * K + W, concentration), size=K)

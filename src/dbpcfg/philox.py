@@ -50,9 +50,15 @@ class Purpose(IntEnum):
     SYNTHETIC = 5
 
 
-def stream(seed: int, chain: int = 0, iteration: int = 0, purpose: Purpose = Purpose.TREES) -> Stream:
+def stream(
+    seed: int, chain: int = 0, iteration: int = 0, purpose: Purpose = Purpose.TREES
+) -> Stream:
     """Name the numbers of one iteration of one chain, for one purpose."""
-    for name, value, bits in (("seed", seed, 64), ("chain", chain, 24), ("iteration", iteration, 32)):
+    for name, value, bits in (
+        ("seed", seed, 64),
+        ("chain", chain, 24),
+        ("iteration", iteration, 32),
+    ):
         if not 0 <= value < 2**bits:
             raise DbpcfgError(f"{name} must be a whole number from 0 to 2**{bits} - 1, got {value}")
     return np.array(

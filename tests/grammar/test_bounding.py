@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dbpcfg.corpus.sentences import Vocabulary
 from dbpcfg.errors import GrammarError
 from dbpcfg.grammar.bounding import (
     absorption,
@@ -25,7 +26,6 @@ from dbpcfg.grammar.bounding import (
     termination,
 )
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.corpus.sentences import Vocabulary
 from dbpcfg.parsing.chart.parser import ChartParser
 from tests.strategies import encode, grammars, random_grammar
 
@@ -117,7 +117,9 @@ def test_left_corner_expectations_are_the_sum_of_their_terms(grammar, depth):
 def test_small_probabilities_keep_their_digits():
     """A chain that almost never ends: x = (1 − ε) x + r, with ε far below 1e-16 of one."""
     leaving = np.array([1e-30])
-    assert absorption(np.array([[1.0 - 1e-30]]), leaving, leaving)[0] == pytest.approx(1.0, rel=1e-12)
+    assert absorption(np.array([[1.0 - 1e-30]]), leaving, leaving)[0] == pytest.approx(
+        1.0, rel=1e-12
+    )
 
 
 def test_a_category_that_never_ends_has_no_containment():
@@ -142,12 +144,17 @@ def test_depth_must_be_positive(depth):
 @given(grammars())
 def test_deep_bounds_tend_to_termination(grammar):
     h = termination(grammar)
-    assert np.abs(grammar.lexical_mass + np.einsum("cab,a,b->c", grammar.binary, h, h) - h).max() < 1e-9
+    assert (
+        np.abs(grammar.lexical_mass + np.einsum("cab,a,b->c", grammar.binary, h, h) - h).max()
+        < 1e-9
+    )
     deep = containment(grammar, 200)[0]
     assert (deep <= h + 1e-9).all()
     assert np.abs(deep - h).max() < 0.02  # slow only where growth is exactly critical
     ordered = [containment(grammar, depth)[0] for depth in (1, 2, 3, 4)]
-    assert all((deeper >= shallower - 1e-12).all() for shallower, deeper in itertools.pairwise(ordered))
+    assert all(
+        (deeper >= shallower - 1e-12).all() for shallower, deeper in itertools.pairwise(ordered)
+    )
 
 
 def length_distribution(grammar: Grammar, depth: int | None, longest: int) -> np.ndarray:

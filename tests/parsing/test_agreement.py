@@ -28,8 +28,12 @@ def check(parser, corpus, true: Truth, mass: float) -> None:
     if true.total == 0.0:
         event("sentence of probability zero")
         assert log_probability == -math.inf
-        for ask in (parser.best, lambda c: parser.sample(c, stream(0)), lambda c: parser.marginals(c, 0)):
-            with pytest.raises(UnparsableError, match="sentence 1 .* has probability zero"):
+        for ask in (
+            parser.best,
+            lambda c: parser.sample(c, stream(0)),
+            lambda c: parser.marginals(c, 0),
+        ):
+            with pytest.raises(UnparsableError, match=r"sentence 1 .* has probability zero"):
                 ask(corpus)
         return
     assert math.exp(log_probability) == pytest.approx(P, rel=TOLERANCE)

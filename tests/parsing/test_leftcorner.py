@@ -19,9 +19,9 @@ from dbpcfg.grammar.bounding import (
     left_corner_expectations,
 )
 from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.parsing.chart.inside import inside_sentences
 from dbpcfg.parsing.chart.layout import tables
 from dbpcfg.parsing.chart.parser import ChartParser
-from dbpcfg.parsing.chart.inside import inside_sentences
 from dbpcfg.parsing.leftcorner.parser import LeftCornerParser
 from tests.strategies import encode, grammars, grammars_and_sentences, random_grammar
 

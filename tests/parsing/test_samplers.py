@@ -1,4 +1,4 @@
-"""Both samplers draw trees from the enumerated posterior; wrong ones are caught by the same test."""
+"""Both samplers draw trees from the enumerated posterior; wrong ones are caught by it."""
 
 from __future__ import annotations
 

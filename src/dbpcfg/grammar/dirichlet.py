@@ -8,6 +8,8 @@ the draw does not depend on the order in which entries are visited.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from dbpcfg.kernels import Floats, kernel
@@ -25,18 +27,18 @@ def log_gamma_variate(shape: float, stream: Stream, item: int) -> float:
     if shape < 1.0:
         u, _ = uniform_pair(stream, item, draw)
         draw += 1
-        boost = np.log(u) / shape
+        boost = math.log(u) / shape
         shape += 1.0
     d = shape - 1.0 / 3.0
-    c = 1.0 / np.sqrt(9.0 * d)
+    c = 1.0 / math.sqrt(9.0 * d)
     while True:
         u1, u2 = uniform_pair(stream, item, draw)
         u, _ = uniform_pair(stream, item, draw + 1)
         draw += 2
-        x = np.sqrt(-2.0 * np.log(u1)) * np.cos(2.0 * np.pi * u2)  # Box and Muller
+        x = math.sqrt(-2.0 * math.log(u1)) * math.cos(2.0 * math.pi * u2)  # Box and Muller
         v = (1.0 + c * x) ** 3
-        if v > 0.0 and np.log(u) < 0.5 * x * x + d - d * v + d * np.log(v):
-            return boost + np.log(d * v)
+        if v > 0.0 and math.log(u) < 0.5 * x * x + d - d * v + d * math.log(v):
+            return boost + math.log(d * v)
 
 
 @kernel
@@ -50,9 +52,7 @@ def dirichlet_rows(parameters: Floats, stream: Stream, first_item: int) -> Float
     for r in range(rows):
         greatest = -np.inf
         for x in range(columns):
-            drawn[r, x] = log_gamma_variate(
-                parameters[r, x], stream, first_item + r * columns + x
-            )
+            drawn[r, x] = log_gamma_variate(parameters[r, x], stream, first_item + r * columns + x)
             greatest = max(greatest, drawn[r, x])
         total = 0.0
         for x in range(columns):

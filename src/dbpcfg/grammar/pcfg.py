@@ -127,9 +127,9 @@ def draw_grammar(counts: Counts, beta: float, vocabulary: Vocabulary, numbers: S
     if not (np.isfinite(beta) and beta > 0):
         raise GrammarError(f"beta must be a positive number, got {beta}")
     K = len(counts.root)
-    rows = counts.rows + beta
+    rows = counts.rows.astype(np.float64) + beta
     G = dirichlet_rows(rows, numbers, 0)
-    root = dirichlet_rows(counts.root[np.newaxis] + beta, numbers, rows.size)
+    root = dirichlet_rows(counts.root[np.newaxis].astype(np.float64) + beta, numbers, rows.size)
     return Grammar(
         root=root[0],
         binary=G[:, : K * K].reshape(K, K, K),

@@ -50,7 +50,9 @@ def _read(archive: zipfile.ZipFile) -> Grammar:
     entries = {info.filename: info for info in archive.infolist()}
     expected = {f"{name}.npy" for name in ("header", *_ARRAYS)}
     if set(entries) != expected or len(entries) != len(archive.infolist()):
-        raise GrammarError(f"not a grammar file: expected the entries {', '.join(sorted(expected))}")
+        raise GrammarError(
+            f"not a grammar file: expected the entries {', '.join(sorted(expected))}"
+        )
     arrays = {}
     for info in entries.values():
         if info.compress_type != zipfile.ZIP_STORED:
@@ -67,9 +69,9 @@ def _read(archive: zipfile.ZipFile) -> Grammar:
 def _array(file: IO[bytes], info: zipfile.ZipInfo, dtype: Any) -> Any:
     """One array, once its own header agrees with the size that is really there."""
     try:
-        if npy.read_magic(file) != (1, 0):  # type: ignore[arg-type]
+        if npy.read_magic(file) != (1, 0):
             raise ValueError("an unknown version of the npy format")
-        shape, fortran, found = npy.read_array_header_1_0(file)  # type: ignore[arg-type]
+        shape, fortran, found = npy.read_array_header_1_0(file)
     except (ValueError, SyntaxError, EOFError) as error:
         raise GrammarError(f"{info.filename} is not an array ({error})") from None
     if found != np.dtype(dtype) or fortran:

@@ -31,7 +31,7 @@ from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.parsing.leftcorner.parser import LeftCornerParser
 from dbpcfg.parsing.protocol import Parser
-from dbpcfg.philox import Purpose, stream
+from dbpcfg.philox import Purpose, Stream, stream
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def step(state: State, corpus: Corpus, settings: Settings, threads: int = 1) -> 
     """
     parser = parser_for(state.grammar, settings, threads)
 
-    def numbers_for(purpose: Purpose):  # type: ignore[no-untyped-def]
+    def numbers_for(purpose: Purpose) -> Stream:
         return stream(settings.seed, settings.chain, state.iteration, purpose)
 
     derivations, logs = parser.sample(corpus, numbers_for(Purpose.TREES))
@@ -89,9 +89,7 @@ def step(state: State, corpus: Corpus, settings: Settings, threads: int = 1) -> 
         counts += failed_derivations(
             state.grammar, settings.depth, len(corpus), numbers_for(Purpose.REJECTED)
         )
-    grammar = draw_grammar(
-        counts, settings.beta, corpus.vocabulary, numbers_for(Purpose.GRAMMAR)
-    )
+    grammar = draw_grammar(counts, settings.beta, corpus.vocabulary, numbers_for(Purpose.GRAMMAR))
     return State(state.iteration + 1, grammar, derivations, float(logs.sum()))
 
 

@@ -39,7 +39,7 @@ def minimum_bayes_risk(weights: Floats, labelled: bool = False) -> Ints:
 def heaviest_tree(gain: Floats, labels: Longs, nodes: Ints) -> float:
     """The binary tree of greatest total gain, into pre-order ``nodes``; return its gain::
 
-        total(i,j) = gain(i,j) + max_k total(i,k) + total(k,j)
+    total(i,j) = gain(i,j) + max_k total(i,k) + total(k,j)
     """
     n = gain.shape[0]
     total = np.zeros((n + 1, n + 1))

@@ -1,8 +1,8 @@
 """The chart: inside probabilities over (side, depth, category), and what follows from them.
 
-Write u(s,d,c,i,j) = h(s,d,c) · inside(s,d,c,i,j): the inside probability under the *bounded* grammar
-times its own containment likelihood. The h of the children in G(s,d) cancel against the h hidden in
-the children's u, so only the unbounded G appears::
+Write u(s,d,c,i,j) = h(s,d,c) · inside(s,d,c,i,j): the inside probability under the *bounded*
+grammar times its own containment likelihood. The h of the children in G(s,d) cancel against the h
+hidden in the children's u, so only the unbounded G appears::
 
     u(s,d,c,i,i+1) = G[c → w_i]
     u(L,d,c,i,j)   = Σ_k Σ_ab G[c → a b] · u(L,d,  a,i,k) · u(R,d,b,k,j)

@@ -82,7 +82,10 @@ def outside(
                     if left_exponent == EMPTY or exponents[r, y] == EMPTY:
                         continue
                     v_exponents[l, x] = add_scaled(
-                        v[l, x], v_exponents[l, x], np.dot(pairs, cells[r, y]), above + exponents[r, y]
+                        v[l, x],
+                        v_exponents[l, x],
+                        np.dot(pairs, cells[r, y]),
+                        above + exponents[r, y],
                     )
                     v_exponents[r, y] = add_scaled(
                         v[r, y], v_exponents[r, y], np.dot(left, pairs), above + left_exponent
@@ -125,4 +128,4 @@ def marginals(words: Ints, depth: int, G: Tables, posterior: Floats) -> float:
     log_scale = scale * math.log(2.0)
     for i in range(n):
         log_scale += G.log_scale[words[i]]
-    return math.log(total) + log_scale
+    return float(math.log(total) + log_scale)

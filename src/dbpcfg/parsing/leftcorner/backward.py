@@ -122,17 +122,17 @@ def backward(
                         if takes(w, pick, best):
                             choice[:] = (1, 0, p, 0, 0, 0)
 
-        f, j, p, y, c, x = choice
+        f, j, preterminal, y_before, top, bottom = choice
         step = steps[t - 1]
-        step[FORK], step[JOIN], step[PRETERMINAL] = f, j, p
+        step[FORK], step[JOIN], step[PRETERMINAL] = f, j, preterminal
         step[TOP] = -1 if j else a
         step[BOTTOM] = b if depth else -1
         if j:
-            bottoms[depth] = y
+            bottoms[depth] = y_before
             if not f:
                 depth += 1
-                tops[depth], bottoms[depth] = c, x
+                tops[depth], bottoms[depth] = top, bottom
         elif f:
             depth -= 1
         else:
-            tops[depth], bottoms[depth] = c, x
+            tops[depth], bottoms[depth] = top, bottom

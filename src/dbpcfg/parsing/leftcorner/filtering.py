@@ -32,9 +32,7 @@ def combine(x: float, y: float, best: bool) -> float:
 
 
 @kernel
-def word_moves(
-    M: Models, o: Floats, d: int, best: bool, joined: Floats, begun: Floats
-) -> None:
+def word_moves(M: Models, o: Floats, d: int, best: bool, joined: Floats, begun: Floats) -> None:
     """What a forked word does below each bottom sign b at depth d.
 
     ``joined[b, b']``: it joins b, and b' is awaited; ``begun[b, a, b']``: it begins a fragment
@@ -86,9 +84,7 @@ def fork(
 
 
 @kernel
-def complete(
-    v: Floats, M: Models, o: Floats, d: int, best: bool, following: Floats
-) -> None:
+def complete(v: Floats, M: Models, o: Floats, d: int, best: bool, following: Floats) -> None:
     """Add what becomes of stores of depth d > 0 when the next word is the bottom sign itself.
 
     Fragment d is then finished, and its top sign a joins the bottom sign y of depth d − 1, or

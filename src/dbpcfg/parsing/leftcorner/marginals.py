@@ -131,7 +131,8 @@ def marginals(words: Ints, M: Models) -> Floats:
                     posterior[i, :, c] += _awaited_node(_only(here, d, K, 2, c), M, o, after, i, d)
             if d < D:
                 posterior[i] += _left_nodes(here, M, o, after, i, d)
-    return posterior / total
+    posterior /= total
+    return posterior
 
 
 def _awaited_node(v: Floats, M: Models, o: Floats, after: Floats, i: int, d: int) -> Floats:

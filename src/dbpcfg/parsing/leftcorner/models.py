@@ -88,18 +88,24 @@ def join_model(g: Ingredients) -> Floats:
 def top_model(g: Ingredients) -> Floats:
     """``[b, c, a]``: the parent a of a finished left child c that does not join b::
 
-        A_d(a | b c) ∝ E⁺_d[b, a] · G(L,d+1)[a → c ·]
+    A_d(a | b c) ∝ E⁺_d[b, a] · G(L,d+1)[a → c ·]
     """
     return _normalised(np.einsum("ba,ac->bca", g.expected, g.left.sum(axis=2)))
 
 
 def bottom_right_model(g: Ingredients) -> Floats:
-    """``[b, c, b']``: the right child of b after its left child c, B_R,d(b' | b c) ∝ G(R,d)[b → c b']."""
+    """``[b, c, b']``: the right child of b after its left child c::
+
+    B_R,d(b' | b c) ∝ G(R,d)[b → c b']
+    """
     return _normalised(g.right)
 
 
 def bottom_left_model(g: Ingredients) -> Floats:
-    """``[a, c, b']``: the right child of a after its left child c, B_L(b' | a c) ∝ G(L,d+1)[a → c b']."""
+    """``[a, c, b']``: the right child of a after its left child c::
+
+    B_L,d+1(b' | a c) ∝ G(L,d+1)[a → c b']
+    """
     return _normalised(g.left)
 
 

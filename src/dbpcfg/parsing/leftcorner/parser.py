@@ -84,9 +84,7 @@ class LeftCornerParser:
         forward(words, self.models, False, v, logs)
         return v, logs
 
-    def _trees(
-        self, corpus: Corpus, numbers: Stream, best: bool
-    ) -> tuple[Derivations, Floats]:
+    def _trees(self, corpus: Corpus, numbers: Stream, best: bool) -> tuple[Derivations, Floats]:
         self._check(corpus)
         drawn, logs = Derivations.empty(corpus), np.empty(len(corpus))
 

@@ -1,0 +1,5 @@
+"""``python -m dbpcfg`` is ``dbpcfg``."""
+
+from dbpcfg.cli import main
+
+main()

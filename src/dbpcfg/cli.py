@@ -1,0 +1,78 @@
+"""The command line. Each command imports what it needs when it runs: ``--help`` stays instant."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated, Literal
+
+import typer
+
+from dbpcfg import __version__
+from dbpcfg.errors import DbpcfgError
+
+EXIT_MISTAKE = 2
+EXIT_INTERRUPTED = 130
+
+app = typer.Typer(
+    name="dbpcfg",
+    help="Learn a phrase-structure grammar from raw text, under a human memory bound.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"dbpcfg {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def demo(seed: Annotated[int, typer.Option(help="Seed of the random numbers.", min=0)] = 0) -> None:
+    """Learn the paper's centre-embedding corpus from words alone, and show the trees."""
+    from dbpcfg.demo import run_demo
+
+    run_demo(seed, say=lambda text: typer.echo(text, err=True), show=typer.echo)
+
+
+@app.command()
+def synth(
+    kind: Annotated[Literal["left", "right", "center"], typer.Argument(help="Which corpus.")],
+    sentences: Annotated[int, typer.Option("--sentences", "-n", help="How many.", min=1)] = 200,
+    vocabulary: Annotated[int, typer.Option(help="Words of each class.", min=1)] = 50,
+    seed: Annotated[int, typer.Option(help="Seed of the random numbers.", min=0)] = 0,
+    words: Annotated[bool, typer.Option("--words", help="Sentences only, without trees.")] = False,
+) -> None:
+    """Print a synthetic corpus of the paper: one gold tree, or sentence, per line."""
+    from dbpcfg.corpus.synthetic import synthetic_trees
+
+    for tree in synthetic_trees(kind, sentences, vocabulary, seed):
+        typer.echo(" ".join(tree.words()) if words else str(tree))
+
+
+def main() -> None:
+    """Run the command line: a user's mistake is one line and exit code 2, never a traceback."""
+    try:
+        app()
+    except DbpcfgError as error:
+        typer.echo(f"dbpcfg: {error}", err=True)
+        sys.exit(EXIT_MISTAKE)
+    except KeyboardInterrupt:
+        typer.echo("dbpcfg: interrupted", err=True)
+        sys.exit(EXIT_INTERRUPTED)
+    except BrokenPipeError:
+        # The reader has gone (as with `| head`); keep Python from complaining about it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)

@@ -1,0 +1,148 @@
+"""The paper's synthetic corpora: patterns, words, and nothing but the seed to decide them."""
+
+import re
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+
+from dbpcfg.corpus.synthetic import PATTERNS, synthetic_trees
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.trees import Tree
+from tests.statistics import LEAST_P, goodness_of_fit
+
+YIELDS = {
+    "left": ["a b", "a b b"],
+    "right": ["a b", "a a b"],
+    "center": ["a b b c", "a b a b c", "a b c", "a b b a b b c"],
+}
+"""The patterns of the paper's text, in the order of its figures."""
+
+kinds = pytest.mark.parametrize("kind", PATTERNS)
+
+
+def letters(tree):
+    return " ".join(word[0] for word in tree.words())
+
+
+def pattern(tree):
+    """The tree with a letter for each word: ``a17`` is an ``a``."""
+    return str(tree.replace_words(letters(tree).split()))
+
+
+def is_binary(tree):
+    if len(tree.children) == 1:
+        return isinstance(tree.children[0], str)
+    return len(tree.children) == 2 and all(
+        isinstance(child, Tree) and is_binary(child) for child in tree.children
+    )
+
+
+def test_every_corpus_of_the_paper_is_there():
+    assert PATTERNS.keys() == YIELDS.keys()
+
+
+@kinds
+def test_the_papers_corpus(kind):
+    """200 sentences, equally many of every pattern."""
+    trees = synthetic_trees(kind)
+    share = 200 // len(YIELDS[kind])
+    assert Counter(map(letters, trees)) == dict.fromkeys(YIELDS[kind], share)
+    assert Counter(map(pattern, trees)) == dict.fromkeys(PATTERNS[kind], share)
+    assert all(is_binary(tree) for tree in trees)
+
+
+@kinds
+def test_labels_are_as_in_the_figures(kind):
+    """a is an X1, b an X2, c an X3; a phrase has its head's label, and the head's side is fixed."""
+    for tree in synthetic_trees(kind, sentences=8):
+        for node in tree.nodes():
+            if node.preterminal:
+                assert node.label == {"a": "X1", "b": "X2", "c": "X3"}[node.children[0][0]]
+            else:
+                rule = (node.label, *(child.label for child in node.children))
+                assert (
+                    rule
+                    in {
+                        "left": {("X1", "X1", "X2")},
+                        "right": {("X2", "X1", "X2")},
+                        "center": {("X1", "X1", "X2"), ("X3", "X1", "X3")},
+                    }[kind]
+                )
+
+
+@kinds
+@pytest.mark.parametrize("sentences", [1, 3, 7, 201, 202])
+def test_uneven_numbers(kind, sentences):
+    patterns = YIELDS[kind]
+    times = Counter(map(letters, synthetic_trees(kind, sentences)))
+    each, more = divmod(sentences, len(patterns))
+    expected = {p: each + (n < more) for n, p in enumerate(patterns)}
+    assert times == Counter({p: t for p, t in expected.items() if t})
+
+
+@kinds
+def test_words_are_uniform(kind):
+    V = 7
+    trees = synthetic_trees(kind, sentences=4000, vocabulary=V, seed=1)
+    words = Counter(word for tree in trees for word in tree.words())
+    for letter in {word[0] for word in words}:
+        times = {word: n for word, n in words.items() if word[0] == letter}
+        uniform = {f"{letter}{v}": 1 / V for v in range(1, V + 1)}
+        assert times.keys() == uniform.keys()
+        assert goodness_of_fit(times, uniform, sum(times.values())) > LEAST_P
+        tilted = {**uniform, f"{letter}1": 0.7 / V, f"{letter}2": 1.3 / V}
+        assert goodness_of_fit(times, tilted, sum(times.values())) < 1e-6
+
+
+def test_words_of_a_sentence_are_independent():
+    pairs = Counter(tuple(t.words()) for t in synthetic_trees("left", 8000, 4) if len(t) == 2)
+    expected = {(f"a{i}", f"b{j}"): 1 / 16 for i in range(1, 5) for j in range(1, 5)}
+    assert goodness_of_fit(pairs, expected, 4000) > LEAST_P
+
+
+def test_fifty_words_of_each_class_by_default():
+    words = {word for tree in synthetic_trees("center", 4000) for word in tree.words()}
+    assert words == {f"{letter}{v}" for letter in "abc" for v in range(1, 51)}
+
+
+@kinds
+def test_one_word_of_each_class(kind):
+    yields = {" ".join(tree.words()) for tree in synthetic_trees(kind, vocabulary=1)}
+    assert yields == {re.sub(r"(\w)", r"\g<1>1", letters) for letters in YIELDS[kind]}
+
+
+@kinds
+def test_the_seed_decides(kind):
+    trees = synthetic_trees(kind, seed=3)
+    assert synthetic_trees(kind, seed=3) == trees
+    other = synthetic_trees(kind, seed=4)
+    assert list(map(pattern, other)) != list(map(pattern, trees))  # another order
+    assert Counter(other) != Counter(trees)  # and other words
+
+
+def test_patterns_are_shuffled():
+    """Neighbours have the same pattern half of the time; in turns they never would."""
+
+    def p_value(patterns):
+        same = Counter(a == b for a, b in pairwise(patterns))
+        return goodness_of_fit(same, {True: 0.5, False: 0.5}, len(patterns) - 1)
+
+    order = [letters(tree) for tree in synthetic_trees("left", 2000)]
+    assert p_value(order) > LEAST_P
+    assert p_value(YIELDS["left"] * 1000) < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"kind": "centre"}, "there is no synthetic corpus 'centre'; choose left, right, center"),
+        ({"kind": "left", "sentences": 0}, "sentences must be at least 1, got 0"),
+        ({"kind": "left", "vocabulary": 0}, "vocabulary must be at least 1, got 0"),
+        ({"kind": "left", "vocabulary": -3}, "vocabulary must be at least 1, got -3"),
+        ({"kind": "left", "seed": -1}, "seed must be a whole number from 0 to 2**64 - 1, got -1"),
+    ],
+)
+def test_errors(arguments, message):
+    with pytest.raises(DbpcfgError, match=f"^{re.escape(message)}$"):
+        synthetic_trees(**arguments)
