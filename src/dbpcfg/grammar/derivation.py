@@ -17,15 +17,19 @@ from dbpcfg.grammar.bounding import (
     bounded_lexical,
     bounded_root,
     containment,
+    require_fitting,
     termination,
 )
-from dbpcfg.grammar.pcfg import Counts, Grammar
+from dbpcfg.grammar.pcfg import Counts, Grammar, category_name
 from dbpcfg.kernels import Floats, Ints, Longs, kernel
 from dbpcfg.philox import Stream, uniform_pair
 from dbpcfg.trees import Tree
 
 MOST_RULES = 1_000_000
 """A derivation of more rules than this is taken as a sign of a grammar that hardly ends."""
+
+MOST_TRIES = 1e9
+"""The greatest expected number of derivations that the exact step takes on."""
 
 _FITS, _FAILS, _TOO_LONG = 0, 1, 2
 
@@ -120,8 +124,13 @@ def count_failures(
 
 def failed_derivations(grammar: Grammar, depth: int, sentences: int, numbers: Stream) -> Counts:
     """Rules of the derivations that leave the bound before, for each sentence, one fits it."""
-    K = grammar.categories
-    counts = Counts.zeros(K, len(grammar.vocabulary))
+    mass = require_fitting(grammar, containment(grammar, depth))
+    if sentences / mass > MOST_TRIES:
+        raise GrammarError(
+            f"only {mass:.1e} of this grammar's derivations fit a depth bound of {depth}; "
+            f"the exact step would have to try about {sentences / mass:.1e} of them"
+        )
+    counts = Counts.zeros(grammar.categories, len(grammar.vocabulary))
     rows = np.cumsum(grammar.rows, axis=1)
     # The same unbounded rows on every level, without a copy of them for each.
     rows = np.broadcast_to(rows, (2 * depth + 1, *rows.shape))
@@ -142,10 +151,8 @@ def failed_derivations(grammar: Grammar, depth: int, sentences: int, numbers: St
 
 def generate(grammar: Grammar, depth: int | None, sentences: int, numbers: Stream) -> list[Tree]:
     """Trees of sentences drawn from the grammar; ``depth`` None means no bound."""
-    from dbpcfg.parsing.derivations import category_name
-
     K, words = grammar.categories, grammar.vocabulary.words
-    h = containment(grammar, depth) if depth else termination(grammar)[np.newaxis]
+    h = termination(grammar)[np.newaxis] if depth is None else containment(grammar, depth)
     rows = np.stack([_bounded_rows(grammar, h, level) for level in range(len(h))])
     root, rows = np.cumsum(bounded_root(grammar, h)), np.cumsum(rows, axis=2)
     rules, stack = _workspace()

@@ -27,6 +27,11 @@ from dbpcfg.philox import Purpose, Stream, stream
 ROW_SUM_TOLERANCE = 1e-8
 
 
+def category_name(category: int) -> str:
+    """The label that a category has in printed trees."""
+    return f"X{category}"
+
+
 @dataclass(frozen=True, eq=False)
 class Counts:
     """How often each rule was used: C in the paper."""

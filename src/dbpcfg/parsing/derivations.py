@@ -15,16 +15,11 @@ import numpy as np
 
 from dbpcfg.corpus.sentences import Corpus
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.grammar.pcfg import Counts
+from dbpcfg.grammar.pcfg import Counts, category_name
 from dbpcfg.kernels import Ints, Longs, kernel
 from dbpcfg.trees import Tree
 
 START, END, CATEGORY = 0, 1, 2
-
-
-def category_name(category: int) -> str:
-    """The label that a category has in printed trees."""
-    return f"X{category}"
 
 
 @dataclass(frozen=True, eq=False)
