@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from dbpcfg.corpus.sentences import Corpus, Vocabulary
+from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.grammar.pcfg import Grammar
 
 
@@ -44,6 +44,6 @@ def grammars_and_sentences(draw: st.DrawFn, longest: int = 6) -> tuple[Grammar, 
     return grammar, draw(st.lists(word, min_size=length, max_size=length))
 
 
-def encode(grammar: Grammar, *sentences: list[int]) -> Corpus:
+def encode(grammar: Grammar, *sentences: list[int]) -> Encoded:
     words = grammar.vocabulary.words
     return grammar.vocabulary.encode([[words[w] for w in sentence] for sentence in sentences])

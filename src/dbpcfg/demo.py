@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dbpcfg.corpus.sentences import Corpus
+from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.induction.gibbs import Settings, states
 from dbpcfg.kernels import Ints
@@ -30,7 +30,7 @@ class ChainResult:
 def run_demo(seed: int, say: Callable[[str], None], show: Callable[[str], None]) -> None:
     """Learn the corpus with several chains; ``say`` progress and ``show`` results."""
     gold = synthetic_trees("center", seed=seed)
-    corpus = Corpus.from_sentences(tree.words() for tree in gold)
+    corpus = Encoded.from_sentences(tree.words() for tree in gold)
     show(
         f"{len(corpus)} sentences, {len(corpus.vocabulary)} words, no trees. Learning a grammar of "
         f"{CATEGORIES} categories within memory depth {DEPTH}:"
@@ -54,7 +54,7 @@ def run_demo(seed: int, say: Callable[[str], None], show: Callable[[str], None])
         show(f"  {induced}")
 
 
-def run_chain(corpus: Corpus, settings: Settings) -> ChainResult:
+def run_chain(corpus: Encoded, settings: Settings) -> ChainResult:
     """One chain; trees by minimum Bayes risk over the last ``RETAINED`` samples."""
     chain = list(itertools.islice(states(corpus, settings), ITERATIONS))[-RETAINED:]
     samples = [state.derivations for state in chain if state.derivations]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,17 +16,15 @@ def written_whole(path: Path) -> Iterator[IO[bytes]]:
 
     Until then, and if anything goes wrong, whatever had that name before is untouched.
     """
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    path = path.resolve()  # a link keeps pointing where it points
+    temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}")
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with open(temporary, "xb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)  # as an ordinary new file; mkstemp's is private
         os.replace(temporary, path)
     except BaseException:
         with suppress(FileNotFoundError):
-            os.unlink(temporary)
+            temporary.unlink()
         raise

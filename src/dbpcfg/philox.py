@@ -20,6 +20,7 @@ Distinct uses therefore have distinct counters; none is left to luck, as with ha
 from __future__ import annotations
 
 from enum import IntEnum
+from operator import index
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +55,7 @@ def stream(
     seed: int, chain: int = 0, iteration: int = 0, purpose: Purpose = Purpose.TREES
 ) -> Stream:
     """Name the numbers of one iteration of one chain, for one purpose."""
+    seed, chain, iteration = index(seed), index(chain), index(iteration)
     for name, value, bits in (
         ("seed", seed, 64),
         ("chain", chain, 24),

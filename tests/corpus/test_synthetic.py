@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from itertools import pairwise
+from itertools import pairwise, product
 
 import pytest
 
@@ -131,6 +131,19 @@ def test_patterns_are_shuffled():
     order = [letters(tree) for tree in synthetic_trees("left", 2000)]
     assert p_value(order) > LEAST_P
     assert p_value(YIELDS["left"] * 1000) < 1e-12
+
+
+def test_the_order_says_nothing_about_the_words():
+    first = [tree.words()[0] for tree in synthetic_trees("left", 4000, 4)]
+
+    def p_value(words):
+        times = Counter((word, n < 2000) for n, word in enumerate(words))
+        return goodness_of_fit(
+            times, dict.fromkeys(product(set(words), (True, False)), 1 / 8), 4000
+        )
+
+    assert p_value(first) > LEAST_P
+    assert p_value(sorted(first)) < 1e-12
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import subprocess
 import sys
 from collections import Counter
 
@@ -12,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbpcfg.corpus.sentences import Vocabulary
+from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.errors import GrammarError
 from dbpcfg.grammar import derivation
 from dbpcfg.grammar.bounding import containment, fitting_mass, termination
@@ -22,17 +21,18 @@ from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import as_nodes
 from dbpcfg.philox import Purpose, stream
 from tests.oracle import all_sentences, all_trees
+from tests.processes import output_of
 from tests.statistics import LEAST_P, goodness_of_fit, same_means
 from tests.strategies import encode, grammars
 
 DRAWS = 20_000
 GRAMMAR = Grammar(
-    root=[0.3, 0.7],
-    binary=[[[0.10, 0.25], [0.12, 0.05]], [[0.20, 0.04], [0.22, 0.08]]],
-    lexical=[[0.36, 0.12], [0.06, 0.40]],
+    root=[0.4, 0.6],
+    binary=[[[0.05, 0.20], [0.10, 0.03]], [[0.12, 0.16], [0.36, 0.12]]],
+    lexical=[[0.42, 0.20], [0.06, 0.18]],
     vocabulary=Vocabulary(("a", "b")),
 )
-"""Its trees often leave any bound, and one in ten goes on for ever."""
+"""Its trees often leave any bound, and those of X1 more often; one in four goes on for ever."""
 
 bounds = pytest.mark.parametrize("depth", [1, 2, None])
 
@@ -66,12 +66,14 @@ def drawn():
 # --- one index from a row -------------------------------------------------------------------------
 
 
-@given(st.lists(st.sampled_from([0.0, 0.0, 1.0, 2.5]), min_size=1), st.floats(0, 1))
+uniforms = st.floats(2.0**-53, 1 - 2.0**-53) | st.sampled_from([0.25, 0.5, 0.75])
+
+
+@given(st.lists(st.sampled_from([0.0, 0.0, 1.0, 2.5]), min_size=1), uniforms)
 def test_draw_from_a_row(weights, uniform):
     """The first index whose cumulative weight passes the number: never one of weight zero."""
     if not any(weights):
         weights.append(1.0)
-    uniform = min(max(uniform, 2.0**-53), 1 - 2.0**-53)
     cumulative = np.cumsum(weights)
     index = draw_from(cumulative, uniform)
     assert weights[index] > 0
@@ -84,8 +86,8 @@ def test_draw_from_a_row(weights, uniform):
 
 def test_the_grammar_is_a_hard_case():
     masses = [mass(GRAMMAR, depth) for depth in (1, 2, 3, 4, None)]
-    assert min(np.diff(masses)) > 0.02
-    assert masses[-1] < 0.9
+    assert min(np.diff(masses)) > 0.01
+    assert masses[-1] < 0.8
 
 
 def test_trees_fit_their_bound(drawn):
@@ -136,8 +138,9 @@ def test_trees_are_as_frequent_as_probable(drawn, depth):
         return nodes.tobytes(), tuple(words)
 
     def probabilities(grammar):
+        Z = mass(grammar, depth)
         return {
-            key(same.nodes(row), words): same.weights[row] / mass(grammar, depth)
+            key(same.nodes(row), words): same.weights[row] / Z
             for n in (1, 2, 3)
             for words in all_sentences(2, n)
             for same in all_trees(grammar, words, depth)
@@ -145,7 +148,8 @@ def test_trees_are_as_frequent_as_probable(drawn, depth):
         }
 
     index = GRAMMAR.vocabulary.index
-    times = Counter(key(as_nodes(t), [index[w] for w in t.words()]) for t in drawn[depth])
+    short = [tree for tree in drawn[depth] if len(tree) <= 3]
+    times = Counter(key(as_nodes(tree), [index[w] for w in tree.words()]) for tree in short)
     assert goodness_of_fit(times, probabilities(GRAMMAR), DRAWS) > LEAST_P
     swapped = Grammar(
         GRAMMAR.root, GRAMMAR.binary.swapaxes(1, 2), GRAMMAR.lexical, GRAMMAR.vocabulary
@@ -183,7 +187,7 @@ def failures(grammar, depth, sentences, seed=0):
 @pytest.mark.parametrize("depth", [1, 2, 3])
 def test_number_of_failures(depth):
     """Before a success of probability Z there are (1 − Z) / Z failures, variance (1 − Z) / Z²."""
-    N = 20_000
+    N = 100_000
     found, _ = failures(GRAMMAR, depth, N)
 
     def standard_errors(Z):
@@ -218,7 +222,6 @@ def naive_failures(grammar, bound, rng):
         np.add.at(used, rules, 1)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("depth", [1, 2])
 def test_rules_of_failures(depth):
     """Each rule as often as in a naive simulation."""
@@ -231,8 +234,8 @@ def test_rules_of_failures(depth):
         found[run] = np.concatenate([counts.root, counts.rows.ravel()])
     assert same_means(found, naive) > LEAST_P
     assert same_means(found, naive[:, ::-1]) < 1e-12
-    other = np.array([naive_failures(GRAMMAR, depth + 1, rng) for _ in range(runs // 4)])
-    assert same_means(found, other) < 1e-12
+    deeper = np.array([naive_failures(GRAMMAR, depth + 2, rng) for _ in range(runs)])
+    assert same_means(found, deeper) < 1e-9
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3])
@@ -309,7 +312,7 @@ def test_trees_may_be_deeper_than_pythons_stack():
 
 NEVER_FITS = """
 import numpy as np
-from dbpcfg.corpus.sentences import Vocabulary
+from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.errors import GrammarError
 from dbpcfg.grammar.derivation import failed_derivations, generate
 from dbpcfg.grammar.pcfg import Grammar
@@ -328,8 +331,6 @@ for make in (generate, failed_derivations):
 
 
 def test_a_grammar_that_never_fits():
-    """An error, and no endless search: in a process of its own, that can be stopped."""
-    done = subprocess.run(
-        [sys.executable, "-c", NEVER_FITS], capture_output=True, text=True, timeout=60, check=True
-    )
-    assert done.stdout.count("refused: no tree of this grammar fits a depth bound of 1") == 2
+    """An error, and no endless search."""
+    refusal = "refused: no tree of this grammar fits a depth bound of 1"
+    assert output_of(NEVER_FITS).count(refusal) == 2

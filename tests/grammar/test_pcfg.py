@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from dbpcfg.corpus.sentences import Vocabulary
+from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.errors import GrammarError
 from dbpcfg.grammar.pcfg import Counts, Grammar, draw_from_prior, draw_grammar
 from dbpcfg.philox import Purpose, stream
@@ -233,7 +233,7 @@ def test_the_prior_is_the_posterior_of_no_counts():
 
 @pytest.mark.parametrize("beta", [0.0, -1.0, math.nan, math.inf])
 def test_beta_must_be_positive(beta):
-    with pytest.raises(GrammarError, match=f"^beta must be a positive number, got {beta}$"):
+    with pytest.raises(GrammarError, match=f"^beta must be a positive number, .* got {beta}$"):
         draw_from_prior(2, AB, beta, seed=0)
 
 

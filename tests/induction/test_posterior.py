@@ -16,12 +16,12 @@ from functools import cache
 import numpy as np
 import pytest
 
-from dbpcfg.corpus.sentences import Corpus
+from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.induction.gibbs import Settings, states
 
 K, W, BETA = 2, 2, 0.7
 SENTENCES = ["ab", "a", "abb", "ba", "aab", "b", "ab", "abab"]
-CORPUS = Corpus.from_sentences(SENTENCES)
+CORPUS = Encoded.from_sentences(map(list, SENTENCES))
 ITERATIONS, BATCHES = 30_000, 60
 AGREES, DIFFERS = 4.5, 12.0  # standard errors
 

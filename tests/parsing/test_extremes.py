@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from dbpcfg.corpus.sentences import Vocabulary
+from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.errors import DbpcfgError, UnparsableError
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.parsing.chart.parser import ChartParser

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from dbpcfg.corpus.sentences import Vocabulary
+from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.bounding import (
     bounded_lexical,

@@ -136,7 +136,7 @@ def require_fitting(grammar: Grammar, h: Floats) -> float:
     mass = fitting_mass(grammar, h)
     if mass <= 0.0:
         bound = f"fits a depth bound of {len(h) // 2}" if len(h) > 1 else "ends"
-        raise GrammarError(f"no tree of this grammar {bound}: all its derivations go on for ever")
+        raise GrammarError(f"no tree of this grammar {bound}")
     return mass
 
 

@@ -18,13 +18,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dbpcfg.corpus.sentences import Vocabulary
+from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.errors import GrammarError
 from dbpcfg.grammar.dirichlet import dirichlet_rows
 from dbpcfg.kernels import Floats, Longs
 from dbpcfg.philox import Purpose, Stream, stream
 
 ROW_SUM_TOLERANCE = 1e-8
+SMALLEST_BETA = 1e-12
 
 
 def category_name(category: int) -> str:
@@ -129,8 +130,10 @@ class Grammar:
 
 def draw_grammar(counts: Counts, beta: float, vocabulary: Vocabulary, numbers: Stream) -> Grammar:
     """Draw π and every row of G from Dirichlet(counts + β)."""
-    if not (np.isfinite(beta) and beta > 0):
-        raise GrammarError(f"beta must be a positive number, got {beta}")
+    if not SMALLEST_BETA <= beta < np.inf:
+        raise GrammarError(f"beta must be a positive number, {SMALLEST_BETA} or more, got {beta}")
+    if min(counts.root.min(), counts.binary.min(), counts.lexical.min()) < 0:
+        raise GrammarError("a rule cannot have been used fewer than 0 times")
     K = len(counts.root)
     rows = counts.rows.astype(np.float64) + beta
     G = dirichlet_rows(rows, numbers, 0)

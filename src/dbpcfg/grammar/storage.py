@@ -8,7 +8,9 @@ size is taken from the file that the file does not have.
 
 from __future__ import annotations
 
+import io
 import json
+import math
 import zipfile
 from pathlib import Path
 from typing import IO, Any
@@ -16,14 +18,13 @@ from typing import IO, Any
 import numpy as np
 from numpy.lib import format as npy
 
-from dbpcfg.corpus.sentences import Vocabulary
+from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.errors import DbpcfgError, GrammarError
 from dbpcfg.files import written_whole
 from dbpcfg.grammar.pcfg import Grammar
 
 FORMAT, VERSION = "dbpcfg grammar", 1
 _ARRAYS = ("root", "binary", "lexical")
-_MOST_HEADER_BYTES = 256 * 2**20
 
 
 def save_grammar(grammar: Grammar, path: str | Path) -> None:
@@ -37,16 +38,17 @@ def save_grammar(grammar: Grammar, path: str | Path) -> None:
 
 def load_grammar(path: str | Path) -> Grammar:
     """Read a grammar, or say what is wrong with the file."""
+    data = Path(path).read_bytes()  # whatever is wrong from here on is wrong with the content
     try:
-        with zipfile.ZipFile(path) as archive:
-            return _read(archive)
-    except zipfile.BadZipFile as error:
-        raise GrammarError(f"{path}: not a grammar file, or cut short ({error})") from None
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            return _read(archive, len(data))
     except DbpcfgError as error:
         raise GrammarError(f"{path}: {error}") from None
+    except Exception as error:  # zipfile has many ways to refuse a damaged archive
+        raise GrammarError(f"{path}: not a grammar file, or cut short or damaged ({error})") from None
 
 
-def _read(archive: zipfile.ZipFile) -> Grammar:
+def _read(archive: zipfile.ZipFile, size: int) -> Grammar:
     entries = {info.filename: info for info in archive.infolist()}
     expected = {f"{name}.npy" for name in ("header", *_ARRAYS)}
     if set(entries) != expected or len(entries) != len(archive.infolist()):
@@ -58,8 +60,10 @@ def _read(archive: zipfile.ZipFile) -> Grammar:
         if info.compress_type != zipfile.ZIP_STORED:
             raise GrammarError(f"{info.filename} is compressed; grammar files are not")
         name = info.filename.removesuffix(".npy")
-        if name == "header" and info.file_size > _MOST_HEADER_BYTES:
-            raise GrammarError(f"its header has {info.file_size:,} bytes, more than any vocabulary")
+        if info.file_size > size:
+            raise GrammarError(
+                f"{info.filename} claims {info.file_size:,} bytes, more than the file"
+            )
         with archive.open(info) as file:
             arrays[name] = _array(file, info, np.uint8 if name == "header" else np.float64)
     words = _words(arrays.pop("header").tobytes())
@@ -72,16 +76,17 @@ def _array(file: IO[bytes], info: zipfile.ZipInfo, dtype: Any) -> Any:
         if npy.read_magic(file) != (1, 0):
             raise ValueError("an unknown version of the npy format")
         shape, fortran, found = npy.read_array_header_1_0(file)
-    except (ValueError, SyntaxError, EOFError) as error:
+    except Exception as error:  # NumPy evaluates the header as a literal, with many ways to fail
         raise GrammarError(f"{info.filename} is not an array ({error})") from None
     if found != np.dtype(dtype) or fortran:
         raise GrammarError(f"{info.filename} must be a C-ordered array of {np.dtype(dtype)}")
     data = file.read()
+    if len(shape) > 3 or not all(type(x) is int and abs(x) < 2**63 for x in shape):
+        raise GrammarError(f"{info.filename} has a shape that no array of a grammar has")
     # Python's whole numbers do not overflow, however large a shape the file claims.
-    size = found.itemsize
-    for extent in shape:
-        size *= extent
-    if len(data) != size or min(shape, default=0) < 0:
+    if len(data) != found.itemsize * math.prod(shape) or any(
+        not 0 <= extent <= len(data) for extent in shape
+    ):
         raise GrammarError(f"{info.filename} has {len(data):,} bytes for the shape {shape}")
     return np.frombuffer(data, dtype=found).reshape(shape)
 
@@ -89,15 +94,19 @@ def _array(file: IO[bytes], info: zipfile.ZipInfo, dtype: Any) -> Any:
 def _words(encoded: bytes) -> tuple[str, ...]:
     try:
         header = json.loads(encoded.decode())
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise GrammarError(f"its header is not JSON in UTF-8 ({error})") from None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise GrammarError(f"its header does not say that it is a {FORMAT!r}")
-    if header.get("version") != VERSION:
+    if header.get("version") is True or header.get("version") != VERSION:
         raise GrammarError(
             f"it has version {header.get('version')!r} of the format; this program reads {VERSION}"
         )
     words = header.get("words")
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         raise GrammarError("the words in its header must be a list of texts")
+    try:
+        "".join(words).encode()
+    except UnicodeEncodeError as error:
+        raise GrammarError(f"its words are not Unicode text ({error.reason})") from None
     return tuple(words)

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from dbpcfg.corpus.sentences import Corpus
+from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.derivation import failed_derivations
 from dbpcfg.grammar.pcfg import Grammar, draw_from_prior, draw_grammar
@@ -62,7 +62,7 @@ class State:
     log_likelihood: float | None = None
 
 
-def start(corpus: Corpus, settings: Settings) -> State:
+def start(corpus: Encoded, settings: Settings) -> State:
     """A chain before its first iteration: a grammar drawn from the prior."""
     return State(
         iteration=0,
@@ -72,7 +72,7 @@ def start(corpus: Corpus, settings: Settings) -> State:
     )
 
 
-def step(state: State, corpus: Corpus, settings: Settings, threads: int = 1) -> State:
+def step(state: State, corpus: Encoded, settings: Settings, threads: int = 1) -> State:
     """Sample all trees given G, count their rules, draw G ~ Dirichlet(counts + β).
 
     A pure function: the random numbers are those of (seed, chain, iteration), so the number of
@@ -93,7 +93,7 @@ def step(state: State, corpus: Corpus, settings: Settings, threads: int = 1) -> 
     return State(state.iteration + 1, grammar, derivations, float(logs.sum()))
 
 
-def states(corpus: Corpus, settings: Settings, threads: int = 1) -> Iterator[State]:
+def states(corpus: Encoded, settings: Settings, threads: int = 1) -> Iterator[State]:
     """The chain from its start, for ever: one state after each iteration."""
     state = start(corpus, settings)
     while True:

@@ -24,8 +24,8 @@ def minimum_bayes_risk(weights: Floats, labelled: bool = False) -> Ints:
     A span's gain is its weight summed over labels c, or that of its best label if ``labelled``;
     its label is its best label either way.
     """
-    n = weights.shape[0]
-    if weights.ndim != 3 or weights.shape[1] != n + 1 or n == 0:
+    n = len(weights) if weights.ndim else 0
+    if weights.ndim != 3 or weights.shape[1] != n + 1 or weights.size == 0:
         raise DbpcfgError(f"expected weights of shape (n, n + 1, labels), got {weights.shape}")
     if not np.isfinite(weights).all():
         raise DbpcfgError("weights of spans must be finite")

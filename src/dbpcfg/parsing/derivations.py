@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dbpcfg.corpus.sentences import Corpus
+from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.pcfg import Counts, category_name
 from dbpcfg.kernels import Ints, Longs, kernel
@@ -27,10 +27,10 @@ class Derivations:
     """One tree for every sentence of a corpus."""
 
     nodes: Ints
-    corpus: Corpus
+    corpus: Encoded
 
     @classmethod
-    def empty(cls, corpus: Corpus) -> Derivations:
+    def empty(cls, corpus: Encoded) -> Derivations:
         """Room for the trees of a corpus."""
         rows = 2 * len(corpus.tokens) - len(corpus)
         return cls(np.full((rows, 3), -1, dtype=np.int32), corpus)
@@ -40,6 +40,7 @@ class Derivations:
 
     def __getitem__(self, sentence: int) -> Ints:
         """The nodes of one sentence's tree."""
+        sentence = range(len(self))[sentence]
         first, last = self.corpus.starts[sentence], self.corpus.starts[sentence + 1]
         return self.nodes[2 * first - sentence : 2 * last - sentence - 1]
 
@@ -53,6 +54,9 @@ class Derivations:
 
     def counts(self, categories: int) -> Counts:
         """How often each rule is used in all trees: C in the paper."""
+        used = self.nodes[:, CATEGORY]
+        if used.min(initial=0) < 0 or used.max(initial=0) >= categories:
+            raise DbpcfgError(f"the trees have categories that are not among the first {categories}")
         counts = Counts.zeros(categories, len(self.corpus.vocabulary))
         sentences = np.arange(len(self), dtype=np.int64)
         count_rules(sentences, self.corpus.tokens, self.corpus.starts, self.nodes, *_arrays(counts))
@@ -107,12 +111,12 @@ def as_nodes(tree: Tree, categories: dict[str, int] | None = None) -> Ints:
     Labels must be those of ``category_name``, or be numbered by ``categories``.
     """
     if not tree.is_binary:
-        raise DbpcfgError(f"expected a binary tree, with one word under each lowest node: {tree}")
+        raise DbpcfgError(f"expected a binary tree, with one word under each lowest node: {tree!r}")
     rows = []
     for span in tree.spans(preterminals=True):
         if categories is None:
             number = span.label[1:] if span.label[:1] == "X" else ""
-            if not number.isdecimal():
+            if not (number.isdecimal() and len(number) < 9):
                 raise DbpcfgError(f"expected a category name such as X0, got {span.label!r}")
             rows.append((span.start, span.end, int(number)))
         elif span.label in categories:

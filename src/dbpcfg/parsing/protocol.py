@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from dbpcfg.corpus.sentences import Corpus
+from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError, UnparsableError
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.kernels import Floats
@@ -20,20 +20,20 @@ class Parser(Protocol):
     grammar: Grammar
     depth: int | None
 
-    def log_probabilities(self, corpus: Corpus) -> Floats:
+    def log_probabilities(self, corpus: Encoded) -> Floats:
         """log P(sentence) of every sentence."""
 
-    def sample(self, corpus: Corpus, numbers: Stream) -> tuple[Derivations, Floats]:
+    def sample(self, corpus: Encoded, numbers: Stream) -> tuple[Derivations, Floats]:
         """A tree from the posterior of every sentence, and every log P(sentence)."""
 
-    def best(self, corpus: Corpus) -> tuple[Derivations, Floats]:
+    def best(self, corpus: Encoded) -> tuple[Derivations, Floats]:
         """The most probable tree of every sentence, and log P(tree, sentence) of each."""
 
-    def marginals(self, corpus: Corpus, sentence: int) -> Floats:
+    def marginals(self, corpus: Encoded, sentence: int) -> Floats:
         """``[i, j, c]``: the posterior probability of a node c on words i to j − 1."""
 
 
-def check_vocabulary(grammar: Grammar, corpus: Corpus) -> None:
+def check_vocabulary(grammar: Grammar, corpus: Encoded) -> None:
     """Refuse a corpus whose word numbers mean other words."""
     if corpus.vocabulary.words != grammar.vocabulary.words:
         raise DbpcfgError(
@@ -42,7 +42,7 @@ def check_vocabulary(grammar: Grammar, corpus: Corpus) -> None:
         )
 
 
-def check_parsable(grammar: Grammar, corpus: Corpus, logs: Floats, first: int = 0) -> None:
+def check_parsable(grammar: Grammar, corpus: Encoded, logs: Floats, first: int = 0) -> None:
     """Refuse to give a tree to a sentence of probability zero, and say why it has none."""
     impossible = np.flatnonzero(np.isneginf(logs))
     if not len(impossible):

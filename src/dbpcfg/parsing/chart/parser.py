@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from dbpcfg.corpus.sentences import Corpus
+from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.grammar.bounding import check_depth, containment, require_fitting
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.kernels import Floats, Longs, in_pieces, one_blas_thread
@@ -40,7 +40,7 @@ class ChartParser:
         )
         """log Z: the logarithm of the probability that a tree fits the bound; 0 without a bound."""
 
-    def log_probabilities(self, corpus: Corpus) -> Floats:
+    def log_probabilities(self, corpus: Encoded) -> Floats:
         """log P(sentence) of every sentence; −∞ for one that the grammar cannot yield."""
         check_vocabulary(self.grammar, corpus)
         logs = np.empty(len(corpus))
@@ -53,7 +53,7 @@ class ChartParser:
         in_pieces(work, corpus.lengths, self.threads)
         return logs - self.log_fitting_mass
 
-    def sample(self, corpus: Corpus, numbers: Stream) -> tuple[Derivations, Floats]:
+    def sample(self, corpus: Encoded, numbers: Stream) -> tuple[Derivations, Floats]:
         """A tree from the posterior of every sentence, and every log P(sentence)."""
         check_vocabulary(self.grammar, corpus)
         drawn, logs = Derivations.empty(corpus), np.empty(len(corpus))
@@ -74,7 +74,7 @@ class ChartParser:
         check_parsable(self.grammar, corpus, logs)
         return drawn, logs - self.log_fitting_mass
 
-    def best(self, corpus: Corpus) -> tuple[Derivations, Floats]:
+    def best(self, corpus: Encoded) -> tuple[Derivations, Floats]:
         """The most probable tree of every sentence, and log P(tree, sentence) of each."""
         check_vocabulary(self.grammar, corpus)
         found, logs = Derivations.empty(corpus), np.empty(len(corpus))
@@ -99,7 +99,7 @@ class ChartParser:
         check_parsable(self.grammar, corpus, logs)
         return found, logs - self.log_fitting_mass
 
-    def marginals(self, corpus: Corpus, sentence: int) -> Floats:
+    def marginals(self, corpus: Encoded, sentence: int) -> Floats:
         """``[i, j, c]``: the posterior probability of a node c on words i to j − 1."""
         check_vocabulary(self.grammar, corpus)
         words = corpus.tokens[corpus.starts[sentence] : corpus.starts[sentence + 1]]

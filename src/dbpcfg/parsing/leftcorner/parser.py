@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbpcfg.corpus.sentences import Corpus
+from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.bounding import check_depth
 from dbpcfg.grammar.pcfg import Grammar
@@ -37,7 +37,7 @@ class LeftCornerParser:
         self.models = left_corner_models(grammar, depth)
         self.stores = sum(grammar.categories ** (2 * d) for d in range(depth + 1))
 
-    def log_probabilities(self, corpus: Corpus) -> Floats:
+    def log_probabilities(self, corpus: Encoded) -> Floats:
         """log P(sentence) of every sentence; −∞ for one that the grammar cannot yield."""
         logs = np.empty(len(corpus))
 
@@ -48,7 +48,7 @@ class LeftCornerParser:
         in_pieces(work, corpus.lengths, self.threads)
         return logs
 
-    def prefix_log_probabilities(self, corpus: Corpus, sentence: int) -> Floats:
+    def prefix_log_probabilities(self, corpus: Encoded, sentence: int) -> Floats:
         """``[t]``: log of the probability that a sentence begins with the first t words, t = 0 … n.
 
         Differences are −surprisals in nats.
@@ -56,15 +56,15 @@ class LeftCornerParser:
         _, logs = self._forward(corpus, sentence)
         return np.cumsum(logs)
 
-    def sample(self, corpus: Corpus, numbers: Stream) -> tuple[Derivations, Floats]:
+    def sample(self, corpus: Encoded, numbers: Stream) -> tuple[Derivations, Floats]:
         """A tree from the posterior of every sentence, and every log P(sentence)."""
         return self._trees(corpus, numbers, best=False)
 
-    def best(self, corpus: Corpus) -> tuple[Derivations, Floats]:
+    def best(self, corpus: Encoded) -> tuple[Derivations, Floats]:
         """The most probable tree of every sentence, and log P(tree, sentence) of each."""
         return self._trees(corpus, stream(0), best=True)
 
-    def marginals(self, corpus: Corpus, sentence: int) -> Floats:
+    def marginals(self, corpus: Encoded, sentence: int) -> Floats:
         """``[i, j, c]``: the posterior probability of a node c on words i to j − 1."""
         self._check(corpus)
         posterior = marginals(self._words(corpus, sentence), self.models)
@@ -77,14 +77,14 @@ class LeftCornerParser:
         """log P(tree, sentence): the sum over all decisions that build the tree."""
         return decisions(self.models, steps_of(nodes), words)
 
-    def _forward(self, corpus: Corpus, sentence: int) -> tuple[Floats, Floats]:
+    def _forward(self, corpus: Encoded, sentence: int) -> tuple[Floats, Floats]:
         self._check(corpus)
         words = self._words(corpus, sentence)
         v, logs = np.empty((len(words) + 1, self.stores)), np.empty(len(words) + 1)
         forward(words, self.models, False, v, logs)
         return v, logs
 
-    def _trees(self, corpus: Corpus, numbers: Stream, best: bool) -> tuple[Derivations, Floats]:
+    def _trees(self, corpus: Encoded, numbers: Stream, best: bool) -> tuple[Derivations, Floats]:
         self._check(corpus)
         drawn, logs = Derivations.empty(corpus), np.empty(len(corpus))
 
@@ -105,10 +105,10 @@ class LeftCornerParser:
         return drawn, logs
 
     @staticmethod
-    def _words(corpus: Corpus, sentence: int) -> Ints:
+    def _words(corpus: Encoded, sentence: int) -> Ints:
         return corpus.tokens[corpus.starts[sentence] : corpus.starts[sentence + 1]]
 
-    def _check(self, corpus: Corpus) -> None:
+    def _check(self, corpus: Encoded) -> None:
         check_vocabulary(self.grammar, corpus)
         needed = 8 * self.stores * (int(corpus.lengths.max(initial=0)) + 1)
         if needed > MOST_BYTES:

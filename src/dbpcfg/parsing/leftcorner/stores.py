@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbpcfg.corpus.sentences import Vocabulary
+from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.grammar.pcfg import Counts
 from dbpcfg.kernels import Ints, kernel
 from dbpcfg.parsing.derivations import as_nodes

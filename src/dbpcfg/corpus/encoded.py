@@ -19,6 +19,7 @@ class Vocabulary:
     words: tuple[str, ...]
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "words", tuple(self.words))
         if len(self.index) != len(self.words):
             twice = next(word for n, word in enumerate(self.words) if self.index[word] != n)
             raise DbpcfgError(f"the vocabulary has {twice!r} twice; every word must be there once")
@@ -31,13 +32,15 @@ class Vocabulary:
     def __len__(self) -> int:
         return len(self.words)
 
-    def encode(self, sentences: Iterable[Sequence[str]]) -> Corpus:
+    def encode(self, sentences: Iterable[Sequence[str]]) -> Encoded:
         """Number the words of some sentences; a word that is not in the vocabulary is an error."""
         sentences = list(sentences)
         numbers: list[int] = []
         for n, sentence in enumerate(sentences, start=1):
             if not sentence:
                 raise DbpcfgError(f"sentence {n} has no words; leave empty sentences out")
+            if isinstance(sentence, str):
+                raise DbpcfgError(f"sentence {n} is one text; give its words, as with text.split()")
             for word in sentence:
                 number = self.index.get(word)
                 if number is None:
@@ -46,7 +49,7 @@ class Vocabulary:
                     )
                 numbers.append(number)
         lengths = [len(sentence) for sentence in sentences]
-        return Corpus(
+        return Encoded(
             tokens=np.array(numbers, dtype=np.int32),
             starts=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
             vocabulary=self,
@@ -54,7 +57,7 @@ class Vocabulary:
 
 
 @dataclass(frozen=True, eq=False)
-class Corpus:
+class Encoded:
     """Sentences over one vocabulary.
 
     Sentence ``s`` is ``tokens[starts[s] : starts[s + 1]]``.
@@ -65,7 +68,7 @@ class Corpus:
     vocabulary: Vocabulary
 
     @classmethod
-    def from_sentences(cls, sentences: Iterable[Sequence[str]]) -> Corpus:
+    def from_sentences(cls, sentences: Iterable[Sequence[str]]) -> Encoded:
         """Make a corpus and its vocabulary, words numbered in order of first appearance."""
         sentences = list(sentences)
         words = dict.fromkeys(word for sentence in sentences for word in sentence)
@@ -80,6 +83,7 @@ class Corpus:
         return len(self.starts) - 1
 
     def __getitem__(self, sentence: int) -> list[str]:
+        sentence = range(len(self))[sentence]
         numbers = self.tokens[self.starts[sentence] : self.starts[sentence + 1]]
         return [self.vocabulary.words[number] for number in numbers]
 

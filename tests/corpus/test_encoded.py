@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbpcfg.corpus.sentences import Corpus, Vocabulary
+from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.errors import DbpcfgError
 
 SENTENCES = [["the", "dog", "barks"], ["dogs"], ["the", "the"]]
@@ -16,7 +16,7 @@ any_sentences = st.lists(st.lists(st.text(max_size=2), min_size=1, max_size=5), 
 
 
 def test_numbering_by_hand():
-    corpus = Corpus.from_sentences(SENTENCES)
+    corpus = Encoded.from_sentences(SENTENCES)
     assert corpus.vocabulary.words == ("the", "dog", "barks", "dogs")
     assert corpus.vocabulary.index == {"the": 0, "dog": 1, "barks": 2, "dogs": 3}
     assert len(corpus.vocabulary) == 4
@@ -30,7 +30,7 @@ def test_numbering_by_hand():
 
 @given(any_sentences)
 def test_there_and_back(sentences):
-    corpus = Corpus.from_sentences(iter(sentences))
+    corpus = Encoded.from_sentences(iter(sentences))
     assert list(corpus) == sentences
     assert [corpus[s] for s in range(len(corpus))] == sentences
     assert corpus.lengths.tolist() == [len(sentence) for sentence in sentences]
@@ -54,7 +54,7 @@ def test_vocabularies_are_equal_if_their_words_are():
 
 
 def test_no_sentences():
-    corpus = Corpus.from_sentences([])
+    corpus = Encoded.from_sentences([])
     assert (len(corpus), list(corpus), corpus.lengths.tolist()) == (0, [], [])
 
 
@@ -74,7 +74,7 @@ def test_no_sentences():
             "sentence 1: 'A' is not one of the vocabulary's 2 words",
         ),
         (
-            lambda: Corpus.from_sentences([["a"], ["b"], []]),
+            lambda: Encoded.from_sentences([["a"], ["b"], []]),
             "sentence 3 has no words; leave empty sentences out",
         ),
     ],
@@ -86,4 +86,4 @@ def test_errors(make, message):
 
 def test_numbers_out_of_range():
     with pytest.raises(IndexError):
-        Corpus.from_sentences(SENTENCES)[3]
+        Encoded.from_sentences(SENTENCES)[3]
