@@ -45,7 +45,7 @@ def load_grammar(path: str | Path) -> Grammar:
     except DbpcfgError as error:
         raise GrammarError(f"{path}: {error}") from None
     except Exception as error:  # zipfile has many ways to refuse a damaged archive
-        raise GrammarError(f"{path}: not a grammar file, or cut short or damaged ({error})") from None
+        raise GrammarError(f"{path}: not a grammar file, or a damaged one ({error})") from None
 
 
 def _read(archive: zipfile.ZipFile, size: int) -> Grammar:

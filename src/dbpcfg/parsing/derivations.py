@@ -56,7 +56,7 @@ class Derivations:
         """How often each rule is used in all trees: C in the paper."""
         used = self.nodes[:, CATEGORY]
         if used.min(initial=0) < 0 or used.max(initial=0) >= categories:
-            raise DbpcfgError(f"the trees have categories that are not among the first {categories}")
+            raise DbpcfgError(f"a tree has a category beyond the first {categories}")
         counts = Counts.zeros(categories, len(self.corpus.vocabulary))
         sentences = np.arange(len(self), dtype=np.int64)
         count_rules(sentences, self.corpus.tokens, self.corpus.starts, self.nodes, *_arrays(counts))
