@@ -37,7 +37,7 @@ def run_demo(seed: int, say: Callable[[str], None], show: Callable[[str], None])
     )
     results = []
     for chain in range(CHAINS):
-        say(f"chain {chain + 1} of {CHAINS}: {ITERATIONS} iterations …")
+        say(f"chain {chain} ({chain + 1} of {CHAINS}): {ITERATIONS} iterations …")
         settings = Settings(CATEGORIES, DEPTH, seed=seed, chain=chain)
         result = run_chain(corpus, settings)
         results.append(result)
