@@ -127,7 +127,7 @@ def test_not_allowed(tmp_path):
 
 def test_cut_short_anywhere(folder, good):
     for length in range(len(good)):
-        assert "not a grammar file, or a damaged one" in refusal(folder, good[:length])
+        assert "not a dbpcfg grammar file, or a damaged one" in refusal(folder, good[:length])
 
 
 def loads_the_same_or_is_refused(folder, data):
@@ -167,7 +167,7 @@ def test_any_bytes_changed(folder, good, data):
 
 @given(st.binary(max_size=200))
 def test_not_a_zip(folder, data):
-    assert "not a grammar file, or a damaged one" in refusal(folder, data)
+    assert "not a dbpcfg grammar file, or a damaged one" in refusal(folder, data)
 
 
 # --- archives of other things ---------------------------------------------------------------------
@@ -232,7 +232,7 @@ def test_an_entry_twice(folder, good):
 @pytest.mark.parametrize("compression", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_compressed(folder, good, compression):
     assert refusal(folder, archive(good, compression)) == (
-        "header.npy is compressed; grammar files are not"
+        "header.npy is compressed; dbpcfg grammar files are not"
     )
 
 
@@ -359,9 +359,9 @@ GOOD = {"format": "dbpcfg grammar", "version": 1, "words": ["w0", "w1", "w2"]}
         (b"{}", "its header does not say that it is a 'dbpcfg grammar'"),
         ({"format": "dbpcfg run"}, "its header does not say that it is a 'dbpcfg grammar'"),
         ({"format": ["dbpcfg grammar"]}, "its header does not say that it is a 'dbpcfg grammar'"),
-        ({"version": 2}, "it has version 2 of the format; this program reads 1"),
-        ({"version": "1"}, "it has version '1' of the format; this program reads 1"),
-        ({"version": None}, "it has version None of the format; this program reads 1"),
+        ({"version": 2}, "it has version 2 of the format; this program reads version 1"),
+        ({"version": "1"}, "it has version '1' of the format; this program reads version 1"),
+        ({"version": None}, "it has version None of the format; this program reads version 1"),
         ({"words": None}, "the words in its header must be a list of texts"),
         ({"words": "abc"}, "the words in its header must be a list of texts"),
         ({"words": {"a": 0, "b": 1, "c": 2}}, "the words in its header must be a list of texts"),
