@@ -10,11 +10,7 @@ import pytest
 from dbpcfg import __version__
 from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.trees import read_trees
-
-
-def dbpcfg(*arguments: str, **options) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "dbpcfg", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, **options)
+from tests.command import dbpcfg, refused
 
 
 def test_help_and_version():
@@ -63,10 +59,7 @@ def test_synth_prints_gold_trees():
     ],
 )
 def test_a_mistake_is_a_message_and_exit_code_2(arguments, said):
-    result = dbpcfg(*arguments)
-    assert result.returncode == 2
-    assert "Traceback" not in result.stderr
-    assert said in " ".join(result.stderr.replace("│", " ").split())
+    assert said in refused(*arguments)
 
 
 def test_a_reader_that_goes_away_is_no_error():

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbpcfg.errors import DbpcfgError, TreeSyntaxError
-from dbpcfg.trees import Span, Tree, read_tree, read_trees
+from dbpcfg.trees import Span, Tree, read_tree, read_trees, read_trees_at
 
 DOG = "(S (NP (D the) (N dog)) (V barks))"
 DEPTH = 50_000
@@ -465,6 +465,30 @@ def test_empty_nodes_can_be_dropped(text, left):
         list(read_trees(text))
     with pytest.raises(TreeSyntaxError, match="empty node"):
         list(read_trees(text, empty="error"))
+
+
+def test_an_empty_node_may_be_a_bracket_as_a_word():
+    with pytest.raises(TreeSyntaxError, match=r"a bracket inside a word is written -LRB- or -RRB-"):
+        list(read_trees("(S (-LRB- () (N a) (-RRB- )))"))
+
+
+def test_trees_with_their_lines():
+    text = "\ufeff\n(N a)(N\nb)\r\n\r (S (NP)\n (V c)) (N\n) (N d)\r\r(\n)\n"
+    lines = [(2, "(N a)"), (2, "(N b)"), (5, "(S (V c))"), (6, None), (7, "(N d)"), (9, None)]
+    found = list(read_trees_at(text, empty="drop"))
+    assert [(line, tree and str(tree)) for line, tree in found] == lines
+    with pytest.raises(TreeSyntaxError, match=r"^f:5:5: found an empty node"):
+        list(read_trees_at(text, "f"))
+
+
+@given(st.lists(st.tuples(trees, st.sampled_from(["", "\n", "\r\n \r", " \n\n"]))))
+def test_lines_agree_with_a_naive_count(several):
+    text, expected = "", []
+    for tree, gap in several:
+        text += gap
+        expected.append((len(re.split(r"\r\n?|\n", text)), tree))
+        text += tree.pretty(width=20)
+    assert list(read_trees_at(text)) == expected
 
 
 def test_dropping_does_not_forgive_other_errors():

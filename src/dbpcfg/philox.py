@@ -49,6 +49,9 @@ class Purpose(IntEnum):
     REJECTED = 3
     GENERATE = 4
     SYNTHETIC = 5
+    INITIAL = 6
+    BETA = 7
+    BASELINE = 8
 
 
 def stream(

@@ -30,7 +30,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, final
 
 from dbpcfg.errors import DbpcfgError, TreeSyntaxError
 
-__all__ = ["Span", "Tree", "read_tree", "read_trees"]
+__all__ = ["Span", "Tree", "read_tree", "read_trees", "read_trees_at"]
 
 _Node = TypeVar("_Node")
 _Flat: TypeAlias = Sequence[tuple[str, int] | str]
@@ -41,6 +41,7 @@ _LINE_BREAK = re.compile(r"\r\n?|\n")
 _QUOTED = 40  # characters of the text that a message repeats, at most
 _OUTSIDE = re.compile(rf"[^()\r\n]{{1,{_QUOTED}}}(?<!\s)", re.ASCII)
 _LOOKS_LIKE = "a tree looks like (S (NP (D the) (N dog)) (V barks))"
+_BRACKET_IN_WORD = "a bracket inside a word is written -LRB- or -RRB-"
 _REPR_LENGTH = 200
 
 
@@ -301,7 +302,23 @@ def read_trees(
     ``empty="drop"`` left out, together with the parents that it leaves without children.
     Preterminals that are equal may be one object.
     """
-    return (tree for _, tree in _read(text.removeprefix("\ufeff"), source, empty))
+    found = _read(text.removeprefix("\ufeff"), source, empty)
+    return (tree for _, tree in found if tree is not None)
+
+
+def read_trees_at(
+    text: str, source: str = "<string>", *, empty: Literal["error", "drop"] = "error"
+) -> Iterator[tuple[int, Tree | None]]:
+    """Yield every tree with the line on which it begins, counted from 1; otherwise `read_trees`.
+
+    Where ``empty="drop"`` leaves nothing of a tree, there is `None` in its place.
+    """
+    text = text.removeprefix("\ufeff")
+    line, counted = 1, 0
+    for offset, tree in _read(text, source, empty):
+        line += len(_LINE_BREAK.findall(text, counted, offset))
+        counted = offset
+        yield line, tree
 
 
 def read_tree(
@@ -309,7 +326,7 @@ def read_tree(
 ) -> Tree:
     """The tree of a text that has exactly one; otherwise as `read_trees`."""
     text = text.removeprefix("\ufeff")
-    found = list(islice(_read(text, source, empty), 2))
+    found = list(islice(((at, tree) for at, tree in _read(text, source, empty) if tree), 2))
     if not found:
         raise _error(text, 0, source, "no tree", "exactly one tree", _LOOKS_LIKE)
     if len(found) > 1:
@@ -318,8 +335,8 @@ def read_tree(
     return found[0][1]
 
 
-def _read(text: str, source: str, empty: str) -> Iterator[tuple[int, Tree]]:
-    """The trees, each with the offset of its first bracket."""
+def _read(text: str, source: str, empty: str) -> Iterator[tuple[int, Tree | None]]:
+    """The trees, each with the offset of its first bracket; `None` where one is dropped whole."""
     if empty not in ("error", "drop"):
         raise DbpcfgError(f"empty must be 'error' or 'drop', not {empty!r}")
     # Most nodes are preterminals seen before: to share them halves the time and the memory.
@@ -341,10 +358,16 @@ def _read(text: str, source: str, empty: str) -> Iterator[tuple[int, Tree]]:
         else:
             offset, label, children = unclosed.pop()
             if not children:
-                if empty == "drop":
+                in_word = _TOKEN.match(text, offset - 1) if offset else None  # as in foo(bar)
+                if empty == "drop" and (in_word is None or in_word[0][0] in "()"):
+                    if not unclosed:
+                        yield offset, None
                     continue
                 found = f"an empty node labelled {label[:_QUOTED]!r}"
-                hint = "a word needs a label, as in (N dog), and empty='drop' leaves out such nodes"
+                hint = (
+                    f"a word needs a label, as in (N dog); {_BRACKET_IN_WORD}; "
+                    "empty='drop' leaves out such nodes"
+                )
                 raise _error(text, offset, source, found, "a word or a node inside it", hint)
             if len(children) == 1 and isinstance(children[0], str):
                 tree = preterminal(label, children[0])

@@ -147,10 +147,15 @@ def draw_grammar(counts: Counts, beta: float, vocabulary: Vocabulary, numbers: S
 
 
 def draw_from_prior(
-    categories: int, vocabulary: Vocabulary, beta: float, seed: int, chain: int = 0
+    categories: int,
+    vocabulary: Vocabulary,
+    beta: float,
+    seed: int,
+    chain: int = 0,
+    iteration: int = 0,
 ) -> Grammar:
     """Draw a grammar from the prior: where chain ``chain`` of seed ``seed`` starts."""
     if categories < 1:
         raise GrammarError(f"a grammar needs at least one category, got {categories}")
     nothing = Counts.zeros(categories, len(vocabulary))
-    return draw_grammar(nothing, beta, vocabulary, stream(seed, chain, 0, Purpose.PRIOR))
+    return draw_grammar(nothing, beta, vocabulary, stream(seed, chain, iteration, Purpose.PRIOR))

@@ -23,10 +23,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.derivation import failed_derivations
 from dbpcfg.grammar.pcfg import Grammar, draw_from_prior, draw_grammar
+from dbpcfg.induction.hyperparameters import draw_beta
+from dbpcfg.induction.starts import branching_counts
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.parsing.leftcorner.parser import LeftCornerParser
@@ -38,14 +42,64 @@ from dbpcfg.philox import Purpose, Stream, stream
 class Settings:
     """What a chain is, apart from its corpus and its state."""
 
-    categories: int
-    depth: int | None
+    categories: int = 15
+    """K."""
+    depth: int | None = 2
+    """D, the most fragments in memory; None for no bound."""
     beta: float = 0.2
+    """β; where it starts, if it is sampled."""
     seed: int = 0
     chain: int = 0
     parser: Literal["chart", "leftcorner"] = "chart"
     exact: bool = False
     """Whether the grammar's draw takes the bound's normaliser into account."""
+    sample_beta: bool = False
+    """Whether β is drawn in every iteration."""
+    initial: Literal["prior", "left", "right"] = "prior"
+    """Where chains start: a grammar from the prior, or one counted from branching trees."""
+    anneal: int = 0
+    """Over so many iterations, trees are drawn from grammars that are first flattened."""
+    temperature: float = 5.0
+    """How flat the first of them is: rules are raised to the power 1/temperature."""
+    curriculum: int = 0
+    """Iterations spent at each depth below the bound, from 1 up; 0 starts at the bound."""
+
+    restarts: int = 0
+    """Chains begin with so many short ones, and go on with the most probable of them."""
+    restart_iterations: int = 20
+    """How long each of these is."""
+
+    def __post_init__(self) -> None:
+        if self.restarts < 0 or self.restart_iterations < 1:
+            raise DbpcfgError("restarts must be 0 or more, of at least 1 iteration each")
+        if self.parser not in ("chart", "leftcorner"):
+            raise DbpcfgError(f"there is no parser {self.parser!r}; choose chart or leftcorner")
+        if self.initial not in ("prior", "left", "right"):
+            raise DbpcfgError(f"no way to start {self.initial!r}; choose prior, left or right")
+        if self.parser == "leftcorner" and self.depth is None:
+            raise DbpcfgError("the left-corner parser needs a depth bound; the chart does not")
+        if self.anneal < 0 or self.curriculum < 0:
+            raise DbpcfgError("anneal and curriculum are numbers of iterations, 0 or more")
+        if not 1 <= self.temperature < np.inf:
+            raise DbpcfgError(f"the temperature must be 1 or more, got {self.temperature}")
+
+    def depth_at(self, iteration: int) -> int | None:
+        """The bound in force in an iteration."""
+        if self.depth is None or not self.curriculum:
+            return self.depth
+        return min(self.depth, 1 + iteration // self.curriculum)
+
+    def temperature_at(self, iteration: int) -> float:
+        """The temperature of an iteration: falling to 1, by equal factors."""
+        if iteration >= self.anneal:
+            return 1.0
+        return float(self.temperature ** (1 - iteration / self.anneal))
+
+    @property
+    def settled_from(self) -> int:
+        """The first iteration with which restarts, curriculum and annealing are over."""
+        steps = 0 if self.depth is None else (self.depth - 1) * self.curriculum
+        return max(self.anneal, steps, self.restarts * self.restart_iterations)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,18 +112,22 @@ class State:
 
     iteration: int
     grammar: Grammar
+    beta: float
     derivations: Derivations | None = None
     log_likelihood: float | None = None
 
 
-def start(corpus: Encoded, settings: Settings) -> State:
-    """A chain before its first iteration: a grammar drawn from the prior."""
-    return State(
-        iteration=0,
-        grammar=draw_from_prior(
-            settings.categories, corpus.vocabulary, settings.beta, settings.seed, settings.chain
-        ),
-    )
+def start(corpus: Encoded, settings: Settings, iteration: int = 0) -> State:
+    """A chain before its first iteration, or one that starts anew."""
+    K, words = settings.categories, corpus.vocabulary
+    if settings.initial == "prior":
+        grammar = draw_from_prior(K, words, settings.beta, settings.seed, settings.chain, iteration)
+    else:
+        numbers = stream(settings.seed, settings.chain, iteration, Purpose.INITIAL)
+        counts = branching_counts(corpus, K, settings.initial, numbers)
+        numbers = stream(settings.seed, settings.chain, iteration, Purpose.PRIOR)
+        grammar = draw_grammar(counts, settings.beta, words, numbers)
+    return State(iteration=iteration, grammar=grammar, beta=settings.beta)
 
 
 def step(state: State, corpus: Encoded, settings: Settings, threads: int = 1) -> State:
@@ -78,19 +136,25 @@ def step(state: State, corpus: Encoded, settings: Settings, threads: int = 1) ->
     A pure function: the random numbers are those of (seed, chain, iteration), so the number of
     threads makes no difference and neither does stopping in between.
     """
-    parser = parser_for(state.grammar, settings, threads)
 
     def numbers_for(purpose: Purpose) -> Stream:
         return stream(settings.seed, settings.chain, state.iteration, purpose)
 
+    depth = settings.depth_at(state.iteration)
+    temperature = settings.temperature_at(state.iteration)
+    parser = parser_for(flattened(state.grammar, temperature), depth, settings, threads)
     derivations, logs = parser.sample(corpus, numbers_for(Purpose.TREES))
+    if temperature > 1:  # what is reported is the likelihood of the grammar itself
+        logs = parser_for(state.grammar, depth, settings, threads).log_probabilities(corpus)
     counts = derivations.counts(settings.categories)
-    if settings.exact and settings.depth is not None:
-        counts += failed_derivations(
-            state.grammar, settings.depth, len(corpus), numbers_for(Purpose.REJECTED)
-        )
-    grammar = draw_grammar(counts, settings.beta, corpus.vocabulary, numbers_for(Purpose.GRAMMAR))
-    return State(state.iteration + 1, grammar, derivations, float(logs.sum()))
+    if settings.exact and depth is not None:
+        rejected = numbers_for(Purpose.REJECTED)
+        counts += failed_derivations(state.grammar, depth, len(corpus), rejected)
+    beta = state.beta
+    if settings.sample_beta:
+        beta = draw_beta(counts, beta, numbers_for(Purpose.BETA))
+    grammar = draw_grammar(counts, beta, corpus.vocabulary, numbers_for(Purpose.GRAMMAR))
+    return State(state.iteration + 1, grammar, beta, derivations, float(logs.sum()))
 
 
 def states(corpus: Encoded, settings: Settings, threads: int = 1) -> Iterator[State]:
@@ -101,12 +165,21 @@ def states(corpus: Encoded, settings: Settings, threads: int = 1) -> Iterator[St
         yield state
 
 
-def parser_for(grammar: Grammar, settings: Settings, threads: int = 1) -> Parser:
+def flattened(grammar: Grammar, temperature: float) -> Grammar:
+    """The grammar with every distribution raised to the power 1/temperature and renormalised."""
+    if temperature == 1:
+        return grammar
+    root = grammar.root ** (1 / temperature)
+    rows = grammar.rows ** (1 / temperature)
+    rows /= rows.sum(axis=1, keepdims=True)
+    K = grammar.categories
+    return Grammar(
+        root / root.sum(), rows[:, : K * K].reshape(K, K, K), rows[:, K * K :], grammar.vocabulary
+    )
+
+
+def parser_for(grammar: Grammar, depth: int | None, settings: Settings, threads: int = 1) -> Parser:
     """The parser that the settings ask for."""
-    if settings.parser == "chart":
-        return ChartParser(grammar, settings.depth, threads)
-    if settings.parser == "leftcorner":
-        if settings.depth is None:
-            raise DbpcfgError("the left-corner parser needs a depth bound; the chart does not")
-        return LeftCornerParser(grammar, settings.depth, threads)
-    raise DbpcfgError(f"there is no parser {settings.parser!r}; choose chart or leftcorner")
+    if settings.parser == "leftcorner" and depth is not None:
+        return LeftCornerParser(grammar, depth, threads)
+    return ChartParser(grammar, depth, threads)

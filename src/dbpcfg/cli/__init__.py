@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from dbpcfg import __version__
+from dbpcfg.cli import corpora, scoring
 from dbpcfg.errors import DbpcfgError
 
 EXIT_MISTAKE = 2
@@ -47,19 +48,8 @@ def demo(seed: Annotated[int, typer.Option(help="Seed of the random numbers.", m
     run_demo(seed, say=lambda text: typer.echo(text, err=True), show=typer.echo)
 
 
-@app.command()
-def synth(
-    kind: Annotated[Literal["left", "right", "center"], typer.Argument(help="Which corpus.")],
-    sentences: Annotated[int, typer.Option("--sentences", "-n", help="How many.", min=1)] = 200,
-    vocabulary: Annotated[int, typer.Option(help="Words of each class.", min=1)] = 50,
-    seed: Annotated[int, typer.Option(help="Seed of the random numbers.", min=0)] = 0,
-    words: Annotated[bool, typer.Option("--words", help="Sentences only, without trees.")] = False,
-) -> None:
-    """Print a synthetic corpus of the paper: one gold tree, or sentence, per line."""
-    from dbpcfg.corpus.synthetic import synthetic_trees
-
-    for tree in synthetic_trees(kind, sentences, vocabulary, seed):
-        typer.echo(" ".join(tree.words()) if words else str(tree))
+for command in (scoring.evaluate, scoring.baseline, corpora.convert, corpora.synth):
+    app.command()(command)
 
 
 def main() -> None:
@@ -69,10 +59,9 @@ def main() -> None:
     except DbpcfgError as error:
         typer.echo(f"dbpcfg: {error}", err=True)
         sys.exit(EXIT_MISTAKE)
-    except KeyboardInterrupt:
-        typer.echo("dbpcfg: interrupted", err=True)
-        sys.exit(EXIT_INTERRUPTED)
     except BrokenPipeError:
         # The reader has gone (as with `| head`); keep Python from complaining about it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except KeyboardInterrupt:
+        sys.exit(EXIT_INTERRUPTED)

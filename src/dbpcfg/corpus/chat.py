@@ -1,0 +1,113 @@
+"""CHAT: the transcripts of CHILDES and TalkBank (``.cha``).
+
+Lines begin with ``@`` (headers), ``*`` (who speaks, and what: the main line), ``%`` (annotation,
+which is skipped) or a tab (continues the line before).  Everything happens between ``@Begin`` and
+``@End``; text that is not like this is an error, not an empty transcript.  Several transcripts may
+follow each other.
+
+Whose speech: without a choice everyone's but the target child's, that is, speech *to* a child.
+The target child is whoever ``@Participants`` or ``@ID`` gives the role ``Target_Child``; where they
+give it to nobody, ``CHI``.  Speakers are chosen by code (``MOT``), name or role (``Mother``); any
+choice takes the place of the default, so that to exclude nobody is to read everyone.
+
+`dbpcfg.corpus.utterance` says what becomes of the main lines.  Utterances without words, and those
+of speakers who were not chosen, are dropped and counted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.corpus.speakers import Speakers
+from dbpcfg.corpus.utterance import clean_utterance
+from dbpcfg.errors import DbpcfgError
+
+__all__ = ["read_chat"]
+
+_MAIN = re.compile(r"\*([^\s:*]+):(.*)", re.DOTALL)
+_TARGET_ROLE, _TARGET_CODE = "Target_Child", "CHI"
+_EXPECTED = "a CHAT transcript has its utterances between the lines @Begin and @End"
+_CODE, _ROLE = 2, 7  # fields of @ID: language|corpus|code|age|sex|group|SES|role|education|custom
+
+
+def read_chat(
+    text: str,
+    source: str = "<text>",
+    dropped: Counter[str] | None = None,
+    speakers: Speakers | None = None,
+) -> Iterator[Sentence]:
+    """Yield every utterance of the chosen `speakers`; count in `dropped` what is left out."""
+    dropped = Counter() if dropped is None else dropped
+    speakers = Speakers() if speakers is None else speakers
+    participants: dict[str, dict[str, None]] = {}  # the names and roles of each code
+    begun_at = ended_at = 0
+    for number, line in _logical_lines(text, source):
+        keyword, _, value = line.partition(":")
+        if line.split(maxsplit=1)[0] == "@Begin":
+            if begun_at:
+                raise _error(source, number, "a second @Begin", f"@End after line {begun_at}")
+            begun_at, participants = number, {}
+        elif line.split(maxsplit=1)[0] == "@End":
+            if not begun_at:
+                raise _error(source, number, "@End", "@Begin before it")
+            begun_at, ended_at = 0, number
+        elif keyword == "@Participants":
+            for participant in value.split(","):
+                code, *names = participant.split() or [""]
+                participants.setdefault(code, {}).update(dict.fromkeys(names))
+        elif keyword == "@ID":
+            fields = [entry.strip() for entry in value.split("|")]
+            if len(fields) > _ROLE and fields[_ROLE]:
+                participants.setdefault(fields[_CODE], {})[fields[_ROLE]] = None
+        elif line[0] == "*":
+            main = _MAIN.fullmatch(line)
+            if main is None:
+                raise _error(source, number, repr(line[:40]), "a speaker and a colon, like *MOT:")
+            if not begun_at:
+                raise _error(source, number, f"an utterance of {main[1]}", "@Begin before it")
+            code = main[1]
+            if not speakers.take((code, *participants.get(code, ()))) or (
+                speakers.by_default and _is_target(code, participants)
+            ):
+                dropped[f"utterances of {code}"] += 1
+                continue
+            words, why_empty = clean_utterance(main[2])
+            if words:
+                yield Sentence(words, speaker=code, source=source, line=number)
+            else:
+                dropped[why_empty] += 1
+    if begun_at:
+        raise _error(source, begun_at, "no @End after this @Begin", "one; is the file cut off?")
+    if not ended_at:
+        raise _error(source, 1, "no @Begin", "a CHAT transcript")
+
+
+def _logical_lines(text: str, source: str) -> Iterator[tuple[int, str]]:
+    """Each line, with those that continue it, and its number."""
+    start, pieces = 0, list[str]()
+    for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):
+        if not line.strip():
+            continue
+        if line[0] in "@*%":
+            if pieces:
+                yield start, " ".join(pieces)
+            start, pieces = number, [line.rstrip()]
+        elif line[0].isspace() and pieces:
+            pieces.append(line.strip())
+        else:
+            raise _error(source, number, repr(line[:40]), "a line that begins with @, *, % or tab")
+    if pieces:
+        yield start, " ".join(pieces)
+
+
+def _is_target(code: str, participants: dict[str, dict[str, None]]) -> bool:
+    if any(_TARGET_ROLE in names for names in participants.values()):
+        return _TARGET_ROLE in participants.get(code, ())
+    return code == _TARGET_CODE
+
+
+def _error(source: str, number: int, found: str, expected: str) -> DbpcfgError:
+    return DbpcfgError(f"{source}:{number}: found {found}, expected {expected}; {_EXPECTED}")

@@ -1,0 +1,106 @@
+"""Files as text: from disk or standard input, packed with gzip or not, in UTF-8 and nothing else.
+
+Other encodings are refused rather than guessed, because a wrong guess goes unnoticed: the error
+names the first byte that is not UTF-8 and the command that converts the file.  Line ends become
+``\\n``, and a byte-order mark goes.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import sys
+import zlib
+
+from dbpcfg.errors import DbpcfgError
+
+__all__ = ["STDIN", "load", "name_of"]
+
+STDIN = "-"
+"""The path that stands for standard input."""
+
+_GZIP = b"\x1f\x8b"
+_PACKED = {
+    b"BZh": "bzip2",
+    b"\xfd7zXZ\x00": "xz",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"PK\x03\x04": "zip",
+}
+_BOM = b"\xef\xbb\xbf"
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+def name_of(path: str) -> str:
+    """How messages name a path, even one that is no valid text."""
+    return "<stdin>" if path == STDIN else path.encode("utf-8", "backslashreplace").decode()
+
+
+def load(path: str) -> str:
+    """The text of a file, or of standard input."""
+    name = name_of(path)
+    if path == STDIN and (sys.stdin is None or sys.stdin.closed):
+        raise DbpcfgError("there is no standard input to read; give a file instead of -")
+    data = _read(path, name)
+    if data.startswith(_GZIP):
+        try:
+            data = gzip.decompress(data)
+        except (OSError, EOFError, zlib.error) as error:
+            raise DbpcfgError(
+                f"{name}: this gzip file is damaged or cut off ({error}); "
+                "get it again, or see what `gzip -t` says"
+            ) from error
+    text = _decoded(data, name)
+    if not text.strip():
+        raise DbpcfgError(f"{name}: the file is empty; leave it out, or get it again")
+    return text
+
+
+def _read(path: str, name: str) -> bytes:
+    try:
+        if path == STDIN:
+            return sys.stdin.buffer.read()
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError as error:
+        raise DbpcfgError(f"{name}: there is no such file; is the path right?") from error
+    except PermissionError as error:
+        raise DbpcfgError(f"{name}: no permission to read it; try `ls -l` on it") from error
+    except OSError as error:
+        raise DbpcfgError(f"{name}: cannot be read ({error.strerror or error})") from error
+
+
+def _decoded(data: bytes, name: str) -> str:
+    if data.startswith(_UTF16):
+        raise DbpcfgError(f"{name}: found UTF-16, expected UTF-8; {_convert('UTF-16', name)}")
+    for magic, program in _PACKED.items():
+        if data.startswith(magic):
+            raise DbpcfgError(
+                f"{name}: found a file packed with {program}, expected text, plain or gzip; "
+                "unpack it first"
+            )
+    nul = data.find(b"\x00")
+    if nul >= 0:
+        raise DbpcfgError(
+            f"{name}:{_line(data, nul)}: found a NUL byte, so this is a binary file (or UTF-16), "
+            "expected UTF-8 text; is it the right file?"
+        )
+    data = data.removeprefix(_BOM)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise DbpcfgError(
+            f"{name}:{_line(data, error.start)}: found the byte 0x{data[error.start]:02x}, which "
+            f"is not UTF-8; {_convert('ISO-8859-1', name)} (or whatever its encoding is)"
+        ) from error
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return text
+
+
+def _line(data: bytes, offset: int) -> int:
+    return data.count(b"\n", 0, offset) + 1
+
+
+def _convert(encoding: str, name: str) -> str:
+    file = "FILE" if name == name_of(STDIN) else os.path.basename(name)
+    return f"convert it with `iconv -f {encoding} -t UTF-8 {file} > NEW`"

@@ -1,0 +1,130 @@
+"""Penn brackets: treebanks such as the Wall Street Journal (``.mrg``) and CHILDES (``.parsed``).
+
+Trees may share lines or spread over them, as `dbpcfg.trees` reads them.  They are cleaned, the way
+that grammar induction is usually scored:
+
+* Labels lose their function tags and annotations: everything from the first ``-``, ``=`` or ``<``,
+  so that ``NP-SBJ-1``, ``NP=2`` and ``NP-<ANIM>-<AGENT-V1>`` are all ``NP``.  A label that begins
+  with one of these is kept whole (``-LRB-``), and so is ``ADVP|PRT``.
+* Empty elements go, and with them the parents that they leave empty.  A preterminal is empty if its
+  label has ``NONE`` in it, as every trace of the Penn Treebank has; or if its word is the name of a
+  trace between stars, such as ``*T*-1``, ``*PRO*`` or ``*NULL*``: the CHILDES treebank has
+  ``(WP *NULL*)``.  Any other word with a star in front is a word, as in web text: ``*``, ``***``,
+  ``*NOT*``, ``*sigh*``.
+* The outer bracket without a label is called ``ROOT``.
+* A node without children (a slip that real treebanks have) is dropped and counted; but where it
+  looks like a bracket inside a word, as in ``(-LRB- ()``, that is an error, since a word would be
+  lost.  Trees without words are dropped and counted.
+
+A sentence has tags if each of its words has a labelled preterminal of its own; a word below a
+bigger node, as in ``(X the dog)``, has none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+
+from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.errors import TreeSyntaxError
+from dbpcfg.trees import Tree, read_trees_at
+
+__all__ = ["read_penn"]
+
+_CATEGORY = re.compile(r"[^-=<]+")
+_TRACE = re.compile(r"\*+(?:T|ICH|EXP|RNR|PPA|PRO|NULL|OP)\*(?:-\d+)?", re.ASCII)
+_CHILDLESS = re.compile(r"\([^\s()]*\s*\)", re.ASCII)
+_LOST_WORD = re.compile(r"\(-[LR][RCS]B-\s*\)|[^\s()]\s*\(\s*\)", re.ASCII)
+
+
+def read_penn(
+    text: str,
+    source: str = "<text>",
+    dropped: Counter[str] | None = None,
+    *,
+    function_tags: bool = False,
+    empty_elements: bool = False,
+) -> Iterator[Sentence]:
+    """Yield every tree, cleaned, with its words and tags; count in `dropped` what is left out.
+
+    `function_tags` keeps labels as they are, `empty_elements` keeps traces and the like.
+    """
+    dropped = Counter() if dropped is None else dropped
+    childless = len(_CHILDLESS.findall(text))
+    if childless:
+        _refuse_lost_words(text, source)
+        dropped["nodes without children"] += childless
+    relabel = cache(str if function_tags else _category)
+
+    @cache  # preterminals come again and again
+    def preterminal(label: str, word: str) -> Tree | None:
+        return Tree(relabel(label), (word,)) if empty_elements or _heard(label, word) else None
+
+    for line, tree in read_trees_at(text, source, empty="drop"):
+        words: list[str] = []
+        tags: list[str] = []
+        built: list[Tree | str | None] = []  # what is left of each node, while its parent waits
+        for item in _post_order(tree, relabel, preterminal) if tree else ():
+            if isinstance(item, tuple):
+                label, arity = item
+                children = [child for child in built[-arity:] if child is not None]
+                built[-arity:] = [Tree(label, children) if children else None]
+                continue
+            built.append(item)
+            if isinstance(item, str):
+                words.append(item)
+            elif item is not None:
+                words.append(str(item.children[0]))
+                tags.append(item.label)
+        root = built.pop() if words else None
+        if isinstance(root, Tree):
+            root = root if root.label else Tree("ROOT", root.children)
+            tagged = tuple(tags) if len(tags) == len(words) and all(tags) else None
+            yield Sentence(tuple(words), tagged, root, source=source, line=line)
+        else:
+            dropped["trees without words"] += 1
+
+
+def _post_order(
+    tree: Tree,
+    relabel: Callable[[str], str],
+    preterminal: Callable[[str, str], Tree | None],
+) -> Iterable[Tree | str | tuple[str, int] | None]:
+    """Words and preterminals as they will be, and other nodes as (label, number of children)."""
+    backwards: list[Tree | str | tuple[str, int] | None] = []
+    todo: list[Tree | str] = [tree]
+    while todo:
+        item = todo.pop()
+        if isinstance(item, str):
+            backwards.append(item)
+            continue
+        children = item.children
+        first = children[0]
+        if len(children) == 1 and isinstance(first, str):
+            backwards.append(preterminal(item.label, first))
+        else:
+            backwards.append((relabel(item.label), len(children)))
+            todo.extend(children)
+    return reversed(backwards)
+
+
+def _category(label: str) -> str:
+    category = _CATEGORY.match(label)
+    return category[0] if category else label
+
+
+def _heard(label: str, word: str) -> bool:
+    return "NONE" not in label and not _TRACE.fullmatch(word)
+
+
+def _refuse_lost_words(text: str, source: str) -> None:
+    lost = _LOST_WORD.search(text)
+    if lost is not None:
+        line = text.count("\n", 0, lost.end()) + 1
+        excerpt = text[max(0, lost.end() - 20) : lost.end()].strip()
+        raise TreeSyntaxError(
+            f"{source}:{line}: found an empty node at the end of {excerpt!r}, expected a word or "
+            "a node inside it; hint: a bracket inside a word is written -LRB- or -RRB-"
+        )

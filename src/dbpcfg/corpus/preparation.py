@@ -1,0 +1,123 @@
+"""From the sentences of a file to the words that the model learns from.
+
+Every step is an option, and the options are recorded with whatever is computed from the result. The
+model sees *forms*; the words as they stand in the file come back in every tree that is printed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from dbpcfg.corpus.encoded import Encoded
+from dbpcfg.corpus.punctuation import Rule, punctuation
+from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.corpus.wordclasses import NUMBER, Scheme, is_number, word_class
+from dbpcfg.errors import DbpcfgError
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """How sentences are prepared. The defaults change letters to lower case and nothing else."""
+
+    lowercase: bool = True
+    max_length: int | None = None
+    """Longest sentence kept, in words without punctuation."""
+    punctuation: Rule = "auto"
+    """How punctuation is recognised. It stays in; it is not counted, and not scored."""
+    numbers: bool = False
+    """Whether all numbers become one form."""
+    rare: int = 0
+    """Forms seen at most this often become classes; 0 keeps every form."""
+    scheme: Scheme = "suffix"
+    """Which classes (see ``wordclasses``)."""
+
+    def __post_init__(self) -> None:
+        if self.rare < 0:
+            raise DbpcfgError(f"rare must be 0 (off) or a number of occurrences, got {self.rare}")
+        if self.max_length is not None and self.max_length < 1:
+            raise DbpcfgError(f"the length limit must be at least 1, got {self.max_length}")
+        word_class("", self.scheme)  # refuses an unknown scheme before anything is read
+
+    def form(self, word: str) -> str:
+        """A word's form before rare ones are replaced."""
+        if self.numbers and is_number(word):
+            return NUMBER
+        return word.lower() if self.lowercase else word
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Sentences that were kept, and the form of each of their words."""
+
+    sentences: list[Sentence]
+    forms: list[tuple[str, ...]]
+    punctuation: list[tuple[bool, ...]]
+    preparation: Preparation
+    dropped: dict[str, int] = field(default_factory=dict)
+    classes: dict[str, int] = field(default_factory=dict)
+    """How many different rare forms each class stands for."""
+
+    @cached_property
+    def encoded(self) -> Encoded:
+        """The forms as arrays of numbers."""
+        return Encoded.from_sentences(self.forms)
+
+    def __len__(self) -> int:
+        return len(self.sentences)
+
+    def summary(self) -> str:
+        """What was kept, what was dropped and what was replaced, in one line."""
+        tokens = sum(len(forms) for forms in self.forms)
+        parts = [
+            f"{len(self):,} sentences, {tokens:,} tokens, {len(self.encoded.vocabulary):,} forms"
+        ]
+        parts += [f"{number:,} left out ({reason})" for reason, number in self.dropped.items()]
+        if self.classes:
+            rare = sum(self.classes.values())
+            parts.append(f"{rare:,} rare forms in {len(self.classes):,} classes")
+        return "; ".join(parts)
+
+
+def prepare(sentences: Iterable[Sentence], preparation: Preparation) -> Prepared:
+    """Choose sentences and the forms of their words."""
+    kept: list[Sentence] = []
+    masks: list[tuple[bool, ...]] = []
+    too_long = 0
+    for sentence in sentences:
+        mask = punctuation(sentence, preparation.punctuation)
+        if preparation.max_length is not None and mask.count(False) > preparation.max_length:
+            too_long += 1
+        else:
+            kept.append(sentence)
+            masks.append(mask)
+    if not kept:
+        limit = f" of {preparation.max_length} words or fewer" if too_long else ""
+        raise DbpcfgError(f"there is no sentence{limit} to work with")
+    forms = [tuple(preparation.form(word) for word in sentence.words) for sentence in kept]
+    classes: dict[str, int] = {}
+    if preparation.rare:
+        forms, classes = _replace_rare(kept, forms, preparation)
+    dropped = {f"longer than {preparation.max_length} words": too_long} if too_long else {}
+    return Prepared(kept, forms, masks, preparation, dropped, classes)
+
+
+def _replace_rare(
+    sentences: Sequence[Sentence], forms: list[tuple[str, ...]], preparation: Preparation
+) -> tuple[list[tuple[str, ...]], dict[str, int]]:
+    """Put classes in place of rare forms; the class looks at the word as written, capitals too."""
+    seen = Counter(form for sentence in forms for form in sentence)
+    replaced: dict[str, set[str]] = {}
+    result = []
+    for sentence, its_forms in zip(sentences, forms, strict=True):
+        new = []
+        for word, form in zip(sentence.words, its_forms, strict=True):
+            if seen[form] <= preparation.rare and form != NUMBER:
+                name = word_class(word, preparation.scheme)
+                replaced.setdefault(name, set()).add(form)
+                form = name
+            new.append(form)
+        result.append(tuple(new))
+    return result, {name: len(forms) for name, forms in sorted(replaced.items())}

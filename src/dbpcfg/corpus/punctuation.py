@@ -1,0 +1,76 @@
+"""Which words are punctuation: it stays in for learning, and is removed on both sides for scoring.
+
+Two rules.  By *tags*: the seven punctuation tags of the Penn Treebank, or ``PUNCT`` of Universal
+Dependencies.  By *characters*: a word without a letter or digit of any script, or one that stands
+for a bracket, such as ``-LRB-``.
+
+Currency signs, ``#``, ``%`` and ``&`` are words under both rules.  They are read aloud ("three
+dollars"), they fill a place in a phrase, and in the Penn Treebank ``$`` and ``#`` are the tags of
+such words: without them a quantity like ``$ 3`` would lose its head.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Literal
+
+from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.errors import DbpcfgError
+
+__all__ = ["PENN_TAGS", "UPOS_TAG", "Rule", "by_characters", "by_tags", "punctuation"]
+
+PENN_TAGS = frozenset({",", ".", ":", "``", "''", "-LRB-", "-RRB-"})
+"""The tags of punctuation in the Penn Treebank."""
+
+UPOS_TAG = "PUNCT"
+"""The tag of punctuation in Universal Dependencies."""
+
+Rule = Literal["auto", "tags", "characters", "both"]
+
+_TAGS = PENN_TAGS | {UPOS_TAG}
+_BRACKET = re.compile(r"-[LR][RCS]B-", re.IGNORECASE)  # also where words have been lower-cased
+
+
+def by_tags(tags: Sequence[str]) -> tuple[bool, ...]:
+    """For each tag whether it is one of punctuation."""
+    return tuple(tag in _TAGS for tag in tags)
+
+
+def by_characters(words: Sequence[str]) -> tuple[bool, ...]:
+    """For each word whether it has nothing to pronounce."""
+    return tuple(map(_silent, words))
+
+
+def punctuation(sentence: Sentence, rule: Rule = "auto") -> tuple[bool, ...]:
+    """For each word of a sentence whether it is punctuation.
+
+    ``"auto"`` goes by the tags of a sentence that has them, and by characters otherwise;
+    ``"both"`` counts a word as punctuation if either rule does.
+    """
+    if rule not in ("auto", "tags", "characters", "both"):
+        raise DbpcfgError(
+            f"there is no punctuation rule {rule!r}; choose auto, tags, characters or both"
+        )
+    if rule == "characters" or (rule == "auto" and sentence.tags is None):
+        return by_characters(sentence.words)
+    if sentence.tags is None:
+        raise DbpcfgError(
+            f"{sentence.place}: the sentence has no tags to tell its punctuation by; "
+            "use the rule 'characters' or 'auto'"
+        )
+    tagged = by_tags(sentence.tags)
+    if rule == "both":
+        return tuple(map(max, tagged, by_characters(sentence.words)))
+    return tagged
+
+
+@lru_cache(maxsize=1 << 16)
+def _silent(word: str) -> bool:
+    return not any(map(_aloud, word)) or _BRACKET.fullmatch(word) is not None
+
+
+def _aloud(character: str) -> bool:
+    return character.isalnum() or character in "#%&" or unicodedata.category(character) == "Sc"

@@ -1,0 +1,145 @@
+"""Read a corpus: any mixture of files, folders, patterns and standard input.
+
+``read("adam.parsed")``, ``read("wsj/")``, ``read("a.cha", "b.cha", speakers=["MOT"])``.  What could
+not be used is left out, counted and told by `Corpus.summary`; what is broken is an error that names
+its place and the remedy.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import overload
+
+from dbpcfg.corpus.chat import read_chat
+from dbpcfg.corpus.conllu import read_conllu
+from dbpcfg.corpus.formats import Format, by_content, by_extension, checked
+from dbpcfg.corpus.loading import load, name_of
+from dbpcfg.corpus.paths import expand
+from dbpcfg.corpus.penn import read_penn
+from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.corpus.speakers import Speakers
+from dbpcfg.corpus.text import read_text
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.trees import Tree
+
+__all__ = ["Corpus", "read"]
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """Sentences in the order of the files, and what was left out of these."""
+
+    sentences: list[Sentence]
+    dropped: dict[str, int]
+    """How many of what was left out, such as ``{"blank lines": 2}``."""
+    sources: tuple[str, ...]
+    """The files, in order."""
+    formats: tuple[Format, ...]
+    """The format of each file."""
+
+    def __len__(self) -> int:
+        return len(self.sentences)
+
+    def __iter__(self) -> Iterator[Sentence]:
+        return iter(self.sentences)
+
+    @overload
+    def __getitem__(self, index: int) -> Sentence: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Sentence]: ...
+    def __getitem__(self, index: int | slice) -> Sentence | list[Sentence]:
+        return self.sentences[index]
+
+    def trees(self) -> list[Tree]:
+        """The gold tree of every sentence; an error if there is one without."""
+        trees = [sentence.tree for sentence in self.sentences if sentence.tree is not None]
+        if len(trees) != len(self.sentences):
+            bare = next(sentence for sentence in self.sentences if sentence.tree is None)
+            raise DbpcfgError(
+                f"{bare.place}: the sentence has no tree; gold trees come from a treebank in Penn "
+                "brackets"
+            )
+        return trees
+
+    def summary(self) -> str:
+        """What was read and what was left out, in a sentence or two."""
+        tokens = sum(len(sentence.words) for sentence in self.sentences)
+        formats = ", ".join(dict.fromkeys(self.formats))
+        where = self.sources[0] if len(self.sources) == 1 else f"{len(self.sources):,} files"
+        size = f"{_number(len(self), 'sentence')} ({_number(tokens, 'token')})"
+        read = f"Read {size} from {where} ({formats})."
+        return f"{read} Left out: {_listed(self.dropped)}." if self.dropped else read
+
+
+def read(
+    *paths: str | os.PathLike[str],
+    format: str | None = None,
+    speakers: Iterable[str] | None = None,
+    exclude_speakers: Iterable[str] | None = None,
+    function_tags: bool = False,
+    empty_elements: bool = False,
+    progress: Callable[[int, int, str], None] | None = None,
+) -> Corpus:
+    """Read all sentences of some files, folders, patterns, or ``-`` for standard input.
+
+    The `format` (``"text"``, ``"penn"``, ``"chat"`` or ``"conllu"``) is recognised unless given.
+    `speakers` and `exclude_speakers` choose among those of CHAT and CoNLL-U, by code or role;
+    CHAT is read without the target child unless one of them is given.  `function_tags` and
+    `empty_elements` keep these in Penn brackets.  `progress` is called with the number of files
+    read, of files in all, and the name of the next one.
+    """
+    wanted = checked(format)
+    chosen = Speakers.of(speakers, exclude_speakers)
+    files = expand(paths, wanted)
+    dropped: Counter[str] = Counter()
+    sentences: list[Sentence] = []
+    formats: list[Format] = []
+    for number, file in enumerate(files):
+        name = name_of(file)
+        if progress is not None:
+            progress(number, len(files), name)
+        text = load(file)
+        actual = wanted or _recognised(file, text)
+        formats.append(actual)
+        if actual == "penn":
+            sentences += read_penn(
+                text, name, dropped, function_tags=function_tags, empty_elements=empty_elements
+            )
+        elif actual == "chat":
+            sentences += read_chat(text, name, dropped, chosen)
+        elif actual == "conllu":
+            sentences += read_conllu(text, name, dropped, chosen)
+        else:
+            sentences += read_text(text, name, dropped)
+        if actual in ("text", "penn") and not chosen.by_default:
+            raise DbpcfgError(
+                f"{name}: the format {actual} knows no speakers, so none can be chosen"
+            )
+    if (function_tags or empty_elements) and "penn" not in formats:
+        raise DbpcfgError(
+            "function tags and empty elements are things of Penn brackets, and no file is in them"
+        )
+    chosen.check()
+    if not sentences:
+        raise DbpcfgError(
+            f"there is nothing left of {', '.join(map(name_of, files[:3]))}"
+            f"{' and others' if len(files) > 3 else ''}: left out were {_listed(dropped)}"
+        )
+    return Corpus(sentences, dict(dropped), tuple(map(name_of, files)), tuple(formats))
+
+
+def _recognised(file: str, text: str) -> Format:
+    known = by_extension(file)
+    return by_content(text) if known in (None, "text") else known
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
+def _listed(dropped: dict[str, int]) -> str:
+    reasons = sorted(dropped.items(), key=lambda item: -item[1])
+    return ", ".join(f"{reason} ({count:,})" for reason, count in reasons)

@@ -1,0 +1,169 @@
+"""Which word of the gold sentence each word of a predicted tree is.
+
+Systems take punctuation out, or leave some of it in, and lower-case words; the rest must be the
+same.  Two words are the same if they are equal without regard to case and to how brackets are
+spelt: ``(`` is ``-LRB-``, ``[`` is ``-LSB-``, ``{`` is ``-LCB-``, and so on.
+
+* A gold word may be missing from the prediction if it is punctuation, as the caller's mask says,
+  or has no letter and no digit.
+* A predicted word may be missing from the gold sentence if it has no letter and no digit.
+* Of all such alignments the one taken pairs the most gold words that are not punctuation, then the
+  most words, then the first of equal gold words.
+
+Words with a letter or digit decide nearly everything: if both sides have the same ones in the same
+order, they pair in that order, for each predicted one has to pair.  What lies between two of them
+is a few signs, aligned by the dynamic program of `_best`; only if a gold word with letters is
+missing, as the mask allows, does the program see the whole sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from dbpcfg.errors import DbpcfgError
+
+__all__ = ["MISSING", "AlignmentError", "align", "has_letter_or_digit"]
+
+MISSING = -1
+"""What a predicted word is aligned with if the gold sentence does not have it."""
+
+_BRACKETS = {"-lrb-": "(", "-rrb-": ")", "-lsb-": "[", "-rsb-": "]", "-lcb-": "{", "-rcb-": "}"}
+_IMPOSSIBLE = float("-inf")
+
+
+class AlignmentError(DbpcfgError):
+    """A predicted tree that is not over the words of its gold sentence."""
+
+
+@lru_cache(maxsize=2**16)
+def _same(word: str) -> str:
+    """A word as it is compared."""
+    word = word.casefold()
+    if "-" in word:
+        for name, bracket in _BRACKETS.items():
+            word = word.replace(name, bracket)
+    return word
+
+
+@lru_cache(maxsize=2**16)
+def has_letter_or_digit(word: str) -> bool:
+    """Whether a token is more than signs; the names of brackets, such as ``-LRB-``, are signs."""
+    return any(character.isalnum() for character in _same(word))
+
+
+def align(
+    gold: Sequence[str],
+    punctuation: Sequence[bool],
+    predicted: Sequence[str],
+    gold_place: str = "<gold>",
+    predicted_place: str = "<predicted>",
+) -> Sequence[int]:
+    """For every predicted word the position of its gold word, ascending, or `MISSING`.
+
+    The places, such as ``wsj.trees:12``, are for the message of the `AlignmentError` that is
+    raised if a word is missing that may not be.
+    """
+    if len(punctuation) != len(gold):
+        raise AlignmentError(
+            f"{gold_place}: {len(gold)} words but {len(punctuation)} marks of punctuation; "
+            "give one mark for each word"
+        )
+    theirs, ours = [_same(word) for word in gold], [_same(word) for word in predicted]
+    if theirs == ours:
+        return range(len(ours))
+    pairs = _anchored(theirs, punctuation, ours)
+    if pairs is None:
+        pairs = _best(theirs, punctuation, ours)
+    if pairs is None:
+        i, j = _stuck(theirs, punctuation, ours)
+        raise AlignmentError(
+            f"{gold_place} and {predicted_place} are not the same sentence: word {i + 1} of the "
+            f"first is {_quoted(gold, i)} where word {j + 1} of the second is "
+            f"{_quoted(predicted, j)}; line i of PRED must be the tree of line i of GOLD, and only "
+            "punctuation may be left out or added"
+        )
+    where = [MISSING] * len(ours)
+    for i, j in pairs:
+        where[j] = i
+    return where
+
+
+def _anchored(
+    gold: Sequence[str], punctuation: Sequence[bool], predicted: Sequence[str]
+) -> list[tuple[int, int]] | None:
+    """The best pairs if the words with letters or digits are the same on both sides, or None."""
+    rows = [i for i, word in enumerate(gold) if has_letter_or_digit(word)]
+    columns = [j for j, word in enumerate(predicted) if has_letter_or_digit(word)]
+    if [gold[i] for i in rows] != [predicted[j] for j in columns]:
+        return None
+    pairs = list(zip(rows, columns))
+    x = y = 0  # where the signs before the next anchor begin
+    for i, j in zip([*rows, len(gold)], [*columns, len(predicted)]):
+        if x < i and y < j:
+            signs = _best(gold[x:i], punctuation[x:i], predicted[y:j]) or []
+            pairs += [(x + row, y + column) for row, column in signs]
+        x, y = i + 1, j + 1
+    return pairs
+
+
+def _best(
+    gold: Sequence[str], punctuation: Sequence[bool], predicted: Sequence[str]
+) -> list[tuple[int, int]] | None:
+    """The best pairs (i, j), or None if a word is missing that may not be::
+
+        best(i,j) = max( weight(i) + best(i+1,j+1)  if words i and j are the same,
+                         best(i+1,j)                if gold word i may be missing,
+                         best(i,j+1)                if predicted word j may be missing )
+
+    with weight 1 for punctuation and, for other gold words, more than all punctuation together.
+    """
+    m, n = len(gold), len(predicted)
+    best = [[_IMPOSSIBLE] * (n + 1) for _ in range(m + 1)]
+    best[m][n] = 0.0
+
+    def choices(i: int, j: int) -> list[tuple[float, int, int]]:
+        """Each way to go on: its score and where it leads, preferred ones first."""
+        ways = []
+        if i < m and j < n and gold[i] == predicted[j]:
+            weight = 1 if punctuation[i] else m + 1
+            ways.append((weight + best[i + 1][j + 1], i + 1, j + 1))
+        if i < m and (punctuation[i] or not has_letter_or_digit(gold[i])):
+            ways.append((best[i + 1][j], i + 1, j))
+        if j < n and not has_letter_or_digit(predicted[j]):
+            ways.append((best[i][j + 1], i, j + 1))
+        return ways
+
+    for i in range(m, -1, -1):
+        for j in range(n, -1, -1):
+            best[i][j] = max([best[i][j], *(score for score, _, _ in choices(i, j))])
+    if best[0][0] == _IMPOSSIBLE:
+        return None
+    pairs = []
+    i = j = 0
+    while (i, j) != (m, n):
+        _, next_i, next_j = max(choices(i, j), key=lambda way: way[0])  # the first of equals
+        if next_i > i and next_j > j:
+            pairs.append((i, j))
+        i, j = next_i, next_j
+    return pairs
+
+
+def _stuck(
+    gold: Sequence[str], punctuation: Sequence[bool], predicted: Sequence[str]
+) -> tuple[int, int]:
+    """Where someone reading both from the left, with no alignment possible, would stop."""
+    i = j = 0
+    while True:
+        if i < len(gold) and j < len(predicted) and gold[i] == predicted[j]:
+            i, j = i + 1, j + 1
+        elif i < len(gold) and (punctuation[i] or not has_letter_or_digit(gold[i])):
+            i += 1
+        elif j < len(predicted) and not has_letter_or_digit(predicted[j]):
+            j += 1
+        else:
+            return i, j
+
+
+def _quoted(words: Sequence[str], position: int) -> str:
+    return repr(words[position]) if position < len(words) else "missing (the sentence ends)"

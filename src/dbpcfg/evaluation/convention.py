@@ -1,0 +1,99 @@
+"""What counts as a bracket, how counts become a score, and the signature that says so.
+
+The default is the paper's convention, which is also Seginer's (2007).  Scores are unlabelled and of
+the whole corpus; punctuation and empty elements are taken out; the whole sentence counts as a span,
+and every system is credited with it; one-word spans do not count; and a span counts once in a
+sentence, however many nodes cover it.  Other people count otherwise, and differences of convention
+are larger than most differences between systems:
+
+* ``labelled``: what counts are distinct pairs of a span and a label.  Nothing is credited: a
+  system has to label the sentence right.  Labels of top nodes (`TOP_LABELS`) do not count.
+* ``whole_sentence=False``: the span over all words, whatever its labels, does not count.
+* ``average="sentence"``: each of precision, recall and F1 is the mean of its values for single
+  sentences, over those with something to count in either tree.  (Some scorers give a sentence
+  without gold brackets the value 1; here its value is 0 if brackets are predicted for it, and it
+  does not count if not.)
+* ``max_length``: longer sentences are left out; punctuation is not part of the length.
+* ``min_words=1``: one-word spans count too, preterminals never.
+
+Sentences of fewer words than ``min_words``, or of punctuation only, are left out, and counted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from dbpcfg import __version__
+from dbpcfg.errors import DbpcfgError
+
+__all__ = ["Convention", "Skipped", "signed"]
+
+
+def signed(*parts: str) -> str:
+    """A signature: its parts, and the version of this package."""
+    return "|".join([*parts, f"dbpcfg:{__version__}"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Convention:
+    """A convention of scoring; ``Convention()`` is the paper's.
+
+    ``punctuation`` only says, for the signature, how it was recognised: by tags, characters, …
+    """
+
+    labelled: bool = False
+    average: Literal["corpus", "sentence"] = "corpus"
+    whole_sentence: bool = True
+    min_words: int = 2
+    max_length: int | None = None
+    punctuation: str = "tags"
+
+    def __post_init__(self) -> None:
+        if self.average not in ("corpus", "sentence"):
+            raise DbpcfgError(f"average must be 'corpus' or 'sentence', not {self.average!r}")
+        if self.min_words < 1:
+            raise DbpcfgError(f"min_words must be at least 1, not {self.min_words}")
+        if self.max_length is not None and self.max_length < 1:
+            raise DbpcfgError(f"max_length must be None or at least 1, not {self.max_length}")
+
+    def signature(self) -> str:
+        """The convention in one line, as every score prints it."""
+        return signed(
+            f"labels:{'yes' if self.labelled else 'no'}",
+            f"average:{self.average}",
+            f"root:{'counted' if self.whole_sentence else 'ignored'}",
+            f"span:>={self.min_words}",
+            self.sentences(),
+        )
+
+    def sentences(self) -> str:
+        """The part of every signature that says which words and sentences are scored."""
+        length = "any" if self.max_length is None else f"<={self.max_length}"
+        return f"punct:removed-by-{self.punctuation}|length:{length}"
+
+    def too_long(self, words: int) -> bool:
+        """Whether a sentence of so many words is left out of all scores."""
+        return self.max_length is not None and words > self.max_length
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """How many sentences a score leaves out, and why."""
+
+    only_punctuation: int = 0
+    too_short: int = 0
+    too_long: int = 0
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return self.only_punctuation + self.too_short + self.too_long
+
+    def __str__(self) -> str:
+        reasons = {
+            "of punctuation only": self.only_punctuation,
+            "too short": self.too_short,
+            "too long": self.too_long,
+        }
+        return ", ".join(f"{number} {why}" for why, number in reasons.items() if number) or "none"

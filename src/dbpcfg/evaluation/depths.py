@@ -1,0 +1,105 @@
+"""How much memory trees need: the store of a left-corner parser, after making them binary.
+
+A binary tree's memory depth is the most derivation fragments that a left-corner parser ever holds
+(`dbpcfg.parsing.leftcorner.stores.memory_depth`).  Sides and depths handed down from the root give
+it: the root is a left node at depth 1; a left node at depth d has children (L,d) and (R,d); a right
+node at depth d has children (L,d+1) and (R,d); the tree needs the depth of its deepest right node.
+
+Treebank trees are not binary, and the depth depends on the direction in which they are made so by
+`dbpcfg.evaluation.binarise`.  The tree need not be built: it gives the children of a node ::
+
+                          first      between     last
+    right   of (L,d)      (L,d)      (L,d+1)     (R,d)
+            of (R,d)      (L,d+1)    (L,d+1)     (R,d)
+    left    of (L,d)      (L,d)      (R,d)       (R,d)
+            of (R,d)      (L,d+1)    (R,d+1)     (R,d)
+
+Sentences of one word have depth 1; those of punctuation only have none, and are counted apart.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from dbpcfg.evaluation.binarise import Direction, check_direction
+from dbpcfg.evaluation.brackets import Brackets, brackets, number_words
+from dbpcfg.evaluation.convention import signed
+from dbpcfg.tables import percent
+from dbpcfg.trees import Tree
+
+__all__ = ["DepthTable", "depth_table", "span_depth", "tree_depth"]
+
+
+@dataclass(frozen=True, slots=True)
+class DepthTable:
+    """How many sentences need each memory depth; ``counts[0]`` is of depth 1."""
+
+    counts: tuple[int, ...]
+    only_punctuation: int
+    signature: str
+
+    @property
+    def sentences(self) -> int:
+        """All sentences with a depth."""
+        return sum(self.counts)
+
+    def share(self, depth: int) -> float:
+        """The fraction of sentences that need exactly this depth; nan without sentences."""
+        if not self.counts:
+            return float("nan")
+        return self.counts[depth - 1] / self.sentences if depth <= len(self.counts) else 0.0
+
+    def __str__(self) -> str:
+        parts = [f"{d}: {n} ({percent(self.share(d))}%)" for d, n in enumerate(self.counts, 1)]
+        return f"memory depth {', '.join(parts) or 'of no sentence'} {self.signature}"
+
+
+def depth_table(
+    depths: Iterable[int], direction: Direction, sentences: str = "punct:kept"
+) -> DepthTable:
+    """Count depths, 0 being that of a sentence without words.
+
+    ``sentences`` is the part of the signature that says what the depths are of.
+    """
+    counts = Counter(depths)
+    nothing = counts.pop(0, 0)
+    return DepthTable(
+        counts=tuple(counts[depth] for depth in range(1, max(counts, default=0) + 1)),
+        only_punctuation=nothing,
+        signature=signed("depth:memory", f"binary:{direction}", sentences),
+    )
+
+
+def tree_depth(
+    tree: Tree, direction: Direction = "right", punctuation: Sequence[bool] | None = None
+) -> int:
+    """The memory depth of a tree, made binary; 0 if nothing but punctuation is in it."""
+    words = number_words(punctuation if punctuation is not None else [False] * len(tree))
+    found, _ = brackets(tree, words)
+    return span_depth(found, max(words) + 1, direction)
+
+
+def span_depth(spans: Brackets, words: int, direction: Direction = "right") -> int:
+    """The memory depth of the tree that has these spans, in pre-order, over so many words."""
+    check_direction(direction)
+    if words < 2:
+        return words
+    deepest = 1
+    above = [(0, words, False, 1)]  # start, end, whether it is a right node, depth
+    for start, end in spans:
+        if end - start < 2 or end - start == words:
+            continue
+        while above[-1][1] <= start:
+            above.pop()
+        first, last, under_right, depth = above[-1]
+        is_right = end == last
+        if not is_right and (start > first or under_right):  # see the table above
+            is_right = direction == "left" and start > first
+            depth += under_right or direction == "right"
+        above.append((start, end, is_right, depth))
+        deepest = max(deepest, depth)
+        if direction == "left" and is_right and end - start > 2 and (start + 1, end) not in spans:
+            deepest = max(deepest, depth + 1)  # all its children but the last are a left node
+    return deepest

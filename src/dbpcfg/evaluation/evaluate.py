@@ -1,0 +1,177 @@
+"""Everything about predicted trees from one pass over them.
+
+Gold and predicted trees come in the same order, one of each for every sentence.  Each pair is
+aligned once (`alignment`), becomes brackets over the same words (`brackets`), and is counted:
+
+====================  ==============================================  ==========================
+``score``             PARSEVAL, from ``statistics``                   `parseval`
+``recall``            gold constituents of a category found           `nounphrases`
+``aggregate``         induced labels that are that category           `aggregate`
+``constituents``      labels of matched spans, induced × gold         `labels`
+``tags``              tags of words, induced × gold                   `labels`
+``gold_depths``, …    memory depth that the trees need                `depths`
+====================  ==============================================  ==========================
+
+Sentences longer than the convention's ``max_length`` are left out of all of them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.evaluation.aggregate import (
+    MAPPING_SENTENCES,
+    Aggregate,
+    Proposals,
+    aggregate,
+    mapping_split,
+    proposals,
+)
+from dbpcfg.evaluation.binarise import Direction
+from dbpcfg.evaluation.brackets import pair
+from dbpcfg.evaluation.convention import Convention, Skipped, signed
+from dbpcfg.evaluation.depths import DepthTable, depth_table, span_depth
+from dbpcfg.evaluation.labels import Contingency, matched_labels, matched_tags
+from dbpcfg.evaluation.nounphrases import Recall, count_found
+from dbpcfg.evaluation.parseval import Score, Statistics, count, score
+from dbpcfg.evaluation.significance import Comparison, Intervals, bootstrap, permutation_test
+from dbpcfg.trees import Tree
+
+__all__ = ["Evaluation", "evaluate"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evaluation:
+    """All that is known of predicted trees; row r of ``statistics`` is sentence ``rows[r]``'s."""
+
+    convention: Convention
+    statistics: Statistics
+    rows: NDArray[np.int64]
+    score: Score
+    recall: Recall
+    aggregate: Aggregate
+    constituents: Contingency
+    tags: Contingency
+    gold_depths: DepthTable
+    predicted_depths: DepthTable
+
+    def intervals(self, level: float = 0.95, resamples: int = 1_000, seed: int = 0) -> Intervals:
+        """Bootstrap intervals of precision, recall and F1."""
+        return bootstrap(self.statistics, self.convention, level, resamples, seed)
+
+    def compare(self, other: Evaluation, permutations: int = 10_000, seed: int = 0) -> Comparison:
+        """A paired permutation test of F1 against another system on the same gold trees."""
+        if self.convention != other.convention:
+            raise DbpcfgError(
+                "scores of different conventions cannot be compared: "
+                f"{self.convention.signature()} and {other.convention.signature()}"
+            )
+        return permutation_test(
+            self.statistics, other.statistics, self.convention, permutations, seed
+        )
+
+
+def evaluate(
+    gold: Sequence[Sentence | Tree],
+    predicted: Sequence[Sentence | Tree],
+    punctuation: Sequence[Sequence[bool]],
+    convention: Convention | None = None,
+    *,
+    category: str = "NP",
+    mapping_sentences: int = MAPPING_SENTENCES,
+    aggregate_min_words: int = 2,
+    direction: Direction = "right",
+    progress: Callable[[int], None] | None = None,
+) -> Evaluation:
+    """Score predicted trees; ``punctuation[s]`` marks the words of gold sentence ``s``.
+
+    Labels must have been cleaned of function tags, and trees of empty elements.  ``category`` is
+    the gold category to look for, ``direction`` how trees are made binary for their depths, and
+    ``progress`` is told the number of sentences done after each.
+    """
+    convention = convention or Convention()
+    _check_lengths(gold, predicted, punctuation)
+    if aggregate_min_words < 1:
+        raise DbpcfgError(f"aggregate_min_words must be at least 1, not {aggregate_min_words}")
+    split, split_name = mapping_split(len(gold), mapping_sentences)
+    statistics, rows = [], []
+    left_out: Counter[str] = Counter()
+    found = np.zeros(2, dtype=np.int64)
+    spans: tuple[Proposals, Proposals] = Counter(), Counter()
+    constituents: Counter[tuple[str, str]] = Counter()
+    tags: Counter[tuple[str, str]] = Counter()
+    depths: list[tuple[int, int]] = []
+    for number, (one, other, marks) in enumerate(zip(gold, predicted, punctuation)):
+        trees = pair(
+            _as_sentence(one, "<gold>", number), _as_sentence(other, "<predicted>", number), marks
+        )
+        if convention.too_long(trees.words):
+            left_out["too_long"] += 1
+        else:
+            if trees.words >= convention.min_words:
+                statistics.append(count(trees, convention))
+                rows.append(number)
+            else:
+                left_out["too_short" if trees.words else "only_punctuation"] += 1
+            found += count_found(trees, category)
+            spans[number >= split].update(proposals(trees, category, aggregate_min_words))
+            constituents.update(matched_labels(trees))
+            tags.update(matched_tags(trees))
+            depths.append(
+                (
+                    span_depth(trees.gold, trees.words, direction),
+                    span_depth(trees.predicted, trees.words, direction),
+                )
+            )
+        if progress:
+            progress(number + 1)
+    counts = np.array(statistics, dtype=np.int64).reshape(-1, 3)
+    of = convention.sentences()
+    return Evaluation(
+        convention,
+        counts,
+        np.array(rows, dtype=np.int64),
+        score(counts, convention, Skipped(**left_out)),
+        Recall(category, int(found[0]), int(found[1]), _phrases(category, 2, of)),
+        aggregate(*spans, category, _phrases(category, aggregate_min_words, split_name, of)),
+        Contingency.of(constituents, signed("labels:topmost", "root:counted", "span:>=2", of)),
+        Contingency.of(tags, signed("labels:tags", of)),
+        depth_table((depth for depth, _ in depths), direction, of),
+        depth_table((depth for _, depth in depths), direction, of),
+    )
+
+
+def _phrases(category: str, min_words: int, *parts: str) -> str:
+    return signed(f"gold:{category}", "root:counted", f"span:>={min_words}", *parts)
+
+
+def _as_sentence(item: Sentence | Tree, source: str, number: int) -> Sentence:
+    if isinstance(item, Sentence):
+        return item
+    return Sentence(tuple(item.words()), tree=item, source=source, line=number + 1)
+
+
+def _check_lengths(
+    gold: Sequence[Sentence | Tree],
+    predicted: Sequence[Sentence | Tree],
+    punctuation: Sequence[Sequence[bool]],
+) -> None:
+    if len(gold) != len(predicted):
+        raise DbpcfgError(
+            f"{len(gold)} gold trees{_source(gold)} but {len(predicted)} predicted trees"
+            f"{_source(predicted)}; line i of PRED must be the tree of line i of GOLD"
+        )
+    if len(gold) != len(punctuation):
+        raise DbpcfgError(f"{len(gold)} gold trees but marks of punctuation for {len(punctuation)}")
+
+
+def _source(sentences: Sequence[Sentence | Tree]) -> str:
+    first = sentences[0] if sentences else None
+    return f" in {first.source}" if isinstance(first, Sentence) else ""

@@ -1,0 +1,117 @@
+"""Do induced labels mean anything?  Many-to-one accuracy and V-measure of two labellings.
+
+A `Contingency` counts how often an induced label meets a gold label; what it counts is up to the
+caller.  Two uses are provided:
+
+* `matched_labels`: constituents of two words or more whose span is in both trees.  Of several
+  labels over one span the topmost is taken, on both sides; spans without a label are left out.
+* `matched_tags`: words, the induced tag against the gold tag.  Words without either are left out.
+
+With N items, n(i,g) of them labelled i and g, and H entropies of the induced labels I and gold G::
+
+    many-to-one      Σ_i max_g n(i,g) / N      each induced label named by its commonest gold label
+    homogeneity  h   1 − H(G|I) / H(G)         1 if there is one gold label only
+    completeness c   1 − H(I|G) / H(I)         1 if there is one induced label only
+    V-measure        2hc / (h + c)             0 if both are 0
+
+(Rosenberg and Hirschberg 2007, with β = 1).  Without items all four are undefined: nan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dbpcfg.evaluation.brackets import Pair
+from dbpcfg.tables import percent
+
+__all__ = ["Contingency", "LabelScore", "matched_labels", "matched_tags"]
+
+
+def matched_labels(trees: Pair) -> Iterator[tuple[str, str]]:
+    """(induced, gold) for every span of two words or more that both trees have."""
+    for span, labels in trees.predicted.items():
+        gold = trees.gold.get(span)
+        if labels and gold and span[1] - span[0] >= 2:
+            yield labels[0], gold[0]
+
+
+def matched_tags(trees: Pair) -> Iterator[tuple[str, str]]:
+    """(induced, gold) for every word."""
+    return (tags for tags in zip(trees.predicted_tags, trees.gold_tags) if all(tags))
+
+
+@dataclass(frozen=True, slots=True)
+class LabelScore:
+    """How well induced labels agree with gold labels, as fractions."""
+
+    many_to_one: float
+    homogeneity: float
+    completeness: float
+    v_measure: float
+    items: int
+    signature: str
+
+    def __str__(self) -> str:
+        return (
+            f"many-to-one {percent(self.many_to_one)} homogeneity {percent(self.homogeneity)} "
+            f"completeness {percent(self.completeness)} V {percent(self.v_measure)} "
+            f"({self.items} items) {self.signature}"
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Contingency:
+    """How often each induced label (a row) meets each gold label (a column), labels sorted."""
+
+    induced: tuple[str, ...]
+    gold: tuple[str, ...]
+    counts: NDArray[np.int64]
+    signature: str = ""
+
+    @classmethod
+    def of(cls, items: Mapping[tuple[str, str], int], signature: str = "") -> Contingency:
+        """From numbers of (induced, gold) items, as in a Counter of them."""
+        induced = tuple(sorted({label for label, _ in items}))
+        gold = tuple(sorted({label for _, label in items}))
+        row = {label: number for number, label in enumerate(induced)}
+        column = {label: number for number, label in enumerate(gold)}
+        counts = np.zeros((len(induced), len(gold)), dtype=np.int64)
+        for (one, other), number in items.items():
+            counts[row[one], column[other]] = number
+        return cls(induced, gold, counts, signature)
+
+    def mapping(self) -> dict[str, str]:
+        """Each induced label's commonest gold label; of equals the first by name."""
+        if not self.counts.size:
+            return {}
+        return {i: self.gold[g] for i, g in zip(self.induced, self.counts.argmax(axis=1))}
+
+    def score(self) -> LabelScore:
+        """All measures of the table."""
+        total = int(self.counts.sum())
+        if not total:
+            nan = float("nan")
+            return LabelScore(nan, nan, nan, nan, 0, self.signature)
+        joint = _entropy(self.counts)
+        of_induced, of_gold = _entropy(self.counts.sum(axis=1)), _entropy(self.counts.sum(axis=0))
+        homogeneity = 1 - (joint - of_induced) / of_gold if of_gold else 1.0
+        completeness = 1 - (joint - of_gold) / of_induced if of_induced else 1.0
+        both = homogeneity + completeness
+        return LabelScore(
+            many_to_one=float(self.counts.max(axis=1).sum() / total),
+            homogeneity=homogeneity,
+            completeness=completeness,
+            v_measure=2 * homogeneity * completeness / both if both else 0.0,
+            items=total,
+            signature=self.signature,
+        )
+
+
+def _entropy(counts: NDArray[np.int64]) -> float:
+    """The entropy of a distribution in nats, from numbers of times."""
+    p = counts[counts > 0] / counts.sum()
+    return float(-(p * np.log(p)).sum()) + 0.0  # never −0

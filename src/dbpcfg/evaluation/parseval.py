@@ -1,0 +1,169 @@
+"""PARSEVAL: precision, recall and F1 of brackets.
+
+A score is a function of a `Convention` and of *statistics*: one row ``(matched, predicted, gold)``
+for each sentence that the convention does not leave out.  Precision, recall and F1 are each a ratio
+of two sums over sentences, whose `terms` are::
+
+                   corpus                 sentence average
+    precision      matched / predicted    its own precision / 1
+    recall         matched / gold         its own recall / 1
+    F1             2 matched / (predicted + gold)    its own F1 / 1
+
+(a sentence with nothing predicted and nothing gold has terms 0 / 0).  Permutation tests and
+bootstrap intervals swap and resample these same terms.
+
+If nothing is predicted precision is 0; if there is nothing gold recall is 0; if both, all three are
+undefined and nan, which prints as a dash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.evaluation.brackets import Brackets, Pair, pair
+from dbpcfg.evaluation.convention import Convention, Skipped
+from dbpcfg.tables import percent
+from dbpcfg.trees import Tree
+
+__all__ = [
+    "Convention",
+    "Counts",
+    "Score",
+    "Skipped",
+    "Statistics",
+    "as_statistics",
+    "count",
+    "ratios",
+    "score",
+    "sentence_counts",
+    "terms",
+]
+
+Statistics: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+Item: TypeAlias = tuple[int, int] | tuple[int, int, str]
+
+
+class Counts(NamedTuple):
+    """What a sentence adds: brackets in both trees, in the predicted tree, in the gold tree."""
+
+    matched: int
+    predicted: int
+    gold: int
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Precision, recall and F1 as fractions, the counts behind them, and their convention."""
+
+    precision: float
+    recall: float
+    f1: float
+    matched: int
+    predicted: int
+    gold: int
+    sentences: int
+    skipped: Skipped
+    signature: str
+
+    def __str__(self) -> str:
+        return (
+            f"P {percent(self.precision)} R {percent(self.recall)} F1 {percent(self.f1)} "
+            f"(matched {self.matched}, predicted {self.predicted}, gold {self.gold}; "
+            f"sentences {self.sentences}, left out {self.skipped}) {self.signature}"
+        )
+
+
+def sentence_counts(
+    gold: Tree, predicted: Tree, punctuation: Sequence[bool], convention: Convention
+) -> Counts:
+    """The counts of one sentence from its two trees; ``punctuation`` marks the gold words."""
+    first, second = (Sentence(tuple(tree.words()), tree=tree) for tree in (gold, predicted))
+    return count(pair(first, second, punctuation), convention)
+
+
+def count(trees: Pair, convention: Convention) -> Counts:
+    """The counts of one sentence; all 0 if it has too few words."""
+    if trees.words < convention.min_words:
+        return Counts(0, 0, 0)
+    gold = _counted(trees.gold, trees.words, convention)
+    predicted = _counted(trees.predicted, trees.words, convention)
+    return Counts(len(gold & predicted), len(predicted), len(gold))
+
+
+def _counted(brackets: Brackets, words: int, convention: Convention) -> set[Item]:
+    least = convention.min_words
+    whole = (0, words)
+    if convention.labelled:
+        return {
+            (*span, label)
+            for span, labels in brackets.items()
+            if span[1] - span[0] >= least and (convention.whole_sentence or span != whole)
+            for label in labels
+        }
+    spans: set[Item] = {span for span in brackets if span[1] - span[0] >= least}
+    if convention.whole_sentence:
+        spans.add(whole)
+    else:
+        spans.discard(whole)
+    return spans
+
+
+def score(statistics: Statistics, convention: Convention, skipped: Skipped | None = None) -> Score:
+    """The score of a corpus; ``skipped`` sentences are not among the statistics."""
+    statistics = as_statistics(statistics)
+    precision, recall, f1 = ratios(terms(statistics, convention).sum(axis=0)).tolist()
+    matched, predicted, gold = statistics.sum(axis=0).tolist()
+    return Score(
+        precision,
+        recall,
+        f1,
+        matched,
+        predicted,
+        gold,
+        sentences=len(statistics),
+        skipped=skipped or Skipped(),
+        signature=convention.signature(),
+    )
+
+
+def terms(statistics: Statistics, convention: Convention) -> Floats:
+    """Numerators and denominators of P, R and F1: ``[sentence, measure, 0 or 1]``."""
+    matched, predicted, gold = as_statistics(statistics).T
+    numerators = np.stack([matched, matched, 2 * matched], axis=1)
+    denominators = np.stack([predicted, gold, predicted + gold], axis=1)
+    sums = np.stack([numerators, denominators], axis=2).astype(float)
+    if convention.average == "corpus":
+        return sums
+    values = ratios(sums)
+    return np.stack([np.nan_to_num(values), ~np.isnan(values)], axis=2)
+
+
+def ratios(sums: Floats) -> Floats:
+    """P, R and F1 from their numerators and denominators ``[..., measure, 0 or 1]``."""
+    numerator, denominator = sums[..., 0], sums[..., 1]
+    with np.errstate(invalid="ignore"):
+        values = numerator / denominator
+    nothing = denominator[..., -1:] == 0  # neither predicted nor gold
+    return np.where(denominator > 0, values, np.where(nothing, np.nan, 0.0))
+
+
+def as_statistics(statistics: Statistics) -> Statistics:
+    """Check the shape of some statistics, and that their numbers are possible."""
+    statistics = np.asarray(statistics)
+    if statistics.ndim != 2 or statistics.shape[1] != 3 or statistics.dtype.kind not in "iu":
+        raise DbpcfgError(
+            "expected whole numbers of shape (sentences, 3), matched, predicted and gold; "
+            f"got {statistics.dtype} of shape {statistics.shape}"
+        )
+    statistics = statistics.astype(np.int64)
+    if (statistics < 0).any() or (statistics[:, :1] > statistics[:, 1:]).any():
+        raise DbpcfgError("0 ≤ matched ≤ predicted and matched ≤ gold must hold in every row")
+    return statistics

@@ -1,0 +1,150 @@
+"""Is one system better than another, and how sure is a score?
+
+Both answers come from the statistics that scores are made of (see `parseval`), sentence by
+sentence, and both take the sentence as the unit that might have come out otherwise.
+
+**Paired permutation test** (approximate randomisation, Noreen 1989): if the systems are alike it
+makes no difference which of them gave which of a sentence's two trees.  So exchange the two rows of
+each sentence with probability 1/2, many times, and see how often F1 then differs, in either
+direction, at least as much as it does.  With c such among n exchanges, p = (c + 1) / (n + 1): the
+systems as they are belong to what might have been, and p is never 0.
+
+**Bootstrap interval**: draw as many sentences with replacement, many times; the interval holds the
+middle 95% of the scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.evaluation.parseval import (
+    Convention,
+    Floats,
+    Statistics,
+    as_statistics,
+    ratios,
+    score,
+    terms,
+)
+from dbpcfg.tables import percent
+
+__all__ = ["Comparison", "Intervals", "bootstrap", "permutation_test"]
+
+_CELLS = 2**21  # random numbers held at once
+_ROUNDING = 1e-12  # of differences that are equal in exact arithmetic
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The F1 of two systems on the same sentences, and how likely they are alike."""
+
+    first: float
+    second: float
+    p: float
+    permutations: int
+    seed: int
+    signature: str
+
+    @property
+    def difference(self) -> float:
+        """How much better the first is."""
+        return self.first - self.second
+
+    def __str__(self) -> str:
+        return (
+            f"F1 {percent(self.first)} against {percent(self.second)}: p = {self.p:.4g} "
+            f"({self.permutations} permutations, seed {self.seed}) {self.signature}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Intervals:
+    """From where to where each measure goes at a level of confidence."""
+
+    precision: tuple[float, float]
+    recall: tuple[float, float]
+    f1: tuple[float, float]
+    level: float
+    resamples: int
+    seed: int
+
+
+def permutation_test(
+    first: Statistics,
+    second: Statistics,
+    convention: Convention,
+    permutations: int = 10_000,
+    seed: int = 0,
+) -> Comparison:
+    """Compare two systems by F1, two-sided; row s of both must be of the same sentence."""
+    if permutations < 1:
+        raise DbpcfgError(f"permutations must be at least 1, not {permutations}")
+    first, second = as_statistics(first), as_statistics(second)
+    if first.shape != second.shape or (first[:, 2] != second[:, 2]).any():
+        raise DbpcfgError(
+            "the two systems are not scored on the same gold trees "
+            f"({len(first)} sentences, {len(second)} sentences): use the same gold and convention"
+        )
+    ours, theirs = terms(first, convention)[:, 2], terms(second, convention)[:, 2]
+    exchanged = theirs - ours
+    exchanged = exchanged[exchanged.any(axis=1)]  # others make no difference
+    total, other_total = ours.sum(axis=0), theirs.sum(axis=0)
+    observed = abs(_f1(total) - _f1(other_total))
+    at_least = 0
+    for rng, size in _chunks(permutations, len(exchanged), seed):
+        moved = rng.integers(0, 2, (size, len(exchanged)), dtype=bool).astype(float) @ exchanged
+        differences = np.abs(_f1(total + moved) - _f1(other_total - moved))
+        at_least += int((differences >= observed - _ROUNDING).sum())
+    return Comparison(
+        first=score(first, convention).f1,
+        second=score(second, convention).f1,
+        p=(at_least + 1) / (permutations + 1),
+        permutations=permutations,
+        seed=seed,
+        signature=convention.signature(),
+    )
+
+
+def bootstrap(
+    statistics: Statistics,
+    convention: Convention,
+    level: float = 0.95,
+    resamples: int = 1_000,
+    seed: int = 0,
+) -> Intervals:
+    """Percentile intervals of precision, recall and F1; nan for what is undefined."""
+    if not 0 < level < 1:
+        raise DbpcfgError(f"the level must lie between 0 and 1, as 0.95 does, not be {level}")
+    if resamples < 1:
+        raise DbpcfgError(f"resamples must be at least 1, not {resamples}")
+    rows = terms(statistics, convention)
+    sentences = len(rows)
+    if np.isnan(ratios(rows.sum(axis=0))).any():  # nothing to resample
+        nothing = (float("nan"), float("nan"))
+        return Intervals(nothing, nothing, nothing, level, resamples, seed)
+    values = [
+        ratios(rows[rng.integers(0, sentences, (size, sentences))].sum(axis=1))
+        for rng, size in _chunks(resamples, rows.size, seed)
+    ]
+    tails = [(1 - level) / 2, (1 + level) / 2]
+    low, high = np.nanquantile(np.concatenate(values), tails, axis=0).tolist()
+    precision, recall, f1 = zip(low, high)
+    return Intervals(precision, recall, f1, level, resamples, seed)
+
+
+def _f1(sums: Floats) -> Floats:
+    """F1 of numerators and denominators; 0 where there is nothing, which differs from nothing."""
+    numerator, denominator = sums[..., 0], sums[..., 1]
+    return numerator / np.maximum(denominator, 1)
+
+
+def _chunks(times: int, width: int, seed: int) -> Iterator[tuple[np.random.Generator, int]]:
+    """One generator, and how many rows of so many random numbers to draw from it at a time."""
+    rng = np.random.Generator(np.random.PCG64(seed))
+    rows = max(1, _CELLS // max(1, width))
+    for done in range(0, times, rows):
+        yield rng, min(rows, times - done)

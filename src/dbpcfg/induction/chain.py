@@ -1,0 +1,126 @@
+"""One chain with everything it remembers: its trace, its retained samples, its best one."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from dbpcfg.corpus.encoded import Encoded
+from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.induction.convergence import Schedule
+from dbpcfg.induction.gibbs import Settings, State, start, step
+from dbpcfg.kernels import Ints
+from dbpcfg.parsing.derivations import Derivations
+from dbpcfg.parsing.spans import SpanCounts
+
+Trees = Literal["mbr", "best", "last"]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The trees of one iteration, the grammar they were drawn under and its log-likelihood."""
+
+    iteration: int
+    log_likelihood: float
+    grammar: Grammar
+    nodes: Ints
+
+
+@dataclass
+class Chain:
+    """A chain at some point of its run. A checkpoint of it is all of it."""
+
+    settings: Settings
+    state: State
+    spans: SpanCounts
+    logs: list[float] = field(default_factory=list)
+    """Log-likelihood of every iteration's grammar."""
+    betas: list[float] = field(default_factory=list)
+    burn_in: int | None = None
+    """How many iterations do not count; None while that is not known."""
+    best: Sample | None = None
+    """The sample of greatest log-likelihood: of all restarts, then of the iterations that count."""
+    last: Sample | None = None
+
+    @property
+    def iteration(self) -> int:
+        """How many iterations are done."""
+        return self.state.iteration
+
+    @property
+    def retained(self) -> int:
+        """How many samples count."""
+        return 0 if self.burn_in is None else self.iteration - self.burn_in
+
+    @property
+    def mean_log_likelihood(self) -> float:
+        """Mean over the iterations that count; of the last one while none does."""
+        if self.retained:
+            return float(np.mean(self.logs[self.burn_in :]))
+        return self.logs[-1] if self.logs else -np.inf
+
+    def finished(self, schedule: Schedule) -> bool:
+        """Whether the chain has run long enough."""
+        return schedule.finished(self.iteration, self.burn_in)
+
+
+def new_chain(corpus: Encoded, settings: Settings) -> Chain:
+    """A chain before its first iteration."""
+    return Chain(settings, start(corpus, settings), SpanCounts(corpus, settings.categories))
+
+
+def advance(
+    chain: Chain, corpus: Encoded, schedule: Schedule, seconds: float, threads: int = 1
+) -> Chain:
+    """Run a chain until it is finished or, after some iteration, the time is up."""
+    until = time.monotonic() + seconds
+    while not chain.finished(schedule):
+        _iterate(chain, corpus, schedule, threads)
+        if time.monotonic() >= until:
+            break
+    return chain
+
+
+def _iterate(chain: Chain, corpus: Encoded, schedule: Schedule, threads: int) -> None:
+    _race(chain, corpus)
+    settled = chain.logs[chain.settings.settled_from :]
+    if chain.burn_in is None and schedule.converged(chain.logs, settled):
+        chain.burn_in, chain.best = chain.iteration, None
+    before = chain.state
+    after = step(before, corpus, chain.settings, threads)
+    assert after.derivations is not None
+    assert after.log_likelihood is not None
+    chain.state = State(after.iteration, after.grammar, after.beta)
+    chain.logs.append(after.log_likelihood)
+    chain.betas.append(before.beta)
+    chain.last = Sample(
+        after.iteration, after.log_likelihood, before.grammar, after.derivations.nodes
+    )
+    if chain.burn_in is not None:
+        chain.spans.add(after.derivations)
+    if chain.best is None or after.log_likelihood > chain.best.log_likelihood:
+        chain.best = chain.last
+
+
+def _race(chain: Chain, corpus: Encoded) -> None:
+    """At the end of each restart begin the next one, and after the last go on from the best."""
+    settings, done = chain.settings, chain.iteration
+    each, races = settings.restart_iterations, settings.restarts
+    if not done or done % each or done > races * each:
+        return
+    if done < races * each:
+        chain.state = start(corpus, settings, done)
+    elif chain.best is not None:
+        chain.state = State(done, chain.best.grammar, chain.state.beta)
+
+
+def trees_of(chain: Chain, corpus: Encoded, method: Trees) -> Derivations:
+    """The chain's answer: ``mbr`` over retained samples, or the ``best`` or ``last`` sample."""
+    if method == "mbr" and chain.retained:
+        return chain.spans.decode()
+    sample = chain.best if method == "best" else chain.last
+    assert sample is not None
+    return Derivations(sample.nodes, corpus)

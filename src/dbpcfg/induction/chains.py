@@ -1,0 +1,83 @@
+"""Several chains side by side, on whatever runs functions, remembered by whatever stores them.
+
+Chains advance in blocks of about a second. Nothing depends on where a block ends: not the
+results, only how soon there is news, and how soon a request to stop is heeded.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from typing import Protocol
+
+from dbpcfg.corpus.encoded import Encoded
+from dbpcfg.induction.chain import Chain, advance, new_chain
+from dbpcfg.induction.convergence import Schedule
+from dbpcfg.induction.gibbs import Settings
+
+BLOCK_SECONDS = 1.0
+CHECKPOINT_SECONDS = 60.0
+
+
+class Store(Protocol):
+    """Where chains are remembered."""
+
+    def load(self, settings: Settings) -> Chain | None:
+        """The chain as it was last saved, if it was."""
+
+    def save(self, chain: Chain) -> None:
+        """Remember the chain as it is."""
+
+
+class NoStore:
+    """Remembers nothing."""
+
+    def load(self, settings: Settings) -> Chain | None:
+        """Nothing."""
+        return None
+
+    def save(self, chain: Chain) -> None:
+        """Forget it."""
+
+
+def run_chains(
+    corpus: Encoded,
+    settings: Sequence[Settings],
+    schedule: Schedule,
+    store: Store,
+    executor: Executor,
+    threads: int = 1,
+    report: Callable[[Chain], None] = lambda chain: None,
+    stopping: Callable[[], bool] = lambda: False,
+) -> list[Chain]:
+    """Run chains until all are finished or ``stopping``; then all are saved.
+
+    ``threads`` are for each chain; ``report`` is told of a chain after each of its blocks.
+    """
+    chains = [store.load(one) or new_chain(corpus, one) for one in settings]
+    saved = {n: time.monotonic() for n in range(len(chains))}
+    running: dict[Future[Chain], int] = {}
+
+    def submit(n: int) -> None:
+        future = executor.submit(advance, chains[n], corpus, schedule, BLOCK_SECONDS, threads)
+        running[future] = n
+
+    for n, chain in enumerate(chains):
+        if chain.finished(schedule):
+            report(chain)
+        else:
+            submit(n)
+    while running:
+        done, _ = wait(running, return_when=FIRST_COMPLETED)
+        for future in done:
+            n = running.pop(future)
+            chains[n] = chain = future.result()
+            report(chain)
+            ends = stopping() or chain.finished(schedule)
+            if ends or time.monotonic() - saved[n] > CHECKPOINT_SECONDS:
+                store.save(chain)
+                saved[n] = time.monotonic()
+            if not ends:
+                submit(n)
+    return chains

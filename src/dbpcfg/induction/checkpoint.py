@@ -1,0 +1,97 @@
+"""A chain as a file: written whole, read back to the bit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dbpcfg.archive import ArchiveError, read_archive, write_archive
+from dbpcfg.corpus.encoded import Encoded
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.induction.chain import Chain, Sample
+from dbpcfg.induction.gibbs import Settings, State
+from dbpcfg.parsing.spans import SpanCounts
+
+FORMAT, VERSION = "dbpcfg chain", 1
+
+_GRAMMAR = ("root", "binary", "lexical")
+_DTYPES: dict[str, Any] = {
+    **dict.fromkeys(_GRAMMAR, np.float64),
+    **{f"{sample}_{name}": np.float64 for sample in ("best", "last") for name in _GRAMMAR},
+    **{f"{sample}_nodes": np.int32 for sample in ("best", "last")},
+    "logs": np.float64,
+    "betas": np.float64,
+    "spans": np.int32,
+}
+
+
+def save_chain(chain: Chain, path: Path) -> None:
+    """Write a checkpoint of a chain that has done at least one iteration."""
+    assert chain.best is not None
+    assert chain.last is not None
+    header = {
+        "iteration": chain.iteration,
+        "beta": chain.state.beta,
+        "burn_in": chain.burn_in,
+        "best": [chain.best.iteration, chain.best.log_likelihood],
+        "last": [chain.last.iteration, chain.last.log_likelihood],
+    }
+    arrays: dict[str, NDArray[Any]] = {
+        "logs": np.array(chain.logs),
+        "betas": np.array(chain.betas),
+        "spans": chain.spans.counts,
+        "best_nodes": chain.best.nodes,
+        "last_nodes": chain.last.nodes,
+    }
+    grammars = {"": chain.state.grammar, "best_": chain.best.grammar, "last_": chain.last.grammar}
+    for prefix, grammar in grammars.items():
+        arrays |= {prefix + name: getattr(grammar, name) for name in _GRAMMAR}
+    write_archive(path, FORMAT, VERSION, header, arrays)
+
+
+def load_chain(path: Path, corpus: Encoded, settings: Settings) -> Chain:
+    """Read a checkpoint back, or say what is wrong with the file."""
+    try:
+        header, arrays = read_archive(path, FORMAT, VERSION, _DTYPES)
+        return _chain(header, arrays, corpus, settings)
+    except OSError as error:
+        raise DbpcfgError(f"{path} cannot be read: {error.strerror}") from None
+    except DbpcfgError as error:
+        raise DbpcfgError(f"{path}: {error}") from None
+    except (KeyError, TypeError, ValueError) as error:
+        raise DbpcfgError(f"{path}: not a checkpoint of this run ({error})") from None
+
+
+def _chain(
+    header: dict[str, Any], arrays: dict[str, NDArray[Any]], corpus: Encoded, settings: Settings
+) -> Chain:
+    def grammar(prefix: str) -> Grammar:
+        found = {name: arrays[prefix + name] for name in _GRAMMAR}
+        return Grammar(vocabulary=corpus.vocabulary, **found)
+
+    def sample(name: str) -> Sample:
+        nodes = arrays[f"{name}_nodes"]
+        if nodes.shape != (2 * len(corpus.tokens) - len(corpus), 3):
+            raise ArchiveError("its trees are not those of the run's corpus")
+        iteration, log_likelihood = header[name]
+        return Sample(int(iteration), float(log_likelihood), grammar(f"{name}_"), nodes)
+
+    iteration = int(header["iteration"])
+    spans = SpanCounts(corpus, settings.categories)
+    if arrays["spans"].shape != spans.counts.shape or len(arrays["logs"]) != iteration:
+        raise ArchiveError("its counts are not those of the run's corpus and settings")
+    spans.counts[:] = arrays["spans"]
+    return Chain(
+        settings=settings,
+        state=State(iteration, grammar(""), float(header["beta"])),
+        spans=spans,
+        logs=arrays["logs"].tolist(),
+        betas=arrays["betas"].tolist(),
+        burn_in=header["burn_in"],
+        best=sample("best"),
+        last=sample("last"),
+    )

@@ -1,0 +1,135 @@
+"""Everything needed to repeat a run, as a TOML file that people read and programs check."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+from dbpcfg import __version__
+from dbpcfg.corpus.preparation import Preparation
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.files import written_whole
+from dbpcfg.induction.chain import Trees
+from dbpcfg.induction.convergence import Schedule
+from dbpcfg.induction.gibbs import Settings
+
+VERSION = 1
+
+Options = TypeVar("Options")
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """What a run is: model, chains, schedule, preparation and corpus."""
+
+    model: Settings
+    """Of every chain but for its number."""
+    schedule: Schedule
+    preparation: Preparation
+    chains: int = 4
+    trees: Trees = "mbr"
+    corpus: dict[str, Any] = field(default_factory=dict)
+    """Where the text came from, how much it is, and its digest."""
+    gold: list[str] = field(default_factory=list)
+    """A treebank to score logged iterations against; never used for selection."""
+    versions: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.chains < 1:
+            raise DbpcfgError(f"there must be at least 1 chain, got {self.chains}")
+        if self.trees not in ("mbr", "best", "last"):
+            raise DbpcfgError(f"no way to choose trees {self.trees!r}; choose mbr, best or last")
+
+    def chain(self, number: int) -> Settings:
+        """The settings of one chain."""
+        return Settings(**{**asdict(self.model), "chain": number})
+
+
+def versions() -> dict[str, str]:
+    """The versions that may matter for repeating a run."""
+    import platform
+
+    import numba
+    import numpy
+    import scipy
+
+    return {
+        "dbpcfg": __version__,
+        "python": platform.python_version(),
+        "numpy": numpy.__version__,
+        "scipy": scipy.__version__,
+        "numba": numba.__version__,
+    }
+
+
+def save_configuration(configuration: Configuration, path: Path) -> None:
+    """Write the file; what is None is left out, as TOML has no word for it."""
+    import tomli_w
+
+    content = {
+        "format": {"name": "dbpcfg run", "version": VERSION},
+        "run": {
+            "chains": configuration.chains,
+            "trees": configuration.trees,
+            "gold": configuration.gold,
+        },
+        "model": {k: v for k, v in _without_none(configuration.model).items() if k != "chain"},
+        "schedule": _without_none(configuration.schedule),
+        "preparation": _without_none(configuration.preparation),
+        "corpus": configuration.corpus,
+        "versions": configuration.versions,
+    }
+    with written_whole(path) as file:
+        file.write(tomli_w.dumps(content).encode())
+
+
+def load_configuration(path: Path) -> Configuration:
+    """Read the file, or say what is wrong with it."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DbpcfgError(f"{path} cannot be read: {error.strerror}; is this a run?") from None
+    except ValueError as error:
+        raise DbpcfgError(f"{path} is not TOML: {error}") from None
+    try:
+        version = _table(content, "format").get("version")
+        if version != VERSION:
+            raise DbpcfgError(
+                f"a run of version {version!r}; this program reads version {VERSION}: "
+                "use the version of dbpcfg that it was made with"
+            )
+        run = _table(content, "run")
+        return Configuration(
+            model=_options(Settings, _table(content, "model"), "model", absent={"depth": None}),
+            schedule=_options(Schedule, _table(content, "schedule"), "schedule"),
+            preparation=_options(Preparation, _table(content, "preparation"), "preparation"),
+            chains=run.get("chains", 4),
+            trees=run.get("trees", "mbr"),
+            gold=run.get("gold", []),
+            corpus=_table(content, "corpus"),
+            versions=_table(content, "versions"),
+        )
+    except (DbpcfgError, TypeError) as error:
+        raise DbpcfgError(f"{path}: {error}") from None
+
+
+def _without_none(options: Any) -> dict[str, Any]:
+    return {name: value for name, value in asdict(options).items() if value is not None}
+
+
+def _table(content: dict[str, Any], name: str) -> dict[str, Any]:
+    table = content.get(name, {})
+    if not isinstance(table, dict):
+        raise DbpcfgError(f"[{name}] must be a table")
+    return table
+
+
+def _options(
+    kind: type[Options], table: dict[str, Any], name: str, absent: dict[str, Any] | None = None
+) -> Options:
+    known = {option.name for option in fields(kind)}  # type: ignore[arg-type]
+    if unknown := sorted(set(table) - known):
+        raise DbpcfgError(f"[{name}] has {unknown[0]!r}, which is no option of it")
+    return kind(**{**(absent or {}), **table})

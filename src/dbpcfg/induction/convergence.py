@@ -1,0 +1,109 @@
+"""When a chain has run long enough, and whether chains agree.
+
+**The paper's procedure.** At least 500 iterations; then, once the log-likelihood has levelled off,
+at least 250 more, from which results are taken. "Levelled off" is left open; here it means that the
+mean over the last 100 iterations exceeds that over the 100 before by less than one standard
+deviation of the last 100. It is a function of the trace alone, so a chain stops at the same
+iteration wherever and however often interrupted it runs.
+
+**Do the chains agree?** Rank-normalised R-hat and bulk effective sample size (Vehtari et al. 2021)
+of the log-likelihood after convergence, over chains. Chains of this model often settle in
+different modes; R-hat then says so, and no single chain speaks for the posterior.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.kernels import Floats
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How long a chain runs and from when on its samples count."""
+
+    iterations: int | None = None
+    """Exactly so many iterations, the second half of which counts; None for the paper's rule."""
+    least: int = 500
+    window: int = 100
+    after: int = 250
+    most: int = 5000
+    """Where the paper's rule gives up waiting: the rest is taken as converged."""
+
+    def __post_init__(self) -> None:
+        for name in ("least", "window", "after", "most"):
+            if getattr(self, name) < 1:
+                raise DbpcfgError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if self.iterations is not None and self.iterations < 1:
+            raise DbpcfgError(f"iterations must be at least 1, got {self.iterations}")
+
+    def converged(self, logs: Sequence[float], settled: Sequence[float]) -> bool:
+        """Whether burn-in ends after the iterations with these log-likelihoods.
+
+        ``settled`` are those since restarts, annealing and curriculum were over. To be asked after
+        every iteration, and once before the first, until it is so.
+        """
+        done = len(logs)
+        if self.iterations is not None:
+            return done >= self.iterations // 2
+        if done >= self.most - self.after:
+            return True
+        return done >= self.least and levelled_off(settled, self.window)
+
+    def finished(self, done: int, burn_in: int | None) -> bool:
+        """Whether a chain with this burn-in is done after so many iterations."""
+        if self.iterations is not None:
+            return done >= self.iterations
+        return burn_in is not None and done >= burn_in + self.after
+
+
+def levelled_off(logs: Sequence[float], window: int) -> bool:
+    """Whether the last window's mean exceeds that of the one before by less than its own spread."""
+    if len(logs) < 2 * window:
+        return False
+    before, last = np.array(logs[-2 * window : -window]), np.array(logs[-window:])
+    return bool(last.mean() - before.mean() < last.std())
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """What the chains' log-likelihoods after convergence say of each other."""
+
+    rhat: float
+    effective_samples: float
+    chains: int
+
+    def verdict(self) -> str:
+        """The same in plain words."""
+        if self.chains < 2:
+            return "one chain cannot be checked against others: run several"
+        if not np.isfinite(self.rhat):
+            return "too few iterations to compare the chains"
+        if self.rhat < 1.01:
+            return "the chains agree"
+        if self.rhat < 1.1:
+            return "the chains nearly agree: longer runs would tell"
+        return (
+            "the chains disagree: treat labels and scores as those of one mode among several, "
+            "and report the spread over chains"
+        )
+
+
+def agreement(traces: Sequence[Sequence[float]]) -> Agreement:
+    """R-hat and effective sample size of log-likelihoods, one trace a chain, burn-in left out."""
+    length = min((len(trace) for trace in traces), default=0)
+    if length < 4 or not traces:
+        return Agreement(np.nan, np.nan, len(traces))
+    from arviz_stats.base.array import array_stats
+
+    draws: Floats = np.array([trace[-length:] for trace in traces])
+    axes = {"chain_axis": 0, "draw_axis": 1}
+    return Agreement(
+        rhat=float(array_stats.rhat(draws, **axes)) if len(traces) > 1 else np.nan,  # type: ignore[no-untyped-call]
+        effective_samples=float(array_stats.ess(draws, **axes)),  # type: ignore[no-untyped-call]
+        chains=len(traces),
+    )

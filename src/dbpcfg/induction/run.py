@@ -1,0 +1,201 @@
+"""A run: its directory, and what came of it.
+
+====================  =========================================================================
+``config.toml``       everything needed to repeat it, versions and corpus digest included
+``corpus.npz``        the sentences, as written and as prepared
+``chains/0/``         ``chain.npz``: the chain's whole state; ``trace.tsv``: its log-likelihoods
+``chains.tsv``        what each chain came to, and which one was chosen
+``model.npz``         the chosen grammar and its vocabulary
+``trees.txt``         one bracketed tree for each sentence, in order, in the words as written
+====================  =========================================================================
+
+Each file is written whole, so a run can be killed at any moment and resumed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.files import written_whole
+from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.grammar.storage import save_grammar
+from dbpcfg.induction.chain import Chain, trees_of
+from dbpcfg.induction.checkpoint import load_chain, save_chain
+from dbpcfg.induction.configuration import (
+    Configuration,
+    load_configuration,
+    save_configuration,
+)
+from dbpcfg.induction.convergence import Agreement, agreement
+from dbpcfg.induction.gibbs import Settings
+from dbpcfg.induction.material import Material, load_material, save_material
+from dbpcfg.parsing.derivations import as_tree
+from dbpcfg.trees import Tree
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run in memory: what was asked for, the text, and the chains as far as they have come."""
+
+    configuration: Configuration
+    material: Material
+    chains: list[Chain]
+
+    @property
+    def finished(self) -> bool:
+        """Whether every chain has run long enough."""
+        return all(chain.finished(self.configuration.schedule) for chain in self.chains)
+
+    @property
+    def best(self) -> Chain:
+        """The chain of greatest mean log-likelihood after burn-in; the first one, among equals."""
+        return max(self.chains, key=lambda chain: chain.mean_log_likelihood)
+
+    @property
+    def grammar(self) -> Grammar:
+        """The grammar of greatest log-likelihood among the best chain's retained samples."""
+        assert self.best.best is not None
+        return self.best.best.grammar
+
+    def trees(self, chain: Chain | None = None) -> list[Tree]:
+        """A tree for every sentence, in its words as written."""
+        chosen = trees_of(chain or self.best, self.material.forms, self.configuration.trees)
+        return [
+            as_tree(chosen[sentence], self.material.words[sentence])
+            for sentence in range(len(self.material.words))
+        ]
+
+    def agreement(self) -> Agreement:
+        """Whether the chains agree, by their log-likelihoods after burn-in."""
+        return agreement([c.logs[c.burn_in :] for c in self.chains if c.burn_in is not None])
+
+
+class RunDirectory:
+    """The directory of a run: where its chains are remembered (a ``Store``)."""
+
+    def __init__(self, path: Path, configuration: Configuration, material: Material) -> None:
+        self.path = path
+        self.configuration = configuration
+        self.material = material
+
+    @classmethod
+    def create(
+        cls, path: Path, configuration: Configuration, material: Material, overwrite: bool = False
+    ) -> RunDirectory:
+        """Make a new one; an existing one is refused, or its chains are removed."""
+        with _plain_errors(path):
+            if path.exists() and (not path.is_dir() or any(path.iterdir())):
+                if not overwrite:
+                    raise DbpcfgError(
+                        f"{path} exists and is not empty; go on with it by `dbpcfg resume {path}`, "
+                        "choose another --out, or replace it with --overwrite"
+                    )
+                if not (path / "config.toml").exists():
+                    raise DbpcfgError(f"{path} is no run, so --overwrite does not touch it")
+                for old in sorted(path.glob("chains/*/*")):
+                    old.unlink()
+            path.mkdir(parents=True, exist_ok=True)
+            save_material(material, path / "corpus.npz")
+            save_configuration(configuration, path / "config.toml")
+        return cls(path, configuration, material)
+
+    @classmethod
+    def open(cls, path: Path) -> RunDirectory:
+        """Find a run again, and check that its sentences are those it began with."""
+        configuration = load_configuration(path / "config.toml")
+        material = load_material(path / "corpus.npz")
+        if configuration.corpus.get("digest") != material.digest():
+            raise DbpcfgError(f"{path / 'corpus.npz'} is not the text that the run began with")
+        return cls(path, configuration, material)
+
+    def load(self, settings: Settings) -> Chain | None:
+        """The chain as it was last saved, if it was."""
+        path = self._chain(settings) / "chain.npz"
+        return load_chain(path, self.material.forms, settings) if path.exists() else None
+
+    def save(self, chain: Chain) -> None:
+        """Write the chain's state and its trace."""
+        folder = self._chain(chain.settings)
+        with _plain_errors(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            save_chain(chain, folder / "chain.npz")
+            _write(folder / "trace.tsv", _trace(chain, len(self.material.forms.tokens)))
+
+    def conclude(self, chains: list[Chain]) -> Run:
+        """Write what the chains came to."""
+        run = Run(self.configuration, self.material, chains)
+        with _plain_errors(self.path):
+            _write(self.path / "chains.tsv", _summary(run))
+            save_grammar(run.grammar, self.path / "model.npz")
+            _write(self.path / "trees.txt", (str(tree) for tree in run.trees()))
+        return run
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other processes from running the same run at the same time."""
+        try:
+            import fcntl
+        except ImportError:  # not on this system: do without
+            yield
+            return
+        with contextlib.ExitStack() as stack:
+            with _plain_errors(self.path):
+                file = stack.enter_context(open(self.path / ".lock", "w"))
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise DbpcfgError(f"{self.path} is being run by another process") from None
+            yield
+
+    def _chain(self, settings: Settings) -> Path:
+        return self.path / "chains" / str(settings.chain)
+
+
+@contextlib.contextmanager
+def _plain_errors(path: Path) -> Iterator[None]:
+    """Turn what the system says of a full disk or a read-only directory into a message."""
+    try:
+        yield
+    except OSError as error:
+        raise DbpcfgError(
+            f"{error.filename or path} cannot be written: {error.strerror or error}; "
+            "what was saved before is untouched"
+        ) from None
+
+
+def _write(path: Path, lines: Iterator[str]) -> None:
+    with written_whole(path) as file:
+        for line in lines:
+            file.write(f"{line}{os.linesep}".encode())
+
+
+def _trace(chain: Chain, tokens: int) -> Iterator[str]:
+    """A table that a person can plot: one row an iteration."""
+    yield "iteration\tlog_likelihood\tper_token\tbeta\tdepth\ttemperature\tretained"
+    settings = chain.settings
+    for n, (log, beta) in enumerate(zip(chain.logs, chain.betas, strict=True)):
+        depth = settings.depth_at(n)
+        retained = int(chain.burn_in is not None and n >= chain.burn_in)
+        yield (
+            f"{n + 1}\t{log!r}\t{log / tokens!r}\t{beta!r}\t{'inf' if depth is None else depth}\t"
+            f"{settings.temperature_at(n)!r}\t{retained}"
+        )
+
+
+def _summary(run: Run) -> Iterator[str]:
+    yield "chain\titerations\tburn_in\tmean_log_likelihood\tsd\tbest_log_likelihood\tselected"
+    for chain in run.chains:
+        assert chain.best is not None
+        retained = chain.logs[chain.burn_in :] if chain.retained else chain.logs[-1:]
+        yield (
+            f"{chain.settings.chain}\t{chain.iteration}\t{chain.burn_in}\t"
+            f"{chain.mean_log_likelihood!r}\t{float(np.std(retained))!r}\t"
+            f"{chain.best.log_likelihood!r}\t{int(chain is run.best)}"
+        )

@@ -1,0 +1,46 @@
+"""Word of how far a long job is, on standard error, once it has taken two seconds."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TextIO
+
+PATIENCE = 2.0
+"""Seconds before the first word, and between two."""
+
+
+class Progress:
+    """Progress of one job: ``tell(done)`` as often as you like; ``quiet`` says nothing at all.
+
+    On a terminal the line is overwritten and goes when the job ends; elsewhere lines follow.
+    """
+
+    def __init__(
+        self, what: str, total: int | None = None, quiet: bool = False, to: TextIO | None = None
+    ) -> None:
+        self.what, self.total, self.quiet = what, total, quiet
+        self.to = sys.stderr if to is None else to
+        self._last = time.monotonic()
+        self._shown = False
+
+    def tell(self, done: int) -> None:
+        """Say how much is done, if it is time to."""
+        now = time.monotonic()
+        if self.quiet or now - self._last < PATIENCE:
+            return
+        self._last = now
+        of = f" of {self.total:,}" if self.total else ""
+        line = f"{self.what}: {done:,}{of}"
+        if self.to.isatty():
+            print(f"\r{line}\x1b[K", end="", file=self.to, flush=True)
+            self._shown = True
+        else:
+            print(line, file=self.to, flush=True)
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            print("\r\x1b[K", end="", file=self.to, flush=True)

@@ -1,0 +1,1 @@
+"""Other ways to get trees from words, to compare with."""

@@ -1,0 +1,156 @@
+"""Tables of results, as text, JSON or LaTeX.
+
+A percentage is held as a fraction: text and LaTeX show it with one decimal, as the paper does, and
+JSON has it unrounded.  What is undefined (None or nan) is a dash, and null in JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from dbpcfg.errors import DbpcfgError
+
+__all__ = ["Cell", "Column", "Format", "Table", "percent", "render"]
+
+Cell: TypeAlias = str | int | float | None
+Format: TypeAlias = Literal["text", "json", "latex"]
+
+UNDEFINED = "–"
+
+_LATEX = {
+    **{character: "\\" + character for character in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar\allowbreak{}",
+    "–": "--",
+    "−": "$-$",
+}
+
+
+def percent(fraction: float | None, decimals: int = 1) -> str:
+    """A fraction as a percentage, without the sign: 0.4784 is 47.8."""
+    return _number(None if fraction is None else 100 * fraction, decimals)
+
+
+def _number(value: float | None, decimals: int) -> str:
+    return UNDEFINED if value is None or math.isnan(value) else f"{value:.{decimals}f}"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its heading, what its cells are, and their key in JSON (by default the heading)."""
+
+    name: str
+    kind: Literal["text", "count", "percent", "number"] = "text"
+    key: str = ""
+    decimals: int = 1
+
+    @property
+    def json_key(self) -> str:
+        """The key of the column's cells in JSON."""
+        return self.key or re.sub(r"\W+", "_", self.name.lower()).strip("_")
+
+    def show(self, cell: Cell) -> str:
+        """A cell as people read it."""
+        if cell is None or isinstance(cell, str):
+            return UNDEFINED if cell is None else cell
+        if self.kind == "percent":
+            return percent(cell, self.decimals)
+        return _number(cell, self.decimals if self.kind == "number" else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A title, columns, rows of as many cells, and notes such as the signature of the scores."""
+
+    title: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]]
+    notes: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        keys = [column.json_key for column in self.columns]
+        if len(set(keys)) != len(keys):
+            raise DbpcfgError(f"the columns of a table need different keys, got {keys}")
+        for row in self.rows:
+            if len(row) != len(self.columns):
+                raise DbpcfgError(f"expected {len(self.columns)} cells in a row, got {row!r}")
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _shown(self) -> list[list[str]]:
+        head = [column.name for column in self.columns]
+        return [head, *([c.show(cell) for c, cell in zip(self.columns, row)] for row in self.rows)]
+
+    def text(self) -> str:
+        """The table in columns that line up, numbers to the right."""
+        lines = self._shown()
+        widths = [max(map(len, cells)) for cells in zip(*lines)]
+
+        def line(cells: list[str]) -> str:
+            padded = [
+                cell.ljust(width) if column.kind == "text" else cell.rjust(width)
+                for cell, width, column in zip(cells, widths, self.columns)
+            ]
+            return "  ".join(padded).rstrip()
+
+        rule = "  ".join("-" * width for width in widths)
+        body = [line(lines[0]), rule, *map(line, lines[1:])]
+        return "\n".join([*filter(None, [self.title]), *body, *self.notes])
+
+    def json(self) -> dict[str, object]:
+        """The table as JSON writes it: rows by key, numbers as they are."""
+        keys = [column.json_key for column in self.columns]
+        rows = [dict(zip(keys, map(_plain, row))) for row in self.rows]
+        return {"title": self.title, "rows": rows, "notes": list(self.notes)}
+
+    def latex(self) -> str:
+        """A ``table`` for LaTeX with the package booktabs."""
+        head, *body = [[_escape(cell) for cell in line] for line in self._shown()]
+        align = "".join("l" if column.kind == "text" else "r" for column in self.columns)
+        notes = [rf"\\[2pt] {{\footnotesize {_escape(note)}}}" for note in self.notes]
+        return "\n".join(
+            [
+                r"\begin{table}",
+                r"\centering",
+                rf"\begin{{tabular}}{{{align}}}",
+                r"\toprule",
+                " & ".join(head) + r" \\",
+                r"\midrule",
+                *(" & ".join(cells) + r" \\" for cells in body),
+                r"\bottomrule",
+                r"\end{tabular}",
+                *notes,
+                *([rf"\caption{{{_escape(self.title)}}}"] if self.title else []),
+                r"\end{table}",
+            ]
+        )
+
+
+def render(tables: Iterable[Table], format: Format = "text") -> str:
+    """Some tables as one text; in JSON always as one list."""
+    tables = list(tables)
+    if format == "text":
+        return "\n\n".join(table.text() for table in tables)
+    if format == "latex":
+        return "\n\n".join(table.latex() for table in tables)
+    if format == "json":
+        return json.dumps([table.json() for table in tables], indent=2, ensure_ascii=False)
+    raise DbpcfgError(f"format must be text, json or latex, not {format!r}")
+
+
+def _plain(cell: Cell) -> Cell:
+    return None if isinstance(cell, float) and not math.isfinite(cell) else cell
+
+
+def _escape(text: str) -> str:
+    return "".join(_LATEX.get(character, character) for character in text)

@@ -1,0 +1,20 @@
+"""Texts that are nearly in some format: arbitrary ones, and good ones with a slip or two."""
+
+from hypothesis import strategies as st
+
+
+def mutated(good: str, likely: str) -> st.SearchStrategy[str]:
+    """`good` with up to three bits of it cut out or replaced by characters that matter."""
+    junk = st.one_of(st.text(likely, max_size=3), st.text(max_size=2))
+    slip = st.tuples(st.integers(0, len(good)), st.integers(0, 4), junk)
+    return st.lists(slip, max_size=3).map(lambda slips: _apply(good, slips))
+
+
+def texts(good: str, likely: str) -> st.SearchStrategy[str]:
+    return st.one_of(mutated(good, likely), st.text(likely), st.text())
+
+
+def _apply(good: str, slips: list[tuple[int, int, str]]) -> str:
+    for start, length, junk in slips:
+        good = good[:start] + junk + good[start + length :]
+    return good

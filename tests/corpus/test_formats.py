@@ -1,0 +1,93 @@
+"""Formats told apart."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dbpcfg.corpus.formats import FORMATS, by_content, by_extension, checked
+from dbpcfg.errors import DbpcfgError
+
+ROW = "1 the the DET DT _ 0 root _ _\n".replace(" ", "\t")
+
+
+@pytest.mark.parametrize(
+    ("path", "format"),
+    [
+        ("wsj_0001.mrg", "penn"),
+        ("a/adam.parsed", "penn"),
+        ("x.trees", "penn"),
+        ("x.psd", "penn"),
+        ("x.ptb", "penn"),
+        ("x.penn", "penn"),
+        ("x.bracket", "penn"),
+        ("X.MRG.GZ", "penn"),
+        ("eve.cha", "chat"),
+        ("en-ud.conllu", "conllu"),
+        ("x.conll.gz", "conllu"),
+        ("x.txt", "text"),
+        ("x.txt.gz", "text"),
+        ("x.gz", None),
+        ("x.mrg/README", None),
+        ("mrg", None),
+        (".mrg", None),
+        ("-", None),
+    ],
+)
+def test_extensions(path, format):
+    assert by_extension(path) == format
+
+
+@pytest.mark.parametrize(
+    ("text", "format"),
+    [
+        ("the cat sat .\n", "text"),
+        ("", "text"),
+        ("@home we sing\n", "text"),
+        ("# heading\nthe cat\n", "text"),
+        ("# text and words\n", "text"),
+        ("1\tthe cat\n", "text"),
+        ("( laughs ) yes .\n", "text"),
+        ("(laughs) yes .\n", "text"),
+        ("(laughs) (coughs)\n", "text"),
+        ("(he laughs) yes .\n", "text"),
+        ("(she (softly) laughs)\n", "text"),
+        ("() x", "text"),
+        ("@UTF8\n@Begin\n", "chat"),
+        ("\n@Begin\n", "chat"),
+        (ROW, "conllu"),
+        ("\n" + ROW, "conllu"),
+        ("# a\n# b\n" + ROW, "conllu"),
+        (ROW.replace("1", "1-2", 1), "conllu"),
+        (ROW.replace("\t_\n", "\n"), "conllu"),  # nine columns: let the reader complain
+        ("# sent_id = 1\n", "conllu"),
+        ("#text=the cat\n", "conllu"),
+        ("# newdoc\n", "conllu"),
+        ("(S (V go))", "penn"),
+        ("\n( (S (V go)))", "penn"),
+        ("((S (V go)))", "penn"),
+        ("(ROOT\n    (S\n\t(V go", "penn"),
+        ("(S ( (V go)))", "penn"),
+        ("(X go)", "penn"),
+        ("(X go)\n(X stop)\n", "penn"),
+        ("(S (V go) (", "penn"),
+    ],
+)
+def test_content(text, format):
+    assert by_content(text) == format
+
+
+def test_asking_for_a_format():
+    assert [checked(format) for format in FORMATS] == [*FORMATS]
+    assert checked(None) is None
+    with pytest.raises(DbpcfgError, match="no format 'xml'; choose text, penn, chat, conllu"):
+        checked("xml")
+
+
+@given(st.one_of(st.text(), st.text("()ab \n\t#1")))
+def test_any_text_has_a_format(text):
+    assert by_content(text) in FORMATS
+
+
+@pytest.mark.parametrize("text", ["(" * 10**6, "(a " * 10**6, " " * 10**6, "(" + "a" * 10**6])
+def test_long_texts_take_no_time(text):
+    by_content(text)

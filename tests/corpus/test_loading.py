@@ -1,0 +1,148 @@
+"""Bytes to text, and everything that may be wrong with the bytes."""
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dbpcfg.corpus.loading import _decoded, load, name_of
+from dbpcfg.errors import DbpcfgError
+
+
+@pytest.fixture
+def put(tmp_path):
+    def put(data, name="f.txt"):
+        path = tmp_path / name
+        path.write_bytes(data)
+        return str(path)
+
+    return put
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        ("the café\n".encode(), "the café\n"),
+        (b"\xef\xbb\xbfthe cat\n", "the cat\n"),
+        (b"a\r\nb\rc\n\r\nd", "a\nb\nc\n\nd"),
+        ("a\u2028b\x85c\x1cd".encode(), "a\u2028b\x85c\x1cd"),
+    ],
+)
+def test_text(put, data, text):
+    assert load(put(data)) == text
+    assert load(put(gzip.compress(data))) == text  # whatever the extension
+    assert load(put(gzip.compress(data[:3]) + gzip.compress(data[3:]), "f.gz")) == text
+
+
+def error_of(path):
+    with pytest.raises(DbpcfgError) as caught:
+        load(path)
+    assert str(caught.value).startswith(path)
+    return str(caught.value).removeprefix(path)
+
+
+def test_other_encodings(put):
+    assert error_of(put("a\nthe café\n".encode("latin-1"), "old.txt")) == (
+        ":2: found the byte 0xe9, which is not UTF-8; convert it with "
+        "`iconv -f ISO-8859-1 -t UTF-8 old.txt > NEW` (or whatever its encoding is)"
+    )
+    assert ":1: found the byte 0xc3" in error_of(put("the caf\u00e9".encode()[:-1]))  # cut off
+    assert ":1: found the byte 0xed" in error_of(put(b"\xed\xa0\x80"))  # half a surrogate pair
+    for codec in ("utf-16", "utf-32"):
+        message = error_of(put("the cat".encode(codec)))
+        assert message.startswith(
+            ": found UTF-16, expected UTF-8; convert it with `iconv -f UTF-16"
+        )
+    assert "found UTF-16" in error_of(put(gzip.compress("the cat".encode("utf-16"))))
+    assert ":1: found a NUL byte" in error_of(put("the cat".encode("utf-16-le")))
+
+
+def test_binary_and_packed_files(put):
+    assert ":2: found a NUL byte, so this is a binary file" in error_of(put(b"\x7fELF\n\x00\x01"))
+    assert "packed with bzip2" in error_of(put(bz2.compress(b"the cat")))
+    assert "packed with xz" in error_of(put(lzma.compress(b"the cat")))
+    assert "packed with zip, expected text, plain or gzip; unpack" in error_of(put(b"PK\x03\x04.."))
+
+
+@pytest.mark.parametrize("damage", [lambda d: d[:-9], lambda d: d[:5], lambda d: d + b"x", None])
+def test_damaged_gzip(put, damage):
+    data = gzip.compress(b"the cat sat on the mat\n" * 100)
+    broken = damage(data) if damage else data[:30] + b"\xff\xff\xff" + data[33:]
+    assert "gzip file is damaged or cut off" in error_of(put(broken))
+
+
+@pytest.mark.parametrize("data", [b"", b" \n\t\r\n", b"\xef\xbb\xbf", gzip.compress(b"")])
+def test_empty_files(put, data):
+    assert error_of(put(data)) == ": the file is empty; leave it out, or get it again"
+
+
+def test_files_that_cannot_be_opened(tmp_path, put, monkeypatch):
+    assert error_of(str(tmp_path / "no.txt")) == ": there is no such file; is the path right?"
+    assert "cannot be read (Is a directory)" in error_of(str(tmp_path))
+    assert "cannot be read (File name too long)" in error_of(str(tmp_path / ("x" * 300)))
+    (tmp_path / "dead").symlink_to(tmp_path / "gone")
+    assert "no such file" in error_of(str(tmp_path / "dead"))
+    path = put(b"the cat")
+
+    def refuse(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("builtins.open", refuse)  # chmod does not stop root
+    assert error_of(path) == ": no permission to read it; try `ls -l` on it"
+
+
+def stdin(monkeypatch, data):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+
+
+def test_standard_input(monkeypatch):
+    stdin(monkeypatch, b"the cat\n")
+    assert load("-") == "the cat\n"
+    stdin(monkeypatch, gzip.compress(b"the cat\n"))
+    assert load("-") == "the cat\n"
+    stdin(monkeypatch, b"")
+    with pytest.raises(DbpcfgError, match=r"^<stdin>: the file is empty"):
+        load("-")
+    stdin(monkeypatch, b"\xff")
+    with pytest.raises(DbpcfgError, match=r"^<stdin>:1: found the byte 0xff.* FILE > NEW"):
+        load("-")
+
+
+def test_no_standard_input(monkeypatch):
+    stdin(monkeypatch, b"")
+    sys.stdin.close()
+    for nothing in (sys.stdin, None):
+        monkeypatch.setattr(sys, "stdin", nothing)
+        with pytest.raises(DbpcfgError, match="no standard input to read; give a file instead"):
+            load("-")
+
+
+def test_names_that_are_no_text():
+    assert name_of("-") == "<stdin>"
+    assert name_of("./-") == "./-"
+    assert name_of(os.fsdecode(b"caf\xe9.txt")) == "caf\\udce9.txt"
+
+
+@given(st.one_of(st.binary(), st.text().map(str.encode)))
+def test_any_bytes_are_text_or_an_error(data):
+    try:
+        text = _decoded(data, "f")
+    except DbpcfgError:
+        assert b"\0" in data or data[:2] in (b"\xff\xfe", b"\xfe\xff", b"PK", b"BZ") or is_bad(data)
+        return
+    expected = data.decode().removeprefix("\ufeff")
+    assert text == expected.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def is_bad(data):
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return True
+    return False

@@ -1,0 +1,221 @@
+"""Penn brackets, cleaned."""
+
+import re
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dbpcfg.corpus.penn import read_penn
+from dbpcfg.errors import TreeSyntaxError
+from dbpcfg.trees import Tree, read_tree
+from tests.corpus.fuzz import texts
+
+BANK = """
+( (S (NP-SBJ-1 (DT The) (NN cat))
+     (VP (VBD was) (VP (VBN fed) (NP (-NONE- *-1))))
+     (. .)))
+
+(ROOT (FRAG (UH oh)) (, ,) (SBARQ (WHNP=2 (WP what)))) ( (X (SYM ***)))
+"""
+
+
+def cleaned(text, **options):
+    return [str(sentence.tree) for sentence in read_penn(text, **options)]
+
+
+def test_a_small_treebank():
+    dropped = Counter()
+    first, second, third = read_penn(BANK, "bank.mrg", dropped)
+    assert first.words == ("The", "cat", "was", "fed", ".")
+    assert first.tags == ("DT", "NN", "VBD", "VBN", ".")
+    assert str(first.tree) == (
+        "(ROOT (S (NP (DT The) (NN cat)) (VP (VBD was) (VP (VBN fed))) (. .)))"
+    )
+    assert first.place == "bank.mrg:2"
+    assert second.place == third.place == "bank.mrg:6"
+    assert str(second.tree) == "(ROOT (FRAG (UH oh)) (, ,) (SBARQ (WHNP (WP what))))"
+    assert third.words == ("***",)
+    assert third.speaker is None
+    assert not dropped
+
+
+@pytest.mark.parametrize(
+    ("label", "cut"),
+    [
+        ("NP-SBJ", "NP"),
+        ("NP-SBJ-1", "NP"),
+        ("NP=2", "NP"),
+        ("NP=<ANIM>", "NP"),
+        ("NP<ANIM>", "NP"),
+        ("NP-1-<ANIM>-<AGENT-V1>", "NP"),
+        ("ADVP|PRT", "ADVP|PRT"),
+        ("ADVP|PRT-CLR", "ADVP|PRT"),
+        ("-LRB-", "-LRB-"),
+        ("-LRB-1", "-LRB-1"),
+        ("=", "="),
+        ("<x", "<x"),
+        ("PRP$", "PRP$"),
+        ("", ""),
+    ],
+)
+def test_labels(label, cut):
+    assert cleaned(f"(S ({label} (X a) (Y b)) ({label} c))") == [
+        f"(S ({cut} (X a) (Y b)) ({cut} c))"
+    ]
+    kept = f"(S ({label} (X a) (Y b)) ({label} c))"
+    assert cleaned(kept, function_tags=True) == [kept]
+
+
+@pytest.mark.parametrize(
+    "empty",
+    [
+        "(-NONE- *)",
+        "(-NONE- 0)",
+        "(-NONE- *T*-1)",
+        "(-NONE-ABAR-WH- **T*-1)",
+        "(NONE-A-PASS- *T*-2)",
+        "(WP *NULL*)",
+        "(NP *T*-12)",
+        "(X *ICH*-1)",
+        "(PRP *PRO*)",
+    ],
+)
+def test_empty_elements(empty):
+    assert cleaned(f"(S (NP (A {empty}) {empty}) (V go) {empty})") == ["(S (V go))"]
+    kept = f"(S (NP (A {empty}) {empty}) (V go))"
+    options = {"empty_elements": True, "function_tags": True}
+    assert cleaned(kept, **options) == [kept]
+
+
+@pytest.mark.parametrize(
+    "word", ["*", "**", "***", "*sigh*", "*NOT*", "*-", "*T", "*T*-", "5*", "0", "*-1", "*x"]
+)
+def test_words_with_stars(word):
+    assert cleaned(f"(S (NN {word}))") == [f"(S (NN {word}))"]
+
+
+def test_trees_without_words_are_counted():
+    dropped = Counter()
+    text = "(S (NP (-NONE- *))) (-NONE- 0) (V go) () (())"
+    assert [s.words for s in read_penn(text, "f", dropped)] == [("go",)]
+    assert dropped == {"trees without words": 4, "nodes without children": 2}
+
+
+def test_childless_nodes_are_counted():
+    dropped = Counter()
+    text = "(S (NP-SBJ) (V go))\n(S (NP (NN)) (V go) (X ) )"
+    assert [str(s.tree) for s in read_penn(text, "f", dropped)] == ["(S (V go))"] * 2
+    assert dropped == {"nodes without children": 3}
+
+
+@pytest.mark.parametrize(
+    "slip", ["(-LRB- ()", "(NN ()", "(NN :()", "(, (\n )", "(-RRB- )", "(-LRB-)", "(-RCB- )"]
+)
+def test_a_bracket_as_a_word_is_an_error(slip):
+    with pytest.raises(TreeSyntaxError, match=r"^f:[23]: found an empty node .*-LRB- or -RRB-$"):
+        list(read_penn(f"(V go)\n(S {slip} (V go) (NN )))", "f"))
+
+
+def test_other_mistakes_are_those_of_the_tree_reader():
+    with pytest.raises(TreeSyntaxError, match=r"^f:2:1: found the end of the text"):
+        list(read_penn("(V go)\n(S (V go)", "f"))
+    with pytest.raises(TreeSyntaxError, match=r"^f:1:1: found 'no tree' outside"):
+        list(read_penn("no tree", "f"))
+
+
+def test_the_outer_bracket():
+    assert cleaned("( (S (V go)) (. .))((V go)) ( go)") == [
+        "(ROOT (S (V go)) (. .))",
+        "(ROOT (V go))",
+        "(ROOT go)",
+    ]
+    assert cleaned("(S ( (V go)))") == ["(S ( (V go)))"]  # an inner one is left alone
+
+
+def test_words_without_preterminals_have_no_tags():
+    whole, partly, alone = read_penn("(X (X the dog) barks) (X (D the) dog) (X dog)")
+    assert whole.words == ("the", "dog", "barks")
+    assert whole.tags is None
+    assert str(whole.tree) == "(X (X the dog) barks)"
+    assert partly.words == ("the", "dog")
+    assert partly.tags is None
+    assert alone.tags == ("X",)
+    assert [s.tags for s in read_penn("( dog) (S (D the) ( dog))")] == [None, None]
+
+
+def test_deep_trees():
+    depth = 50_000
+    text = "(X-1 (Y a) " * depth + "(Y-2 b)" + ")" * depth
+    [sentence] = read_penn(text)
+    assert len(sentence.words) == depth + 1
+    assert str(sentence.tree) == text.replace("-1", "").replace("-2", "")
+
+
+def test_a_big_line():
+    text = "( (S-X (N the) (V-1 barks)))" * 100_000
+    sentences = list(read_penn(text))
+    assert len(sentences) == 100_000
+    assert {sentence.line for sentence in sentences} == {1}
+
+
+# --- any tree, any text ---------------------------------------------------------------------------
+
+
+def naive(item, root=True):
+    """The cleaned tree, by recursion."""
+    if isinstance(item, str):
+        return item
+    if item.preterminal and ("NONE" in item.label or item.children[0] in ("*T*-1", "*PRO*")):
+        return None
+    children = [left for left in (naive(child, False) for child in item.children) if left]
+    if not children:
+        return None
+    label = re.split("[-=<]", item.label)[0] or item.label
+    return Tree(label or ("ROOT" if root else ""), children)
+
+
+labels = st.one_of(
+    st.sampled_from(["S", "NP-SBJ", "-NONE-", "-LRB-", "", "NP=<A>", "NONE"]), st.text("A-=<|")
+)
+words = st.sampled_from(["the", "*", "*T*-1", "*PRO*", "0", "."])
+nodes = st.recursive(
+    words, lambda inner: st.builds(Tree, labels, st.lists(inner, min_size=1, max_size=4))
+)
+trees = st.builds(Tree, labels, st.lists(nodes, min_size=1, max_size=4))
+
+
+@given(st.lists(trees))
+def test_agrees_with_a_naive_definition(several):
+    dropped = Counter()
+    found = list(read_penn("\n".join(map(str, several)), "f", dropped))
+    expected = [(line, naive(tree)) for line, tree in enumerate(several, start=1)]
+    assert [(s.line, s.tree) for s in found] == [(n, tree) for n, tree in expected if tree]
+    assert dropped.total() == len(several) - len(found)
+    for sentence in found:
+        assert list(sentence.words) == sentence.tree.words()
+        tags = tuple(sentence.tree.tags())
+        assert sentence.tags in (None, tags)
+        if "" in tags:
+            assert sentence.tags is None
+        elif "" not in several[sentence.line - 1].tags():
+            assert sentence.tags == tags
+
+
+@given(texts(BANK, "()-=< \nNP*"), st.booleans(), st.booleans())
+def test_any_text_is_trees_or_a_syntax_error(text, function_tags, empty_elements):
+    options = {"function_tags": function_tags, "empty_elements": empty_elements}
+    try:
+        found = list(read_penn(text, **options))
+    except TreeSyntaxError as error:
+        found = str(error)
+    if isinstance(found, str):
+        assert re.match(r"<text>:\d+:", found)
+        return
+    if empty_elements:
+        bare = re.sub(r"\([^\s()]*|\)", " ", text.removeprefix("\ufeff"), flags=re.ASCII)
+        said = [word for sentence in found for word in sentence.words]
+        assert said == re.findall(r"\S+", bare, re.ASCII)
+    for sentence in found:
+        assert read_tree(str(sentence.tree)) == sentence.tree

@@ -1,0 +1,96 @@
+"""Preparation: forms, length limits, rare words; and corpora written out again."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dbpcfg.corpus.preparation import Preparation, prepare
+from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.corpus.writing import lines, without_words
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.trees import read_tree
+
+
+def sentence(text: str) -> Sentence:
+    return Sentence(tuple(text.split()), source="here.txt", line=3)
+
+
+TEXT = [
+    sentence("The cat sat ."),
+    sentence("The dog , the cat and Rex ran !"),
+    sentence("In 1987 ."),
+]
+
+
+def test_nothing_but_lower_case_by_default():
+    prepared = prepare(TEXT, Preparation())
+    assert prepared.forms[1] == ("the", "dog", ",", "the", "cat", "and", "rex", "ran", "!")
+    assert [s.words for s in prepared.sentences] == [s.words for s in TEXT]
+    assert prepared.encoded[2] == ["in", "1987", "."]
+    assert prepared.dropped == {}
+    assert prepared.summary() == "3 sentences, 16 tokens, 12 forms"
+
+
+def test_length_is_counted_without_punctuation():
+    assert len(prepare(TEXT, Preparation(max_length=7))) == 3
+    shorter = prepare(TEXT, Preparation(max_length=6))
+    assert len(shorter) == 2
+    assert shorter.dropped == {"longer than 6 words": 1}
+    assert "1 left out (longer than 6 words)" in shorter.summary()
+    with pytest.raises(DbpcfgError, match="no sentence of 1 words or fewer"):
+        prepare(TEXT, Preparation(max_length=1))
+
+
+def test_numbers_and_rare_words():
+    assert prepare(TEXT, Preparation(numbers=True)).forms[2] == ("in", "<number>", ".")
+    rare = prepare(TEXT, Preparation(rare=1, scheme="both"))
+    assert rare.forms[1] == (
+        *("the", "<*og>", "<word>", "the", "cat"),
+        *("<*nd>", "<Cap*ex>", "<*an>", "<word>"),
+    )
+    assert rare.forms[2] == ("<Cap*in>", "<number>", ".")
+    assert rare.classes["<word>"] == 2
+    assert "rare forms in" in rare.summary()
+    assert prepare(TEXT, Preparation(lowercase=False)).forms[0][0] == "The"
+
+
+def test_what_cannot_be():
+    with pytest.raises(DbpcfgError, match="rare must be 0"):
+        Preparation(rare=-1)
+    with pytest.raises(DbpcfgError, match="at least 1, got 0"):
+        Preparation(max_length=0)
+    with pytest.raises(DbpcfgError, match="no scheme"):
+        Preparation(scheme="prefix")
+    with pytest.raises(DbpcfgError, match="no sentence to work with"):
+        prepare([], Preparation())
+
+
+@given(st.lists(st.lists(st.text("aAbé1.-", min_size=1), min_size=1, max_size=6), min_size=1))
+def test_every_word_keeps_its_place(texts):
+    prepared = prepare([Sentence(tuple(words)) for words in texts], Preparation(rare=1))
+    assert [len(forms) for forms in prepared.forms] == [len(words) for words in texts]
+    assert [list(s.words) for s in prepared.sentences] == texts
+
+
+TREE = read_tree("(S (NP (D the) (N cat)) (, ,) (VP (V sat)) (. .))")
+
+
+def test_words_taken_out_of_a_tree():
+    assert str(without_words(TREE, [0, 0, 1, 0, 1])) == "(S (NP (D the) (N cat)) (VP (V sat)))"
+    assert str(without_words(TREE, [1, 1, 1, 0, 1])) == "(S (VP (V sat)))"
+    assert without_words(TREE, [0] * 5) == TREE
+
+
+def test_lines():
+    words = TREE.words()
+    gold = Sentence(tuple(words), tuple(TREE.tags()), TREE)
+    only = read_tree("(S (. .) (. !))")
+    silent = Sentence((".", "!"), (".", "."), only)
+    prepared = prepare([gold, silent], Preparation())
+    assert list(lines(prepared, "text")) == ["the cat , sat .", ". !"]
+    assert list(lines(prepared, "text", no_punctuation=True)) == ["the cat sat", ". !"]
+    assert list(lines(prepared, "penn", no_punctuation=True))[1] == "(S (. .) (. !))"
+    with pytest.raises(DbpcfgError, match="here.txt:3: the sentence has no tree"):
+        list(lines(prepare(TEXT, Preparation()), "penn"))

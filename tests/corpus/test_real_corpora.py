@@ -1,0 +1,105 @@
+"""Real corpora, where ``DBPCFG_DATA`` names the folder that has them."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from dbpcfg.corpus.punctuation import punctuation
+from dbpcfg.corpus.reading import read
+from dbpcfg.trees import read_trees
+
+if "DBPCFG_DATA" not in os.environ:
+    pytest.skip("DBPCFG_DATA names no folder with corpora", allow_module_level=True)
+DATA = Path(os.environ["DBPCFG_DATA"])
+REFERENCE = DATA.parent / "reference"
+
+
+@pytest.fixture(scope="module")
+def adam():
+    return read(DATA / "adam")
+
+
+@pytest.fixture(scope="module")
+def wsj():
+    return read(DATA / "wsj-sample")
+
+
+def reference(name):
+    path = REFERENCE / name
+    if not path.exists():
+        pytest.skip(f"there is no {path}")
+    return list(read_trees(path.read_text(encoding="utf-8"), str(path)))
+
+
+def lowered(sentence, rule):
+    """The tree with its words in lower case, but punctuation as it is."""
+    marks = punctuation(sentence, rule)
+    words = [word if mark else word.lower() for word, mark in zip(sentence.words, marks)]
+    return sentence.tree.replace_words(words)
+
+
+def length(sentence):
+    return punctuation(sentence).count(False)
+
+
+def test_adam(adam):
+    assert len(adam) == 16_689
+    assert adam.dropped == {"nodes without children": 1}
+    assert sum(len(sentence.words) for sentence in adam) == 102_787
+    assert len({word.lower() for sentence in adam for word in sentence.words}) == 3_049
+    assert all(sentence.tags for sentence in adam)
+
+
+def test_adam_with_the_traces_that_are_easily_overlooked():
+    """102,996 tokens and 3,052 types count *NULL* and the label NONE-… without its first hyphen."""
+    raw = read(DATA / "adam", function_tags=True, empty_elements=True)
+    tagged = [pair for sentence in raw for pair in zip(sentence.words, sentence.tags)]
+    words = [word for word, tag in tagged if not tag.startswith("-NONE-")]
+    assert (len(words), len({word.lower() for word in words})) == (102_996, 3_052)
+
+
+def test_adam_agrees_with_the_reference(adam):
+    gold = reference("adam-dev.gold.trees")
+    assert [lowered(sentence, "both") for sentence in adam[: len(gold)]] == gold
+
+
+def test_wsj(wsj):
+    assert len(wsj) == 1_921
+    assert not wsj.dropped
+    lengths = [length(sentence) for sentence in wsj]
+    assert [sum(n <= most for n in lengths) for most in (10, 20, 40)] == [265, 1_001, 1_843]
+
+
+def test_wsj_agrees_with_the_reference(wsj):
+    gold = reference("wsj-dev.gold.trees")
+    assert [lowered(sentence, "auto") for sentence in wsj if length(sentence) <= 20] == gold
+
+
+def test_lines_are_where_trees_begin(adam):
+    lines = Path(adam.sources[0]).read_text(encoding="utf-8").split("\n")
+    for sentence in adam[:2000]:
+        assert lines[sentence.line - 1].startswith("(ROOT")
+
+
+def test_chat():
+    to_child, everyone = read(DATA / "chat"), read(DATA / "chat", exclude_speakers=[])
+    assert {sentence.speaker for sentence in to_child} == {"MOT", "URS", "RIC"}
+    assert {sentence.speaker for sentence in everyone} == {"MOT", "URS", "RIC", "CHI"}
+    assert len(to_child) == 1_594
+    assert len(everyone) == 5_001
+    assert to_child.dropped["utterances of CHI"] == 3_414
+    assert len(read(DATA / "chat", speakers=["Mother"])) == 1_494
+    for sentence in everyone:
+        assert sentence.words[-1] in (".", "?", "!", "...")
+        for word in sentence.words[:-1]:
+            assert word == "," or word.replace("_", "").replace("'", "").isalpha(), sentence
+
+
+def test_conllu():
+    corpus = read(DATA / "conllu")
+    assert len(corpus) == 600
+    assert not corpus.dropped
+    assert all(sentence.speaker for sentence in corpus)
+    assert all(sentence.tags for sentence in corpus)
+    assert 0 < len(read(DATA / "conllu", exclude_speakers=["Target_Child"])) < 600

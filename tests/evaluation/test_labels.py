@@ -1,0 +1,111 @@
+"""Induced labels against gold labels: by hand, and by what the measures are known to equal."""
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dbpcfg.evaluation.labels import Contingency, matched_labels, matched_tags
+from tests.evaluation.helpers import paired
+
+
+def test_matched_spans():
+    """The topmost label on both sides; spans of one tree only, or of one word, do not count."""
+    trees = paired("(ROOT (S (NP (QP a b)) (VP (V c) (NP (N d)))))", "(X (Y (Z a b)) (W c (X d)))")
+    assert list(matched_labels(trees)) == [("X", "S"), ("Y", "NP"), ("W", "VP")]
+    assert list(matched_labels(paired("(S (NP a b) c)", "(X a (Y b c))"))) == [("X", "S")]
+    assert list(matched_labels(paired("(ROOT a b)", "(X a b)"))) == []
+
+
+def test_tags():
+    trees = paired("(S (D the) (N dog) (V barks) (. .))", "(X (X1 the) (X (X2 dog) barks))")
+    assert list(matched_tags(trees)) == [("X1", "D"), ("X2", "N")]
+
+
+def test_by_hand():
+    """Two labels, two gold labels, four items: A is pure, B half and half."""
+    table = Contingency.of(
+        {("A", "NP"): 2, ("B", "NP"): 1, ("B", "VP"): 1}, signature="labels:topmost"
+    )
+    assert table.counts.tolist() == [[2, 0], [1, 1]]
+    assert table.mapping() == {"A": "NP", "B": "NP"}  # of equals the first by name
+    it = table.score()
+    entropy_gold = -(3 / 4 * math.log(3 / 4) + 1 / 4 * math.log(1 / 4))
+    gold_given_induced = math.log(2) / 2
+    induced_given_gold = 3 / 4 * -(2 / 3 * math.log(2 / 3) + 1 / 3 * math.log(1 / 3))
+    h, c = 1 - gold_given_induced / entropy_gold, 1 - induced_given_gold / math.log(2)
+    assert it.many_to_one == 3 / 4
+    assert (it.homogeneity, it.completeness) == pytest.approx((h, c))
+    assert it.v_measure == pytest.approx(2 * h * c / (h + c))
+    assert it.items == 4
+    assert str(it) == (
+        "many-to-one 75.0 homogeneity 38.4 completeness 31.1 V 34.4 (4 items) labels:topmost"
+    )
+
+
+@pytest.mark.parametrize(
+    ("items", "expected"),
+    [
+        ({("A", "NP"): 3, ("B", "VP"): 2}, (1, 1, 1, 1)),  # a renaming
+        ({("A", "NP"): 1, ("A", "VP"): 1}, (0.5, 0, 1, 0)),  # one label for all
+        ({("A", "NP"): 1, ("B", "NP"): 1}, (1, 1, 0, 0)),  # one gold label
+        ({("A", "NP"): 7}, (1, 1, 1, 1)),  # one of each
+        ({(i, g): 1 for i in "AB" for g in "NV"}, (0.5, 0, 0, 0)),  # nothing to do with each other
+    ],
+)
+def test_extremes(items, expected):
+    it = Contingency.of(items).score()
+    found = it.many_to_one, it.homogeneity, it.completeness, it.v_measure
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+def test_nothing():
+    it = Contingency.of({})
+    assert it.mapping() == {}
+    score = it.score()
+    assert score.items == 0
+    assert all(map(math.isnan, (score.many_to_one, score.homogeneity, score.v_measure)))
+    assert str(score).startswith("many-to-one – ")
+
+
+tables = st.lists(
+    st.tuples(st.sampled_from("ABCD"), st.sampled_from("NVP")), min_size=1, max_size=30
+)
+
+
+@given(tables)
+def test_identities(items):
+    it = Contingency.of(Counter(items)).score()
+    back = Contingency.of(Counter((gold, induced) for induced, gold in items)).score()
+    assert (it.homogeneity, it.completeness) == pytest.approx((back.completeness, back.homogeneity))
+    assert it.v_measure == pytest.approx(back.v_measure)
+    for value in (it.many_to_one, it.homogeneity, it.completeness, it.v_measure):
+        assert -1e-12 <= value <= 1 + 1e-12
+
+
+@given(tables)
+def test_v_measure_is_normalised_mutual_information(items):
+    """2 I(I;G) / (H(I) + H(G)), with I summed cell by cell."""
+    joint = Counter(items)
+    n = len(items)
+    induced, gold = Counter(i for i, _ in items), Counter(g for _, g in items)
+    information = sum(
+        count / n * math.log(count * n / (induced[i] * gold[g])) for (i, g), count in joint.items()
+    )
+    entropies = [-sum(c / n * math.log(c / n) for c in side.values()) for side in (induced, gold)]
+    expected = 2 * information / sum(entropies) if sum(entropies) > 0 else 1.0
+    assert Contingency.of(joint).score().v_measure == pytest.approx(expected, abs=1e-9)
+
+
+@given(tables)
+def test_many_to_one_is_the_best_renaming(items):
+    table = Contingency.of(Counter(items))
+    mapping = table.mapping()
+    right = np.mean([mapping[induced] == gold for induced, gold in items])
+    assert table.score().many_to_one == pytest.approx(right)
+    for label in "NVP":
+        other = mapping | {"A": label}
+        assert np.mean([other[induced] == gold for induced, gold in items]) <= right + 1e-12
