@@ -164,9 +164,8 @@ def test_convert(files):
         "(ROOT (INTJ (UH Well)))",
     ]
     assert "exists; --overwrite" in refused("convert", files / "gold.mrg", files / "clean.trees")
-    assert (
-        "cannot be written"
-        in refused("convert", files / "gold.mrg", files / "missing" / "clean.trees")
+    assert "cannot be written" in refused(
+        "convert", files / "gold.mrg", files / "missing" / "clean.trees"
     )
     rare = dbpcfg("convert", files / "gold.mrg", "-", "--rare", "1", "--max-length", "2")
     assert rare.stdout.splitlines() == ["<*it> <*ed> <word>", "<*ll> <word>"]

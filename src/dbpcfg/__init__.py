@@ -5,11 +5,43 @@ Where to find what:
 
 ======================  =======================================================================
 ``dbpcfg.trees``        the tree type, its spans, brackets in and out
-``dbpcfg.corpus``       sentences as arrays, the paper's synthetic corpora
+``dbpcfg.corpus``       readers, preparation, sentences as arrays, synthetic corpora
 ``dbpcfg.grammar``      the PCFG, its file format, and its bounding: h, G(s,d), E⁺
 ``dbpcfg.parsing``      the chart, the left-corner parser, minimum-Bayes-risk decoding
 ``dbpcfg.induction``    the Gibbs step
+``dbpcfg.evaluation``   PARSEVAL, noun phrases, labels, significance, memory depths
+``dbpcfg.rivals``       other ways to get trees, to compare with
 ======================  =======================================================================
+
+The names below are the ones to begin with; they are imported when first used.
 """
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 __version__ = "0.1.0.dev0"
+
+if TYPE_CHECKING:
+    from dbpcfg.corpus.reading import read
+    from dbpcfg.evaluation.evaluate import evaluate
+    from dbpcfg.trees import Tree
+
+__all__ = ["Tree", "__version__", "evaluate", "read"]
+
+_HOME = {
+    "Tree": "dbpcfg.trees",
+    "evaluate": "dbpcfg.evaluation.evaluate",
+    "read": "dbpcfg.corpus.reading",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'dbpcfg' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -92,5 +92,5 @@ def test_lines():
     assert list(lines(prepared, "text")) == ["the cat , sat .", ". !"]
     assert list(lines(prepared, "text", no_punctuation=True)) == ["the cat sat", ". !"]
     assert list(lines(prepared, "penn", no_punctuation=True))[1] == "(S (. .) (. !))"
-    with pytest.raises(DbpcfgError, match="here.txt:3: the sentence has no tree"):
+    with pytest.raises(DbpcfgError, match=r"here\.txt:3: the sentence has no tree"):
         list(lines(prepare(TEXT, Preparation()), "penn"))

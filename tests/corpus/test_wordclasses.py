@@ -25,7 +25,7 @@ def test_classes(scheme, classes):
     assert [word_class(word, scheme) for word in WORDS] == classes.split()
 
 
-@pytest.mark.parametrize("word", ["1987", "3.5", "1,000", "50%", "$5", "10th", "1/2", "-3", "'80s"[1:]])
+@pytest.mark.parametrize("word", ["1987", "3.5", "1,000", "50%", "$5", "10th", "1/2", "-3", "80s"])
 def test_numbers(word):
     assert is_number(word)
 
