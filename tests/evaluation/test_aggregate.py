@@ -42,6 +42,8 @@ def test_a_span_under_two_labels_is_one():
     it = aggregate(spans(A_B="3/4", missed="1/1"), spans(A_B="3/4"), "NP", "")
     assert [one.label for one in it.chosen] == ["A"]
     assert it.counts == (3, 4, 3)
+    twice = aggregate(spans(A_A="3/4"), Counter(), "NP", "")
+    assert twice.chosen == (LabelPrecision("A", 3, 4),)
     both = aggregate(spans(A_B="2/2", B="8/9"), spans(A_B="1/1", A="1/1", B="1/1"), "NP", "")
     assert [one.label for one in both.chosen] == ["A", "B"]
     assert both.counts == (3, 3, 3)

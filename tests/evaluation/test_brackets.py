@@ -37,6 +37,7 @@ def test_top_labels(top):
     assert found == {(0, 3): ("S",), (1, 3): ("NP",)}
     found, _ = brackets(read_tree(f"(S ({top} a b) c)"), [0, 1, 2])
     assert found == {(0, 3): ("S",), (0, 2): (top,)}, "only the top node is a top node"
+    assert brackets(read_tree(f"(S ({top} a b))"), [0, 1])[0] == {(0, 2): ("S", top)}
 
 
 def test_words_missing_from_the_prediction():

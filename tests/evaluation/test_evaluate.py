@@ -61,13 +61,13 @@ def test_everything_at_once():
 
 
 def test_the_convention_goes_to_all_of_it():
-    it = example(Convention(max_length=4))
+    it = example(Convention(max_length=3))
     assert it.rows.tolist() == [3]
     assert it.score.skipped.too_long == 2
     assert it.recall.gold == 1
     assert it.gold_depths.sentences == 2
     for signature in (it.score, it.recall, it.aggregate, it.constituents, it.tags, it.gold_depths):
-        assert "length:<=4" in signature.signature
+        assert "length:<=3" in signature.signature
 
 
 def test_options():

@@ -21,6 +21,7 @@ from tests.evaluation.helpers import paired
         ("(S (NP (N a)) (VP b c))", "(X (X a) b c)", "NP", (0, 0)),
         # The whole sentence is one, and credited.
         ("(ROOT (NP a b .))", "(X a b)", "NP", (1, 1)),
+        ("(ROOT (NP the boys (POS ')))", "(X the boys)", "NP", (1, 1)),
         # Any category.
         ("(S (NP a b) (VP c d))", "(X a (X b c) d)", "VP", (0, 1)),
         ("(S (NP a b) (VP c d))", "(X a b (X c d))", "VP", (1, 1)),

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from dbpcfg import __version__
-from dbpcfg.cli import corpora, scoring
+from dbpcfg.cli import corpora, inducing, scoring
 from dbpcfg.errors import DbpcfgError
 
 EXIT_MISTAKE = 2
@@ -48,7 +48,14 @@ def demo(seed: Annotated[int, typer.Option(help="Seed of the random numbers.", m
     run_demo(seed, say=lambda text: typer.echo(text, err=True), show=typer.echo)
 
 
-for command in (scoring.evaluate, scoring.baseline, corpora.convert, corpora.synth):
+for command in (
+    inducing.induce,
+    inducing.resume,
+    scoring.evaluate,
+    scoring.baseline,
+    corpora.convert,
+    corpora.synth,
+):
     app.command()(command)
 
 

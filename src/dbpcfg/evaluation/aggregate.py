@@ -10,7 +10,8 @@ on the remaining sentences.  A pool's spans are distinct: a span under two of it
   are left out unless ``min_words`` is 1, and then the tag of a word is a label over it.
 * A corpus that has no sentences left after the mapping sentences is split in half instead.  The
   signature says which: ``mapping:first-4000`` or ``mapping:first-half-750``.
-* Sentences are numbered as in the corpus, including those that have nothing to score.
+* Sentences are numbered as in the corpus, including those that have nothing to score, and counts
+  are summed over sentences whatever the convention of PARSEVAL.
 """
 
 from __future__ import annotations

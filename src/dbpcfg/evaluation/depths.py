@@ -6,7 +6,8 @@ it: the root is a left node at depth 1; a left node at depth d has children (L,d
 node at depth d has children (L,d+1) and (R,d); the tree needs the depth of its deepest right node.
 
 Treebank trees are not binary, and the depth depends on the direction in which they are made so by
-`dbpcfg.evaluation.binarise`.  The tree need not be built: it gives the children of a node ::
+`dbpcfg.evaluation.binarise`.  The binary tree need not be built, for in it the children of a node
+of the old tree, the first, the last and those between, are::
 
                           first      between     last
     right   of (L,d)      (L,d)      (L,d+1)     (R,d)

@@ -4,10 +4,10 @@ A score is a function of a `Convention` and of *statistics*: one row ``(matched,
 for each sentence that the convention does not leave out.  Precision, recall and F1 are each a ratio
 of two sums over sentences, whose `terms` are::
 
-                   corpus                 sentence average
-    precision      matched / predicted    its own precision / 1
-    recall         matched / gold         its own recall / 1
-    F1             2 matched / (predicted + gold)    its own F1 / 1
+                 average:corpus                   average:sentence
+    precision    matched / predicted              its own precision / 1
+    recall       matched / gold                   its own recall / 1
+    F1           2 matched / (predicted + gold)   its own F1 / 1
 
 (a sentence with nothing predicted and nothing gold has terms 0 / 0).  Permutation tests and
 bootstrap intervals swap and resample these same terms.

@@ -40,7 +40,7 @@ _ROUNDING = 1e-12  # of differences that are equal in exact arithmetic
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The F1 of two systems on the same sentences, and how likely they are alike."""
+    """The F1 of two systems on the same sentences; p: how often like systems differ as much."""
 
     first: float
     second: float
@@ -137,9 +137,8 @@ def bootstrap(
 
 
 def _f1(sums: Floats) -> Floats:
-    """F1 of numerators and denominators; 0 where there is nothing, which differs from nothing."""
-    numerator, denominator = sums[..., 0], sums[..., 1]
-    return numerator / np.maximum(denominator, 1)
+    """F1 from sums of its terms, 0 instead of undefined: two systems without brackets are alike."""
+    return sums[..., 0] / np.maximum(sums[..., 1], 1)  # denominators are whole numbers
 
 
 def _chunks(times: int, width: int, seed: int) -> Iterator[tuple[np.random.Generator, int]]:

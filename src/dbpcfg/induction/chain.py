@@ -12,6 +12,7 @@ from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.induction.convergence import Schedule
 from dbpcfg.induction.gibbs import Settings, State, start, step
+from dbpcfg.induction.gold import LOG_EVERY, GoldSpans
 from dbpcfg.kernels import Ints
 from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.parsing.spans import SpanCounts
@@ -44,6 +45,8 @@ class Chain:
     best: Sample | None = None
     """The sample of greatest log-likelihood: of all restarts, then of the iterations that count."""
     last: Sample | None = None
+    scores: dict[int, float] = field(default_factory=dict)
+    """F1 after some iterations, if there are gold trees; for the record only."""
 
     @property
     def iteration(self) -> int:
@@ -73,12 +76,19 @@ def new_chain(corpus: Encoded, settings: Settings) -> Chain:
 
 
 def advance(
-    chain: Chain, corpus: Encoded, schedule: Schedule, seconds: float, threads: int = 1
+    chain: Chain,
+    corpus: Encoded,
+    schedule: Schedule,
+    seconds: float,
+    threads: int = 1,
+    gold: GoldSpans | None = None,
 ) -> Chain:
     """Run a chain until it is finished or, after some iteration, the time is up."""
     until = time.monotonic() + seconds
     while not chain.finished(schedule):
         _iterate(chain, corpus, schedule, threads)
+        if gold is not None and chain.last is not None and chain.iteration % LOG_EVERY == 0:
+            chain.scores[chain.iteration] = gold.f1(corpus.starts, chain.last.nodes)
         if time.monotonic() >= until:
             break
     return chain

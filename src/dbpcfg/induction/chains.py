@@ -15,6 +15,7 @@ from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.induction.chain import Chain, advance, new_chain
 from dbpcfg.induction.convergence import Schedule
 from dbpcfg.induction.gibbs import Settings
+from dbpcfg.induction.gold import GoldSpans
 
 BLOCK_SECONDS = 1.0
 CHECKPOINT_SECONDS = 60.0
@@ -48,19 +49,21 @@ def run_chains(
     store: Store,
     executor: Executor,
     threads: int = 1,
+    gold: GoldSpans | None = None,
     report: Callable[[Chain], None] = lambda chain: None,
     stopping: Callable[[], bool] = lambda: False,
 ) -> list[Chain]:
     """Run chains until all are finished or ``stopping``; then all are saved.
 
-    ``threads`` are for each chain; ``report`` is told of a chain after each of its blocks.
+    ``threads`` are for each chain; ``report`` is told of a chain after each of its blocks. With
+    ``gold``, scores are logged with the chains.
     """
     chains = [store.load(one) or new_chain(corpus, one) for one in settings]
     saved = {n: time.monotonic() for n in range(len(chains))}
     running: dict[Future[Chain], int] = {}
 
     def submit(n: int) -> None:
-        future = executor.submit(advance, chains[n], corpus, schedule, BLOCK_SECONDS, threads)
+        future = executor.submit(advance, chains[n], corpus, schedule, BLOCK_SECONDS, threads, gold)
         running[future] = n
 
     for n, chain in enumerate(chains):

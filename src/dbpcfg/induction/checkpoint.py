@@ -39,6 +39,7 @@ def save_chain(chain: Chain, path: Path) -> None:
         "burn_in": chain.burn_in,
         "best": [chain.best.iteration, chain.best.log_likelihood],
         "last": [chain.last.iteration, chain.last.log_likelihood],
+        "scores": [[iteration, score] for iteration, score in chain.scores.items()],
     }
     arrays: dict[str, NDArray[Any]] = {
         "logs": np.array(chain.logs),
@@ -94,4 +95,5 @@ def _chain(
         burn_in=header["burn_in"],
         best=sample("best"),
         last=sample("last"),
+        scores={int(iteration): float(score) for iteration, score in header["scores"]},
     )

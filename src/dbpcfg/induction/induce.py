@@ -17,8 +17,10 @@ from dbpcfg.induction.chains import NoStore, run_chains
 from dbpcfg.induction.configuration import Configuration, versions
 from dbpcfg.induction.convergence import Schedule
 from dbpcfg.induction.gibbs import Settings
+from dbpcfg.induction.gold import GoldSpans, gold_spans
 from dbpcfg.induction.material import Material
 from dbpcfg.induction.run import Run, RunDirectory
+from dbpcfg.trees import Tree
 
 Workers = Literal["threads", "processes"]
 
@@ -42,6 +44,8 @@ def induce(
     report: Callable[[Chain], None] = lambda chain: None,
     stopping: Callable[[], bool] = lambda: False,
     sources: Sequence[str] = (),
+    gold: Sequence[Tree] | None = None,
+    gold_sources: Sequence[str] = (),
     **model: Any,
 ) -> Run:
     """Learn a grammar of K categories within memory depth D (None: no bound) from sentences.
@@ -49,7 +53,8 @@ def induce(
     ``corpus`` is what ``dbpcfg.read`` gives, or lists of words. With ``out`` the run is kept in a
     directory and can be resumed. ``iterations`` None is the paper's rule for when to stop.
     ``model`` takes the further fields of ``Settings``. The result depends on the seed, not on
-    ``threads`` or ``workers``.
+    ``threads`` or ``workers``. ``gold`` trees, one for each sentence that is kept, only add scores
+    to the chains' traces.
     """
     sentences = [s if isinstance(s, Sentence) else Sentence(_words(s)) for s in corpus]
     material = Material.of(prepare(sentences, preparation or Preparation()))
@@ -59,6 +64,7 @@ def induce(
         preparation=preparation or Preparation(),
         chains=chains,
         trees=trees,
+        gold=[] if gold is None else list(gold_sources) or ["given"],
         corpus={
             "sources": list(sources),
             "sentences": len(material.forms),
@@ -68,10 +74,11 @@ def induce(
         },
         versions=versions(),
     )
+    spans = None if gold is None else _gold_spans(gold, material)
     if out is None:
-        done = _run(configuration, material, NoStore(), threads, workers, report, stopping)
+        done = _run(configuration, material, spans, NoStore(), threads, workers, report, stopping)
         return Run(configuration, material, done)
-    directory = RunDirectory.create(Path(out), configuration, material, overwrite)
+    directory = RunDirectory.create(Path(out), configuration, material, spans, overwrite)
     return _run_directory(directory, threads, workers, report, stopping)
 
 
@@ -98,6 +105,7 @@ def _run_directory(
         chains = _run(
             directory.configuration,
             directory.material,
+            directory.gold,
             directory,
             threads,
             workers,
@@ -111,6 +119,7 @@ def _run_directory(
 def _run(
     configuration: Configuration,
     material: Material,
+    gold: GoldSpans | None,
     store: RunDirectory | NoStore,
     threads: int | None,
     workers: Workers,
@@ -128,9 +137,22 @@ def _run(
             store,
             executor,
             max(1, threads // configuration.chains),
+            gold,
             report,
             stopping,
         )
+
+
+def _gold_spans(gold: Sequence[Tree], material: Material) -> GoldSpans:
+    if len(gold) != len(material.words):
+        raise DbpcfgError(f"{len(gold):,} gold trees for {len(material.words):,} sentences")
+    for sentence, tree in enumerate(gold):
+        if tree.words() != material.words[sentence]:
+            raise DbpcfgError(
+                f"gold tree {sentence + 1} is not over the words of sentence {sentence + 1}: "
+                f"{' '.join(tree.words()[:8])} … / {' '.join(material.words[sentence][:8])} …"
+            )
+    return gold_spans(gold, material.punctuation)
 
 
 def cores() -> int:

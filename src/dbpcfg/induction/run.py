@@ -3,6 +3,7 @@
 ====================  =========================================================================
 ``config.toml``       everything needed to repeat it, versions and corpus digest included
 ``corpus.npz``        the sentences, as written and as prepared
+``gold.npz``          gold spans, if scores are logged
 ``chains/0/``         ``chain.npz``: the chain's whole state; ``trace.tsv``: its log-likelihoods
 ``chains.tsv``        what each chain came to, and which one was chosen
 ``model.npz``         the chosen grammar and its vocabulary
@@ -35,6 +36,7 @@ from dbpcfg.induction.configuration import (
 )
 from dbpcfg.induction.convergence import Agreement, agreement
 from dbpcfg.induction.gibbs import Settings
+from dbpcfg.induction.gold import GoldSpans, load_gold, save_gold
 from dbpcfg.induction.material import Material, load_material, save_material
 from dbpcfg.parsing.derivations import as_tree
 from dbpcfg.trees import Tree
@@ -80,14 +82,26 @@ class Run:
 class RunDirectory:
     """The directory of a run: where its chains are remembered (a ``Store``)."""
 
-    def __init__(self, path: Path, configuration: Configuration, material: Material) -> None:
+    def __init__(
+        self,
+        path: Path,
+        configuration: Configuration,
+        material: Material,
+        gold: GoldSpans | None = None,
+    ) -> None:
         self.path = path
         self.configuration = configuration
         self.material = material
+        self.gold = gold
 
     @classmethod
     def create(
-        cls, path: Path, configuration: Configuration, material: Material, overwrite: bool = False
+        cls,
+        path: Path,
+        configuration: Configuration,
+        material: Material,
+        gold: GoldSpans | None = None,
+        overwrite: bool = False,
     ) -> RunDirectory:
         """Make a new one; an existing one is refused, or its chains are removed."""
         with _plain_errors(path):
@@ -99,12 +113,14 @@ class RunDirectory:
                     )
                 if not (path / "config.toml").exists():
                     raise DbpcfgError(f"{path} is no run, so --overwrite does not touch it")
-                for old in sorted(path.glob("chains/*/*")):
+                for old in sorted([*path.glob("chains/*/*"), *path.glob("*.*")]):
                     old.unlink()
             path.mkdir(parents=True, exist_ok=True)
             save_material(material, path / "corpus.npz")
+            if gold is not None:
+                save_gold(gold, path / "gold.npz")
             save_configuration(configuration, path / "config.toml")
-        return cls(path, configuration, material)
+        return cls(path, configuration, material, gold)
 
     @classmethod
     def open(cls, path: Path) -> RunDirectory:
@@ -113,7 +129,8 @@ class RunDirectory:
         material = load_material(path / "corpus.npz")
         if configuration.corpus.get("digest") != material.digest():
             raise DbpcfgError(f"{path / 'corpus.npz'} is not the text that the run began with")
-        return cls(path, configuration, material)
+        gold = load_gold(path / "gold.npz") if configuration.gold else None
+        return cls(path, configuration, material, gold)
 
     def load(self, settings: Settings) -> Chain | None:
         """The chain as it was last saved, if it was."""
@@ -178,7 +195,8 @@ def _write(path: Path, lines: Iterator[str]) -> None:
 
 def _trace(chain: Chain, tokens: int) -> Iterator[str]:
     """A table that a person can plot: one row an iteration."""
-    yield "iteration\tlog_likelihood\tper_token\tbeta\tdepth\ttemperature\tretained"
+    names = "iteration\tlog_likelihood\tper_token\tbeta\tdepth\ttemperature\tretained"
+    yield names + "\tf1_not_used_for_selection" * bool(chain.scores)
     settings = chain.settings
     for n, (log, beta) in enumerate(zip(chain.logs, chain.betas, strict=True)):
         depth = settings.depth_at(n)
@@ -186,6 +204,8 @@ def _trace(chain: Chain, tokens: int) -> Iterator[str]:
         yield (
             f"{n + 1}\t{log!r}\t{log / tokens!r}\t{beta!r}\t{'inf' if depth is None else depth}\t"
             f"{settings.temperature_at(n)!r}\t{retained}"
+            + f"\t{chain.scores.get(n + 1, '')}"
+            * bool(chain.scores)
         )
 
 

@@ -1,0 +1,121 @@
+"""What a person sees of a run while it goes: a table on a terminal, lines elsewhere, or JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from dbpcfg.induction.chain import Chain
+    from dbpcfg.induction.convergence import Schedule
+
+LINE_SECONDS = 10.0
+_BARS = "▁▂▃▄▅▆▇█"
+
+Kind = Literal["auto", "quiet", "json"]
+
+
+def sparkline(values: list[float], width: int = 16) -> str:
+    """A small picture of a trace, drawn between its least and greatest value."""
+    if len(values) > width:
+        step = len(values) / width
+        values = [values[int((n + 1) * step) - 1] for n in range(width)]
+    low, high = min(values), max(values)
+    scale = (len(_BARS) - 1) / (high - low) if high > low else 0.0
+    return "".join(_BARS[int((value - low) * scale)] for value in values)
+
+
+class Display:
+    """News of chains, in the way that suits where it goes."""
+
+    def __init__(self, kind: Kind, schedule: Schedule, tokens: int) -> None:
+        self.kind, self.schedule, self.tokens = kind, schedule, tokens
+        self.began: dict[int, tuple[int, float]] = {}
+        self.rows: dict[int, dict[str, Any]] = {}
+        self.last_line = time.monotonic()
+        self.live: Any = None
+
+    def __enter__(self) -> Display:
+        if self.kind == "auto" and sys.stderr.isatty():
+            from rich.console import Console
+            from rich.live import Live
+
+            self.live = Live(console=Console(stderr=True), refresh_per_second=4, transient=True)
+            self.live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.live is not None:
+            self.live.stop()
+
+    def show(self, chain: Chain) -> None:
+        """Tell of a chain that has advanced."""
+        if self.kind == "quiet":
+            return
+        row = self._row(chain)
+        self.rows[chain.settings.chain] = row
+        if self.kind == "json":
+            print(json.dumps({"event": "progress", **row}), flush=True)
+        elif self.live is not None:
+            self.live.update(self._table())
+        elif time.monotonic() - self.last_line > LINE_SECONDS:
+            self.last_line = time.monotonic()
+            for line in sorted(self.rows):
+                print(self._line(self.rows[line]), file=sys.stderr, flush=True)
+
+    def _row(self, chain: Chain) -> dict[str, Any]:
+        number, now = chain.settings.chain, time.monotonic()
+        first, since = self.began.setdefault(number, (chain.iteration, now))
+        rate = (chain.iteration - first) / (now - since) if now > since else 0.0
+        if self.schedule.iterations is not None:
+            end = self.schedule.iterations
+        else:
+            end = chain.burn_in + self.schedule.after if chain.burn_in is not None else 0
+        return {
+            "chain": number,
+            "iteration": chain.iteration,
+            "log_likelihood": chain.logs[-1] if chain.logs else None,
+            "per_token": chain.logs[-1] / self.tokens if chain.logs else None,
+            "burn_in": chain.burn_in,
+            "tokens_per_second": round(rate * self.tokens),
+            "seconds_left": round((end - chain.iteration) / rate) if end and rate else None,
+            "trace": sparkline(chain.logs) if chain.logs else "",
+        }
+
+    def _line(self, row: dict[str, Any]) -> str:
+        left = "" if row["seconds_left"] is None else f", {_clock(row['seconds_left'])} left"
+        phase = "burn-in" if row["burn_in"] is None else "sampling"
+        return (
+            f"chain {row['chain']}: iteration {row['iteration']} ({phase}), "
+            f"log-likelihood {row['log_likelihood']:,.1f} {row['trace']}, "
+            f"{row['tokens_per_second']:,} tokens/s{left}"
+        )
+
+    def _table(self) -> Any:
+        from rich.table import Table
+
+        table = Table(box=None, pad_edge=False)
+        for name in ("chain", "iteration", "log-likelihood", "per token", "trace", "", "tokens/s"):
+            table.add_column(name, justify="left" if name in ("trace", "") else "right")
+        table.add_column("left", justify="right")
+        for _, row in sorted(self.rows.items()):
+            left = row["seconds_left"]
+            table.add_row(
+                str(row["chain"]),
+                str(row["iteration"]),
+                f"{row['log_likelihood']:,.1f}",
+                f"{row['per_token']:.3f}",
+                row["trace"],
+                "burn-in" if row["burn_in"] is None else "sampling",
+                f"{row['tokens_per_second']:,}",
+                "–" if left is None else _clock(left),
+            )
+        return table
+
+
+def _clock(seconds: int) -> str:
+    minutes, seconds = divmod(seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
