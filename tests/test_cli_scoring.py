@@ -196,3 +196,12 @@ def _data(name: str) -> Path:
     if folder is None:
         pytest.skip("set DBPCFG_DATA to the folder of development corpora")
     return Path(folder) / name
+
+
+def test_intervals_and_labels_only_where_there_are_any(files):
+    plain = dbpcfg("evaluate", files / "gold.mrg", files / "predicted.trees", "--intervals").stdout
+    assert "95% intervals by bootstrap over sentences" in plain
+    assert "Constituent labels" not in plain
+    labelled = dbpcfg("evaluate", files / "gold.mrg", files / "gold.mrg").stdout
+    assert "Constituent labels" in labelled
+    assert "NP (100.0)" in labelled

@@ -35,6 +35,9 @@ Workers = Annotated[
     Literal["threads", "processes"],
     typer.Option(help="What runs chains side by side; processes suit many small chains."),
 ]
+Checkpoint = Annotated[
+    float, typer.Option(help="Seconds between two checkpoints of a chain.", min=0)
+]
 QuietRun = Annotated[bool, typer.Option("--quiet", "-q", help="Only results.")]
 Json = Annotated[bool, typer.Option("--json", help="Progress and results as JSON lines.")]
 
@@ -113,6 +116,7 @@ def induce(
     exclude_speaker: ExcludeSpeakers = None,
     threads: Threads = None,
     workers: Workers = "threads",
+    checkpoint: Checkpoint = 30.0,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace the run in --out.")
     ] = False,
@@ -150,6 +154,7 @@ def induce(
             overwrite=overwrite,
             threads=threads,
             workers=workers,
+            checkpoint=checkpoint,
             preparation=preparation,
             schedule=schedule,
             report=display.show,
@@ -174,6 +179,7 @@ def resume(
     run: Annotated[str, typer.Argument(metavar="RUN", help="Directory of a run.")],
     threads: Threads = None,
     workers: Workers = "threads",
+    checkpoint: Checkpoint = 30.0,
     format: TableFormat = "text",
     quiet: QuietRun = False,
     json: Json = False,
@@ -190,7 +196,12 @@ def resume(
     kind = _kind(quiet, json)
     with _until_told(run) as told, Display(kind, configuration.schedule, tokens) as display:
         done = go_on(
-            run, threads=threads, workers=workers, report=display.show, stopping=lambda: told() != 0
+            run,
+            threads=threads,
+            workers=workers,
+            checkpoint=checkpoint,
+            report=display.show,
+            stopping=lambda: told() != 0,
         )
     _conclude(done, run, told, format, json)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -20,7 +21,7 @@ from dbpcfg.cli.options import (
 from dbpcfg.errors import DbpcfgError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from dbpcfg.corpus.sentence import Sentence
     from dbpcfg.trees import Tree
@@ -62,6 +63,9 @@ def evaluate(
     mapping: Annotated[
         int, typer.Option(help="Sentences that choose the induced categories to aggregate.", min=1)
     ] = 4000,
+    intervals: Annotated[
+        bool, typer.Option("--intervals", help="Bootstrap intervals of the scores too.")
+    ] = False,
     permutations: Annotated[int, typer.Option(help="Of the permutation test.", min=1)] = 10_000,
     direction: Annotated[
         Literal["right", "left"], typer.Option(help="How trees are made binary to count depths.")
@@ -79,7 +83,7 @@ def evaluate(
     from dbpcfg.evaluation.convention import Convention
     from dbpcfg.evaluation.evaluate import Evaluation
     from dbpcfg.evaluation.evaluate import evaluate as score
-    from dbpcfg.evaluation.report import comparison_table, evaluation_tables
+    from dbpcfg.evaluation.report import comparison_table, evaluation_tables, intervals_table
     from dbpcfg.progress import Progress
     from dbpcfg.tables import render
 
@@ -105,7 +109,7 @@ def evaluate(
         if path is not None:
             trees = read_corpus([path], "penn", quiet=quiet)
             _check_number(path, len(trees), gold, marks)
-            systems[path] = trees.sentences
+            systems[_name(path, systems)] = trees.sentences
     if baseline is not None:
         systems[f"{baseline}-branching"] = [
             _baseline_tree(baseline, sentence, mark, seed, number)
@@ -125,6 +129,8 @@ def evaluate(
                 progress=progress.tell,
             )
     tables = evaluation_tables(results)
+    if intervals:
+        tables.append(intervals_table(results, seed))
     if len(results) > 1:
         (first, one), *others = results.items()
         tables.append(
@@ -170,6 +176,12 @@ def _baseline_tree(
     return branching_tree(
         system, words or sentence.words, stream(seed, purpose=Purpose.BASELINE), number
     )
+
+
+def _name(path: str, taken: Collection[str]) -> str:
+    """What a system is called in tables: its file's name, unless that is taken."""
+    name = Path(path).name if path != "-" else "standard input"
+    return path if name in taken else name
 
 
 def _check_number(path: str, trees: int, gold: str, marks: Sequence[Sequence[bool]]) -> None:

@@ -15,6 +15,8 @@ __all__ = [
     "comparison_table",
     "depths_table",
     "evaluation_tables",
+    "has_labels",
+    "intervals_table",
     "labels_table",
     "phrases_table",
     "score_table",
@@ -25,16 +27,24 @@ _SYSTEM = Column("System")
 
 def evaluation_tables(systems: Mapping[str, Evaluation]) -> list[Table]:
     """Every table of some systems, by name, evaluated on the same gold trees."""
-    tables = [
-        score_table({name: it.score for name, it in systems.items()}),
-        phrases_table(systems),
-        labels_table("Constituent labels", {name: it.constituents for name, it in systems.items()}),
-        labels_table("Word categories", {name: it.tags for name, it in systems.items()}),
-    ]
+    tables = [score_table({name: it.score for name, it in systems.items()}), phrases_table(systems)]
+    with_labels = {name: it for name, it in systems.items() if has_labels(it)}
+    if with_labels:
+        tables += [
+            labels_table(
+                "Constituent labels", {n: it.constituents for n, it in with_labels.items()}
+            ),
+            labels_table("Word categories", {n: it.tags for n, it in with_labels.items()}),
+        ]
     depths = {name: it.predicted_depths for name, it in systems.items()}
     first = next(iter(systems.values()), None)
     gold = {"gold": first.gold_depths} if first else {}
     return [*tables, depths_table(gold | depths)]
+
+
+def has_labels(evaluation: Evaluation) -> bool:
+    """Whether a system labels its constituents: one label for all of them is none."""
+    return len(evaluation.constituents.induced) > 1
 
 
 def score_table(scores: Mapping[str, Score], title: str = "PARSEVAL") -> Table:
@@ -75,7 +85,8 @@ def phrases_table(systems: Mapping[str, Evaluation]) -> Table:
     for name, it in systems.items():
         pool = it.aggregate
         labels = ", ".join(f"{one.label} ({percent(one.precision)})" for one in pool.chosen)
-        rows.append((name, it.recall.recall, pool.precision, pool.recall, pool.f1, labels or None))
+        figures = (pool.precision, pool.recall, pool.f1, labels or None)
+        rows.append((name, it.recall.recall, *(figures if has_labels(it) else (None,) * 4)))
     notes = [f"recall {it.recall.signature}" for it in systems.values()]
     notes += [f"aggregate {it.aggregate.signature}" for it in systems.values()]
     return Table(f"{categories} discovery", columns, rows, _distinct(notes))
@@ -126,6 +137,22 @@ def comparison_table(comparisons: Mapping[tuple[str, str], Comparison]) -> Table
         for it in comparisons.values()
     )
     return Table("Difference of F1", columns, rows, _distinct(notes))
+
+
+def intervals_table(systems: Mapping[str, Evaluation], seed: int = 0) -> Table:
+    """Bootstrap intervals of precision, recall and F1."""
+    columns = [_SYSTEM]
+    for name in ("P", "R", "F1"):
+        columns += [Column(f"{name} {end}", "percent") for end in ("from", "to")]
+    rows, notes = [], []
+    for name, it in systems.items():
+        found = it.intervals(seed=seed)
+        rows.append((name, *found.precision, *found.recall, *found.f1))
+        notes.append(
+            f"{100 * found.level:.0f}% intervals by bootstrap over sentences, "
+            f"{found.resamples} resamples, seed {seed}; {it.convention.signature()}"
+        )
+    return Table("Intervals", columns, rows, _distinct(notes))
 
 
 def _distinct(notes: Iterable[str]) -> list[str]:

@@ -18,7 +18,7 @@ from dbpcfg.induction.gibbs import Settings
 from dbpcfg.induction.gold import GoldSpans
 
 BLOCK_SECONDS = 1.0
-CHECKPOINT_SECONDS = 60.0
+CHECKPOINT_SECONDS = 30.0
 
 
 class Store(Protocol):
@@ -50,20 +50,22 @@ def run_chains(
     executor: Executor,
     threads: int = 1,
     gold: GoldSpans | None = None,
+    checkpoint: float = CHECKPOINT_SECONDS,
     report: Callable[[Chain], None] = lambda chain: None,
     stopping: Callable[[], bool] = lambda: False,
 ) -> list[Chain]:
     """Run chains until all are finished or ``stopping``; then all are saved.
 
     ``threads`` are for each chain; ``report`` is told of a chain after each of its blocks. With
-    ``gold``, scores are logged with the chains.
+    ``gold``, scores are logged with the chains. Chains are saved every ``checkpoint`` seconds.
     """
     chains = [store.load(one) or new_chain(corpus, one) for one in settings]
     saved = {n: time.monotonic() for n in range(len(chains))}
     running: dict[Future[Chain], int] = {}
+    block = min(BLOCK_SECONDS, checkpoint)
 
     def submit(n: int) -> None:
-        future = executor.submit(advance, chains[n], corpus, schedule, BLOCK_SECONDS, threads, gold)
+        future = executor.submit(advance, chains[n], corpus, schedule, block, threads, gold)
         running[future] = n
 
     for n, chain in enumerate(chains):
@@ -78,7 +80,7 @@ def run_chains(
             chains[n] = chain = future.result()
             report(chain)
             ends = stopping() or chain.finished(schedule)
-            if ends or time.monotonic() - saved[n] > CHECKPOINT_SECONDS:
+            if ends or time.monotonic() - saved[n] > checkpoint:
                 store.save(chain)
                 saved[n] = time.monotonic()
             if not ends:

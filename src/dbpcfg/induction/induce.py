@@ -13,7 +13,7 @@ from dbpcfg.corpus.preparation import Preparation, prepare
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction.chain import Chain, Trees
-from dbpcfg.induction.chains import NoStore, run_chains
+from dbpcfg.induction.chains import CHECKPOINT_SECONDS, NoStore, run_chains
 from dbpcfg.induction.configuration import Configuration, versions
 from dbpcfg.induction.convergence import Schedule
 from dbpcfg.induction.gibbs import Settings
@@ -39,6 +39,7 @@ def induce(
     overwrite: bool = False,
     threads: int | None = None,
     workers: Workers = "threads",
+    checkpoint: float = CHECKPOINT_SECONDS,
     preparation: Preparation | None = None,
     schedule: Schedule | None = None,
     report: Callable[[Chain], None] = lambda chain: None,
@@ -76,10 +77,20 @@ def induce(
     )
     spans = None if gold is None else _gold_spans(gold, material)
     if out is None:
-        done = _run(configuration, material, spans, NoStore(), threads, workers, report, stopping)
+        done = _run(
+            configuration,
+            material,
+            spans,
+            NoStore(),
+            threads,
+            workers,
+            checkpoint,
+            report,
+            stopping,
+        )
         return Run(configuration, material, done)
     directory = RunDirectory.create(Path(out), configuration, material, spans, overwrite)
-    return _run_directory(directory, threads, workers, report, stopping)
+    return _run_directory(directory, threads, workers, checkpoint, report, stopping)
 
 
 def resume(
@@ -87,17 +98,21 @@ def resume(
     *,
     threads: int | None = None,
     workers: Workers = "threads",
+    checkpoint: float = CHECKPOINT_SECONDS,
     report: Callable[[Chain], None] = lambda chain: None,
     stopping: Callable[[], bool] = lambda: False,
 ) -> Run:
     """Go on with a run where it stopped, to the result that it would have had without stopping."""
-    return _run_directory(RunDirectory.open(Path(path)), threads, workers, report, stopping)
+    return _run_directory(
+        RunDirectory.open(Path(path)), threads, workers, checkpoint, report, stopping
+    )
 
 
 def _run_directory(
     directory: RunDirectory,
     threads: int | None,
     workers: Workers,
+    checkpoint: float,
     report: Callable[[Chain], None],
     stopping: Callable[[], bool],
 ) -> Run:
@@ -109,6 +124,7 @@ def _run_directory(
             directory,
             threads,
             workers,
+            checkpoint,
             report,
             stopping,
         )
@@ -123,6 +139,7 @@ def _run(
     store: RunDirectory | NoStore,
     threads: int | None,
     workers: Workers,
+    checkpoint: float,
     report: Callable[[Chain], None],
     stopping: Callable[[], bool],
 ) -> list[Chain]:
@@ -138,6 +155,7 @@ def _run(
             executor,
             max(1, threads // configuration.chains),
             gold,
+            checkpoint,
             report,
             stopping,
         )
