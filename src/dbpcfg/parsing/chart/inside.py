@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +22,9 @@ from dbpcfg.parsing.chart.layout import (
     right_level,
     settle,
 )
+
+BLOCK = 48
+"""Spans whose sums over split points are multiplied by G together."""
 
 
 @kernel
@@ -61,64 +65,148 @@ def sum_over_splits(
     return exponent
 
 
+class Workspace(NamedTuple):
+    """Room that the inside pass of one sentence after another needs."""
+
+    outer: Floats  # [row, a, b]  sums over split points, of a block of spans
+    flat: Floats  # [row, ab]     the same numbers
+    product: Floats  # [row, c]   G applied to them
+    row_level: Ints
+    row_start: Ints
+    row_exponent: Ints
+    steps: Floats  # [i, cb]      A_w of each word
+    by_start: Floats  # [j, c]    (R,D) spans of one start
+    before: Floats  # [j, c]      of the start after it
+    scaled: Ints  # [0]           whether any exponent of the chart is not 0
+
+
 @kernel
-def inside(
-    words: Ints,
+def new_workspace(longest: int, K: int) -> Workspace:
+    """Room for sentences up to a length."""
+    outer = np.empty((BLOCK, K, K))
+    return Workspace(
+        outer,
+        outer.reshape(BLOCK, K * K),
+        np.empty((BLOCK, K)),
+        np.empty(BLOCK, dtype=np.int32),
+        np.empty(BLOCK, dtype=np.int32),
+        np.empty(BLOCK, dtype=np.int32),
+        np.empty((longest, K * K)),
+        np.empty((longest, K)),
+        np.empty((longest, K)),
+        np.zeros(1, dtype=np.int32),
+    )
+
+
+@kernel
+def put(
+    vector: Floats,
+    exponent: int,
+    level: int,
+    cell: int,
+    cells: Floats,
+    exponents: Ints,
+    W: Workspace,
+) -> None:
+    """Store a vector in its cell, scaled back up if it has become small."""
+    cells[level, cell] = vector
+    exponent = settle(cells[level, cell], exponent)
+    exponents[level, cell] = exponent
+    if exponent != 0 and exponent != EMPTY:
+        W.scaled[0] = 1
+
+
+@kernel
+def deepest_right_nodes(
+    words: Ints, depth: int, G: Tables, cells: Floats, exponents: Ints, W: Workspace
+) -> None:
+    """Level (R,D), whose left children are words: no sum over split points, and no K³.
+
+    With A_w[c, b] = Σ_a G[c → a b] G[a → w],  u(i,j) = A_{w_i} u(i+1,j): one matrix product for all
+    spans of one start.
+    """
+    n, K, level = len(words), G.root.shape[0], 2 * depth - 1
+    before, here = W.before, W.by_start
+    vectors = np.empty((n, K))
+    for i in range(n):
+        vectors[i] = G.emission[words[i]]
+    np.dot(vectors, G.by_left, W.steps[:n])
+    before[0] = cells[level, right_cell(n - 1, n)]
+    for i in range(n - 2, 0, -1):
+        rows = n - i - 1
+        np.dot(before[:rows], W.steps[i].reshape(K, K).T, here[1 : rows + 1])
+        here[0] = cells[level, right_cell(i, i + 1)]
+        for j in range(i + 2, n + 1):
+            cell = right_cell(i, j)
+            exponent = exponents[level, right_cell(i + 1, j)]
+            put(here[j - i - 1], exponent, level, cell, cells, exponents, W)
+            if W.scaled[0]:
+                here[j - i - 1] = cells[level, cell]
+        before, here = here, before
+
+
+@kernel
+def apply_rules(
+    rows: int,
+    width: int,
     depth: int,
+    n: int,
     G: Tables,
     cells: Floats,
     exponents: Ints,
-    outer: Floats,
-    product: Floats,
+    W: Workspace,
+) -> None:
+    """Multiply a block of sums over split points by G, and put the results into their cells."""
+    np.dot(W.flat[:rows], G.by_children, W.product[:rows])
+    for row in range(rows):
+        level, i = W.row_level[row], W.row_start[row]
+        cell = cell_of(n, level, i, i + width)
+        put(W.product[row], W.row_exponent[row], level, cell, cells, exponents, W)
+        if depth == 0:
+            same = right_cell(i, i + width)
+            cells[1, same] = cells[0, cell]
+            exponents[1, same] = exponents[0, cell]
+
+
+@kernel
+def inside(
+    words: Ints, depth: int, G: Tables, cells: Floats, exponents: Ints, W: Workspace
 ) -> None:
     """Fill the chart of one sentence, width by width.
 
-    The sums over split points of all spans of one width and level make the rows of one matrix, and
-    G is applied to them in one matrix product. On level (R,D) the left child is a word: with
-    A_w[c, b] = Σ_a G[c → a b] G[a → w] a span costs one matrix-vector product and no sum.
+    The sums over split points of all spans of one width make the rows of one matrix, and G is
+    applied to them in one matrix product.
     """
-    n, K = len(words), G.root.shape[0]
+    n = len(words)
+    W.scaled[0] = 0
     fill_words(words, depth, G, cells, exponents)
-    word_steps = np.empty((0, K, K))
-    if depth and n > 2:
-        vectors = np.empty((n, K))
-        for i in range(n):
-            vectors[i] = G.emission[words[i]]
-        word_steps = np.dot(vectors, G.by_left).reshape(n, K, K)
+    if depth and n > 1:
+        deepest_right_nodes(words, depth, G, cells, exponents, W)
+    levels = level_count(depth) - 1  # without (R,D); without a bound, without the copy
     for width in range(2, n + 1):
-        for level in range(level_count(depth)):
-            if depth and level == 2 * depth - 1:
-                for i in range(1, n - width + 1):
-                    cell, rest = right_cell(i, i + width), right_cell(i + 1, i + width)
-                    np.dot(word_steps[i], cells[level, rest], cells[level, cell])
-                    exponents[level, cell] = settle(cells[level, cell], exponents[level, rest])
-                continue
-            if depth == 0 and level == 1:
-                for i in range(n - width + 1):
-                    cell, same = right_cell(i, i + width), left_cell(n, i, i + width)
-                    cells[1, cell] = cells[0, same]
-                    exponents[1, cell] = exponents[0, same]
-                continue
-            first, last = first_start(level, depth), last_start(level, depth, n, width)
-            if last < first:
-                continue
+        rows = 0
+        for level in range(levels):
             l, r = left_level(level, depth), right_level(level, depth)
-            for i in range(first, last + 1):
+            for i in range(first_start(level, depth), last_start(level, depth, n, width) + 1):
                 x, y = left_cell(n, i, i + 1), right_cell(i + 1, i + width)
-                cell = cell_of(n, level, i, i + width)
-                exponents[level, cell] = sum_over_splits(
-                    cells[l, x : x + width - 1],
-                    exponents[l, x : x + width - 1],
-                    cells[r, y : y + width - 1],
-                    exponents[r, y : y + width - 1],
-                    outer[i - first],
-                )
-            rows = last - first + 1
-            np.dot(outer[:rows], G.by_children, product[:rows])
-            for i in range(first, last + 1):
-                cell = cell_of(n, level, i, i + width)
-                cells[level, cell] = product[i - first]
-                exponents[level, cell] = settle(cells[level, cell], exponents[level, cell])
+                left, right = cells[l, x : x + width - 1], cells[r, y : y + width - 1]
+                W.row_level[rows], W.row_start[rows], W.row_exponent[rows] = level, i, 0
+                if W.scaled[0]:
+                    W.row_exponent[rows] = sum_over_splits(
+                        left,
+                        exponents[l, x : x + width - 1],
+                        right,
+                        exponents[r, y : y + width - 1],
+                        W.flat[rows],
+                    )
+                else:
+                    np.dot(left.T, right, W.outer[rows])
+                rows += 1
+                if rows == BLOCK:
+                    apply_rules(rows, width, depth, n, G, cells, exponents, W)
+                    rows = 0
+        if rows:
+            apply_rules(rows, width, depth, n, G, cells, exponents, W)
 
 
 @kernel
@@ -153,8 +241,8 @@ def inside_sentences(
     """``log_inside`` of some sentences of a corpus into ``logs[sentence]``."""
     longest, K = longest_of(sentences, starts), G.root.shape[0]
     cells, exponents = new_chart(longest, K, depth)
-    outer, product = np.empty((longest, K * K)), np.empty((longest, K))
+    work = new_workspace(longest, K)
     for s in sentences:
         words = tokens[starts[s] : starts[s + 1]]
-        inside(words, depth, G, cells, exponents, outer, product)
+        inside(words, depth, G, cells, exponents, work)
         logs[s] = log_inside(words, G, cells, exponents)

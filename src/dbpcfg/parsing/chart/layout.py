@@ -32,7 +32,11 @@ _SMALL = 2.0**-100
 
 
 class Tables(NamedTuple):
-    """A grammar as the chart's kernels want it."""
+    """A grammar as the chart's kernels want it.
+
+    There may be more categories than the grammar's: impossible ones that make up a number which
+    matrix products like.
+    """
 
     root: Floats  # [c]            π
     binary: Floats  # [c, a, b]    G[c → a b]
@@ -43,22 +47,29 @@ class Tables(NamedTuple):
     log_scale: Floats  # [w]       log max_c G[c → w]; −∞ for a word no category emits
 
 
+def padded(categories: int) -> int:
+    """How many categories the kernels work with: a multiple of 8, which fills SIMD registers."""
+    return categories if categories <= 4 else -8 * (-categories // 8)
+
+
 def tables(grammar: Grammar) -> Tables:
     """Lay a grammar out for the kernels."""
-    K = grammar.categories
+    K = padded(grammar.categories)
+    more = (0, K - grammar.categories)
     scale = grammar.lexical.max(axis=0)
     emission = np.divide(
         grammar.lexical, scale, out=np.zeros_like(grammar.lexical), where=scale > 0
     )
     with np.errstate(divide="ignore"):
         log_scale = np.log(scale)
+    binary = np.pad(grammar.binary, (more, more, more))
     return Tables(
-        root=grammar.root,
-        binary=grammar.binary,
-        by_parent=grammar.binary.reshape(K, K * K),
-        by_children=np.ascontiguousarray(grammar.binary.reshape(K, K * K).T),
-        by_left=np.ascontiguousarray(grammar.binary.transpose(1, 0, 2).reshape(K, K * K)),
-        emission=np.ascontiguousarray(emission.T),
+        root=np.pad(grammar.root, more),
+        binary=binary,
+        by_parent=binary.reshape(K, K * K),
+        by_children=np.ascontiguousarray(binary.reshape(K, K * K).T),
+        by_left=np.ascontiguousarray(binary.transpose(1, 0, 2).reshape(K, K * K)),
+        emission=np.ascontiguousarray(np.pad(emission, (more, (0, 0))).T),
         log_scale=log_scale,
     )
 

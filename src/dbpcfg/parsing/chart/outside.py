@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from dbpcfg.kernels import Floats, Ints, kernel
-from dbpcfg.parsing.chart.inside import inside
+from dbpcfg.parsing.chart.inside import inside, new_workspace
 from dbpcfg.parsing.chart.layout import (
     EMPTY,
     Tables,
@@ -101,7 +101,7 @@ def marginals(words: Ints, depth: int, G: Tables, posterior: Floats) -> float:
     n, K = len(words), G.root.shape[0]
     levels = level_count(depth)
     cells, exponents = new_chart(n, K, depth)
-    inside(words, depth, G, cells, exponents, np.empty((n, K * K)), np.empty((n, K)))
+    inside(words, depth, G, cells, exponents, new_workspace(n, K))
     whole = left_cell(n, 0, n)
     total, scale = np.dot(G.root, cells[0, whole]), exponents[0, whole]
     posterior[:] = 0.0
@@ -123,7 +123,7 @@ def marginals(words: Ints, depth: int, G: Tables, posterior: Floats) -> float:
                 if shift == EMPTY:
                     continue
                 shift += v_exponents[level, cell] - scale
-                for c in range(K):
+                for c in range(posterior.shape[2]):
                     posterior[i, j, c] += math.ldexp(u[c] * v[level, cell, c] / total, shift)
     log_scale = scale * math.log(2.0)
     for i in range(n):

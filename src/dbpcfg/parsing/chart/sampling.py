@@ -7,9 +7,8 @@ import math
 import numpy as np
 
 from dbpcfg.kernels import Floats, Ints, Longs, kernel
-from dbpcfg.parsing.chart.inside import inside, log_inside, longest_of
+from dbpcfg.parsing.chart.inside import inside, log_inside, longest_of, new_workspace
 from dbpcfg.parsing.chart.layout import (
-    EMPTY,
     Tables,
     cell_of,
     left_cell,
@@ -40,27 +39,31 @@ def choose(weights: Floats, uniform: float) -> int:
 
 @kernel
 def choose_children(
-    rules: Floats, left: Floats, right: Floats, weight: float, uniform: float
+    rules: Floats, left: Floats, above: Floats, right: Floats, uniform: float
 ) -> tuple[int, int]:
-    """Draw (a, b) in proportion to G[c → a b] · left[a] · right[b], which sums to ``weight``."""
+    """Draw (a, b) in proportion to G[c → a b] · left[a] · right[b].
+
+    ``above[a]`` is Σ_b G[c → a b] · right[b]. The share of a's weight in which ``uniform`` falls
+    decides b: one number serves for both.
+    """
     K = len(left)
-    target, before, chosen_a, chosen_b = uniform * weight, 0.0, 0, 0
-    running = 0.0
+    total = 0.0
     for a in range(K):
-        row = 0.0
-        for b in range(K):
-            row += rules[a, b] * right[b]
-        if left[a] * row > 0.0:
+        total += left[a] * above[a]
+    target, before, running, chosen_a, chosen_b = uniform * total, 0.0, 0.0, 0, 0
+    for a in range(K):
+        weight = left[a] * above[a]
+        if weight > 0.0:
             chosen_a, before = a, running
-            running += left[a] * row
+            running += weight
             if running >= target:
                 break
     running = before
     for b in range(K):
-        share = left[chosen_a] * (rules[chosen_a, b] * right[b])
-        if share > 0.0:
+        weight = left[chosen_a] * (rules[chosen_a, b] * right[b])
+        if weight > 0.0:
             chosen_b = b
-            running += share
+            running += weight
             if running >= target:
                 break
     return chosen_a, chosen_b
@@ -73,6 +76,8 @@ def sample_tree(
     G: Tables,
     cells: Floats,
     exponents: Ints,
+    above: Floats,
+    weights: Floats,
     numbers: Stream,
     sentence: int,
     nodes: Ints,
@@ -81,7 +86,7 @@ def sample_tree(
 
     A node (c, i, j) has its children at k with labels a, b with probability in proportion to
     G[c → a b] · u(a,i,k) · u(b,k,j). Node t uses the random numbers of draw t + 1, the root's
-    category those of draw 0.
+    category those of draw 0. ``above`` and ``weights`` are room for one row a split point.
     """
     n, K = len(words), G.root.shape[0]
     uniform, _ = uniform_pair(numbers, sentence, 0)
@@ -99,36 +104,25 @@ def sample_tree(
         uniform_k, uniform_ab = uniform_pair(numbers, sentence, node)
         rules = G.binary[c]
         l, r = left_level(level, depth), right_level(level, depth)
-        left_is_word = l == level_count(depth)
-        here = cell_of(n, level, i, j)
-        target, running, weight, k = uniform_k * cells[level, here, c], 0.0, 0.0, i
-        for split in range(i + 1, i + 2 if left_is_word else j):
-            y = right_cell(split, j)
-            shift = exponents[r, y] - exponents[level, here]
-            if left_is_word:
-                left = G.emission[words[i]]
-            else:
-                x = left_cell(n, i, split)
-                if exponents[l, x] == EMPTY:
-                    continue
-                left = cells[l, x]
-                shift += exponents[l, x]
-            if exponents[r, y] == EMPTY:
-                continue
-            right = cells[r, y]
-            share = 0.0
-            for a in range(K):
-                inner = 0.0
-                for b in range(K):
-                    inner += rules[a, b] * right[b]
-                share += left[a] * inner
-            if share > 0.0:
-                k, weight = split, share
-                running += math.ldexp(share, shift)
-                if running >= target:
-                    break
-        left = G.emission[words[i]] if left_is_word else cells[l, left_cell(n, i, k)]
-        a, b = choose_children(rules, left, cells[r, right_cell(k, j)], weight, uniform_ab)
+        y = right_cell(i + 1, j)
+        if l == level_count(depth):  # the left child is a word, so there is one split point
+            left, right = G.emission[words[i]].reshape(1, K), cells[r, y : y + 1]
+            split = 0
+            np.dot(right, rules.T, above[:1])
+        else:
+            x, splits = left_cell(n, i, i + 1), j - i - 1
+            left, right = cells[l, x : x + splits], cells[r, y : y + splits]
+            np.dot(right, rules.T, above[:splits])
+            here = exponents[level, cell_of(n, level, i, j)]
+            for k in range(splits):
+                weight = 0.0
+                for a in range(K):
+                    weight += left[k, a] * above[k, a]
+                shift = exponents[l, x + k] + exponents[r, y + k] - here
+                weights[k] = math.ldexp(weight, shift) if shift and weight else weight
+            split = choose(weights[:splits], uniform_k)
+        a, b = choose_children(rules, left[split], above[split], right[split], uniform_ab)
+        k = i + 1 + split
         stack[top] = (k, j, b, r)
         stack[top + 1] = (i, k, a, l)
         top += 2
@@ -148,11 +142,12 @@ def sample_sentences(
     """A tree for each of some sentences, and ``log_inside``; no tree if that is −∞."""
     longest, K = longest_of(sentences, starts), G.root.shape[0]
     cells, exponents = new_chart(longest, K, depth)
-    outer, product = np.empty((longest, K * K)), np.empty((longest, K))
+    work, above, weights = new_workspace(longest, K), np.empty((longest, K)), np.empty(longest)
     for s in sentences:
         words = tokens[starts[s] : starts[s + 1]]
-        inside(words, depth, G, cells, exponents, outer, product)
+        inside(words, depth, G, cells, exponents, work)
         logs[s] = log_inside(words, G, cells, exponents)
         if logs[s] > -np.inf:
             first, last = 2 * starts[s] - s, 2 * starts[s + 1] - s - 1
-            sample_tree(words, depth, G, cells, exponents, numbers, s, nodes[first:last])
+            tree = nodes[first:last]
+            sample_tree(words, depth, G, cells, exponents, above, weights, numbers, s, tree)
