@@ -91,7 +91,8 @@ def _array(file: IO[bytes], info: zipfile.ZipInfo, dtype: np.dtype[Any]) -> NDAr
         not 0 <= extent <= len(data) for extent in shape
     ):
         raise ArchiveError(f"{info.filename} has {len(data):,} bytes for the shape {shape}")
-    return np.frombuffer(data, dtype=found).reshape(shape)
+    # A copy can be written to, so kernels meet the same kind of array as before it was saved.
+    return np.frombuffer(data, dtype=found).reshape(shape).copy()
 
 
 def _header(encoded: bytes, kind: str, version: int) -> dict[str, Any]:

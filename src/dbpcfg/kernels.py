@@ -46,18 +46,17 @@ def one_blas_thread() -> Iterator[None]:
         yield
 
 
-def in_pieces(work: Callable[[Longs], None], lengths: Longs, threads: int) -> None:
-    """Call ``work(sentence_numbers)`` until every sentence is done, on ``threads`` threads.
+def in_pieces(work: Callable[[int, int], None], items: int, threads: int) -> None:
+    """Call ``work(first, last)`` until all items, longest first, are done, on several threads.
 
-    Longest sentences go first, so that no thread is left with a long one at the end. ``work``
-    must write each sentence's result where only that sentence's result goes.
+    ``work`` must write each item's result where only that item's result goes.
     """
-    order = np.argsort(-lengths, kind="stable").astype(np.int64)
     with one_blas_thread():
-        if threads == 1:
-            work(order)
+        if threads == 1 or items < 2:
+            work(0, items)
             return
-        pieces = np.array_split(order, min(len(order), 16 * threads))
+        # Small pieces, so that no thread is left with a long one at the end.
+        pieces = np.linspace(0, items, min(items, 16 * threads) + 1).astype(int).tolist()
         with ThreadPoolExecutor(threads) as pool:
-            for _ in pool.map(work, pieces):
+            for _ in pool.map(work, pieces[:-1], pieces[1:]):
                 pass

@@ -19,7 +19,8 @@ from dbpcfg.grammar.bounding import (
     left_corner_expectations,
 )
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.parsing.chart.inside import inside_sentences
+from dbpcfg.parsing.chart.batches import batches
+from dbpcfg.parsing.chart.inside import inside_batches
 from dbpcfg.parsing.chart.layout import tables
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.leftcorner.parser import LeftCornerParser
@@ -88,12 +89,12 @@ def test_prefix_probabilities_from_the_chart(depth):
     chart, leftcorner = ChartParser(grammar, depth), LeftCornerParser(grammar, depth)
     wild = np.concatenate([grammar.lexical, grammar.lexical_mass[:, np.newaxis]], axis=1)
     G = tables(_Unchecked(grammar.root, grammar.binary, wild))
+    words = Vocabulary(("0", "1", "any"))
     for prefix in itertools.product(range(2), repeat=3):
-        corpus = [[*prefix, *([2] * more)] for more in range(120)]
-        tokens = np.array([w for s in corpus for w in s], dtype=np.int32)
-        starts = np.concatenate([[0], np.cumsum([len(s) for s in corpus])])
+        corpus = words.encode([[*map(str, prefix), *(["any"] * more)] for more in range(120)])
         logs = np.empty(len(corpus))
-        inside_sentences(np.arange(len(corpus)), tokens, starts, depth, G, logs)
+        B = batches(corpus, len(G.root), depth)
+        inside_batches(0, len(B.bounds) - 1, B, corpus.tokens, corpus.starts, depth, G, logs)
         total = np.exp(logs - chart.log_fitting_mass).sum()
         found = leftcorner.prefix_log_probabilities(encode(grammar, list(prefix)), 0)[-1]
         assert math.exp(found) == pytest.approx(total, rel=1e-8)

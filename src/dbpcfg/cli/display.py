@@ -24,7 +24,7 @@ def sparkline(values: list[float], width: int = 16) -> str:
         values = [values[int((n + 1) * step) - 1] for n in range(width)]
     low, high = min(values), max(values)
     scale = (len(_BARS) - 1) / (high - low) if high > low else 0.0
-    return "".join(_BARS[int((value - low) * scale)] for value in values)
+    return "".join(_BARS[round((value - low) * scale)] for value in values)
 
 
 class Display:

@@ -24,6 +24,8 @@ from dbpcfg.cli.options import (
 from dbpcfg.errors import DbpcfgError
 
 if TYPE_CHECKING:
+    from dbpcfg.corpus.preparation import Prepared
+    from dbpcfg.corpus.reading import Corpus
     from dbpcfg.induction.run import Run
     from dbpcfg.trees import Tree
 
@@ -160,7 +162,7 @@ def induce(
             report=display.show,
             stopping=lambda: told() != 0,
             sources=corpus.sources,
-            gold=None if gold is None else _gold_trees(gold, preparation, quiet),
+            gold=None if gold is None else _gold_trees(gold, corpus, prepared, quiet),
             gold_sources=[] if gold is None else [gold],
             exact=exact,
             sample_beta=sample_beta,
@@ -172,7 +174,7 @@ def induce(
             curriculum=curriculum,
             parser=parser,
         )
-    _conclude(run, out, told, format, json)
+    _conclude(run, out, told, format, quiet, json)
 
 
 def resume(
@@ -203,7 +205,7 @@ def resume(
             report=display.show,
             stopping=lambda: told() != 0,
         )
-    _conclude(done, run, told, format, json)
+    _conclude(done, run, told, format, quiet, json)
 
 
 def _kind(quiet: bool, json: bool) -> Literal["auto", "quiet", "json"]:
@@ -220,14 +222,13 @@ def _depth(text: str) -> int | None:
     return int(text)
 
 
-def _gold_trees(path: str, preparation: object, quiet: bool) -> list[Tree]:
-    from dbpcfg.corpus.preparation import Preparation, prepare
-
-    assert isinstance(preparation, Preparation)
-    corpus = read_corpus([path], quiet=quiet)
-    corpus.trees()
-    kept = prepare(corpus, preparation).sentences
-    return [sentence.tree for sentence in kept if sentence.tree is not None]
+def _gold_trees(path: str, corpus: Corpus, prepared: Prepared, quiet: bool) -> list[Tree]:
+    """The trees of the sentences that were kept, from a treebank of all, or of just these."""
+    trees = read_corpus([path], quiet=quiet).trees()
+    if len(trees) != len(corpus):
+        return trees
+    kept = {id(sentence) for sentence in prepared.sentences}
+    return [tree for sentence, tree in zip(corpus, trees, strict=True) if id(sentence) in kept]
 
 
 @contextlib.contextmanager
@@ -240,7 +241,8 @@ def _until_told(run: str) -> Iterator[Callable[[], int]]:
 
     def handle(number: int, _: object) -> None:
         if signals:
-            print(f"\nstopped; go on with: dbpcfg resume {run}", file=sys.stderr, flush=True)
+            cursor = "\x1b[?25h" if os.isatty(2) else ""  # a live table hides it
+            os.write(2, f"{cursor}\nstopped; go on with: dbpcfg resume {run}\n".encode())
             os._exit(128 + number)  # every file is whole at any moment
         signals.append(number)
         print(
@@ -262,15 +264,24 @@ def _conclude(
     path: str,
     told: Callable[[], int],
     format: Literal["text", "json", "latex"],
+    quiet: bool,
     json: bool,
 ) -> None:
     """Show what came of it, or how to go on."""
+    from json import dumps
+
     from dbpcfg.induction.account import run_table
     from dbpcfg.tables import render
 
     if not run.finished:
+        if json:
+            typer.echo(dumps({"event": "stopped", "run": path}))
         typer.echo(f"stopped; go on with: dbpcfg resume {path}", err=True)
         raise typer.Exit(128 + told())
-    typer.echo(render([run_table(run)], "json" if json else format))
-    if not json:
+    table = run_table(run)
+    if json:
+        typer.echo(dumps({"event": "finished", "run": path, **table.json()}, ensure_ascii=False))
+        return
+    typer.echo(render([table], format))
+    if not quiet:
         typer.echo(f"{path}: trees.txt, model.npz, chains.tsv", err=True)

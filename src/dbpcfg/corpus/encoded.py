@@ -79,6 +79,24 @@ class Encoded:
         """The number of words of each sentence."""
         return np.diff(self.starts)
 
+    @cached_property
+    def distinct(self) -> tuple[Longs, Longs, Longs]:
+        """Sentences without repetitions, longest first, and what each of them stands for.
+
+        The first of each kind; where its copies begin among the third array; and the copies, all
+        sentences of the corpus.
+        """
+        alike: dict[bytes, list[int]] = {}
+        for sentence in np.argsort(-self.lengths, kind="stable").tolist():
+            words = self.tokens[self.starts[sentence] : self.starts[sentence + 1]].tobytes()
+            alike.setdefault(words, []).append(sentence)
+        numbers = [len(copies) for copies in alike.values()]
+        return (
+            np.array([copies[0] for copies in alike.values()], dtype=np.int64),
+            np.concatenate([[0], np.cumsum(numbers)]).astype(np.int64),
+            np.array([one for copies in alike.values() for one in copies], dtype=np.int64),
+        )
+
     def __len__(self) -> int:
         return len(self.starts) - 1
 

@@ -8,10 +8,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    wait,
+)
 from typing import Protocol
 
 from dbpcfg.corpus.encoded import Encoded
+from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction.chain import Chain, advance, new_chain
 from dbpcfg.induction.convergence import Schedule
 from dbpcfg.induction.gibbs import Settings
@@ -74,10 +82,15 @@ def run_chains(
         else:
             submit(n)
     while running:
-        done, _ = wait(running, return_when=FIRST_COMPLETED)
+        done, waiting = wait(running, return_when=FIRST_COMPLETED)
+        if stopping():
+            for future in waiting:
+                future.cancel()
         for future in done:
             n = running.pop(future)
-            chains[n] = chain = future.result()
+            chains[n] = chain = _result(future, chains[n], stopping)
+            if not chain.iteration:  # stopped before it began
+                continue
             report(chain)
             ends = stopping() or chain.finished(schedule)
             if ends or time.monotonic() - saved[n] > checkpoint:
@@ -86,3 +99,18 @@ def run_chains(
             if not ends:
                 submit(n)
     return chains
+
+
+def _result(future: Future[Chain], before: Chain, stopping: Callable[[], bool]) -> Chain:
+    """The chain after a block; as it was, if all is to stop and nothing came of the block."""
+    try:
+        return future.result()
+    except CancelledError:
+        return before
+    except BrokenExecutor:
+        if stopping():  # who told this process to stop may have told the workers too
+            return before
+        raise DbpcfgError(
+            "a worker process has ended: it was killed, or memory ran out, or the program that "
+            "called lacks `if __name__ == '__main__':`; the last checkpoint can be resumed"
+        ) from None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +31,13 @@ _DTYPES: dict[str, Any] = {
 }
 
 
-def save_chain(chain: Chain, path: Path) -> None:
+def save_chain(chain: Chain, corpus: Encoded, path: Path) -> None:
     """Write a checkpoint of a chain that has done at least one iteration."""
     assert chain.best is not None
     assert chain.last is not None
     header = {
+        "settings": asdict(chain.settings),
+        "corpus": _fingerprint(corpus),
         "iteration": chain.iteration,
         "beta": chain.state.beta,
         "burn_in": chain.burn_in,
@@ -81,10 +85,16 @@ def _chain(
         iteration, log_likelihood = header[name]
         return Sample(int(iteration), float(log_likelihood), grammar(f"{name}_"), nodes)
 
+    if header["settings"] != asdict(settings):
+        raise ArchiveError("it is of a chain with other settings than the run's")
+    if header["corpus"] != _fingerprint(corpus):
+        raise ArchiveError("it is of a chain over another corpus than the run's")
     iteration = int(header["iteration"])
     spans = SpanCounts(corpus, settings.categories)
-    if arrays["spans"].shape != spans.counts.shape or len(arrays["logs"]) != iteration:
+    if arrays["spans"].shape != spans.counts.shape:
         raise ArchiveError("its counts are not those of the run's corpus and settings")
+    if not arrays["logs"].shape == arrays["betas"].shape == (iteration,):
+        raise ArchiveError(f"its trace is not one of {iteration} iterations")
     spans.counts[:] = arrays["spans"]
     return Chain(
         settings=settings,
@@ -97,3 +107,10 @@ def _chain(
         last=sample("last"),
         scores={int(iteration): float(score) for iteration, score in header["scores"]},
     )
+
+
+def _fingerprint(corpus: Encoded) -> str:
+    """Tells corpora apart: a checkpoint's numbers mean nothing for another one."""
+    sha = hashlib.sha256(corpus.tokens.tobytes() + corpus.starts.tobytes())
+    sha.update("\n".join(corpus.vocabulary.words).encode("utf-8", "surrogatepass"))
+    return sha.hexdigest()

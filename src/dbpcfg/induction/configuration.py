@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from dbpcfg import __version__
 from dbpcfg.corpus.preparation import Preparation
@@ -15,9 +17,7 @@ from dbpcfg.induction.chain import Trees
 from dbpcfg.induction.convergence import Schedule
 from dbpcfg.induction.gibbs import Settings
 
-VERSION = 1
-
-Options = TypeVar("Options")
+FORMAT, VERSION = "dbpcfg run", 1
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,12 @@ class Configuration:
             raise DbpcfgError(f"there must be at least 1 chain, got {self.chains}")
         if self.trees not in ("mbr", "best", "last"):
             raise DbpcfgError(f"no way to choose trees {self.trees!r}; choose mbr, best or last")
+        unsettled, counted = self.model.settled_from, self.schedule.latest_burn_in
+        if unsettled > counted:
+            raise DbpcfgError(
+                f"restarts, annealing and curriculum take {unsettled} iterations, but samples "
+                f"count from {counted} on: run longer"
+            )
 
     def chain(self, number: int) -> Settings:
         """The settings of one chain."""
@@ -69,7 +75,7 @@ def save_configuration(configuration: Configuration, path: Path) -> None:
     import tomli_w
 
     content = {
-        "format": {"name": "dbpcfg run", "version": VERSION},
+        "format": {"name": FORMAT, "version": VERSION},
         "run": {
             "chains": configuration.chains,
             "trees": configuration.trees,
@@ -94,24 +100,24 @@ def load_configuration(path: Path) -> Configuration:
     except ValueError as error:
         raise DbpcfgError(f"{path} is not TOML: {error}") from None
     try:
-        version = _table(content, "format").get("version")
-        if version != VERSION:
+        kind = _table(content, "format")
+        if kind.get("name") != FORMAT:
+            raise DbpcfgError(f"its [format] does not say that it is a {FORMAT!r}")
+        version = kind.get("version")
+        if version is True or version != VERSION:
             raise DbpcfgError(
                 f"a run of version {version!r}; this program reads version {VERSION}: "
                 "use the version of dbpcfg that it was made with"
             )
-        run = _table(content, "run")
         return Configuration(
-            model=_options(Settings, _table(content, "model"), "model", absent={"depth": None}),
-            schedule=_options(Schedule, _table(content, "schedule"), "schedule"),
-            preparation=_options(Preparation, _table(content, "preparation"), "preparation"),
-            chains=run.get("chains", 4),
-            trees=run.get("trees", "mbr"),
-            gold=run.get("gold", []),
+            model=Settings(**{"depth": None, **_options(content, "model", Settings)}),
+            schedule=Schedule(**_options(content, "schedule", Schedule)),
+            preparation=Preparation(**_options(content, "preparation", Preparation)),
+            **_options(content, "run", Configuration, ("chains", "trees", "gold")),
             corpus=_table(content, "corpus"),
             versions=_table(content, "versions"),
         )
-    except (DbpcfgError, TypeError) as error:
+    except DbpcfgError as error:
         raise DbpcfgError(f"{path}: {error}") from None
 
 
@@ -127,9 +133,25 @@ def _table(content: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _options(
-    kind: type[Options], table: dict[str, Any], name: str, absent: dict[str, Any] | None = None
-) -> Options:
-    known = {option.name for option in fields(kind)}  # type: ignore[arg-type]
-    if unknown := sorted(set(table) - known):
-        raise DbpcfgError(f"[{name}] has {unknown[0]!r}, which is no option of it")
-    return kind(**{**(absent or {}), **table})
+    content: dict[str, Any], name: str, kind: type, known: Sequence[str] = ()
+) -> dict[str, Any]:
+    """The options in a table, if they are fields of ``kind`` and of the types that these have."""
+    table, hints = _table(content, name), get_type_hints(kind)
+    for option, value in table.items():
+        if option not in (known or hints):
+            raise DbpcfgError(f"[{name}] has {option!r}, which is no option of it")
+        if not _fits(value, hints[option]):
+            raise DbpcfgError(f"[{name}] has {option} = {value!r}, which cannot be")
+    return table
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    """Whether a value from TOML is what a field is annotated with."""
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        return value in parts
+    if origin in (Union, UnionType):
+        return any(_fits(value, part) for part in parts)
+    if origin is list:
+        return isinstance(value, list) and all(_fits(item, parts[0]) for item in value)
+    return type(value) in ((int, float) if hint is float else (hint,))

@@ -2,7 +2,7 @@
 
 **The paper's procedure.** At least 500 iterations; then, once the log-likelihood has levelled off,
 at least 250 more, from which results are taken. "Levelled off" is left open; here it means that the
-mean over the last 100 iterations exceeds that over the 100 before by less than one standard
+mean over the last 100 iterations exceeds that over the 100 before by at most one standard
 deviation of the last 100. It is a function of the trace alone, so a chain stops at the same
 iteration wherever and however often interrupted it runs.
 
@@ -40,6 +40,15 @@ class Schedule:
                 raise DbpcfgError(f"{name} must be at least 1, got {getattr(self, name)}")
         if self.iterations is not None and self.iterations < 1:
             raise DbpcfgError(f"iterations must be at least 1, got {self.iterations}")
+        if self.most < self.least + self.after:
+            raise DbpcfgError(
+                f"most must be at least least + after, {self.least + self.after}, got {self.most}"
+            )
+
+    @property
+    def latest_burn_in(self) -> int:
+        """The most iterations after which samples begin to count."""
+        return self.most - self.after if self.iterations is None else self.iterations // 2
 
     def converged(self, logs: Sequence[float], settled: Sequence[float]) -> bool:
         """Whether burn-in ends after the iterations with these log-likelihoods.
@@ -48,11 +57,9 @@ class Schedule:
         every iteration, and once before the first, until it is so.
         """
         done = len(logs)
-        if self.iterations is not None:
-            return done >= self.iterations // 2
-        if done >= self.most - self.after:
+        if self.iterations is None and done >= self.least and levelled_off(settled, self.window):
             return True
-        return done >= self.least and levelled_off(settled, self.window)
+        return done >= self.latest_burn_in
 
     def finished(self, done: int, burn_in: int | None) -> bool:
         """Whether a chain with this burn-in is done after so many iterations."""
@@ -62,11 +69,11 @@ class Schedule:
 
 
 def levelled_off(logs: Sequence[float], window: int) -> bool:
-    """Whether the last window's mean exceeds that of the one before by less than its own spread."""
+    """Whether the last window's mean exceeds that of the one before by at most its own spread."""
     if len(logs) < 2 * window:
         return False
     before, last = np.array(logs[-2 * window : -window]), np.array(logs[-window:])
-    return bool(last.mean() - before.mean() < last.std())
+    return bool(last.mean() - before.mean() <= last.std())
 
 
 @dataclass(frozen=True)

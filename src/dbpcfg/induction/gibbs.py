@@ -19,16 +19,18 @@ Dirichlet draws by their ratio of Z^N, the obvious alternative, accepts ever few
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from operator import index
+from typing import Any, Literal
 
 import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.errors import DbpcfgError
+from dbpcfg.errors import DbpcfgError, GrammarError
+from dbpcfg.grammar.bounding import check_depth
 from dbpcfg.grammar.derivation import failed_derivations
-from dbpcfg.grammar.pcfg import Grammar, draw_from_prior, draw_grammar
+from dbpcfg.grammar.pcfg import SMALLEST_BETA, Grammar, draw_from_prior, draw_grammar
 from dbpcfg.induction.hyperparameters import draw_beta
 from dbpcfg.induction.starts import branching_counts
 from dbpcfg.parsing.chart.parser import ChartParser
@@ -36,6 +38,11 @@ from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.parsing.leftcorner.parser import LeftCornerParser
 from dbpcfg.parsing.protocol import Parser
 from dbpcfg.philox import Purpose, Stream, stream
+
+_PLAIN: dict[str, Callable[[Any], float]] = {
+    **dict.fromkeys(("categories", "seed", "chain"), index),
+    **dict.fromkeys(("beta", "temperature"), float),
+}
 
 
 @dataclass(frozen=True)
@@ -70,6 +77,18 @@ class Settings:
     """How long each of these is."""
 
     def __post_init__(self) -> None:
+        # Plain numbers, whatever was given: a run must read back as it was written.
+        for name, plain in _PLAIN.items():
+            object.__setattr__(self, name, plain(getattr(self, name)))
+        if self.categories < 1:
+            raise GrammarError(f"a grammar needs at least one category, got {self.categories}")
+        if self.depth is not None:
+            object.__setattr__(self, "depth", check_depth(index(self.depth)))
+        if not SMALLEST_BETA <= self.beta < np.inf:
+            raise GrammarError(
+                f"beta must be a positive number, {SMALLEST_BETA} or more, got {self.beta}"
+            )
+        stream(self.seed, self.chain)  # refuses what cannot be a seed
         if self.restarts < 0 or self.restart_iterations < 1:
             raise DbpcfgError("restarts must be 0 or more, of at least 1 iteration each")
         if self.parser not in ("chart", "leftcorner"):

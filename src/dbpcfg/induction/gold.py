@@ -96,14 +96,30 @@ def save_gold(gold: GoldSpans, path: Path) -> None:
     write_archive(path, FORMAT, VERSION, {}, arrays)
 
 
-def load_gold(path: Path) -> GoldSpans:
-    """Read gold spans back."""
+def load_gold(path: Path, starts: Longs) -> GoldSpans:
+    """Read gold spans back; ``starts`` are those of the corpus that they must be of."""
     dtypes = {"kept": np.int32, "words": np.int32, "first": np.int64, "spans": np.uint8}
     try:
         _, arrays = read_archive(path, FORMAT, VERSION, dtypes)
+    except OSError as error:
+        raise DbpcfgError(f"{path} cannot be read: {error.strerror}") from None
     except DbpcfgError as error:
         raise DbpcfgError(f"{path}: {error}") from None
-    whole = len(arrays["first"]) == len(arrays["words"]) + 1
-    if not whole or (np.diff(arrays["first"]) != (arrays["words"].astype(np.int64) + 1) ** 2).any():
-        raise DbpcfgError(f"{path}: its spans are not those of its sentences")
-    return GoldSpans(**arrays)
+    gold = GoldSpans(**arrays)
+    if not _fits(gold, starts):
+        raise DbpcfgError(f"{path}: its spans are not those of the run's sentences")
+    return gold
+
+
+def _fits(gold: GoldSpans, starts: Longs) -> bool:
+    """Whether the kernel, which does not look, will stay within these arrays."""
+    lengths, words = np.diff(starts), gold.words.astype(np.int64)
+    if words.shape != lengths.shape or gold.kept.shape != (starts[-1],) or gold.spans.ndim != 1:
+        return False
+    first = np.concatenate([[0], np.cumsum((words + 1) ** 2)])
+    return bool(
+        np.array_equal(gold.first, first)
+        and len(gold.spans) == first[-1]
+        and (gold.kept >= 0).all()
+        and (gold.kept <= np.repeat(words, lengths)).all()
+    )

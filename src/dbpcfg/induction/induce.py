@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
+from threading import Thread
 from typing import Any, Literal
 
 from dbpcfg.corpus.preparation import Preparation, prepare
@@ -20,6 +22,7 @@ from dbpcfg.induction.gibbs import Settings
 from dbpcfg.induction.gold import GoldSpans, gold_spans
 from dbpcfg.induction.material import Material
 from dbpcfg.induction.run import Run, RunDirectory
+from dbpcfg.kernels import one_blas_thread
 from dbpcfg.trees import Tree
 
 Workers = Literal["threads", "processes"]
@@ -89,8 +92,8 @@ def induce(
             stopping,
         )
         return Run(configuration, material, done)
-    directory = RunDirectory.create(Path(out), configuration, material, spans, overwrite)
-    return _run_directory(directory, threads, workers, checkpoint, report, stopping)
+    with RunDirectory.create(Path(out), configuration, material, spans, overwrite) as directory:
+        return _run_directory(directory, threads, workers, checkpoint, report, stopping)
 
 
 def resume(
@@ -103,9 +106,8 @@ def resume(
     stopping: Callable[[], bool] = lambda: False,
 ) -> Run:
     """Go on with a run where it stopped, to the result that it would have had without stopping."""
-    return _run_directory(
-        RunDirectory.open(Path(path)), threads, workers, checkpoint, report, stopping
-    )
+    with RunDirectory.open(Path(path)) as directory:
+        return _run_directory(directory, threads, workers, checkpoint, report, stopping)
 
 
 def _run_directory(
@@ -116,20 +118,19 @@ def _run_directory(
     report: Callable[[Chain], None],
     stopping: Callable[[], bool],
 ) -> Run:
-    with directory.locked():
-        chains = _run(
-            directory.configuration,
-            directory.material,
-            directory.gold,
-            directory,
-            threads,
-            workers,
-            checkpoint,
-            report,
-            stopping,
-        )
-        run = Run(directory.configuration, directory.material, chains)
-        return directory.conclude(chains) if run.finished else run
+    chains = _run(
+        directory.configuration,
+        directory.material,
+        directory.gold,
+        directory,
+        threads,
+        workers,
+        checkpoint,
+        report,
+        stopping,
+    )
+    run = Run(directory.configuration, directory.material, chains)
+    return directory.conclude(chains) if run.finished else run
 
 
 def _run(
@@ -146,7 +147,8 @@ def _run(
     threads = cores() if threads is None else threads
     if threads < 1:
         raise DbpcfgError(f"there must be at least 1 thread, got {threads}")
-    with _executor(workers, min(threads, configuration.chains)) as executor:
+    # Around all chains: the limits of single calls, were they the only ones, would lift each other.
+    with one_blas_thread(), _executor(workers, min(threads, configuration.chains)) as executor:
         return run_chains(
             material.forms,
             [configuration.chain(number) for number in range(configuration.chains)],
@@ -184,8 +186,21 @@ def _executor(workers: Workers, number: int) -> Executor:
     if workers == "threads":
         return ThreadPoolExecutor(number)
     if workers == "processes":
-        return ProcessPoolExecutor(number, mp_context=get_context("spawn"))
+        return ProcessPoolExecutor(number, get_context("spawn"), initializer=_as_worker)
     raise DbpcfgError(f"no workers {workers!r}; choose threads or processes")
+
+
+def _as_worker() -> None:
+    """Leave Ctrl-C to the process that started this one, and end when that one is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = parent_process()
+    assert parent is not None
+
+    def watch() -> None:
+        parent.join()
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
 
 
 def _words(sentence: Sequence[str]) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,7 @@ from dbpcfg.grammar.storage import save_grammar
 from dbpcfg.induction.chain import Chain, trees_of
 from dbpcfg.induction.checkpoint import load_chain, save_chain
 from dbpcfg.induction.configuration import (
+    FORMAT,
     Configuration,
     load_configuration,
     save_configuration,
@@ -40,6 +42,9 @@ from dbpcfg.induction.gold import GoldSpans, load_gold, save_gold
 from dbpcfg.induction.material import Material, load_material, save_material
 from dbpcfg.parsing.derivations import as_tree
 from dbpcfg.trees import Tree
+
+_TEMPORARY = re.compile(r"\.\w+\.(npz|toml|tsv|txt)\.[0-9a-f]{16}")
+"""What ``written_whole`` calls a file that it has not finished."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +85,10 @@ class Run:
 
 
 class RunDirectory:
-    """The directory of a run: where its chains are remembered (a ``Store``)."""
+    """The directory of a run: where its chains are remembered (a ``Store``).
+
+    To be had from ``create`` or ``open``, which keep other processes out of it meanwhile.
+    """
 
     def __init__(
         self,
@@ -95,6 +103,7 @@ class RunDirectory:
         self.gold = gold
 
     @classmethod
+    @contextlib.contextmanager
     def create(
         cls,
         path: Path,
@@ -102,35 +111,42 @@ class RunDirectory:
         material: Material,
         gold: GoldSpans | None = None,
         overwrite: bool = False,
-    ) -> RunDirectory:
-        """Make a new one; an existing one is refused, or its chains are removed."""
+    ) -> Iterator[RunDirectory]:
+        """Make a new one; an existing one is refused, or what came of it is removed."""
         with _plain_errors(path):
-            if path.exists() and (not path.is_dir() or any(path.iterdir())):
+            if path.exists() and (not path.is_dir() or any(path.glob("[!.]*"))):
                 if not overwrite:
                     raise DbpcfgError(
                         f"{path} exists and is not empty; go on with it by `dbpcfg resume {path}`, "
                         "choose another --out, or replace it with --overwrite"
                     )
-                if not (path / "config.toml").exists():
+                if not _is_run(path):
                     raise DbpcfgError(f"{path} is no run, so --overwrite does not touch it")
-                for old in sorted([*path.glob("chains/*/*"), *path.glob("*.*")]):
-                    old.unlink()
             path.mkdir(parents=True, exist_ok=True)
-            save_material(material, path / "corpus.npz")
-            if gold is not None:
-                save_gold(gold, path / "gold.npz")
-            save_configuration(configuration, path / "config.toml")
-        return cls(path, configuration, material, gold)
+        with _locked(path):
+            with _plain_errors(path):
+                _remove_results(path)
+                # First, so that from here on the directory is known for a run.
+                save_configuration(configuration, path / "config.toml")
+                save_material(material, path / "corpus.npz")
+                if gold is not None:
+                    save_gold(gold, path / "gold.npz")
+            yield cls(path, configuration, material, gold)
 
     @classmethod
-    def open(cls, path: Path) -> RunDirectory:
+    @contextlib.contextmanager
+    def open(cls, path: Path) -> Iterator[RunDirectory]:
         """Find a run again, and check that its sentences are those it began with."""
-        configuration = load_configuration(path / "config.toml")
-        material = load_material(path / "corpus.npz")
-        if configuration.corpus.get("digest") != material.digest():
-            raise DbpcfgError(f"{path / 'corpus.npz'} is not the text that the run began with")
-        gold = load_gold(path / "gold.npz") if configuration.gold else None
-        return cls(path, configuration, material, gold)
+        load_configuration(path / "config.toml")  # nothing is written where there is no run
+        with _locked(path):
+            configuration = load_configuration(path / "config.toml")
+            material = load_material(path / "corpus.npz")
+            if configuration.corpus.get("digest") != material.digest():
+                raise DbpcfgError(f"{path / 'corpus.npz'} is not the text that the run began with")
+            gold = None
+            if configuration.gold:
+                gold = load_gold(path / "gold.npz", material.forms.starts)
+            yield cls(path, configuration, material, gold)
 
     def load(self, settings: Settings) -> Chain | None:
         """The chain as it was last saved, if it was."""
@@ -138,12 +154,13 @@ class RunDirectory:
         return load_chain(path, self.material.forms, settings) if path.exists() else None
 
     def save(self, chain: Chain) -> None:
-        """Write the chain's state and its trace."""
+        """Write the chain's trace and its state."""
         folder = self._chain(chain.settings)
         with _plain_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
-            save_chain(chain, folder / "chain.npz")
+            # The state last: a chain whose state says that it is finished has its whole trace.
             _write(folder / "trace.tsv", _trace(chain, len(self.material.forms.tokens)))
+            save_chain(chain, self.material.forms, folder / "chain.npz")
 
     def conclude(self, chains: list[Chain]) -> Run:
         """Write what the chains came to."""
@@ -154,25 +171,52 @@ class RunDirectory:
             _write(self.path / "trees.txt", (str(tree) for tree in run.trees()))
         return run
 
-    @contextlib.contextmanager
-    def locked(self) -> Iterator[None]:
-        """Keep other processes from running the same run at the same time."""
-        try:
-            import fcntl
-        except ImportError:  # not on this system: do without
-            yield
-            return
-        with contextlib.ExitStack() as stack:
-            with _plain_errors(self.path):
-                file = stack.enter_context(open(self.path / ".lock", "w"))
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise DbpcfgError(f"{self.path} is being run by another process") from None
-            yield
-
     def _chain(self, settings: Settings) -> Path:
         return self.path / "chains" / str(settings.chain)
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Keep other processes from running the same run at the same time."""
+    try:
+        import fcntl
+    except ImportError:  # not on this system: do without
+        yield
+        return
+    with contextlib.ExitStack() as stack:
+        with _plain_errors(path):
+            file = stack.enter_context(open(path / ".lock", "w"))
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise DbpcfgError(f"{path} is being run by another process") from None
+        except OSError:  # not on this file system: do without
+            yield
+            return
+        with _plain_errors(path):  # what processes have left that were killed while they wrote
+            for left in [*path.glob(".*"), *path.glob("chains/*/.*")]:
+                if _TEMPORARY.fullmatch(left.name):
+                    left.unlink()
+        yield
+
+
+def _is_run(path: Path) -> bool:
+    """Whether a directory is one of ours, of whatever version."""
+    try:
+        return f'"{FORMAT}"'.encode() in (path / "config.toml").read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+
+
+def _remove_results(path: Path) -> None:
+    """Remove what an earlier run wrote and nothing else: states first, or they would be resumed."""
+    chains = ("chains/*/chain.npz", "chains/*/trace.tsv")
+    for name in (*chains, "chains.tsv", "model.npz", "trees.txt", "gold.npz"):
+        for old in path.glob(name):
+            old.unlink()
+    for folder in path.glob("chains/*"):
+        with contextlib.suppress(OSError):  # not empty: someone else's
+            folder.rmdir()
 
 
 @contextlib.contextmanager

@@ -8,21 +8,24 @@ from typing import NamedTuple
 import numpy as np
 
 from dbpcfg.kernels import Floats, Ints, Longs, kernel
+from dbpcfg.parsing.chart.batches import Batches
 from dbpcfg.parsing.chart.layout import (
     EMPTY,
+    SMALL,
     Tables,
+    cell_count,
     cell_of,
     first_start,
     last_start,
     left_cell,
     left_level,
     level_count,
-    new_chart,
     right_cell,
     right_level,
     settle,
 )
 
+FEW_SPLITS = 3
 BLOCK = 48
 """Spans whose sums over split points are multiplied by G together."""
 
@@ -65,19 +68,33 @@ def sum_over_splits(
     return exponent
 
 
+@kernel
+def sum_of_few(left: Floats, right: Floats, outer: Floats) -> None:
+    """Σ_k u_left(i,k) ⊗ u_right(k,j) for so few split points that BLAS takes longer to call."""
+    K = left.shape[1]
+    for a in range(K):
+        x = left[0, a]
+        for b in range(K):
+            outer[a, b] = x * right[0, b]
+    for k in range(1, len(left)):
+        for a in range(K):
+            x = left[k, a]
+            for b in range(K):
+                outer[a, b] += x * right[k, b]
+
+
 class Workspace(NamedTuple):
-    """Room that the inside pass of one sentence after another needs."""
+    """Room that the inside passes of one batch after another need."""
 
     outer: Floats  # [row, a, b]  sums over split points, of a block of spans
     flat: Floats  # [row, ab]     the same numbers
     product: Floats  # [row, c]   G applied to them
-    row_level: Ints
-    row_start: Ints
-    row_exponent: Ints
-    steps: Floats  # [i, cb]      A_w of each word
+    rows: Ints  # [row, 4]        which sentence, level and start, and the sum's exponent
+    steps: Floats  # [i, bc]      A_w of each word
+    vectors: Floats  # [i, c]     each word's vector
     by_start: Floats  # [j, c]    (R,D) spans of one start
     before: Floats  # [j, c]      of the start after it
-    scaled: Ints  # [0]           whether any exponent of the chart is not 0
+    scaled: Ints  # [0]           whether any exponent of the charts is not 0
 
 
 @kernel
@@ -88,10 +105,9 @@ def new_workspace(longest: int, K: int) -> Workspace:
         outer,
         outer.reshape(BLOCK, K * K),
         np.empty((BLOCK, K)),
-        np.empty(BLOCK, dtype=np.int32),
-        np.empty(BLOCK, dtype=np.int32),
-        np.empty(BLOCK, dtype=np.int32),
+        np.empty((BLOCK, 4), dtype=np.int32),
         np.empty((longest, K * K)),
+        np.empty((longest, K)),
         np.empty((longest, K)),
         np.empty((longest, K)),
         np.zeros(1, dtype=np.int32),
@@ -99,26 +115,19 @@ def new_workspace(longest: int, K: int) -> Workspace:
 
 
 @kernel
-def put(
-    vector: Floats,
-    exponent: int,
-    level: int,
-    cell: int,
-    cells: Floats,
-    exponents: Ints,
-    W: Workspace,
-) -> None:
-    """Store a vector in its cell, scaled back up if it has become small."""
-    cells[level, cell] = vector
-    exponent = settle(cells[level, cell], exponent)
-    exponents[level, cell] = exponent
-    if exponent != 0 and exponent != EMPTY:
-        W.scaled[0] = 1
+def store(vectors: Floats, row: int, cells: Floats, m: int, level: int, cell: int) -> bool:
+    """Copy a row into its cell; return whether it has an entry large enough to leave it as is."""
+    large = 0
+    for c in range(vectors.shape[1]):
+        value = vectors[row, c]
+        cells[m, level, cell, c] = value
+        large += value >= SMALL
+    return large > 0
 
 
 @kernel
 def deepest_right_nodes(
-    words: Ints, depth: int, G: Tables, cells: Floats, exponents: Ints, W: Workspace
+    words: Ints, depth: int, G: Tables, cells: Floats, exponents: Ints, m: int, W: Workspace
 ) -> None:
     """Level (R,D), whose left children are words: no sum over split points, and no K³.
 
@@ -126,22 +135,28 @@ def deepest_right_nodes(
     spans of one start.
     """
     n, K, level = len(words), G.root.shape[0], 2 * depth - 1
-    before, here = W.before, W.by_start
-    vectors = np.empty((n, K))
+    before, here, vectors, steps, scaled = W.before, W.by_start, W.vectors, W.steps, W.scaled
     for i in range(n):
-        vectors[i] = G.emission[words[i]]
-    np.dot(vectors, G.by_left, W.steps[:n])
-    before[0] = cells[level, right_cell(n - 1, n)]
+        for c in range(K):
+            vectors[i, c] = G.emission[words[i], c]
+    ready = len(G.word_steps) > 0
+    if not ready:
+        np.dot(vectors[:n], G.by_left, steps[:n])
+    before[0] = vectors[n - 1]
     for i in range(n - 2, 0, -1):
         rows = n - i - 1
-        np.dot(before[:rows], W.steps[i].reshape(K, K).T, here[1 : rows + 1])
-        here[0] = cells[level, right_cell(i, i + 1)]
+        A = G.word_steps[words[i]] if ready else steps[i]
+        np.dot(before[:rows], A.reshape(K, K), here[1 : rows + 1])
+        for c in range(K):
+            here[0, c] = vectors[i, c]
         for j in range(i + 2, n + 1):
             cell = right_cell(i, j)
-            exponent = exponents[level, right_cell(i + 1, j)]
-            put(here[j - i - 1], exponent, level, cell, cells, exponents, W)
-            if W.scaled[0]:
-                here[j - i - 1] = cells[level, cell]
+            exponent = exponents[m, level, right_cell(i + 1, j)]
+            if not store(here, j - i - 1, cells, m, level, cell):
+                exponent = settle(cells[m, level, cell], exponent)
+                here[j - i - 1] = cells[m, level, cell]
+                scaled[0] |= exponent != 0 and exponent != EMPTY
+            exponents[m, level, cell] = exponent
         before, here = here, before
 
 
@@ -157,54 +172,64 @@ def apply_rules(
     W: Workspace,
 ) -> None:
     """Multiply a block of sums over split points by G, and put the results into their cells."""
-    np.dot(W.flat[:rows], G.by_children, W.product[:rows])
+    product, placed, scaled = W.product, W.rows, W.scaled
+    np.dot(W.flat[:rows], G.by_children, product[:rows])
     for row in range(rows):
-        level, i = W.row_level[row], W.row_start[row]
+        m, level, i, exponent = placed[row, 0], placed[row, 1], placed[row, 2], placed[row, 3]
         cell = cell_of(n, level, i, i + width)
-        put(W.product[row], W.row_exponent[row], level, cell, cells, exponents, W)
+        if not store(product, row, cells, m, level, cell):
+            exponent = settle(cells[m, level, cell], exponent)
+            scaled[0] |= exponent != 0 and exponent != EMPTY
+        exponents[m, level, cell] = exponent
         if depth == 0:
             same = right_cell(i, i + width)
-            cells[1, same] = cells[0, cell]
-            exponents[1, same] = exponents[0, cell]
+            cells[m, 1, same] = cells[m, 0, cell]
+            exponents[m, 1, same] = exponent
 
 
 @kernel
 def inside(
-    words: Ints, depth: int, G: Tables, cells: Floats, exponents: Ints, W: Workspace
+    batch: Ints, depth: int, G: Tables, cells: Floats, exponents: Ints, W: Workspace
 ) -> None:
-    """Fill the chart of one sentence, width by width.
+    """Fill the charts of sentences of one length, the rows of ``batch``, width by width.
 
-    The sums over split points of all spans of one width make the rows of one matrix, and G is
+    The sums over split points of all spans of one width make the rows of a matrix, and G is
     applied to them in one matrix product.
     """
-    n = len(words)
+    sentences, n = batch.shape
     W.scaled[0] = 0
-    fill_words(words, depth, G, cells, exponents)
-    if depth and n > 1:
-        deepest_right_nodes(words, depth, G, cells, exponents, W)
+    for m in range(sentences):
+        fill_words(batch[m], depth, G, cells[m], exponents[m])
+        if depth and n > 1:
+            deepest_right_nodes(batch[m], depth, G, cells, exponents, m, W)
     levels = level_count(depth) - 1  # without (R,D); without a bound, without the copy
+    outer, flat, placed, scaled = W.outer, W.flat, W.rows, W.scaled
     for width in range(2, n + 1):
         rows = 0
-        for level in range(levels):
-            l, r = left_level(level, depth), right_level(level, depth)
-            for i in range(first_start(level, depth), last_start(level, depth, n, width) + 1):
-                x, y = left_cell(n, i, i + 1), right_cell(i + 1, i + width)
-                left, right = cells[l, x : x + width - 1], cells[r, y : y + width - 1]
-                W.row_level[rows], W.row_start[rows], W.row_exponent[rows] = level, i, 0
-                if W.scaled[0]:
-                    W.row_exponent[rows] = sum_over_splits(
-                        left,
-                        exponents[l, x : x + width - 1],
-                        right,
-                        exponents[r, y : y + width - 1],
-                        W.flat[rows],
-                    )
-                else:
-                    np.dot(left.T, right, W.outer[rows])
-                rows += 1
-                if rows == BLOCK:
-                    apply_rules(rows, width, depth, n, G, cells, exponents, W)
-                    rows = 0
+        for m in range(sentences):
+            for level in range(levels):
+                l, r = left_level(level, depth), right_level(level, depth)
+                for i in range(first_start(level, depth), last_start(level, depth, n, width) + 1):
+                    x, y = left_cell(n, i, i + 1), right_cell(i + 1, i + width)
+                    left, right = cells[m, l, x : x + width - 1], cells[m, r, y : y + width - 1]
+                    placed[rows, 0], placed[rows, 1] = m, level
+                    placed[rows, 2], placed[rows, 3] = i, 0
+                    if scaled[0]:
+                        placed[rows, 3] = sum_over_splits(
+                            left,
+                            exponents[m, l, x : x + width - 1],
+                            right,
+                            exponents[m, r, y : y + width - 1],
+                            flat[rows],
+                        )
+                    elif width <= FEW_SPLITS + 1:
+                        sum_of_few(left, right, outer[rows])
+                    else:
+                        np.dot(left.T, right, outer[rows])
+                    rows += 1
+                    if rows == BLOCK:
+                        apply_rules(rows, width, depth, n, G, cells, exponents, W)
+                        rows = 0
         if rows:
             apply_rules(rows, width, depth, n, G, cells, exponents, W)
 
@@ -226,23 +251,66 @@ def log_inside(words: Ints, G: Tables, cells: Floats, exponents: Ints) -> float:
 
 
 @kernel
-def longest_of(sentences: Longs, starts: Longs) -> int:
-    """The length of the longest of some sentences."""
-    longest = 0
-    for s in sentences:
-        longest = max(longest, starts[s + 1] - starts[s])
-    return longest
+def gather(B: Batches, number: int, tokens: Ints, starts: Longs) -> Ints:
+    """The words of one batch's sentences, a sentence a row."""
+    first, last = B.bounds[number], B.bounds[number + 1]
+    n = starts[B.distinct[first] + 1] - starts[B.distinct[first]]
+    batch = np.empty((last - first, n), dtype=np.int32)
+    for m in range(last - first):
+        s = B.distinct[first + m]
+        batch[m] = tokens[starts[s] : starts[s + 1]]
+    return batch
 
 
 @kernel
-def inside_sentences(
-    sentences: Longs, tokens: Ints, starts: Longs, depth: int, G: Tables, logs: Floats
+def room_for(
+    B: Batches, first: int, last: int, starts: Longs, K: int, depth: int
+) -> tuple[Floats, Ints, int]:
+    """Charts for the largest of some batches, and the length of the longest sentence."""
+    longest, most = 0, 0
+    for number in range(first, last):
+        s = B.distinct[B.bounds[number]]
+        n = starts[s + 1] - starts[s]
+        longest = max(longest, n)
+        most = max(most, (B.bounds[number + 1] - B.bounds[number]) * cell_count(n))
+    size = level_count(depth) * most
+    return np.empty(size * K), np.empty(size, dtype=np.int32), longest
+
+
+@kernel
+def charts(
+    room: Floats, room_exponents: Ints, sentences: int, n: int, K: int, depth: int
+) -> tuple[Floats, Ints]:
+    """Cells and exponents for a batch, in room that is there."""
+    levels, size = level_count(depth), cell_count(n)
+    whole = sentences * levels * size
+    return (
+        room[: whole * K].reshape(sentences, levels, size, K),
+        room_exponents[:whole].reshape(sentences, levels, size),
+    )
+
+
+@kernel
+def inside_batches(
+    first: int,
+    last: int,
+    B: Batches,
+    tokens: Ints,
+    starts: Longs,
+    depth: int,
+    G: Tables,
+    logs: Floats,
 ) -> None:
-    """``log_inside`` of some sentences of a corpus into ``logs[sentence]``."""
-    longest, K = longest_of(sentences, starts), G.root.shape[0]
-    cells, exponents = new_chart(longest, K, depth)
+    """``log_inside`` of the sentences of some batches into ``logs[sentence]``."""
+    K = G.root.shape[0]
+    room, room_exponents, longest = room_for(B, first, last, starts, K, depth)
     work = new_workspace(longest, K)
-    for s in sentences:
-        words = tokens[starts[s] : starts[s + 1]]
-        inside(words, depth, G, cells, exponents, work)
-        logs[s] = log_inside(words, G, cells, exponents)
+    for number in range(first, last):
+        batch = gather(B, number, tokens, starts)
+        cells, exponents = charts(room, room_exponents, batch.shape[0], batch.shape[1], K, depth)
+        inside(batch, depth, G, cells, exponents, work)
+        for m in range(len(batch)):
+            log = log_inside(batch[m], G, cells[m], exponents[m])
+            y = B.bounds[number] + m
+            for s in B.copies[B.first_copy[y] : B.first_copy[y + 1]]:
+                logs[s] = log

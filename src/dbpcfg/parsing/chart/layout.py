@@ -28,7 +28,9 @@ from dbpcfg.kernels import Floats, Ints, kernel
 EMPTY = -(2**30)
 """Exponent of a cell whose entries are all zero."""
 
-_SMALL = 2.0**-100
+SMALL = 2.0**-100
+MOST_STEP_BYTES = 2**26
+"""The largest table of A_w for all words; for more, they are made sentence by sentence."""
 
 
 class Tables(NamedTuple):
@@ -42,7 +44,9 @@ class Tables(NamedTuple):
     binary: Floats  # [c, a, b]    G[c → a b]
     by_parent: Floats  # [c, ab]   the same, to be multiplied from the left by vectors over c
     by_children: Floats  # [ab, c] its transpose, to be multiplied by sums over split points
-    by_left: Floats  # [a, cb]     to be multiplied by a word's vector over a
+    by_right: Floats  # [c, b, a]  G[c → a b] once more, to be multiplied by vectors over b
+    by_left: Floats  # [a, bc]     to be multiplied by a word's vector over a
+    word_steps: Floats  # [w, bc]  A_w[c, b] of every word; empty if that would be too large
     emission: Floats  # [w, c]     G[c → w] / scale
     log_scale: Floats  # [w]       log max_c G[c → w]; −∞ for a word no category emits
 
@@ -63,13 +67,18 @@ def tables(grammar: Grammar) -> Tables:
     with np.errstate(divide="ignore"):
         log_scale = np.log(scale)
     binary = np.pad(grammar.binary, (more, more, more))
+    by_left = np.ascontiguousarray(binary.transpose(1, 2, 0).reshape(K, K * K))
+    vectors = np.ascontiguousarray(np.pad(emission, (more, (0, 0))).T)
+    small = 8 * len(vectors) * K * K <= MOST_STEP_BYTES
     return Tables(
         root=np.pad(grammar.root, more),
         binary=binary,
         by_parent=binary.reshape(K, K * K),
         by_children=np.ascontiguousarray(binary.reshape(K, K * K).T),
-        by_left=np.ascontiguousarray(binary.transpose(1, 0, 2).reshape(K, K * K)),
-        emission=np.ascontiguousarray(np.pad(emission, (more, (0, 0))).T),
+        by_right=np.ascontiguousarray(binary.transpose(0, 2, 1)),
+        by_left=by_left,
+        word_steps=np.dot(vectors if small else vectors[:0], by_left),
+        emission=vectors,
         log_scale=log_scale,
     )
 
@@ -136,7 +145,7 @@ def settle(vector: Floats, exponent: int) -> int:
         greatest = max(greatest, vector[c])
     if greatest == 0.0:
         return EMPTY
-    if greatest >= _SMALL:
+    if greatest >= SMALL:
         return exponent
     _, shift = math.frexp(greatest)
     for c in range(len(vector)):
@@ -145,7 +154,7 @@ def settle(vector: Floats, exponent: int) -> int:
 
 
 @kernel
-def new_chart(longest: int, categories: int, depth: int) -> tuple[Floats, Ints]:
-    """Room for the cells and exponents of sentences up to a length."""
-    levels, size = level_count(depth), cell_count(longest)
+def new_chart(n: int, categories: int, depth: int) -> tuple[Floats, Ints]:
+    """Room for the cells and exponents of one sentence of n words, or fewer."""
+    levels, size = level_count(depth), cell_count(n)
     return np.empty((levels, size, categories)), np.empty((levels, size), dtype=np.int32)

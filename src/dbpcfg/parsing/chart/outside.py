@@ -101,7 +101,14 @@ def marginals(words: Ints, depth: int, G: Tables, posterior: Floats) -> float:
     n, K = len(words), G.root.shape[0]
     levels = level_count(depth)
     cells, exponents = new_chart(n, K, depth)
-    inside(words, depth, G, cells, exponents, new_workspace(n, K))
+    inside(
+        words.reshape(1, n),
+        depth,
+        G,
+        cells.reshape(1, levels, -1, K),
+        exponents.reshape(1, levels, -1),
+        new_workspace(n, K),
+    )
     whole = left_cell(n, 0, n)
     total, scale = np.dot(G.root, cells[0, whole]), exponents[0, whole]
     posterior[:] = 0.0

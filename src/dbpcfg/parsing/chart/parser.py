@@ -9,12 +9,13 @@ import numpy as np
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.grammar.bounding import check_depth, containment, require_fitting
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.kernels import Floats, Longs, in_pieces, one_blas_thread
-from dbpcfg.parsing.chart.inside import inside_sentences
+from dbpcfg.kernels import Floats, in_pieces, one_blas_thread
+from dbpcfg.parsing.chart.batches import Batches, batches
+from dbpcfg.parsing.chart.inside import inside_batches
 from dbpcfg.parsing.chart.layout import tables
 from dbpcfg.parsing.chart.outside import marginals
-from dbpcfg.parsing.chart.sampling import sample_sentences
-from dbpcfg.parsing.chart.viterbi import best_of_sentences
+from dbpcfg.parsing.chart.sampling import sample_batches
+from dbpcfg.parsing.chart.viterbi import best_of_batches
 from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.parsing.protocol import check_parsable, check_vocabulary
 from dbpcfg.philox import Stream
@@ -45,12 +46,14 @@ class ChartParser:
         check_vocabulary(self.grammar, corpus)
         logs = np.empty(len(corpus))
 
-        def work(sentences: Longs) -> None:
-            inside_sentences(
-                sentences, corpus.tokens, corpus.starts, self._depth, self._tables, logs
+        B = self._batches(corpus)
+
+        def work(first: int, last: int) -> None:
+            inside_batches(
+                first, last, B, corpus.tokens, corpus.starts, self._depth, self._tables, logs
             )
 
-        in_pieces(work, corpus.lengths, self.threads)
+        in_pieces(work, len(B.bounds) - 1, self.threads)
         return logs - self.log_fitting_mass
 
     def sample(self, corpus: Encoded, numbers: Stream) -> tuple[Derivations, Floats]:
@@ -58,9 +61,13 @@ class ChartParser:
         check_vocabulary(self.grammar, corpus)
         drawn, logs = Derivations.empty(corpus), np.empty(len(corpus))
 
-        def work(sentences: Longs) -> None:
-            sample_sentences(
-                sentences,
+        B = self._batches(corpus)
+
+        def work(first: int, last: int) -> None:
+            sample_batches(
+                first,
+                last,
+                B,
                 corpus.tokens,
                 corpus.starts,
                 self._depth,
@@ -70,7 +77,7 @@ class ChartParser:
                 logs,
             )
 
-        in_pieces(work, corpus.lengths, self.threads)
+        in_pieces(work, len(B.bounds) - 1, self.threads)
         check_parsable(self.grammar, corpus, logs)
         return drawn, logs - self.log_fitting_mass
 
@@ -82,9 +89,13 @@ class ChartParser:
             root, binary = np.log(self.grammar.root), np.log(self.grammar.binary)
             lexical = np.ascontiguousarray(np.log(self.grammar.lexical).T)
 
-        def work(sentences: Longs) -> None:
-            best_of_sentences(
-                sentences,
+        B = self._batches(corpus)
+
+        def work(first: int, last: int) -> None:
+            best_of_batches(
+                first,
+                last,
+                B,
                 corpus.tokens,
                 corpus.starts,
                 self._depth,
@@ -95,9 +106,12 @@ class ChartParser:
                 logs,
             )
 
-        in_pieces(work, corpus.lengths, self.threads)
+        in_pieces(work, len(B.bounds) - 1, self.threads)
         check_parsable(self.grammar, corpus, logs)
         return found, logs - self.log_fitting_mass
+
+    def _batches(self, corpus: Encoded) -> Batches:
+        return batches(corpus, len(self._tables.root), self._depth)
 
     def marginals(self, corpus: Encoded, sentence: int) -> Floats:
         """``[i, j, c]``: the posterior probability of a node c on words i to j − 1."""

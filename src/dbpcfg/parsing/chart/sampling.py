@@ -7,14 +7,21 @@ import math
 import numpy as np
 
 from dbpcfg.kernels import Floats, Ints, Longs, kernel
-from dbpcfg.parsing.chart.inside import inside, log_inside, longest_of, new_workspace
+from dbpcfg.parsing.chart.batches import Batches
+from dbpcfg.parsing.chart.inside import (
+    charts,
+    gather,
+    inside,
+    log_inside,
+    new_workspace,
+    room_for,
+)
 from dbpcfg.parsing.chart.layout import (
     Tables,
     cell_of,
     left_cell,
     left_level,
     level_count,
-    new_chart,
     right_cell,
     right_level,
 )
@@ -108,11 +115,16 @@ def sample_tree(
         if l == level_count(depth):  # the left child is a word, so there is one split point
             left, right = G.emission[words[i]].reshape(1, K), cells[r, y : y + 1]
             split = 0
-            np.dot(right, rules.T, above[:1])
+            for a in range(K):
+                above[0, a] = 0.0
+            for b in range(K):
+                x = right[0, b]
+                for a in range(K):
+                    above[0, a] += G.by_right[c, b, a] * x
         else:
             x, splits = left_cell(n, i, i + 1), j - i - 1
             left, right = cells[l, x : x + splits], cells[r, y : y + splits]
-            np.dot(right, rules.T, above[:splits])
+            np.dot(right, G.by_right[c], above[:splits])
             here = exponents[level, cell_of(n, level, i, j)]
             for k in range(splits):
                 weight = 0.0
@@ -129,8 +141,10 @@ def sample_tree(
 
 
 @kernel
-def sample_sentences(
-    sentences: Longs,
+def sample_batches(
+    first: int,
+    last: int,
+    B: Batches,
     tokens: Ints,
     starts: Longs,
     depth: int,
@@ -139,15 +153,20 @@ def sample_sentences(
     nodes: Ints,
     logs: Floats,
 ) -> None:
-    """A tree for each of some sentences, and ``log_inside``; no tree if that is −∞."""
-    longest, K = longest_of(sentences, starts), G.root.shape[0]
-    cells, exponents = new_chart(longest, K, depth)
+    """A tree for each sentence of some batches, and ``log_inside``; no tree if that is −∞."""
+    K = G.root.shape[0]
+    room, room_exponents, longest = room_for(B, first, last, starts, K, depth)
     work, above, weights = new_workspace(longest, K), np.empty((longest, K)), np.empty(longest)
-    for s in sentences:
-        words = tokens[starts[s] : starts[s + 1]]
-        inside(words, depth, G, cells, exponents, work)
-        logs[s] = log_inside(words, G, cells, exponents)
-        if logs[s] > -np.inf:
-            first, last = 2 * starts[s] - s, 2 * starts[s + 1] - s - 1
-            tree = nodes[first:last]
-            sample_tree(words, depth, G, cells, exponents, above, weights, numbers, s, tree)
+    for number in range(first, last):
+        batch = gather(B, number, tokens, starts)
+        cells, exponents = charts(room, room_exponents, batch.shape[0], batch.shape[1], K, depth)
+        inside(batch, depth, G, cells, exponents, work)
+        for m in range(len(batch)):
+            words, u, e = batch[m], cells[m], exponents[m]
+            log = log_inside(words, G, u, e)
+            y = B.bounds[number] + m
+            for s in B.copies[B.first_copy[y] : B.first_copy[y + 1]]:
+                logs[s] = log
+                if log > -np.inf:
+                    tree = nodes[2 * starts[s] - s : 2 * starts[s + 1] - s - 1]
+                    sample_tree(words, depth, G, u, e, above, weights, numbers, s, tree)

@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from dbpcfg.kernels import Floats, Ints, Longs, kernel
-from dbpcfg.parsing.chart.inside import longest_of
+from dbpcfg.parsing.chart.batches import Batches
+from dbpcfg.parsing.chart.inside import room_for
 from dbpcfg.parsing.chart.layout import (
     cell_of,
     first_start,
@@ -104,8 +105,10 @@ def best_tree(
 
 
 @kernel
-def best_of_sentences(
-    sentences: Longs,
+def best_of_batches(
+    first: int,
+    last: int,
+    B: Batches,
     tokens: Ints,
     starts: Longs,
     depth: int,
@@ -115,12 +118,14 @@ def best_of_sentences(
     nodes: Ints,
     logs: Floats,
 ) -> None:
-    """The best tree of each of some sentences and its log-probability, before Z."""
+    """The best tree of each sentence of some batches and its log-probability, before Z."""
     K = binary.shape[0]
-    cells, _ = new_chart(longest_of(sentences, starts), K, depth)
+    _, _, longest = room_for(B, first, last, starts, 0, depth)
+    cells, _ = new_chart(longest, K, depth)
     pairs = np.empty((K, K))
-    for s in sentences:
-        words = tokens[starts[s] : starts[s + 1]]
+    for y in range(B.bounds[first], B.bounds[last]):
+        words = tokens[starts[B.distinct[y]] : starts[B.distinct[y] + 1]]
         best_inside(words, depth, binary, lexical, cells, pairs)
-        first, last = 2 * starts[s] - s, 2 * starts[s + 1] - s - 1
-        logs[s] = best_tree(words, depth, root, binary, lexical, cells, nodes[first:last])
+        for s in B.copies[B.first_copy[y] : B.first_copy[y + 1]]:
+            tree = nodes[2 * starts[s] - s : 2 * starts[s + 1] - s - 1]
+            logs[s] = best_tree(words, depth, root, binary, lexical, cells, tree)

@@ -9,7 +9,6 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.bounding import check_depth
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.kernels import Floats, Ints, Longs, in_pieces, kernel
-from dbpcfg.parsing.chart.inside import longest_of
 from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.parsing.leftcorner.backward import backward
 from dbpcfg.parsing.leftcorner.filtering import forward, offset
@@ -41,11 +40,13 @@ class LeftCornerParser:
         """log P(sentence) of every sentence; −∞ for one that the grammar cannot yield."""
         logs = np.empty(len(corpus))
 
-        def work(sentences: Longs) -> None:
-            forward_sentences(sentences, corpus.tokens, corpus.starts, self.models, logs)
+        order = _longest_first(corpus)
+
+        def work(first: int, last: int) -> None:
+            forward_sentences(order[first:last], corpus.tokens, corpus.starts, self.models, logs)
 
         self._check(corpus)
-        in_pieces(work, corpus.lengths, self.threads)
+        in_pieces(work, len(corpus), self.threads)
         return logs
 
     def prefix_log_probabilities(self, corpus: Encoded, sentence: int) -> Floats:
@@ -88,9 +89,11 @@ class LeftCornerParser:
         self._check(corpus)
         drawn, logs = Derivations.empty(corpus), np.empty(len(corpus))
 
-        def work(sentences: Longs) -> None:
+        order = _longest_first(corpus)
+
+        def work(first: int, last: int) -> None:
             backward_sentences(
-                sentences,
+                order[first:last],
                 corpus.tokens,
                 corpus.starts,
                 self.models,
@@ -100,7 +103,7 @@ class LeftCornerParser:
                 logs,
             )
 
-        in_pieces(work, corpus.lengths, self.threads)
+        in_pieces(work, len(corpus), self.threads)
         check_parsable(self.grammar, corpus, logs)
         return drawn, logs
 
@@ -117,6 +120,19 @@ class LeftCornerParser:
                 f"stores ({self.grammar.categories} categories, depth {self.depth}); "
                 "use the chart parser, or fewer categories, or a smaller depth"
             )
+
+
+def _longest_first(corpus: Encoded) -> Longs:
+    return np.argsort(-corpus.lengths, kind="stable").astype(np.int64)
+
+
+@kernel
+def longest_of(sentences: Longs, starts: Longs) -> int:
+    """The length of the longest of some sentences."""
+    longest = 0
+    for s in sentences:
+        longest = max(longest, starts[s + 1] - starts[s])
+    return longest
 
 
 @kernel

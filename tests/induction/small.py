@@ -1,0 +1,86 @@
+"""A corpus that a chain passes over in a millisecond or two, and chains over it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dbpcfg.corpus.encoded import Encoded
+from dbpcfg.corpus.synthetic import synthetic_trees
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.grammar.storage import save_grammar
+from dbpcfg.induction.chain import Chain, advance, new_chain
+from dbpcfg.induction.convergence import Schedule
+from dbpcfg.induction.gibbs import Settings
+from tests.strategies import random_grammar
+
+TREES = synthetic_trees("center", sentences=40, vocabulary=4)
+SENTENCES = [tree.words() for tree in TREES]
+CORPUS = Encoded.from_sentences(SENTENCES)
+
+
+def run(iterations: int | Schedule, **settings) -> Chain:
+    """A chain from start to end."""
+    schedule = iterations if isinstance(iterations, Schedule) else Schedule(iterations)
+    settings = {"categories": 3, **settings}
+    return advance(new_chain(CORPUS, Settings(**settings)), CORPUS, schedule, float("inf"))
+
+
+def grammar_bits(grammar: Grammar) -> tuple[bytes, bytes]:
+    return grammar.root.tobytes(), grammar.rows.tobytes()
+
+
+def chain_bits(chain: Chain) -> tuple:
+    """Everything that a chain is."""
+    samples = [
+        (s.iteration, s.log_likelihood, grammar_bits(s.grammar), s.nodes.tobytes())
+        for s in (chain.best, chain.last)
+    ]
+    state = (chain.iteration, chain.state.beta, grammar_bits(chain.state.grammar))
+    counts = (chain.burn_in, chain.spans.counts.tobytes(), chain.scores)
+    return chain.settings, chain.logs, chain.betas, samples, state, counts
+
+
+def refuses_damage(
+    path: Path, load: Callable[[], object], same: Callable[[object], bool]
+) -> None:
+    """A file cut short, of another kind or not there is refused by name.
+
+    One with a changed byte is refused too, unless the byte does not matter, as that of a date.
+    """
+
+    def refused() -> bool:
+        try:
+            found = load()
+        except DbpcfgError as error:
+            said = str(error)
+        else:
+            assert same(found)
+            return False
+        assert str(path) in said
+        return True
+
+    good = path.read_bytes()
+    for length in range(0, len(good), 1 + len(good) // 40):
+        path.write_bytes(good[:length])
+        assert refused()
+    places = range(0, len(good), 1 + len(good) // 400)
+    refusals = 0
+    for place in places:
+        changed = bytearray(good)
+        changed[place] ^= 0x81
+        path.write_bytes(changed)
+        refusals += refused()
+    assert refusals > len(places) / 2
+    path.write_bytes(b"some text\n")
+    assert refused()
+    save_grammar(random_grammar(2, 3, 1.0, 0), path)
+    assert refused()
+    path.unlink()
+    with pytest.raises(DbpcfgError, match="cannot be read: No such file"):
+        load()
+    path.write_bytes(good)
+    assert not refused()

@@ -1,0 +1,451 @@
+"""Whole runs: whatever interrupts them and however they are run, they end with the same bytes."""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+import resource
+import select
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dbpcfg.corpus.preparation import Preparation
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.induction import chains
+from dbpcfg.induction import induce as module
+from dbpcfg.induction.chain import Chain, advance
+from dbpcfg.induction.checkpoint import load_chain
+from dbpcfg.induction.convergence import Schedule
+from dbpcfg.induction.induce import induce, resume
+from dbpcfg.induction.run import Run, RunDirectory
+from dbpcfg.trees import read_trees
+from tests.induction.small import CORPUS, SENTENCES, TREES, chain_bits
+
+OPTIONS = {"K": 3, "chains": 2, "iterations": 30, "sample_beta": True, "exact": True, "seed": 5}
+RESULTS = ("chains.tsv", "model.npz", "trees.txt")
+
+
+def start(out: Path | None, **changed) -> Run:
+    return induce(SENTENCES, out=out, **{**OPTIONS, **changed})
+
+
+def written(path: Path) -> dict[str, bytes]:
+    """All files of a run but its lock, so that one too many is a difference too."""
+    files = (file for file in path.rglob("*") if file.is_file() and file.name != ".lock")
+    return {str(file.relative_to(path)): file.read_bytes() for file in files}
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("reference") / "run"
+    start(path, threads=1)
+    return path
+
+
+# --- other processes ------------------------------------------------------------------------------
+
+
+def forked(action: Callable[[], object]) -> int:
+    """Do something in a process of its own; its number."""
+    child = os.fork()
+    if child:
+        return child
+    code = 1
+    try:
+        action()
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def ended(child: int) -> int:
+    """How a process ended: its exit code, or minus the signal."""
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def killed(path: Path, moment: random.Random, at_work: bool) -> int:
+    """Resume a run in another process and kill it soon, or soon after it has begun to report."""
+    reading, writing = os.pipe()
+    child = forked(
+        lambda: resume(
+            path, threads=2, checkpoint=0.02, report=lambda chain: os.write(writing, b".")
+        )
+    )
+    os.close(writing)
+    if at_work:
+        select.select([reading], [], [], 30)
+    time.sleep(moment.uniform(0, 0.08))
+    os.kill(child, signal.SIGKILL)
+    os.close(reading)
+    return ended(child)
+
+
+@pytest.mark.slow
+def test_killed_at_fifty_random_moments(tmp_path):
+    options = {"iterations": 700, "restarts": 2, "restart_iterations": 15, "anneal": 100}
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    start(whole, threads=1, **options)
+    stopped = start(broken, stopping=lambda: True, **options)
+    assert not stopped.finished
+    moment, reached = random.Random(1), set()
+    kills = 0
+    for number in range(50):
+        kills += killed(broken, moment, at_work=number % 2 == 1) == -signal.SIGKILL
+        saved = [
+            load_chain(broken / f"chains/{chain.settings.chain}/chain.npz", CORPUS, chain.settings)
+            for chain in stopped.chains
+        ]
+        reached.add(tuple(chain.iteration for chain in saved))
+    assert kills >= 40  # the others were done before
+    assert len(reached) >= 15
+    assert resume(broken, threads=1).finished
+    assert written(broken) == written(whole)
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before a rename", "after it"])
+def test_killed_at_every_file(reference, tmp_path, monkeypatch, after):
+    """Not by chance: before and after each file takes its name."""
+    replace = os.replace
+    total = 0
+    monkeypatch.setattr(os, "replace", lambda *names: replace(*names) or calls.append(1))
+    calls: list[int] = []
+    start(tmp_path / "counted", threads=1, checkpoint=60)
+    total = len(calls)
+    assert total == len(written(reference)) == 9
+    for fatal in range(1, total + 1):
+        path = tmp_path / str(fatal)
+
+        def die(*names: Path, fatal: int = fatal) -> None:
+            calls.append(1)
+            if len(calls) == fatal and not after:
+                os.kill(os.getpid(), signal.SIGKILL)
+            replace(*names)
+            if len(calls) == fatal:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        calls.clear()
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "replace", die)
+            child = forked(lambda path=path: start(path, threads=1, checkpoint=60))
+        assert ended(child) == -signal.SIGKILL
+        if fatal + after <= 2:  # without a configuration and a text there is nothing to resume
+            with pytest.raises(DbpcfgError, match=r"config.toml|corpus.npz"):
+                resume(path)
+            start(path, overwrite=True)
+        else:
+            resume(path)
+        assert written(path) == written(reference)
+
+
+# --- threads, processes, memory -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("threads", [2, 5])
+def test_threads_make_no_difference(reference, tmp_path, threads):
+    start(tmp_path / "run", threads=threads, checkpoint=0)
+    assert written(tmp_path / "run") == written(reference)
+
+
+@pytest.mark.slow
+def test_processes_make_no_difference(reference, tmp_path):
+    start(tmp_path / "run", threads=2, workers="processes")
+    assert written(tmp_path / "run") == written(reference)
+
+
+def test_a_run_in_memory(reference, tmp_path):
+    run = start(None)
+    with RunDirectory.open(reference) as directory:
+        kept = [directory.load(chain.settings) for chain in run.chains]
+    assert [chain_bits(chain) for chain in run.chains] == [chain_bits(chain) for chain in kept]
+    assert "".join(f"{tree}\n" for tree in run.trees()) == (reference / "trees.txt").read_text()
+    assert run.grammar is run.best.best.grammar
+    means = [chain.mean_log_likelihood for chain in run.chains]
+    assert run.best.settings.chain == means.index(max(means))
+
+
+def test_stopped_after_every_block(reference, tmp_path):
+    path = tmp_path / "run"
+    run = start(path, threads=1, checkpoint=0, stopping=lambda: True)
+    assert run.chains[0].iteration == 1
+    stops = 0
+    while not (run := resume(path, threads=1, checkpoint=0, stopping=lambda: True)).finished:
+        stops += 1
+        assert not (path / "trees.txt").exists()
+    assert stops >= 28
+    assert written(path) == written(reference)
+    assert resume(path).finished
+    assert written(path) == written(reference)
+
+
+def test_chains_that_wait_do_not_begin_when_all_is_to_stop(tmp_path, monkeypatch):
+    """One thread for three chains: the first one's block is the last one."""
+    begun = []
+
+    def slowly(chain: Chain, *arguments) -> Chain:
+        begun.append(chain.settings.chain)
+        time.sleep(0.3)
+        return advance(chain, *arguments)
+
+    monkeypatch.setattr(chains, "advance", slowly)
+    run = start(tmp_path / "run", chains=3, threads=1, checkpoint=0, stopping=lambda: bool(begun))
+    assert begun[0] == 0
+    assert len(begun) <= 2  # the next one is taken up before anyone can say that it should not be
+    assert [chain.iteration for chain in run.chains] == [1, len(begun) - 1, 0]
+    assert not (tmp_path / "run/chains/2/chain.npz").exists()
+
+
+def test_what_is_written(reference):
+    trees = list(read_trees((reference / "trees.txt").read_text()))
+    assert [tree.words() for tree in trees] == SENTENCES
+    lines = (reference / "chains" / "1" / "trace.tsv").read_text().splitlines()
+    assert lines[0].split("\t")[:3] == ["iteration", "log_likelihood", "per_token"]
+    assert [line.split("\t")[0] for line in lines[1:]] == [str(n + 1) for n in range(30)]
+    assert [line.split("\t")[-1] for line in lines[1:]] == ["0"] * 15 + ["1"] * 15
+    selected = [line.split("\t")[-1] for line in (reference / "chains.tsv").open()]
+    assert sorted(selected) == ["0\n", "1\n", "selected\n"]
+
+
+def test_trees_by_method_and_gold(tmp_path):
+    methods = {}
+    for method in ("mbr", "best", "last"):
+        run = start(None, trees=method, gold=TREES)
+        methods[method] = [str(tree) for tree in run.trees()]
+        assert list(run.chains[0].scores) == [10, 20, 30]
+    assert len({tuple(trees) for trees in methods.values()}) == 3
+    run = start(tmp_path / "run", gold=TREES, trees="last")
+    trace = (tmp_path / "run/chains/0/trace.tsv").read_text().splitlines()
+    assert trace[0].endswith("\tretained\tf1_not_used_for_selection")
+    assert trace[10].endswith(f"\t{run.chains[0].scores[10]}")
+    assert trace[11].endswith("\t0\t")
+    again = resume(tmp_path / "run")
+    assert again.chains[0].scores == run.chains[0].scores
+    with pytest.raises(DbpcfgError, match="39 gold trees for 40 sentences"):
+        start(None, gold=TREES[1:])
+    with pytest.raises(DbpcfgError, match="gold tree 1 is not over the words of sentence 1"):
+        start(None, gold=TREES[::-1])
+
+
+# --- directories ----------------------------------------------------------------------------------
+
+
+def test_an_existing_run_is_kept_unless_told(reference, tmp_path):
+    path = tmp_path / "run"
+    start(path, chains=3, seed=9, gold=TREES)
+    before = written(path)
+    with pytest.raises(DbpcfgError, match=f"{path} exists and is not empty; .*resume {path}"):
+        start(path)
+    assert written(path) == before
+    (path / "notes.txt").write_text("mine")
+    start(path, overwrite=True)
+    assert (path / "notes.txt").read_text() == "mine"
+    (path / "notes.txt").unlink()
+    assert written(path) == written(reference)
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "config.toml"])
+def test_what_is_no_run_is_never_overwritten(tmp_path, name):
+    (tmp_path / name).write_text('title = "of something else"')
+    with pytest.raises(DbpcfgError, match="exists and is not empty"):
+        start(tmp_path)
+    with pytest.raises(DbpcfgError, match="is no run, so --overwrite does not touch it"):
+        start(tmp_path, overwrite=True)
+    with pytest.raises(DbpcfgError, match="is no run"):
+        start(tmp_path / name, overwrite=True)
+    with pytest.raises(DbpcfgError, match=r"config\.toml"):
+        resume(tmp_path)
+    assert os.listdir(tmp_path) == [name]
+    with pytest.raises(DbpcfgError, match=r"none/config\.toml cannot be read"):
+        resume(tmp_path / "none")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"K": 0}, {"D": 0}, {"beta": 0.0}, {"seed": -1}, {"chains": 0}, {"anneal": 99}, {"gold": []}],
+    ids=str,
+)
+def test_mistakes_leave_no_directory(tmp_path, wrong):
+    with pytest.raises(DbpcfgError):
+        start(tmp_path / "run", **wrong)
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_read_only_directory(tmp_path):
+    path = tmp_path / "run"
+    start(path, stopping=lambda: True)
+    path.chmod(0o555)
+    with pytest.raises(DbpcfgError, match="cannot be written: Permission denied"):
+        start(path / "below")
+    (path / "chains/0").chmod(0o555)
+    path.chmod(0o755)
+    with pytest.raises(DbpcfgError, match="chains/0.*cannot be written: Permission denied"):
+        resume(path, checkpoint=0)
+    (path / "chains/0").chmod(0o755)
+    assert resume(path).finished
+
+
+@pytest.mark.parametrize("files", range(1, 10))
+def test_a_full_disk(reference, tmp_path, monkeypatch, files):
+    """After some files there is no space left; what was saved is still good."""
+    path = tmp_path / "run"
+    left = files
+
+    def no_space(descriptor: int) -> None:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", no_space)
+        with pytest.raises(DbpcfgError, match=f"{path}.* cannot be written: No space left on"):
+            start(path, threads=1, checkpoint=0)
+    assert not list(path.rglob(".*.*"))
+    if files == 1:  # the text was not saved
+        with pytest.raises(DbpcfgError, match=r"corpus\.npz"):
+            resume(path)
+        return
+    resume(path)
+    assert written(path) == written(reference)
+
+
+def test_a_file_that_may_not_grow(reference, tmp_path):
+    """The system refuses in the middle of a file, rather than at its end."""
+    path = tmp_path / "run"
+
+    def with_little_room() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (12_000, resource.RLIM_INFINITY))
+        with pytest.raises(DbpcfgError, match=r"chains/. cannot be written: File too large"):
+            start(path, threads=1, checkpoint=0)
+
+    assert ended(forked(with_little_room)) == 0
+    assert {name for name in written(path) if name.endswith("npz")} == {"corpus.npz"}
+    resume(path)
+    assert written(path) == written(reference)
+
+
+def test_one_process_at_a_time(reference, tmp_path):
+    path = tmp_path / "run"
+    start(path, stopping=lambda: True)
+
+    def refused() -> None:
+        for again in (lambda: resume(path), lambda: start(path, overwrite=True)):
+            with pytest.raises(DbpcfgError, match=f"{path} is being run by another process"):
+                again()
+
+    with RunDirectory.open(path):
+        before = written(path)
+        assert ended(forked(refused)) == 0
+        assert written(path) == before
+    resume(path)
+    assert written(path) == written(reference)
+
+
+def test_what_a_killed_process_left_is_removed(reference, tmp_path):
+    path = tmp_path / "run"
+    start(path, stopping=lambda: True)
+    for left in (".config.toml.0123456789abcdef", "chains/0/.chain.npz.0123456789abcdef"):
+        (path / left).write_bytes(b"half")
+    (path / ".notes").touch()
+    resume(path)
+    (path / ".notes").unlink()  # not ours
+    assert written(path) == written(reference)
+
+
+@pytest.mark.parametrize(
+    ("name", "damage", "said"),
+    [
+        ("chains/1/chain.npz", lambda data: data[:-100], "not a dbpcfg chain file, or a damaged"),
+        ("chains/1/chain.npz", lambda data: b"", "not a dbpcfg chain file, or a damaged one"),
+        ("corpus.npz", lambda data: data[:-1], "not a dbpcfg corpus file, or a damaged one"),
+        ("gold.npz", lambda data: data[:99], "not a dbpcfg gold spans file, or a damaged one"),
+        ("config.toml", lambda data: data.replace(b"version = 1", b"version = 7"), "version 7"),
+        ("config.toml", lambda data: data.replace(b"sha256:", b"sha256:0"), "not the text that"),
+        ("config.toml", lambda data: data.replace(b"seed = 5", b"seed = 6"), "other settings"),
+    ],
+)
+def test_damage_is_named_and_nothing_is_touched(tmp_path, name, damage, said):
+    path = tmp_path / "run"
+    start(path, gold=TREES, chains=2)
+    good = (path / name).read_bytes()
+    (path / name).write_bytes(damage(good))
+    before = written(path)
+    with pytest.raises(DbpcfgError, match=said) as error:
+        resume(path)
+    assert str(path) in str(error.value)
+    assert written(path) == before
+    (path / name).write_bytes(good)
+    assert resume(path).finished
+
+
+def test_a_chain_in_the_place_of_another(reference, tmp_path):
+    path = tmp_path / "run"
+    start(path)
+    (path / "chains/1/chain.npz").write_bytes((path / "chains/0/chain.npz").read_bytes())
+    with pytest.raises(DbpcfgError, match=r"chains/1/chain\.npz: it is of a chain with other"):
+        resume(path)
+
+
+# --- the rest of the interface --------------------------------------------------------------------
+
+
+def test_the_papers_rule_is_the_default(tmp_path):
+    schedule = Schedule(least=20, window=5, after=10, most=60)
+    run = start(tmp_path / "run", schedule=schedule, iterations=None)
+    assert all(chain.iteration == chain.burn_in + 10 for chain in run.chains)
+    assert run.configuration.schedule == schedule
+    assert run.agreement().chains == 2
+    assert start(None, iterations=2).configuration.schedule == Schedule(2)
+
+
+def test_sentences_as_text(tmp_path):
+    texts = [" ".join(words) for words in SENTENCES]
+    assert start(None).trees() == induce(texts, out=None, **OPTIONS).trees()
+    run = induce(
+        [text.upper() for text in texts], preparation=Preparation(max_length=3), **OPTIONS
+    )
+    assert {len(tree) for tree in run.trees()} == {3}
+    assert run.trees()[0].words()[0].startswith("A")
+    assert run.material.forms[0][0].startswith("a")
+
+
+def test_reports(tmp_path):
+    heard: list[tuple[int, int]] = []
+    start(
+        tmp_path / "run",
+        checkpoint=0,
+        threads=1,
+        report=lambda chain: heard.append((chain.settings.chain, chain.iteration)),
+    )
+    for number in (0, 1):
+        assert [iteration for chain, iteration in heard if chain == number] == list(range(1, 31))
+    heard.clear()
+    resume(
+        tmp_path / "run",
+        report=lambda chain: heard.append((chain.settings.chain, chain.iteration)),
+    )
+    assert heard == [(0, 30), (1, 30)]
+
+
+def test_what_cannot_be():
+    with pytest.raises(DbpcfgError, match="at least 1 thread, got 0"):
+        start(None, threads=0)
+    with pytest.raises(DbpcfgError, match="no workers 'elves'; choose threads or processes"):
+        start(None, workers="elves")
+    with pytest.raises(DbpcfgError, match="no way to choose trees 'all'"):
+        start(None, trees="all")
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies(tmp_path, monkeypatch):
+    path = tmp_path / "run"
+    monkeypatch.setattr(module, "_as_worker", os.abort)
+    with pytest.raises(DbpcfgError, match="a worker process has ended"):
+        start(path, workers="processes")
+    assert not start(tmp_path / "other", workers="processes", stopping=lambda: True).finished
+    assert resume(path).finished
