@@ -18,28 +18,40 @@ from dbpcfg.philox import Stream, uniform_pair
 
 @kernel
 def log_gamma_variate(shape: float, stream: Stream, item: int) -> float:
-    """Logarithm of a Gamma(shape, 1) variable (Marsaglia and Tsang 2000).
+    """Logarithm of a Gamma(shape, 1) variable.
 
-    For shape < 1 uses Gamma(a) = Gamma(a + 1) · U^(1/a), on logarithms.
+    For shape < 1 the rejection method of Ahrens and Dieter (1974, their GS), on logarithms, which
+    most often needs one logarithm; otherwise that of Marsaglia and Tsang (2000).
     """
-    boost, draw = 0.0, 0
-    u, v = uniform_pair(stream, item, draw)
+    draw = 0
     if shape < 1.0:
-        boost = math.log(v) / shape
-        shape += 1.0
+        scale = 1.0 + shape / math.e
+        while True:
+            u, v = uniform_pair(stream, item, draw)
+            draw += 1
+            p = scale * u
+            if p <= 1.0:
+                log_x = math.log(p) / shape
+                # Below e⁻⁴⁰ the test cannot fail for any v that occurs.
+                if log_x < -40.0 or math.log(v) <= -math.exp(log_x):
+                    return log_x
+            else:
+                x = -math.log((scale - p) / shape)
+                if math.log(v) <= (shape - 1.0) * math.log(x):
+                    return math.log(x)
     d = shape - 1.0 / 3.0
     c = 1.0 / math.sqrt(9.0 * d)
     while True:
-        u1, u2 = uniform_pair(stream, item, draw + 1)
+        u1, u2 = uniform_pair(stream, item, draw)
+        u, _ = uniform_pair(stream, item, draw + 1)
+        draw += 2
         x = math.sqrt(-2.0 * math.log(u1)) * math.cos(2.0 * math.pi * u2)  # Box and Muller
         v = (1.0 + c * x) ** 3
         if v > 0.0 and (
             u < 1.0 - 0.0331 * x**4  # a cheap bound that nearly always decides
             or math.log(u) < 0.5 * x * x + d - d * v + d * math.log(v)
         ):
-            return boost + math.log(d * v)
-        draw += 2
-        u, _ = uniform_pair(stream, item, draw)
+            return math.log(d * v)
 
 
 @kernel

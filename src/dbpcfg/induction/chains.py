@@ -73,7 +73,11 @@ def run_chains(
     block = min(BLOCK_SECONDS, checkpoint)
 
     def submit(n: int) -> None:
-        future = executor.submit(advance, chains[n], corpus, schedule, block, threads, gold)
+        try:
+            future = executor.submit(advance, chains[n], corpus, schedule, block, threads, gold)
+        except BrokenExecutor as error:
+            future = Future()
+            future.set_exception(error)
         running[future] = n
 
     for n, chain in enumerate(chains):

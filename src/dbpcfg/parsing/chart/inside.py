@@ -31,14 +31,16 @@ BLOCK = 48
 
 
 @kernel
-def fill_words(words: Ints, depth: int, G: Tables, cells: Floats, exponents: Ints) -> None:
+def fill_words(words: Ints, depth: int, G: Tables, cells: Floats, exponents: Ints, m: int) -> None:
     """u(s,d,c,i,i+1) = G[c → w_i], on every level."""
-    n = len(words)
+    n, K = len(words), G.root.shape[0]
+    emission = G.emission
     for level in range(level_count(depth)):
         for i in range(n):
-            cell = cell_of(n, level, i, i + 1)
-            cells[level, cell] = G.emission[words[i]]
-            exponents[level, cell] = settle(cells[level, cell], 0)
+            word, cell = words[i], cell_of(n, level, i, i + 1)
+            for c in range(K):
+                cells[m, level, cell, c] = emission[word, c]
+            exponents[m, level, cell] = 0 if G.log_scale[word] > -np.inf else EMPTY
 
 
 @kernel
@@ -139,14 +141,11 @@ def deepest_right_nodes(
     for i in range(n):
         for c in range(K):
             vectors[i, c] = G.emission[words[i], c]
-    ready = len(G.word_steps) > 0
-    if not ready:
-        np.dot(vectors[:n], G.by_left, steps[:n])
+    np.dot(vectors[:n], G.by_left, steps[:n])
     before[0] = vectors[n - 1]
     for i in range(n - 2, 0, -1):
         rows = n - i - 1
-        A = G.word_steps[words[i]] if ready else steps[i]
-        np.dot(before[:rows], A.reshape(K, K), here[1 : rows + 1])
+        np.dot(before[:rows], steps[i].reshape(K, K), here[1 : rows + 1])
         for c in range(K):
             here[0, c] = vectors[i, c]
         for j in range(i + 2, n + 1):
@@ -199,7 +198,7 @@ def inside(
     sentences, n = batch.shape
     W.scaled[0] = 0
     for m in range(sentences):
-        fill_words(batch[m], depth, G, cells[m], exponents[m])
+        fill_words(batch[m], depth, G, cells, exponents, m)
         if depth and n > 1:
             deepest_right_nodes(batch[m], depth, G, cells, exponents, m, W)
     levels = level_count(depth) - 1  # without (R,D); without a bound, without the copy

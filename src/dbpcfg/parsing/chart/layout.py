@@ -29,8 +29,6 @@ EMPTY = -(2**30)
 """Exponent of a cell whose entries are all zero."""
 
 SMALL = 2.0**-100
-MOST_STEP_BYTES = 2**26
-"""The largest table of A_w for all words; for more, they are made sentence by sentence."""
 
 
 class Tables(NamedTuple):
@@ -46,7 +44,6 @@ class Tables(NamedTuple):
     by_children: Floats  # [ab, c] its transpose, to be multiplied by sums over split points
     by_right: Floats  # [c, b, a]  G[c → a b] once more, to be multiplied by vectors over b
     by_left: Floats  # [a, bc]     to be multiplied by a word's vector over a
-    word_steps: Floats  # [w, bc]  A_w[c, b] of every word; empty if that would be too large
     emission: Floats  # [w, c]     G[c → w] / scale
     log_scale: Floats  # [w]       log max_c G[c → w]; −∞ for a word no category emits
 
@@ -69,7 +66,6 @@ def tables(grammar: Grammar) -> Tables:
     binary = np.pad(grammar.binary, (more, more, more))
     by_left = np.ascontiguousarray(binary.transpose(1, 2, 0).reshape(K, K * K))
     vectors = np.ascontiguousarray(np.pad(emission, (more, (0, 0))).T)
-    small = 8 * len(vectors) * K * K <= MOST_STEP_BYTES
     return Tables(
         root=np.pad(grammar.root, more),
         binary=binary,
@@ -77,7 +73,6 @@ def tables(grammar: Grammar) -> Tables:
         by_children=np.ascontiguousarray(binary.reshape(K, K * K).T),
         by_right=np.ascontiguousarray(binary.transpose(0, 2, 1)),
         by_left=by_left,
-        word_steps=np.dot(vectors if small else vectors[:0], by_left),
         emission=vectors,
         log_scale=log_scale,
     )

@@ -45,38 +45,6 @@ def choose(weights: Floats, uniform: float) -> int:
 
 
 @kernel
-def choose_children(
-    rules: Floats, left: Floats, above: Floats, right: Floats, uniform: float
-) -> tuple[int, int]:
-    """Draw (a, b) in proportion to G[c → a b] · left[a] · right[b].
-
-    ``above[a]`` is Σ_b G[c → a b] · right[b]. The share of a's weight in which ``uniform`` falls
-    decides b: one number serves for both.
-    """
-    K = len(left)
-    total = 0.0
-    for a in range(K):
-        total += left[a] * above[a]
-    target, before, running, chosen_a, chosen_b = uniform * total, 0.0, 0.0, 0, 0
-    for a in range(K):
-        weight = left[a] * above[a]
-        if weight > 0.0:
-            chosen_a, before = a, running
-            running += weight
-            if running >= target:
-                break
-    running = before
-    for b in range(K):
-        weight = left[chosen_a] * (rules[chosen_a, b] * right[b])
-        if weight > 0.0:
-            chosen_b = b
-            running += weight
-            if running >= target:
-                break
-    return chosen_a, chosen_b
-
-
-@kernel
 def sample_tree(
     words: Ints,
     depth: int,
@@ -93,9 +61,11 @@ def sample_tree(
 
     A node (c, i, j) has its children at k with labels a, b with probability in proportion to
     G[c → a b] · u(a,i,k) · u(b,k,j). Node t uses the random numbers of draw t + 1, the root's
-    category those of draw 0. ``above`` and ``weights`` are room for one row a split point.
+    category those of draw 0. ``above`` and ``weights`` are room for one row a split point:
+    ``above[k, a]`` is Σ_b G[c → a b] · u(b,k,j).
     """
     n, K = len(words), G.root.shape[0]
+    binary, by_right, emission = G.binary, G.by_right, G.emission
     uniform, _ = uniform_pair(numbers, sentence, 0)
     root = choose(G.root * cells[0, left_cell(n, 0, n)], uniform)
     stack = np.empty((n + 1, 4), dtype=np.int64)
@@ -103,41 +73,60 @@ def sample_tree(
     top, node = 1, 0
     while top:
         top -= 1
-        i, j, c, level = stack[top]
+        i, j, c, level = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3]
         nodes[node, 0], nodes[node, 1], nodes[node, 2] = i, j, c
         node += 1
         if j - i == 1:
             continue
         uniform_k, uniform_ab = uniform_pair(numbers, sentence, node)
-        rules = G.binary[c]
         l, r = left_level(level, depth), right_level(level, depth)
-        y = right_cell(i + 1, j)
-        if l == level_count(depth):  # the left child is a word, so there is one split point
-            left, right = G.emission[words[i]].reshape(1, K), cells[r, y : y + 1]
-            split = 0
+        left_is_word = l == level_count(depth)
+        x, y, k = left_cell(n, i, i + 1), right_cell(i + 1, j), 0
+        if left_is_word:  # there is one split point
             for a in range(K):
                 above[0, a] = 0.0
             for b in range(K):
-                x = right[0, b]
+                share = cells[r, y, b]
                 for a in range(K):
-                    above[0, a] += G.by_right[c, b, a] * x
+                    above[0, a] += by_right[c, b, a] * share
         else:
-            x, splits = left_cell(n, i, i + 1), j - i - 1
-            left, right = cells[l, x : x + splits], cells[r, y : y + splits]
-            np.dot(right, G.by_right[c], above[:splits])
+            splits = j - i - 1
+            np.dot(cells[r, y : y + splits], by_right[c], above[:splits])
             here = exponents[level, cell_of(n, level, i, j)]
             for k in range(splits):
                 weight = 0.0
                 for a in range(K):
-                    weight += left[k, a] * above[k, a]
+                    weight += cells[l, x + k, a] * above[k, a]
                 shift = exponents[l, x + k] + exponents[r, y + k] - here
                 weights[k] = math.ldexp(weight, shift) if shift and weight else weight
-            split = choose(weights[:splits], uniform_k)
-        a, b = choose_children(rules, left[split], above[split], right[split], uniform_ab)
-        k = i + 1 + split
-        stack[top] = (k, j, b, r)
-        stack[top + 1] = (i, k, a, l)
-        top += 2
+            k = choose(weights[:splits], uniform_k)
+
+        # The share of a's weight in which the number falls decides b: one number serves for both.
+        total = 0.0
+        for a in range(K):
+            weights[a] = (emission[words[i], a] if left_is_word else cells[l, x + k, a]) * above[
+                k, a
+            ]
+            total += weights[a]
+        target, before, running, chosen_a, chosen_b = uniform_ab * total, 0.0, 0.0, 0, 0
+        for a in range(K):
+            if weights[a] > 0.0:
+                chosen_a, before = a, running
+                running += weights[a]
+                if running >= target:
+                    break
+        share = weights[chosen_a] / above[k, chosen_a]
+        for b in range(K):
+            weight = share * (binary[c, chosen_a, b] * cells[r, y + k, b])
+            if weight > 0.0:
+                chosen_b = b
+                before += weight
+                if before >= target:
+                    break
+        stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3] = i + 1 + k, j, chosen_b, r
+        top += 1
+        stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3] = i, i + 1 + k, chosen_a, l
+        top += 1
 
 
 @kernel
@@ -156,7 +145,7 @@ def sample_batches(
     """A tree for each sentence of some batches, and ``log_inside``; no tree if that is −∞."""
     K = G.root.shape[0]
     room, room_exponents, longest = room_for(B, first, last, starts, K, depth)
-    work, above, weights = new_workspace(longest, K), np.empty((longest, K)), np.empty(longest)
+    work, above, weights = new_workspace(longest, K), np.empty((longest, K)), np.empty(longest + K)
     for number in range(first, last):
         batch = gather(B, number, tokens, starts)
         cells, exponents = charts(room, room_exponents, batch.shape[0], batch.shape[1], K, depth)
