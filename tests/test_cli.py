@@ -69,15 +69,3 @@ def test_a_reader_that_goes_away_is_no_error():
     )
     assert done.stdout.startswith("(X1 ")
     assert done.stderr == ""
-
-
-@pytest.mark.slow
-def test_the_demo_finds_the_gold_trees():
-    shown = dbpcfg("demo")
-    assert shown.returncode == 0
-    assert "200 of 200 bracketings" in shown.stdout
-    assert "chain 3 (4 of 4)" in shown.stderr
-    chosen = shown.stdout.split("greatest likelihood is chain ")[1][0]
-    assert f"chain {chosen}: mean log-likelihood" in shown.stdout
-    (line,) = [line for line in shown.stdout.splitlines() if line.startswith(f"  chain {chosen}:")]
-    assert "200 of 200" in line

@@ -44,9 +44,7 @@ def chain_bits(chain: Chain) -> tuple:
     return chain.settings, chain.logs, chain.betas, samples, state, counts
 
 
-def refuses_damage(
-    path: Path, load: Callable[[], object], same: Callable[[object], bool]
-) -> None:
+def refuses_damage(path: Path, load: Callable[[], object], same: Callable[[object], bool]) -> None:
     """A file cut short, of another kind or not there is refused by name.
 
     One with a changed byte is refused too, unless the byte does not matter, as that of a date.

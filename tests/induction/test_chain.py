@@ -81,6 +81,11 @@ def test_best_and_last(options):
     )
 
 
+def test_the_best_of_burn_in_does_not_count():
+    chain = run(60, seed=6)
+    assert max(chain.logs[:30]) > max(chain.logs[30:]) == chain.best.log_likelihood
+
+
 def test_blocks_make_no_difference():
     whole = run(12, sample_beta=True, restarts=2, restart_iterations=3)
     pieces = new_chain(CORPUS, whole.settings)

@@ -10,6 +10,7 @@ import typer
 
 from dbpcfg import __version__
 from dbpcfg.cli import corpora, inducing, scoring
+from dbpcfg.cli.options import Quiet, Seed
 from dbpcfg.errors import DbpcfgError
 
 EXIT_MISTAKE = 2
@@ -41,11 +42,27 @@ def _options(
 
 
 @app.command()
-def demo(seed: Annotated[int, typer.Option(help="Seed of the random numbers.", min=0)] = 0) -> None:
-    """Learn the paper's centre-embedding corpus from words alone, and show the trees."""
-    from dbpcfg.demo import run_demo
+def demo(seed: Seed = 0, quiet: Quiet = False) -> None:
+    """Repeat the paper's experiments with synthetic text: learn from words alone, show the trees.
 
-    run_demo(seed, say=lambda text: typer.echo(text, err=True), show=typer.echo)
+    The corpora are made on the spot. It takes less than a minute, and nothing is written.
+    """
+    import shutil
+
+    from dbpcfg.demo import run_demo
+    from dbpcfg.drawing import BOX_CHARACTERS
+
+    width = shutil.get_terminal_size().columns
+    run_demo(seed, typer.echo, quiet=quiet, width=width, ascii=not _writes(BOX_CHARACTERS))
+
+
+def _writes(characters: str) -> bool:
+    """Whether standard output can hold these characters."""
+    try:
+        characters.encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 for command in (

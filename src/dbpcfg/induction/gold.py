@@ -57,7 +57,7 @@ def gold_spans(trees: Sequence[Tree], punctuation: Sequence[Sequence[bool]]) -> 
     for s, (tree, marks) in enumerate(zip(trees, punctuation, strict=True)):
         before = np.concatenate([[0], np.cumsum(~np.array(marks, dtype=bool))])
         kept += before[:-1].tolist()
-        for start, end, _ in [*tree.spans(), (0, len(marks), "")]:
+        for start, end, _ in tree.spans():
             i, j = int(before[start]), int(before[end])
             if j - i > 1:
                 spans[first[s] + i * (words[s] + 1) + j] = 1
