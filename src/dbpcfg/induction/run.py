@@ -43,7 +43,7 @@ from dbpcfg.induction.material import Material, load_material, save_material
 from dbpcfg.parsing.derivations import as_tree
 from dbpcfg.trees import Tree
 
-_TEMPORARY = re.compile(r"\.\w+\.(npz|toml|tsv|txt)\.[0-9a-f]{16}")
+_TEMPORARY = re.compile(r"\.(\w+\.(?:npz|toml|tsv|txt))\.[0-9a-f]{16}$")
 """What ``written_whole`` calls a file that it has not finished."""
 
 
@@ -225,8 +225,9 @@ def _plain_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        name = _TEMPORARY.sub(r"\1", str(error.filename or path))
         raise DbpcfgError(
-            f"{error.filename or path} cannot be written: {error.strerror or error}; "
+            f"{name} cannot be written: {error.strerror or error}; "
             "what was saved before is untouched"
         ) from None
 
