@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache
+from threading import Lock
 from typing import TypeVar, cast
 
 import numba
@@ -39,11 +40,32 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Keep BLAS from starting threads of its own beside ours."""
-    with _blas().limit(limits=1, user_api="blas"):
-        yield
+class _OneBlasThread:
+    """The limit, held as long as anyone on any thread needs it: it is one for the whole process.
+
+    Whoever starts threads should hold it meanwhile: OpenBLAS listens to the main thread only.
+    """
+
+    def __init__(self) -> None:
+        self.lock, self.holders, self.limit = Lock(), 0, ExitStack()
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        with self.lock:
+            if not self.holders:
+                self.limit.enter_context(_blas().limit(limits=1, user_api="blas"))
+            self.holders += 1
+        try:
+            yield
+        finally:
+            with self.lock:
+                self.holders -= 1
+                if not self.holders:
+                    self.limit.close()
+
+
+one_blas_thread = _OneBlasThread()
+"""A context that keeps BLAS from starting threads of its own beside ours."""
 
 
 def in_pieces(work: Callable[[int, int], None], items: int, threads: int) -> None:

@@ -14,6 +14,7 @@ polynomial in D, where the left-corner parser's states are K^(2D).
 
 ============  ==================================================================================
 ``layout``    where u of a span is kept; scaling against underflow
+``batches``   which sentences are parsed side by side
 ``inside``    the recurrence above
 ``sampling``  trees from the posterior, top down
 ``outside``   posterior probabilities of labelled spans

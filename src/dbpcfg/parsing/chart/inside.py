@@ -26,6 +26,8 @@ from dbpcfg.parsing.chart.layout import (
 )
 
 FEW_SPLITS = 3
+"""Up to so many split points are summed over by hand: calling BLAS takes longer."""
+
 BLOCK = 48
 """Spans whose sums over split points are multiplied by G together."""
 
@@ -72,7 +74,7 @@ def sum_over_splits(
 
 @kernel
 def sum_of_few(left: Floats, right: Floats, outer: Floats) -> None:
-    """Σ_k u_left(i,k) ⊗ u_right(k,j) for so few split points that BLAS takes longer to call."""
+    """Σ_k u_left(i,k) ⊗ u_right(k,j), by hand."""
     K = left.shape[1]
     for a in range(K):
         x = left[0, a]
