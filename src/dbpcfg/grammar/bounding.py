@@ -159,12 +159,12 @@ def bounded_binary(grammar: Grammar, h: Floats, level: int) -> Floats:
     else:
         a, b = h[left_child(level)], h[right_child(level)]
     reweighted = grammar.binary * a[:, np.newaxis] * b
-    return _divide(reweighted, h[level][:, np.newaxis, np.newaxis])
+    return quotient(reweighted, h[level][:, np.newaxis, np.newaxis])
 
 
 def bounded_lexical(grammar: Grammar, h: Floats, level: int) -> Floats:
     """G(s,d) for words: G[c → w] / h(c)."""
-    return _divide(grammar.lexical, h[level][:, np.newaxis])
+    return quotient(grammar.lexical, h[level][:, np.newaxis])
 
 
 def left_corner_expectations(grammar: Grammar, h: Floats) -> Floats:
@@ -186,12 +186,12 @@ def left_corner_expectations(grammar: Grammar, h: Floats) -> Floats:
         else:
             first = bounded_binary(grammar, h, 2 * d - 1).sum(axis=2)
         descent = bounded_binary(grammar, h, 2 * d).sum(axis=2)
-        lexical = _divide(grammar.lexical_mass, h[2 * d])
+        lexical = quotient(grammar.lexical_mass, h[2 * d])
         expectations[d] = first @ absorption(descent, lexical, np.eye(K))
     return expectations
 
 
-def _divide(numerator: Floats, denominator: Floats) -> Floats:
+def quotient(numerator: Floats, denominator: Floats) -> Floats:
     """Quotient that is zero where the denominator is."""
     shape = np.broadcast_shapes(numerator.shape, denominator.shape)
     return np.divide(numerator, denominator, out=np.zeros(shape), where=denominator > 0)

@@ -22,6 +22,7 @@ from dbpcfg.grammar.bounding import (
     bounded_root,
     containment,
     left_corner_expectations,
+    quotient,
 )
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.kernels import Floats
@@ -118,12 +119,12 @@ def ingredients(grammar: Grammar, h: Floats, expected: Floats, d: int) -> Ingred
         right_lexical = np.zeros(K)
     else:
         right = bounded_binary(grammar, h, 2 * d - 1)
-        right_lexical = _quotient(lex, h[2 * d - 1])
+        right_lexical = quotient(lex, h[2 * d - 1])
     return Ingredients(
         right=right,
         left=bounded_binary(grammar, h, 2 * d),
         right_lexical=right_lexical,
-        left_lexical=_quotient(lex, h[2 * d]),
+        left_lexical=quotient(lex, h[2 * d]),
         expected=expected[d],
     )
 
@@ -137,7 +138,7 @@ def left_corner_models(grammar: Grammar, depth: int) -> Models:
     h = containment(grammar, depth)
     expected = left_corner_expectations(grammar, h)
     at = [ingredients(grammar, h, expected, d) for d in range(depth + 1)]
-    words = _quotient(grammar.lexical, grammar.lexical_mass[:, np.newaxis])
+    words = quotient(grammar.lexical, grammar.lexical_mass[:, np.newaxis])
     scale = words.max(axis=0)
     with np.errstate(divide="ignore"):
         log_scale = np.log(scale)
@@ -148,16 +149,11 @@ def left_corner_models(grammar: Grammar, depth: int) -> Models:
         top=np.stack([top_model(g) for g in at]),
         bottom_right=np.stack([bottom_right_model(g) for g in at]),
         bottom_left=np.stack([bottom_left_model(g) for g in at]),
-        emission=np.ascontiguousarray(_quotient(words, scale).T),
+        emission=np.ascontiguousarray(quotient(words, scale).T),
         log_scale=log_scale,
     )
 
 
-def _quotient(numerator: Floats, denominator: Floats) -> Floats:
-    shape = np.broadcast_shapes(numerator.shape, denominator.shape)
-    return np.divide(numerator, denominator, out=np.zeros(shape), where=denominator > 0)
-
-
 def _normalised(weights: Floats) -> Floats:
     """Divide by the sum over the last axis; what has no weight keeps none."""
-    return _quotient(weights, weights.sum(axis=-1, keepdims=True))
+    return quotient(weights, weights.sum(axis=-1, keepdims=True))
