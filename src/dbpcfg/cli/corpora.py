@@ -13,8 +13,11 @@ from dbpcfg.cli.options import (
     ExcludeSpeakers,
     InputFormat,
     MaxLength,
+    Numbers,
     Punctuation,
     Quiet,
+    Rare,
+    Scheme,
     Seed,
     Speakers,
     read_corpus,
@@ -45,13 +48,9 @@ def convert(
     ] = None,
     lowercase: Annotated[bool, typer.Option("--lowercase", help="To lower case.")] = False,
     max_length: MaxLength = None,
-    numbers: Annotated[bool, typer.Option("--numbers", help="All numbers to one form.")] = False,
-    rare: Annotated[
-        int, typer.Option(help="Forms seen at most this often become classes; 0: none.", min=0)
-    ] = 0,
-    scheme: Annotated[
-        Literal["suffix", "shape", "both", "one"], typer.Option(help="Which classes.")
-    ] = "suffix",
+    numbers: Numbers = False,
+    rare: Rare = 0,
+    scheme: Scheme = "suffix",
     no_punctuation: Annotated[
         bool, typer.Option("--no-punctuation", help="Leave punctuation out.")
     ] = False,

@@ -15,7 +15,10 @@ from dbpcfg.cli.options import (
     ExcludeSpeakers,
     InputFormat,
     MaxLength,
+    Numbers,
     Punctuation,
+    Rare,
+    Scheme,
     Seed,
     Speakers,
     TableFormat,
@@ -101,13 +104,9 @@ def induce(
     ] = "chart",
     lowercase: Annotated[bool, typer.Option(help="Learn from words in lower case.")] = True,
     max_length: MaxLength = None,
-    numbers: Annotated[bool, typer.Option("--numbers", help="All numbers are one form.")] = False,
-    rare: Annotated[
-        int, typer.Option(help="Forms seen at most this often become classes; 0: none.", min=0)
-    ] = 0,
-    scheme: Annotated[
-        Literal["suffix", "shape", "both", "one"], typer.Option(help="Which classes.")
-    ] = "suffix",
+    numbers: Numbers = False,
+    rare: Rare = 0,
+    scheme: Scheme = "suffix",
     punctuation: Punctuation = "auto",
     gold: Annotated[
         str | None,

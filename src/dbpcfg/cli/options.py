@@ -28,6 +28,11 @@ MaxLength = Annotated[
     int | None,
     typer.Option(help="Longest sentence, in words without punctuation.", min=1),
 ]
+Numbers = Annotated[bool, typer.Option("--numbers", help="All numbers are one form.")]
+Rare = Annotated[
+    int, typer.Option(help="Forms seen at most this often become classes; 0: none.", min=0)
+]
+Scheme = Annotated[Literal["suffix", "shape", "both", "one"], typer.Option(help="Which classes.")]
 Punctuation = Annotated[
     Literal["auto", "tags", "characters", "both"],
     typer.Option(help="How punctuation is told: auto is by tags where there are any."),
