@@ -25,7 +25,7 @@ from dbpcfg.trees import Tree, read_trees
 from tests.command import COMMAND, dbpcfg, refused
 from tests.induction.small import run as chain_of
 
-RESULTS = ("chains.tsv", "model.npz", "trees.txt")
+RESULTS = ("chains.tsv", "model.npz", "samples.npz", "trees.txt")
 CHAIN = ("trace.tsv", "chain.npz")
 
 

@@ -8,6 +8,7 @@ Where to find what:
 ``dbpcfg.corpus``       readers, preparation, sentences as arrays, synthetic corpora
 ``dbpcfg.grammar``      the PCFG, its file format, and its bounding: h, G(s,d), E⁺
 ``dbpcfg.parsing``      the chart, the left-corner parser, minimum-Bayes-risk decoding
+``dbpcfg.model``        a learned grammar ready for other text
 ``dbpcfg.induction``    the Gibbs step, chains, convergence, runs
 ``dbpcfg.evaluation``   PARSEVAL, noun phrases, labels, significance, memory depths
 ``dbpcfg.rivals``       other ways to get trees, to compare with
@@ -27,14 +28,16 @@ if TYPE_CHECKING:
     from dbpcfg.corpus.reading import read
     from dbpcfg.evaluation.evaluate import evaluate
     from dbpcfg.induction.induce import induce, resume
+    from dbpcfg.modelfiles import load
     from dbpcfg.trees import Tree
 
-__all__ = ["Tree", "__version__", "evaluate", "induce", "read", "resume"]
+__all__ = ["Tree", "__version__", "evaluate", "induce", "load", "read", "resume"]
 
 _HOME = {
     "Tree": "dbpcfg.trees",
     "evaluate": "dbpcfg.evaluation.evaluate",
     "induce": "dbpcfg.induction.induce",
+    "load": "dbpcfg.modelfiles",
     "read": "dbpcfg.corpus.reading",
     "resume": "dbpcfg.induction.induce",
 }

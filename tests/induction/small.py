@@ -11,10 +11,11 @@ from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.grammar.storage import save_grammar
 from dbpcfg.induction.chain import Chain, advance, new_chain
 from dbpcfg.induction.convergence import Schedule
 from dbpcfg.induction.gibbs import Settings
+from dbpcfg.model import Model
+from dbpcfg.modelfiles import save_model
 from tests.strategies import random_grammar
 
 TREES = synthetic_trees("center", sentences=40, vocabulary=4)
@@ -40,7 +41,12 @@ def chain_bits(chain: Chain) -> tuple:
         for s in (chain.best, chain.last)
     ]
     state = (chain.iteration, chain.state.beta, grammar_bits(chain.state.grammar))
-    counts = (chain.burn_in, chain.spans.counts.tobytes(), chain.scores)
+    counts = (
+        tuple(map(grammar_bits, chain.grammars)),
+        chain.burn_in,
+        chain.spans.counts.tobytes(),
+        chain.scores,
+    )
     return chain.settings, chain.logs, chain.betas, samples, state, counts
 
 
@@ -75,7 +81,7 @@ def refuses_damage(path: Path, load: Callable[[], object], same: Callable[[objec
     assert refusals > len(places) / 2
     path.write_bytes(b"some text\n")
     assert refused()
-    save_grammar(random_grammar(2, 3, 1.0, 0), path)
+    save_model(Model(random_grammar(2, 3, 1.0, 0), 1), path)
     assert refused()
     path.unlink()
     with pytest.raises(DbpcfgError, match="cannot be read: No such file"):

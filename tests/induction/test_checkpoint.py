@@ -98,7 +98,7 @@ def test_another_corpus(path):
         ({"iteration": "x"}, {}),
         ({"best": [1]}, {}),
         ({"scores": [1, 2]}, {}),
-        ({"version": 2}, {}),
+        ({"version": 1}, {}),
         ({"format": "dbpcfg corpus"}, {}),
         ({}, {"betas": 2}),
         ({}, {"spans": 5}),

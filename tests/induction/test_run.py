@@ -105,7 +105,7 @@ def test_ended_at_every_file(reference, tmp_path, monkeypatch, after):
     """Not by chance: before or after each file takes its name."""
     replace = os.replace
     files = len(written(reference))
-    assert files == 9
+    assert files == 10
     for fatal in range(1, files + 1):
         path, calls = tmp_path / str(fatal), itertools.count(1)
 

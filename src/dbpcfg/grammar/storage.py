@@ -1,48 +1,41 @@
-"""A grammar as a file (see ``dbpcfg.archive`` for what makes it safe to read).
-
-The arrays are ``root``, ``binary`` and ``lexical``; the header has the words in order.
-"""
+"""Several grammars over one vocabulary as two arrays, for files that hold them."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from dbpcfg.archive import ArchiveError, read_archive, write_archive
+from dbpcfg.archive import ArchiveError
 from dbpcfg.corpus.encoded import Vocabulary
-from dbpcfg.errors import DbpcfgError, GrammarError
 from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.kernels import Floats
 
-FORMAT, VERSION = "dbpcfg grammar", 1
-_ARRAYS = ("root", "binary", "lexical")
-
-
-def save_grammar(grammar: Grammar, path: str | Path) -> None:
-    """Write a grammar; the same grammar always gives the same bytes."""
-    arrays = {name: getattr(grammar, name) for name in _ARRAYS}
-    words = {"words": list(grammar.vocabulary.words)}
-    write_archive(Path(path), FORMAT, VERSION, words, arrays)
+STACKED = ("grammars_root", "grammars_rows")
 
 
-def load_grammar(path: str | Path) -> Grammar:
-    """Read a grammar, or say what is wrong with the file."""
-    try:
-        header, arrays = read_archive(
-            Path(path), FORMAT, VERSION, dict.fromkeys(_ARRAYS, np.float64)
-        )
-        return Grammar(vocabulary=Vocabulary(_words(header)), **arrays)
-    except DbpcfgError as error:
-        raise GrammarError(f"{path}: {error}") from None
+def stacked(grammars: Sequence[Grammar]) -> dict[str, Floats]:
+    """π and the rows of every grammar: ``[s, c]`` and ``[s, c, rule]``."""
+    if not grammars:
+        return {"grammars_root": np.empty((0, 0)), "grammars_rows": np.empty((0, 0, 0))}
+    return {
+        "grammars_root": np.stack([grammar.root for grammar in grammars]),
+        "grammars_rows": np.stack([grammar.rows for grammar in grammars]),
+    }
 
 
-def _words(header: dict[str, Any]) -> tuple[str, ...]:
-    words = header.get("words")
-    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-        raise ArchiveError("the words in its header must be a list of texts")
-    try:
-        "".join(words).encode()
-    except UnicodeEncodeError as error:
-        raise ArchiveError(f"its words are not Unicode text ({error.reason})") from None
-    return tuple(words)
+def unstacked(arrays: Mapping[str, Any], vocabulary: Vocabulary) -> list[Grammar]:
+    """The grammars again, or why the arrays are none."""
+    roots, rows = (arrays[name] for name in STACKED)
+    if not len(roots) == len(rows):
+        raise ArchiveError("its grammars have not as many roots as rows")
+    if not len(roots):
+        return []
+    K, W = roots.shape[-1], len(vocabulary)
+    if roots.ndim != 2 or rows.shape[1:] != (K, K * K + W):
+        raise ArchiveError(f"its grammars do not have {K} categories and {W} words")
+    return [
+        Grammar(root, row[:, : K * K].reshape(K, K, K), row[:, K * K :], vocabulary)
+        for root, row in zip(roots, rows, strict=True)
+    ]

@@ -19,6 +19,9 @@ from dbpcfg.parsing.spans import SpanCounts
 
 Trees = Literal["mbr", "best", "last"]
 
+GRAMMARS_KEPT = 8
+"""The most grammars of a chain that are kept to parse other text with."""
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -45,6 +48,8 @@ class Chain:
     best: Sample | None = None
     """The sample of greatest log-likelihood: of all restarts, then of the iterations that count."""
     last: Sample | None = None
+    grammars: list[Grammar] = field(default_factory=list)
+    """Grammars of every 1st, 2nd, 4th … retained iteration: always evenly spaced, and few."""
     scores: dict[int, float] = field(default_factory=dict)
     """F1 after some iterations, if there are gold trees; for the record only."""
 
@@ -111,8 +116,21 @@ def _iterate(chain: Chain, corpus: Encoded, schedule: Schedule, threads: int) ->
     )
     if chain.burn_in is not None:
         chain.spans.add(after.derivations)
+        _keep(chain, before.grammar)
     if chain.best is None or after.log_likelihood > chain.best.log_likelihood:
         chain.best = chain.last
+
+
+def _keep(chain: Chain, grammar: Grammar) -> None:
+    """Keep this grammar if its turn has come; if there are too many then, every second one goes."""
+    number = chain.retained - 1
+    spacing = 1
+    while number > GRAMMARS_KEPT * spacing:
+        spacing *= 2
+    if number % spacing == 0:
+        chain.grammars.append(grammar)
+        if len(chain.grammars) > GRAMMARS_KEPT:
+            chain.grammars = chain.grammars[::2]
 
 
 def _race(chain: Chain, corpus: Encoded) -> None:

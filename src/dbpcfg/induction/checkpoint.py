@@ -14,17 +14,19 @@ from dbpcfg.archive import ArchiveError, read_archive, write_archive
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.grammar.storage import STACKED, stacked, unstacked
 from dbpcfg.induction.chain import Chain, Sample
 from dbpcfg.induction.gibbs import Settings, State
 from dbpcfg.parsing.spans import SpanCounts
 
-FORMAT, VERSION = "dbpcfg chain", 1
+FORMAT, VERSION = "dbpcfg chain", 2
 
 _GRAMMAR = ("root", "binary", "lexical")
 _DTYPES: dict[str, Any] = {
     **dict.fromkeys(_GRAMMAR, np.float64),
     **{f"{sample}_{name}": np.float64 for sample in ("best", "last") for name in _GRAMMAR},
     **{f"{sample}_nodes": np.int32 for sample in ("best", "last")},
+    **dict.fromkeys(STACKED, np.float64),
     "logs": np.float64,
     "betas": np.float64,
     "spans": np.int32,
@@ -55,6 +57,7 @@ def save_chain(chain: Chain, corpus: Encoded, path: Path) -> None:
     grammars = {"": chain.state.grammar, "best_": chain.best.grammar, "last_": chain.last.grammar}
     for prefix, grammar in grammars.items():
         arrays |= {prefix + name: getattr(grammar, name) for name in _GRAMMAR}
+    arrays |= stacked(chain.grammars)
     write_archive(path, FORMAT, VERSION, header, arrays)
 
 
@@ -105,6 +108,7 @@ def _chain(
         burn_in=header["burn_in"],
         best=sample("best"),
         last=sample("last"),
+        grammars=unstacked(arrays, corpus.vocabulary),
         scores={int(iteration): float(score) for iteration, score in header["scores"]},
     )
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from types import UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any
 
 from dbpcfg import __version__
 from dbpcfg.corpus.preparation import Preparation
@@ -16,6 +14,7 @@ from dbpcfg.files import written_whole
 from dbpcfg.induction.chain import Trees
 from dbpcfg.induction.convergence import Schedule
 from dbpcfg.induction.gibbs import Settings
+from dbpcfg.options import options_of, table_of
 
 FORMAT, VERSION = "dbpcfg run", 1
 
@@ -100,7 +99,7 @@ def load_configuration(path: Path) -> Configuration:
     except ValueError as error:
         raise DbpcfgError(f"{path} is not TOML: {error}") from None
     try:
-        kind = _table(content, "format")
+        kind = table_of(content, "format")
         if kind.get("name") != FORMAT:
             raise DbpcfgError(f"its [format] does not say that it is a {FORMAT!r}")
         version = kind.get("version")
@@ -110,12 +109,12 @@ def load_configuration(path: Path) -> Configuration:
                 "use the version of dbpcfg that it was made with"
             )
         return Configuration(
-            model=Settings(**{"depth": None, **_options(content, "model", Settings)}),
-            schedule=Schedule(**_options(content, "schedule", Schedule)),
-            preparation=Preparation(**_options(content, "preparation", Preparation)),
-            **_options(content, "run", Configuration, ("chains", "trees", "gold")),
-            corpus=_table(content, "corpus"),
-            versions=_table(content, "versions"),
+            model=Settings(**{"depth": None, **options_of(content, "model", Settings)}),
+            schedule=Schedule(**options_of(content, "schedule", Schedule)),
+            preparation=Preparation(**options_of(content, "preparation", Preparation)),
+            **options_of(content, "run", Configuration, ("chains", "trees", "gold")),
+            corpus=table_of(content, "corpus"),
+            versions=table_of(content, "versions"),
         )
     except DbpcfgError as error:
         raise DbpcfgError(f"{path}: {error}") from None
@@ -123,35 +122,3 @@ def load_configuration(path: Path) -> Configuration:
 
 def _without_none(options: Any) -> dict[str, Any]:
     return {name: value for name, value in asdict(options).items() if value is not None}
-
-
-def _table(content: dict[str, Any], name: str) -> dict[str, Any]:
-    table = content.get(name, {})
-    if not isinstance(table, dict):
-        raise DbpcfgError(f"[{name}] must be a table")
-    return table
-
-
-def _options(
-    content: dict[str, Any], name: str, kind: type, known: Sequence[str] = ()
-) -> dict[str, Any]:
-    """The options in a table, if they are fields of ``kind`` and of the types that these have."""
-    table, hints = _table(content, name), get_type_hints(kind)
-    for option, value in table.items():
-        if option not in (known or hints):
-            raise DbpcfgError(f"[{name}] has {option!r}, which is no option of it")
-        if not _fits(value, hints[option]):
-            raise DbpcfgError(f"[{name}] has {option} = {value!r}, which cannot be")
-    return table
-
-
-def _fits(value: Any, hint: Any) -> bool:
-    """Whether a value from TOML is what a field is annotated with."""
-    origin, parts = get_origin(hint), get_args(hint)
-    if origin is Literal:
-        return value in parts
-    if origin in (Union, UnionType):
-        return any(_fits(value, part) for part in parts)
-    if origin is list:
-        return isinstance(value, list) and all(_fits(item, parts[0]) for item in value)
-    return type(value) in ((int, float) if hint is float else (hint,))

@@ -6,7 +6,8 @@
 ``gold.npz``          gold spans, if scores are logged
 ``chains/0/``         ``chain.npz``: the chain's whole state; ``trace.tsv``: its log-likelihoods
 ``chains.tsv``        what each chain came to, and which one was chosen
-``model.npz``         the chosen grammar and its vocabulary
+``model.npz``         the chosen grammar, its words, its bound and how text is prepared for it
+``samples.npz``       other grammars of the same chain after burn-in
 ``trees.txt``         one bracketed tree for each sentence, in order, in the words as written
 ====================  =========================================================================
 
@@ -20,6 +21,7 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +29,6 @@ import numpy as np
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.files import written_whole
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.grammar.storage import save_grammar
 from dbpcfg.induction.chain import Chain, trees_of
 from dbpcfg.induction.checkpoint import load_chain, save_chain
 from dbpcfg.induction.configuration import (
@@ -40,7 +41,9 @@ from dbpcfg.induction.convergence import Agreement, agreement
 from dbpcfg.induction.gibbs import Settings
 from dbpcfg.induction.gold import GoldSpans, load_gold, save_gold
 from dbpcfg.induction.material import Material, load_material, save_material
-from dbpcfg.parsing.derivations import as_tree
+from dbpcfg.model import Model, unknown_mass
+from dbpcfg.modelfiles import MODEL, SAMPLES, save_model, save_samples
+from dbpcfg.parsing.derivations import Derivations, as_tree
 from dbpcfg.trees import Tree
 
 _TEMPORARY = re.compile(r"\.(\w+\.(?:npz|toml|tsv|txt))\.[0-9a-f]{16}$")
@@ -70,6 +73,21 @@ class Run:
         """The grammar of greatest log-likelihood among the best chain's retained samples."""
         assert self.best.best is not None
         return self.best.best.grammar
+
+    @cached_property
+    def model(self) -> Model:
+        """The grammar ready for other text."""
+        chain, settings = self.best, self.configuration.model
+        assert chain.best is not None
+        K, W = settings.categories, len(self.material.forms.vocabulary)
+        counts = Derivations(chain.best.nodes, self.material.forms).counts(K)
+        return Model(
+            self.grammar,
+            settings.depth,
+            self.configuration.preparation,
+            unknown_mass(counts.rows.sum(axis=1), chain.betas[chain.best.iteration - 1], K, W),
+            tuple(chain.grammars),
+        )
 
     def trees(self, chain: Chain | None = None) -> list[Tree]:
         """A tree for every sentence, in its words as written."""
@@ -167,7 +185,8 @@ class RunDirectory:
         run = Run(self.configuration, self.material, chains)
         with _plain_errors(self.path):
             _write(self.path / "chains.tsv", _summary(run))
-            save_grammar(run.grammar, self.path / "model.npz")
+            save_samples(run.best.grammars, self.path / SAMPLES)
+            save_model(run.model, self.path / MODEL)
             _write(self.path / "trees.txt", (str(tree) for tree in run.trees()))
         return run
 
@@ -211,7 +230,7 @@ def _is_run(path: Path) -> bool:
 def _remove_results(path: Path) -> None:
     """Remove what an earlier run wrote and nothing else: states first, or they would be resumed."""
     chains = ("chains/*/chain.npz", "chains/*/trace.tsv")
-    for name in (*chains, "chains.tsv", "model.npz", "trees.txt", "gold.npz"):
+    for name in (*chains, "chains.tsv", MODEL, SAMPLES, "trees.txt", "gold.npz"):
         for old in path.glob(name):
             old.unlink()
     for folder in path.glob("chains/*"):

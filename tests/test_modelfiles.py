@@ -1,4 +1,4 @@
-"""Grammar files: exact round trips, and every kind of bad file refused by name."""
+"""Model files: exact round trips, and every kind of bad file refused by name."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import re
 import struct
 import tracemalloc
 import zipfile
+from dataclasses import asdict
 from itertools import product
 from pathlib import Path
 
@@ -18,13 +19,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbpcfg.corpus.encoded import Vocabulary
+from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.errors import GrammarError
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.grammar.storage import load_grammar, save_grammar
+from dbpcfg.model import Model
+from dbpcfg.modelfiles import load_model, save_model
 from tests.strategies import random_grammar
 
 ARRAYS = ("root", "binary", "lexical")
 LITTLE = random_grammar(K=2, W=3, concentration=0.5, seed=0)
+UNSEEN = np.array([0.1, 0.0])
+MODEL = Model(LITTLE, 2, Preparation(rare=1), UNSEEN)
 
 any_word = st.text() | st.sampled_from(
     ["", "\n", "\r\n", "\0", '"', "\\", "\u2028", "é", "é", "🐕"]
@@ -32,8 +37,10 @@ any_word = st.text() | st.sampled_from(
 any_words = st.lists(any_word, min_size=1, max_size=6, unique=True)
 
 
-def bits(grammar):
-    return grammar.vocabulary.words, *(getattr(grammar, name).tobytes() for name in ARRAYS)
+def bits(model):
+    arrays = (getattr(model.grammar, name).tobytes() for name in ARRAYS)
+    rest = (model.depth, model.preparation, model.unknown.tobytes())
+    return model.grammar.vocabulary.words, *arrays, *rest
 
 
 @pytest.fixture(scope="module")
@@ -44,14 +51,14 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def good(folder):
     """The bytes of a good file."""
-    save_grammar(LITTLE, folder / "good.npz")
+    save_model(MODEL, folder / "good.npz")
     return (folder / "good.npz").read_bytes()
 
 
 def load(folder, data):
     path = folder / "file.npz"
     path.write_bytes(data)
-    return load_grammar(path)
+    return load_model(path)
 
 
 def refusal(folder, data):
@@ -67,20 +74,29 @@ def refusal(folder, data):
 # --- round trips ----------------------------------------------------------------------------------
 
 
-@given(any_words, st.integers(1, 4), st.sampled_from([0.01, 1.0]), st.integers(0, 2**32 - 1))
-def test_round_trip_is_exact(folder, words, K, concentration, seed):
+@given(
+    any_words,
+    st.integers(1, 4),
+    st.sampled_from([0.01, 1.0]),
+    st.integers(0, 2**32 - 1),
+    st.none() | st.integers(1, 5),
+    st.floats(0, 0.9),
+)
+def test_round_trip_is_exact(folder, words, K, concentration, seed, depth, unseen):
     drawn = random_grammar(K, len(words), concentration, seed)
     arrays = {name: getattr(drawn, name) for name in ARRAYS}
     grammar = Grammar(**arrays, vocabulary=Vocabulary(tuple(words)))
     path = folder / "round.npz"
-    save_grammar(grammar, path)
-    again = load_grammar(path)
-    assert bits(again) == bits(grammar)
-    assert not again.binary.flags.writeable
+    model = Model(grammar, depth, Preparation(scheme="both"), np.full(K, unseen))
+    save_model(model, path)
+    again = load_model(path)
+    assert bits(again) == bits(model)
+    assert not again.grammar.binary.flags.writeable
+    assert not again.unknown.flags.writeable
 
 
 def test_same_grammar_same_bytes(folder, good):
-    save_grammar(load(folder, good), str(folder / "again.npz"))
+    save_model(load(folder, good), str(folder / "again.npz"))
     assert (folder / "again.npz").read_bytes() == good
 
 
@@ -88,11 +104,11 @@ def test_numpy_reads_it_without_pickles(folder, good):
     with np.load(io.BytesIO(good), allow_pickle=False) as file:
         assert file["binary"].tobytes() == LITTLE.binary.tobytes()
         header = json.loads(file["header"].tobytes().decode())
-    assert header == {"format": "dbpcfg grammar", "version": 1, "words": ["w0", "w1", "w2"]}
+    assert header == GOOD
 
 
 def test_saving_leaves_no_other_file(tmp_path):
-    save_grammar(LITTLE, tmp_path / "grammar.npz")
+    save_model(MODEL, tmp_path / "grammar.npz")
     assert os.listdir(tmp_path) == ["grammar.npz"]
 
 
@@ -100,26 +116,26 @@ def test_saving_leaves_no_other_file(tmp_path):
 
 
 def test_no_such_file(tmp_path):
-    with pytest.raises(FileNotFoundError):
-        load_grammar(tmp_path / "none.npz")
+    with pytest.raises(GrammarError, match=r"none\.npz cannot be read: No such file"):
+        load_model(tmp_path / "none.npz")
 
 
 def test_a_directory(tmp_path):
-    with pytest.raises(IsADirectoryError):
-        load_grammar(tmp_path)
+    with pytest.raises(GrammarError, match="cannot be read: Is a directory"):
+        load_model(tmp_path)
 
 
 def test_a_file_as_directory(folder, good):
-    with pytest.raises(NotADirectoryError):
-        load_grammar(folder / "good.npz" / "x.npz")
+    with pytest.raises(GrammarError, match="cannot be read: Not a directory"):
+        load_model(folder / "good.npz" / "x.npz")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_not_allowed(tmp_path):
-    save_grammar(LITTLE, tmp_path / "grammar.npz")
+    save_model(MODEL, tmp_path / "grammar.npz")
     (tmp_path / "grammar.npz").chmod(0)
-    with pytest.raises(PermissionError):
-        load_grammar(tmp_path / "grammar.npz")
+    with pytest.raises(GrammarError, match="cannot be read: Permission denied"):
+        load_model(tmp_path / "grammar.npz")
 
 
 # --- damage ---------------------------------------------------------------------------------------
@@ -127,7 +143,7 @@ def test_not_allowed(tmp_path):
 
 def test_cut_short_anywhere(folder, good):
     for length in range(len(good)):
-        assert "not a dbpcfg grammar file, or a damaged one" in refusal(folder, good[:length])
+        assert "not a dbpcfg model file, or a damaged one" in refusal(folder, good[:length])
 
 
 def loads_the_same_or_is_refused(folder, data):
@@ -136,7 +152,7 @@ def loads_the_same_or_is_refused(folder, data):
     except GrammarError:
         assert refusal(folder, data)
         return False
-    assert bits(found) == bits(LITTLE)
+    assert bits(found) == bits(MODEL)
     return True
 
 
@@ -167,7 +183,7 @@ def test_any_bytes_changed(folder, good, data):
 
 @given(st.binary(max_size=200))
 def test_not_a_zip(folder, data):
-    assert "not a dbpcfg grammar file, or a damaged one" in refusal(folder, data)
+    assert "not a dbpcfg model file, or a damaged one" in refusal(folder, data)
 
 
 # --- archives of other things ---------------------------------------------------------------------
@@ -206,9 +222,9 @@ def archive(good, compression=zipfile.ZIP_STORED, **changes):
 
 
 def test_the_helper_changes_nothing_by_itself(folder, good):
-    assert bits(load(folder, archive(good))) == bits(LITTLE)
+    assert bits(load(folder, archive(good))) == bits(MODEL)
     rows = claimed((2, 3), LITTLE.lexical.tobytes())
-    assert bits(load(folder, archive(good, lexical=rows))) == bits(LITTLE)
+    assert bits(load(folder, archive(good, lexical=rows))) == bits(MODEL)
 
 
 @pytest.mark.parametrize(
@@ -232,7 +248,7 @@ def test_an_entry_twice(folder, good):
 @pytest.mark.parametrize("compression", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_compressed(folder, good, compression):
     assert refusal(folder, archive(good, compression)) == (
-        "header.npy is compressed; dbpcfg grammar files are not"
+        "header.npy is compressed; dbpcfg model files are not"
     )
 
 
@@ -334,6 +350,10 @@ def test_the_header_must_be_bytes(folder, good):
         ("root", np.full(3, 1 / 3), "expected root of shape (3,) and binary of shape (3, 3, 3)"),
         ("binary", LITTLE.binary.reshape(4, 2), "expected root of shape (2,) and binary of shape"),
         ("lexical", LITTLE.lexical[:, :2], "expected lexical of shape (2, 3)"),
+        ("unknown", [0.5, 1.0], "unknown must be 2 probabilities"),
+        ("unknown", [0.5, -0.1], "unknown must be 2 probabilities"),
+        ("unknown", [0.5, np.nan], "unknown must be 2 probabilities"),
+        ("unknown", [0.5], "unknown must be 2 probabilities"),
     ],
 )
 def test_not_a_grammar(folder, good, name, array, reason):
@@ -341,7 +361,13 @@ def test_not_a_grammar(folder, good, name, array, reason):
     assert refusal(folder, archive(good, **{name: entry})).startswith(reason)
 
 
-GOOD = {"format": "dbpcfg grammar", "version": 1, "words": ["w0", "w1", "w2"]}
+GOOD = {
+    "format": "dbpcfg model",
+    "version": 1,
+    "words": ["w0", "w1", "w2"],
+    "depth": 2,
+    "preparation": asdict(Preparation(rare=1)),
+}
 
 
 @pytest.mark.parametrize(
@@ -354,11 +380,11 @@ GOOD = {"format": "dbpcfg grammar", "version": 1, "words": ["w0", "w1", "w2"]}
         (b'{"a":' * 100_000, "its header is not JSON in UTF-8"),
         (json.dumps(GOOD).encode("utf-16"), "its header is not JSON in UTF-8"),
         (b'{"version": ' + b"1" * 5000 + b"}", "its header is not JSON in UTF-8"),
-        (b"null", "its header does not say that it is a 'dbpcfg grammar'"),
-        (b"[]", "its header does not say that it is a 'dbpcfg grammar'"),
-        (b"{}", "its header does not say that it is a 'dbpcfg grammar'"),
-        ({"format": "dbpcfg run"}, "its header does not say that it is a 'dbpcfg grammar'"),
-        ({"format": ["dbpcfg grammar"]}, "its header does not say that it is a 'dbpcfg grammar'"),
+        (b"null", "its header does not say that it is a 'dbpcfg model'"),
+        (b"[]", "its header does not say that it is a 'dbpcfg model'"),
+        (b"{}", "its header does not say that it is a 'dbpcfg model'"),
+        ({"format": "dbpcfg run"}, "its header does not say that it is a 'dbpcfg model'"),
+        ({"format": ["dbpcfg model"]}, "its header does not say that it is a 'dbpcfg model'"),
         ({"version": 2}, "it has version 2 of the format; this program reads version 1"),
         ({"version": "1"}, "it has version '1' of the format; this program reads version 1"),
         ({"version": None}, "it has version None of the format; this program reads version 1"),
@@ -370,6 +396,14 @@ GOOD = {"format": "dbpcfg grammar", "version": 1, "words": ["w0", "w1", "w2"]}
         ({"words": ["a", "b", "a"]}, "the vocabulary has 'a' twice"),
         ({"words": ["a", "b"]}, "expected lexical of shape (2, 2)"),
         ({"words": []}, "a grammar needs categories and words, got 2 and 0"),
+        ({"words": ["a", "b", "<unknown>"]}, "the grammar has a word <unknown> already"),
+        ({"depth": 0}, "the depth bound must be"),
+        ({"depth": 1.5}, "its depth must be a whole number, or null, got 1.5"),
+        ({"depth": True}, "its depth must be a whole number, or null, got True"),
+        ({"preparation": []}, "[preparation] must be a table"),
+        ({"preparation": {"lowercase": 1}}, "[preparation] has lowercase = 1, which cannot be"),
+        ({"preparation": {"rare": -1}}, "rare must be 0 (off) or a number of occurrences, got -1"),
+        ({"preparation": {"shout": True}}, "[preparation] has 'shout', which is no option of it"),
     ],
 )
 def test_bad_header(folder, good, text, reason):
@@ -431,7 +465,7 @@ def test_strange_directories(folder, good, offset, value):
 
 
 def test_a_comment_does_not_matter(folder, good):
-    assert bits(load(folder, edited(good, END, 20, "<H", 3) + b"hey")) == bits(LITTLE)
+    assert bits(load(folder, edited(good, END, 20, "<H", 3) + b"hey")) == bits(MODEL)
 
 
 def test_messages_are_one_line(folder, good):
