@@ -14,7 +14,9 @@ G      row c: ``binary[c, a, b]`` is G[c → a b] and ``lexical[c, w]`` is G[c �
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from copy import copy
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -29,7 +31,7 @@ SMALLEST_BETA = 1e-12
 
 
 def category_name(category: int) -> str:
-    """The label that a category has in printed trees."""
+    """The label that a category has in printed trees, unless its grammar has names."""
     return f"X{category}"
 
 
@@ -70,6 +72,8 @@ class Grammar:
     binary: Floats
     lexical: Floats
     vocabulary: Vocabulary
+    names: tuple[str, ...] = field(init=False)
+    """The label of each category in printed trees: X0, X1, … unless ``named`` otherwise."""
 
     def __post_init__(self) -> None:
         for name in ("root", "binary", "lexical"):
@@ -89,6 +93,7 @@ class Grammar:
                 f"expected lexical of shape ({K}, {W}) for {K} categories and {W} words, "
                 f"got {self.lexical.shape}"
             )
+        object.__setattr__(self, "names", tuple(map(category_name, range(K))))
         for name in ("root", "binary", "lexical"):
             array = getattr(self, name)
             if not (np.isfinite(array).all() and (array >= 0).all()):
@@ -106,6 +111,15 @@ class Grammar:
         """K, the number of categories."""
         return int(self.root.shape[0]) if self.root.ndim == 1 else 0
 
+    def named(self, names: Iterable[str]) -> Grammar:
+        """The same grammar, with other names for its categories."""
+        names, K = tuple(names), self.categories
+        if len(names) != K or len(set(names)) != K or not all(names):
+            raise GrammarError(f"expected {K} different names of categories, got {names!r:.200}")
+        same = copy(self)
+        object.__setattr__(same, "names", names)
+        return same
+
     @property
     def rows(self) -> Floats:
         """G as the paper writes it: row c has its K² binary rules, then its W words."""
@@ -116,6 +130,12 @@ class Grammar:
         """lex(c) = Σ_w G[c → w], the probability that c is a word's category."""
         mass: Floats = self.lexical.sum(axis=1)
         return mass
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: each category with its most probable rules and words."""
+        from dbpcfg.grammar.display import grammar_html
+
+        return grammar_html(self)
 
     def log_probability(self, counts: Counts) -> float:
         """Log-probability of derivations that use these rules, without any bound."""
