@@ -1,0 +1,97 @@
+"""Sentences followed word by word, with all stores or with a beam, on several threads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.grammar.bounding import check_depth
+from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.kernels import Floats, Ints, in_pieces
+from dbpcfg.parsing.leftcorner.beam import LARGEST_NUMBER, follow_beam
+from dbpcfg.parsing.leftcorner.measures import Trace, empty_trace, follow, next_word_entropies
+from dbpcfg.parsing.leftcorner.models import left_corner_models
+from dbpcfg.parsing.leftcorner.parser import MOST_BYTES
+
+EXACT_BYTES = 32 * 2**20
+"""Tables of all stores larger than this, for each thread, make way for a beam if none is given."""
+BEAM = 2000
+"""The beam, if none is given."""
+
+
+class Followed(NamedTuple):
+    """One sentence, followed word by word; the last entry is its end."""
+
+    trace: Trace
+    entropies: Floats
+    """[t] of what comes next, before word t; in nats."""
+
+
+class WordByWord:
+    """A grammar and a bound, ready to follow sentences.
+
+    With the ``beam`` most probable stores after each word; 0: all; None: all unless their tables
+    are large.
+    """
+
+    def __init__(self, grammar: Grammar, depth: int, beam: int | None = None) -> None:
+        K = grammar.categories
+        self.stores = sum(K ** (2 * d) for d in range(check_depth(depth) + 1))
+        exact = 24 * self.stores
+        if beam is None:
+            beam = BEAM if exact > EXACT_BYTES else 0
+        if beam < 0:
+            raise DbpcfgError(f"the beam must be 0 (all stores) or a number of them, got {beam}")
+        self.beam = beam
+        inner = (self.stores - 1) // K**2  # stores on which a fragment can lie
+        needed = 16 * K**2 * min(3 * beam, inner) if beam else exact
+        if needed > MOST_BYTES or (beam and self.stores >= LARGEST_NUMBER):
+            what = f"a beam of {beam:,}" if beam else "following all"
+            raise DbpcfgError(
+                f"{what} of {self.stores:.3g} stores ({K} categories, depth {depth}) is too much: "
+                f"it would need {needed / 2**30:,.0f} GiB; choose a smaller "
+                f"{'beam' if needed > MOST_BYTES and beam else 'depth'}"
+                f"{'' if beam else f', or a beam of, say, {BEAM:,}'}"
+            )
+        self.grammar, self.depth = grammar, depth
+        self.models = left_corner_models(grammar, depth)
+        M = self.models
+        self._words = np.ascontiguousarray((M.emission * np.exp(M.log_scale)[:, np.newaxis]).T)
+
+    def follow(self, words: Ints) -> Followed:
+        """Follow one sentence; the number −1 is a word that no category emits."""
+        trace, entropies = empty_trace(len(words), len(self._words)), np.empty(len(words) + 1)
+        if self.beam:
+            follow_beam(words, self.models, self.beam, trace)
+        else:
+            follow(words, self.models, trace)
+        next_word_entropies(trace.category, trace.ended, self._words, entropies)
+        return Followed(trace, entropies)
+
+    def follow_all(self, sentences: Sequence[Ints], threads: int = 1) -> list[Followed]:
+        """Follow some sentences; the number of threads changes nothing but the time it takes."""
+        longest_first = sorted(range(len(sentences)), key=lambda s: -len(sentences[s]))
+        followed: dict[int, Followed] = {}
+
+        def work(first: int, last: int) -> None:
+            for s in longest_first[first:last]:
+                followed[s] = self.follow(sentences[s])
+
+        in_pieces(work, len(sentences), threads)
+        return [followed[s] for s in range(len(sentences))]
+
+    def fragments(self, number: int) -> list[tuple[int, int]]:
+        """The store with this number: top and bottom sign of each of its fragments."""
+        K = self.grammar.categories
+        depth = 0
+        while number >= K ** (2 * depth):
+            number -= K ** (2 * depth)
+            depth += 1
+        signs = []
+        for _ in range(depth):
+            number, fragment = divmod(number, K * K)
+            signs.append(divmod(fragment, K))
+        return signs[::-1]
