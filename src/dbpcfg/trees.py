@@ -43,6 +43,7 @@ _OUTSIDE = re.compile(rf"[^()\r\n]{{1,{_QUOTED}}}(?<!\s)", re.ASCII)
 _LOOKS_LIKE = "a tree looks like (S (NP (D the) (N dog)) (V barks))"
 _BRACKET_IN_WORD = "a bracket inside a word is written -LRB- or -RRB-"
 _REPR_LENGTH = 200
+_PICTURE_WORDS = 500
 
 
 class Span(NamedTuple):
@@ -234,6 +235,12 @@ class Tree:
     def __repr__(self) -> str:  # never fails, and never floods the screen
         text = self._start(_REPR_LENGTH, lambda token, _: repr(str(token))[1:-1])
         return f"<Tree {text[:_REPR_LENGTH]}{'…' if len(text) > _REPR_LENGTH else ''}>"
+
+    def _repr_svg_(self) -> str | None:
+        """What notebooks show: a picture, or the brackets if no screen is wide enough for it."""
+        from dbpcfg.pictures.svg import tree_svg
+
+        return tree_svg(self) if len(self) <= _PICTURE_WORDS else None
 
     # --- NLTK -----------------------------------------------------------------------------------
 
