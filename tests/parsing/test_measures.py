@@ -15,7 +15,9 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.bounding import containment, fitting_mass
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.parsing.chart.parser import ChartParser
+from dbpcfg.parsing.leftcorner.filtering import step
 from dbpcfg.parsing.leftcorner.parser import LeftCornerParser
+from dbpcfg.parsing.leftcorner.products import step_by_products
 from dbpcfg.parsing.leftcorner.wordbyword import Followed, WordByWord
 from tests.parsing.finite import Derivation, derivations, embedding_grammar, finite_grammar
 from tests.strategies import encode, grammars_and_sentences, random_grammar
@@ -179,6 +181,19 @@ def test_next_words_are_ratios_of_prefix_probabilities(grammar_and_words, depth)
     assert trace.ended[-1] == pytest.approx(end, **CLOSE)
     assert trace.category[-1].sum() + trace.ended[-1] == pytest.approx(1.0, **CLOSE)
     assert entropies[-1] == pytest.approx(entropy([*ratios, end]), **CLOSE)
+
+
+@settings(max_examples=60)
+@given(grammars_and_sentences(), st.integers(1, 3))
+def test_products_make_the_same_step(grammar_and_words, depth):
+    grammar, words = grammar_and_words
+    assume(fitting_mass(grammar, containment(grammar, depth)) > 0)
+    M = WordByWord(grammar, depth).models
+    v = np.random.default_rng(words).random(WordByWord(grammar, depth).stores)
+    ours, theirs = np.empty_like(v), np.empty_like(v)
+    step_by_products(v, M, M.emission[words[0]], ours)
+    step(v, M, M.emission[words[0]], False, theirs)
+    assert ours == pytest.approx(theirs, rel=1e-12, abs=1e-15)
 
 
 def test_one_word_and_three_hundred():

@@ -11,6 +11,7 @@ top and bottom signs; every one of these models follows from the bounded grammar
 ``stores``      store sequences, trees, and rule counts: each from the other
 ``marginals``   posterior probabilities of labelled spans, by forward and backward
 ``parser``      all of it for a corpus, on several threads; prefix probabilities
+``products``    the step of the forward distribution by matrix products
 ``measures``    what is expected before each word, and what the word tells
 ``beam``        the same with the most probable stores only
 ``wordbyword``  either of them for many sentences, on several threads

@@ -13,8 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from dbpcfg.kernels import Floats, Ints, Longs, kernel
-from dbpcfg.parsing.leftcorner.filtering import offset, step
+from dbpcfg.parsing.leftcorner.filtering import offset
 from dbpcfg.parsing.leftcorner.models import Models
+from dbpcfg.parsing.leftcorner.products import step_by_products
 
 BLOCK = 2**20
 """Probabilities of next words held at once."""
@@ -152,7 +153,7 @@ def follow(words: Ints, M: Models, trace: Trace) -> None:
             return
         total = 0.0
         if words[t] >= 0:
-            step(v, M, M.emission[words[t]], False, following)
+            step_by_products(v, M, M.emission[words[t]], following)
             total = following.sum()
         trace.lost[t] = 0.0
         if total == 0.0:

@@ -1,0 +1,76 @@
+"""One word as a few matrix products: the step of the forward distribution, for sums only.
+
+The four cases of ``filtering.fork`` and ``filtering.complete`` are two once one looks at what the
+word finishes. Below the bottom sign y of a store q of depth d, a category c is finished if the word
+forks and is a c, or if it is the b awaited by a fragment c/b on q::
+
+    finished[q, c] = v[q] F_d(1|y) P_d(c|y) o[c]  +  Σ_b v[q c/b] F_d+1(0|b) o[b]
+
+Then c joins y, or begins a fragment a/b' on q::
+
+    v'[q, b' for y] = Σ_c finished[q, c] J_d(1|y c) B_R,d(b'|y c)
+    v'[q a/b']      = Σ_c finished[q, c] J_d(0|y c) A_d(a|y c) B_L,d+1(b'|a c)
+
+For stores with the same y both are products with one matrix.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dbpcfg.kernels import Floats, kernel
+from dbpcfg.parsing.leftcorner.filtering import offset
+from dbpcfg.parsing.leftcorner.models import Models
+
+
+@kernel
+def joining(M: Models, d: int, y: int, signs: int, matrix: Floats) -> None:
+    """``[c, b']``: J_d(1|y c) B_R,d(b'|y c)."""
+    for c in range(len(matrix)):
+        for b in range(signs):
+            matrix[c, b] = M.join[d, y, c, 1] * M.bottom_right[d, y, c, b]
+
+
+@kernel
+def beginning(M: Models, d: int, y: int, matrix: Floats) -> None:
+    """``[c, a K + b']``: J_d(0|y c) A_d(a|y c) B_L,d+1(b'|a c)."""
+    K = len(matrix)
+    for c in range(K):
+        for a in range(K):
+            x = M.join[d, y, c, 0] * M.top[d, y, c, a]
+            for b in range(K):
+                matrix[c, a * K + b] = x * M.bottom_left[d, a, c, b]
+
+
+@kernel
+def step_by_products(v: Floats, M: Models, o: Floats, following: Floats) -> None:
+    """The unnormalised distribution over stores after a word, as ``filtering.step`` finds it."""
+    K, D = len(o), M.fork.shape[0] - 1
+    begins = np.empty((K, K * K))
+    following[:] = 0.0
+    for d in range(D + 1):
+        signs = 1 if d == 0 else K  # bottom signs at depth d
+        here, deeper = offset(d, K), offset(d + 1, K)
+        heads = (deeper - here) // signs
+        before = v[here:deeper].reshape(heads, signs)
+        after = following[here:deeper].reshape(heads, signs)
+        joins, joined = np.empty((K, signs)), np.empty((signs, signs))
+        forked = M.fork[d, :, 1:] * M.preterminal[d] * o
+        if d == D:  # nothing lies on these stores, and the word can only join
+            for y in range(signs):
+                joining(M, d, y, signs, joins)
+                joined[y] = np.dot(forked[y], joins)
+            after += np.dot(before, joined)
+            return
+        fragments = v[deeper : offset(d + 2, K)].reshape(heads * signs * K, K)
+        completed = np.dot(fragments, M.fork[d + 1, :, 0] * o).reshape(heads, signs, K)
+        on_top = following[deeper : offset(d + 2, K)].reshape(heads, signs, K * K)
+        finished = np.empty((heads, K))
+        for y in range(signs):
+            for head in range(heads):
+                for c in range(K):
+                    finished[head, c] = completed[head, y, c] + before[head, y] * forked[y, c]
+            joining(M, d, y, signs, joins)
+            beginning(M, d, y, begins)
+            after += np.dot(finished, joins)
+            on_top[:, y] = np.dot(finished, begins)
