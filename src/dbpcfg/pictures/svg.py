@@ -92,7 +92,7 @@ def _width(text: str, is_word: bool) -> float:
 
 
 def _numbers(lengths: Iterable[float], size: float) -> str:
-    return " ".join(f"{round(length * size, 1):g}" for length in lengths)
+    return " ".join(f"{length * size:.1f}".removesuffix(".0") for length in lengths)
 
 
 def _sentence(tree: Tree) -> str:
