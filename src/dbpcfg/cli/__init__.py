@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from dbpcfg import __version__
-from dbpcfg.cli import corpora, inducing, scoring
+from dbpcfg.cli import corpora, exchanging, inducing, scoring
 from dbpcfg.cli.options import Quiet, Seed
 from dbpcfg.errors import DbpcfgError
 
@@ -72,6 +72,9 @@ for command in (
     scoring.baseline,
     corpora.convert,
     corpora.synth,
+    exchanging.export,
+    exchanging.draw,
+    exchanging.bound,
 ):
     app.command()(command)
 
