@@ -23,13 +23,15 @@ from enum import IntEnum
 from operator import index
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.kernels import kernel
 
-Stream = NDArray[np.uint32]
+Stream = tuple[int, int, int, int]
 """(seed low, seed high, iteration, chain and purpose): what a kernel needs to draw numbers."""
+
+Word = np.uint64
+Words = tuple[Word, Word, Word, Word, Word, Word]
 
 _LOW = np.uint64(0xFFFFFFFF)
 _SHIFT = np.uint64(32)
@@ -66,25 +68,34 @@ def stream(
     ):
         if not 0 <= value < 2**bits:
             raise DbpcfgError(f"{name} must be a whole number from 0 to 2**{bits} - 1, got {value}")
-    return np.array(
-        [seed & 0xFFFFFFFF, seed >> 32, iteration, chain | int(purpose) << 24], dtype=np.uint32
-    )
+    return seed & 0xFFFFFFFF, seed >> 32, iteration, chain | int(purpose) << 24
+
+
+@kernel
+def _two_rounds(c0: Word, c1: Word, c2: Word, c3: Word, k0: Word, k1: Word) -> Words:
+    product0, product1 = _M0 * c0, _M1 * c2
+    c0, c2 = (product1 >> _SHIFT) ^ c1 ^ k0, (product0 >> _SHIFT) ^ c3 ^ k1
+    c1, c3 = product1 & _LOW, product0 & _LOW
+    k0, k1 = (k0 + _W0) & _LOW, (k1 + _W1) & _LOW
+    product0, product1 = _M0 * c0, _M1 * c2
+    c0, c2 = (product1 >> _SHIFT) ^ c1 ^ k0, (product0 >> _SHIFT) ^ c3 ^ k1
+    c1, c3 = product1 & _LOW, product0 & _LOW
+    return c0, c1, c2, c3, (k0 + _W0) & _LOW, (k1 + _W1) & _LOW
 
 
 @kernel
 def philox(
-    c0: np.uint64, c1: np.uint64, c2: np.uint64, c3: np.uint64, k0: np.uint64, k1: np.uint64
-) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:
-    """Ten rounds of Philox4x32 on a counter and a key, each word held in 64 bits."""
-    for _ in range(10):
-        product0 = _M0 * c0
-        product1 = _M1 * c2
-        c0 = (product1 >> _SHIFT) ^ c1 ^ k0
-        c1 = product1 & _LOW
-        c2 = (product0 >> _SHIFT) ^ c3 ^ k1
-        c3 = product0 & _LOW
-        k0 = (k0 + _W0) & _LOW
-        k1 = (k1 + _W1) & _LOW
+    c0: Word, c1: Word, c2: Word, c3: Word, k0: Word, k1: Word
+) -> tuple[Word, Word, Word, Word]:
+    """Ten rounds of Philox4x32 on a counter and a key, each word held in 64 bits.
+
+    Without a loop: so the compiler can draw numbers for several items at once.
+    """
+    c0, c1, c2, c3, k0, k1 = _two_rounds(c0, c1, c2, c3, k0, k1)
+    c0, c1, c2, c3, k0, k1 = _two_rounds(c0, c1, c2, c3, k0, k1)
+    c0, c1, c2, c3, k0, k1 = _two_rounds(c0, c1, c2, c3, k0, k1)
+    c0, c1, c2, c3, k0, k1 = _two_rounds(c0, c1, c2, c3, k0, k1)
+    c0, c1, c2, c3, k0, k1 = _two_rounds(c0, c1, c2, c3, k0, k1)
     return c0, c1, c2, c3
 
 

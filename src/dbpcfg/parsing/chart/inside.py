@@ -11,7 +11,6 @@ from dbpcfg.kernels import Floats, Ints, Longs, kernel
 from dbpcfg.parsing.chart.batches import Batches
 from dbpcfg.parsing.chart.layout import (
     EMPTY,
-    SMALL,
     Tables,
     cell_count,
     cell_of,
@@ -23,142 +22,125 @@ from dbpcfg.parsing.chart.layout import (
     right_cell,
     right_level,
     settle,
+    smallest_of,
 )
-
-FEW_SPLITS = 3
-"""Up to so many split points are summed over by hand: calling BLAS takes longer."""
+from dbpcfg.simd import aligned, copy_cell, small_product
 
 BLOCK = 48
 """Spans whose sums over split points are multiplied by G together."""
 
 
 @kernel
-def fill_words(words: Ints, depth: int, G: Tables, cells: Floats, exponents: Ints, m: int) -> None:
+def fill_words(batch: Ints, depth: int, G: Tables, cells: Floats, exponents: Ints) -> None:
     """u(s,d,c,i,i+1) = G[c → w_i], on every level."""
-    n, K = len(words), G.root.shape[0]
-    emission = G.emission
-    for level in range(level_count(depth)):
-        for i in range(n):
-            word, cell = words[i], cell_of(n, level, i, i + 1)
-            for c in range(K):
-                cells[m, level, cell, c] = emission[word, c]
-            exponents[m, level, cell] = 0 if G.log_scale[word] > -np.inf else EMPTY
-
-
-@kernel
-def sum_over_splits(
-    left: Floats, left_exponents: Ints, right: Floats, right_exponents: Ints, outer: Floats
-) -> int:
-    """Σ_k u_left(i,k) ⊗ u_right(k,j) into ``outer``; return its exponent."""
-    K = left.shape[1]
-    outer[:] = 0.0
-    exponent = EMPTY
-    for k in range(len(left)):
-        if left_exponents[k] == EMPTY or right_exponents[k] == EMPTY:
-            continue
-        shift = left_exponents[k] + right_exponents[k]
-        factor = 1.0
-        if exponent == EMPTY:
-            exponent = shift
-        elif shift > exponent:
-            outer *= math.ldexp(1.0, exponent - shift)
-            exponent = shift
-        elif shift < exponent:
-            factor = math.ldexp(1.0, shift - exponent)
-        for a in range(K):
-            x = left[k, a] * factor
-            for b in range(K):
-                outer[a * K + b] += x * right[k, b]
-    return exponent
-
-
-@kernel
-def sum_of_few(left: Floats, right: Floats, outer: Floats) -> None:
-    """Σ_k u_left(i,k) ⊗ u_right(k,j), by hand."""
-    K = left.shape[1]
-    for a in range(K):
-        x = left[0, a]
-        for b in range(K):
-            outer[a, b] = x * right[0, b]
-    for k in range(1, len(left)):
-        for a in range(K):
-            x = left[k, a]
-            for b in range(K):
-                outer[a, b] += x * right[k, b]
+    sentences, n = batch.shape
+    levels, size, K = cells.shape[1:]
+    emission, log_scale, small = G.emission, G.log_scale, smallest_of(cells)
+    for m in range(sentences):
+        for level in range(level_count(depth)):
+            for i in range(n):
+                word, cell = batch[m, i], cell_of(n, level, i, i + 1)
+                to = ((m * levels + level) * size + cell) * K
+                copy_cell(emission, word * K, cells, to, K, small)
+                exponents[m, level, cell] = 0 if log_scale[word] > -np.inf else EMPTY
 
 
 class Workspace(NamedTuple):
     """Room that the inside passes of one batch after another need."""
 
-    outer: Floats  # [row, a, b]  sums over split points, of a block of spans
-    flat: Floats  # [row, ab]     the same numbers
+    outer: Floats  # [row, ab]    sums over split points, of a block of spans
     product: Floats  # [row, c]   G applied to them
     rows: Ints  # [row, 4]        which sentence, level and start, and the sum's exponent
     steps: Floats  # [i, bc]      A_w of each word
     vectors: Floats  # [i, c]     each word's vector
-    by_start: Floats  # [j, c]    (R,D) spans of one start
-    before: Floats  # [j, c]      of the start after it
+    spans: Floats  # [j, c]       (R,D) spans of one start, and of the one after it
+    left: Floats  # [k, c]        left children of one span, scaled
     scaled: Ints  # [0]           whether any exponent of the charts is not 0
 
 
 @kernel
-def new_workspace(longest: int, K: int) -> Workspace:
+def new_workspace(longest: int, G: Tables) -> Workspace:
     """Room for sentences up to a length."""
-    outer = np.empty((BLOCK, K, K))
+    K, like = G.root.shape[0], G.root
+    outer = aligned(BLOCK * K * K, like)
     return Workspace(
-        outer,
         outer.reshape(BLOCK, K * K),
-        np.empty((BLOCK, K)),
+        aligned(BLOCK * K, like).reshape(BLOCK, K),
         np.empty((BLOCK, 4), dtype=np.int32),
-        np.empty((longest, K * K)),
-        np.empty((longest, K)),
-        np.empty((longest, K)),
-        np.empty((longest, K)),
+        aligned(longest * K * K, like).reshape(longest, K * K),
+        aligned(longest * K, like).reshape(longest, K),
+        aligned(2 * longest * K, like).reshape(2 * longest, K),
+        aligned(longest * K, like).reshape(longest, K),
         np.zeros(1, dtype=np.int32),
     )
 
 
 @kernel
-def store(vectors: Floats, row: int, cells: Floats, m: int, level: int, cell: int) -> bool:
-    """Copy a row into its cell; return whether it has an entry large enough to leave it as is."""
-    large = 0
-    for c in range(vectors.shape[1]):
-        value = vectors[row, c]
-        cells[m, level, cell, c] = value
-        large += value >= SMALL
-    return large > 0
+def brought_together(
+    splits: int,
+    m: int,
+    l: int,
+    x: int,
+    r: int,
+    y: int,
+    cells: Floats,
+    exponents: Ints,
+    W: Workspace,
+) -> int:
+    """Left children whose products with the right ones have one exponent; return it.
+
+    u_left(i,k) · 2^(e_k − e) into ``W.left[k]``, where e_k is the exponent of the product at split
+    point k, and e the greatest of them.
+    """
+    left, exponent = W.left, EMPTY
+    for k in range(splits):
+        if exponents[m, l, x + k] != EMPTY and exponents[m, r, y + k] != EMPTY:
+            exponent = max(exponent, exponents[m, l, x + k] + exponents[m, r, y + k])
+    for k in range(splits):
+        factor = 0.0
+        if exponents[m, l, x + k] != EMPTY and exponents[m, r, y + k] != EMPTY:
+            shift = exponents[m, l, x + k] + exponents[m, r, y + k] - exponent
+            factor = math.ldexp(1.0, shift) if shift else 1.0
+        for c in range(cells.shape[3]):
+            left[k, c] = cells[m, l, x + k, c] * factor
+    return exponent
 
 
 @kernel
 def deepest_right_nodes(
-    words: Ints, depth: int, G: Tables, cells: Floats, exponents: Ints, m: int, W: Workspace
+    batch: Ints, depth: int, G: Tables, cells: Floats, exponents: Ints, W: Workspace
 ) -> None:
     """Level (R,D), whose left children are words: no sum over split points, and no K³.
 
     With A_w[c, b] = Σ_a G[c → a b] G[a → w],  u(i,j) = A_{w_i} u(i+1,j): one matrix product for all
     spans of one start.
     """
-    n, K, level = len(words), G.root.shape[0], 2 * depth - 1
-    before, here, vectors, steps, scaled = W.before, W.by_start, W.vectors, W.steps, W.scaled
-    for i in range(n):
-        for c in range(K):
-            vectors[i, c] = G.emission[words[i], c]
-    np.dot(vectors[:n], G.by_left, steps[:n])
-    before[0] = vectors[n - 1]
-    for i in range(n - 2, 0, -1):
-        rows = n - i - 1
-        np.dot(before[:rows], steps[i].reshape(K, K), here[1 : rows + 1])
-        for c in range(K):
-            here[0, c] = vectors[i, c]
-        for j in range(i + 2, n + 1):
-            cell = right_cell(i, j)
-            exponent = exponents[m, level, right_cell(i + 1, j)]
-            if not store(here, j - i - 1, cells, m, level, cell):
-                exponent = settle(cells[m, level, cell], exponent)
-                here[j - i - 1] = cells[m, level, cell]
-                scaled[0] |= exponent != 0 and exponent != EMPTY
-            exponents[m, level, cell] = exponent
-        before, here = here, before
+    sentences, n = batch.shape
+    levels, size, K = cells.shape[1:]
+    level, small = 2 * depth - 1, smallest_of(cells)
+    vectors, steps, spans, scaled = W.vectors, W.steps, W.spans, W.scaled
+    emission, by_left = G.emission, G.by_left
+    for m in range(sentences):
+        for i in range(1, n):
+            copy_cell(emission, batch[m, i] * K, vectors, i * K, K, small)
+        if n > 2:
+            np.dot(vectors[1 : n - 1], by_left, steps[1 : n - 1])
+        here, before = 0, len(spans) // 2 * K  # the halves take turns
+        copy_cell(vectors, (n - 1) * K, spans, before, K, small)
+        for i in range(n - 2, 0, -1):
+            rows = n - i - 1
+            small_product(spans, before, K, 1, steps, i * K * K, K, spans, here + K, K, rows, K, K)
+            copy_cell(vectors, i * K, spans, here, K, small)
+            for j in range(i + 2, n + 1):
+                cell = right_cell(i, j)
+                exponent = exponents[m, level, right_cell(i + 1, j)]
+                row, to = here + (j - i - 1) * K, ((m * levels + level) * size + cell) * K
+                if not copy_cell(spans, row, cells, to, K, small):
+                    exponent = settle(cells[m, level, cell], exponent)
+                    copy_cell(cells, to, spans, row, K, small)
+                    scaled[0] |= exponent != 0 and exponent != EMPTY
+                exponents[m, level, cell] = exponent
+            before, here = here, before
 
 
 @kernel
@@ -174,11 +156,14 @@ def apply_rules(
 ) -> None:
     """Multiply a block of sums over split points by G, and put the results into their cells."""
     product, placed, scaled = W.product, W.rows, W.scaled
-    np.dot(W.flat[:rows], G.by_children, product[:rows])
+    levels, size, K = cells.shape[1:]
+    small = smallest_of(cells)
+    np.dot(W.outer[:rows], G.by_children, product[:rows])
     for row in range(rows):
         m, level, i, exponent = placed[row, 0], placed[row, 1], placed[row, 2], placed[row, 3]
         cell = cell_of(n, level, i, i + width)
-        if not store(product, row, cells, m, level, cell):
+        to = ((m * levels + level) * size + cell) * K
+        if not copy_cell(product, row * K, cells, to, K, small):
             exponent = settle(cells[m, level, cell], exponent)
             scaled[0] |= exponent != 0 and exponent != EMPTY
         exponents[m, level, cell] = exponent
@@ -199,34 +184,32 @@ def inside(
     """
     sentences, n = batch.shape
     W.scaled[0] = 0
-    for m in range(sentences):
-        fill_words(batch[m], depth, G, cells, exponents, m)
-        if depth and n > 1:
-            deepest_right_nodes(batch[m], depth, G, cells, exponents, m, W)
+    fill_words(batch, depth, G, cells, exponents)
+    if depth and n > 1:
+        deepest_right_nodes(batch, depth, G, cells, exponents, W)
     levels = level_count(depth) - 1  # without (R,D); without a bound, without the copy
-    outer, flat, placed, scaled = W.outer, W.flat, W.rows, W.scaled
+    outer, left, placed, scaled = W.outer, W.left, W.rows, W.scaled
+    K, size = cells.shape[3], cells.shape[2] * cells.shape[3]
     for width in range(2, n + 1):
-        rows = 0
+        rows, splits = 0, width - 1
         for m in range(sentences):
             for level in range(levels):
                 l, r = left_level(level, depth), right_level(level, depth)
+                lefts, rights = (m * cells.shape[1] + l) * size, (m * cells.shape[1] + r) * size
                 for i in range(first_start(level, depth), last_start(level, depth, n, width) + 1):
                     x, y = left_cell(n, i, i + 1), right_cell(i + 1, i + width)
-                    left, right = cells[m, l, x : x + width - 1], cells[m, r, y : y + width - 1]
                     placed[rows, 0], placed[rows, 1] = m, level
                     placed[rows, 2], placed[rows, 3] = i, 0
+                    # Σ_k u_left(i,k) ⊗ u_right(k,j)
+                    to, b = rows * K * K, rights + y * K
                     if scaled[0]:
-                        placed[rows, 3] = sum_over_splits(
-                            left,
-                            exponents[m, l, x : x + width - 1],
-                            right,
-                            exponents[m, r, y : y + width - 1],
-                            flat[rows],
+                        placed[rows, 3] = brought_together(
+                            splits, m, l, x, r, y, cells, exponents, W
                         )
-                    elif width <= FEW_SPLITS + 1:
-                        sum_of_few(left, right, outer[rows])
+                        small_product(left, 0, 1, K, cells, b, K, outer, to, K, K, K, splits)
                     else:
-                        np.dot(left.T, right, outer[rows])
+                        a = lefts + x * K
+                        small_product(cells, a, 1, K, cells, b, K, outer, to, K, K, K, splits)
                     rows += 1
                     if rows == BLOCK:
                         apply_rules(rows, width, depth, n, G, cells, exponents, W)
@@ -236,19 +219,20 @@ def inside(
 
 
 @kernel
-def log_inside(words: Ints, G: Tables, cells: Floats, exponents: Ints) -> float:
-    """log Σ_c π_c u(L,1,c,0,n): the sentence's probability before it is divided by Z."""
-    n = len(words)
+def log_inside(batch: Ints, G: Tables, cells: Floats, exponents: Ints) -> Floats:
+    """log Σ_c π_c u(L,1,c,0,n): the sentences' probabilities before they are divided by Z."""
+    sentences, n = batch.shape
     whole = left_cell(n, 0, n)
-    if exponents[0, whole] == EMPTY:
-        return -np.inf
-    total = 0.0
-    for c in range(len(G.root)):
-        total += G.root[c] * cells[0, whole, c]
-    scales = exponents[0, whole] * math.log(2.0)
-    for i in range(n):
-        scales += G.log_scale[words[i]]
-    return math.log(total) + scales if total > 0.0 else -np.inf
+    root, log_scale, logs = G.root, G.log_scale, np.empty(sentences)
+    for m in range(sentences):
+        total, scales = 0.0, exponents[m, 0, whole] * math.log(2.0)
+        if exponents[m, 0, whole] != EMPTY:
+            for c in range(len(root)):
+                total += root[c] * cells[m, 0, whole, c]
+        for i in range(n):
+            scales += log_scale[batch[m, i]]
+        logs[m] = math.log(total) + scales if total > 0.0 else -np.inf
+    return logs
 
 
 @kernel
@@ -264,18 +248,22 @@ def gather(B: Batches, number: int, tokens: Ints, starts: Longs) -> Ints:
 
 
 @kernel
-def room_for(
-    B: Batches, first: int, last: int, starts: Longs, K: int, depth: int
-) -> tuple[Floats, Ints, int]:
-    """Charts for the largest of some batches, and the length of the longest sentence."""
+def largest(B: Batches, first: int, last: int, starts: Longs) -> tuple[int, int]:
+    """Of some batches: the length of the longest sentence, and the most cells of one level."""
     longest, most = 0, 0
     for number in range(first, last):
         s = B.distinct[B.bounds[number]]
         n = starts[s + 1] - starts[s]
         longest = max(longest, n)
         most = max(most, (B.bounds[number + 1] - B.bounds[number]) * cell_count(n))
-    size = level_count(depth) * most
-    return np.empty(size * K), np.empty(size, dtype=np.int32), longest
+    return longest, most
+
+
+@kernel
+def room_for(cells: int, depth: int, G: Tables) -> tuple[Floats, Ints]:
+    """Cells and exponents of charts that have so many cells on one level."""
+    size = level_count(depth) * cells
+    return aligned(size * len(G.root), G.root), np.empty(size, dtype=np.int32)
 
 
 @kernel
@@ -304,14 +292,16 @@ def inside_batches(
 ) -> None:
     """``log_inside`` of the sentences of some batches into ``logs[sentence]``."""
     K = G.root.shape[0]
-    room, room_exponents, longest = room_for(B, first, last, starts, K, depth)
-    work = new_workspace(longest, K)
+    longest, most = largest(B, first, last, starts)
+    room, room_exponents = room_for(most, depth, G)
+    work = new_workspace(longest, G)
+    bounds, first_copy, copies = B.bounds, B.first_copy, B.copies
     for number in range(first, last):
         batch = gather(B, number, tokens, starts)
         cells, exponents = charts(room, room_exponents, batch.shape[0], batch.shape[1], K, depth)
         inside(batch, depth, G, cells, exponents, work)
+        found = log_inside(batch, G, cells, exponents)
         for m in range(len(batch)):
-            log = log_inside(batch[m], G, cells[m], exponents[m])
-            y = B.bounds[number] + m
-            for s in B.copies[B.first_copy[y] : B.first_copy[y + 1]]:
-                logs[s] = log
+            y = bounds[number] + m
+            for copy in range(first_copy[y], first_copy[y + 1]):
+                logs[copies[copy]] = found[m]

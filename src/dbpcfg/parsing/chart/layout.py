@@ -12,13 +12,14 @@ each order.
 **Scaling.** A word's probabilities are divided by the greatest of them (``Tables.emission``). What
 then remains can underflow only in long sentences: each cell has an exponent of two, which stays 0
 until the cell's greatest entry falls below 2⁻¹⁰⁰. Scaling by powers of two is exact. An entry more
-than 2⁻⁹⁰⁰ times smaller than the greatest of its cell may be lost.
+than 2⁻⁹⁰⁰ times smaller than the greatest of its cell may be lost. In single precision the powers
+are 2⁻³⁰ and 2⁻⁹⁰: cells of some six words already have exponents then.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -29,6 +30,11 @@ EMPTY = -(2**30)
 """Exponent of a cell whose entries are all zero."""
 
 SMALL = 2.0**-100
+SMALL_SINGLE = 2.0**-30
+"""The same in single precision, whose smallest number is 2⁻¹⁴⁹."""
+
+
+Precision = Literal["double", "single"]
 
 
 class Tables(NamedTuple):
@@ -49,11 +55,11 @@ class Tables(NamedTuple):
 
 
 def padded(categories: int) -> int:
-    """How many categories the kernels work with: a multiple of 8, which fills SIMD registers."""
-    return categories if categories <= 4 else -8 * (-categories // 8)
+    """How many categories the kernels work with: as many as fill vector registers."""
+    return 4 if categories <= 4 else -8 * (-categories // 8)
 
 
-def tables(grammar: Grammar) -> Tables:
+def tables(grammar: Grammar, precision: Precision = "double") -> Tables:
     """Lay a grammar out for the kernels."""
     K = padded(grammar.categories)
     more = (0, K - grammar.categories)
@@ -66,7 +72,7 @@ def tables(grammar: Grammar) -> Tables:
     binary = np.pad(grammar.binary, (more, more, more))
     by_left = np.ascontiguousarray(binary.transpose(1, 2, 0).reshape(K, K * K))
     vectors = np.ascontiguousarray(np.pad(emission, (more, (0, 0))).T)
-    return Tables(
+    found = Tables(
         root=np.pad(grammar.root, more),
         binary=binary,
         by_parent=binary.reshape(K, K * K),
@@ -76,6 +82,9 @@ def tables(grammar: Grammar) -> Tables:
         emission=vectors,
         log_scale=log_scale,
     )
+    if precision == "double":
+        return found
+    return Tables(*(array.astype(np.float32) for array in found[:-1]), log_scale)
 
 
 @kernel
@@ -133,6 +142,12 @@ def last_start(level: int, depth: int, n: int, width: int) -> int:
 
 
 @kernel
+def smallest_of(numbers: Floats) -> float:
+    """Below what the greatest entry of a cell is scaled up."""
+    return SMALL if numbers.itemsize == 8 else SMALL_SINGLE
+
+
+@kernel
 def settle(vector: Floats, exponent: int) -> int:
     """Scale a cell back up if it has become small; return its exponent."""
     greatest = 0.0
@@ -140,7 +155,7 @@ def settle(vector: Floats, exponent: int) -> int:
         greatest = max(greatest, vector[c])
     if greatest == 0.0:
         return EMPTY
-    if greatest >= SMALL:
+    if greatest >= smallest_of(vector):
         return exponent
     _, shift = math.frexp(greatest)
     for c in range(len(vector)):

@@ -107,7 +107,7 @@ def marginals(words: Ints, depth: int, G: Tables, posterior: Floats) -> float:
         G,
         cells.reshape(1, levels, -1, K),
         exponents.reshape(1, levels, -1),
-        new_workspace(n, K),
+        new_workspace(n, G),
     )
     whole = left_cell(n, 0, n)
     total, scale = np.dot(G.root, cells[0, whole]), exponents[0, whole]

@@ -12,7 +12,7 @@ from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.kernels import Floats, in_pieces, one_blas_thread
 from dbpcfg.parsing.chart.batches import Batches, batches
 from dbpcfg.parsing.chart.inside import inside_batches
-from dbpcfg.parsing.chart.layout import tables
+from dbpcfg.parsing.chart.layout import Precision, tables
 from dbpcfg.parsing.chart.outside import marginals
 from dbpcfg.parsing.chart.sampling import sample_batches
 from dbpcfg.parsing.chart.viterbi import best_of_batches
@@ -28,12 +28,18 @@ class ChartParser:
     the bound. Without one they are the PCFG's own.
     """
 
-    def __init__(self, grammar: Grammar, depth: int | None, threads: int = 1) -> None:
+    def __init__(
+        self,
+        grammar: Grammar,
+        depth: int | None,
+        threads: int = 1,
+        precision: Precision = "double",
+    ) -> None:
         self.grammar = grammar
         self.depth = depth
         self.threads = threads
         self._depth = 0 if depth is None else check_depth(depth)
-        self._tables = tables(grammar)
+        self._tables = tables(grammar, precision)
         self.log_fitting_mass = (
             0.0
             if depth is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from dbpcfg.parsing.chart.inside import (
     charts,
     gather,
     inside,
+    largest,
     log_inside,
     new_workspace,
     room_for,
@@ -21,21 +23,18 @@ from dbpcfg.parsing.chart.layout import (
     cell_of,
     left_cell,
     left_level,
-    level_count,
     right_cell,
     right_level,
 )
 from dbpcfg.philox import Stream, uniform_pair
+from dbpcfg.simd import aligned, small_product
 
 
 @kernel
-def choose(weights: Floats, uniform: float) -> int:
-    """Index of the weight in which ``uniform`` of their total falls; one with weight zero never."""
-    total = 0.0
-    for weight in weights:
-        total += weight
-    target, running, chosen = uniform * total, 0.0, 0
-    for x in range(len(weights)):
+def choose(weights: Floats, count: int, target: float) -> int:
+    """Index of the weight at which their sum reaches a target; one with weight zero never."""
+    running, chosen = 0.0, 0
+    for x in range(count):
         if weights[x] > 0.0:
             chosen = x
             running += weights[x]
@@ -44,69 +43,91 @@ def choose(weights: Floats, uniform: float) -> int:
     return chosen
 
 
+class Room(NamedTuple):
+    """Room that drawing one tree after another needs."""
+
+    above: Floats  # [k, a]      Σ_b G[c → a b] · u(b,k,j) for each split point of a node
+    weights: Floats  # [k or a]  what is chosen from
+    stack: Longs  # [node, 4]    start, end, category and level of nodes still to be drawn
+
+
+@kernel
+def new_room(longest: int, G: Tables) -> Room:
+    """Room for sentences up to a length."""
+    K = G.root.shape[0]
+    return Room(
+        aligned(longest * K, G.root).reshape(longest, K),
+        np.empty(longest + K),
+        np.empty((longest + 1, 4), dtype=np.int64),
+    )
+
+
 @kernel
 def sample_tree(
-    words: Ints,
+    m: int,
+    batch: Ints,
     depth: int,
     G: Tables,
     cells: Floats,
     exponents: Ints,
-    above: Floats,
-    weights: Floats,
+    room: Room,
     numbers: Stream,
     sentence: int,
+    node: int,
     nodes: Ints,
 ) -> None:
-    """Draw one tree from P(tree | sentence, G) into pre-order ``nodes``.
+    """Draw a tree of sentence m of a batch from P(tree | sentence, G), into ``nodes[node:]``.
 
     A node (c, i, j) has its children at k with labels a, b with probability in proportion to
-    G[c → a b] · u(a,i,k) · u(b,k,j). Node t uses the random numbers of draw t + 1, the root's
-    category those of draw 0. ``above`` and ``weights`` are room for one row a split point:
-    ``above[k, a]`` is Σ_b G[c → a b] · u(b,k,j).
+    G[c → a b] · u(a,i,k) · u(b,k,j). Nodes are in pre-order; the t-th uses the random numbers of
+    draw t, from 1, the root's category those of draw 0.
     """
-    n, K = len(words), G.root.shape[0]
-    binary, by_right, emission = G.binary, G.by_right, G.emission
+    n, (levels, size, K) = batch.shape[1], cells.shape[1:]
+    root, binary, by_right, emission = G.root, G.binary, G.by_right, G.emission
+    above, weights, stack = room.above, room.weights, room.stack
     uniform, _ = uniform_pair(numbers, sentence, 0)
-    root = choose(G.root * cells[0, left_cell(n, 0, n)], uniform)
-    stack = np.empty((n + 1, 4), dtype=np.int64)
-    stack[0] = (0, n, root, 0)
-    top, node = 1, 0
+    whole, total = left_cell(n, 0, n), 0.0
+    for c in range(K):
+        weights[c] = root[c] * cells[m, 0, whole, c]
+        total += weights[c]
+    stack[0, 0], stack[0, 1], stack[0, 3] = 0, n, 0
+    stack[0, 2] = choose(weights, K, uniform * total)
+    top, draw = 1, 0
     while top:
         top -= 1
         i, j, c, level = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3]
         nodes[node, 0], nodes[node, 1], nodes[node, 2] = i, j, c
         node += 1
+        draw += 1
         if j - i == 1:
             continue
-        uniform_k, uniform_ab = uniform_pair(numbers, sentence, node)
+        uniform_k, uniform_ab = uniform_pair(numbers, sentence, draw)
         l, r = left_level(level, depth), right_level(level, depth)
-        left_is_word = l == level_count(depth)
+        left_is_word = l == levels
         x, y, k = left_cell(n, i, i + 1), right_cell(i + 1, j), 0
-        if left_is_word:  # there is one split point
-            for a in range(K):
-                above[0, a] = 0.0
-            for b in range(K):
-                share = cells[r, y, b]
-                for a in range(K):
-                    above[0, a] += by_right[c, b, a] * share
-        else:
-            splits = j - i - 1
-            np.dot(cells[r, y : y + splits], by_right[c], above[:splits])
-            here = exponents[level, cell_of(n, level, i, j)]
+        splits = 1 if left_is_word else j - i - 1
+        rights = ((m * levels + r) * size + y) * K
+        small_product(cells, rights, K, 1, by_right, c * K * K, K, above, 0, K, splits, K, K)
+        if not left_is_word:
+            here, total = exponents[m, level, cell_of(n, level, i, j)], 0.0
             for k in range(splits):
-                weight = 0.0
-                for a in range(K):
-                    weight += cells[l, x + k, a] * above[k, a]
-                shift = exponents[l, x + k] + exponents[r, y + k] - here
+                s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0  # each addition waits for the one before it
+                for a in range(0, K, 4):
+                    s0 += cells[m, l, x + k, a] * above[k, a]
+                    s1 += cells[m, l, x + k, a + 1] * above[k, a + 1]
+                    s2 += cells[m, l, x + k, a + 2] * above[k, a + 2]
+                    s3 += cells[m, l, x + k, a + 3] * above[k, a + 3]
+                weight = (s0 + s1) + (s2 + s3)
+                shift = exponents[m, l, x + k] + exponents[m, r, y + k] - here
                 weights[k] = math.ldexp(weight, shift) if shift and weight else weight
-            k = choose(weights[:splits], uniform_k)
+                total += weights[k]
+            k = choose(weights, splits, uniform_k * total)
 
         # The share of a's weight in which the number falls decides b: one number serves for both.
         total = 0.0
         for a in range(K):
-            weights[a] = (emission[words[i], a] if left_is_word else cells[l, x + k, a]) * above[
-                k, a
-            ]
+            left = emission[batch[m, i], a] if left_is_word else cells[m, l, x + k, a]
+            weights[a] = left * above[k, a]
             total += weights[a]
         target, before, running, chosen_a, chosen_b = uniform_ab * total, 0.0, 0.0, 0, 0
         for a in range(K):
@@ -117,7 +138,7 @@ def sample_tree(
                     break
         share = weights[chosen_a] / above[k, chosen_a]
         for b in range(K):
-            weight = share * (binary[c, chosen_a, b] * cells[r, y + k, b])
+            weight = share * (binary[c, chosen_a, b] * cells[m, r, y + k, b])
             if weight > 0.0:
                 chosen_b = b
                 before += weight
@@ -144,18 +165,31 @@ def sample_batches(
 ) -> None:
     """A tree for each sentence of some batches, and ``log_inside``; no tree if that is −∞."""
     K = G.root.shape[0]
-    room, room_exponents, longest = room_for(B, first, last, starts, K, depth)
-    work, above, weights = new_workspace(longest, K), np.empty((longest, K)), np.empty(longest + K)
+    longest, most = largest(B, first, last, starts)
+    room, room_exponents = room_for(most, depth, G)
+    work, room_for_trees = new_workspace(longest, G), new_room(longest, G)
+    bounds, first_copy, copies = B.bounds, B.first_copy, B.copies
     for number in range(first, last):
         batch = gather(B, number, tokens, starts)
         cells, exponents = charts(room, room_exponents, batch.shape[0], batch.shape[1], K, depth)
         inside(batch, depth, G, cells, exponents, work)
+        found = log_inside(batch, G, cells, exponents)
         for m in range(len(batch)):
-            words, u, e = batch[m], cells[m], exponents[m]
-            log = log_inside(words, G, u, e)
-            y = B.bounds[number] + m
-            for s in B.copies[B.first_copy[y] : B.first_copy[y + 1]]:
-                logs[s] = log
-                if log > -np.inf:
-                    tree = nodes[2 * starts[s] - s : 2 * starts[s + 1] - s - 1]
-                    sample_tree(words, depth, G, u, e, above, weights, numbers, s, tree)
+            y = bounds[number] + m
+            for copy in range(first_copy[y], first_copy[y + 1]):
+                s = copies[copy]
+                logs[s] = found[m]
+                if found[m] > -np.inf:
+                    sample_tree(
+                        m,
+                        batch,
+                        depth,
+                        G,
+                        cells,
+                        exponents,
+                        room_for_trees,
+                        numbers,
+                        s,
+                        2 * starts[s] - s,
+                        nodes,
+                    )

@@ -11,7 +11,7 @@ import numpy as np
 
 from dbpcfg.kernels import Floats, Ints, Longs, kernel
 from dbpcfg.parsing.chart.batches import Batches
-from dbpcfg.parsing.chart.inside import room_for
+from dbpcfg.parsing.chart.inside import largest
 from dbpcfg.parsing.chart.layout import (
     cell_of,
     first_start,
@@ -120,7 +120,7 @@ def best_of_batches(
 ) -> None:
     """The best tree of each sentence of some batches and its log-probability, before Z."""
     K = binary.shape[0]
-    _, _, longest = room_for(B, first, last, starts, 0, depth)
+    longest, _ = largest(B, first, last, starts)
     cells, _ = new_chart(longest, K, depth)
     pairs = np.empty((K, K))
     for y in range(B.bounds[first], B.bounds[last]):
