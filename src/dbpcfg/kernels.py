@@ -32,6 +32,12 @@ def kernel(function: Function) -> Function:
     return cast(Function, compiled)
 
 
+def part_of_kernel(function: Function) -> Function:
+    """Compile a small function into every kernel that calls it, so that loops can use vectors."""
+    options = {"cache": True, "nogil": True, "error_model": "numpy", "inline": "always"}
+    return cast(Function, numba.njit(**options)(function))
+
+
 @cache
 def _blas() -> ThreadpoolController:
     """Find the BLAS libraries once: looking for them takes longer than a small Gibbs step."""

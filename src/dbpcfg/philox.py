@@ -25,7 +25,7 @@ from operator import index
 import numpy as np
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.kernels import kernel
+from dbpcfg.kernels import kernel, part_of_kernel
 
 Stream = tuple[int, int, int, int]
 """(seed low, seed high, iteration, chain and purpose): what a kernel needs to draw numbers."""
@@ -83,7 +83,7 @@ def _two_rounds(c0: Word, c1: Word, c2: Word, c3: Word, k0: Word, k1: Word) -> W
     return c0, c1, c2, c3, (k0 + _W0) & _LOW, (k1 + _W1) & _LOW
 
 
-@kernel
+@part_of_kernel
 def philox(
     c0: Word, c1: Word, c2: Word, c3: Word, k0: Word, k1: Word
 ) -> tuple[Word, Word, Word, Word]:
@@ -99,7 +99,7 @@ def philox(
     return c0, c1, c2, c3
 
 
-@kernel
+@part_of_kernel
 def uniform_pair(stream: Stream, item: int, draw: int) -> tuple[float, float]:
     """Two independent numbers in (0, 1), never 0 and never 1, from one counter."""
     r0, r1, r2, r3 = philox(

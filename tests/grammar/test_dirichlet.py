@@ -72,7 +72,7 @@ def test_large_and_small_parameters_in_one_row():
 
 
 def test_a_row_depends_on_its_own_items_only():
-    parameters = np.random.default_rng(0).gamma(1.0, size=(5, 7))
+    parameters = np.random.default_rng(0).gamma(1.0, size=(5, 7)) + 0.1
     table = dirichlet_rows(parameters, stream(6), 100)
     for r in range(5):
         alone = dirichlet_rows(parameters[r : r + 1], stream(6), 100 + 7 * r)

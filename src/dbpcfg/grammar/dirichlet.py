@@ -12,42 +12,33 @@ import math
 
 import numpy as np
 
-from dbpcfg.kernels import Floats, kernel
+from dbpcfg.elementary import exp_negative, log
+from dbpcfg.kernels import Floats, kernel, part_of_kernel
 from dbpcfg.philox import Stream, uniform_pair
 
-LEAST_LOG = -745.2
-"""Below it the exponential is zero."""
 
-
-@kernel
+@part_of_kernel
 def log_small_gamma(shape: float, u: float, v: float) -> float:
     """Logarithm of a Gamma(shape, 1) variable, shape < 1, from two uniform ones; NaN: try again.
 
-    The rejection method of Ahrens and Dieter (1974, their GS), on logarithms.
+    The rejection method of Ahrens and Dieter (1974, their GS), on logarithms: x below 1 is drawn
+    with density x^(shape − 1), x above 1 with density exp(−x). Both are computed and one is chosen,
+    so that there is no branch.
     """
     scale = 1.0 + shape / math.e
     p = scale * u
-    if p <= 1.0:
-        log_x = math.log(p) / shape
-        # Accepted if log v ≤ −x. Since log v ≤ v − 1 and 1/x = exp(t) ≥ 1 + t + t²/2, most draws
-        # are without another exponential or logarithm.
-        t = -log_x
-        series = 1.0 + t * (1.0 + 0.5 * t)
-        if v * series <= series - 1.0 or math.log(v) <= -math.exp(log_x):
-            return log_x
-    else:
-        x = -math.log((scale - p) / shape)
-        if math.log(v) <= (shape - 1.0) * math.log(x):
-            return math.log(x)
-    return math.nan
+    log_below = log(p) / shape
+    log_above = log(-log((scale - p) / shape))
+    below = p <= 1.0
+    bound = -exp_negative(min(log_below, 0.0)) if below else (shape - 1.0) * log_above
+    log_x = log_below if below else log_above
+    return log_x if log(v) <= bound else math.nan
 
 
 @kernel
-def log_gamma_variate(shape: float, stream: Stream, item: int, draw: int = 0) -> float:
-    """Logarithm of a Gamma(shape, 1) variable, from this draw on.
-
-    For shape ≥ 1 the method of Marsaglia and Tsang (2000).
-    """
+def log_gamma_variate(shape: float, stream: Stream, item: int) -> float:
+    """Logarithm of a Gamma(shape, 1) variable; for shape ≥ 1 after Marsaglia and Tsang (2000)."""
+    draw = 0
     while shape < 1.0:
         u, v = uniform_pair(stream, item, draw)
         draw += 1
@@ -70,31 +61,57 @@ def log_gamma_variate(shape: float, stream: Stream, item: int, draw: int = 0) ->
 
 
 @kernel
+def small_gammas(shapes: Floats, stream: Stream, first_item: int, logs: Floats) -> None:
+    """``log_gamma_variate`` of the entries with shape < 1; the others stay as they are.
+
+    In rounds: everyone draws, and who failed draws again. Without a branch or a call, the loops of
+    a round become loops over vectors.
+    """
+    count, draw = 0, 0
+    places, wanted = np.empty(len(shapes), dtype=np.int64), np.empty(len(shapes))
+    u, v, drawn = np.empty(len(shapes)), np.empty(len(shapes)), np.empty(len(shapes))
+    for x in range(len(shapes)):
+        places[count], wanted[count] = x, shapes[x]
+        count += shapes[x] < 1.0
+    while count:
+        for x in range(count):
+            u[x], v[x] = uniform_pair(stream, first_item + places[x], draw)
+        for x in range(count):
+            drawn[x] = log_small_gamma(wanted[x], u[x], v[x])
+        failed = 0
+        for x in range(count):
+            logs[places[x]] = drawn[x]
+            places[failed], wanted[failed] = places[x], wanted[x]
+            failed += math.isnan(drawn[x])
+        count, draw = failed, draw + 1
+
+
+@kernel
+def probabilities(logs: Floats) -> None:
+    """Exponentials of logarithms, divided by their sum, in their place."""
+    greatest, total = logs.max(), 0.0
+    for x in range(len(logs)):
+        logs[x] = exp_negative(logs[x] - greatest)
+    for x in range(len(logs)):
+        total += logs[x]
+    for x in range(len(logs)):
+        logs[x] /= total
+
+
+@kernel
 def dirichlet_rows(parameters: Floats, stream: Stream, first_item: int) -> Floats:
     """Draw one row of probabilities for each row of positive ``parameters``.
 
-    Entry (r, x) uses the counter item ``first_item + r · columns + x``.
+    Entry (r, x) uses the counter item ``first_item + r · columns + x``. Most parameters are β
+    alone, of rules that were never used.
     """
     rows, columns = parameters.shape
-    drawn, u, v = np.empty((rows, columns)), np.empty(columns), np.empty(columns)
+    drawn = np.empty((rows, columns))
     for r in range(rows):
         item = first_item + r * columns
-        for x in range(columns):  # the first draws of all: the compiler makes several at a time
-            u[x], v[x] = uniform_pair(stream, item + x, 0)
-        greatest = -np.inf
+        small_gammas(parameters[r], stream, item, drawn[r])
         for x in range(columns):
-            shape, log_x = parameters[r, x], math.nan
-            if shape < 1.0:
-                log_x = log_small_gamma(shape, u[x], v[x])
-            if math.isnan(log_x):
-                log_x = log_gamma_variate(shape, stream, item + x, int(shape < 1.0))
-            drawn[r, x] = log_x
-            greatest = max(greatest, log_x)
-        total = 0.0
-        for x in range(columns):
-            difference = drawn[r, x] - greatest
-            drawn[r, x] = math.exp(difference) if difference > LEAST_LOG else 0.0
-            total += drawn[r, x]
-        for x in range(columns):
-            drawn[r, x] /= total
+            if parameters[r, x] >= 1.0:
+                drawn[r, x] = log_gamma_variate(parameters[r, x], stream, item + x)
+        probabilities(drawn[r])
     return drawn

@@ -29,26 +29,15 @@ from dbpcfg.parsing.chart.layout import (
 from dbpcfg.philox import Stream, uniform_pair
 from dbpcfg.simd import aligned, small_product
 
-
-@kernel
-def choose(weights: Floats, count: int, target: float) -> int:
-    """Index of the weight at which their sum reaches a target; one with weight zero never."""
-    running, chosen = 0.0, 0
-    for x in range(count):
-        if weights[x] > 0.0:
-            chosen = x
-            running += weights[x]
-            if running >= target:
-                break
-    return chosen
+BUNCH = 4
+"""Split points whose weights are computed together."""
 
 
 class Room(NamedTuple):
     """Room that drawing one tree after another needs."""
 
-    above: Floats  # [k, a]      Σ_b G[c → a b] · u(b,k,j) for each split point of a node
-    weights: Floats  # [k or a]  what is chosen from
-    stack: Longs  # [node, 4]    start, end, category and level of nodes still to be drawn
+    above: Floats  # [k, a]    Σ_b G[c → a b] · u(b,k,j) for each split point of a node
+    stack: Longs  # [node, 4]  start, end, category and level of nodes still to be drawn
 
 
 @kernel
@@ -57,7 +46,6 @@ def new_room(longest: int, G: Tables) -> Room:
     K = G.root.shape[0]
     return Room(
         aligned(longest * K, G.root).reshape(longest, K),
-        np.empty(longest + K),
         np.empty((longest + 1, 4), dtype=np.int64),
     )
 
@@ -80,18 +68,24 @@ def sample_tree(
 
     A node (c, i, j) has its children at k with labels a, b with probability in proportion to
     G[c → a b] · u(a,i,k) · u(b,k,j). Nodes are in pre-order; the t-th uses the random numbers of
-    draw t, from 1, the root's category those of draw 0.
+    draw t, from 1, the root's category those of draw 0. A choice of weight zero is never made: if
+    rounding keeps a sum from reaching its target, the last one of positive weight is.
     """
     n, (levels, size, K) = batch.shape[1], cells.shape[1:]
     root, binary, by_right, emission = G.root, G.binary, G.by_right, G.emission
-    above, weights, stack = room.above, room.weights, room.stack
+    above, stack = room.above, room.stack
     uniform, _ = uniform_pair(numbers, sentence, 0)
-    whole, total = left_cell(n, 0, n), 0.0
+    whole, total, running, top_category = left_cell(n, 0, n), 0.0, 0.0, 0
     for c in range(K):
-        weights[c] = root[c] * cells[m, 0, whole, c]
-        total += weights[c]
-    stack[0, 0], stack[0, 1], stack[0, 3] = 0, n, 0
-    stack[0, 2] = choose(weights, K, uniform * total)
+        total += root[c] * cells[m, 0, whole, c]
+    for c in range(K):
+        weight = root[c] * cells[m, 0, whole, c]
+        if weight > 0.0:
+            top_category = c
+            running += weight
+            if running >= uniform * total:
+                break
+    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, n, top_category, 0
     top, draw = 1, 0
     while top:
         top -= 1
@@ -103,14 +97,25 @@ def sample_tree(
             continue
         uniform_k, uniform_ab = uniform_pair(numbers, sentence, draw)
         l, r = left_level(level, depth), right_level(level, depth)
+        cell, x, y = cell_of(n, level, i, j), left_cell(n, i, i + 1), right_cell(i + 1, j)
         left_is_word = l == levels
-        x, y, k = left_cell(n, i, i + 1), right_cell(i + 1, j), 0
         splits = 1 if left_is_word else j - i - 1
         rights = ((m * levels + r) * size + y) * K
-        small_product(cells, rights, K, 1, by_right, c * K * K, K, above, 0, K, splits, K, K)
-        if not left_is_word:
-            here, total = exponents[m, level, cell_of(n, level, i, j)], 0.0
+        # The weights of all split points add up to u(c,i,j): those after the chosen one are not
+        # needed, nor are those of labels after the chosen ones.
+        total, here, k = float(cells[m, level, cell, c]), exponents[m, level, cell], 0
+        if left_is_word:
+            small_product(cells, rights, K, 1, by_right, c * K * K, K, above, 0, K, 1, K, K)
+            if exponents[m, r, y] != here:
+                total = math.ldexp(total, here - exponents[m, r, y])
+        else:
+            target, running, found = uniform_k * total, 0.0, 0
             for k in range(splits):
+                if k % BUNCH == 0:
+                    to, rows = k * K, min(BUNCH, splits - k)
+                    small_product(
+                        cells, rights + to, K, 1, by_right, c * K * K, K, above, to, K, rows, K, K
+                    )
                 s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0  # each addition waits for the one before it
                 for a in range(0, K, 4):
                     s0 += cells[m, l, x + k, a] * above[k, a]
@@ -118,25 +123,25 @@ def sample_tree(
                     s2 += cells[m, l, x + k, a + 2] * above[k, a + 2]
                     s3 += cells[m, l, x + k, a + 3] * above[k, a + 3]
                 weight = (s0 + s1) + (s2 + s3)
-                shift = exponents[m, l, x + k] + exponents[m, r, y + k] - here
-                weights[k] = math.ldexp(weight, shift) if shift and weight else weight
-                total += weights[k]
-            k = choose(weights, splits, uniform_k * total)
+                if weight > 0.0:
+                    found, total = k, weight
+                    shift = exponents[m, l, x + k] + exponents[m, r, y + k] - here
+                    running += math.ldexp(weight, shift) if shift else weight
+                    if running >= target:
+                        break
+            k = found
 
         # The share of a's weight in which the number falls decides b: one number serves for both.
-        total = 0.0
+        target, before, running, chosen_a, chosen_b = uniform_ab * total, 0.0, 0.0, 0, 0
+        share = 0.0
         for a in range(K):
             left = emission[batch[m, i], a] if left_is_word else cells[m, l, x + k, a]
-            weights[a] = left * above[k, a]
-            total += weights[a]
-        target, before, running, chosen_a, chosen_b = uniform_ab * total, 0.0, 0.0, 0, 0
-        for a in range(K):
-            if weights[a] > 0.0:
-                chosen_a, before = a, running
-                running += weights[a]
+            weight = left * above[k, a]
+            if weight > 0.0:
+                chosen_a, before, share = a, running, left
+                running += weight
                 if running >= target:
                     break
-        share = weights[chosen_a] / above[k, chosen_a]
         for b in range(K):
             weight = share * (binary[c, chosen_a, b] * cells[m, r, y + k, b])
             if weight > 0.0:

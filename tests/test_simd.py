@@ -1,0 +1,68 @@
+"""Products and copies in vector registers, against NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dbpcfg.kernels import Floats, kernel
+from dbpcfg.simd import CACHE_LINE, aligned, copy_cell, small_product
+
+DTYPES = [np.float64, np.float32]
+
+
+@kernel
+def product(A: Floats, B: Floats, C: Floats, transposed: bool) -> None:
+    """C[1:-1] = A · B, or Aᵀ · B."""
+    rows, inner = (A.shape[1], A.shape[0]) if transposed else A.shape
+    across, down = (1, A.shape[1]) if transposed else (A.shape[1], 1)
+    small_product(
+        A, 0, across, down, B, 0, B.shape[1], C, C.shape[1], C.shape[1], rows, B.shape[1], inner
+    )
+
+
+@kernel
+def copy(A: Floats, C: Floats, bound: float) -> bool:
+    return copy_cell(A, 4, C, 8, len(A) - 4, bound)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@given(
+    st.integers(1, 11),
+    st.sampled_from([4, 8, 12, 16, 20, 24, 28, 32, 48, 60]),
+    st.integers(0, 18),
+    st.booleans(),
+    st.integers(0, 2**32 - 1),
+)
+def test_product(dtype, rows, columns, inner, transposed, seed):
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(inner, rows) if transposed else (rows, inner)).astype(dtype)
+    B = rng.normal(size=(inner, columns)).astype(dtype)
+    C = np.full((rows + 2, columns), 7, dtype)
+    product(A, B, C, transposed)
+    expected = (A.T if transposed else A).astype(np.float64) @ B
+    np.testing.assert_allclose(C[1:-1], expected, atol=100 * np.finfo(dtype).eps)
+    assert (C[[0, -1]] == 7).all()  # nothing else is touched
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@given(st.sampled_from([4, 8, 12, 16, 44]), st.floats(0, 1, width=32), st.integers(0, 2**32 - 1))
+def test_copy(dtype, columns, bound, seed):
+    A = np.random.default_rng(seed).random(columns + 4).astype(dtype)
+    A[:4] = 2  # not copied, and not looked at
+    C = np.full(columns + 12, 7, dtype)
+    assert copy(A, C, dtype(bound)) == (A[4:] >= dtype(bound)).any()
+    assert (C[8:-4] == A[4:]).all()
+    assert (C[:8] == 7).all()
+    assert (C[-4:] == 7).all()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_aligned(dtype):
+    for size in range(1, 40):
+        array = aligned(size, np.empty(1, dtype))
+        assert (array.dtype, array.shape) == (dtype, (size,))
+        assert array.ctypes.data % CACHE_LINE == 0
+        assert array.flags.c_contiguous
