@@ -1,0 +1,102 @@
+"""Sentences one by one, from text of any length: for commands that write as they read.
+
+Plain text is read line by line as it comes, from files, gzip files or standard input. A blank line
+is None, so that there can be a line written for each line read. Lines may have any length. All
+other formats, and a gzip file on standard input, are read whole by `dbpcfg.corpus.reading.read`.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+import sys
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from typing import BinaryIO
+
+from dbpcfg.corpus.formats import by_content, by_extension, checked
+from dbpcfg.corpus.loading import STDIN, name_of
+from dbpcfg.corpus.paths import expand
+from dbpcfg.corpus.reading import read
+from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.errors import DbpcfgError
+
+__all__ = ["stream"]
+
+_GZIP = b"\x1f\x8b"
+_HEAD = 1 << 16
+"""Bytes that a format is recognised by, at most."""
+_NOT_UTF8 = re.compile("[\udc80-\udcff]")
+"""Where Python has put bytes that it could not decode."""
+
+
+def stream(
+    paths: Iterable[str],
+    format: str | None = None,
+    speakers: Iterable[str] | None = None,
+    exclude_speakers: Iterable[str] | None = None,
+) -> Iterator[Sentence | None]:
+    """The sentences of files, folders, patterns or ``-``; the options are those of ``read``."""
+    wanted = checked(format)
+    for path in expand(paths, wanted):
+        name = name_of(path)
+        try:
+            with ExitStack() as stack:
+                lines = _plain_text(path, wanted, stack)
+                if lines is not None and not speakers and not exclude_speakers:
+                    yield from _sentences(lines, name)
+                    continue
+        except (OSError, EOFError, zlib.error) as error:
+            raise DbpcfgError(
+                f"{name}: cannot be read ({getattr(error, 'strerror', None) or error})"
+            ) from error
+        yield from read(path, format=wanted, speakers=speakers, exclude_speakers=exclude_speakers)
+
+
+def _plain_text(path: str, format: str | None, stack: ExitStack) -> io.TextIOWrapper | None:
+    """The lines of a file, if it is plain text; of other files nothing is taken."""
+    file: BinaryIO
+    if path == STDIN:
+        if sys.stdin is None or sys.stdin.closed:
+            raise DbpcfgError("there is no standard input to read; give a file instead of -")
+        file = sys.stdin.buffer
+    else:
+        file = stack.enter_context(open(path, "rb", buffering=_HEAD))  # noqa: SIM115
+    head = _head(file)
+    if head.startswith(_GZIP):
+        if path == STDIN:  # what is taken from it cannot be given back
+            return None
+        file = stack.enter_context(gzip.GzipFile(fileobj=file))  # type: ignore[assignment]
+        head = _head(file)
+    known = format or by_extension(path)
+    if known in (None, "text") and format is None:
+        known = by_content(head.decode(errors="ignore").removeprefix("\ufeff"))
+    if known != "text":
+        return None
+    lines = io.TextIOWrapper(file, encoding="utf-8-sig", errors="surrogateescape")
+    stack.callback(lines.detach)  # or standard input would be closed with it
+    return lines
+
+
+def _head(file: BinaryIO) -> bytes:
+    """How a file begins, as far as that is there already."""
+    head: bytes = file.peek(_HEAD)  # type: ignore[attr-defined]
+    return head
+
+
+def _sentences(lines: Iterable[str], name: str) -> Iterator[Sentence | None]:
+    for number, line in enumerate(lines, start=1):
+        if "\0" in line:
+            raise DbpcfgError(
+                f"{name}:{number}: found a NUL byte, so this is a binary file (or UTF-16), "
+                "expected UTF-8 text; is it the right file?"
+            )
+        if not line.isascii() and (byte := _NOT_UTF8.search(line)):
+            raise DbpcfgError(
+                f"{name}:{number}: found the byte 0x{ord(byte[0]) - 0xDC00:02x}, which is not "
+                "UTF-8; convert the text first, as with `iconv -f ISO-8859-1 -t UTF-8`"
+            )
+        words = tuple(line.split())
+        yield Sentence(words, source=name, line=number) if words else None
