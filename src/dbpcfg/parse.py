@@ -1,0 +1,226 @@
+"""Trees for any sentences under a learned grammar.
+
+=============  ===================================================================================
+``mbr``        the tree of least Bayes risk under the exact posterior of the model's grammar: the
+               one whose spans are expected to be right most often
+``mbr-chain``  the same with the posteriors of several grammars of the chain, averaged
+``viterbi``    the most probable tree, or the N most probable ones
+``sample``     trees drawn from the posterior
+=============  ===================================================================================
+
+The first two choose the label of each span for itself, so their trees need not fit the bound, nor
+use possible rules only. A sentence of probability zero, or of more than 1,000 words, has a flat
+tree, ``(X w1 w2 …)``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+
+from dbpcfg.corpus.encoded import Encoded
+from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.corpus.text import MAX_WORDS
+from dbpcfg.errors import DbpcfgError, UnparsableError
+from dbpcfg.grammar.pcfg import category_name
+from dbpcfg.kernels import Ints
+from dbpcfg.model import Model
+from dbpcfg.parsing import choosing
+from dbpcfg.parsing.chart.parser import ChartParser
+from dbpcfg.parsing.derivations import as_tree
+from dbpcfg.parsing.nbest import Logs, logarithms
+from dbpcfg.parsing.treescores import log_probability
+from dbpcfg.philox import stream
+from dbpcfg.trees import Tree
+
+__all__ = ["FLAT", "Decoder", "Method", "Parse", "in_batches", "parse", "parses"]
+
+Method = Literal["mbr", "mbr-chain", "viterbi", "sample"]
+Words: TypeAlias = Sentence | Sequence[str]
+
+BATCH = 1000
+"""Sentences parsed together."""
+MOST_TREES = 10_000
+"""The most trees of one sentence."""
+FLAT = "X"
+"""The label of a flat tree."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parse:
+    """A tree with log P(tree, sentence) and P(tree | sentence) under the model's grammar."""
+
+    tree: Tree
+    log_probability: float
+    posterior: float
+
+
+def parse(
+    model: Model,
+    sentences: Iterable[Words],
+    method: Method = "mbr",
+    *,
+    seed: int = 0,
+    threads: int = 1,
+) -> list[Tree]:
+    """A tree for every sentence: a list of words, or a text that is split at white space."""
+    decoder = Decoder(model, method, 1, seed, threads)
+    return [trees[0] for batch in in_batches(sentences) for trees in decoder.trees(*batch)]
+
+
+def parses(
+    model: Model,
+    sentences: Iterable[Words],
+    n: int = 1,
+    method: Method = "viterbi",
+    *,
+    seed: int = 0,
+    threads: int = 1,
+) -> list[list[Parse]]:
+    """The n best trees of every sentence, or n samples, with their probabilities.
+
+    There are fewer where a sentence has fewer trees. A flat tree has probability zero.
+    """
+    decoder = Decoder(model, method, n, seed, threads)
+    return [found for batch in in_batches(sentences) for found in decoder.parses(*batch)]
+
+
+def in_batches(sentences: Iterable[Words]) -> Iterator[tuple[list[tuple[str, ...]], int]]:
+    """The words of sentences in batches, each with the number of its first sentence."""
+    if isinstance(sentences, str):
+        raise DbpcfgError("one text is not a list of sentences; give a list, as in [text]")
+    left, first = iter(sentences), 0
+    while batch := [_words(sentence) for sentence in islice(left, BATCH)]:
+        for number, words in enumerate(batch, start=first + 1):
+            if not words:
+                raise DbpcfgError(f"sentence {number} has no words; leave empty sentences out")
+        yield batch, first
+        first += len(batch)
+
+
+def _words(sentence: Words) -> tuple[str, ...]:
+    if isinstance(sentence, Sentence):
+        return sentence.words
+    return tuple(sentence.split() if isinstance(sentence, str) else sentence)
+
+
+class Decoder:
+    """A model and a method, ready for batches of sentences.
+
+    What a sentence is given does not depend on the others, and only ``sample`` looks at its number
+    in the text.
+    """
+
+    def __init__(
+        self, model: Model, method: Method = "mbr", n: int = 1, seed: int = 0, threads: int = 1
+    ) -> None:
+        if method not in get_args(Method):
+            raise DbpcfgError(f"no method {method!r}; choose {', '.join(get_args(Method))}")
+        if not 1 <= n <= MOST_TREES:
+            raise DbpcfgError(f"a sentence can have 1 to {MOST_TREES:,} trees, not {n:,}")
+        if n > 1 and method not in ("viterbi", "sample"):
+            raise DbpcfgError(f"{method} gives one tree; several come from viterbi or sample")
+        if method == "mbr-chain" and not model.samples:
+            raise DbpcfgError(
+                "mbr-chain needs other grammars of the chain, which a run has and "
+                "dbpcfg.load(run, samples=True) reads"
+            )
+        stream(seed)  # refuses an impossible seed
+        self.model, self.method, self.n = model, method, n
+        self.seed, self.threads = seed, threads
+        self.flat, self.first_flat = 0, -1
+        """How many sentences had flat trees so far, and the number of the first of them."""
+        self._chart = model.chart(1 if method == "sample" else threads)
+
+    def trees(self, sentences: Sequence[Sequence[str]], first: int = 0) -> list[list[Tree]]:
+        """The trees of each sentence; ``first`` is the number of the first one in its text."""
+        found = self._nodes(sentences, first)
+        return [self._as_trees(words, nodes) for words, nodes in zip(sentences, found)]
+
+    def parses(self, sentences: Sequence[Sequence[str]], first: int = 0) -> list[list[Parse]]:
+        """The trees of each sentence, with their probabilities."""
+        found = self._nodes(sentences, first)
+        results = []
+        for words, nodes in zip(sentences, found):
+            trees = self._as_trees(words, nodes)
+            if nodes is None:
+                results.append([Parse(trees[0], -math.inf, 0.0)])
+                continue
+            corpus = self.model.encode([words])
+            whole = float(self._chart.log_probabilities(corpus)[0])
+            logs = [
+                log_probability(tree, corpus.tokens, self._logs) - self._chart.log_fitting_mass
+                for tree in nodes
+            ]
+            results.append(
+                [Parse(tree, log, math.exp(min(0, log - whole))) for tree, log in zip(trees, logs)]
+            )
+        return results
+
+    def _as_trees(self, words: Sequence[str], found: Ints | None) -> list[Tree]:
+        if found is None:
+            return [Tree(FLAT, words)]
+        trees = [as_tree(nodes, words) for nodes in found]
+        return trees if self._names is None else [t.relabel(self._names.__getitem__) for t in trees]
+
+    @cached_property
+    def _names(self) -> dict[str, str] | None:
+        """The grammar's names of categories by their plain names, where it has its own."""
+        names = {category_name(c): name for c, name in enumerate(self.model.grammar.names)}
+        return None if all(plain == name for plain, name in names.items()) else names
+
+    @cached_property
+    def _charts(self) -> list[ChartParser]:
+        """One for each of the chain's grammars."""
+        return [ChartParser(self.model.opened(g), self.model.depth) for g in self.model.samples]
+
+    @cached_property
+    def _logs(self) -> Logs:
+        return logarithms(self.model.open_grammar, self.model.depth)
+
+    def _nodes(self, sentences: Sequence[Sequence[str]], first: int) -> list[Ints | None]:
+        """``[tree, node, 3]``, the chosen trees of each sentence; None where it has none."""
+        forms = [self._forms(words) for words in sentences]
+        possible = [s for s, seen in enumerate(forms) if seen is not None]
+        corpus = self.model.open_grammar.vocabulary.encode(filter(None, forms))
+        try:
+            chosen = self._choose(corpus, [first + s for s in possible])
+        except UnparsableError:
+            charts = self._charts if self.method == "mbr-chain" else [self._chart]
+            logs = np.max([chart.log_probabilities(corpus) for chart in charts], axis=0)
+            finite = np.flatnonzero(np.isfinite(logs)).tolist()
+            possible = [possible[s] for s in finite]
+            corpus = corpus.vocabulary.encode(corpus[s] for s in finite)
+            chosen = self._choose(corpus, [first + s for s in possible])
+        found: list[Ints | None] = [None] * len(sentences)
+        for s, nodes in zip(possible, chosen):
+            found[s] = nodes
+        flat = [first + s for s, nodes in enumerate(found) if nodes is None]
+        if flat and not self.flat:
+            self.first_flat = flat[0]
+        self.flat += len(flat)
+        return found
+
+    def _forms(self, words: Sequence[str]) -> list[str] | None:
+        """What the model sees, unless it cannot."""
+        try:
+            return self.model.forms(words) if len(words) <= MAX_WORDS else None
+        except UnparsableError:
+            return None
+
+    def _choose(self, corpus: Encoded, numbers: Sequence[int]) -> list[Ints]:
+        if self.method == "mbr":
+            return choosing.least_risk(self._chart, corpus)
+        if self.method == "mbr-chain":
+            return choosing.least_average_risk(self._charts, corpus, self.threads)
+        if self.method == "sample":
+            return choosing.sampled(self._chart, corpus, self.n, self.seed, numbers, self.threads)
+        if self.n == 1:
+            return choosing.most_probable(self._chart, corpus)
+        return choosing.n_best(self._logs, corpus, self.n, self.threads)

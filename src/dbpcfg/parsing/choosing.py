@@ -1,0 +1,111 @@
+"""Ways to choose trees for the sentences of a corpus.
+
+Each gives one array ``[tree, node, 3]`` for every sentence (see ``derivations`` for nodes), works
+on several threads, and gives a sentence the same trees whatever stands around it. A sentence of
+probability zero is an `UnparsableError`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from dbpcfg.corpus.encoded import Encoded
+from dbpcfg.errors import UnparsableError
+from dbpcfg.kernels import Floats, Ints, in_pieces
+from dbpcfg.parsing.chart.parser import ChartParser
+from dbpcfg.parsing.decode import minimum_bayes_risk
+from dbpcfg.parsing.derivations import Derivations
+from dbpcfg.parsing.nbest import Logs, best_trees
+from dbpcfg.philox import stream
+
+_NO_CHAIN = 2**24 - 1
+"""Random numbers of a chain that no run has: those of the others drew the run's own trees."""
+
+
+def least_risk(chart: ChartParser, corpus: Encoded) -> list[Ints]:
+    """The tree of least Bayes risk."""
+    return _each(
+        corpus, chart.threads, lambda s: minimum_bayes_risk(chart.marginals(corpus, s))[np.newaxis]
+    )
+
+
+def least_average_risk(charts: Sequence[ChartParser], corpus: Encoded, threads: int) -> list[Ints]:
+    """The tree of least Bayes risk under the mean of several grammars' posteriors.
+
+    A grammar that cannot yield a sentence has no say in its tree.
+    """
+
+    def choose(s: int) -> Ints:
+        total: Floats | None = None
+        for chart in charts:
+            try:
+                marginals = chart.marginals(corpus, s)
+            except UnparsableError:
+                continue
+            total = marginals if total is None else total + marginals
+        if total is None:
+            raise _impossible(s)
+        return minimum_bayes_risk(total)[np.newaxis]
+
+    return _each(corpus, threads, choose)
+
+
+def most_probable(chart: ChartParser, corpus: Encoded) -> list[Ints]:
+    """The most probable tree."""
+    best, _ = chart.best(corpus)
+    return [best[s][np.newaxis] for s in range(len(best))]
+
+
+def n_best(logs: Logs, corpus: Encoded, n: int, threads: int) -> list[Ints]:
+    """The n most probable trees, best first, or as many as there are."""
+
+    def choose(s: int) -> Ints:
+        nodes, _ = best_trees(_words(corpus, s), logs, n)
+        if not len(nodes):
+            raise _impossible(s)
+        return nodes
+
+    return _each(corpus, threads, choose)
+
+
+def sampled(
+    chart: ChartParser, corpus: Encoded, n: int, seed: int, numbers: Sequence[int], threads: int
+) -> list[Ints]:
+    """n trees from the posterior; sentence s has the random numbers of ``numbers[s]``.
+
+    They are the trees of n copies of the sentence, which share a chart; it must be of one thread.
+    """
+
+    def choose(s: int) -> Ints:
+        copies = Encoded(
+            np.tile(_words(corpus, s), n),
+            np.arange(n + 1, dtype=np.int64) * corpus.lengths[s],
+            corpus.vocabulary,
+        )
+        drawn: Derivations = chart.sample(copies, stream(seed, _NO_CHAIN, numbers[s]))[0]
+        return drawn.nodes.reshape(n, -1, 3)
+
+    return _each(corpus, threads, choose)
+
+
+def _each(corpus: Encoded, threads: int, choose: Callable[[int], Ints]) -> list[Ints]:
+    """Choose for one sentence after another, longest first."""
+    order = np.argsort(-corpus.lengths, kind="stable").tolist()
+    chosen: list[Ints] = [np.empty(0, dtype=np.int32)] * len(corpus)
+
+    def work(first: int, last: int) -> None:
+        for s in order[first:last]:
+            chosen[s] = choose(s)
+
+    in_pieces(work, len(corpus), threads)
+    return chosen
+
+
+def _words(corpus: Encoded, s: int) -> Ints:
+    return corpus.tokens[corpus.starts[s] : corpus.starts[s + 1]]
+
+
+def _impossible(s: int) -> UnparsableError:
+    return UnparsableError(f"sentence {s + 1} has probability zero")
