@@ -18,6 +18,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,6 +31,12 @@ from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.kernels import Floats
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.leftcorner.parser import LeftCornerParser
+
+if TYPE_CHECKING:
+    from dbpcfg.heldout import TextProbability
+    from dbpcfg.parse import Method, Parse, Words
+    from dbpcfg.profile import Profile
+    from dbpcfg.trees import Tree
 
 UNKNOWN = "<unknown>"
 
@@ -112,6 +119,54 @@ class Model:
                 "the left-corner parser needs a memory bound, and this model has none: give a depth"
             )
         return LeftCornerParser(self.open_grammar, self.depth, threads)
+
+    def parse(
+        self, sentences: Iterable[Words], method: Method = "mbr", *, seed: int = 0, threads: int = 1
+    ) -> list[Tree]:
+        """A tree for every sentence, a list of words or a text: see ``dbpcfg.parse``."""
+        from dbpcfg.parse import parse
+
+        return parse(self, sentences, method, seed=seed, threads=threads)
+
+    def parses(
+        self,
+        sentences: Iterable[Words],
+        n: int = 1,
+        method: Method = "viterbi",
+        *,
+        seed: int = 0,
+        threads: int = 1,
+    ) -> list[list[Parse]]:
+        """The n best trees of every sentence, or n samples, with their probabilities."""
+        from dbpcfg.parse import parses
+
+        return parses(self, sentences, n, method, seed=seed, threads=threads)
+
+    def probability(
+        self, sentences: Iterable[Words], *, chain: bool = False, threads: int = 1
+    ) -> TextProbability:
+        """How probable a text is, under this grammar or over the chain: see ``dbpcfg.heldout``."""
+        from dbpcfg.heldout import probabilities, sums
+
+        return sums(probabilities(self, sentences, chain, threads))[0]
+
+    def generate(self, n: int = 10, seed: int = 0, *, max_length: int | None = None) -> list[Tree]:
+        """Trees of sentences that the grammar makes up: see ``dbpcfg.generation``."""
+        from dbpcfg.generation import generate
+
+        return list(generate(self, n, seed, max_length=max_length))
+
+    def profile(self, trees: Iterable[Tree] = ()) -> Profile:
+        """How the grammar uses its categories, by itself and in some trees."""
+        from dbpcfg.profile import profile
+
+        return profile(self, trees)
+
+    def show(self, width: int = 80) -> None:
+        """Print the categories with their words and rules."""
+        from dbpcfg.showing import as_text
+
+        print(as_text(self.profile(), width))
 
     def save(self, path: str | Path) -> None:
         """Write a model file, without the samples."""

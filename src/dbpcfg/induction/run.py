@@ -19,10 +19,11 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -45,6 +46,9 @@ from dbpcfg.model import Model, unknown_mass
 from dbpcfg.modelfiles import MODEL, SAMPLES, save_model, save_samples
 from dbpcfg.parsing.derivations import Derivations, as_tree
 from dbpcfg.trees import Tree
+
+if TYPE_CHECKING:
+    from dbpcfg.parse import Method, Words
 
 _TEMPORARY = re.compile(r"\.(\w+\.(?:npz|toml|tsv|txt))\.[0-9a-f]{16}$")
 """What ``written_whole`` calls a file that it has not finished."""
@@ -96,6 +100,18 @@ class Run:
             as_tree(chosen[sentence], self.material.words[sentence])
             for sentence in range(len(self.material.words))
         ]
+
+    def parse(
+        self, sentences: Iterable[Words], method: Method = "mbr", *, seed: int = 0, threads: int = 1
+    ) -> list[Tree]:
+        """A tree for every one of some other sentences, each a list of words or a text."""
+        return self.model.parse(sentences, method, seed=seed, threads=threads)
+
+    def show(self, width: int = 80) -> None:
+        """Print the categories with their words and rules, and how often trees use them."""
+        from dbpcfg.showing import as_text
+
+        print(as_text(self.model.profile(self.trees()), width))
 
     def agreement(self) -> Agreement:
         """Whether the chains agree, by their log-likelihoods after burn-in."""
