@@ -34,8 +34,8 @@ def kernel(function: Function) -> Function:
 
 def part_of_kernel(function: Function) -> Function:
     """Compile a small function into every kernel that calls it, so that loops can use vectors."""
-    options = {"cache": True, "nogil": True, "error_model": "numpy", "inline": "always"}
-    return cast(Function, numba.njit(**options)(function))
+    compiled = numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")(function)
+    return cast(Function, compiled)
 
 
 @cache

@@ -10,14 +10,14 @@ these take arrays without counting references to them, which takes as long as co
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, cast
 
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.core.typing import signature
+from numba.core.typing.templates import signature
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
@@ -29,7 +29,12 @@ ROWS = 4
 CACHE_LINE = 64
 
 
-@intrinsic  # type: ignore[misc]
+def _in_kernels(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Generate a function's code wherever a kernel calls it; the first argument is numba's own."""
+    return cast(Callable[..., Any], intrinsic(function))
+
+
+@_in_kernels
 def small_product(  # type: ignore[no-untyped-def]
     _, A, a0, a_row, a_column, B, b0, b_row, C, c0, c_row, rows, columns, inner
 ):
@@ -83,7 +88,7 @@ def _product(context: Any, builder: Any, sig: Any, args: Sequence[Any]) -> Any:
     return context.get_dummy_value()
 
 
-@intrinsic  # type: ignore[misc]
+@_in_kernels
 def copy_cell(_, A, a0, C, c0, columns, bound):  # type: ignore[no-untyped-def]
     """C[c0 + j] = A[a0 + j] for a multiple of 4 columns; return whether any is at least a bound."""
     places = [types.intp, types.intp]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 
 import numpy as np
 import pytest
@@ -44,7 +45,10 @@ def p_value(parser, words: list[int], true_depth: int | None, grammar: Grammar) 
     return goodness_of_fit(observed, truth(grammar, words, true_depth).posterior(), DRAWS)
 
 
-@pytest.mark.parametrize("parser", [ChartParser, LeftCornerParser])
+SINGLE = partial(ChartParser, precision="single")
+
+
+@pytest.mark.parametrize("parser", [ChartParser, LeftCornerParser, SINGLE])
 @pytest.mark.parametrize(("K", "words", "depth", "seed"), CASES)
 def test_samples_follow_the_posterior(parser, K, words, depth, seed):
     grammar = random_grammar(K, 2, 1.0, seed)

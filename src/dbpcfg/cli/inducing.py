@@ -102,6 +102,10 @@ def induce(
         Literal["chart", "leftcorner"],
         typer.Option(help="They sample the same trees' distribution; the chart is much faster."),
     ] = "chart",
+    precision: Annotated[
+        Literal["double", "single"],
+        typer.Option(help="Of the chart: single is faster for K of 30 and more."),
+    ] = "double",
     lowercase: Annotated[bool, typer.Option(help="Learn from words in lower case.")] = True,
     max_length: MaxLength = None,
     numbers: Numbers = False,
@@ -172,6 +176,7 @@ def induce(
             temperature=temperature,
             curriculum=curriculum,
             parser=parser,
+            precision=precision,
         )
     _conclude(run, out, told, format, quiet, json)
 

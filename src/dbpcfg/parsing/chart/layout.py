@@ -84,7 +84,8 @@ def tables(grammar: Grammar, precision: Precision = "double") -> Tables:
     )
     if precision == "double":
         return found
-    return Tables(*(array.astype(np.float32) for array in found[:-1]), log_scale)
+    single = {n: x.astype(np.float32) for n, x in found._asdict().items() if n != "log_scale"}
+    return found._replace(**single)
 
 
 @kernel
