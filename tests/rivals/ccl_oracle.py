@@ -422,7 +422,17 @@ class Parse:
             found.add((self.reach(x, L, 0), self.reach(x, R, 0) + 1))
             if any(d == 1 for side in (L, R) for _, d in self.out[x][side]):
                 found.add((self.reach(x, L, 1), self.reach(x, R, 1) + 1))
-        return {(i, j) for i, j in found if j - i > 1}
+        return {(i, j) for i, j in uncrossed(list(found)) if j - i > 1}
+
+
+def uncrossed(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Let two spans that cross be what they share and what they cover, until none do."""
+    for a, (i, j) in enumerate(spans):
+        for b, (k, l) in enumerate(spans):
+            if i < k < j < l:
+                others = [span for c, span in enumerate(spans) if c not in (a, b)]
+                return uncrossed([*others, (k, j), (i, l)])
+    return spans
 
 
 def ccl_brackets(

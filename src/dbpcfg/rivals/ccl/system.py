@@ -72,6 +72,6 @@ class CCL:
             raise DbpcfgError("CCL has no trees yet; give sentences to fit first")
         sentences, text, brackets = self._fitted
         return [
-            tree_of(words, brackets[start:end].reshape(-1, 2).tolist())
+            tree_of(words, [(i, j) for i, j in brackets[start:end].reshape(-1, 2).tolist()])
             for words, start, end in zip(sentences, text.starts, text.starts[1:])
         ]
