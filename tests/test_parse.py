@@ -20,7 +20,7 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.bounding import containment
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.model import Model
-from dbpcfg.parse import Decoder, in_batches, parse, parses
+from dbpcfg.parse import Decoder, batched, in_batches, parse, parses
 from dbpcfg.parsing.decode import minimum_bayes_risk
 from dbpcfg.parsing.derivations import as_nodes, as_tree
 from dbpcfg.trees import Tree, read_tree
@@ -241,3 +241,20 @@ def test_what_cannot_be_asked_for(options, said):
 def test_batches_count_on(monkeypatch):
     monkeypatch.setattr(parsing, "BATCH", 2)
     assert list(in_batches(["a", "b b", "c"])) == [([("a",), ("b", "b")], 0), ([("c",)], 2)]
+
+
+@given(st.lists(st.integers(0, 400)), st.sampled_from([None, 1, 5]))
+def test_batches_are_not_too_much_work(lengths, most):
+    batches = list(batched(lengths, int, most))
+    assert [length for batch in batches for length in batch] == lengths
+    for batch in batches:
+        assert 1 <= len(batch) <= (most or parsing.BATCH)
+        assert len(batch) == 1 or sum(length**3 for length in batch) <= parsing.BATCH_WORK
+
+
+def test_a_batch_that_is_full_does_not_wait_for_more():
+    """At a terminal, the first line is answered before the second is typed."""
+    typed = iter([1, 2])
+    batches = batched(typed, int, most=1)
+    assert next(batches) == [1]
+    assert next(typed) == 2

@@ -16,11 +16,10 @@ tree, ``(X w1 w2 …)``.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, TypeVar, get_args
 
 import numpy as np
 
@@ -39,13 +38,16 @@ from dbpcfg.parsing.treescores import log_probability
 from dbpcfg.philox import stream
 from dbpcfg.trees import Tree
 
-__all__ = ["FLAT", "Decoder", "Method", "Parse", "in_batches", "parse", "parses"]
+__all__ = ["FLAT", "Decoder", "Method", "Parse", "batched", "in_batches", "parse", "parses"]
 
 Method = Literal["mbr", "mbr-chain", "viterbi", "sample"]
 Words: TypeAlias = Sentence | Sequence[str]
+Item = TypeVar("Item")
 
 BATCH = 1000
-"""Sentences parsed together."""
+"""The most sentences that are parsed together."""
+BATCH_WORK = 2e7
+"""And the most work, as the sum of the cubes of their lengths: a few seconds for small grammars."""
 MOST_TREES = 10_000
 """The most trees of one sentence."""
 FLAT = "X"
@@ -95,13 +97,33 @@ def in_batches(sentences: Iterable[Words]) -> Iterator[tuple[list[tuple[str, ...
     """The words of sentences in batches, each with the number of its first sentence."""
     if isinstance(sentences, str):
         raise DbpcfgError("one text is not a list of sentences; give a list, as in [text]")
-    left, first = iter(sentences), 0
-    while batch := [_words(sentence) for sentence in islice(left, BATCH)]:
+    first = 0
+    for batch in batched(map(_words, sentences), len):
         for number, words in enumerate(batch, start=first + 1):
             if not words:
                 raise DbpcfgError(f"sentence {number} has no words; leave empty sentences out")
         yield batch, first
         first += len(batch)
+
+
+def batched(
+    items: Iterable[Item], length: Callable[[Item], int], most: int | None = None
+) -> Iterator[list[Item]]:
+    """Items in batches of at most so many, or of `BATCH`, and not of too much work."""
+    batch: list[Item] = []
+    work = 0
+    for item in items:
+        more = length(item) ** 3
+        if batch and work + more > BATCH_WORK:
+            yield batch
+            batch, work = [], 0
+        batch.append(item)
+        work += more
+        if len(batch) == (most or BATCH):
+            yield batch
+            batch, work = [], 0
+    if batch:
+        yield batch
 
 
 def _words(sentence: Words) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from dbpcfg import __version__
-from dbpcfg.cli import corpora, exchanging, inducing, scoring
+from dbpcfg.cli import corpora, describing, exchanging, inducing, scoring, using
 from dbpcfg.cli.options import Quiet, Seed
 from dbpcfg.errors import DbpcfgError
 
@@ -68,6 +68,10 @@ def _writes(characters: str) -> bool:
 for command in (
     inducing.induce,
     inducing.resume,
+    describing.show,
+    using.parse,
+    using.generate,
+    describing.probability,
     scoring.evaluate,
     scoring.baseline,
     corpora.convert,

@@ -1,0 +1,41 @@
+"""The command line in this process, which is quick: for tests that call it many times."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+from dbpcfg.cli import main
+
+
+class InProcess:
+    """Calls commands; to be made with pytest's ``monkeypatch`` and ``capsys``."""
+
+    def __init__(self, monkeypatch, capsys) -> None:
+        self.monkeypatch, self.capsys = monkeypatch, capsys
+
+    def call(self, *arguments: object, stdin: bytes = b"") -> tuple[str, str]:
+        """Output and messages of a command that succeeds."""
+        code, out, err = self._run(arguments, stdin)
+        assert code == 0, err
+        return out, err
+
+    def refuse(self, *arguments: object, stdin: bytes = b"") -> str:
+        """What a command says that refuses, in one line."""
+        code, _, err = self._run(arguments, stdin)
+        assert code == 2, err
+        return " ".join(err.replace("│", " ").split())
+
+    def _run(self, arguments: tuple, stdin: bytes) -> tuple[int, str, str]:
+        given = io.TextIOWrapper(io.BufferedReader(io.BytesIO(stdin)))
+        self.monkeypatch.setattr(sys, "argv", ["dbpcfg", *map(str, arguments)])
+        self.monkeypatch.setattr(sys, "stdin", given)
+        self.monkeypatch.setenv("COLUMNS", "80")
+        self.capsys.readouterr()
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code or 0
+        else:
+            code = 0
+        return code, *self.capsys.readouterr()
