@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from dbpcfg import __version__
-from dbpcfg.cli import corpora, describing, exchanging, inducing, scoring, using
+from dbpcfg.cli import corpora, describing, exchanging, inducing, measuring, scoring, using
 from dbpcfg.cli.options import Quiet, Seed
 from dbpcfg.errors import DbpcfgError
 
@@ -72,6 +72,7 @@ for command in (
     using.parse,
     using.generate,
     describing.probability,
+    measuring.surprisal,
     scoring.evaluate,
     scoring.baseline,
     corpora.convert,
