@@ -155,8 +155,8 @@ def test_brackets_nest(seed):
 
 
 def test_brackets_of_links_that_cross():
-    """In one sentence words 6 to 8 are linked to each other at depth 0, at depth 1 word 6 to what is
-    before them, and word 8 to what is after them: they are one constituent inside a bigger one.
+    """In one sentence words 6 to 8 are linked to each other at depth 0, word 6 at depth 1 to what
+    is before them, and word 8 to what is after them: one constituent inside a bigger one.
     """
     sentences = corpus(443, sentences=40)
     system = CCL().fit(sentences)
