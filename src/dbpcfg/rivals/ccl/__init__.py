@@ -30,8 +30,8 @@ decides on the directions, strengths and depth of the links between them.
 Learning from a sentence happens after parsing it with what is known so far; so the order of
 sentences matters.  When all have been learnt from, they are parsed once more.  There is no chance
 in any of this, and numbers are in single precision, as in the program that published results come
-from: trees are the same, bracket by bracket.  One thing is left out, because sentences come
-here as lists of words: that program takes lines that begin with ``#`` for comments.
+from; the tests compare with its brackets, sentence by sentence.  One thing is left out, because
+sentences come here as lists of words: that program takes lines that begin with ``#`` for comments.
 """
 
 from dbpcfg.rivals.ccl.system import CCL

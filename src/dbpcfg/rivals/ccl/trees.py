@@ -4,7 +4,8 @@ Brackets nest, with a rare exception: x and y are linked to each other at depth 
 linked at depth 1, x to what is left of them and y to what is right.  Then x has a bracket with all
 that y reaches, y one with all that x reaches, and the two cross.  What the links mean is that x and
 y are one constituent inside a bigger one.  That is also how the brackets read when they are
-written down: each closing bracket closes the last one still open.
+written down: each closing bracket closes the last one still open.  (This is our own
+reading: an account of CCL that foresees the case is not known to us.)
 """
 
 from __future__ import annotations
