@@ -71,6 +71,17 @@ def test_other_formats_are_recognised(tmp_path, stdin):
     assert words(["-"]) == []
 
 
+def test_what_is_left_out_of_other_formats_is_told(tmp_path):
+    (tmp_path / "a.mrg").write_text("(S (D the) (N dog))\n(S (-NONE- *))\n")
+    remarks: list[str] = []
+    assert words([tmp_path / "a.mrg"], report=remarks.append) == [("the", "dog")]
+    assert len(remarks) == 1
+    assert "Left out" in remarks[0]
+    (tmp_path / "a.txt").write_text("one\n\n")
+    words([tmp_path / "a.txt"], report=remarks.append)  # its blank lines are not left out
+    assert len(remarks) == 1
+
+
 def test_standard_input_stays_open_and_comes_line_by_line(stdin):
     stdin(b"one\ntwo\n")
     lines = stream(["-"])

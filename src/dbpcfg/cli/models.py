@@ -70,7 +70,12 @@ def open_text(
 
     if at_terminal(text) and not quiet:
         typer.echo("reading sentences from the terminal, one a line; Ctrl-D ends", err=True)
-    return stream(text or ["-"], input_format, speakers or None, exclude_speakers or None)
+
+    def report(remark: str) -> None:
+        if not quiet:
+            typer.echo(remark, err=True)
+
+    return stream(text or ["-"], input_format, speakers or None, exclude_speakers or None, report)
 
 
 def at_terminal(text: list[str] | None) -> bool:

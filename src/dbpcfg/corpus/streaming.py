@@ -12,7 +12,7 @@ import io
 import re
 import sys
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from typing import BinaryIO
 
@@ -37,8 +37,12 @@ def stream(
     format: str | None = None,
     speakers: Iterable[str] | None = None,
     exclude_speakers: Iterable[str] | None = None,
+    report: Callable[[str], None] = lambda remark: None,
 ) -> Iterator[Sentence | None]:
-    """The sentences of files, folders, patterns or ``-``; the options are those of ``read``."""
+    """The sentences of files, folders, patterns or ``-``; the options are those of ``read``.
+
+    ``report`` is told what was left out of files that are read whole.
+    """
     wanted = checked(format)
     for path in expand(paths, wanted):
         name = name_of(path)
@@ -52,7 +56,10 @@ def stream(
             raise DbpcfgError(
                 f"{name}: cannot be read ({getattr(error, 'strerror', None) or error})"
             ) from error
-        yield from read(path, format=wanted, speakers=speakers, exclude_speakers=exclude_speakers)
+        corpus = read(path, format=wanted, speakers=speakers, exclude_speakers=exclude_speakers)
+        if corpus.dropped:
+            report(corpus.summary())
+        yield from corpus
 
 
 def _plain_text(path: str, format: str | None, stack: ExitStack) -> io.TextIOWrapper | None:
