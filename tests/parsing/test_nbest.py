@@ -30,7 +30,7 @@ def best(grammar: Grammar, words: list[int], depth: int | None, n: int):
     return best_trees(np.array(words, dtype=np.int32), logarithms(grammar, depth), n)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(
     grammars_and_sentences(longest=5),
     st.sampled_from([None, 1, 2, 3]),
