@@ -9,7 +9,16 @@ from typing import Annotated
 import typer
 
 from dbpcfg import __version__
-from dbpcfg.cli import corpora, describing, exchanging, inducing, measuring, scoring, using
+from dbpcfg.cli import (
+    comparing,
+    corpora,
+    describing,
+    exchanging,
+    inducing,
+    measuring,
+    scoring,
+    using,
+)
 from dbpcfg.cli.options import Quiet, Seed
 from dbpcfg.errors import DbpcfgError
 
@@ -74,7 +83,8 @@ for command in (
     describing.probability,
     measuring.surprisal,
     scoring.evaluate,
-    scoring.baseline,
+    comparing.baseline,
+    comparing.compare,
     corpora.convert,
     corpora.synth,
     exchanging.export,

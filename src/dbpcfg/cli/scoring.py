@@ -1,4 +1,4 @@
-"""Commands that score trees, and baselines to score against: ``evaluate`` and ``baseline``."""
+"""The command that scores trees: ``evaluate``."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from dbpcfg.cli.options import (
-    ExcludeSpeakers,
     InputFormat,
     MaxLength,
     Punctuation,
     Quiet,
     Seed,
-    Speakers,
     TableFormat,
     read_corpus,
 )
@@ -139,30 +137,6 @@ def evaluate(
             )
         )
     typer.echo(render(tables, format))
-
-
-def baseline(
-    system: Annotated[Branching, typer.Argument(help="How trees branch.")],
-    text: Annotated[list[str], typer.Argument(metavar="TEXT...", help="Files, directories or -.")],
-    keep_punctuation: Annotated[
-        bool, typer.Option("--keep-punctuation", help="Build trees over punctuation too.")
-    ] = False,
-    punctuation: Punctuation = "auto",
-    seed: Seed = 0,
-    input_format: InputFormat = None,
-    speaker: Speakers = None,
-    exclude_speaker: ExcludeSpeakers = None,
-    quiet: Quiet = False,
-) -> None:
-    """Print a baseline's tree for every sentence, one per line, ready for `evaluate`."""
-    from dbpcfg.corpus.punctuation import punctuation as marks_of
-
-    corpus = read_corpus(text, input_format, speaker, exclude_speaker, quiet)
-    for number, sentence in enumerate(corpus):
-        marks = marks_of(sentence, punctuation)
-        if keep_punctuation:
-            marks = (False,) * len(marks)
-        typer.echo(str(_baseline_tree(system, sentence, marks, seed, number)))
 
 
 def _baseline_tree(

@@ -12,14 +12,47 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Literal, get_args
+from typing import Literal, Self, get_args
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.philox import Stream, uniform_pair
+from dbpcfg.philox import Purpose, Stream, stream, uniform_pair
+from dbpcfg.progress import Progress
 from dbpcfg.trees import Tree
 
 Branching = Literal["right", "left", "balanced", "random"]
 LABEL = "X"
+
+
+class BranchingSystem:
+    """Trees of one shape for all sentences; ``seed`` is for random ones.
+
+    They are over all words that they are given, so leave punctuation out first: most scores do.
+    """
+
+    def __init__(self, shape: Branching = "right", seed: int = 0) -> None:
+        if shape not in get_args(Branching):
+            raise _unknown(shape)
+        self.name = shape
+        self.stochastic = shape == "random"
+        self._shape = shape
+        self._numbers = stream(seed, purpose=Purpose.BASELINE)
+        self._trees: list[Tree] | None = None
+
+    def fit(self, sentences: Sequence[Sequence[str]], progress: Progress | None = None) -> Self:
+        """Build all trees: there is nothing to learn."""
+        trees = []
+        for number, words in enumerate(sentences):
+            trees.append(branching_tree(self._shape, words, self._numbers, number))
+            if progress is not None:
+                progress.tell(number + 1)
+        self._trees = trees
+        return self
+
+    def trees(self) -> list[Tree]:
+        """A tree for every sentence, in order."""
+        if self._trees is None:
+            raise DbpcfgError(f"{self.name} has not seen any sentences; call fit first")
+        return list(self._trees)
 
 
 def branching_tree(
@@ -36,7 +69,11 @@ def branching_tree(
         return _binary_tree(words, lambda i, j: (i + j + 1) // 2)
     if system == "random":
         return _binary_tree(words, _uniform_split(numbers, sentence, len(words)))
-    raise DbpcfgError(f"no baseline {system!r}; choose one of {', '.join(get_args(Branching))}")
+    raise _unknown(system)
+
+
+def _unknown(shape: str) -> DbpcfgError:
+    return DbpcfgError(f"no baseline {shape!r}; choose one of {', '.join(get_args(Branching))}")
 
 
 def _binary_tree(words: Sequence[str], split: Callable[[int, int], int]) -> Tree:

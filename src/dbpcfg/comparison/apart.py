@@ -1,0 +1,145 @@
+"""One system in a process of its own: its trees, its time and its memory, or how it failed.
+
+The process starts afresh, so its greatest memory is the system's and Python's, not that of what
+was run or read before; and if it crashes, only it does.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import Connection
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.progress import Progress
+from dbpcfg.rivals.systems import Kind, Settings
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a system on some sentences: trees in brackets, or a failure."""
+
+    trees: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+    """From sentences to trees; starting Python and importing modules is not part of it."""
+    cpu_seconds: float = 0.0
+    """Of all threads, the start included."""
+    peak_bytes: int | None = None
+    """The greatest amount of memory that the process held, Python's own included."""
+    failure: str | None = None
+
+
+def run_apart(
+    kind: Kind,
+    seed: int,
+    settings: Settings,
+    sentences: Sequence[Sequence[str]],
+    *,
+    threads: int | None = None,
+    quiet: bool = False,
+) -> Outcome:
+    """Run a system on sentences in a new process, and wait for it."""
+    context = get_context("spawn")
+    receiver, sender = context.Pipe(duplex=False)
+    arguments = (sender, kind, seed, dict(settings), list(sentences), threads, quiet)
+    process = context.Process(target=_work, args=arguments)
+    try:
+        process.start()
+        sender.close()  # so that the child's end is the only one, and its death is noticed
+        try:
+            outcome = receiver.recv()
+        except EOFError:
+            process.join()
+            return Outcome(failure=_ending(process.exitcode))
+        process.join()
+        assert isinstance(outcome, Outcome)
+        return outcome
+    finally:
+        if process.is_alive():
+            process.terminate()
+            process.join()
+        receiver.close()
+
+
+def _work(
+    connection: Connection,
+    kind: Kind,
+    seed: int,
+    settings: dict[str, Any],
+    sentences: list[Sequence[str]],
+    threads: int | None,
+    quiet: bool,
+) -> None:
+    """What the child does."""
+    _leave_signals_to_parent()
+    label = f"{kind.name}, seed {seed}" if kind.stochastic else kind.name
+    try:
+        system = kind.make(seed, threads, **settings)
+        with Progress(label, quiet=quiet) as progress:
+            start = time.perf_counter()
+            trees = system.fit(sentences, progress).trees()
+            seconds = time.perf_counter() - start
+        cpu, peak = time.process_time(), peak_bytes()
+        outcome = Outcome([str(tree) for tree in trees], seconds, cpu, peak)
+    except DbpcfgError as error:
+        outcome = Outcome(failure=str(error))
+    except MemoryError:
+        outcome = Outcome(failure="there was not enough memory")
+    except Exception as error:
+        outcome = Outcome(failure=f"{type(error).__name__}: {error}")
+    connection.send(outcome)
+    connection.close()
+
+
+def peak_bytes() -> int | None:
+    """The greatest amount of memory that this process has held since it began, if known.
+
+    Linux counts what a process held before it became another program (`exec`) as its own in
+    ``ru_maxrss``: a child would seem as large as its parent.  Its ``VmHWM`` begins anew.
+    """
+    try:
+        status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        status = ""
+    for line in status.splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) * 1024
+    try:
+        import resource
+    except ImportError:  # not on this system: do without
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def _leave_signals_to_parent() -> None:
+    """Leave Ctrl-C to the process that started this one, and end when that one is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = parent_process()
+    assert parent is not None
+
+    def watch() -> None:
+        parent.join()
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
+
+
+def _ending(exitcode: int | None) -> str:
+    """Why a process may have ended without a word."""
+    if exitcode is not None and exitcode < 0:
+        name = signal.Signals(-exitcode).name
+        memory = "; memory may have run out" if name == "SIGKILL" else ""
+        return f"its process was ended by {name}{memory}"
+    return (
+        f"its process ended with exit code {exitcode}; a program that compares systems needs "
+        "`if __name__ == '__main__':`"
+    )

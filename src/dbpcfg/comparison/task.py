@@ -1,0 +1,82 @@
+"""The one corpus that all systems get: gold trees, which words are punctuation, a fingerprint."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dbpcfg.corpus.preparation import Preparation, Prepared, prepare
+from dbpcfg.corpus.punctuation import Rule
+from dbpcfg.corpus.reading import Corpus
+from dbpcfg.evaluation.convention import Convention
+from dbpcfg.evaluation.evaluate import Evaluation, evaluate
+from dbpcfg.progress import Progress
+from dbpcfg.trees import Tree
+
+
+@dataclass(frozen=True)
+class Task:
+    """Sentences with gold trees, long ones left out, and how they are scored."""
+
+    prepared: Prepared
+    convention: Convention
+    sources: tuple[str, ...]
+    category: str = "NP"
+    """The gold category whose recall is measured."""
+
+    @classmethod
+    def of(
+        cls,
+        treebank: Corpus,
+        *,
+        lowercase: bool = True,
+        max_length: int | None = None,
+        punctuation: Rule = "auto",
+    ) -> Task:
+        """Prepare a treebank; a sentence without a tree is refused."""
+        treebank.trees()
+        prepared = prepare(treebank, Preparation(lowercase, max_length, punctuation))
+        told_by: str = punctuation
+        if punctuation == "auto":
+            told_by = "characters" if prepared.sentences[0].tags is None else "tags"
+        convention = Convention(
+            max_length=max_length,
+            punctuation="tags-and-characters" if told_by == "both" else told_by,
+        )
+        return cls(prepared, convention, treebank.sources)
+
+    def __len__(self) -> int:
+        return len(self.prepared)
+
+    def describe(self) -> dict[str, Any]:
+        """What must be the same for results to be comparable, and how large it is."""
+        preparation = self.prepared.preparation
+        return {
+            "digest": self.digest(),
+            "sentences": len(self),
+            "words": sum(marks.count(False) for marks in self.prepared.punctuation),
+            "lowercase": preparation.lowercase,
+            "max_length": preparation.max_length,
+            "punctuation": preparation.punctuation,
+        }
+
+    def digest(self) -> str:
+        """A fingerprint of the gold trees, and of which words are punctuation."""
+        sha = hashlib.sha256()
+        for sentence, marks in zip(self.prepared.sentences, self.prepared.punctuation):
+            marked = "".join("01"[mark] for mark in marks)
+            sha.update(f"{sentence.tree}\t{marked}\n".encode("utf-8", "surrogatepass"))
+        return f"sha256:{sha.hexdigest()}"
+
+    def score(self, trees: Sequence[Tree], progress: Progress | None = None) -> Evaluation:
+        """Score a system's trees, one for each sentence."""
+        return evaluate(
+            self.prepared.sentences,
+            trees,
+            self.prepared.punctuation,
+            self.convention,
+            category=self.category,
+            progress=progress.tell if progress else None,
+        )
