@@ -1,0 +1,106 @@
+"""Systems that misbehave, and kinds of them: here, so that a new process can import them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+from dbpcfg.rivals.systems import Kind
+from dbpcfg.trees import Tree
+
+
+def kind(name: str, stochastic: bool = False, learns: bool = False, **settings) -> Kind:
+    home = f"tests.comparison.fakes:{name}"
+    return Kind(name.lower(), home, "a fake", "none", settings, (), learns, stochastic)
+
+
+class Fake:
+    """Flat trees; ``misbehave`` comes before."""
+
+    name, stochastic = "fake", False
+
+    def fit(self, sentences, progress=None):
+        self.sentences = sentences
+        self.misbehave()
+        return self
+
+    def trees(self):
+        return [Tree("X", words) for words in self.sentences]
+
+    def misbehave(self):
+        pass
+
+
+class Raises(Fake):
+    def misbehave(self):
+        raise RuntimeError("its lexicon is on fire")
+
+
+class Killed(Fake):
+    def misbehave(self):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Exits(Fake):
+    def misbehave(self):
+        os._exit(3)
+
+
+class ForgetsOne(Fake):
+    def trees(self):
+        return super().trees()[1:]
+
+
+class OtherWords(Fake):
+    def trees(self):
+        return [tree.replace_words(["never"] * len(tree)) for tree in super().trees()]
+
+
+class FailsSometimes(Fake):
+    def __init__(self, seed: int):
+        self.seed = seed
+
+    def misbehave(self):
+        if self.seed % 2:
+            raise RuntimeError("an odd seed")
+
+
+class Counts(Fake):
+    """Leaves a line in a file every time that it runs."""
+
+    def __init__(self, file: str, seed: int = 0):
+        self.file, self.seed = Path(file), seed
+
+    def misbehave(self):
+        with self.file.open("a") as file:
+            print(self.seed, file=file)
+
+
+class Chosen(Fake):
+    """A branching system that depends on its seed, to have another F1 with each."""
+
+    def __init__(self, seed: int):
+        self.seed = seed
+
+    def trees(self):
+        from dbpcfg.rivals.branching import BranchingSystem
+
+        return BranchingSystem(("right", "left", "balanced")[self.seed]).fit(self.sentences).trees()
+
+
+class Large(Fake):
+    def misbehave(self):
+        self.ballast = b"x" * 300_000_000
+
+
+class Endless(Fake):
+    """Says who it is, and never ends."""
+
+    def __init__(self, file: str):
+        self.file = file
+
+    def misbehave(self):
+        Path(self.file).write_text(str(os.getpid()))
+        time.sleep(600)
