@@ -16,6 +16,7 @@ from dbpcfg.cli import (
     exchanging,
     inducing,
     measuring,
+    reporting,
     scoring,
     using,
 )
@@ -78,6 +79,8 @@ for command in (
     inducing.induce,
     inducing.resume,
     describing.show,
+    reporting.report,
+    reporting.compare_runs,
     using.parse,
     using.generate,
     describing.probability,

@@ -1,0 +1,80 @@
+"""One HTML file from its parts, with nothing to load from anywhere.
+
+Words from corpora are data. They are in the file only within one JSON text, in which no character
+is left that HTML could take for its own; the page's program turns them into text nodes and never
+into markup. The page's own policy forbids it any request and any program but its own.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from dbpcfg import __version__
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.files import written_whole
+
+STYLES = ("page.css", "figures.css")
+PROGRAM = (
+    *("dom.js", "unpack.js", "figures.js", "charts.js", "tree.js", "overview.js", "chains.js"),
+    *("scores.js", "grammar.js", "browser.js", "memory.js", "main.js"),
+)
+MARK = '<meta name="generator" content="dbpcfg report'
+"""By this a page of ours is known."""
+
+_ESCAPED = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
+
+
+def as_page(data: dict[str, Any]) -> str:
+    """The page as text."""
+    program = "\n".join(_part(name) for name in PROGRAM)
+    digest = base64.b64encode(hashlib.sha256(program.encode()).digest()).decode("ascii")
+    return Template(_part("page.html")).substitute(
+        generator=f'{MARK} {__version__}">',
+        program_digest=digest,
+        style="\n".join(_part(name) for name in STYLES),
+        data=safe_json(data),
+        program=program,
+    )
+
+
+def safe_json(data: object) -> str:
+    """JSON without any character that means something to HTML; it reads back the same.
+
+    A lone surrogate, which no file can hold, is escaped as well.
+    """
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    text = text.translate(_ESCAPED)
+    return "".join(f"\\u{ord(c):04x}" if "\ud800" <= c <= "\udfff" else c for c in text)
+
+
+def check_free(path: Path, overwrite: bool) -> None:
+    """Refuse to replace a file, unless it is a page of ours or may be replaced."""
+    if path.is_dir():
+        raise DbpcfgError(f"{path} is a directory; give the name of a file for the page")
+    if overwrite or not path.exists():
+        return
+    with path.open("rb") as file:
+        if MARK.encode() not in file.read(2000):
+            raise DbpcfgError(
+                f"{path} exists and is no report; choose another --out, or replace "
+                "it with --overwrite"
+            )
+
+
+def write_page(data: dict[str, Any], path: Path) -> None:
+    """Write the page, whole or not at all."""
+    try:
+        with written_whole(path) as file:
+            file.write(as_page(data).encode())
+    except OSError as error:
+        raise DbpcfgError(f"{path} cannot be written: {error.strerror or error}") from None
+
+
+def _part(name: str) -> str:
+    return (files("dbpcfg.report") / "page" / name).read_text(encoding="utf-8")

@@ -1,0 +1,188 @@
+"""The figures of a page for a paper: PDF and SVG by matplotlib, from the same data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.progress import Progress
+from dbpcfg.report.plotting import (
+    ACCENT,
+    DASHES,
+    MARKS,
+    SOFT,
+    check_file,
+    new_figure,
+    plain_errors,
+    require_matplotlib,
+    save,
+    style,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+KINDS = ("pdf", "svg")
+MOST_LABELS = 22
+
+Draw = Callable[[dict[str, Any], "Axes"], None]
+
+
+def write_figures(data: dict[str, Any], folder: Path, quiet: bool = True) -> list[Path]:
+    """Write every figure that the data has; return the files."""
+    drawn = {name: draw for name, (draw, needed) in _FIGURES.items() if needed(data)}
+    written: list[Path] = []
+    with plain_errors(folder), Progress("figures", len(drawn), quiet) as progress, style():
+        folder.mkdir(parents=True, exist_ok=True)
+        for number, (name, draw) in enumerate(drawn.items(), start=1):
+            figure, axes = new_figure(*_size(name, data))
+            draw(data, axes)
+            for kind in KINDS:
+                path = folder / f"{name}.{kind}"
+                save(figure, path)
+                written.append(path)
+            progress.tell(number)
+    return written
+
+
+def check_folder(folder: Path, overwrite: bool) -> None:
+    """Refuse at once what could not be written at the end."""
+    require_matplotlib()
+    if folder.exists() and not folder.is_dir():
+        raise DbpcfgError(f"{folder} is a file; give a directory for the figures")
+    there = [f"{name}.{kind}" for name in _FIGURES for kind in KINDS]
+    for name in there:
+        check_file(folder / name, overwrite)
+
+
+def _traces(data: dict[str, Any], axes: Axes) -> None:
+    for number, chain in enumerate(data["chains"]["chains"]):
+        x = [1 + n * chain["every"] for n in range(len(chain["logs"]))]
+        chosen = chain["selected"]
+        axes.plot(
+            *(x, chain["logs"]),
+            color=ACCENT if chosen else SOFT,
+            linestyle="-" if chosen else DASHES[number % len(DASHES)],
+            linewidth=1.5 if chosen else 0.75,
+            zorder=3 if chosen else 2,
+            label=f"{chain['chain']}{' (selected)' if chosen else ''}",
+        )
+    for burn_in in sorted({chain["burn_in"] for chain in data["chains"]["chains"]}):
+        axes.axvline(burn_in, color=SOFT, linestyle=":", linewidth=0.75)
+    axes.set_xlabel("iteration (dotted: burn-in ends)")
+    axes.set_ylabel("log-likelihood")
+    axes.legend(title="chain", frameon=False, fontsize=7)
+
+
+def _against(data: dict[str, Any], axes: Axes) -> None:
+    means = {chain["chain"]: chain["mean"] for chain in data["chains"]["chains"]}
+    for one in data["scores"]["systems"]:
+        if one["kind"] == "chain" and one["f1"] is not None:
+            place = (means[one["chain"]], 100 * one["f1"])
+            chosen = one["selected"]
+            axes.plot(*place, "D" if chosen else "o", color=ACCENT if chosen else SOFT)
+            axes.annotate(str(one["chain"]), place, (5, 5), textcoords="offset points")
+    axes.set_xlabel("mean log-likelihood after burn-in (diamond: selected)")
+    axes.set_ylabel("F1 (%)")
+
+
+def _lengths(data: dict[str, Any], axes: Axes) -> None:
+    rows = data["scores"]["lengths"]
+    for number, name in enumerate(data["scores"]["compared"]):
+        y = [float("nan") if row["f1"][name] is None else 100 * row["f1"][name] for row in rows]
+        axes.plot(
+            *([(row["from"] + row["to"]) / 2 for row in rows], y),
+            color=SOFT if number else ACCENT,
+            marker=MARKS[number % len(MARKS)],
+            linestyle=DASHES[number % len(DASHES)],
+            linewidth=0.75 if number else 1.5,
+            markersize=3.5,
+            label=name,
+        )
+    axes.set_xlabel("words in the sentence")
+    axes.set_ylabel("F1 (%)")
+    axes.set_ylim(0, 105)
+    axes.legend(frameon=False, fontsize=7)
+
+
+def _use(data: dict[str, Any], axes: Axes) -> None:
+    categories = data["grammar"]["categories"][::-1]
+    shares = [100 * one["counted"]["share"] for one in categories]
+    axes.barh([one["name"] for one in categories], shares, color=ACCENT)
+    for row, one in enumerate(categories):
+        words = ", ".join(item["word"] for item in one["words"][:5])
+        if one["counted"]["word_share"] and one["counted"]["word_share"] >= 0.015:
+            axes.annotate(
+                words, (shares[row], row), (4, 0), textcoords="offset points", va="center"
+            )
+    axes.set_xlabel("share of all nodes (%)")
+    axes.margins(x=0.5)
+
+
+def _heat_map(which: str) -> Draw:
+    def draw(data: dict[str, Any], axes: Axes) -> None:
+        table = data["meanings"][which]
+        order = [one["name"] for one in data["grammar"]["categories"]]
+        rows = [name for name in order if name in table["categories"]]
+        labels = table["labels"][:MOST_LABELS]
+        shares = []
+        for name in rows:
+            counts = table["counts"][table["categories"].index(name)]
+            shares.append([100 * n / max(1, sum(counts)) for n in counts[:MOST_LABELS]])
+        axes.imshow(shares, cmap="Greys", vmin=0, vmax=150, aspect="auto")
+        for r, row in enumerate(shares):
+            for c, share in enumerate(row):
+                if share >= 1:
+                    axes.text(c, r, f"{share:.0f}", ha="center", va="center", fontsize=6)
+        axes.set_xticks(range(len(labels)), labels, rotation=60, ha="right")
+        axes.set_yticks(range(len(rows)), rows)
+        axes.set_xlabel(f"gold {which} (each row: % of the category's uses)")
+
+    return draw
+
+
+def _depths(data: dict[str, Any], axes: Axes) -> None:
+    series = data["memory"]["series"]
+    deepest = max(len(one["shares"]) for one in series)
+    width = 0.8 / len(series)
+    looks: list[dict[str, Any]] = [
+        {"color": ACCENT},
+        {"color": "white", "edgecolor": ACCENT},
+        {"color": SOFT},
+    ]
+    for number, one in enumerate(series):
+        values = [100 * share for share in one["shares"]] + [0] * (deepest - len(one["shares"]))
+        x = [depth + 1 + (number - (len(series) - 1) / 2) * width for depth in range(deepest)]
+        axes.bar(x, values, width, label=one["name"], **looks[number % len(looks)])
+    axes.set_xlabel("memory depth")
+    axes.set_ylabel("sentences (%)")
+    axes.set_xticks(range(1, deepest + 1))
+    axes.legend(frameon=False, fontsize=7)
+
+
+_FIGURES: dict[str, tuple[Draw, Callable[[dict[str, Any]], bool]]] = {
+    "traces": (_traces, lambda data: True),
+    "loglikelihood-f1": (_against, lambda data: data["scores"] is not None),
+    "f1-by-length": (_lengths, lambda data: bool(data["scores"] and data["scores"]["lengths"])),
+    "categories": (_use, lambda data: True),
+    "categories-phrases": (_heat_map("phrases"), lambda data: _met(data, "phrases")),
+    "categories-tags": (_heat_map("tags"), lambda data: _met(data, "tags")),
+    "depths": (_depths, lambda data: True),
+}
+
+
+def _met(data: dict[str, Any], which: str) -> bool:
+    return bool(data["meanings"] and data["meanings"][which]["labels"])
+
+
+def _size(name: str, data: dict[str, Any]) -> tuple[float, float]:
+    """Inches: a column of a paper, more where there are many rows and columns."""
+    K = len(data["grammar"]["categories"])
+    if name == "categories":
+        return 5.5, 1 + 0.22 * K
+    if name.startswith("categories-"):
+        labels = min(MOST_LABELS, len(data["meanings"][name.split("-")[1]]["labels"]))
+        return 1.5 + 0.3 * labels, 1.4 + 0.2 * K
+    return 4.8, 3.2

@@ -1,0 +1,86 @@
+"""The gold trees of a run's sentences, found in a treebank of these or of more sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from dbpcfg.corpus.punctuation import punctuation
+from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.evaluation.convention import Convention
+from dbpcfg.induction.run import Run
+from dbpcfg.trees import Tree
+
+_QUOTED = 8  # words of a sentence that a message repeats, at most
+
+
+@dataclass(frozen=True)
+class Gold:
+    """One gold sentence for each of a run's, which of its words are punctuation, how that is told.
+
+    Every sentence has a tree.
+    """
+
+    sentences: list[Sentence]
+    punctuation: list[tuple[bool, ...]]
+    convention: Convention
+
+    @property
+    def trees(self) -> list[Tree]:
+        """Its trees."""
+        return [sentence.tree for sentence in self.sentences if sentence.tree is not None]
+
+
+def gold_of(run: Run, treebank: Sequence[Sentence], name: str) -> Gold:
+    """Find each of the run's sentences in the treebank, in order; leave out the others there.
+
+    A run may have left sentences out, as those that were too long. Taking the first sentence that
+    is the same word by word finds all of them if anything does.
+    """
+    words = run.material.words
+    if len(treebank) == len(words):
+        sentences = list(treebank)
+        for number, sentence in enumerate(sentences):
+            _check_same(sentence, words[number], number)
+    else:
+        sentences = _among(treebank, list(words), name)
+    rule = run.configuration.preparation.punctuation
+    told = "tags" if rule == "auto" and sentences[0].tags is not None else rule
+    names = {"both": "tags-and-characters", "auto": "characters"}
+    convention = Convention(punctuation=names.get(told, told))
+    return Gold(sentences, [punctuation(one, rule) for one in sentences], convention)
+
+
+def _check_same(sentence: Sentence, words: Sequence[str], number: int) -> None:
+    for place, (gold, word) in enumerate(zip_longest(sentence.words, words)):
+        if gold != word:
+            raise DbpcfgError(
+                f"{sentence.place} is not sentence {number + 1:,} of the run: word {place + 1} is "
+                f"{_named(gold)} there and {_named(word)} in the run; give the treebank of the "
+                "text that the run learned from"
+            )
+
+
+def _among(
+    treebank: Sequence[Sentence], sentences: Sequence[Sequence[str]], name: str
+) -> list[Sentence]:
+    found: list[Sentence] = []
+    for sentence in treebank:
+        if len(found) < len(sentences) and list(sentence.words) == list(sentences[len(found)]):
+            found.append(sentence)
+    if len(found) == len(sentences):
+        return found
+    missing = sentences[len(found)]
+    text = " ".join(missing[:_QUOTED]) + (" …" if len(missing) > _QUOTED else "")
+    after = f" after {found[-1].place}" if found else ""
+    raise DbpcfgError(
+        f"sentence {len(found) + 1:,} of the run, {text!r}, is not in {name}{after}; the treebank "
+        f"has {len(treebank):,} sentences, the run {len(sentences):,}: give the treebank of the "
+        "text that the run learned from"
+    )
+
+
+def _named(word: str | None) -> str:
+    return "missing (the sentence has ended)" if word is None else repr(word)

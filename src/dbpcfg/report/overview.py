@@ -1,0 +1,134 @@
+"""A run at a glance: text, settings, versions, and the command that repeats it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from dbpcfg import __version__
+from dbpcfg.corpus.preparation import Preparation
+from dbpcfg.induction.configuration import Configuration
+from dbpcfg.induction.gibbs import Settings
+from dbpcfg.induction.run import Run
+from dbpcfg.report.finished import times
+
+MOST_SOURCES = 4
+"""Files that are named one by one, at most."""
+
+_FLAGS = {"exact", "sample_beta", "numbers"}
+_NAMES = {"categories": "-K", "depth": "-D"}
+
+
+def overview(run: Run, path: Path) -> dict[str, Any]:
+    """What the page says first."""
+    configuration = run.configuration
+    settings, corpus = configuration.model, configuration.corpus
+    when = times(path)
+    return {
+        "name": path.resolve().name,
+        "sources": _sources(configuration),
+        "sentences": len(run.material.forms),
+        "tokens": len(run.material.forms.tokens),
+        "forms": len(run.material.forms.vocabulary),
+        "digest": corpus.get("digest", ""),
+        "categories": settings.categories,
+        "depth": settings.depth,
+        "settings": _settings(configuration),
+        "chains": configuration.chains,
+        "selected": run.best.settings.chain,
+        "trees": configuration.trees,
+        "iterations": sum(chain.iteration for chain in run.chains),
+        "begun": when and when[0],
+        "ended": when and when[1],
+        "seconds": when and when[2],
+        "versions": configuration.versions,
+        "reported_by": __version__,
+        "command": command(configuration, path),
+        "remark": _remark(configuration),
+    }
+
+
+def command(configuration: Configuration, path: Path) -> str:
+    """What to type for the same run again; what is as by default is left out."""
+    model, preparation = configuration.model, configuration.preparation
+    words = ["dbpcfg", "induce", *(_sources(configuration) or ["TEXT"])]
+    words += ["-K", str(model.categories), "-D", _depth(model.depth)]
+    words += ["--chains", str(configuration.chains), "--seed", str(model.seed)]
+    if configuration.schedule.iterations is not None:
+        words += ["--iterations", str(configuration.schedule.iterations)]
+    if configuration.trees != "mbr":
+        words += ["--trees", configuration.trees]
+    words += _changed(model, Settings(), {"categories", "depth", "seed", "chain"})
+    words += _changed(preparation, Preparation(), {"lowercase"})
+    if not preparation.lowercase:
+        words.append("--no-lowercase")
+    return shlex.join([*words, "--out", path.name or str(path)])
+
+
+def _changed(options: Any, usual: Any, without: set[str]) -> list[str]:
+    words: list[str] = []
+    for field in fields(options):
+        value = getattr(options, field.name)
+        if field.name in without or value == getattr(usual, field.name):
+            continue
+        words.append("--" + field.name.replace("_", "-"))
+        if field.name not in _FLAGS:
+            words.append(str(value))
+    return words
+
+
+def _settings(configuration: Configuration) -> list[list[str]]:
+    """Names and values of what decides the result, as rows of a table."""
+    model, schedule, preparation = (
+        configuration.model,
+        configuration.schedule,
+        configuration.preparation,
+    )
+    if schedule.iterations is None:
+        length = (
+            f"{schedule.least:,} or more until the log-likelihood levels off, "
+            f"then {schedule.after:,}"
+        )
+    else:
+        length = f"{schedule.iterations:,}, the second half of which counts"
+    rows = [
+        ["categories K", str(model.categories)],
+        ["memory bound D", "none" if model.depth is None else str(model.depth)],
+        ["β", f"{model.beta:g}{', sampled' if model.sample_beta else ''}"],
+        ["seed", str(model.seed)],
+        ["iterations", length],
+        ["letters", "in lower case" if preparation.lowercase else "as written"],
+    ]
+    further = _changed(model, Settings(), {"categories", "depth", "seed", "chain", "beta"})
+    further += _changed(preparation, Preparation(), {"lowercase"})
+    if further:
+        rows.append(["further", shlex.join(further)])
+    return rows
+
+
+def _sources(configuration: Configuration) -> list[str]:
+    """The files, or if they are many the folder that they are all in."""
+    sources = [str(source) for source in configuration.corpus.get("sources", [])]
+    if len(sources) <= MOST_SOURCES:
+        return sources
+    try:
+        folder = os.path.commonpath(sources)
+    except ValueError:  # some are absolute and some are not
+        folder = ""
+    return [folder] if folder and folder != os.sep else sources
+
+
+def _remark(configuration: Configuration) -> str:
+    sources = [str(source) for source in configuration.corpus.get("sources", [])]
+    if not sources:
+        return "The text was given by a program, not as files: put its file in place of TEXT."
+    if any(source.endswith((".cha", ".conllu")) for source in sources):
+        return "If speakers were chosen, say so again: a run does not remember which."
+    return ""
+
+
+def _depth(depth: int | None) -> str:
+    return "none" if depth is None else str(depth)

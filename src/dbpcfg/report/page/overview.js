@@ -1,0 +1,50 @@
+// The run at a glance.
+
+function showOverview({ run, chains, scores }) {
+  byId("title").textContent = run.name;
+  document.title = `${run.name} – what was learned`;
+  const bound = run.depth === null ? "without a memory bound" : `within memory depth ${run.depth}`;
+  byId("lead").textContent = `A grammar of ${run.categories} categories ${bound}, learned from ${whole(run.sentences)} sentences of words alone.`;
+  const selected = scores && scores.systems.find((one) => one.selected);
+  const facts = [
+    ["sentences", whole(run.sentences)], ["tokens", whole(run.tokens)], ["different forms", whole(run.forms)],
+    ["chains", `${run.chains}`], ["selected chain", `${run.selected}`],
+    ["R-hat over chains", chains.rhat === null ? "–" : fixed(chains.rhat, 2)],
+    selected ? ["F1 of the selected chain", percent(selected.f1)] : null,
+  ].filter(Boolean);
+  const copy = el("button", { class: "quiet", type: "button", onclick: () => copyText(run.command, copy) }, "Copy");
+  byId("glance").append(
+    el("dl", { class: "facts" }, facts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value)))),
+    el("div", { class: "columns" },
+      el("div", {}, el("h3", {}, "The text"), pairs([
+        ["from", run.sources.length ? run.sources.map((source, n) => [n ? ", " : null, source]) : "a program"],
+        ["digest", el("code", {}, run.digest)]]),
+      el("h3", {}, "Time and versions"), pairs([
+        ...(run.seconds === null ? [] : [["begun", run.begun], ["finished", run.ended],
+          ["took", `${duration(run.seconds)} by the clock, pauses included`]]),
+        ["learned with", Object.entries(run.versions).map(([name, version]) => `${name} ${version}`).join(", ")],
+        ["reported with", `dbpcfg ${run.reported_by}`]])),
+      el("div", {}, el("h3", {}, "Settings"), pairs([...run.settings.map(([name, value]) => [name, value]),
+        ["trees", { mbr: "of least Bayes risk over the retained samples", best: "the sample of greatest likelihood", last: "the last sample" }[run.trees]],
+        ["iterations done", `${whole(run.iterations)} over all chains`]]))),
+    el("h3", {}, "The same again"),
+    el("div", { class: "command" }, el("code", {}, run.command), copy),
+    run.remark ? el("p", { class: "small" }, run.remark) : "");
+  byId("colophon").textContent = `Made by dbpcfg ${run.reported_by} from the run “${run.name}”. This file is complete: it loads nothing.`;
+}
+
+function duration(seconds) {
+  if (seconds < 90) return `${fixed(seconds, seconds < 10 ? 1 : 0)} seconds`;
+  if (seconds < 5400) return `${Math.round(seconds / 60)} minutes`;
+  return `${fixed(seconds / 3600, 1)} hours`;
+}
+
+function copyText(text, button) {
+  const done = () => { button.textContent = "Copied"; say("Copied"); };
+  const by_hand = () => {
+    getSelection().selectAllChildren(button.previousElementSibling);
+    button.textContent = "Selected: press Ctrl-C";
+  };
+  if (navigator.clipboard) navigator.clipboard.writeText(text).then(done, by_hand);
+  else by_hand();
+}

@@ -1,0 +1,78 @@
+// Trees as pictures: words in a row, each phrase above its parts, brackets compared with another tree.
+
+const ROW = 46, GAP = 14, BOX = 20;
+const measure = (() => {
+  const context = document.createElement("canvas").getContext("2d");
+  return (text, font = "13px") => { context.font = `${font} system-ui, sans-serif`; return context.measureText(text).width; };
+})();
+
+// Places of all nodes: x over the middle of the children, y by the height above the words.
+function layout(tree) {
+  for (let n = tree.nodes.length - 1; n >= 0; n--) {
+    const node = tree.nodes[n];
+    node.height = node.children.length ? 1 + Math.max(...node.children.map((child) => child.height)) : 0;
+    node.width = Math.max(measure(node.label, "600 12px") + 14, node.posterior === null ? 0 : 34);
+  }
+  const top = tree.root.height;
+  let x = 8;
+  for (const node of tree.nodes) {
+    if (node.children.length) continue;
+    const width = Math.max(measure(node.word) + GAP, node.width + 8, 42);
+    node.x = x + width / 2;
+    x += width;
+  }
+  for (let n = tree.nodes.length - 1; n >= 0; n--) {
+    const node = tree.nodes[n];
+    if (node.children.length) node.x = (node.children[0].x + node.children[node.children.length - 1].x) / 2;
+    node.y = 18 + (top - node.height) * ROW;
+  }
+  return { width: x + 8, height: 18 + top * ROW + 52, floor: 18 + top * ROW };
+}
+
+// How each phrase relates to the other tree's, punctuation taken out: same, cross, alone; null if it does not count.
+function relations(tree, other, before) {
+  const span = (node) => [before[node.start], before[node.end]];
+  const theirs = other.nodes.filter((node) => node.children.length).map(span).filter(([i, j]) => j - i > 1);
+  const known = new Set(theirs.map(([i, j]) => `${i} ${j}`));
+  return new Map(tree.nodes.filter((node) => node.children.length).map((node) => {
+    const [i, j] = span(node);
+    if (j - i < 2) return [node, null];
+    if (known.has(`${i} ${j}`)) return [node, "same"];
+    const crosses = theirs.some(([k, l]) => (i < k && k < j && j < l) || (k < i && i < l && l < j));
+    return [node, crosses ? "cross" : "alone"];
+  }));
+}
+
+const SIGNS = { same: "✓", cross: "✗", alone: "" };
+const TOLD = { same: "also in the other tree", cross: "crosses a bracket of the other tree", alone: "not in the other tree, crosses nothing" };
+
+// `relation`: from `relations`, or null without another tree.
+function drawTree(tree, relation, label) {
+  const { width, height, floor } = layout(tree);
+  const branches = tree.nodes.flatMap((node) => node.children.map((child) =>
+    svg("path", { class: "branch", d: `M${node.x},${node.y + BOX / 2 + 12}L${child.x},${child.y - BOX / 2}` })));
+  const nodes = tree.nodes.map((node) => node.children.length
+    ? phrase(node, relation ? relation.get(node) : null) : leaf(node, floor));
+  return drawing(width, height, label, branches, nodes);
+}
+
+function phrase(node, kind) {
+  const share = node.posterior / 100;
+  const sign = kind ? SIGNS[kind] : "";
+  const width = node.width + (sign ? 14 : 0);
+  const told = [`${node.label}: in ${node.posterior}% of the samples`, kind ? TOLD[kind] : null].filter(Boolean).join("; ");
+  const box = { x: node.x - width / 2, y: node.y - BOX / 2, width, height: BOX + 13, rx: 4 };
+  return svg("g", {}, svg("title", {}, told),
+    svg("rect", { class: "box", ...box }),
+    svg("rect", { class: "shade", ...box, "fill-opacity": (0.32 * share).toFixed(3) }),
+    svg("rect", { class: `box ${kind || ""}`, ...box, "fill-opacity": 0 }),
+    svg("text", { class: "middle strong", x: node.x - (sign ? 7 : 0), y: node.y + 4 }, node.label),
+    sign ? svg("text", { class: kind === "cross" ? "middle crossed" : "middle", x: node.x + width / 2 - 10, y: node.y + 4 }, sign) : null,
+    svg("text", { class: "middle soft tiny", x: node.x, y: node.y + BOX / 2 + 8 }, `${node.posterior}%`));
+}
+
+const leaf = (node, floor) => [
+  svg("text", { class: "middle soft", x: node.x, y: node.y + 4 }, node.label),
+  svg("path", { class: "branch", d: `M${node.x},${floor + 10}v8` }),
+  svg("text", { class: "middle word", x: node.x, y: floor + 34 }, node.word),
+];

@@ -1,0 +1,105 @@
+// Sentences and trees from their packed numbers (see `sentences.py` for how they are laid out).
+
+function unpack({ type, data }) {
+  const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
+  return new { u1: Uint8Array, u2: Uint16Array, u4: Uint32Array }[type](bytes.buffer);
+}
+
+// sums[i] is the sum of the first i numbers.
+function sums(numbers) {
+  const result = new Uint32Array(numbers.length + 1);
+  for (let i = 0; i < numbers.length; i++) result[i + 1] = result[i] + numbers[i];
+  return result;
+}
+
+class Sentences {
+  constructor(data) {
+    this.categories = data.categories;
+    this.words = data.words;
+    this.lengths = unpack(data.lengths);
+    this.starts = sums(this.lengths);
+    this.tokens = unpack(data.tokens);
+    this.punctuation = unpack(data.punctuation);
+    this.nodes = unpack(data.nodes);
+    this.posterior = unpack(data.posterior);
+    this.f1 = data.f1 ? unpack(data.f1) : null;
+    this.count = this.lengths.length;
+    this.sizes = this.lengths.map((_, s) => {
+      let words = 0;
+      for (let t = this.starts[s]; t < this.starts[s + 1]; t++) words += 1 - this.punctuation[t];
+      return words;
+    });
+    if (data.gold) {
+      this.gold = {
+        labels: data.gold.labels,
+        starts: sums(unpack(data.gold.sizes)),
+        nodes: unpack(data.gold.nodes),
+        children: unpack(data.gold.children),
+        posterior: unpack(data.gold.posterior),
+      };
+      // Where the phrases of each sentence begin among all phrases.
+      this.gold.phrases = sums(this.gold.starts.subarray(1).map((end, s) => {
+        let phrases = 0;
+        for (let t = this.gold.starts[s]; t < end; t++) phrases += this.gold.children[t] > 0;
+        return phrases;
+      }));
+    }
+  }
+
+  text(s) {
+    return Array.from(this.tokens.subarray(this.starts[s], this.starts[s + 1]), (w) => this.words[w]);
+  }
+
+  // Which tokens are words, by number: before[i] words stand before token i.
+  before(s) {
+    return sums(Array.from(this.punctuation.subarray(this.starts[s], this.starts[s + 1]), (mark) => 1 - mark));
+  }
+
+  // The mean posterior of a sentence's brackets, that of the whole sentence apart: nothing to doubt there.
+  certainty(s) {
+    const first = this.starts[s] - s, last = this.starts[s + 1] - s - 1;
+    let sum = 0;
+    for (let p = first + 1; p < last; p++) sum += this.posterior[p];
+    return last - first > 1 ? sum / (last - first - 1) : 100;
+  }
+
+  induced(s) {
+    const base = 2 * this.starts[s] - s, end = 2 * this.starts[s + 1] - s - 1;
+    let node = base, phrase = this.starts[s] - s;
+    return this._tree(s, () => {
+      const code = this.nodes[node++];
+      const leaf = (code & 1) === 1;
+      return { label: this.categories[code >> 1], arity: leaf ? 0 : 2, posterior: leaf ? null : this.posterior[phrase++] };
+    }, end - base);
+  }
+
+  goldTree(s) {
+    if (!this.gold) return null;
+    const { labels, starts, nodes, children, posterior, phrases } = this.gold;
+    let node = starts[s], phrase = phrases[s];
+    return this._tree(s, () => {
+      const arity = children[node];
+      return { label: labels[nodes[node++]], arity, posterior: arity ? posterior[phrase++] : null };
+    }, starts[s + 1] - starts[s]);
+  }
+
+  // From pre-order, without recursion: trees may be deep. Nodes get start, end, parent, children.
+  _tree(s, next, size) {
+    const words = this.text(s);
+    const all = [];
+    const open = [];
+    let position = 0;
+    for (let n = 0; n < size; n++) {
+      const node = { ...next(), start: position, children: [], parent: open.length ? open[open.length - 1] : null };
+      if (node.parent) node.parent.children.push(node);
+      all.push(node);
+      if (node.arity > 0) { open.push(node); continue; }
+      node.word = words[position++];
+      node.end = position;
+      while (open.length && open[open.length - 1].children.length === open[open.length - 1].arity) {
+        open.pop().end = position;
+      }
+    }
+    return { root: all[0], nodes: all, words };
+  }
+}

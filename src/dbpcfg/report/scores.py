@@ -1,0 +1,161 @@
+"""Scores of every chain next to the baselines, and by sentence length.
+
+All are PARSEVAL by the paper's convention (`dbpcfg.evaluation`). Trees are over the same words as
+gold trees, so only punctuation has to be taken out: a span (i, j) becomes (before[i], before[j]),
+with before[i] the number of words before token i that are not punctuation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Literal
+
+import numpy as np
+
+from dbpcfg.evaluation.brackets import Brackets, Pair, brackets, number_words
+from dbpcfg.evaluation.parseval import Counts, Statistics, count, score
+from dbpcfg.induction.chain import trees_of
+from dbpcfg.induction.run import Run
+from dbpcfg.kernels import Ints
+from dbpcfg.parsing.derivations import Derivations
+from dbpcfg.philox import Purpose, stream
+from dbpcfg.report.goldtrees import Gold
+from dbpcfg.report.traces import finite
+from dbpcfg.rivals.branching import branching_tree
+
+NOT_SCORED = 255
+"""In place of a percentage, for sentences of one word or none."""
+MOST_LENGTHS = 20
+"""Points of the curve over sentence length, at most."""
+Shape = Literal["right", "left", "balanced", "random"]
+BASELINES: dict[Shape, str] = {
+    "right": "right-branching",
+    "left": "left-branching",
+    "balanced": "balanced trees",
+    "random": "random trees",
+}
+CEILING = "best binary trees"
+
+Told = Callable[[int], None]
+
+
+class Scorer:
+    """Counts brackets of systems against one gold treebank."""
+
+    def __init__(self, gold: Gold) -> None:
+        self.convention = gold.convention
+        self.before = [
+            np.concatenate([[0], np.cumsum(~np.array(marks, dtype=bool))]).tolist()
+            for marks in gold.punctuation
+        ]
+        self.gold = [
+            brackets(tree, number_words(marks))[0]
+            for tree, marks in zip(gold.trees, gold.punctuation, strict=True)
+        ]
+        self.words = np.array([before[-1] for before in self.before])
+        self.scored = np.flatnonzero(self.words >= self.convention.min_words)
+
+    def chain(self, trees: Derivations) -> Statistics:
+        """Of trees over all tokens."""
+        found = (_without_punctuation(trees[s], self.before[s]) for s in range(len(trees)))
+        return self._count(found)
+
+    def branching(self, system: Shape, seed: int) -> Statistics:
+        """Of a baseline's trees over the words."""
+        numbers = stream(seed, purpose=Purpose.BASELINE)
+
+        def found() -> Iterator[Brackets]:
+            for s, n in enumerate(self.words.tolist()):
+                if n < 2:
+                    yield {}
+                    continue
+                yield brackets(branching_tree(system, [""] * n, numbers, s), range(n))[0]
+
+        return self._count(found())
+
+    def ceiling(self) -> Statistics:
+        """Of binary trees with all gold brackets: the most that any binary trees can reach."""
+        gold = self._count(iter(self.gold))[:, 2]
+        return np.stack([gold, self.words - 1, gold], axis=1)
+
+    def _count(self, found: Iterable[Brackets]) -> Statistics:
+        """Counts of all sentences; zeros for those that are not scored."""
+        rows: list[Counts] = []
+        for s, predicted in enumerate(found):
+            pair = Pair(int(self.words[s]), self.gold[s], predicted, (), ())
+            rows.append(count(pair, self.convention))
+        return np.array(rows, dtype=np.int64).reshape(-1, 3)
+
+
+def _without_punctuation(nodes: Ints, before: list[int]) -> Brackets:
+    return {(before[i], before[j]): () for i, j, _ in nodes.tolist() if before[i] < before[j]}
+
+
+def scores(run: Run, gold: Gold, tell: Told) -> dict[str, Any]:
+    """Scores of all chains and baselines; ``tell`` hears how many systems are done."""
+    scorer = Scorer(gold)
+    systems: list[dict[str, Any]] = []
+    counts: dict[str, Statistics] = {}
+
+    def add(name: str, statistics: Statistics, kind: str, **further: Any) -> None:
+        counts[name] = statistics[scorer.scored]
+        it = score(counts[name], scorer.convention)
+        figures = {"precision": it.precision, "recall": it.recall, "f1": it.f1}
+        systems.append(
+            {
+                "name": name,
+                "kind": kind,
+                **{key: finite(value) for key, value in figures.items()},
+                **{"matched": it.matched, "predicted": it.predicted, "gold": it.gold},
+                **further,
+            }
+        )
+        tell(len(systems))
+
+    for chain in run.chains:
+        number = chain.settings.chain
+        trees = trees_of(chain, run.material.forms, run.configuration.trees)
+        name = f"chain {number}"
+        statistics = scorer.chain(trees)
+        add(name, statistics, "chain", chain=number, selected=chain is run.best)
+        if chain is run.best:
+            chosen, each = name, statistics
+    seed = run.configuration.model.seed
+    for system, name in BASELINES.items():
+        add(name, scorer.branching(system, seed), "baseline")
+    add(CEILING, scorer.ceiling(), "ceiling")
+    reached = [one["f1"] for one in systems if one["kind"] == "chain" and one["f1"] is not None]
+    compared = [chosen, *(one["name"] for one in systems if one["kind"] != "chain")]
+    return {
+        "signature": scorer.convention.signature(),
+        "sentences": len(scorer.scored),
+        "left_out": len(gold.sentences) - len(scorer.scored),
+        "systems": systems,
+        "spread": [min(reached), float(np.median(reached)), max(reached)] if reached else None,
+        "lengths": _by_length(scorer, {name: counts[name] for name in compared}),
+        "compared": compared,
+        "each": _percentages(each),
+    }
+
+
+def _by_length(scorer: Scorer, counts: dict[str, Statistics]) -> list[dict[str, Any]]:
+    """F1 of each system over sentences of similar length, in classes of equal width."""
+    if not len(scorer.scored):
+        return []
+    lengths = scorer.words[scorer.scored]
+    width = -(-int(lengths.max()) // MOST_LENGTHS)
+    rows = []
+    for first in range(1, int(lengths.max()) + 1, width):
+        here = (lengths >= first) & (lengths < first + width)
+        if here.any():
+            f1 = {n: finite(score(c[here], scorer.convention).f1) for n, c in counts.items()}
+            last = min(first + width - 1, int(lengths.max()))
+            rows.append({"from": first, "to": last, "sentences": int(here.sum()), "f1": f1})
+    return rows
+
+
+def _percentages(counts: Statistics) -> list[int]:
+    """F1 of each sentence, as a whole percentage."""
+    both = counts[:, 1] + counts[:, 2]
+    f1 = np.round(200 * counts[:, 0] / np.maximum(both, 1)).astype(int)
+    return np.where(both > 0, f1, NOT_SCORED).tolist()  # type: ignore[no-any-return]

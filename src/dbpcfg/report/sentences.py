@@ -1,0 +1,106 @@
+"""The sentences of a run with their trees, packed: a page holds tens of thousands of them.
+
+Words and labels are numbers of lists. A binary tree is its nodes in pre-order, each a number 2c for
+a phrase of category c or 2c + 1 for a word; that is all there is to it. A gold tree is its nodes in
+pre-order, each a label and a number of children, 0 for a word under its tag. Of each phrase in
+either tree there is also the share of retained samples that have its span: the posterior
+probability of the bracket, as a percentage.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dbpcfg.induction.chain import Chain
+from dbpcfg.induction.run import Run
+from dbpcfg.kernels import Floats
+from dbpcfg.parsing.derivations import CATEGORY, END, START, Derivations
+from dbpcfg.report.goldtrees import Gold
+from dbpcfg.report.packing import packed
+from dbpcfg.trees import Tree
+
+Numbers = NDArray[np.int64]
+
+
+def sentence_data(run: Run, trees: Derivations, gold: Gold | None) -> dict[str, Any]:
+    """All sentences with the selected chain's trees, and gold trees if there are any."""
+    words, K = run.material.words, run.configuration.model.categories
+    marks = gold.punctuation if gold else run.material.punctuation
+    lengths = words.lengths
+    nodes = trees.nodes
+    is_word = nodes[:, END] - nodes[:, START] == 1
+    sentence = np.repeat(np.arange(len(words)), 2 * lengths - 1)
+    phrases = ~is_word
+    certain = Posterior(run.best).of(sentence[phrases], *nodes[phrases, :CATEGORY].T)
+    data: dict[str, Any] = {
+        "categories": [f"X{c}" for c in range(K)],
+        "words": list(words.vocabulary.words),
+        "lengths": packed(lengths),
+        "tokens": packed(words.tokens),
+        "punctuation": packed([mark for one in marks for mark in one]),
+        "nodes": packed(2 * nodes[:, CATEGORY].astype(np.int64) + is_word),
+        "posterior": packed(certain),
+    }
+    if gold is not None:
+        data["gold"] = _gold(gold.trees, Posterior(run.best))
+    return data
+
+
+class Posterior:
+    """How many in a hundred of a chain's retained samples have a span, whatever its category."""
+
+    def __init__(self, chain: Chain) -> None:
+        self.spans = chain.spans
+        self.share: Floats = chain.spans.counts.sum(axis=1) / chain.retained
+
+    def of(self, sentence: Numbers, start: Numbers, end: Numbers) -> Numbers:
+        """One percentage for each span of a sentence."""
+        n = self.spans.corpus.lengths[sentence]
+        cell = self.spans.first_cell[sentence] + start * n - start * (start - 1) // 2
+        share: Numbers = np.round(100 * self.share[cell + end - start - 1]).astype(np.int64)
+        return share
+
+
+def _gold(trees: list[Tree], posterior: Posterior) -> dict[str, Any]:
+    seen: Counter[str] = Counter()
+    labels: list[str] = []
+    children: list[int] = []
+    spans: list[tuple[int, int, int]] = []
+    sizes: list[int] = []
+    for number, tree in enumerate(trees):
+        before = len(labels)
+        for label, arity in preorder(tree):
+            labels.append(label)
+            children.append(arity)
+        sizes.append(len(labels) - before)
+        spans += [(number, span.start, span.end) for span in tree.spans()]
+    seen.update(labels)
+    names = [label for label, _ in seen.most_common()]
+    index = {label: number for number, label in enumerate(names)}
+    columns = np.array(spans, dtype=np.int64).reshape(-1, 3).T
+    return {
+        "labels": names,
+        "sizes": packed(sizes),
+        "nodes": packed([index[label] for label in labels]),
+        "children": packed(children),
+        "posterior": packed(posterior.of(*columns)),
+    }
+
+
+def preorder(tree: Tree) -> Iterator[tuple[str, int]]:
+    """Label and number of children of each node; a tag and its word are one, of no children."""
+    todo: list[Tree | str] = [tree]
+    while todo:
+        item = todo.pop()
+        if isinstance(item, str):
+            yield "", 0
+        elif item.preterminal:
+            yield item.label, 0
+        else:
+            yield item.label, len(item.children)
+            todo.extend(reversed(item.children))

@@ -1,0 +1,131 @@
+"""Several runs side by side: a row for each, and grids of K against D."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.induction.run import Run
+from dbpcfg.progress import Progress
+from dbpcfg.report.goldtrees import gold_of
+from dbpcfg.report.scores import BASELINES, scores
+from dbpcfg.report.traces import finite
+from dbpcfg.tables import Cell, Column, Table
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one run came to. F1 is None without gold trees; ``spread`` is its range over chains."""
+
+    name: str
+    categories: int
+    depth: int | None
+    chains: int
+    per_token: float
+    """Mean log-likelihood of the selected chain after burn-in, per token."""
+    rhat: float | None
+    f1: float | None
+    spread: tuple[float, float] | None
+    signature: str
+    digest: str
+
+
+def row_of(
+    name: str, run: Run, treebank: Sequence[Sentence] | None, gold: str, quiet: bool = True
+) -> Row:
+    """Sum a run up, and score it if there is a treebank."""
+    f1, spread, signature = None, None, ""
+    if treebank is not None:
+        systems = len(run.chains) + len(BASELINES) + 1
+        with Progress(f"{name}: scored", systems, quiet) as progress:
+            found = scores(run, gold_of(run, treebank, gold), progress.tell)
+        f1 = next(one["f1"] for one in found["systems"] if one.get("selected"))
+        spread = found["spread"] and (found["spread"][0], found["spread"][2])
+        signature = found["signature"]
+    settings = run.configuration.model
+    return Row(
+        name,
+        settings.categories,
+        settings.depth,
+        len(run.chains),
+        run.best.mean_log_likelihood / len(run.material.forms.tokens),
+        finite(run.agreement().rhat),
+        f1,
+        spread,
+        signature,
+        str(run.configuration.corpus.get("digest")),
+    )
+
+
+def sweep_tables(rows: Sequence[Row]) -> list[Table]:
+    """All runs in the order of D and K, then what can be laid out as a grid of both."""
+    scored = any(row.f1 is not None for row in rows)
+    columns = [
+        Column("Run"),
+        Column("K", "count"),
+        Column("D", "count"),
+        Column("chains", "count"),
+        Column("log-likelihood per token", "number", "per_token", 3),
+        Column("R-hat", "number", decimals=2),
+    ]
+    if scored:
+        columns += [Column("F1", "percent"), Column("from", "percent"), Column("to", "percent")]
+    body: list[tuple[Cell, ...]] = []
+    for row in sorted(rows, key=in_order):
+        cells: tuple[Cell, ...] = (
+            *(row.name, row.categories, depth_name(row.depth), row.chains),
+            *(row.per_token, row.rhat),
+        )
+        body.append((*cells, row.f1, *(row.spread or (None, None))) if scored else cells)
+    tables = [Table("Runs", columns, body, _notes(rows, scored))]
+    if is_grid(rows):
+        tables.append(_grid("Log-likelihood per token", rows, lambda row: row.per_token, "number"))
+        if scored:
+            tables.append(_grid("F1 of the selected chain", rows, lambda row: row.f1, "percent"))
+    return tables
+
+
+def in_order(row: Row) -> tuple[float, int, str]:
+    """A key to sort rows by: depth, no bound last, then categories."""
+    return (float("inf") if row.depth is None else row.depth, row.categories, row.name)
+
+
+def depth_name(depth: int | None) -> str:
+    """A bound as people read it."""
+    return "none" if depth is None else str(depth)
+
+
+def is_grid(rows: Sequence[Row]) -> bool:
+    """Whether there is more than one K or D, and at most one run for each pair."""
+    pairs = [(row.categories, row.depth) for row in rows]
+    return len(set(pairs)) == len(pairs) > 1
+
+
+def _grid(
+    title: str, rows: Sequence[Row], value: Callable[[Row], float | None], kind: str
+) -> Table:
+    depths = list(dict.fromkeys(row.depth for row in sorted(rows, key=in_order)))
+    found = {(row.categories, row.depth): value(row) for row in rows}
+    columns = [Column("K", "count")]
+    for depth in depths:
+        name = f"D = {depth_name(depth)}"
+        if kind == "percent":
+            columns.append(Column(name, "percent"))
+        else:
+            columns.append(Column(name, "number", decimals=3))
+    categories = sorted({row.categories for row in rows})
+    return Table(title, columns, [(K, *(found.get((K, d)) for d in depths)) for K in categories])
+
+
+def _notes(rows: Sequence[Row], scored: bool) -> list[str]:
+    notes = []
+    if scored:
+        notes.append("F1 is the selected chain's; from and to are over all chains of the run")
+        notes += dict.fromkeys(row.signature for row in rows if row.signature)
+    if len({row.digest for row in rows}) > 1:
+        notes.append(
+            "these runs learned from different text or prepared it differently: "
+            "their log-likelihoods are not comparable"
+        )
+    return notes
