@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
+import dbpcfg
 from dbpcfg.comparison.compare import compare
 from dbpcfg.comparison.data import comparison_data
+from dbpcfg.comparison.table import comparison_tables
 from dbpcfg.comparison.task import Task
 from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.errors import DbpcfgError
@@ -54,6 +56,17 @@ def test_what_is_kept_of_a_run(tmp_path):
     assert record["peak_bytes"] > 10_000_000
     assert record["corpus"] == TASK.digest()
     assert len((tmp_path / "ccl.trees").read_text().splitlines()) == 12
+
+
+def test_runs_of_another_version_are_told(tmp_path):
+    compare(TASK, ["left"], out=tmp_path)
+    record = json.loads((tmp_path / "left.json").read_text())
+    assert record["dbpcfg"] == dbpcfg.__version__
+    (tmp_path / "left.json").write_text(json.dumps({**record, "dbpcfg": "0.0.7"}))
+    (table,) = comparison_tables(compare(TASK, ["left"], out=tmp_path))
+    assert f"left ran under dbpcfg 0.0.7, not {dbpcfg.__version__}" in table.notes
+    (table,) = comparison_tables(compare(TASK, ["left"]))
+    assert not any("ran under" in note for note in table.notes)
 
 
 def test_trees_without_their_record_do_not_count(tmp_path):

@@ -18,6 +18,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+from dbpcfg import __version__
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.progress import Progress
 from dbpcfg.rivals.systems import Kind, Settings
@@ -35,6 +36,8 @@ class Outcome:
     peak_bytes: int | None = None
     """The greatest amount of memory that the process held, Python's own included."""
     failure: str | None = None
+    version: str = __version__
+    """Of this package, when it ran."""
 
 
 def run_apart(

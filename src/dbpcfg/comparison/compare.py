@@ -103,7 +103,14 @@ def _run(job: Job, task: Task, threads: int | None, quiet: bool) -> Outcome:
 def _scored(job: Job, outcome: Outcome, task: Task, quiet: bool) -> Scored:
     with Progress(f"scoring {job.name}", len(task), quiet) as progress:
         evaluation = task.score(list(_read(outcome.trees)), progress)
-    return Scored(job.seed, evaluation, outcome.seconds, outcome.cpu_seconds, outcome.peak_bytes)
+    return Scored(
+        job.seed,
+        evaluation,
+        outcome.seconds,
+        outcome.cpu_seconds,
+        outcome.peak_bytes,
+        outcome.version,
+    )
 
 
 def _read(lines: Sequence[str]) -> Iterable[Tree]:

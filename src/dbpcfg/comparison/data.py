@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from dbpcfg.comparison.results import COMPARISON, read_json
+from dbpcfg.comparison.records import COMPARISON, read_json
 from dbpcfg.comparison.standing import MEASURES, Compared, Scored, Standing
 from dbpcfg.comparison.table import comparison_tables
 from dbpcfg.errors import DbpcfgError
@@ -78,7 +78,7 @@ def _system(it: Standing) -> dict[str, Any]:
 
 def _run(run: Scored) -> dict[str, Any]:
     measures = {measure: _defined(run.value(measure)) for measure in MEASURES}
-    return {"seed": run.seed, **measures, "peak_bytes": run.peak_bytes}
+    return {"seed": run.seed, **measures, "peak_bytes": run.peak_bytes, "version": run.version}
 
 
 def _defined(value: float) -> float | None:

@@ -13,27 +13,27 @@ Each file is written whole, so a comparison can be stopped at any moment and gon
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from dbpcfg import __version__
 from dbpcfg.comparison.apart import Outcome
+from dbpcfg.comparison.records import (
+    COMPARISON,
+    RUN,
+    TASK,
+    plain_errors,
+    read_json,
+    write_json,
+)
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.files import written_whole
 from dbpcfg.rivals.systems import Kind
 
-TASK, RUN, COMPARISON = "dbpcfg comparison task", "dbpcfg comparison run", "dbpcfg comparison"
-VERSION = 1
-_OPTIONS = {
-    "lowercase": "--lowercase",
-    "max_length": "--max-length",
-    "punctuation": "--punctuation",
-}
+_MEASURED = ("seconds", "cpu_seconds", "peak_bytes")
+_OPTIONS = ("lowercase", "max_length", "punctuation")
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Directory:
     def __init__(self, path: Path, task: Mapping[str, Any], sources: tuple[str, ...] = ()) -> None:
         """Open a directory, or make it; results on something else than ``task`` are refused."""
         self.path, self.task = path, dict(task)
-        with _plain_errors(path):
+        with plain_errors(path):
             if (path / "task.json").exists():
                 _check_task(path, self.task)
                 return
@@ -106,17 +106,13 @@ class Directory:
             raise DbpcfgError(f"{path} is of another corpus; {again}")
         _check_settings(path, record.get("settings"), job.settings, again)
         trees = self._trees(job)
-        numbers = {name: record.get(name) for name in ("seconds", "cpu_seconds", "peak_bytes")}
-        numbers["peak_bytes"] = numbers["peak_bytes"] or 0
-        sound = all(type(number) in (int, float) for number in numbers.values())
+        measured: dict[str, Any] = {name: record.get(name) for name in _MEASURED}
+        numbers = [measured["seconds"], measured["cpu_seconds"], measured["peak_bytes"] or 0]
+        sound = all(type(number) in (int, float) for number in numbers)
         if not sound or record.get("trees") != _digest(trees):
             raise DbpcfgError(f"{path} and {job.name}.trees do not belong together; {again}")
-        return Outcome(
-            trees.decode().splitlines(),
-            numbers["seconds"] or 0.0,
-            numbers["cpu_seconds"] or 0.0,
-            record.get("peak_bytes"),
-        )
+        lines = trees.decode("utf-8", "surrogatepass").removesuffix("\n").split("\n")
+        return Outcome(lines, **measured, version=str(record.get("dbpcfg")))
 
     def save(self, job: Job, outcome: Outcome) -> None:
         """Write the trees, then the record that says that they are there."""
@@ -125,20 +121,18 @@ class Directory:
             "system": job.kind.name,
             "seed": job.seed,
             "settings": dict(job.settings),
-            "seconds": outcome.seconds,
-            "cpu_seconds": outcome.cpu_seconds,
-            "peak_bytes": outcome.peak_bytes,
+            **{name: getattr(outcome, name) for name in _MEASURED},
             "corpus": self.task["digest"],
             "trees": _digest(trees),
         }
-        with _plain_errors(self.path):
+        with plain_errors(self.path):
             with written_whole(self.path / f"{job.name}.trees") as file:
                 file.write(trees)
             write_json(self.path / f"{job.name}.json", RUN, record)
 
     def conclude(self, comparison: dict[str, Any]) -> None:
         """Write what the comparison came to."""
-        with _plain_errors(self.path):
+        with plain_errors(self.path):
             write_json(self.path / "comparison.json", COMPARISON, comparison)
 
     def _trees(self, job: Job) -> bytes:
@@ -146,31 +140,6 @@ class Directory:
             return (self.path / f"{job.name}.trees").read_bytes()
         except OSError:
             return b""
-
-
-def write_json(path: Path, kind: str, content: Mapping[str, Any]) -> None:
-    """Write a file of ours: what it is, by which version of the program, and its content."""
-    head = {"format": kind, "version": VERSION, "dbpcfg": __version__}
-    with written_whole(path) as file:
-        text = json.dumps({**head, **content}, indent=2, ensure_ascii=False)
-        file.write(f"{text}\n".encode("utf-8", "surrogatepass"))
-
-
-def read_json(path: Path, kind: str) -> dict[str, Any]:
-    """Read a file of ours back, or say what is wrong with it."""
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DbpcfgError(f"{path} cannot be read: {error.strerror}") from None
-    except (ValueError, RecursionError) as error:
-        raise DbpcfgError(f"{path} is not JSON: {error}") from None
-    if not isinstance(content, dict) or content.get("format") != kind:
-        raise DbpcfgError(f"{path} is not a {kind}")
-    if content.get("version") != VERSION:
-        raise DbpcfgError(
-            f"{path} is of version {content.get('version')!r}; this program reads version {VERSION}"
-        )
-    return content
 
 
 def _check_task(path: Path, task: dict[str, Any]) -> None:
@@ -207,15 +176,3 @@ def _shown(value: Any) -> str:
 
 def _digest(content: bytes) -> str:
     return f"sha256:{hashlib.sha256(content).hexdigest()}"
-
-
-@contextlib.contextmanager
-def _plain_errors(path: Path) -> Iterator[None]:
-    """Turn what the system says of a full disk or a read-only directory into a message."""
-    try:
-        yield
-    except OSError as error:
-        raise DbpcfgError(
-            f"{path} cannot be written: {error.strerror or error}; "
-            "what was saved before is untouched"
-        ) from None

@@ -31,6 +31,8 @@ class Scored:
     seconds: float
     cpu_seconds: float
     peak_bytes: int | None
+    version: str
+    """Of this package, when it ran."""
 
     def value(self, measure: str) -> float:
         """One of the `MEASURES`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dbpcfg import __version__
 from dbpcfg.comparison.standing import MEASURES, Compared, Standing
 from dbpcfg.evaluation.report import comparison_table
 from dbpcfg.tables import Cell, Column, Table
@@ -41,22 +42,24 @@ def systems_table(compared: Compared) -> Table:
         remark: list[Cell] = [it.remark or ""] if failed else []
         rows.append([it.name, len(it.runs), *means, peak, *remark])
     corpus = compared.corpus
-    size = f"{corpus['sentences']:,} sentences, {corpus['words']:,} words without punctuation"
-    settings = [
-        f"{it.name}: " + ", ".join(f"{name} {value}" for name, value in it.settings.items())
-        for it in compared.standings
-        if it.kind.learns and it.settings
-    ]
     notes = [
-        size,
-        f"{compared.category}: recall of noun phrases"
-        if compared.category == "NP"
-        else f"{compared.category}: recall of that category",
+        f"{corpus['sentences']:,} sentences, {corpus['words']:,} words without punctuation",
+        f"{compared.category}: recall of gold {compared.category}s of two words or more",
         "P, R, F1, recall and seconds are means over runs; MB is the greatest of them",
-        *settings,
+        *(_settings(it) for it in compared.standings if it.kind.learns and it.settings),
+        *(
+            f"{it.name} ran under dbpcfg {version}, not {__version__}"
+            for it in compared.standings
+            for version in dict.fromkeys(run.version for run in it.runs)
+            if version != __version__
+        ),
         compared.signature,
     ]
     return Table("Systems", columns, rows, notes)
+
+
+def _settings(it: Standing) -> str:
+    return f"{it.name}: " + ", ".join(f"{name} = {value}" for name, value in it.settings.items())
 
 
 def spread_table(compared: Compared) -> Table:
