@@ -61,7 +61,7 @@ def test_baselines_print_trees_in_words_as_written(command, news):
 def test_options_of_single_systems(command, news, center):
     kept, _ = command.call("baseline", "right", news, "--keep-punctuation", "--max-length", 2)
     assert kept == "(X (X It) (X (X barked) (X !)))\n"
-    dollars, _ = command.call("baseline", "ccl", news, "--currency-is-punctuation", "--quiet")
+    dollars, _ = command.call("baseline", "ccl", news, "--currency", "--quiet")
     assert "$" not in dollars
     sentences = [tree.words() for tree in read_trees(center.read_text())]
     for options, faithful in [((), True), (("--mended",), False)]:

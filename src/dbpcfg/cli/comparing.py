@@ -45,13 +45,13 @@ def baseline(
     ] = False,
     mended: Annotated[
         bool,
-        typer.Option("--mended", help="ccl: without a slip of the program of published results."),
+        typer.Option("--mended", help="ccl: without a slip of the program that results come from."),
     ] = False,
-    currency_is_punctuation: Annotated[
+    currency: Annotated[
         bool,
         typer.Option(
-            "--currency-is-punctuation",
-            help="ccl: leave out $ and # too, as that program does unless told otherwise.",
+            "--currency",
+            help="ccl: $ and # are punctuation too, as in that program unless told otherwise.",
         ),
     ] = False,
     max_length: MaxLength = None,
@@ -77,10 +77,10 @@ def baseline(
     settings: dict[str, Any] = {}
     if mended:
         settings["faithful"] = False
-    if currency_is_punctuation:
+    if currency:
         settings["currency_is_punctuation"] = True
     if settings and kind.name != "ccl":
-        option = "--mended" if mended else "--currency-is-punctuation"
+        option = "--mended" if mended else "--currency"
         raise DbpcfgError(f"{option} is for ccl; {kind.name} has nothing of the kind")
     if keep_punctuation and kind.learns:
         raise DbpcfgError(
