@@ -55,7 +55,7 @@ def gold_of(run: Run, treebank: Sequence[Sentence], name: str) -> Gold:
 
 def _check_same(sentence: Sentence, words: Sequence[str], number: int) -> None:
     for place, (gold, word) in enumerate(zip_longest(sentence.words, words)):
-        if gold != word:
+        if gold is None or word is None or _written(gold) != _written(word):
             raise DbpcfgError(
                 f"{sentence.place} is not sentence {number + 1:,} of the run: word {place + 1} is "
                 f"{_named(gold)} there and {_named(word)} in the run; give the treebank of the "
@@ -68,7 +68,10 @@ def _among(
 ) -> list[Sentence]:
     found: list[Sentence] = []
     for sentence in treebank:
-        if len(found) < len(sentences) and list(sentence.words) == list(sentences[len(found)]):
+        if len(found) == len(sentences):
+            break
+        wanted = sentences[len(found)]
+        if list(map(_written, sentence.words)) == list(map(_written, wanted)):
             found.append(sentence)
     if len(found) == len(sentences):
         return found
@@ -80,6 +83,11 @@ def _among(
         f"has {len(treebank):,} sentences, the run {len(sentences):,}: give the treebank of the "
         "text that the run learned from"
     )
+
+
+def _written(word: str) -> str:
+    """A word as treebanks write it, who use round brackets for themselves."""
+    return word.replace("(", "-LRB-").replace(")", "-RRB-")
 
 
 def _named(word: str | None) -> str:

@@ -4,13 +4,14 @@ Words and labels are numbers of lists. A binary tree is its nodes in pre-order, 
 a phrase of category c or 2c + 1 for a word; that is all there is to it. A gold tree is its nodes in
 pre-order, each a label and a number of children, 0 for a word under its tag. Of each phrase in
 either tree there is also the share of retained samples that have its span: the posterior
-probability of the bracket, as a percentage.
+probability of the bracket, as a percentage. Where a gold bracket begins or ends next to
+punctuation, which does not count, it is that of the likeliest span over the same words.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ from dbpcfg.report.packing import packed
 from dbpcfg.trees import Tree
 
 Numbers = NDArray[np.int64]
+Place = tuple[int, int, int]
+"""A sentence, and the start and end of a span in it."""
 
 
 def sentence_data(run: Run, trees: Derivations, gold: Gold | None) -> dict[str, Any]:
@@ -47,7 +50,7 @@ def sentence_data(run: Run, trees: Derivations, gold: Gold | None) -> dict[str, 
         "posterior": packed(certain),
     }
     if gold is not None:
-        data["gold"] = _gold(gold.trees, Posterior(run.best))
+        data["gold"] = _gold(gold, Posterior(run.best))
     return data
 
 
@@ -65,30 +68,53 @@ class Posterior:
         share: Numbers = np.round(100 * self.share[cell + end - start - 1]).astype(np.int64)
         return share
 
+    def of_words(self, spans: list[Place], punctuation: list[tuple[bool, ...]]) -> Numbers:
+        """One percentage for each span, the greatest of all spans over the same words."""
+        same = [
+            (n, s, *ends)
+            for n, (s, i, j) in enumerate(spans)
+            for ends in same_words(i, j, punctuation[s])
+        ]
+        which, sentence, start, end = np.array(same, dtype=np.int64).reshape(-1, 4).T
+        greatest = np.zeros(len(spans), dtype=np.int64)
+        np.maximum.at(greatest, which, self.of(sentence, start, end))
+        return greatest
 
-def _gold(trees: list[Tree], posterior: Posterior) -> dict[str, Any]:
-    seen: Counter[str] = Counter()
+
+def same_words(start: int, end: int, punctuation: Sequence[bool]) -> list[tuple[int, int]]:
+    """All spans over the same words as this one, with more or less punctuation around them."""
+    words = [k for k in range(start, end) if not punctuation[k]]
+    if not words:
+        return [(start, end)]
+    first, last = words[0], words[-1] + 1
+    starts, ends = [first], [last]
+    while starts[-1] > 0 and punctuation[starts[-1] - 1]:
+        starts.append(starts[-1] - 1)
+    while ends[-1] < len(punctuation) and punctuation[ends[-1]]:
+        ends.append(ends[-1] + 1)
+    return [(i, j) for i in starts for j in ends]
+
+
+def _gold(gold: Gold, posterior: Posterior) -> dict[str, Any]:
     labels: list[str] = []
     children: list[int] = []
-    spans: list[tuple[int, int, int]] = []
+    spans: list[Place] = []
     sizes: list[int] = []
-    for number, tree in enumerate(trees):
+    for number, tree in enumerate(gold.trees):
         before = len(labels)
         for label, arity in preorder(tree):
             labels.append(label)
             children.append(arity)
         sizes.append(len(labels) - before)
         spans += [(number, span.start, span.end) for span in tree.spans()]
-    seen.update(labels)
-    names = [label for label, _ in seen.most_common()]
+    names = [label for label, _ in Counter(labels).most_common()]
     index = {label: number for number, label in enumerate(names)}
-    columns = np.array(spans, dtype=np.int64).reshape(-1, 3).T
     return {
         "labels": names,
         "sizes": packed(sizes),
         "nodes": packed([index[label] for label in labels]),
         "children": packed(children),
-        "posterior": packed(posterior.of(*columns)),
+        "posterior": packed(posterior.of_words(spans, gold.punctuation)),
     }
 
 

@@ -31,7 +31,7 @@ function drawTraces(chains, late) {
     .filter(([iteration]) => !late || iteration > c.burn_in) }));
   const ends = lines.flatMap((c) => c.points.slice(-1).map(([x]) => x));
   const starts = lines.flatMap((c) => c.points.slice(0, 1).map(([x]) => x));
-  const p = plane({ width, height, left: 78, right: 52, xs: [Math.min(...starts), Math.max(...ends)],
+  const p = plane({ width, height, left: 88, right: 52, xs: [Math.min(...starts), Math.max(...ends)],
     ys: range(lines.flatMap((c) => c.points.map(([, y]) => y))), xLabel: "iteration", yLabel: "log-likelihood (nats)" });
   const burns = new Set(chains.map((c) => c.burn_in));
   const together = burns.size === 1 && !late;

@@ -18,7 +18,7 @@ const mark = (shape, x, y, size, chosen, title) => svg("path", {
 function ticks(low, high, about) {
   const rough = (high - low) / about || 1;
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough);
+  const step = [1, 2, 2.5, 5, 10].map((m) => m * power).find((s) => s >= rough);
   const result = [];
   for (let n = Math.ceil(low / step - 1e-9); n * step <= high + step * 1e-6; n++) result.push(n * step || 0); // never −0
   return result;
@@ -76,7 +76,7 @@ function barChart({ groups, series, xLabel, yLabel, label, width }) {
   const height = 260 + 20 * series.length;
   const top = 20 * series.length + 12;
   const most = Math.max(...series.flatMap((one) => one.values), 0.01);
-  const p = plane({ width, height, top, xs: [0, groups.length], ys: [0, Math.min(1, most * 1.1)], xLabel, yLabel,
+  const p = plane({ width, height, top, xs: [0, groups.length], ys: [0, most * 1.2], xLabel, yLabel,
     xTicks: [], showY: (v) => `${Math.round(100 * v)}%` });
   const step = (p.x(1) - p.x(0)) * 0.76 / series.length;
   const each = Math.min(step, 64);
@@ -87,7 +87,9 @@ function barChart({ groups, series, xLabel, yLabel, label, width }) {
       one.values.map((value, g) => {
         const x = (p.x(g) + p.x(g + 1)) / 2 + (s - series.length / 2) * each;
         return [svg("rect", { class: `bar-${s % 3}`, x: x + 2, y: p.y(value), width: each - 4, height: p.y(0) - p.y(value) }),
-          svg("text", { class: "middle tiny", x: x + each / 2, y: p.y(value) - 4 }, roughly(value))];
+          value < 0.0005 ? null : each < 28
+            ? svg("text", { class: "tiny", transform: `translate(${x + each / 2 + 3.5} ${p.y(value) - 4}) rotate(-90)` }, roughly(value))
+            : svg("text", { class: "middle tiny", x: x + each / 2, y: p.y(value) - 4 }, roughly(value))];
       })]),
     groups.map((name, g) => svg("text", { class: "soft middle", x: (p.x(g) + p.x(g + 1)) / 2, y: height - p.bottom + 17 }, name)));
 }

@@ -12,7 +12,12 @@ function figure(title, name, draw, caption, wide = false) {
   const node = el("figure", { id: `figure-${name}` },
     el("div", { class: "figure-head" }, el("h3", {}, title), save), canvas,
     caption ? el("figcaption", {}, caption) : null);
-  node.redraw = () => canvas.replaceChildren(draw());
+  node.redraw = () => {
+    const drawn = draw();
+    // What is wide shrinks a little to fit, as far as it stays readable; then it scrolls.
+    if (wide) drawn.style.minWidth = `${(innerWidth < 580 ? 0.9 : 0.7) * Number(drawn.getAttribute("width"))}px`;
+    canvas.replaceChildren(drawn);
+  };
   node.redraw();
   return node;
 }

@@ -1,5 +1,7 @@
 // Memory: the depths that sentences need, and the store of a left-corner parser word by word.
 
+const MARGIN = 74; // room for the names of depths
+
 // The store after t words. A phrase is there once its left child is finished; it is a fragment top/bottom as long as
 // it is itself unfinished and not what another fragment awaits. Its bottom is the first right child not yet there.
 function storeAfter(tree, t) {
@@ -37,11 +39,12 @@ class Memory {
     this.tree = tree;
     this.number = number;
     this.slider.max = tree.words.length;
+    this.t = Math.ceil(tree.words.length / 2);
     this.stores = [...Array(tree.words.length + 1).keys()].map((t) => storeAfter(tree, t));
     this.picture = figure("Parser and store", `store-${number + 1}`, () => this.draw(),
       "Above: what is built so far; dashed lines lead to what is awaited, numbers in circles say at which depth a fragment is. Below: the store after each word, one row a depth.", true);
     this.place.replaceChildren(this.picture);
-    this.go(Math.ceil(tree.words.length / 2));
+    this.go(this.t);
   }
 
   go(t) {
@@ -51,12 +54,21 @@ class Memory {
     const read = this.t ? `After ${this.t} ${this.t === 1 ? "word" : "words"}, “${this.tree.words[this.t - 1]}”` : "Before the first word";
     this.now.textContent = `${read}: ${store.length ? store.map(({ top, bottom }, d) => `${top.label}/${bottom.label} at depth ${d + 1}`).join(", ") : this.t === this.tree.words.length ? "finished, the store is empty" : "the store is empty"}.`;
     this.picture.redraw();
+    this.follow();
+  }
+
+  // Keep the word just read in sight, where the picture is wider than the page.
+  follow() {
+    const canvas = this.picture.querySelector(".canvas"), drawn = canvas.querySelector("svg");
+    const last = this.tree.nodes.find((node) => node.end === this.t && !node.children.length);
+    const x = ((last ? last.x : 0) + MARGIN) * drawn.clientWidth / Number(drawn.getAttribute("width"));
+    canvas.scrollLeft = x - canvas.clientWidth / 2;
   }
 
   draw() {
     const { tree, t, stores } = this;
     const { width, height, floor } = layout(tree);
-    const left = 74, rows = Math.max(1, ...stores.map((store) => store.length)), tall = 30;
+    const left = MARGIN, rows = Math.max(1, ...stores.map((store) => store.length)), tall = 30;
     const there = (node) => node.children.length ? node.children[0].end <= t : node.start < t;
     const awaited = new Set(stores[t].map(({ bottom }) => bottom));
     const leaves = tree.nodes.filter((node) => !node.children.length);
@@ -73,7 +85,6 @@ class Memory {
       svg("text", { class: "middle tiny strong", x: node.x + left + 22, y: node.y - 5.5 }, `${d + 1}`)]));
     const words = leaves.map((node, n) => svg("text", { class: `middle word${n === t - 1 ? " now" : ""}${n < t ? "" : " unseen"}`, x: middle(n), y: floor + 34 }, node.word));
     const base = height + 6;
-    // The widest label of a column decides how it is written: whole, or only the parts that fit.
     const cells = leaves.map((_, n) => stores[n + 1].map(({ top, bottom }, d) => {
       const x = edge(n), w = edge(n + 1) - x, text = `${top.label}/${bottom.label}`;
       return svg("g", {}, svg("title", {}, `after “${leaves[n].word}”, depth ${d + 1}: ${text}`),

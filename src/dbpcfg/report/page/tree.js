@@ -17,7 +17,8 @@ function layout(tree) {
   let x = 8;
   for (const node of tree.nodes) {
     if (node.children.length) continue;
-    const width = Math.max(measure(node.word) + GAP, node.width + 8, 42);
+    let width = Math.max(measure(node.word) + GAP, node.width + 8, 42);
+    for (let above = node.parent; above && above.children.length === 1; above = above.parent) width = Math.max(width, above.width + 24);
     node.x = x + width / 2;
     x += width;
   }

@@ -1,0 +1,55 @@
+"""Figures for papers."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.report import collect
+from dbpcfg.report.figures import check_folder, write_figures
+from dbpcfg.report.plotting import check_file
+
+EVERYTHING = [
+    *("traces", "loglikelihood-f1", "f1-by-length", "categories"),
+    *("categories-phrases", "categories-tags", "depths"),
+]
+
+
+@pytest.mark.slow
+def test_each_is_there_as_pdf_and_svg_and_the_same_each_time(data, tmp_path):
+    pytest.importorskip("matplotlib")
+    written = write_figures(data, tmp_path / "one")
+    assert [path.name for path in written] == [
+        f"{n}.{k}" for n in EVERYTHING for k in ("pdf", "svg")
+    ]
+    for path, again in zip(written, write_figures(data, tmp_path / "two"), strict=True):
+        assert path.read_bytes()[:5] in (b"%PDF-", b"<?xml")
+        assert path.read_bytes() == again.read_bytes()
+    labels = (tmp_path / "one" / "categories-phrases.svg").read_text()
+    assert "&lt;i&gt;S$" in labels  # neither markup nor mathematics
+
+
+def test_what_needs_gold_trees_is_left_out(run, run_path, tmp_path):
+    pytest.importorskip("matplotlib")
+    written = {path.stem for path in write_figures(collect(run, run_path), tmp_path)}
+    assert written == {"traces", "categories", "depths"}
+
+
+def test_files_are_not_replaced_unless_told(tmp_path):
+    pytest.importorskip("matplotlib")
+    (tmp_path / "depths.svg").write_text("mine")
+    with pytest.raises(DbpcfgError, match=r"depths.svg exists"):
+        check_folder(tmp_path, overwrite=False)
+    check_folder(tmp_path, overwrite=True)
+    with pytest.raises(DbpcfgError, match="is a file"):
+        check_folder(tmp_path / "depths.svg", overwrite=True)
+    with pytest.raises(DbpcfgError, match=r"\.svg, \.pdf or \.png"):
+        check_file(tmp_path / "plot.doc", overwrite=False)
+
+
+def test_without_matplotlib_it_says_how_to_get_it(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(DbpcfgError, match=r"pip install 'dbpcfg\[report\]'"):
+        check_folder(tmp_path, overwrite=False)

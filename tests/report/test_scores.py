@@ -1,0 +1,75 @@
+"""Scores must be those of `dbpcfg.evaluation`, which goes another way: it aligns words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dbpcfg.evaluation.binarise import binarise
+from dbpcfg.evaluation.evaluate import evaluate
+from dbpcfg.philox import Purpose, stream
+from dbpcfg.report.packing import unpacked
+from dbpcfg.report.scores import BASELINES, CEILING, NOT_SCORED
+from dbpcfg.rivals.branching import branching_tree
+from tests.report.small import TREES
+
+
+def expected(trees, gold):
+    return evaluate(gold.sentences, trees, gold.punctuation, gold.convention)
+
+
+def test_of_every_chain(run, gold, data):
+    systems = {one["name"]: one for one in data["scores"]["systems"]}
+    for chain in run.chains:
+        found = systems[f"chain {chain.settings.chain}"]
+        it = expected(run.trees(chain), gold).score
+        assert (found["matched"], found["predicted"], found["gold"]) == (
+            it.matched,
+            it.predicted,
+            it.gold,
+        )
+        assert found["f1"] == pytest.approx(it.f1)
+        assert found["selected"] == (chain is run.best)
+    assert data["scores"]["signature"] == it.signature
+    reached = [one["f1"] for one in systems.values() if one["kind"] == "chain"]
+    assert data["scores"]["spread"] == [min(reached), np.median(reached), max(reached)]
+
+
+def test_of_baselines(run, gold, data):
+    systems = {one["name"]: one for one in data["scores"]["systems"]}
+    numbers = stream(run.configuration.model.seed, purpose=Purpose.BASELINE)
+    for shape, name in BASELINES.items():
+        trees = []
+        for s, sentence in enumerate(gold.sentences):
+            marks = gold.punctuation[s]
+            words = [w for w, mark in zip(sentence.words, marks, strict=True) if not mark]
+            trees.append(branching_tree(shape, words, numbers, s))
+        it = expected(trees, gold).score
+        assert systems[name]["f1"] == pytest.approx(it.f1), name
+
+
+def test_no_binary_trees_score_more_than_binary_gold_trees(gold, data):
+    ceiling = next(one for one in data["scores"]["systems"] if one["name"] == CEILING)
+    binary = [
+        binarise(tree, "right", marks) for tree, marks in zip(TREES, gold.punctuation, strict=True)
+    ]
+    it = expected(binary, gold).score
+    assert ceiling["recall"] == it.recall == 1
+    assert ceiling["f1"] == pytest.approx(it.f1)
+
+
+def test_by_length_and_by_sentence(run, gold, data):
+    it = expected(run.trees(), gold)
+    lengths = np.array([gold.punctuation[s].count(False) for s in it.rows])
+    chosen = data["scores"]["compared"][0]
+    assert sum(row["sentences"] for row in data["scores"]["lengths"]) == len(it.rows)
+    for row in data["scores"]["lengths"]:
+        here = (row["from"] <= lengths) & (lengths <= row["to"])
+        matched, predicted, total = it.statistics[here].sum(axis=0)
+        assert row["sentences"] == here.sum()
+        assert row["f1"][chosen] == pytest.approx(2 * matched / (predicted + total))
+    each = unpacked(data["sentences"]["f1"])
+    for row, s in enumerate(it.rows):
+        matched, predicted, total = it.statistics[row]
+        assert each[s] == round(200 * matched / (predicted + total))
+    assert (np.delete(each, it.rows) == NOT_SCORED).all()

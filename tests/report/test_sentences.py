@@ -1,0 +1,78 @@
+"""What is packed must be the trees of the run, and the samples' own shares."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dbpcfg.parsing.leftcorner.stores import memory_depth
+from dbpcfg.report.memory import depth_of, shares
+from dbpcfg.report.packing import unpacked
+from dbpcfg.report.sentences import preorder, same_words
+from tests.report.small import TREES
+
+
+def test_trees_and_posteriors_of_the_chosen_chain(run, data):
+    packed = data["sentences"]
+    nodes, posterior = list(unpacked(packed["nodes"])), list(unpacked(packed["posterior"]))
+    words = [packed["words"][w] for w in unpacked(packed["tokens"])]
+    spans = run.best.spans
+    for s, tree in enumerate(run.trees()):
+        weights = spans.weights(s).sum(axis=2) / run.best.retained
+        for span in tree.spans(preterminals=True):
+            code = nodes.pop(0)
+            assert packed["categories"][code // 2] == span.label
+            assert code % 2 == (span.end - span.start == 1)
+            if code % 2 == 0:
+                assert posterior.pop(0) == round(100 * weights[span.start, span.end])
+        assert [words.pop(0) for _ in range(len(tree))] == tree.words()
+    assert not nodes
+    assert not posterior
+    assert not words
+
+
+def test_gold_trees_and_posteriors(run, gold, data):
+    packed = data["sentences"]["gold"]
+    labels = [packed["labels"][n] for n in unpacked(packed["nodes"])]
+    children, posterior = unpacked(packed["children"]).tolist(), unpacked(packed["posterior"])
+    assert list(zip(labels, children)) == [node for tree in TREES for node in preorder(tree)]
+    place = 0
+    for s, tree in enumerate(TREES):
+        weights = run.best.spans.weights(s).sum(axis=2) / run.best.retained
+        marks = gold.punctuation[s]
+        for span in tree.spans():
+
+            def words(i, j, marks=marks):
+                return [k for k in range(i, j) if not marks[k]]
+
+            ours = words(span.start, span.end)
+            shares = [
+                weights[i, j]
+                for i in range(len(tree))
+                for j in range(i + 1, len(tree) + 1)
+                if words(i, j) == ours
+            ]
+            assert posterior[place] == round(100 * max(shares))
+            place += 1
+    assert place == len(posterior)
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=7), st.data())
+def test_spans_over_the_same_words(marks, data):
+    i = data.draw(st.integers(0, len(marks) - 1))
+    j = data.draw(st.integers(i + 1, len(marks)))
+
+    def words(i, j):
+        return [k for k in range(i, j) if not marks[k]]
+
+    everything = [(a, b) for a in range(len(marks)) for b in range(a + 1, len(marks) + 1)]
+    same = [span for span in everything if words(*span) == words(i, j)]
+    assert sorted(same_words(i, j, marks)) == (same if words(i, j) else [(i, j)])
+
+
+def test_depths_are_those_of_the_store(run, data):
+    trees, chosen = run.trees(), run.best.spans.decode()
+    depths = [memory_depth(tree) for tree in trees]
+    assert [depth_of(chosen[s]) for s in range(len(trees))] == depths
+    assert data["memory"]["series"][0]["shares"] == shares(depths)
+    assert shares([1, 3, 3, 3]) == [0.25, 0, 0.75]

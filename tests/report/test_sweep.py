@@ -1,0 +1,76 @@
+"""Runs side by side."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.evaluation.evaluate import evaluate
+from dbpcfg.report import finished_run, gold_of
+from dbpcfg.report.sweep import Row, is_grid, sweep_tables
+from tests.inprocess import InProcess
+from tests.report.small import TREES, make_run
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sweep")
+    return {
+        (K, D): make_run(folder / f"k{K}d{D}", K=K, D=D, chains=2, iterations=10)
+        for K in (2, 3)
+        for D in (1, None)
+    }
+
+
+def row(**changed) -> Row:
+    usual = {"name": "a", "categories": 2, "depth": 1, "chains": 1, "per_token": -3.0}
+    further = {"rhat": None, "f1": None, "spread": None, "signature": "", "digest": "d"}
+    return Row(**{**usual, **further, **changed})
+
+
+def test_a_sweep_is_a_table_and_grids(runs, treebank, tmp_path, monkeypatch, capsys):
+    cli = InProcess(monkeypatch, capsys)
+    plot = tmp_path / "plot.svg"
+    paths = list(reversed(runs.values()))
+    said, _ = cli.call(
+        "compare-runs", *paths, "--gold", treebank, "--format", "json", "--figure", plot, "-q"
+    )
+    table, likelihood, f1 = json.loads(said)
+    assert [(one["k"], one["d"]) for one in table["rows"]] == [
+        *((2, "1"), (3, "1"), (2, "none"), (3, "none"))
+    ]
+    for one in table["rows"]:
+        run = finished_run(runs[one["k"], None if one["d"] == "none" else 1])
+        tokens = len(run.material.forms.tokens)
+        assert one["per_token"] == pytest.approx(run.best.mean_log_likelihood / tokens)
+        gold = gold_of(run, [*_sentences()], "text")
+        it = evaluate(gold.sentences, run.trees(), gold.punctuation, gold.convention).score
+        assert one["f1"] == pytest.approx(it.f1)
+        assert one["from"] <= one["f1"] <= one["to"]
+        assert it.signature in table["notes"]
+    column = {"1": "d_1", "none": "d_none"}
+    for grid, key in ((likelihood, "per_token"), (f1, "f1")):
+        cells = {one["k"]: one for one in grid["rows"]}
+        for one in table["rows"]:
+            assert cells[one["k"]][column[one["d"]]] == one[key]
+    assert plot.read_text().startswith("<?xml")
+    assert "exists" in cli.refuse("compare-runs", *paths, "--figure", plot)
+    plain, _ = cli.call("compare-runs", *paths, "-q")
+    assert "F1" not in plain
+
+
+def test_runs_of_different_text_are_not_compared_silently():
+    assert not sweep_tables([row(), row(name="b")])[0].notes
+    assert "not comparable" in sweep_tables([row(), row(name="b", digest="e")])[0].notes[0]
+
+
+def test_a_grid_needs_different_settings():
+    assert not is_grid([row()])
+    assert not is_grid([row(), row(name="b")])
+    assert is_grid([row(), row(depth=2)])
+
+
+def _sentences():
+    return (Sentence(tuple(t.words()), tuple(t.tags()), t) for t in TREES)
