@@ -1,0 +1,50 @@
+"""How the site is built: ``make docs`` puts it into ``docs/_build/html``."""
+
+import sys
+from pathlib import Path
+
+import dbpcfg
+
+sys.path.insert(0, str(Path(__file__).parent / "extensions"))
+
+project = "dbpcfg"
+author = "The dbpcfg developers"
+copyright = "The dbpcfg developers, MIT licence"
+version = release = dbpcfg.__version__
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.viewcode",
+    "myst_nb",
+    "commandline",  # the command line reference, asked of the program itself
+    "mathml",  # equations that need no network
+    "recurrences",  # as they stand in docstrings
+]
+exclude_patterns = ["_build"]
+templates_path: list[str] = []
+
+html_theme = "furo"
+html_title = "dbpcfg"
+html_static_path = ["static"]
+html_css_files = ["dbpcfg.css"]
+html_math_renderer = "mathml"
+html_copy_source = False
+html_show_sphinx = False
+
+myst_enable_extensions = ["deflist", "dollarmath"]
+myst_heading_anchors = 3
+
+nb_execution_mode = "cache"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 300
+nb_merge_streams = True
+
+default_role = "code"
+add_module_names = False
+toc_object_entries = False
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_preserve_defaults = True
+python_use_unqualified_type_names = True
+python_maximum_signature_line_length = 88
+python_display_short_literal_types = True

@@ -1,0 +1,64 @@
+"""The directive ``commandline``: a section for every command, asked of the program itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+from typer.main import get_command
+
+from dbpcfg.cli import app as program
+
+_EXTRA = re.compile(r"\s*\[(.*)\]$")
+"""What stands in brackets after a help text: defaults, ranges, whether it must be given."""
+
+
+def described() -> Iterator[tuple[str, str, str, list[tuple[str, str]]]]:
+    """Each command: its name, its usage, its help, and its arguments and options with theirs."""
+    group: Any = get_command(program)
+    top = group.make_context("dbpcfg", [next(iter(group.commands))], resilient_parsing=True)
+    for name, command in group.commands.items():
+        context = type(top)(command, parent=top, info_name=name)
+        usage = command.get_usage(context).removeprefix("Usage: ")
+        records = [p.get_help_record(context) for p in command.get_params(context)]
+        yield name, usage, command.help or "", [record for record in records if record]
+
+
+class CommandLine(SphinxDirective):
+    """A section for every command."""
+
+    def run(self) -> list[nodes.Node]:
+        """Make the sections."""
+        return [_section(*one) for one in described()]
+
+
+def _section(name: str, usage: str, text: str, records: list[tuple[str, str]]) -> nodes.section:
+    section = nodes.section(ids=[f"dbpcfg-{name}"], names=[f"dbpcfg {name}"])
+    section += nodes.title("", "", nodes.literal(text=f"dbpcfg {name}"))
+    for paragraph in text.split("\n\n"):
+        section += nodes.paragraph(text=" ".join(paragraph.split()))
+    section += nodes.literal_block(usage, usage, language="text")
+    listed = nodes.definition_list(classes=["options"])
+    for names, help in records:
+        listed += _item(names, " ".join(help.split()))
+    section += listed
+    return section
+
+
+def _item(names: str, help: str) -> nodes.definition_list_item:
+    extra = _EXTRA.search(help)
+    paragraph = nodes.paragraph(text=_EXTRA.sub("", help))
+    if extra:
+        paragraph += nodes.inline(text=f" {extra[1]}", classes=["extra"])
+    term = nodes.term("", "", nodes.literal(text=names))
+    return nodes.definition_list_item("", term, nodes.definition("", paragraph))
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Tell Sphinx of the directive."""
+    app.add_directive("commandline", CommandLine)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,293 @@
+"""The guide: its tutorial runs, its commands print what it says, its links lead somewhere."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+import dbpcfg
+from dbpcfg.cli import app
+from dbpcfg.trees import Tree
+from tests.command import COMMAND
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+if not DOCS.is_dir():
+    pytest.skip("the guide is not here: docs/ is in the repository only", allow_module_level=True)
+
+PAGES = sorted(page for page in DOCS.rglob("*.md") if "_build" not in page.parts)
+TEXTS = {page.relative_to(DOCS).as_posix(): page.read_text("utf-8") for page in PAGES}
+FENCE = re.compile(r"^(`{3,})\{?([\w-]*)\}?[^\n]*\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(text: str, *kinds: str) -> list[str]:
+    return [match[3] for match in FENCE.finditer(text) if match[2] in kinds]
+
+
+def prose(text: str) -> str:
+    """A page without its blocks of code."""
+    return FENCE.sub("", text)
+
+
+# --- the tutorial ---------------------------------------------------------------------------------
+
+
+def run_cells(text: str, namespace: dict[str, object]) -> Iterator[tuple[str, object]]:
+    """Run the cells of a page as a notebook does; what each printed, and the value at its end."""
+    for number, cell in enumerate(blocks(text, "code-cell"), start=1):
+        code = ast.parse(cell, f"cell {number}")
+        last = code.body.pop() if isinstance(code.body[-1], ast.Expr) else None
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            exec(compile(code, f"cell {number}", "exec"), namespace)
+            value = last and eval(
+                compile(ast.Expression(last.value), f"cell {number}", "eval"), namespace
+            )
+        yield out.getvalue(), value
+
+
+@pytest.mark.slow
+def test_the_tutorial_runs_and_says_what_comes_out():
+    namespace: dict[str, object] = {}
+    found = list(run_cells(TEXTS["tutorial.md"], namespace))
+    printed = "".join(out for out, _ in found)
+    trees = [value for _, value in found if isinstance(value, Tree)]
+    grammars = [value for _, value in found if hasattr(value, "_repr_html_")]
+    assert len(trees) == 4
+    assert all((tree._repr_svg_() or "").startswith("<svg") for tree in trees)
+    assert [grammar._repr_html_().count("<tr>") for grammar in grammars] == [6]
+
+    # What the text around the cells says of these.
+    likelihoods = [chain.mean_log_likelihood for chain in namespace["run"].chains]
+    good = [x for x in likelihoods if x > max(likelihoods) - 5]
+    assert len(good) == 2, likelihoods
+    assert "the chains disagree" in printed
+    assert "chain 0: F1 100.0" in printed
+    assert likelihoods[0] == max(likelihoods)
+    learned, wug, shallow = trees[1:]
+    assert [s[:2] for s in learned.spans()] == [s[:2] for s in trees[0].spans()]
+    assert [s[:2] for s in shallow.spans()] != [s[:2] for s in trees[0].spans()]
+    b = namespace["one"].tags()[1]
+    assert namespace["two"].tags()[1] == b
+    assert wug == namespace["one"]
+
+
+def test_cells_share_a_namespace_and_mistakes_are_not_hidden():
+    page = "```{code-cell} ipython3\nx = 1\n```\n\n```{code-cell} ipython3\nprint(x)\nx + 1\n```\n"
+    assert list(run_cells(page, {})) == [("", None), ("1\n", 2)]
+    with pytest.raises(NameError):
+        list(run_cells("```{code-cell} ipython3\nundefined\n```\n", {}))
+
+
+# --- commands -------------------------------------------------------------------------------------
+
+
+def commands(text: str) -> Iterator[list[str]]:
+    """The arguments of every call of dbpcfg in blocks for the shell."""
+    for kind in ("bash", "console"):
+        for block in blocks(text, kind):
+            for line in block.replace("\\\n", " ").splitlines():
+                if kind == "console":
+                    if not line.startswith("$ "):
+                        continue
+                    line = line.removeprefix("$ ")
+                tokens = shlex.shlex(line, posix=True, punctuation_chars=True)
+                tokens.whitespace_split = True
+                yield from calls(list(tokens))
+
+
+def calls(tokens: list[str]) -> Iterator[list[str]]:
+    """The arguments of dbpcfg in one line, which may be a pipe."""
+    command: list[str] = []
+    for token in [*tokens, "|"]:
+        if token in ("|", ">", ";", "&&"):
+            if command[:1] == ["dbpcfg"]:
+                yield command[1:]
+            command = []
+        else:
+            command.append(token)
+
+
+def refused(arguments: list[str]) -> str | None:
+    """Why the command line would not take these arguments, if it would not; nothing is run."""
+    group = get_command(app)
+    if not arguments or arguments[0] not in group.commands:
+        return f"no such command: {arguments}"
+    top = group.make_context("dbpcfg", [arguments[0]], resilient_parsing=True)
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            group.commands[arguments[0]].make_context(arguments[0], arguments[1:], parent=top)
+    except Exception as error:  # of click, or of typer's own copy of it
+        return f"{' '.join(arguments)}: {error}"
+    return None
+
+
+@pytest.mark.parametrize("page", [*TEXTS, "../README.md"])
+def test_every_command_in_the_guide_exists_with_its_options(page):
+    text = TEXTS.get(page) or (DOCS / page).read_text("utf-8")
+    assert [why for why in map(refused, commands(text)) if why] == []
+
+
+def test_commands_are_found_and_wrong_ones_are_noticed():
+    page = """
+```bash
+dbpcfg parse runs/eve --nonsense          # a remark
+cat x | dbpcfg parse runs/eve -n 2 > out  # fine
+dbpcfg divine runs/eve
+```
+
+```console
+$ dbpcfg parse runs/eve --method wrong
+dbpcfg this is output
+$ dbpcfg induce eve.txt
+```
+"""
+    found = list(commands(page))
+    assert found[1] == ["parse", "runs/eve", "-n", "2"]
+    assert [refused(arguments) is None for arguments in found] == [False, True, False, False, False]
+
+
+def test_every_command_is_in_the_guide():
+    told = {arguments[0] for text in TEXTS.values() for arguments in commands(text)}
+    missing = set(get_command(app).commands) - told - {"demo"}  # which is `make demo`
+    assert not missing, "show them in a block ```bash of a page of docs/"
+
+
+def sessions(text: str) -> Iterator[tuple[str, str]]:
+    """Each command of the blocks ``console``, and the output that stands below it."""
+    for block in blocks(text, "console"):
+        for session in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, output = session.partition("\n")
+            yield command, output
+
+
+def agrees(shown: str, printed: str) -> bool:
+    """Whether an output is as shown, where a line ``…`` stands for any lines."""
+    pattern = "".join(
+        "(?s:.*)" if line == "…" else re.escape(line) + r"[ ]*\n" for line in shown.splitlines()
+    )
+    return re.fullmatch(pattern, printed) is not None
+
+
+@pytest.mark.slow
+def test_commands_print_what_the_guide_shows(tmp_path):
+    folder = Path(COMMAND[0]).parent if len(COMMAND) == 1 else Path(sys.executable).parent
+    environment = {
+        **os.environ,
+        "COLUMNS": "80",
+        "PYTHONIOENCODING": "utf-8",
+        "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}",
+    }
+    pages = ["index.md", "inducing.md", *sorted(set(TEXTS) - {"index.md", "inducing.md"})]
+    done = 0
+    for page in pages:
+        for command, shown in sessions(TEXTS[page]):
+            found = subprocess.run(
+                ["bash", "-c", command],
+                cwd=tmp_path,
+                env=environment,
+                capture_output=True,
+                text=True,
+                encoding="utf-8",
+            )
+            assert found.returncode == 0, (page, command, found.stderr)
+            assert agrees(shown, found.stdout), (page, command, found.stdout)
+            done += 1
+    assert done > 10
+
+
+def test_outputs_are_compared_to_the_letter():
+    assert agrees("a\n…\nz\n", "a\nb\nc\nz\n")
+    assert agrees("a\n…\n", "a\n")
+    assert not agrees("a\n", "a\nb\n")
+    assert not agrees("a 1.0\n", "a 1.1\n")
+
+
+# --- links and names ------------------------------------------------------------------------------
+
+
+def slug(heading: str) -> str:
+    """The anchor of a heading, as GitHub and the site make it."""
+    return re.sub(r"[^\w\- ]", "", heading.strip().lower().replace("`", "")).replace(" ", "-")
+
+
+def anchors(text: str) -> set[str]:
+    return {slug(h) for h in re.findall(r"^#{1,6} (.*)$", prose(text), re.MULTILINE)}
+
+
+def dead_links(page: Path, text: str) -> Iterator[str]:
+    """Links of a page to files or headings that are not there."""
+    for target in re.findall(r"(?<!\})\]\(([^)\s]+)\)", prose(text)):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        file = page.parent / path if path else page
+        if not file.exists() or (anchor and anchor not in anchors(file.read_text("utf-8"))):
+            yield target
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"], ids=str)
+def test_links_lead_somewhere(page):
+    assert list(dead_links(page, page.read_text("utf-8"))) == []
+
+
+def test_dead_links_are_noticed():
+    text = "[a](nowhere.md) [b](parsing.md#nowhere) [c](parsing.md#which-tree) [d](https://x.org)"
+    assert list(dead_links(DOCS / "page.md", text)) == ["nowhere.md", "parsing.md#nowhere"]
+
+
+def exists(name: str) -> bool:
+    """Whether a dotted name is a module of the package, or something in one."""
+    parts = name.split(".")
+    for cut in range(len(parts), 0, -1):
+        with contextlib.suppress(ImportError):
+            found = import_module(".".join(parts[:cut]))
+            for part in parts[cut:]:
+                found = getattr(found, part, None)
+            return found is not None
+    return False
+
+
+@pytest.mark.parametrize("page", TEXTS)
+def test_names_of_the_package_exist(page):
+    named = set(re.findall(r"`~?(dbpcfg(?:\.\w+)+)", TEXTS[page]))
+    named |= set(re.findall(r"<(dbpcfg(?:\.\w+)+)>", TEXTS[page]))
+    named |= set(re.findall(r"^\.\. \S+:: (dbpcfg(?:\.\w+)*)$", TEXTS[page], re.MULTILINE))
+    assert [name for name in sorted(named) if not exists(name)] == []
+    assert not exists("dbpcfg.trees.Shrub")
+
+
+def test_functions_that_the_mathematics_name_exist():
+    """``grammar/pcfg.py``: `Grammar` … names functions of that file, or of one named before."""
+    text = TEXTS["mathematics.md"]
+    files = set(re.findall(r"`((?:\w+/)*\w+\.py)`", text))
+    assert len(files) > 10
+    package = Path(dbpcfg.__file__).parent
+    sources = "".join(path.read_text("utf-8") for path in package.rglob("*.py"))
+    for file in files:
+        if not file.startswith("tests/"):
+            assert list(package.rglob(file)), file
+        else:
+            assert (ROOT / file).exists(), file
+    for name in set(re.findall(r"`(?:\w+\.)?([a-z]\w+_\w+|[a-z]+[A-Z]\w+)`", text)):
+        assert re.search(rf"\b(?:def|class) {name}\b|\b{name}\b\s*[:=]", sources), name
+
+
+def test_python_in_the_guide_is_python():
+    for text in TEXTS.values():
+        for block in blocks(text, "python"):
+            for node in ast.walk(ast.parse(block)):
+                if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("dbpcfg"):
+                    for alias in node.names:
+                        assert exists(f"{node.module}.{alias.name}"), alias.name
