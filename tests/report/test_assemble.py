@@ -72,6 +72,8 @@ def test_pages_are_replaced_and_other_files_are_not(page, data, tmp_path):
     check_free(other, overwrite=True)
     with pytest.raises(DbpcfgError, match="is a directory"):
         check_free(tmp_path, overwrite=True)
+    with pytest.raises(DbpcfgError, match="there is no directory"):
+        check_free(tmp_path / "no" / "folder.html", overwrite=False)
     with pytest.raises(DbpcfgError, match="cannot be written: No such file"):
         write_page(data, tmp_path / "no" / "folder.html")
 

@@ -57,14 +57,19 @@ def check_free(path: Path, overwrite: bool) -> None:
     """Refuse to replace a file, unless it is a page of ours or may be replaced."""
     if path.is_dir():
         raise DbpcfgError(f"{path} is a directory; give the name of a file for the page")
+    if not path.resolve().parent.is_dir():
+        raise DbpcfgError(f"there is no directory {path.parent} for the page; make it first")
     if overwrite or not path.exists():
         return
-    with path.open("rb") as file:
-        if MARK.encode() not in file.read(2000):
-            raise DbpcfgError(
-                f"{path} exists and is no report; choose another --out, or replace "
-                "it with --overwrite"
-            )
+    try:
+        with path.open("rb") as file:
+            ours = MARK.encode() in file.read(2000)
+    except OSError as error:
+        raise DbpcfgError(f"{path} cannot be read: {error.strerror or error}") from None
+    if not ours:
+        raise DbpcfgError(
+            f"{path} exists and is no report; choose another --out, or replace it with --overwrite"
+        )
 
 
 def write_page(data: dict[str, Any], path: Path) -> None:

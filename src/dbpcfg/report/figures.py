@@ -71,6 +71,7 @@ def _traces(data: dict[str, Any], axes: Axes) -> None:
         )
     for burn_in in sorted({chain["burn_in"] for chain in data["chains"]["chains"]}):
         axes.axvline(burn_in, color=SOFT, linestyle=":", linewidth=0.75)
+    axes.locator_params("x", integer=True)
     axes.set_xlabel("iteration (dotted: burn-in ends)")
     axes.set_ylabel("log-likelihood")
     axes.legend(title="chain", frameon=False, fontsize=7)
@@ -104,7 +105,8 @@ def _lengths(data: dict[str, Any], axes: Axes) -> None:
     axes.set_xlabel("words in the sentence")
     axes.set_ylabel("F1 (%)")
     axes.set_ylim(0, 105)
-    axes.legend(frameon=False, fontsize=7)
+    axes.locator_params("x", integer=True)
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3, frameon=False, fontsize=7)
 
 
 def _use(data: dict[str, Any], axes: Axes) -> None:

@@ -50,7 +50,7 @@ const polyline = (points, attributes) => svg("path", {
 });
 
 function range(values, margin = 0.06) {
-  const low = Math.min(...values), high = Math.max(...values);
+  const low = values.reduce((a, b) => Math.min(a, b), Infinity), high = values.reduce((a, b) => Math.max(a, b), -Infinity);
   const pad = (high - low || Math.abs(high) || 1) * margin;
   return [low - pad, high + pad];
 }
