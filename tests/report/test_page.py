@@ -180,6 +180,15 @@ def test_phone_and_dark(browser, page, options):
     assert found.complaints == []
 
 
+def test_the_navigation_marks_the_section_in_sight(opened):
+    for section in ("memory", "chains", "grammar"):
+        opened.tab.evaluate(
+            "id => document.getElementById(id).scrollIntoView({behavior: 'instant'})", section
+        )
+        opened.tab.wait_for_selector(f"nav a[href='#{section}'][aria-current]", timeout=2000)
+        assert opened.tab.locator("nav a[aria-current]").count() == 1
+
+
 def test_without_gold_trees(browser, run, run_path, tmp_path):
     path = tmp_path / "plain.html"
     write_page(collect(run, run_path), path)

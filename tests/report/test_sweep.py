@@ -63,7 +63,9 @@ def test_a_sweep_is_a_table_and_grids(runs, treebank, tmp_path, monkeypatch, cap
 
 def test_runs_of_different_text_are_not_compared_silently():
     assert not sweep_tables([row(), row(name="b")])[0].notes
-    assert "not comparable" in sweep_tables([row(), row(name="b", digest="e")])[0].notes[0]
+    (table,) = sweep_tables([row(), row(categories=3, digest="e")])  # and no grid of likelihoods
+    assert "not comparable" in table.notes[0]
+    assert len(sweep_tables([row(), row(categories=3)])) == 2
 
 
 def test_a_grid_needs_different_settings():

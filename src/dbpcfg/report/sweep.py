@@ -80,7 +80,9 @@ def sweep_tables(rows: Sequence[Row]) -> list[Table]:
         body.append((*cells, row.f1, *(row.spread or (None, None))) if scored else cells)
     tables = [Table("Runs", columns, body, _notes(rows, scored))]
     if is_grid(rows):
-        tables.append(_grid("Log-likelihood per token", rows, lambda row: row.per_token, "number"))
+        if _same_text(rows):
+            title = "Log-likelihood per token"
+            tables.append(_grid(title, rows, lambda row: row.per_token, "number"))
         if scored:
             tables.append(_grid("F1 of the selected chain", rows, lambda row: row.f1, "percent"))
     return tables
@@ -118,12 +120,16 @@ def _grid(
     return Table(title, columns, [(K, *(found.get((K, d)) for d in depths)) for K in categories])
 
 
+def _same_text(rows: Sequence[Row]) -> bool:
+    return len({row.digest for row in rows}) == 1
+
+
 def _notes(rows: Sequence[Row], scored: bool) -> list[str]:
     notes = []
     if scored:
         notes.append("F1 is the selected chain's; from and to are over all chains of the run")
         notes += dict.fromkeys(row.signature for row in rows if row.signature)
-    if len({row.digest for row in rows}) > 1:
+    if not _same_text(rows):
         notes.append(
             "these runs learned from different text or prepared it differently: "
             "their log-likelihoods are not comparable"

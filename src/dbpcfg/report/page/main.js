@@ -8,13 +8,15 @@ showGrammar(data);
 const memory = new Memory(data);
 new Browser(new Sentences(data.sentences), (number, tree) => memory.take(number, tree));
 
-// The section in sight is marked in the navigation.
-const links = new Map([...document.querySelectorAll("nav.sections a")].map((link) => [link.hash.slice(1), link]));
-const inSight = new IntersectionObserver((entries) => {
-  for (const entry of entries) {
-    if (!entry.isIntersecting) continue;
-    links.forEach((link, id) => id === entry.target.id ? link.setAttribute("aria-current", "true") : link.removeAttribute("aria-current"));
+// The section in sight is marked in the navigation: the last that has begun in the upper third of the window.
+const links = new Map([...document.querySelectorAll("nav.sections a")].map((link) => [byId(link.hash.slice(1)), link]));
+function markSection() {
+  let current = null;
+  for (const section of links.keys()) {
+    if (!current || section.getBoundingClientRect().top < innerHeight / 3) current = section;
   }
-}, { rootMargin: "-20% 0px -70% 0px" });
-document.querySelectorAll("main > section").forEach((section) => inSight.observe(section));
+  links.forEach((link, section) => section === current ? link.setAttribute("aria-current", "true") : link.removeAttribute("aria-current"));
+}
+addEventListener("scroll", markSection, { passive: true });
+markSection();
 document.documentElement.setAttribute("data-ready", "");
