@@ -18,12 +18,13 @@ extensions = [
     "myst_nb",
     "commandline",  # the command line reference, asked of the program itself
     "mathml",  # equations that need no network
-    "recurrences",  # as they stand in docstrings
+    "docstrings",  # what autodoc should know of ours
 ]
 exclude_patterns = ["_build"]
 templates_path: list[str] = []
 
 html_theme = "furo"
+smartquotes = False  # options such as --beta stay as they are
 html_title = "dbpcfg"
 html_static_path = ["static"]
 html_css_files = ["dbpcfg.css"]
@@ -45,6 +46,10 @@ toc_object_entries = False
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_preserve_defaults = True
+autodoc_type_aliases = {
+    name: name
+    for name in ("Floats", "Ints", "Longs", "Bools", "Words", "Method", "Statistics", "Precision")
+}
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 88
 python_display_short_literal_types = True

@@ -40,7 +40,7 @@ def _section(name: str, usage: str, text: str, records: list[tuple[str, str]]) -
     section = nodes.section(ids=[f"dbpcfg-{name}"], names=[f"dbpcfg {name}"])
     section += nodes.title("", "", nodes.literal(text=f"dbpcfg {name}"))
     for paragraph in text.split("\n\n"):
-        section += nodes.paragraph(text=" ".join(paragraph.split()))
+        section += _paragraph(" ".join(paragraph.split()))
     section += nodes.literal_block(usage, usage, language="text")
     listed = nodes.definition_list(classes=["options"])
     for names, help in records:
@@ -51,11 +51,20 @@ def _section(name: str, usage: str, text: str, records: list[tuple[str, str]]) -
 
 def _item(names: str, help: str) -> nodes.definition_list_item:
     extra = _EXTRA.search(help)
-    paragraph = nodes.paragraph(text=_EXTRA.sub("", help))
+    paragraph = _paragraph(_EXTRA.sub("", help))
     if extra:
         paragraph += nodes.inline(text=f" {extra[1]}", classes=["extra"])
     term = nodes.term("", "", nodes.literal(text=names))
     return nodes.definition_list_item("", term, nodes.definition("", paragraph))
+
+
+def _paragraph(text: str) -> nodes.paragraph:
+    """A text in which `code` and --options are set as such."""
+    paragraph = nodes.paragraph()
+    for part in re.split(r"(`[^`]+`|(?<!\S)--\w[\w-]*)", text):
+        is_code = part.startswith(("`", "--"))
+        paragraph += nodes.literal(text=part.strip("`")) if is_code else nodes.Text(part)
+    return paragraph
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -19,10 +19,14 @@ logger = logging.getLogger(__name__)
 def _mathml(node: nodes.Element, display: str) -> str:
     source = node.astext()
     try:
-        return str(convert(source, display=display))
+        # It knows align* only, which is the same on a page of its own.
+        drawn = str(convert(source.replace("{aligned}", "{align*}"), display=display))
     except Exception as error:  # whatever it is, the page should say so and the build should fail
-        logger.warning("this equation cannot be drawn: %s (%s)", source, error, location=node)
+        drawn = f"\\ {error}"
+    if "\\" in drawn:  # a command that it does not know stays as it is
+        logger.warning("this equation cannot be drawn: %s", source, location=node)
         return f"<code>{escape(source)}</code>"
+    return drawn
 
 
 def _inline(writer: HTML5Translator, node: nodes.math) -> None:

@@ -1,0 +1,56 @@
+"""Docstrings and signatures as autodoc wants them.
+
+* A recurrence after ``::`` is a literal block. The formatter of the source takes its indentation
+  away where nothing but the recurrence follows the first line; here it comes back.
+* A default that is made anew each time, ``<factory>``, is no Python: it becomes ``...``.
+* Names that stand for a type, such as ``Floats``, stay names.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import takewhile
+from typing import Any
+
+from sphinx.application import Sphinx
+
+_ALIAS = re.compile(r"~?[\w.]*TypeAliasForwardRef\('(\w+)'\)")
+
+
+def indented(lines: list[str]) -> list[str]:
+    """The lines of a docstring, with what follows ``::`` and a blank line indented."""
+    result = list(lines)
+    for number, line in enumerate(lines[:-2]):
+        if line.rstrip().endswith("::") and not lines[number + 1].strip():
+            first = number + 2
+            block = list(takewhile(str.strip, lines[first:]))
+            if block and not block[0].startswith(" "):
+                result[first : first + len(block)] = [f"    {line}" for line in block]
+    return result
+
+
+def _docstring(
+    app: Sphinx, what: str, name: str, item: object, options: object, lines: list[str]
+) -> None:
+    lines[:] = indented(lines)
+
+
+def _signature(
+    app: Sphinx,
+    what: str,
+    name: str,
+    item: object,
+    options: object,
+    signature: str | None,
+    returned: str | None,
+) -> tuple[str | None, str | None]:
+    if signature is not None:
+        signature = _ALIAS.sub(r"\1", signature.replace("<factory>", "..."))
+    return signature, returned
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Tell autodoc of both."""
+    app.connect("autodoc-process-docstring", _docstring)
+    app.connect("autodoc-process-signature", _signature)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
