@@ -24,6 +24,7 @@ exclude_patterns = ["_build"]
 templates_path: list[str] = []
 
 html_theme = "furo"
+highlight_language = "text"
 smartquotes = False  # options such as --beta stay as they are
 html_title = "dbpcfg"
 html_static_path = ["static"]
@@ -48,7 +49,7 @@ autodoc_typehints = "signature"
 autodoc_preserve_defaults = True
 autodoc_type_aliases = {
     name: name
-    for name in ("Floats", "Ints", "Longs", "Bools", "Words", "Method", "Statistics", "Precision")
+    for name in ("Floats", "Ints", "Longs", "Words", "Method", "Statistics", "Precision")
 }
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 88

@@ -189,7 +189,7 @@ def test_commands_print_what_the_guide_shows(tmp_path):
         "PYTHONIOENCODING": "utf-8",
         "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}",
     }
-    pages = ["index.md", "inducing.md", *sorted(set(TEXTS) - {"index.md", "inducing.md"})]
+    pages = sorted(TEXTS, key=lambda page: page != "inducing.md")  # it makes the others' run
     done = 0
     for page in pages:
         for command, shown in sessions(TEXTS[page]):

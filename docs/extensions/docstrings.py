@@ -8,13 +8,11 @@
 
 from __future__ import annotations
 
-import re
 from itertools import takewhile
 from typing import Any
 
 from sphinx.application import Sphinx
-
-_ALIAS = re.compile(r"~?[\w.]*TypeAliasForwardRef\('(\w+)'\)")
+from sphinx.util.inspect import TypeAliasForwardRef
 
 
 def indented(lines: list[str]) -> list[str]:
@@ -44,13 +42,12 @@ def _signature(
     signature: str | None,
     returned: str | None,
 ) -> tuple[str | None, str | None]:
-    if signature is not None:
-        signature = _ALIAS.sub(r"\1", signature.replace("<factory>", "..."))
-    return signature, returned
+    return signature and signature.replace("<factory>", "..."), returned
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Tell autodoc of both."""
+    """Tell autodoc of it all."""
+    TypeAliasForwardRef.__repr__ = lambda self: self.name  # type: ignore[method-assign]
     app.connect("autodoc-process-docstring", _docstring)
     app.connect("autodoc-process-signature", _signature)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
