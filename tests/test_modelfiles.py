@@ -29,7 +29,7 @@ from tests.strategies import random_grammar
 ARRAYS = ("root", "binary", "lexical")
 LITTLE = random_grammar(K=2, W=3, concentration=0.5, seed=0)
 UNSEEN = np.array([0.1, 0.0])
-MODEL = Model(LITTLE, 2, Preparation(rare=1), UNSEEN)
+MODEL = Model(LITTLE.named(["NP", "VP"]), 2, Preparation(rare=1), UNSEEN)
 
 any_word = st.text() | st.sampled_from(
     ["", "\n", "\r\n", "\0", '"', "\\", "\u2028", "é", "é", "🐕"]
@@ -39,7 +39,7 @@ any_words = st.lists(any_word, min_size=1, max_size=6, unique=True)
 
 def bits(model):
     arrays = (getattr(model.grammar, name).tobytes() for name in ARRAYS)
-    rest = (model.depth, model.preparation, model.unknown.tobytes())
+    rest = (model.grammar.names, model.depth, model.preparation, model.unknown.tobytes())
     return model.grammar.vocabulary.words, *arrays, *rest
 
 
@@ -365,6 +365,7 @@ GOOD = {
     "format": "dbpcfg model",
     "version": 1,
     "words": ["w0", "w1", "w2"],
+    "names": ["NP", "VP"],
     "depth": 2,
     "preparation": asdict(Preparation(rare=1)),
 }
@@ -397,6 +398,10 @@ GOOD = {
         ({"words": ["a", "b"]}, "expected lexical of shape (2, 2)"),
         ({"words": []}, "a grammar needs categories and words, got 2 and 0"),
         ({"words": ["a", "b", "<unknown>"]}, "the grammar has a word <unknown> already"),
+        ({"names": ["NP"]}, "expected 2 different names of categories"),
+        ({"names": ["NP", "NP"]}, "expected 2 different names of categories"),
+        ({"names": "NP"}, "the names in its header must be a list of texts"),
+        ({"names": ["NP", 1]}, "the names in its header must be a list of texts"),
         ({"depth": 0}, "the depth bound must be"),
         ({"depth": 1.5}, "its depth must be a whole number, or null, got 1.5"),
         ({"depth": True}, "its depth must be a whole number, or null, got True"),

@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbpcfg.kernels import Floats, kernel
-from dbpcfg.simd import CACHE_LINE, aligned, copy_cell, small_product
+from dbpcfg.simd import (
+    CACHE_LINE,
+    add_small_product,
+    aligned,
+    cell_product,
+    copy_cell,
+    small_product,
+)
 
 DTYPES = [np.float64, np.float32]
 
@@ -24,8 +31,8 @@ def product(A: Floats, B: Floats, C: Floats, transposed: bool) -> None:
 
 
 @kernel
-def copy(A: Floats, C: Floats, bound: float) -> bool:
-    return copy_cell(A, 4, C, 8, len(A) - 4, bound)
+def copy(A: Floats, C: Floats, least: float, most: float) -> bool:
+    return copy_cell(A, 4, C, 8, len(A) - 4, least, most)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -48,15 +55,50 @@ def test_product(dtype, rows, columns, inner, transposed, seed):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@given(st.sampled_from([4, 8, 12, 16, 44]), st.floats(0, 1, width=32), st.integers(0, 2**32 - 1))
-def test_copy(dtype, columns, bound, seed):
+@given(
+    st.sampled_from([4, 8, 12, 16, 44]),
+    st.floats(0, 1, width=32),
+    st.floats(0, 1, width=32),
+    st.integers(0, 2**32 - 1),
+)
+def test_copy(dtype, columns, least, most, seed):
     A = np.random.default_rng(seed).random(columns + 4).astype(dtype)
     A[:4] = 2  # not copied, and not looked at
     C = np.full(columns + 12, 7, dtype)
-    assert copy(A, C, dtype(bound)) == (A[4:] >= dtype(bound)).any()
+    fair = bool((A[4:] >= dtype(least)).any() and (A[4:] <= dtype(most)).all())
+    assert copy(A, C, dtype(least), dtype(most)) == fair
     assert (C[8:-4] == A[4:]).all()
     assert (C[:8] == 7).all()
     assert (C[-4:] == 7).all()
+
+
+@kernel
+def dot(A: Floats, B: Floats) -> float:
+    return cell_product(A, 4, B, 0, len(B))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@given(st.sampled_from([4, 8, 12, 16, 20, 28, 44, 48]), st.integers(0, 2**32 - 1))
+def test_dot(dtype, columns, seed):
+    A, B = np.random.default_rng(seed).normal(size=(2, columns + 4)).astype(dtype)
+    expected = float(A[4:].astype(np.float64) @ B[:-4])
+    assert dot(A, B[:-4].copy()) == pytest.approx(expected, abs=100 * float(np.finfo(dtype).eps))
+
+
+@kernel
+def add_product(A: Floats, B: Floats, C: Floats) -> None:
+    add_small_product(A, 0, A.shape[1], 1, B, 0, B.shape[1], C, 0, C.shape[1], *C.shape, len(B))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@given(st.integers(1, 9), st.sampled_from([4, 12, 16, 24]), st.integers(0, 9))
+def test_add_product(dtype, rows, columns, inner):
+    rng = np.random.default_rng(0)
+    A, B = rng.normal(size=(rows, inner)).astype(dtype), rng.normal(size=(inner, columns))
+    C = rng.normal(size=(rows, columns)).astype(dtype)
+    expected = C.astype(np.float64) + A.astype(np.float64) @ B
+    add_product(A, B.astype(dtype), C)
+    np.testing.assert_allclose(C, expected, atol=100 * np.finfo(dtype).eps)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -25,7 +25,7 @@ import numpy as np
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.corpus.wordclasses import word_class
-from dbpcfg.errors import GrammarError, UnparsableError
+from dbpcfg.errors import DbpcfgError, GrammarError, UnparsableError
 from dbpcfg.grammar.bounding import check_depth
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.kernels import Floats
@@ -81,24 +81,36 @@ class Model:
             grammar.binary * rest[:, np.newaxis],
             np.concatenate([grammar.lexical * rest, self.unknown[:, np.newaxis]], axis=1),
             Vocabulary((*grammar.vocabulary.words, UNKNOWN)),
-        )
+        ).named(grammar.names)
 
     def form(self, word: str) -> str:
         """What the model sees in place of a word: one of the words of ``open_grammar``."""
+        return self.open_grammar.vocabulary.words[self._number(word)]
+
+    def numbers(self, words: Sequence[str]) -> list[int]:
+        """The numbers of words' forms among the words of ``open_grammar``."""
+        known = self._known
+        return [known[word] if word in known else self._number(word) for word in words]
+
+    @cached_property
+    def _known(self) -> dict[str, int]:
+        """Forms, which are most words of most texts, that are what a word becomes."""
+        index, form = self.open_grammar.vocabulary.index, self.preparation.form
+        return {word: number for word, number in index.items() if form(word) == word}
+
+    def _number(self, word: str) -> int:
         index = self.open_grammar.vocabulary.index
-        form = self.preparation.form(word)
-        if form in index:
-            return form
-        if self.preparation.rare:
-            name = word_class(word, self.preparation.scheme)
-            if name in index:
-                return name
-        if UNKNOWN in index:
-            return UNKNOWN
-        raise UnparsableError(
-            f"{word!r} is not one of the grammar's {len(index):,} words, and it has none for "
-            f"unknown ones: give it a word {UNKNOWN}, or a probability for unknown words"
-        )
+        found = index.get(self.preparation.form(word))
+        if found is None and self.preparation.rare:
+            found = index.get(word_class(word, self.preparation.scheme))
+        if found is None:
+            found = index.get(UNKNOWN)
+        if found is None:
+            raise UnparsableError(
+                f"{word!r} is not one of the grammar's {len(index):,} words, and it has none for "
+                f"unknown ones: give it a word {UNKNOWN}, or a probability for unknown words"
+            )
+        return found
 
     def forms(self, words: Sequence[str]) -> list[str]:
         """What the model sees in place of each word."""
@@ -106,7 +118,12 @@ class Model:
 
     def encode(self, sentences: Iterable[Sequence[str]]) -> Encoded:
         """Sentences, given as lists of words, as numbers of the open grammar's words."""
-        return self.open_grammar.vocabulary.encode([self.forms(words) for words in sentences])
+        numbers = []
+        for n, words in enumerate(sentences, start=1):
+            if not words or isinstance(words, str):
+                raise DbpcfgError(f"sentence {n} must be a list of at least one word")
+            numbers.append(self.numbers(words))
+        return Encoded.from_numbers(numbers, self.open_grammar.vocabulary)
 
     def chart(self, threads: int = 1) -> ChartParser:
         """The parser for trees and probabilities."""

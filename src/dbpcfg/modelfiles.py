@@ -34,6 +34,7 @@ def save_model(model: Model, path: str | Path) -> None:
     arrays = {name: getattr(model.grammar, name) for name in _GRAMMAR}
     header = {
         "words": list(model.grammar.vocabulary.words),
+        "names": list(model.grammar.names),
         "depth": model.depth,
         "preparation": asdict(model.preparation),
     }
@@ -49,8 +50,9 @@ def load_model(path: str | Path) -> Model:
         depth = header.get("depth")
         if depth is not None and type(depth) is not int:
             raise ArchiveError(f"its depth must be a whole number, or null, got {depth!r}")
+        grammar = Grammar(vocabulary=Vocabulary(_texts(header, "words")), **arrays)
         return Model(
-            Grammar(vocabulary=Vocabulary(_words(header)), **arrays),
+            grammar.named(_texts(header, "names")),
             depth,
             Preparation(**options_of(header, "preparation", Preparation)),
             unknown,
@@ -84,7 +86,7 @@ def load(path: str | Path, samples: bool = False) -> Model:
     ``samples``: with the other grammars of the run's chain.
     """
     path = Path(path)
-    if path.suffix in (".tsv", ".json"):
+    if path.suffix in (".tsv", ".json", ".pcfg", ".nltk"):
         if samples:
             raise GrammarError(f"{path} is one grammar: only a run has others of the same chain")
         from dbpcfg.grammar.ruletable import read_grammar
@@ -107,12 +109,12 @@ def _no_model(path: Path) -> str:
     return f"{path} is no run of dbpcfg: there is no {MODEL} in it"
 
 
-def _words(header: dict[str, Any]) -> tuple[str, ...]:
-    words = header.get("words")
-    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-        raise ArchiveError("the words in its header must be a list of texts")
+def _texts(header: dict[str, Any], name: str) -> tuple[str, ...]:
+    texts = header.get(name)
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise ArchiveError(f"the {name} in its header must be a list of texts")
     try:
-        "".join(words).encode()
+        "".join(texts).encode()
     except UnicodeEncodeError as error:
-        raise ArchiveError(f"its words are not Unicode text ({error.reason})") from None
-    return tuple(words)
+        raise ArchiveError(f"its {name} are not Unicode text ({error.reason})") from None
+    return tuple(texts)

@@ -27,12 +27,12 @@ from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.text import MAX_WORDS
 from dbpcfg.errors import DbpcfgError, UnparsableError
-from dbpcfg.grammar.pcfg import category_name
+from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.kernels import Ints
 from dbpcfg.model import Model
 from dbpcfg.parsing import choosing
 from dbpcfg.parsing.chart.parser import ChartParser
-from dbpcfg.parsing.derivations import as_tree
+from dbpcfg.parsing.derivations import as_brackets, as_tree
 from dbpcfg.parsing.nbest import Logs, logarithms
 from dbpcfg.parsing.treescores import log_probability
 from dbpcfg.philox import stream
@@ -165,6 +165,14 @@ class Decoder:
         found = self._nodes(sentences, first)
         return [self._as_trees(words, nodes) for words, nodes in zip(sentences, found)]
 
+    def brackets(self, sentences: Sequence[Sequence[str]], first: int = 0) -> list[str]:
+        """The (first) tree of each sentence as text: much sooner than by way of trees."""
+        names = self.model.grammar.names
+        return [
+            str(Tree(FLAT, words)) if nodes is None else as_brackets(nodes[0], words, names)
+            for words, nodes in zip(sentences, self._nodes(sentences, first))
+        ]
+
     def parses(self, sentences: Sequence[Sequence[str]], first: int = 0) -> list[list[Parse]]:
         """The trees of each sentence, with their probabilities."""
         found = self._nodes(sentences, first)
@@ -188,19 +196,20 @@ class Decoder:
     def _as_trees(self, words: Sequence[str], found: Ints | None) -> list[Tree]:
         if found is None:
             return [Tree(FLAT, words)]
-        trees = [as_tree(nodes, words) for nodes in found]
-        return trees if self._names is None else [t.relabel(self._names.__getitem__) for t in trees]
+        return [as_tree(nodes, words, self.model.grammar.names) for nodes in found]
 
     @cached_property
-    def _names(self) -> dict[str, str] | None:
-        """The grammar's names of categories by their plain names, where it has its own."""
-        names = {category_name(c): name for c, name in enumerate(self.model.grammar.names)}
-        return None if all(plain == name for plain, name in names.items()) else names
+    def _quick_chart(self) -> ChartParser:
+        """For posteriors, of which a few digits are enough."""
+        return self._quick(self.model.open_grammar)
 
     @cached_property
     def _charts(self) -> list[ChartParser]:
         """One for each of the chain's grammars."""
-        return [ChartParser(self.model.opened(g), self.model.depth) for g in self.model.samples]
+        return [self._quick(self.model.opened(grammar)) for grammar in self.model.samples]
+
+    def _quick(self, grammar: Grammar) -> ChartParser:
+        return ChartParser(grammar, self.model.depth, self.threads, "single")
 
     @cached_property
     def _logs(self) -> Logs:
@@ -208,17 +217,18 @@ class Decoder:
 
     def _nodes(self, sentences: Sequence[Sequence[str]], first: int) -> list[Ints | None]:
         """``[tree, node, 3]``, the chosen trees of each sentence; None where it has none."""
-        forms = [self._forms(words) for words in sentences]
-        possible = [s for s, seen in enumerate(forms) if seen is not None]
-        corpus = self.model.open_grammar.vocabulary.encode(filter(None, forms))
+        seen = [self._numbers(words) for words in sentences]
+        possible = [s for s, numbers in enumerate(seen) if numbers is not None]
+        vocabulary = self.model.open_grammar.vocabulary
+        corpus = Encoded.from_numbers([x for x in seen if x is not None], vocabulary)
         try:
             chosen = self._choose(corpus, [first + s for s in possible])
         except UnparsableError:
             charts = self._charts if self.method == "mbr-chain" else [self._chart]
             logs = np.max([chart.log_probabilities(corpus) for chart in charts], axis=0)
-            finite = np.flatnonzero(np.isfinite(logs)).tolist()
-            possible = [possible[s] for s in finite]
-            corpus = corpus.vocabulary.encode(corpus[s] for s in finite)
+            finite = np.flatnonzero(np.isfinite(logs))
+            possible = [possible[s] for s in finite.tolist()]
+            corpus = corpus.chosen(finite)
             chosen = self._choose(corpus, [first + s for s in possible])
         found: list[Ints | None] = [None] * len(sentences)
         for s, nodes in zip(possible, chosen):
@@ -229,18 +239,18 @@ class Decoder:
         self.flat += len(flat)
         return found
 
-    def _forms(self, words: Sequence[str]) -> list[str] | None:
+    def _numbers(self, words: Sequence[str]) -> list[int] | None:
         """What the model sees, unless it cannot."""
         try:
-            return self.model.forms(words) if len(words) <= MAX_WORDS else None
+            return self.model.numbers(words) if len(words) <= MAX_WORDS else None
         except UnparsableError:
             return None
 
     def _choose(self, corpus: Encoded, numbers: Sequence[int]) -> list[Ints]:
         if self.method == "mbr":
-            return choosing.least_risk(self._chart, corpus)
+            return choosing.least_risk([self._quick_chart], corpus, self.threads)
         if self.method == "mbr-chain":
-            return choosing.least_average_risk(self._charts, corpus, self.threads)
+            return choosing.least_risk(self._charts, corpus, self.threads)
         if self.method == "sample":
             return choosing.sampled(self._chart, corpus, self.n, self.seed, numbers, self.threads)
         if self.n == 1:

@@ -10,7 +10,9 @@ these take arrays without counting references to them, which takes as long as co
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -25,8 +27,11 @@ from dbpcfg.kernels import kernel
 
 LANES = (16, 8, 4)
 """Widths of tiles; the last one divides the number of columns of every product."""
-ROWS = 4
+HEIGHTS = (8, 4, 2, 1)
+"""Heights of tiles; 8 in single precision only, where a tile of 4 does not fill the registers."""
 CACHE_LINE = 64
+_FLUSH_BITS = 0x8040
+"""Denormal results are zero, and denormal operands are."""
 
 
 def _in_kernels(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -44,14 +49,23 @@ def small_product(  # type: ignore[no-untyped-def]
 
     Nothing is checked.
     """
+    return _product_signature(A, B, C), partial(_product, added=False)
+
+
+@_in_kernels
+def add_small_product(  # type: ignore[no-untyped-def]
+    _, A, a0, a_row, a_column, B, b0, b_row, C, c0, c_row, rows, columns, inner
+):
+    """C += A · B; everything else is as with ``small_product``."""
+    return _product_signature(A, B, C), partial(_product, added=True)
+
+
+def _product_signature(A: Any, B: Any, C: Any) -> Any:
     numbers = [types.intp] * 3
-    return (
-        signature(types.void, A, *numbers, B, *numbers[:2], C, *numbers[:2], *numbers),
-        _product,
-    )
+    return signature(types.void, A, *numbers, B, *numbers[:2], C, *numbers[:2], *numbers)
 
 
-def _product(context: Any, builder: Any, sig: Any, args: Sequence[Any]) -> Any:
+def _product(context: Any, builder: Any, sig: Any, args: Sequence[Any], added: bool) -> Any:
     A, B, C = (_data(context, builder, sig, args, n) for n in (0, 4, 7))
     a0, a_row, a_column = args[1:4]
     b0, b_row = args[5:7]
@@ -64,8 +78,10 @@ def _product(context: Any, builder: Any, sig: Any, args: Sequence[Any]) -> Any:
         """C[i : i + height, j : j + lanes]."""
         vector = ir.VectorType(A.type.pointee, lanes)
         sums = [cgutils.alloca_once(builder, vector) for _ in range(height)]
-        for total in sums:
-            builder.store(ir.Constant(vector, [0.0] * lanes), total)
+        to = [add(c0, add(times(add(i, index(r)), c_row), j)) for r in range(height)]
+        for r in range(height):
+            nothing = ir.Constant(vector, [0.0] * lanes)
+            builder.store(_load(builder, C, to[r], vector) if added else nothing, sums[r])
         at = [add(a0, times(add(i, index(r)), a_row)) for r in range(height)]
         with cgutils.for_range(builder, inner, intp=index) as loop:
             right = _load(builder, B, add(add(b0, j), times(loop.index, b_row)), vector)
@@ -77,37 +93,105 @@ def _product(context: Any, builder: Any, sig: Any, args: Sequence[Any]) -> Any:
                 total = builder.fadd(builder.load(sums[r]), product, flags=("contract",))
                 builder.store(total, sums[r])
         for r in range(height):
-            place = add(c0, add(times(add(i, index(r)), c_row), j))
-            _store(builder, builder.load(sums[r]), C, place)
+            _store(builder, builder.load(sums[r]), C, to[r])
 
-    whole = builder.and_(rows, index(-ROWS))
-    for height, first, last in ((ROWS, index(0), whole), (1, whole, rows)):
-        with cgutils.for_range_slice(builder, first, last, index(height), index) as (i, _):
+    done = index(0)
+    for height in HEIGHTS if isinstance(A.type.pointee, ir.FloatType) else HEIGHTS[1:]:
+        end = builder.and_(rows, index(-height))
+        with cgutils.for_range_slice(builder, done, end, index(height), index) as (i, _):
             for j, lanes in _tiles(builder, columns):
                 tile(i, j, height, lanes)
+        done = end
     return context.get_dummy_value()
 
 
 @_in_kernels
-def copy_cell(_, A, a0, C, c0, columns, bound):  # type: ignore[no-untyped-def]
-    """C[c0 + j] = A[a0 + j] for a multiple of 4 columns; return whether any is at least a bound."""
+def copy_cell(_, A, a0, C, c0, columns, least, most):  # type: ignore[no-untyped-def]
+    """C[c0 + j] = A[a0 + j] for a multiple of 4 columns; return whether it is of a fair size.
+
+    That is if some number is at least one bound, and all are at most the other.
+    """
     places = [types.intp, types.intp]
-    return signature(types.boolean, A, places[0], C, *places, A.dtype), _copy
+    return signature(types.boolean, A, places[0], C, *places, A.dtype, A.dtype), _copy
 
 
 def _copy(context: Any, builder: Any, sig: Any, args: Sequence[Any]) -> Any:
     A, C = (_data(context, builder, sig, args, n) for n in (0, 2))
-    a0, c0, columns, bound = args[1], *args[3:6]
-    found = cgutils.alloca_once_value(builder, ir.Constant(ir.IntType(1), 0))
+    a0, c0, columns, least, most = args[1], *args[3:7]
+    found, fair = (
+        cgutils.alloca_once_value(builder, ir.Constant(ir.IntType(1), start)) for start in (0, 1)
+    )
     for j, lanes in _tiles(builder, columns):
         vector = ir.VectorType(A.type.pointee, lanes)
         values = _load(builder, A, builder.add(a0, j), vector)
         _store(builder, values, C, builder.add(c0, j))
-        large = builder.fcmp_ordered(">=", values, _spread(builder, bound, vector))
-        mask = builder.bitcast(large, ir.IntType(lanes))
-        some = builder.icmp_unsigned("!=", mask, ir.Constant(mask.type, 0))
+        large = builder.fcmp_ordered(">=", values, _spread(builder, least, vector))
+        small = builder.fcmp_ordered("<=", values, _spread(builder, most, vector))
+        some, every = (builder.bitcast(mask, ir.IntType(lanes)) for mask in (large, small))
+        some = builder.icmp_unsigned("!=", some, some.type(0))
+        every = builder.icmp_unsigned("==", every, every.type(2**lanes - 1))
         builder.store(builder.or_(builder.load(found), some), found)
-    return builder.load(found)
+        builder.store(builder.and_(builder.load(fair), every), fair)
+    return builder.and_(builder.load(found), builder.load(fair))
+
+
+@_in_kernels
+def cell_product(_, A, a0, B, b0, columns):  # type: ignore[no-untyped-def]
+    """Σ_j A[a0 + j] · B[b0 + j] for a multiple of 4 columns."""
+    return signature(A.dtype, A, types.intp, B, types.intp, types.intp), _cell_product
+
+
+def _cell_product(context: Any, builder: Any, sig: Any, args: Sequence[Any]) -> Any:
+    A, B = (_data(context, builder, sig, args, n) for n in (0, 2))
+    a0, b0, columns = args[1], *args[3:5]
+    number, add = A.type.pointee, partial(builder.fadd, flags=("contract",))
+    sums = cgutils.alloca_once_value(builder, ir.Constant(ir.VectorType(number, 4), [0.0] * 4))
+    for j, lanes in _tiles(builder, columns):
+        vector = ir.VectorType(number, lanes)
+        left = _load(builder, A, builder.add(a0, j), vector)
+        right = _load(builder, B, builder.add(b0, j), vector)
+        product = builder.fmul(left, right)
+        while lanes > 4:  # halves are added until four sums are left, always in the same order
+            lanes //= 2
+            product = add(*_halves(builder, product, lanes))
+        builder.store(add(builder.load(sums), product), sums)
+    total = add(*_halves(builder, builder.load(sums), 2))
+    place = ir.IntType(32)
+    return add(builder.extract_element(total, place(0)), builder.extract_element(total, place(1)))
+
+
+def _halves(builder: Any, vector: Any, lanes: int) -> tuple[Any, Any]:
+    """The first and the second half of a vector."""
+    undefined, places = ir.Constant(vector.type, ir.Undefined), ir.VectorType(ir.IntType(32), lanes)
+    first, second = (
+        builder.shuffle_vector(vector, undefined, ir.Constant(places, list(half)))
+        for half in (range(lanes), range(lanes, 2 * lanes))
+    )
+    return first, second
+
+
+@_in_kernels
+def round_to_zero(_, on):  # type: ignore[no-untyped-def]
+    """Whether this thread takes denormal numbers for zero, where the processor can be told to.
+
+    They are hundreds of times slower than others, and frequent in single precision.
+    """
+    return signature(types.void, types.boolean), _round_to_zero
+
+
+def _round_to_zero(context: Any, builder: Any, sig: Any, args: Sequence[Any]) -> Any:
+    if platform.machine().lower() in ("x86_64", "amd64"):
+        word, pointer = ir.IntType(32), ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [pointer])
+        slot = cgutils.alloca_once(builder, word)
+        for name in ("stmxcsr", "ldmxcsr"):  # read the state, change it, write it
+            call = cgutils.get_or_insert_function(builder.module, kind, f"llvm.x86.sse.{name}")
+            if name == "ldmxcsr":
+                state, bits = builder.load(slot), word(_FLUSH_BITS)
+                flushing, plain = builder.or_(state, bits), builder.and_(state, builder.not_(bits))
+                builder.store(builder.select(args[0], flushing, plain), slot)
+            builder.call(call, [builder.bitcast(slot, pointer)])
+    return context.get_dummy_value()
 
 
 def _data(context: Any, builder: Any, sig: Any, args: Sequence[Any], position: int) -> Any:

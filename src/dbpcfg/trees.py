@@ -44,6 +44,7 @@ _LOOKS_LIKE = "a tree looks like (S (NP (D the) (N dog)) (V barks))"
 _BRACKET_IN_WORD = "a bracket inside a word is written -LRB- or -RRB-"
 _REPR_LENGTH = 200
 _PICTURE_WORDS = 500
+_set = object.__setattr__
 
 
 class Span(NamedTuple):
@@ -76,6 +77,14 @@ class Tree:
                 raise TypeError(f"a child must be a Tree or a str, not {type(child).__name__}")
         object.__setattr__(self, "label", label)
         object.__setattr__(self, "children", children)
+
+    @classmethod
+    def _trusted(cls, label: str, children: tuple[Tree | str, ...]) -> Tree:
+        """A tree of parts that need no checking: the program's own, by the thousand."""
+        tree = object.__new__(cls)
+        _set(tree, "label", label)
+        _set(tree, "children", children)
+        return tree
 
     # --- what the tree is made of ---------------------------------------------------------------
 
@@ -182,7 +191,7 @@ class Tree:
 
     def bracketed(self) -> str:
         """The tree in brackets, on one line; `TreeSyntaxError` if a token cannot be written."""
-        return "".join(self._pieces(_writable))[1:]
+        return "".join(self._pieces(writable))[1:]
 
     def pretty(self, indent: int = 2, width: int = 80) -> str:
         """The tree in brackets, over lines: a node that fits its line by `width` is not broken.
@@ -201,11 +210,11 @@ class Tree:
             margin = min(depth * indent, width // 2)
             pieces.append("\n" + " " * margin)
             if isinstance(item, str):
-                pieces.append(_writable(item, "word"))
-            elif item.preterminal or len(item._start(width - margin, _writable)) <= width - margin:
+                pieces.append(writable(item, "word"))
+            elif item.preterminal or len(item._start(width - margin, writable)) <= width - margin:
                 pieces.append(item.bracketed())
             else:
-                pieces.append("(" + _writable(item.label, "label"))
+                pieces.append("(" + writable(item.label, "label"))
                 todo.append(None)
                 todo.extend((depth + 1, child) for child in reversed(item.children))
         return "".join(pieces)[1:]
@@ -286,7 +295,7 @@ def _tree(flat: _Flat) -> Tree:
     return _build(flat, Tree)
 
 
-def _writable(token: str, kind: str) -> str:
+def writable(token: str, kind: str) -> str:
     if not token and kind == "word":
         raise TreeSyntaxError("an empty word cannot be written in brackets")
     if not _UNWRITABLE.search(token):

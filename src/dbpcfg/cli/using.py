@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -25,7 +25,6 @@ from dbpcfg.errors import DbpcfgError
 if TYPE_CHECKING:
     from dbpcfg.corpus.sentence import Sentence
     from dbpcfg.parse import Decoder
-    from dbpcfg.trees import Tree
 
 COLUMNS = ("source", "line", "sentence", "rank", "log_probability", "posterior", "tree")
 
@@ -95,9 +94,11 @@ def parse(
             if table:
                 lines = _rows(found, decoder, done)
             elif draw:
-                lines = _lines(batch, decoder, done, lambda t: picture(t, ascii=ascii) + "\n")
+                trees = decoder.trees([sentence.words for sentence in found], done)
+                lines = _lines(batch, (picture(t, ascii=ascii) + "\n" for (t,) in trees))
             else:
-                lines = _lines(batch, decoder, done, str)
+                words = [sentence.words for sentence in found]
+                lines = _lines(batch, decoder.brackets(words, done))
             sys.stdout.writelines(f"{line}\n" for line in lines)
             sys.stdout.flush()
             if decoder.flat and not flat:
@@ -142,13 +143,10 @@ def generate(
         sys.stdout.flush()
 
 
-def _lines(
-    batch: Sequence[Sentence | None], decoder: Decoder, done: int, show: Callable[[Tree], str]
-) -> Iterator[str]:
+def _lines(batch: Sequence[Sentence | None], lines: Iterable[str]) -> Iterator[str]:
     """One line a sentence; blank ones stay blank."""
-    words = [sentence.words for sentence in batch if sentence is not None]
-    found = iter(decoder.trees(words, done))
-    return ("" if sentence is None else show(next(found)[0]) for sentence in batch)
+    found = iter(lines)
+    return ("" if sentence is None else next(found) for sentence in batch)
 
 
 def _rows(sentences: Sequence[Sentence], decoder: Decoder, done: int) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
@@ -34,26 +35,20 @@ class Vocabulary:
 
     def encode(self, sentences: Iterable[Sequence[str]]) -> Encoded:
         """Number the words of some sentences; a word that is not in the vocabulary is an error."""
-        sentences = list(sentences)
-        numbers: list[int] = []
+        numbers = []
         for n, sentence in enumerate(sentences, start=1):
             if not sentence:
                 raise DbpcfgError(f"sentence {n} has no words; leave empty sentences out")
             if isinstance(sentence, str):
                 raise DbpcfgError(f"sentence {n} is one text; give its words, as with text.split()")
-            for word in sentence:
-                number = self.index.get(word)
-                if number is None:
-                    raise DbpcfgError(
-                        f"sentence {n}: {word!r} is not one of the vocabulary's {len(self)} words"
-                    )
-                numbers.append(number)
-        lengths = [len(sentence) for sentence in sentences]
-        return Encoded(
-            tokens=np.array(numbers, dtype=np.int32),
-            starts=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-            vocabulary=self,
-        )
+            try:
+                numbers.append([self.index[word] for word in sentence])
+            except KeyError as error:
+                raise DbpcfgError(
+                    f"sentence {n}: {error.args[0]!r} is not one of the vocabulary's {len(self)} "
+                    "words"
+                ) from None
+        return Encoded.from_numbers(numbers, self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +68,14 @@ class Encoded:
         sentences = list(sentences)
         words = dict.fromkeys(word for sentence in sentences for word in sentence)
         return Vocabulary(tuple(words)).encode(sentences)
+
+    @classmethod
+    def from_numbers(cls, sentences: Sequence[Sequence[int]], vocabulary: Vocabulary) -> Encoded:
+        """Sentences whose words are given by their numbers in a vocabulary."""
+        lengths = [len(sentence) for sentence in sentences]
+        starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        tokens = np.fromiter(chain.from_iterable(sentences), np.int32, int(starts[-1]))
+        return cls(tokens, starts, vocabulary)
 
     @property
     def lengths(self) -> Longs:
@@ -96,6 +99,13 @@ class Encoded:
             np.concatenate([[0], np.cumsum(numbers)]).astype(np.int64),
             np.array([one for copies in alike.values() for one in copies], dtype=np.int64),
         )
+
+    def chosen(self, sentences: Longs) -> Encoded:
+        """Some of the sentences, in the order given."""
+        lengths = self.lengths[sentences]
+        starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        places = np.arange(starts[-1]) + np.repeat(self.starts[sentences] - starts[:-1], lengths)
+        return Encoded(self.tokens[places], starts, self.vocabulary)
 
     def __len__(self) -> int:
         return len(self.starts) - 1

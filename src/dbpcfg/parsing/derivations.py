@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.pcfg import Counts, category_name
 from dbpcfg.kernels import Ints, Longs, kernel
-from dbpcfg.trees import Tree
+from dbpcfg.trees import Tree, writable
 
 START, END, CATEGORY = 0, 1, 2
 
@@ -92,17 +93,38 @@ def count_rules(
                 binary[c, nodes[left, CATEGORY], nodes[right, CATEGORY]] += 1
 
 
-def as_tree(nodes: Ints, words: Sequence[str]) -> Tree:
-    """Turn pre-order nodes into a tree; built from the last node to the first, so never deep."""
+def as_tree(nodes: Ints, words: Sequence[str], names: Sequence[str] = ()) -> Tree:
+    """Turn pre-order nodes into a tree; built from the last node to the first, so never deep.
+
+    Categories have the names given, or those of ``category_name``.
+    """
+    names = names or _plain_names(int(nodes[:, CATEGORY].max()) + 1)
+    tree = Tree._trusted
     waiting: list[Tree] = []
     for start, end, category in reversed(nodes.tolist()):
-        label = category_name(category)
         if end - start == 1:
-            waiting.append(Tree(label, (words[start],)))
+            waiting.append(tree(names[category], (words[start],)))
         else:
-            left, right = waiting.pop(), waiting.pop()
-            waiting.append(Tree(label, (left, right)))
+            waiting.append(tree(names[category], (waiting.pop(), waiting.pop())))
     return waiting[0]
+
+
+def as_brackets(nodes: Ints, words: Sequence[str], names: Sequence[str]) -> str:
+    """The tree in brackets, as ``str(as_tree(…))`` writes it, without making the tree."""
+    ends = np.bincount(nodes[:, END], minlength=len(words) + 1).tolist()
+    pieces = []
+    for start, end, category in nodes.tolist():
+        if end - start == 1:
+            closing = ")" * ends[end]
+            pieces.append(f"({names[category]} {writable(words[start], 'word')}{closing}")
+        else:
+            pieces.append(f"({names[category]}")
+    return " ".join(pieces)
+
+
+@lru_cache(maxsize=256)
+def _plain_names(number: int) -> tuple[str, ...]:
+    return tuple(map(category_name, range(number)))
 
 
 def as_nodes(tree: Tree, categories: dict[str, int] | None = None) -> Ints:

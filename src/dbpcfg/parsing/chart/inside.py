@@ -14,6 +14,7 @@ from dbpcfg.parsing.chart.layout import (
     Tables,
     cell_count,
     cell_of,
+    fair_size,
     first_start,
     last_start,
     left_cell,
@@ -22,7 +23,6 @@ from dbpcfg.parsing.chart.layout import (
     right_cell,
     right_level,
     settle,
-    smallest_of,
 )
 from dbpcfg.simd import aligned, copy_cell, small_product
 
@@ -35,13 +35,13 @@ def fill_words(batch: Ints, depth: int, G: Tables, cells: Floats, exponents: Int
     """u(s,d,c,i,i+1) = G[c → w_i], on every level."""
     sentences, n = batch.shape
     levels, size, K = cells.shape[1:]
-    emission, log_scale, small = G.emission, G.log_scale, smallest_of(cells)
+    emission, log_scale = G.emission, G.log_scale
     for m in range(sentences):
         for level in range(level_count(depth)):
             for i in range(n):
                 word, cell = batch[m, i], cell_of(n, level, i, i + 1)
                 to = ((m * levels + level) * size + cell) * K
-                copy_cell(emission, word * K, cells, to, K, small)
+                copy_cell(emission, word * K, cells, to, K, 0.0, 0.0)
                 exponents[m, level, cell] = 0 if log_scale[word] > -np.inf else EMPTY
 
 
@@ -56,11 +56,12 @@ class Workspace(NamedTuple):
     spans: Floats  # [j, c]       (R,D) spans of one start, and of the one after it
     left: Floats  # [k, c]        left children of one span, scaled
     scaled: Ints  # [0]           whether any exponent of the charts is not 0
+    fair: Floats  # [2]           how small and how large the greatest entry of a cell may be
 
 
 @kernel
-def new_workspace(longest: int, G: Tables) -> Workspace:
-    """Room for sentences up to a length."""
+def new_workspace(longest: int, G: Tables, careful: bool = True) -> Workspace:
+    """Room for sentences up to a length; unless ``careful``, no cell is ever scaled."""
     K, like = G.root.shape[0], G.root
     outer = aligned(BLOCK * K * K, like)
     return Workspace(
@@ -72,6 +73,7 @@ def new_workspace(longest: int, G: Tables) -> Workspace:
         aligned(2 * longest * K, like).reshape(2 * longest, K),
         aligned(longest * K, like).reshape(longest, K),
         np.zeros(1, dtype=np.int32),
+        np.array([1 / fair_size(like), fair_size(like)]) if careful else np.array([0.0, np.inf]),
     )
 
 
@@ -117,27 +119,27 @@ def deepest_right_nodes(
     """
     sentences, n = batch.shape
     levels, size, K = cells.shape[1:]
-    level, small = 2 * depth - 1, smallest_of(cells)
+    level, least, most = 2 * depth - 1, W.fair[0], W.fair[1]
     vectors, steps, spans, scaled = W.vectors, W.steps, W.spans, W.scaled
     emission, by_left = G.emission, G.by_left
     for m in range(sentences):
         for i in range(1, n):
-            copy_cell(emission, batch[m, i] * K, vectors, i * K, K, small)
+            copy_cell(emission, batch[m, i] * K, vectors, i * K, K, least, most)
         if n > 2:
             np.dot(vectors[1 : n - 1], by_left, steps[1 : n - 1])
         here, before = 0, len(spans) // 2 * K  # the halves take turns
-        copy_cell(vectors, (n - 1) * K, spans, before, K, small)
+        copy_cell(vectors, (n - 1) * K, spans, before, K, least, most)
         for i in range(n - 2, 0, -1):
             rows = n - i - 1
             small_product(spans, before, K, 1, steps, i * K * K, K, spans, here + K, K, rows, K, K)
-            copy_cell(vectors, i * K, spans, here, K, small)
+            copy_cell(vectors, i * K, spans, here, K, least, most)
             for j in range(i + 2, n + 1):
                 cell = right_cell(i, j)
                 exponent = exponents[m, level, right_cell(i + 1, j)]
                 row, to = here + (j - i - 1) * K, ((m * levels + level) * size + cell) * K
-                if not copy_cell(spans, row, cells, to, K, small):
+                if not copy_cell(spans, row, cells, to, K, least, most):
                     exponent = settle(cells[m, level, cell], exponent)
-                    copy_cell(cells, to, spans, row, K, small)
+                    copy_cell(cells, to, spans, row, K, least, most)
                     scaled[0] |= exponent != 0 and exponent != EMPTY
                 exponents[m, level, cell] = exponent
             before, here = here, before
@@ -157,13 +159,13 @@ def apply_rules(
     """Multiply a block of sums over split points by G, and put the results into their cells."""
     product, placed, scaled = W.product, W.rows, W.scaled
     levels, size, K = cells.shape[1:]
-    small = smallest_of(cells)
+    least, most = W.fair[0], W.fair[1]
     np.dot(W.outer[:rows], G.by_children, product[:rows])
     for row in range(rows):
         m, level, i, exponent = placed[row, 0], placed[row, 1], placed[row, 2], placed[row, 3]
         cell = cell_of(n, level, i, i + width)
         to = ((m * levels + level) * size + cell) * K
-        if not copy_cell(product, row * K, cells, to, K, small):
+        if not copy_cell(product, row * K, cells, to, K, least, most):
             exponent = settle(cells[m, level, cell], exponent)
             scaled[0] |= exponent != 0 and exponent != EMPTY
         exponents[m, level, cell] = exponent

@@ -10,10 +10,12 @@ Without a bound (``depth`` 0 in the kernels) there are two levels that hold the 
 each order.
 
 **Scaling.** A word's probabilities are divided by the greatest of them (``Tables.emission``). What
-then remains can underflow only in long sentences: each cell has an exponent of two, which stays 0
-until the cell's greatest entry falls below 2⁻¹⁰⁰. Scaling by powers of two is exact. An entry more
-than 2⁻⁹⁰⁰ times smaller than the greatest of its cell may be lost. In single precision the powers
-are 2⁻³⁰ and 2⁻⁹⁰: cells of some six words already have exponents then.
+then remains can underflow, or overflow, only in long sentences: each cell has an exponent of two,
+which stays 0 as long as the cell's greatest entry is between 2⁻⁴⁰⁰ and 2⁴⁰⁰. Scaling by powers of
+two is exact. What is added up in a cell is a product of two others, so a term more than 2⁻²⁰⁰ times
+smaller than the greatest may be lost. In single precision the range is 2⁻⁴⁰ to 2⁴⁰, and the power
+2⁻⁶⁰; so that sentences of some length stay within it, words' probabilities are multiplied by what a
+word more usually divides a cell by.
 """
 
 from __future__ import annotations
@@ -29,9 +31,8 @@ from dbpcfg.kernels import Floats, Ints, kernel
 EMPTY = -(2**30)
 """Exponent of a cell whose entries are all zero."""
 
-SMALL = 2.0**-100
-SMALL_SINGLE = 2.0**-30
-"""The same in single precision, whose smallest number is 2⁻¹⁴⁹."""
+FAIR, FAIR_SINGLE = 2.0**400, 2.0**40
+"""The greatest entry of a cell is at most this, and at least the inverse."""
 
 
 Precision = Literal["double", "single"]
@@ -50,6 +51,7 @@ class Tables(NamedTuple):
     by_children: Floats  # [ab, c] its transpose, to be multiplied by sums over split points
     by_right: Floats  # [c, b, a]  G[c → a b] once more, to be multiplied by vectors over b
     by_left: Floats  # [a, bc]     to be multiplied by a word's vector over a
+    by_left_child: Floats  # [a, cb]  the same, c before b
     emission: Floats  # [w, c]     G[c → w] / scale
     log_scale: Floats  # [w]       log max_c G[c → w]; −∞ for a word no category emits
 
@@ -79,6 +81,7 @@ def tables(grammar: Grammar, precision: Precision = "double") -> Tables:
         by_children=np.ascontiguousarray(binary.reshape(K, K * K).T),
         by_right=np.ascontiguousarray(binary.transpose(0, 2, 1)),
         by_left=by_left,
+        by_left_child=np.ascontiguousarray(binary.transpose(1, 0, 2).reshape(K, K * K)),
         emission=vectors,
         log_scale=log_scale,
     )
@@ -86,6 +89,13 @@ def tables(grammar: Grammar, precision: Precision = "double") -> Tables:
         return found
     single = {n: x.astype(np.float32) for n, x in found._asdict().items() if n != "log_scale"}
     return found._replace(**single)
+
+
+def shifted(G: Tables, bits: int) -> Tables:
+    """Words' probabilities multiplied by a power of two, and their scales divided by it."""
+    return G._replace(
+        emission=np.ldexp(G.emission, bits), log_scale=G.log_scale - bits * math.log(2.0)
+    )
 
 
 @kernel
@@ -143,20 +153,20 @@ def last_start(level: int, depth: int, n: int, width: int) -> int:
 
 
 @kernel
-def smallest_of(numbers: Floats) -> float:
-    """Below what the greatest entry of a cell is scaled up."""
-    return SMALL if numbers.itemsize == 8 else SMALL_SINGLE
+def fair_size(numbers: Floats) -> float:
+    """How large the greatest entry of a cell may be; and its inverse, how small."""
+    return FAIR if numbers.itemsize == 8 else FAIR_SINGLE
 
 
 @kernel
 def settle(vector: Floats, exponent: int) -> int:
-    """Scale a cell back up if it has become small; return its exponent."""
+    """Scale a cell that has become too small or too large; return its exponent."""
     greatest = 0.0
     for c in range(len(vector)):
         greatest = max(greatest, vector[c])
     if greatest == 0.0:
         return EMPTY
-    if greatest >= smallest_of(vector):
+    if 1 / fair_size(vector) <= greatest <= fair_size(vector):
         return exponent
     _, shift = math.frexp(greatest)
     for c in range(len(vector)):

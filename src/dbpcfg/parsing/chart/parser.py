@@ -12,13 +12,20 @@ from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.kernels import Floats, in_pieces, one_blas_thread
 from dbpcfg.parsing.chart.batches import Batches, batches
 from dbpcfg.parsing.chart.inside import inside_batches
-from dbpcfg.parsing.chart.layout import Precision, tables
+from dbpcfg.parsing.chart.layout import Precision, Tables, shifted, tables
 from dbpcfg.parsing.chart.outside import marginals
+from dbpcfg.parsing.chart.posteriors import posteriors_of_batches
 from dbpcfg.parsing.chart.sampling import sample_batches
 from dbpcfg.parsing.chart.viterbi import best_of_batches
 from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.parsing.protocol import check_parsable, check_vocabulary
+from dbpcfg.parsing.spans import first_cells
 from dbpcfg.philox import Stream
+
+PILOTS = 32
+"""Sentences that show how many bits a word costs."""
+NEGLIGIBLE = 1e-7
+"""Posterior probability of a span below which it is not worth a look."""
 
 
 class ChartParser:
@@ -38,6 +45,7 @@ class ChartParser:
         self.grammar = grammar
         self.depth = depth
         self.threads = threads
+        self.precision = precision
         self._depth = 0 if depth is None else check_depth(depth)
         self._tables = tables(grammar, precision)
         self.log_fitting_mass = (
@@ -50,24 +58,22 @@ class ChartParser:
     def log_probabilities(self, corpus: Encoded) -> Floats:
         """log P(sentence) of every sentence; −∞ for one that the grammar cannot yield."""
         check_vocabulary(self.grammar, corpus)
-        logs = np.empty(len(corpus))
+        return self._log_inside(corpus, self._tables_for(corpus)) - self.log_fitting_mass
 
-        B = self._batches(corpus)
+    def _log_inside(self, corpus: Encoded, G: Tables) -> Floats:
+        logs, B = np.empty(len(corpus)), self._batches(corpus)
 
         def work(first: int, last: int) -> None:
-            inside_batches(
-                first, last, B, corpus.tokens, corpus.starts, self._depth, self._tables, logs
-            )
+            inside_batches(first, last, B, corpus.tokens, corpus.starts, self._depth, G, logs)
 
         in_pieces(work, len(B.bounds) - 1, self.threads)
-        return logs - self.log_fitting_mass
+        return logs
 
     def sample(self, corpus: Encoded, numbers: Stream) -> tuple[Derivations, Floats]:
         """A tree from the posterior of every sentence, and every log P(sentence)."""
         check_vocabulary(self.grammar, corpus)
         drawn, logs = Derivations.empty(corpus), np.empty(len(corpus))
-
-        B = self._batches(corpus)
+        B, G = self._batches(corpus), self._tables_for(corpus)
 
         def work(first: int, last: int) -> None:
             sample_batches(
@@ -77,7 +83,7 @@ class ChartParser:
                 corpus.tokens,
                 corpus.starts,
                 self._depth,
-                self._tables,
+                G,
                 numbers,
                 drawn.nodes,
                 logs,
@@ -115,6 +121,54 @@ class ChartParser:
         in_pieces(work, len(B.bounds) - 1, self.threads)
         check_parsable(self.grammar, corpus, logs)
         return found, logs - self.log_fitting_mass
+
+    def posteriors(self, corpus: Encoded, negligible: float = NEGLIGIBLE) -> tuple[Floats, Floats]:
+        """Posterior probabilities of all labelled spans, ``[cell, c]``, and every log P(sentence).
+
+        Cells are laid out as in ``parsing.spans``. What is below a span of ``negligible``
+        probability is left out, and all of it for a sentence of probability zero.
+        """
+        check_vocabulary(self.grammar, corpus)
+        cells = first_cells(corpus)
+        exact = self._tables if self.precision == "double" else tables(self.grammar)
+        weights = np.zeros((int(cells[-1]), self.grammar.categories))
+        logs = np.empty(len(corpus))
+        B, G = self._batches(corpus), self._tables_for(corpus)
+
+        def work(first: int, last: int) -> None:
+            posteriors_of_batches(
+                first,
+                last,
+                B,
+                corpus.tokens,
+                corpus.starts,
+                cells,
+                self._depth,
+                G,
+                exact,
+                negligible,
+                weights,
+                logs,
+            )
+
+        in_pieces(work, len(B.bounds) - 1, self.threads)
+        return weights, logs - self.log_fitting_mass
+
+    def _tables_for(self, corpus: Encoded) -> Tables:
+        """The tables, scaled so that in single precision most charts need no exponents.
+
+        Some sentences show how many bits a word costs.
+        """
+        if self.precision == "double" or not len(corpus):
+            return self._tables
+        some = np.unique(np.linspace(0, len(corpus) - 1, PILOTS).astype(np.int64))
+        pilots = corpus.chosen(some)
+        logs = self._log_inside(pilots, self._tables)
+        scales = np.add.reduceat(self._tables.log_scale[pilots.tokens], pilots.starts[:-1])
+        possible = np.isfinite(logs)
+        lost = scales[possible] - logs[possible]
+        bits = lost / pilots.lengths[possible] / math.log(2.0)
+        return shifted(self._tables, round(float(np.median(bits)))) if len(bits) else self._tables
 
     def _batches(self, corpus: Encoded) -> Batches:
         return batches(corpus, len(self._tables.root), self._depth)

@@ -1,0 +1,304 @@
+"""Posterior probabilities of the labelled spans of many sentences: inside and outside in batches.
+
+The recurrence is that of ``outside``; here the rules are applied to many spans at a time, and spans
+whose posterior probability is ``negligible`` are not looked into. What is lost below such a span is
+less than its own probability.
+
+The charts are filled without exponents. Cells of spans that hardly could be constituents may then
+be rounded to zero; that does not matter as long as the sentence as a whole is of a fair size, and
+where it is not the sentence is done again with exponents.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dbpcfg.kernels import Floats, Ints, Longs, kernel
+from dbpcfg.parsing.chart.batches import Batches
+from dbpcfg.parsing.chart.inside import (
+    charts,
+    gather,
+    inside,
+    largest,
+    log_inside,
+    new_workspace,
+    room_for,
+)
+from dbpcfg.parsing.chart.layout import (
+    Tables,
+    cell_count,
+    cell_of,
+    fair_size,
+    first_start,
+    last_start,
+    left_cell,
+    left_level,
+    level_count,
+    right_cell,
+    right_level,
+)
+from dbpcfg.parsing.chart.outside import marginals
+from dbpcfg.simd import (
+    add_small_product,
+    aligned,
+    cell_product,
+    copy_cell,
+    round_to_zero,
+    small_product,
+)
+
+TOGETHER = 32
+"""Spans that are looked into together: what is made of them should stay in the nearest cache."""
+
+
+class Descent(NamedTuple):
+    """Room for spans that are looked into, and for the deepest right nodes of one start."""
+
+    above: Floats  # [row, c]   v of the spans
+    pairs: Floats  # [row, ab]  Σ_c v[c] G[c → a b]
+    turned: Floats  # [row, ba] the same, b first
+    rows: Ints  # [row, 3]      which sentence, level and start
+    here: Floats  # [j, c]      v of the spans of one start
+    after: Floats  # [j, b]     u, then what is added to v, of the spans of the next start
+    steps: Floats  # [i, cb]    A_w of each word
+    vectors: Floats  # [i, a]   each word's vector
+    both: Floats  # [i, cb]     Σ_j v(i,j) ⊗ u(i+1,j)
+    leaves: Floats  # [i, a]    v(L,D+1) of each word
+
+
+@kernel
+def new_descent(longest: int, G: Tables) -> Descent:
+    """Room for sentences up to a length."""
+    K, like = G.root.shape[0], G.root
+    return Descent(
+        aligned(TOGETHER * K, like).reshape(TOGETHER, K),
+        aligned(TOGETHER * K * K, like).reshape(TOGETHER, K * K),
+        aligned(TOGETHER * K * K, like).reshape(TOGETHER, K * K),
+        np.empty((TOGETHER, 3), dtype=np.int32),
+        aligned(longest * K, like).reshape(longest, K),
+        aligned(longest * K, like).reshape(longest, K),
+        aligned(longest * K * K, like).reshape(longest, K * K),
+        aligned(longest * K, like).reshape(longest, K),
+        aligned(longest * K * K, like).reshape(longest, K * K),
+        aligned(longest * K, like).reshape(longest, K),
+    )
+
+
+@kernel
+def look_into(
+    rows: int, n: int, width: int, depth: int, G: Tables, cells: Floats, v: Floats, W: Descent
+) -> None:
+    """Pass v of some spans on to the spans of their children."""
+    levels, size, K = cells.shape[1:]
+    pairs, turned, placed = W.pairs, W.turned, W.rows
+    np.dot(W.above[:rows], G.by_parent, pairs[:rows])
+    np.dot(W.above[:rows], G.by_right.reshape(K, K * K), turned[:rows])
+    for row in range(rows):
+        m, level, i = placed[row, 0], placed[row, 1], placed[row, 2]
+        l, r, at = left_level(level, depth), right_level(level, depth), row * K * K
+        x, y, splits = left_cell(n, i, i + 1), right_cell(i + 1, i + width), width - 1
+        lefts, rights = ((m * levels + l) * size + x) * K, ((m * levels + r) * size + y) * K
+        over_lefts = ((m * (levels + 1) + l) * size + x) * K
+        over_rights = ((m * (levels + 1) + r) * size + y) * K
+        add_small_product(cells, lefts, K, 1, pairs, at, K, v, over_rights, K, splits, K, K)
+        add_small_product(cells, rights, K, 1, turned, at, K, v, over_lefts, K, splits, K, K)
+
+
+@kernel
+def below_deepest(batch: Ints, depth: int, G: Tables, cells: Floats, v: Floats, W: Descent) -> None:
+    """From level (R,D), once it has all that comes from others, to itself and to words::
+
+    v(R,D,b,i+1,j) += Σ_c v(R,D,c,i,j) A_w[c, b]
+    v(L,D+1,a,i,i+1) = Σ_cb (Σ_j v(R,D,c,i,j) u(R,D,b,i+1,j)) G[c → a b]
+    """
+    sentences, n = batch.shape
+    levels, size, K = cells.shape[1:]
+    level = levels - 1
+    here, after, steps, both = W.here, W.after, W.steps, W.both
+    vectors, leaves, emission = W.vectors, W.leaves, G.emission
+    if n < 3:
+        return
+    for m in range(sentences):
+        at, over = (m * levels + level) * size, (m * (levels + 1) + level) * size
+        for i in range(1, n - 1):
+            copy_cell(emission, batch[m, i] * K, vectors, i * K, K, 0.0, 0.0)
+        np.dot(vectors[1 : n - 1], G.by_left_child, steps[1 : n - 1])
+        for i in range(1, n - 1):
+            rows = n - i - 1  # j from i + 2 to n
+            for j in range(i + 2, n + 1):
+                to = (j - i - 2) * K
+                copy_cell(v, (over + right_cell(i, j)) * K, here, to, K, 0.0, 0.0)
+                copy_cell(cells, (at + right_cell(i + 1, j)) * K, after, to, K, 0.0, 0.0)
+            small_product(here, 0, 1, K, after, 0, K, both, i * K * K, K, K, K, rows)
+            small_product(here, 0, K, 1, steps, i * K * K, K, after, 0, K, rows, K, K)
+            for j in range(i + 2, n + 1):
+                cell = right_cell(i + 1, j)
+                for b in range(K):
+                    v[m, level, cell, b] += after[j - i - 2, b]
+        np.dot(both[1 : n - 1], G.by_right.reshape(K * K, K), leaves[1 : n - 1])
+        for i in range(1, n - 1):
+            to = ((m * (levels + 1) + levels) * size + left_cell(n, i, i + 1)) * K
+            copy_cell(leaves, i * K, v, to, K, 0.0, 0.0)
+
+
+@kernel
+def outside_of_batch(
+    batch: Ints,
+    depth: int,
+    G: Tables,
+    cells: Floats,
+    v: Floats,
+    W: Descent,
+    negligible: float,
+    totals: Floats,
+    span_of: Longs,
+    weights: Floats,
+) -> None:
+    """Fill v for the sentences of a batch, and add what follows to the weights of their spans.
+
+    ``totals[m]`` is Σ_c π_c u(L,1,c,0,n) of sentence m, whose weights begin at ``span_of[m]``.
+    """
+    sentences, n = batch.shape
+    levels, size, K = cells.shape[1:]
+    root, above, placed = G.root, W.above, W.rows
+    whole, least = left_cell(n, 0, n), negligible * totals
+    for m in range(sentences):
+        v[m, 0, left_cell(n, 0, 1) if depth else 0 :] = 0.0  # (L,1) spans begin at word 0
+        v[m, 1:levels] = 0.0
+        for c in range(K):
+            v[m, 0, whole, c] = root[c]
+    for width in range(n, 1, -1):
+        rows = 0
+        for m in range(sentences):
+            for level in range(levels - 1 if depth else levels):
+                at, over = (m * levels + level) * size, (m * (levels + 1) + level) * size
+                for i in range(first_start(level, depth), last_start(level, depth, n, width) + 1):
+                    cell = cell_of(n, level, i, i + width)
+                    mass = cell_product(cells, (at + cell) * K, v, (over + cell) * K, K)
+                    if mass > least[m]:
+                        placed[rows, 0], placed[rows, 1], placed[rows, 2] = m, level, i
+                        copy_cell(v, (over + cell) * K, above, rows * K, K, 0.0, 0.0)
+                        rows += 1
+                    if rows == TOGETHER:
+                        look_into(rows, n, width, depth, G, cells, v, W)
+                        rows = 0
+        if rows:
+            look_into(rows, n, width, depth, G, cells, v, W)
+    if depth:
+        below_deepest(batch, depth, G, cells, v, W)
+    add_products(batch, depth, G, cells, v, least, totals, span_of, weights)
+
+
+@kernel
+def add_products(
+    batch: Ints,
+    depth: int,
+    G: Tables,
+    cells: Floats,
+    v: Floats,
+    least: Floats,
+    totals: Floats,
+    span_of: Longs,
+    weights: Floats,
+) -> None:
+    """u · v / Σ_c π_c u(L,1,c,0,n), over all sides and depths, to the weights of spans."""
+    sentences, n = batch.shape
+    levels, size, K = cells.shape[1:]
+    emission = G.emission
+    for m in range(sentences):
+        if totals[m] == np.inf:
+            continue
+        share = 1.0 / totals[m]
+        for level in range(levels):
+            at, over = (m * levels + level) * size, (m * (levels + 1) + level) * size
+            for width in range(1, n + 1):
+                for i in range(first_start(level, depth), last_start(level, depth, n, width) + 1):
+                    cell = cell_of(n, level, i, i + width)
+                    mass = cell_product(cells, (at + cell) * K, v, (over + cell) * K, K)
+                    if mass > least[m]:
+                        span = span_of[m] + i * n - i * (i - 1) // 2 + width - 1
+                        for c in range(weights.shape[1]):
+                            product = cells[m, level, cell, c] * v[m, level, cell, c]
+                            weights[span, c] += product * share
+        if depth:
+            for i in range(1, n - 1):  # (L,D+1), whose spans are words
+                cell, span = left_cell(n, i, i + 1), span_of[m] + i * n - i * (i - 1) // 2
+                for c in range(weights.shape[1]):
+                    product = emission[batch[m, i], c] * v[m, levels, cell, c]
+                    weights[span, c] += product * share
+
+
+@kernel
+def posteriors_of_batches(
+    first: int,
+    last: int,
+    B: Batches,
+    tokens: Ints,
+    starts: Longs,
+    first_cell: Longs,
+    depth: int,
+    G: Tables,
+    exact: Tables,
+    negligible: float,
+    weights: Floats,
+    logs: Floats,
+) -> None:
+    """Add the posterior probabilities of all labelled spans to ``weights``, laid out as there.
+
+    ``log_inside`` goes into ``logs``; a sentence for which that is −∞ adds nothing. ``exact`` is
+    the same grammar in double precision, for long sentences.
+    """
+    K, levels = G.root.shape[0], level_count(depth)
+    longest, most = largest(B, first, last, starts)
+    room, room_exponents = room_for(most, depth, G)
+    room_above = aligned((levels + 1) * most * K, G.root)
+    work, descent = new_workspace(longest, G, False), new_descent(longest, G)
+    bounds, first_copy, copies = B.bounds, B.first_copy, B.copies
+    for number in range(first, last):
+        batch = gather(B, number, tokens, starts)
+        sentences, n = batch.shape
+        size = cell_count(n)
+        round_to_zero(G.root.itemsize == 4)
+        cells, exponents = charts(room, room_exponents, sentences, n, K, depth)
+        inside(batch, depth, G, cells, exponents, work)
+        found = log_inside(batch, G, cells, exponents)
+        v = room_above[: sentences * (levels + 1) * size * K].reshape(
+            (sentences, levels + 1, size, K)
+        )
+        span_of, totals = np.empty(sentences, dtype=np.int64), np.empty(sentences)
+        for m in range(sentences):
+            span_of[m] = first_cell[copies[first_copy[bounds[number] + m]]]
+            totals[m] = cell_product(
+                G.root, 0, cells, m * levels * size * K + left_cell(n, 0, n) * K, K
+            )
+            if not 1 / fair_size(G.root) <= totals[m] <= fair_size(G.root):
+                totals[m] = np.inf  # nothing of it matters here
+                at = span_of[m]
+                found[m] = add_marginals(batch[m], depth, exact, weights[at : at + size])
+        outside_of_batch(batch, depth, G, cells, v, descent, negligible, totals, span_of, weights)
+        round_to_zero(False)
+        for m in range(sentences):
+            y = bounds[number] + m
+            for copy in range(first_copy[y], first_copy[y + 1]):
+                s = copies[copy]
+                logs[s] = found[m]
+                if first_cell[s] != span_of[m]:
+                    weights[first_cell[s] : first_cell[s + 1]] = weights[
+                        span_of[m] : span_of[m] + size
+                    ]
+
+
+@kernel
+def add_marginals(words: Ints, depth: int, G: Tables, weights: Floats) -> float:
+    """The same for a sentence that needs a chart with exponents; return its ``log_inside``."""
+    n = len(words)
+    posterior = np.zeros((n, n + 1, weights.shape[1]))
+    log = marginals(words, depth, G, posterior)
+    span = 0
+    for i in range(n):
+        for j in range(i + 1, n + 1):
+            weights[span] += posterior[i, j]
+            span += 1
+    return log

@@ -1,0 +1,117 @@
+"""Posteriors of all sentences at once against those of one at a time, which brute force checks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dbpcfg.corpus.encoded import Encoded
+from dbpcfg.grammar.pcfg import draw_from_prior
+from dbpcfg.parsing.chart.parser import ChartParser
+from dbpcfg.parsing.decode import minimum_bayes_risk
+from dbpcfg.parsing.derivations import as_brackets, as_tree
+from dbpcfg.parsing.spans import first_cells, least_risk
+from tests.strategies import random_grammar
+
+PRECISION = {"double": 1e-12, "single": 1e-4}
+
+
+def corpus(lengths: list[int], seed: int, words: int = 12) -> Encoded:
+    rng = np.random.default_rng(seed)
+    sentences = [[f"w{w}" for w in rng.integers(0, words, n)] for n in lengths]
+    return Encoded.from_sentences([[f"w{w}" for w in range(words)], *sentences, *sentences[:2]])
+
+
+def one_by_one(parser: ChartParser, text: Encoded) -> np.ndarray:
+    rows = []
+    for s in range(len(text)):
+        marginals = parser.marginals(text, s)
+        i, width = np.triu_indices(len(marginals))
+        rows.append(marginals[i, width + 1])
+    return np.concatenate(rows)
+
+
+@pytest.mark.parametrize("precision", PRECISION)
+@given(
+    st.sampled_from([1, 2, 4, 5, 8, 11]),
+    st.sampled_from([1, 2, 3, None]),
+    st.sampled_from([0.1, 1.0]),
+    st.integers(0, 2**32 - 1),
+)
+def test_all_at_once(precision, K, depth, beta, seed):
+    text = corpus([1, 2, 3, 3, 7, 12, 12], seed)
+    grammar = draw_from_prior(K, text.vocabulary, beta, seed)
+    expected = one_by_one(ChartParser(grammar, depth), text)
+    parser = ChartParser(grammar, depth, precision=precision)
+    weights, logs = parser.posteriors(text, negligible=0.0)
+    np.testing.assert_allclose(weights, expected, atol=PRECISION[precision])
+    np.testing.assert_allclose(logs, parser.log_probabilities(text), rtol=1e-6)
+    cells = first_cells(text)
+    for s in range(len(text)):
+        here, n = weights[cells[s] : cells[s + 1]], text.lengths[s]
+        assert here.sum() == pytest.approx(2 * n - 1, abs=1e-3)  # a tree has so many nodes
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([1e-4, 1e-3, 1e-2]))
+def test_what_is_negligible_is_lost_and_no_more(seed, negligible):
+    text = corpus([9, 10, 11], seed)
+    parser = ChartParser(draw_from_prior(5, text.vocabulary, 0.2, seed), 2)
+    exact, _ = parser.posteriors(text, 0.0)
+    found, _ = parser.posteriors(text, negligible)
+    assert (found <= exact + 1e-12).all()
+    spans = int(np.diff(first_cells(text)).max()) * 4
+    assert (exact - found).max() < spans * negligible
+    default, _ = parser.posteriors(text)
+    np.testing.assert_allclose(default, exact, atol=1e-5)
+
+
+@pytest.mark.parametrize("precision", PRECISION)
+def test_long_and_short_sentences_and_impossible_ones(precision):
+    text = corpus([2, 150], 3)
+    grammar = random_grammar(4, 12, 0.5, 7)
+    parser = ChartParser(grammar, 2, precision=precision)
+    weights, logs = parser.posteriors(text, negligible=0.0)
+    expected = one_by_one(ChartParser(grammar, 2), text)
+    np.testing.assert_allclose(weights, expected, atol=10 * PRECISION[precision])
+    assert np.isfinite(logs).all()
+    silent = random_grammar(2, 12, 1.0, 0)
+    lexical = silent.lexical.copy()
+    binary = silent.binary + lexical[:, 5, np.newaxis, np.newaxis] / 4
+    lexical[:, 5] = 0.0  # no category emits w5
+    mute = type(silent)(silent.root, binary, lexical, silent.vocabulary)
+    weights, logs = ChartParser(mute, 2, precision=precision).posteriors(text)
+    assert np.isneginf(logs[0])
+    assert weights[: first_cells(text)[1]].sum() == 0
+
+
+def test_threads_make_no_difference():
+    text = corpus([3, 5, 8, 13, 13, 5, 20] * 9, 1)
+    grammar = draw_from_prior(6, text.vocabulary, 0.2, 1)
+    for precision in PRECISION:
+        one, two = (ChartParser(grammar, 2, n, precision).posteriors(text)[0] for n in (1, 2))
+        assert one.tobytes() == two.tobytes()
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_trees_of_least_risk(seed):
+    text = corpus([1, 2, 5, 9], seed)
+    parser = ChartParser(draw_from_prior(3, text.vocabulary, 0.5, seed), 2)
+    weights, _ = parser.posteriors(text, 0.0)
+    trees = least_risk(text, weights)
+    for s in range(len(text)):
+        marginals = parser.marginals(text, s)
+
+        def gain(nodes: np.ndarray, marginals: np.ndarray = marginals) -> float:
+            return float(sum(marginals[i, j].sum() for i, j, _ in nodes))
+
+        assert gain(trees[s]) == pytest.approx(gain(minimum_bayes_risk(marginals)), abs=1e-6)
+        names = ("A", "B", "C")
+        assert as_brackets(trees[s], text[s], names) == str(as_tree(trees[s], text[s], names))
+
+
+def test_brackets_in_words():
+    text = Encoded.from_sentences([["(", "a"]])
+    trees = least_risk(text, np.ones((3, 1)))
+    assert as_brackets(trees[0], text[0], ["X"]) == "(X (X -LRB-) (X a))"
