@@ -4,10 +4,10 @@ Against the machine's own matrix products, a textbook implementation, the
 left-corner sampler, and itself.
 
     python benchmarks/speed.py            # all of it, some minutes
-    python benchmarks/speed.py ideal      # a part: ideal, threads, growth, rivals, memory, startup
+    python benchmarks/speed.py ideal      # a part; a wrong name lists them
 
-Sentences are those of at most 20 words of the corpus in DBPCFG_DATA (its folder wsj-sample), or of
-random words and the same lengths as newswire has if there is none.
+Sentences are those of at most 20 words of the corpora in DBPCFG_DATA (newswire in its folder
+wsj-sample, child-directed speech in adam), or of random words if there is none.
 """
 
 from __future__ import annotations
@@ -24,11 +24,13 @@ import numba
 import numpy as np
 from textbook import sample as textbook_sample
 
-from dbpcfg.corpus.encoded import Encoded
+from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.corpus.preparation import Preparation, prepare
 from dbpcfg.corpus.reading import read
 from dbpcfg.induction.gibbs import Settings, State, start, step
 from dbpcfg.kernels import one_blas_thread
+from dbpcfg.model import Model
+from dbpcfg.parse import Decoder, in_batches
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.leftcorner.parser import LeftCornerParser
 from dbpcfg.philox import stream
@@ -72,15 +74,20 @@ def operations(lengths: np.ndarray, K: int, D: int) -> float:
     return total
 
 
-def corpus(longest: int = 20) -> Encoded:
+def corpus(longest: int = 20, name: str = "wsj-sample") -> Encoded:
     folder = os.environ.get("DBPCFG_DATA")
     if folder:
-        text = read(Path(folder) / "wsj-sample")
-        return prepare(text, Preparation(max_length=longest)).encoded
+        return prepare(read(Path(folder) / name), Preparation(max_length=longest)).encoded
+    return random_text(1000, (2, longest * 6 // 5))
+
+
+def random_text(sentences: int, lengths: tuple[int, int]) -> Encoded:
     rng = np.random.default_rng(0)
-    lengths = rng.integers(2, longest * 6 // 5, 1000)
-    words = [[f"w{w}" for w in rng.zipf(1.3, n) % 4000] for n in lengths]
-    return Encoded.from_sentences(words)
+    numbers = rng.integers(*lengths, sentences)
+    words = (rng.zipf(1.3, int(numbers.sum())) % 4000).tolist()
+    vocabulary = Vocabulary(tuple(f"w{w}" for w in range(4000)))
+    ends = np.cumsum(numbers)
+    return Encoded.from_numbers([words[end - n : end] for n, end in zip(numbers, ends)], vocabulary)
 
 
 def warm(text: Encoded, settings: Settings) -> State:
@@ -91,13 +98,41 @@ def warm(text: Encoded, settings: Settings) -> State:
     return state
 
 
+def grid(text: Encoded) -> Table:
+    """Everything, for corpora, K, D and threads."""
+    rows = []
+    corpora = {"newswire": text}
+    if os.environ.get("DBPCFG_DATA"):
+        corpora["child-directed"] = corpus(name="adam")
+    for name, sentences in corpora.items():
+        for K, D, number in ((15, 1, 1), (15, 1, 2), (15, 2, 1), (15, 2, 2), (30, 2, 2)):
+            settings = Settings(K, D)
+            state = warm(sentences, settings)
+            arguments = (state, sentences, settings, number)
+            seconds = best(lambda a=arguments: step(*a), 3)
+            distinct = sentences.lengths[sentences.distinct[0]]
+            work, tokens = operations(distinct, K, D), len(sentences.tokens)
+            share = work / matrix_speed(K) / seconds / number
+            rows.append((name, K, D, number, seconds, tokens / seconds, work / 1e9, share))
+    columns = [
+        Column("corpus"),
+        *(Column(name, "count") for name in ("K", "D", "threads")),
+        Column("s/iteration", "number", decimals=4),
+        Column("tokens/s", "count"),
+        Column("GFLOP", "number", decimals=2),
+        Column("share of products' speed", "percent"),
+    ]
+    note = "repeated sentences share a chart: operations are those of the distinct ones"
+    return Table("Corpora", columns, rows, [note])
+
+
 def ideal(text: Encoded) -> Table:
     rows = []
     for D in (1, 2):
         for K in (15, 30, 45):
             settings = Settings(K, D)
             state = warm(text, settings)
-            seconds = best(lambda s=state, o=settings: step(s, text, o), 5 if K < 45 else 3)
+            seconds = best(lambda s=state, o=settings: step(s, text, o), 9 if K < 45 else 3)
             speed, work = matrix_speed(K), operations(text.lengths, K, D)
             rows.append(
                 (
@@ -118,25 +153,85 @@ def ideal(text: Encoded) -> Table:
     return Table("One Gibbs iteration", columns, rows, [note])
 
 
+def precision(text: Encoded) -> Table:
+    rows = []
+    for K in (15, 30, 45):
+        state = warm(text, Settings(K, 2))
+        seconds, logs = [], []
+        for kind in ("double", "single"):
+            settings = Settings(K, 2, precision=kind)
+            seconds.append(best(lambda o=settings, s=state: step(s, text, o), 5 if K < 45 else 3))
+            logs.append(ChartParser(state.grammar, 2, 1, kind).log_probabilities(text))
+        error = float(np.abs(logs[1] / logs[0] - 1).max())
+        rows.append((K, *seconds, seconds[0] / seconds[1], f"{error:.0e}"))
+    columns = [
+        Column("K", "count"),
+        *(Column(name, "number", decimals=4) for name in ("double", "single")),
+        Column("speed-up", "number", decimals=2),
+        Column("greatest relative error of a sentence's log-probability"),
+    ]
+    return Table("Precision (D=2, one thread, s/iteration)", columns, rows)
+
+
+def parsing(text: Encoded) -> Table:
+    """Ten thousand sentences, each with a word changed so that none is a repetition."""
+    state, settings = warm(text, Settings(15, 2)), Settings(15, 2)
+    rng = np.random.default_rng(0)
+    sentences = [text[n % len(text)] for n in range(10_000)]
+    for sentence in sentences:
+        word = rng.integers(len(text.vocabulary))
+        sentence[rng.integers(len(sentence))] = text.vocabulary.words[word]
+    numbers = text.vocabulary.encode(sentences)
+    model = Model(state.grammar, 2, Preparation(lowercase=False))
+    iteration = best(lambda: step(state, numbers, settings), 3)
+    rows = [("one Gibbs iteration", iteration)]
+
+    def parse(method: str) -> None:
+        decoder = Decoder(model, method)
+        for batch in in_batches(sentences):
+            decoder.brackets(*batch)
+
+    for method in ("mbr", "sample", "viterbi"):
+        rows.append((f"parse --method {method}", best(lambda m=method: parse(m), 3)))
+    columns = [Column("what"), Column("seconds", "number", decimals=2)]
+    columns.append(Column("iterations", "number", decimals=2))
+    shown = [(name, seconds, seconds / iteration) for name, seconds in rows]
+    return Table("10,000 sentences, from words to brackets (K=15, D=2, one thread)", columns, shown)
+
+
 def threads(text: Encoded) -> Table:
     settings = Settings(15, 2)
     state = warm(text, settings)
-    one, two = (best(lambda t=t: step(state, text, settings, t)) for t in (1, 2))
+    one, two = (best(lambda t=t: step(state, text, settings, t), 9) for t in (1, 2))
     columns = [Column(n, "number", decimals=4) for n in ("1 thread", "2 threads")]
     columns.append(Column("speed-up", "number", decimals=2))
     return Table("Threads (K=15, D=2)", columns, [(one, two, one / two)])
 
 
 def growth(text: Encoded) -> Table:
+    """In one thing at a time; 40,000 words of each length."""
     rows = []
-    for D in (1, 2, 4):
-        settings = Settings(15, D)
-        state = warm(text, settings)
-        rows.append((D, best(lambda s=state, o=settings: step(s, text, o))))
-    base = rows[1][1]
-    columns = [Column("D", "count"), Column("s/iteration", "number", decimals=4)]
-    columns.append(Column("times D=2", "number", decimals=2))
-    return Table("Depth (K=15)", columns, [(D, s, s / base) for D, s in rows])
+
+    def measure(what: str, value: int, words: Encoded, K: int, D: int) -> None:
+        settings = Settings(K, D)
+        state = warm(words, settings)
+        seconds = best(lambda: step(state, words, settings), 5 if K < 45 else 2)
+        same = [row for row in rows if row[0] == what]
+        against = seconds / same[0][2] if same else 1.0
+        rows.append((what, value, seconds, against))
+
+    for D in (1, 2, 3, 4):
+        measure("D (K=15)", D, text, 15, D)
+    for K in (8, 16, 32, 64):
+        measure("K (D=2)", K, text, K, 2)
+    for n in (5, 10, 20, 40):
+        measure("n (K=15, D=2)", n, random_text(40_000 // n, (n, n + 1)), 15, 2)
+    for sentences in (1000, 4000, 16_000):
+        measure("sentences (K=15, D=2)", sentences, random_text(sentences, (4, 14)), 15, 2)
+    columns = [Column("growth in"), Column("value", "count")]
+    columns += [Column("s/iteration", "number", decimals=4)]
+    columns.append(Column("times the first", "number", decimals=2))
+    return Table("Growth (one thread)", columns, rows)
 
 
 def rivals(_: Encoded) -> Table:
@@ -165,21 +260,24 @@ def rivals(_: Encoded) -> Table:
     return Table("Samplers (K=15, D=2, at most 10 words, one thread)", columns, shown)
 
 
-def memory(text: Encoded) -> Table:
-    script = (
-        "import resource, sys; sys.path.insert(0, 'benchmarks'); import speed\n"
-        "text = speed.corpus(); settings = speed.Settings(90, 4)\n"
-        "speed.step(speed.start(text, settings), text, settings)\n"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)"
-    )
-    found = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    return Table(
-        "Peak memory (K=90, D=4, one iteration)",
-        [Column("GiB", "number", decimals=2)],
-        [(float(found.stdout),)],
-    )
+def memory(_: Encoded) -> Table:
+    def peak(make: str, K: int, D: int) -> float:
+        script = (
+            "import resource, sys; sys.path.insert(0, 'benchmarks'); import speed\n"
+            f"text = {make}; settings = speed.Settings({K}, {D})\n"
+            "speed.step(speed.start(text, settings), text, settings)\n"
+            "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10)"
+        )
+        found = subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, check=True
+        )
+        return float(found.stdout)
+
+    rows = [("K=90, D=4, newswire", peak("speed.corpus()", 90, 4))]
+    for sentences in (1000, 100_000, 1_000_000):
+        make = f"speed.random_text({sentences}, (4, 14))"
+        rows.append((f"K=15, D=2, {sentences:,} sentences", peak(make, 15, 2)))
+    return Table("Peak memory, one iteration", [Column("what"), Column("MiB", "count")], rows)
 
 
 def startup(_: Encoded) -> Table:
@@ -212,7 +310,10 @@ def startup(_: Encoded) -> Table:
     return Table("Start-up", [Column("what"), Column("seconds", "number", decimals=2)], rows)
 
 
-PARTS = {p.__name__: p for p in (ideal, threads, growth, rivals, memory, startup)}
+PARTS = {
+    part.__name__: part
+    for part in (ideal, threads, precision, grid, growth, rivals, parsing, memory, startup)
+}
 
 
 def main() -> None:

@@ -7,12 +7,14 @@ import itertools
 import numpy as np
 import pytest
 
+import dbpcfg.induction.chain as chain_module
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.pcfg import draw_from_prior
 from dbpcfg.induction.chain import Chain, Sample, advance, new_chain, trees_of
 from dbpcfg.induction.convergence import Schedule, levelled_off
 from dbpcfg.induction.gibbs import Settings, flattened, start, states
 from dbpcfg.induction.gold import gold_spans
+from dbpcfg.parsing import spans
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.parsing.leftcorner.stores import memory_depth
@@ -229,3 +231,19 @@ def test_scores_are_logged_and_change_nothing():
     assert scored.scores[20] == gold.f1(CORPUS.starts, at_20.last.nodes)
     scored.scores.clear()
     assert chain_bits(scored) == chain_bits(run(25))
+
+
+def test_a_corpus_whose_spans_are_too_many(monkeypatch):
+    """Nothing is counted then, and trees follow from the posteriors of the chain's grammars."""
+    counted = run(40)
+    expected = trees_of(counted, CORPUS, "mbr")
+    monkeypatch.setattr(spans, "MOST_BYTES", 1000)
+    monkeypatch.setattr(chain_module, "TOGETHER", 7)
+    chain = run(40)
+    assert chain.spans.counts.size == 0
+    assert chain.logs == counted.logs
+    found = trees_of(chain, CORPUS, "mbr")
+    weights = sum(ChartParser(G, 2).posteriors(CORPUS)[0] for G in chain.grammars)
+    assert found.nodes.tobytes() == spans.least_risk(CORPUS, weights).nodes.tobytes()
+    same = (found.nodes == expected.nodes).all(axis=1).mean()
+    assert same > 0.5  # another estimate of the same thing

@@ -14,13 +14,17 @@ from dbpcfg.induction.convergence import Schedule
 from dbpcfg.induction.gibbs import Settings, State, start, step
 from dbpcfg.induction.gold import LOG_EVERY, GoldSpans
 from dbpcfg.kernels import Ints
+from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import Derivations
-from dbpcfg.parsing.spans import SpanCounts
+from dbpcfg.parsing.spans import SpanCounts, least_risk
 
 Trees = Literal["mbr", "best", "last"]
 
 GRAMMARS_KEPT = 8
 """The most grammars of a chain that are kept to parse other text with."""
+
+TOGETHER = 1000
+"""Sentences that are decoded together where spans are not counted."""
 
 
 @dataclass(frozen=True)
@@ -145,10 +149,32 @@ def _race(chain: Chain, corpus: Encoded) -> None:
         chain.state = State(done, chain.best.grammar, chain.state.beta)
 
 
-def trees_of(chain: Chain, corpus: Encoded, method: Trees) -> Derivations:
-    """The chain's answer: ``mbr`` over retained samples, or the ``best`` or ``last`` sample."""
+def trees_of(chain: Chain, corpus: Encoded, method: Trees, threads: int = 1) -> Derivations:
+    """The chain's answer: ``mbr`` over retained samples, or the ``best`` or ``last`` sample.
+
+    Where spans were not counted, for there are too many, ``mbr`` is over the posteriors of the
+    chain's grammars.
+    """
     if method == "mbr" and chain.retained:
-        return chain.spans.decode()
+        return (
+            chain.spans.decode(threads) if chain.spans.kept else _expected(chain, corpus, threads)
+        )
     sample = chain.best if method == "best" else chain.last
     assert sample is not None
     return Derivations(sample.nodes, corpus)
+
+
+def _expected(chain: Chain, corpus: Encoded, threads: int) -> Derivations:
+    """Minimum-Bayes-risk trees under the chain's grammars, some sentences at a time."""
+    charts = [ChartParser(grammar, chain.settings.depth, threads) for grammar in chain.grammars]
+    trees = Derivations.empty(corpus)
+    for first in range(0, len(corpus), TOGETHER):
+        some = np.arange(first, min(first + TOGETHER, len(corpus)))
+        here = corpus.chosen(some)
+        weights = charts[0].posteriors(here)[0]
+        for chart in charts[1:]:
+            weights += chart.posteriors(here)[0]
+        start = 2 * corpus.starts[first] - first
+        found = least_risk(here, weights, threads).nodes
+        trees.nodes[start : start + len(found)] = found
+    return trees

@@ -18,6 +18,9 @@ from dbpcfg.parsing.derivations import Derivations
 GRAIN = 2.0**24
 """Spans' weights are rounded to so many parts of one, lest the order of sums decide ties."""
 
+MOST_BYTES = 2**30
+"""The most memory for counts of spans: 85,000 sentences of 20 words with K = 15."""
+
 
 def first_cells(corpus: Encoded) -> Longs:
     """Where the cells of each sentence begin, and where the last one's end."""
@@ -26,17 +29,24 @@ def first_cells(corpus: Encoded) -> Longs:
 
 
 class SpanCounts:
-    """Counts of (start, end, category) over samples of the trees of one corpus."""
+    """Counts of (start, end, category) over samples of the trees of one corpus.
+
+    Of a corpus whose counts would take more than ``MOST_BYTES`` none are kept: they grow with the
+    corpus, nothing else does so much.
+    """
 
     def __init__(self, corpus: Encoded, categories: int, counts: Ints | None = None) -> None:
         self.corpus = corpus
         self.first_cell = first_cells(corpus)
-        shape = (int(self.first_cell[-1]), categories)
+        size = int(self.first_cell[-1])
+        self.kept = 4 * size * categories <= MOST_BYTES
+        shape = (size if self.kept else 0, categories)
         self.counts = np.zeros(shape, dtype=np.int32) if counts is None else counts
 
     def add(self, derivations: Derivations) -> None:
         """Count the spans of one more sample."""
-        add_spans(self.corpus.starts, self.first_cell, derivations.nodes, self.counts)
+        if self.kept:
+            add_spans(self.corpus.starts, self.first_cell, derivations.nodes, self.counts)
 
     def weights(self, sentence: int) -> Floats:
         """``[i, j, c]``: how often c was on words i to j − 1 of this sentence."""

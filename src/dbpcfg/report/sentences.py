@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction.chain import Chain
 from dbpcfg.induction.run import Run
 from dbpcfg.kernels import Floats
@@ -58,6 +59,11 @@ class Posterior:
     """How many in a hundred of a chain's retained samples have a span, whatever its category."""
 
     def __init__(self, chain: Chain) -> None:
+        if not chain.spans.kept:
+            raise DbpcfgError(
+                f"{len(chain.spans.corpus):,} sentences are too many for a page: the run did not "
+                "count their spans"
+            )
         self.spans = chain.spans
         self.share: Floats = chain.spans.counts.sum(axis=1) / chain.retained
 
