@@ -2,6 +2,7 @@
 
 * A recurrence after ``::`` is a literal block. The formatter of the source takes its indentation
   away where nothing but the recurrence follows the first line; here it comes back.
+* What is indented for itself is a literal block too, not a quotation.
 * A default that is made anew each time, ``<factory>``, is no Python: it becomes ``...``.
 * Names that stand for a type, such as ``Floats``, stay names.
 """
@@ -27,10 +28,23 @@ def indented(lines: list[str]) -> list[str]:
     return result
 
 
+def literal(lines: list[str]) -> list[str]:
+    """The lines of a docstring, with ``::`` before what is indented below a plain paragraph."""
+    result: list[str] = []
+    before = ""  # the last line that is not blank
+    for number, line in enumerate(lines):
+        begins = line.startswith("    ") and number > 0 and not lines[number - 1].strip()
+        if begins and not before.startswith(" ") and not before.rstrip().endswith("::"):
+            result += ["::", ""]
+        result.append(line)
+        before = line if line.strip() else before
+    return result
+
+
 def _docstring(
     app: Sphinx, what: str, name: str, item: object, options: object, lines: list[str]
 ) -> None:
-    lines[:] = indented(lines)
+    lines[:] = literal(indented(lines))
 
 
 def _signature(
