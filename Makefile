@@ -7,7 +7,7 @@ BIN := .venv/bin
 demo: .venv/ready
 	$(BIN)/dbpcfg demo
 
-test: lint types
+test: lint types .venv/browser
 	$(BIN)/pytest -n 2 --dist worksteal
 
 docs: .venv/ready-for-docs
@@ -28,6 +28,15 @@ format: .venv/ready
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@
+
+# Chromium for the tests of the report: the system's, or one from its packages, or Playwright's own.
+.venv/browser: .venv/ready
+	@command -v chromium > /dev/null || command -v chromium-browser > /dev/null \
+	  || command -v google-chrome > /dev/null \
+	  || { test "$$(id -u)" = 0 && apt-get update && apt-get install -y chromium; } > /dev/null 2>&1 \
+	  || timeout 300 $(BIN)/playwright install chromium > /dev/null 2>&1 \
+	  || echo "no Chromium to be had: the tests that need a browser will be skipped"
 	touch $@
 
 .venv/ready-for-docs: .venv/ready
