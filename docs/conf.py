@@ -36,7 +36,7 @@ html_show_sphinx = False
 myst_enable_extensions = ["deflist", "dollarmath"]
 myst_heading_anchors = 3
 
-nb_execution_mode = "cache"
+nb_execution_mode = "force"  # a cache would not notice that the package has changed
 nb_execution_raise_on_error = True
 nb_execution_timeout = 300
 nb_merge_streams = True
@@ -48,8 +48,7 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_preserve_defaults = True
 autodoc_type_aliases = {
-    name: name
-    for name in ("Floats", "Ints", "Longs", "Words", "Method", "Statistics", "Precision")
+    name: name for name in ("Floats", "Ints", "Longs", "Words", "Method", "Statistics", "Precision")
 }
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 88
