@@ -94,14 +94,14 @@ def test_cells_share_a_namespace_and_mistakes_are_not_hidden():
 
 
 def commands(text: str) -> Iterator[list[str]]:
-    """The arguments of every call of dbpcfg in blocks for the shell."""
-    for kind in ("bash", "console"):
+    """The arguments of every call of dbpcfg in blocks for the shell, or of no language."""
+    for kind in ("bash", "console", ""):
         for block in blocks(text, kind):
             for line in block.replace("\\\n", " ").splitlines():
-                if kind == "console":
-                    if not line.startswith("$ "):
-                        continue
-                    line = line.removeprefix("$ ")
+                begins = {"bash": "", "console": "$ ", "": "dbpcfg "}[kind]
+                if not line.startswith(begins):
+                    continue
+                line = line.removeprefix("$ ")
                 tokens = shlex.shlex(line, posix=True, punctuation_chars=True)
                 tokens.whitespace_split = True
                 yield from calls(list(tokens))
@@ -156,6 +156,24 @@ $ dbpcfg induce eve.txt
     found = list(commands(page))
     assert found[1] == ["parse", "runs/eve", "-n", "2"]
     assert [refused(arguments) is None for arguments in found] == [False, True, False, False, False]
+
+
+def unknown_options(text: str) -> list[str]:
+    """Options in the text around the blocks that no command has."""
+    group = get_command(app)
+    known = {"--help", "--version"}
+    for command in group.commands.values():
+        for parameter in command.params:
+            known |= {*parameter.opts, *parameter.secondary_opts}
+    named = re.findall(r"(?<!`)`([^`\n]+)`(?!`)", prose(text))
+    named = [code for code in named if not code.startswith(("pip ", "iconv ", ".venv/"))]
+    return [o for code in named for o in re.findall(r"(?<!\S)--\w[\w-]*", code) if o not in known]
+
+
+@pytest.mark.parametrize("page", TEXTS)
+def test_options_that_the_text_names_exist(page):
+    assert unknown_options(TEXTS[page]) == []
+    assert unknown_options("`--chains`, `induce --nonsense 3`, `-- `") == ["--nonsense"]
 
 
 def test_every_command_is_in_the_guide():
