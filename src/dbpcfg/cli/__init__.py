@@ -18,6 +18,7 @@ from dbpcfg.cli import (
     measuring,
     reporting,
     scoring,
+    terminal,
     using,
 )
 from dbpcfg.cli.options import Quiet, Seed
@@ -57,22 +58,16 @@ def demo(seed: Seed = 0, quiet: Quiet = False) -> None:
 
     The corpora are made on the spot. It takes less than a minute, and nothing is written.
     """
-    import shutil
-
     from dbpcfg.demo import run_demo
     from dbpcfg.drawing import BOX_CHARACTERS
 
-    width = shutil.get_terminal_size().columns
-    run_demo(seed, typer.echo, quiet=quiet, width=width, ascii=not _writes(BOX_CHARACTERS))
-
-
-def _writes(characters: str) -> bool:
-    """Whether standard output can hold these characters."""
-    try:
-        characters.encode(sys.stdout.encoding or "ascii")
-    except UnicodeEncodeError:
-        return False
-    return True
+    run_demo(
+        seed,
+        typer.echo,
+        quiet=quiet,
+        width=terminal.width(),
+        ascii=not terminal.takes(BOX_CHARACTERS),
+    )
 
 
 for command in (

@@ -15,6 +15,7 @@ from dbpcfg.cli.options import (
     Seed,
     Speakers,
     TableFormat,
+    depth_of,
     read_corpus,
 )
 from dbpcfg.errors import DbpcfgError
@@ -149,7 +150,6 @@ def compare(
     Each run has a process of its own; one that fails is a row that says so. The best system is
     tested against the others. With --out what is finished is kept, also after Ctrl-C.
     """
-    from dbpcfg.cli.inducing import _depth
     from dbpcfg.comparison.compare import compare as run_all
     from dbpcfg.comparison.table import comparison_tables
     from dbpcfg.comparison.task import Task
@@ -158,7 +158,7 @@ def compare(
 
     names = [kind.name for kind in SYSTEMS] if systems is None else systems.split(",")
     chosen = [find(name) for name in names if name.strip()]
-    bound = _depth(depth)
+    bound = depth_of(depth)
     corpus = read_corpus(treebank, input_format, quiet=quiet)
     task = Task.of(corpus, lowercase=lowercase, max_length=max_length, punctuation=punctuation)
     if not quiet:

@@ -22,9 +22,9 @@ from dbpcfg.cli.options import (
     Seed,
     Speakers,
     TableFormat,
+    depth_of,
     read_corpus,
 )
-from dbpcfg.errors import DbpcfgError
 
 if TYPE_CHECKING:
     from dbpcfg.corpus.preparation import Prepared
@@ -150,7 +150,7 @@ def induce(
         run = learn(
             corpus,
             categories,
-            _depth(depth),
+            depth_of(depth),
             chains=chains,
             seed=seed,
             beta=beta,
@@ -214,16 +214,6 @@ def resume(
 
 def _kind(quiet: bool, json: bool) -> Literal["auto", "quiet", "json"]:
     return "json" if json else "quiet" if quiet else "auto"
-
-
-def _depth(text: str) -> int | None:
-    if text.lower() in ("none", "inf"):
-        return None
-    if not text.isdecimal():
-        raise DbpcfgError(
-            f"--depth must be a number from 1 up, or 'none' for no bound, got {text!r}"
-        )
-    return int(text)
 
 
 def _gold_trees(path: str, corpus: Corpus, prepared: Prepared, quiet: bool) -> list[Tree]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dbpcfg.cli.options import depth_of
 from dbpcfg.errors import DbpcfgError
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def open_model(
         if not 0 <= unknown < 1:
             raise DbpcfgError(f"--unknown must be a probability below 1, got {unknown}")
         model = replace(model, unknown=np.full(model.grammar.categories, unknown))
-    return model if depth is None else replace(model, depth=_depth(depth))
+    return model if depth is None else replace(model, depth=depth_of(depth))
 
 
 def open_text(
@@ -81,13 +82,3 @@ def open_text(
 def at_terminal(text: list[str] | None) -> bool:
     """Whether someone types the sentences."""
     return (not text or text == ["-"]) and sys.stdin is not None and sys.stdin.isatty()
-
-
-def _depth(text: str) -> int | None:
-    if text.lower() == "none":
-        return None
-    if not text.isdecimal() or not int(text):
-        raise DbpcfgError(
-            f"--depth must be a number from 1 up, or 'none' for no bound, got {text!r}"
-        )
-    return int(text)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from dbpcfg.errors import DbpcfgError
+
 if TYPE_CHECKING:
     from dbpcfg.corpus.reading import Corpus
 
@@ -71,3 +73,14 @@ def read_corpus(
     if corpus.dropped and not quiet:
         typer.echo(corpus.summary(), err=True)
     return corpus
+
+
+def depth_of(text: str) -> int | None:
+    """What the option --depth says."""
+    if text.lower() == "none":
+        return None
+    if not text.isdecimal() or not int(text):
+        raise DbpcfgError(
+            f"--depth must be a number from 1 up, or 'none' for no bound, got {text!r}"
+        )
+    return int(text)

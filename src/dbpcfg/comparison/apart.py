@@ -6,20 +6,19 @@ was run or read before; and if it crashes, only it does.
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 from dbpcfg import __version__
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.processes import leave_signals_to_parent
 from dbpcfg.progress import Progress
 from dbpcfg.rivals.systems import Kind, Settings
 
@@ -82,7 +81,7 @@ def _work(
     quiet: bool,
 ) -> None:
     """What the child does."""
-    _leave_signals_to_parent()
+    leave_signals_to_parent()
     label = f"{kind.name}, seed {seed}" if kind.stochastic else kind.name
     try:
         system = kind.make(seed, threads, **settings)
@@ -121,19 +120,6 @@ def peak_bytes() -> int | None:
         return None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
-
-
-def _leave_signals_to_parent() -> None:
-    """Leave Ctrl-C to the process that started this one, and end when that one is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = parent_process()
-    assert parent is not None
-
-    def watch() -> None:
-        parent.join()
-        os._exit(1)
-
-    Thread(target=watch, daemon=True).start()
 
 
 def _ending(exitcode: int | None) -> str:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_context
 from pathlib import Path
-from threading import Thread
 from typing import Any, Literal
 
 from dbpcfg.corpus.preparation import Preparation, prepare
@@ -23,6 +21,7 @@ from dbpcfg.induction.gold import GoldSpans, gold_spans
 from dbpcfg.induction.material import Material
 from dbpcfg.induction.run import Run, RunDirectory
 from dbpcfg.kernels import one_blas_thread
+from dbpcfg.processes import leave_signals_to_parent
 from dbpcfg.trees import Tree
 
 Workers = Literal["threads", "processes"]
@@ -187,21 +186,10 @@ def _executor(workers: Workers, number: int) -> Executor:
     if workers == "threads":
         return ThreadPoolExecutor(number)
     if workers == "processes":
-        return ProcessPoolExecutor(number, get_context("spawn"), initializer=_as_worker)
+        return ProcessPoolExecutor(
+            number, get_context("spawn"), initializer=leave_signals_to_parent
+        )
     raise DbpcfgError(f"no workers {workers!r}; choose threads or processes")
-
-
-def _as_worker() -> None:
-    """Leave Ctrl-C to the process that started this one, and end when that one is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = parent_process()
-    assert parent is not None
-
-    def watch() -> None:
-        parent.join()
-        os._exit(1)
-
-    Thread(target=watch, daemon=True).start()
 
 
 def _words(sentence: Sequence[str]) -> tuple[str, ...]:
