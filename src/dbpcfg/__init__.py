@@ -9,9 +9,11 @@ Where to find what:
 ``dbpcfg.grammar``      the PCFG, its file format, and its bounding: h, G(s,d), E⁺
 ``dbpcfg.parsing``      the chart, the left-corner parser, minimum-Bayes-risk decoding
 ``dbpcfg.model``        a learned grammar ready for other text
+``dbpcfg.parse``        trees for other text; so ``.surprisal``, ``.heldout``, ``.generation``
 ``dbpcfg.induction``    the Gibbs step, chains, convergence, runs
 ``dbpcfg.evaluation``   PARSEVAL, noun phrases, labels, significance, memory depths
-``dbpcfg.rivals``       other ways to get trees, to compare with
+``dbpcfg.rivals``       other ways to get trees, and ``dbpcfg.comparison`` of them all
+``dbpcfg.pictures``     trees as SVG and LaTeX; ``dbpcfg.report``, the page of a run
 ======================  =======================================================================
 
 The names below are the ones to begin with; they are imported when first used.

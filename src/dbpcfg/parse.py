@@ -1,8 +1,8 @@
 """Trees for any sentences under a learned grammar.
 
 =============  ===================================================================================
-``mbr``        the tree of least Bayes risk under the exact posterior of the model's grammar: the
-               one whose spans are expected to be right most often
+``mbr``        the tree of least Bayes risk under the posterior of the model's grammar: the one
+               whose spans are expected to be right most often
 ``mbr-chain``  the same with the posteriors of several grammars of the chain, averaged
 ``viterbi``    the most probable tree, or the N most probable ones
 ``sample``     trees drawn from the posterior

@@ -162,3 +162,16 @@ def test_report():
     comparison = comparison_table({("ours", "ours"): ours.compare(ours, permutations=9)})
     assert comparison.rows[0][-1] == 1.0
     assert r"\toprule" in render([comparison, *tables], "latex")
+
+
+def test_punctuation_by_a_rule():
+    gold = [read_tree("(S (NP (D the) (N dog)) (VP (V barks)) (. .))")]
+    trees = [read_tree("(X (X the) (X (X dog) (X (X barks) (X .))))")]
+    found = evaluate(gold, trees)
+    same = evaluate(gold, trees, [(False, False, False, True)])
+    assert found.score.f1 == same.score.f1
+    assert found.convention.punctuation == "tags"
+    told = evaluate(gold, trees, "characters")
+    assert told.score.f1 == same.score.f1
+    assert told.convention.punctuation == "characters"
+    assert evaluate(trees, trees).score.f1 == 1.0

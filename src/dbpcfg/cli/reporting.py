@@ -28,6 +28,12 @@ Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace files that
 def report(
     run: Annotated[str, typer.Argument(metavar="RUN", help="Directory of a finished run.")],
     gold: GoldTrees = None,
+    comparison: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR", help="Directory of `dbpcfg compare`, to show other systems beside it."
+        ),
+    ] = None,
     out: Annotated[
         str | None, typer.Option("--out", help="File for the page; RUN/report.html if not given.")
     ] = None,
@@ -43,7 +49,7 @@ def report(
 
     The file is complete in itself: open it from disk, send it to a colleague.
     """
-    from dbpcfg.report import check_free, collect, finished_run, write_page
+    from dbpcfg.report import check_free, collect, finished_run, read_comparison, write_page
     from dbpcfg.report.figures import check_folder, write_figures
 
     folder = Path(run)
@@ -52,7 +58,8 @@ def report(
     check_free(page, overwrite)
     if figures is not None:
         check_folder(Path(figures), overwrite)
-    data = collect(done, folder, _gold(gold, done, quiet), quiet)
+    others = None if comparison is None else read_comparison(Path(comparison))
+    data = collect(done, folder, _gold(gold, done, quiet), quiet, others)
     write_page(data, page)
     typer.echo(page)
     if figures is not None:

@@ -78,6 +78,7 @@ def evaluate(
     The convention is the paper's unless options say otherwise, and is printed with every score.
     """
     from dbpcfg.corpus.punctuation import punctuation as marks_of
+    from dbpcfg.corpus.punctuation import told_by
     from dbpcfg.evaluation.convention import Convention
     from dbpcfg.evaluation.evaluate import Evaluation
     from dbpcfg.evaluation.evaluate import evaluate as score
@@ -94,13 +95,12 @@ def evaluate(
     marks = [marks_of(sentence, punctuation) for sentence in corpus]
     kept = [n for n, mark in enumerate(marks) if mark.count(False) <= (gold_length or len(mark))]
     sentences, marks = [corpus[n] for n in kept], [marks[n] for n in kept]
-    rule = "tags" if punctuation == "auto" and sentences[0].tags is not None else punctuation
     convention = Convention(
         labelled=labelled,
         average=average,
         whole_sentence=not ignore_root,
         max_length=max_length,
-        punctuation={"both": "tags-and-characters", "auto": "characters"}.get(rule, rule),
+        punctuation=told_by(sentences, punctuation),
     )
     systems: dict[str, Sequence[Sentence | Tree]] = {}
     for path in (predicted, against):

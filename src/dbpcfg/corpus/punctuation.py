@@ -20,7 +20,7 @@ from typing import Literal
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 
-__all__ = ["PENN_TAGS", "UPOS_TAG", "Rule", "by_characters", "by_tags", "punctuation"]
+__all__ = ["PENN_TAGS", "UPOS_TAG", "Rule", "by_characters", "by_tags", "punctuation", "told_by"]
 
 PENN_TAGS = frozenset({",", ".", ":", "``", "''", "-LRB-", "-RRB-"})
 """The tags of punctuation in the Penn Treebank."""
@@ -65,6 +65,13 @@ def punctuation(sentence: Sentence, rule: Rule = "auto") -> tuple[bool, ...]:
     if rule == "both":
         return tuple(map(max, tagged, by_characters(sentence.words)))
     return tagged
+
+
+def told_by(sentences: Sequence[Sentence], rule: Rule) -> str:
+    """What a rule goes by with these sentences, in a word, for the signature of a score."""
+    if rule == "auto":
+        return "tags" if sentences and sentences[0].tags is not None else "characters"
+    return "tags-and-characters" if rule == "both" else rule
 
 
 @lru_cache(maxsize=1 << 16)

@@ -24,6 +24,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dbpcfg.corpus.punctuation import Rule, told_by
+from dbpcfg.corpus.punctuation import punctuation as marks_of
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.aggregate import (
@@ -81,7 +83,7 @@ class Evaluation:
 def evaluate(
     gold: Sequence[Sentence | Tree],
     predicted: Sequence[Sentence | Tree],
-    punctuation: Sequence[Sequence[bool]],
+    punctuation: Sequence[Sequence[bool]] | Rule = "auto",
     convention: Convention | None = None,
     *,
     category: str = "NP",
@@ -90,12 +92,19 @@ def evaluate(
     direction: Direction = "right",
     progress: Callable[[int], None] | None = None,
 ) -> Evaluation:
-    """Score predicted trees; ``punctuation[s]`` marks the words of gold sentence ``s``.
+    """Score predicted trees against gold ones.
+
+    ``punctuation`` is a rule by which it is told (see ``corpus.punctuation``), or marks the words
+    of each gold sentence. It is left out of both sides.
 
     Labels must have been cleaned of function tags, and trees of empty elements.  ``category`` is
     the gold category to look for, ``direction`` how trees are made binary for their depths, and
     ``progress`` is told the number of sentences done after each.
     """
+    if isinstance(punctuation, str):
+        sentences = [_as_sentence(item, "<gold>", number) for number, item in enumerate(gold)]
+        convention = convention or Convention(punctuation=told_by(sentences, punctuation))
+        punctuation = [marks_of(sentence, punctuation) for sentence in sentences]
     convention = convention or Convention()
     _check_lengths(gold, predicted, punctuation)
     if aggregate_min_words < 1:
@@ -155,7 +164,9 @@ def _phrases(category: str, min_words: int, *parts: str) -> str:
 def _as_sentence(item: Sentence | Tree, source: str, number: int) -> Sentence:
     if isinstance(item, Sentence):
         return item
-    return Sentence(tuple(item.words()), tree=item, source=source, line=number + 1)
+    tags = item.tags()
+    known = tuple(tags) if all(tags) else None
+    return Sentence(tuple(item.words()), known, item, source=source, line=number + 1)
 
 
 def _check_lengths(

@@ -22,7 +22,7 @@ from dbpcfg.files import written_whole
 STYLES = ("page.css", "figures.css")
 PROGRAM = (
     *("dom.js", "unpack.js", "figures.js", "charts.js", "tree.js", "overview.js", "chains.js"),
-    *("scores.js", "grammar.js", "browser.js", "memory.js", "main.js"),
+    *("scores.js", "others.js", "grammar.js", "browser.js", "memory.js", "main.js"),
 )
 MARK = '<meta name="generator" content="dbpcfg report'
 """By this a page of ours is known."""

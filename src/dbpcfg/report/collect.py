@@ -4,6 +4,7 @@
 ``run``          text, settings, versions, the command to repeat it           `overview`
 ``chains``       traces, R-hat, effective sample size, verdict                `traces`
 ``scores``       of chains and baselines, by length; None without gold        `scores`
+``others``       other systems on the text; None without a comparison         `others`, `sametext`
 ``grammar``      categories with words, rules, sides and depths               ``dbpcfg.showing``
 ``meanings``     categories against gold labels; None without gold            `dbpcfg.profile`
 ``sentences``    words and trees, packed                                      `sentences`
@@ -28,6 +29,7 @@ from dbpcfg.report.goldtrees import Gold
 from dbpcfg.report.memory import memory
 from dbpcfg.report.overview import overview
 from dbpcfg.report.packing import packed
+from dbpcfg.report.sametext import beside_run
 from dbpcfg.report.scores import BASELINES, scores
 from dbpcfg.report.sentences import sentence_data
 from dbpcfg.report.traces import traces
@@ -38,8 +40,14 @@ TOP = 24
 """Words and rules of a category, at most."""
 
 
-def collect(run: Run, path: Path, gold: Gold | None = None, quiet: bool = True) -> dict[str, Any]:
-    """Gather everything about a finished run."""
+def collect(
+    run: Run,
+    path: Path,
+    gold: Gold | None = None,
+    quiet: bool = True,
+    comparison: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Gather everything about a finished run, with a comparison of `read_comparison` beside it."""
     with Progress("trees and counts", 3, quiet) as progress:
         chosen = trees_of(run.best, run.material.forms, run.configuration.trees)
         progress.tell(1)
@@ -53,6 +61,7 @@ def collect(run: Run, path: Path, gold: Gold | None = None, quiet: bool = True) 
             "run": overview(run, path),
             "chains": traces(run),
             "scores": None,
+            "others": None,
             "grammar": as_json(found, TOP),
             "meanings": found.meanings and _tables(found.meanings),
             "sentences": sentence_data(run, chosen, gold),
@@ -63,6 +72,8 @@ def collect(run: Run, path: Path, gold: Gold | None = None, quiet: bool = True) 
         with Progress("scored", len(run.chains) + len(BASELINES) + 1, quiet) as progress:
             data["scores"] = scores(run, gold, progress.tell)
         data["sentences"]["f1"] = packed(data["scores"].pop("each"))
+    if comparison is not None:
+        data["others"] = beside_run(comparison, run, gold, data["scores"])
     return data
 
 

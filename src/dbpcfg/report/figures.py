@@ -164,10 +164,28 @@ def _depths(data: dict[str, Any], axes: Axes) -> None:
     axes.legend(frameon=False, fontsize=7)
 
 
+def _systems(data: dict[str, Any], axes: Axes) -> None:
+    systems = [one for one in data["others"]["systems"] if one["f1"]["mean"] is not None][::-1]
+    for row, one in enumerate(systems):
+        best = row == len(systems) - 1
+        mean, low, high = (100 * one["f1"][figure] for figure in ("mean", "min", "max"))
+        colour = ACCENT if best else SOFT
+        if one["runs"] > 1:
+            axes.errorbar(mean, row, xerr=[[mean - low], [high - mean]], color=colour, capsize=3)
+        axes.plot(mean, row, "D" if best else "o", color=colour, mfc=colour if best else "white")
+    own = data["others"]["own"]
+    if own is not None:
+        axes.axvline(100 * own["f1"], color=SOFT, linestyle="--", linewidth=0.75)
+    axes.set_yticks(range(len(systems)), [one["name"] for one in systems])
+    axes.set_xlabel(f"F1 (%), range over runs{' (dashed: the run)' if own else ''}")
+    axes.margins(x=0.1, y=0.5 / max(1, len(systems)))
+
+
 _FIGURES: dict[str, tuple[Draw, Callable[[dict[str, Any]], bool]]] = {
     "traces": (_traces, lambda data: True),
     "loglikelihood-f1": (_against, lambda data: data["scores"] is not None),
     "f1-by-length": (_lengths, lambda data: bool(data["scores"] and data["scores"]["lengths"])),
+    "systems": (_systems, lambda data: _any_score(data["others"])),
     "categories": (_use, lambda data: True),
     "categories-phrases": (_heat_map("phrases"), lambda data: _met(data, "phrases")),
     "categories-tags": (_heat_map("tags"), lambda data: _met(data, "tags")),
@@ -179,6 +197,10 @@ def _met(data: dict[str, Any], which: str) -> bool:
     return bool(data["meanings"] and data["meanings"][which]["labels"])
 
 
+def _any_score(others: dict[str, Any] | None) -> bool:
+    return others is not None and others["systems"][0]["f1"]["mean"] is not None
+
+
 def _size(name: str, data: dict[str, Any]) -> tuple[float, float]:
     """Inches: a column of a paper, more where there are many rows and columns."""
     K = len(data["grammar"]["categories"])
@@ -187,4 +209,6 @@ def _size(name: str, data: dict[str, Any]) -> tuple[float, float]:
     if name.startswith("categories-"):
         labels = min(MOST_LABELS, len(data["meanings"][name.split("-")[1]]["labels"]))
         return 1.5 + 0.3 * labels, 1.4 + 0.2 * K
+    if name == "systems":
+        return 4.8, 0.8 + 0.25 * len(data["others"]["systems"])
     return 4.8, 3.2

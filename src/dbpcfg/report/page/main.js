@@ -4,6 +4,7 @@ const data = JSON.parse(byId("data").textContent);
 showOverview(data);
 showChains(data);
 showScores(data);
+showOthers(data);
 showGrammar(data);
 const memory = new Memory(data);
 new Browser(new Sentences(data.sentences), (number, tree) => memory.take(number, tree));

@@ -1,0 +1,93 @@
+// Other systems on the same text: what they reached, how it varies, whether the best differs from the others.
+
+function showOthers({ others }) {
+  if (!others) return;
+  const section = el("section", { id: "others", "aria-labelledby": "others-title" }, el("h2", { id: "others-title" }, "Other systems"));
+  byId("scores").after(section);
+  document.querySelector("nav a[href='#scores']").parentNode.after(el("li", {}, el("a", { href: "#others" }, "Other systems")));
+  const several = others.systems.some((one) => one.runs > 1);
+  const measured = (name, key, show) => ({ name, number: true, show: (one) => [show(one[key].mean),
+    several && key !== "seconds" ? el("span", { class: "spread" }, one[key].sd === null ? "" : `± ${show(one[key].sd)}`) : null] });
+  const chart = figure("F1 of every system", "systems", () => drawSystems(others),
+    ["A mark is the mean over runs, a bar goes from the least to the greatest run; the filled diamond is the best by mean F1.",
+      others.own ? " The dashed upright line is the selected chain of this run, on the same trees by the same convention." : ""].join(""));
+  section.append(
+    sameText(others),
+    table(`In percent${several ? ", mean ± standard deviation over runs" : ""}; ${others.category}: recall of gold ${others.category}s of two words or more`, [
+      { name: "system", show: (one) => isBest(others, one) ? `${one.name} ★ best` : one.name },
+      { name: "runs", number: true, show: (one) => whole(one.runs) },
+      measured("precision", "precision", percent), measured("recall", "recall", percent), measured("F1", "f1", percent),
+      measured(others.category, "phrase_recall", percent),
+      measured("seconds", "seconds", (value) => fixed(value, 2)),
+      { name: "MB", number: true, show: (one) => one.peak_bytes === null ? "–" : whole(one.peak_bytes / 1e6) },
+      { name: "failed", number: true, show: (one) => whole(one.failures.length) },
+    ], others.systems, (one) => isBest(others, one) ? "chosen" : null),
+    el("p", { class: "small" }, `Of ${whole(others.corpus.sentences)} sentences, ${whole(others.corpus.words)} words without punctuation. `
+      + "Seconds are by the clock, the mean over runs; MB is the most memory that any run held. Signature: ", el("code", {}, others.signature)),
+    failures(others.systems), chart, tests(others.tests),
+    el("h3", {}, "What they are"), pairs(others.systems.map((one) => [one.name, one.about])));
+  addEventListener("resize", () => chart.redraw());
+}
+
+const isBest = (others, one) => one === others.systems[0] && one.f1.mean !== null;
+
+function sameText({ same, differences, same_case }) {
+  const said = same === false
+    ? [el("p", {}, el("strong", {}, "This comparison is not of the text that the run learned from: ", differences.join("; "), ".")),
+      el("p", { class: "small" }, "Scores here and those of the run are not comparable.")]
+    : [el("p", {}, same ? "All systems had the sentences of this run, and are scored against the same gold trees."
+      : "The comparison has as many sentences and words as the run. Whether they are the same ones, only gold trees can tell: --gold TREEBANK.")];
+  if (!same_case) said.push(el("p", { class: "small" }, "Either the systems or the run learned from words in lower case, and the other from words as written."));
+  return el("div", { class: same === false ? "verdict wary" : "verdict" }, said);
+}
+
+function failures(systems) {
+  const failed = systems.flatMap((one) => one.failures.map(({ seed, message }) =>
+    el("li", {}, `${one.name}${seed === null ? "" : `, seed ${seed}`}: ${message}`)));
+  return failed.length ? [el("h3", {}, "Runs that failed"), el("ul", { class: "failures" }, failed)] : [];
+}
+
+function tests(rows) {
+  if (!rows.length) return [];
+  return [table(`The best against each other system: paired permutation test of F1, ${whole(rows[0].permutations)} permutations, seed ${rows[0].seed}`, [
+    { name: "against", show: (row) => row.against },
+    { name: `F1 of ${rows[0].system}`, number: true, show: (row) => percent(row.f1) },
+    { name: "its F1", number: true, show: (row) => percent(row.against_f1) },
+    { name: "difference", number: true, show: (row) => percent(row.difference) },
+    { name: "p", number: true, show: (row) => fixed(row.p, 4) },
+  ], rows), el("p", { class: "small" }, "Of several runs the one of median F1 is compared (of two the lower): p is about these runs, the spread about others. No correction is made for the number of tests.")];
+}
+
+function drawSystems({ systems, own, category }) {
+  const width = pageWidth(820), step = 30, top = own ? 26 : 10, bottom = 44, right = 56;
+  const height = top + step * systems.length + bottom;
+  const most = 0.36 * width;
+  const named = systems.map((one, n) => shortened(one.name, most - 16));
+  const left = Math.max(48, ...named.map((name) => measure(name, "12px") + 16));
+  const known = systems.filter((one) => one.f1.mean !== null);
+  const reached = [...known.flatMap((one) => [one.f1.min, one.f1.max]), ...(own ? [own.f1] : [])].map((f1) => 100 * f1);
+  const [low, high] = reached.length ? range(reached, 0.12) : [0, 100];
+  const p = plane({ width, height, left, right, top, bottom, xs: [Math.max(0, low), Math.min(100, high)], ys: [systems.length, 0], yTicks: [], xLabel: "F1 (%)", yLabel: "" });
+  const row = (n) => top + step * (n + 0.5);
+  return drawing(width, height, "F1 of every system with its range over runs", p.parts,
+    own ? [svg("path", { class: "burn", d: `M${p.x(100 * own.f1)},${top - 4}V${height - bottom}` }),
+      svg("text", { class: "soft middle", x: p.x(100 * own.f1), y: top - 10 }, `this run ${percent(own.f1)}`)] : null,
+    systems.map((one, n) => {
+      const y = row(n), best = n === 0, { mean, min, max } = one.f1;
+      const name = svg("text", { class: best ? "end strong" : "end", x: left - 10, y: y + 4 }, named[n], svg("title", {}, one.name));
+      const line = svg("path", { class: "grid", d: `M${left},${y}H${width - right}` });
+      if (mean === null) return [line, name, svg("text", { class: "soft", x: left + 8, y: y - 3 }, "no score")];
+      const [a, b] = [p.x(100 * min), p.x(100 * max)];
+      return [line, name,
+        one.runs > 1 ? svg("path", { class: best ? "curve chosen" : "curve", d: `M${a},${y - 6}v12M${a},${y}H${b}M${b},${y - 6}v12` }) : null,
+        mark(best ? 4 : 0, p.x(100 * mean), y, 5, best, `${one.name}: F1 ${percent(mean)}${one.runs > 1 ? `, from ${percent(min)} to ${percent(max)} over ${one.runs} runs` : ""}`),
+        svg("text", { class: best ? "strong" : "", x: width - right + 10, y: y + 4 }, `${percent(mean)}${best ? " ★" : ""}`)];
+    }));
+}
+
+function shortened(name, room) {
+  const letters = [...name];
+  if (measure(name, "12px") <= room) return name;
+  while (letters.length > 1 && measure(`${letters.join("")}…`, "12px") > room) letters.pop();
+  return `${letters.join("")}…`;
+}
