@@ -7,6 +7,12 @@ from dbpcfg.report.goldtrees import Gold, gold_of
 from dbpcfg.report.others import read_comparison
 
 __all__ = [
-    *("Gold", "as_page", "check_free", "collect", "finished_run", "gold_of"),
-    *("read_comparison", "write_page"),
+    "Gold",
+    "as_page",
+    "check_free",
+    "collect",
+    "finished_run",
+    "gold_of",
+    "read_comparison",
+    "write_page",
 ]

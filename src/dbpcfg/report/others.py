@@ -38,6 +38,8 @@ def read_comparison(directory: Path) -> dict[str, Any]:
 def _picked(content: dict[str, Any]) -> dict[str, Any]:
     corpus = content["corpus"]
     systems = [_system(one) for one in content["systems"]]
+    if not systems:
+        raise ValueError("there is no system in it")
     # The best first, among equals in their order; those without a score last.
     systems.sort(key=lambda one: math.inf if one["f1"]["mean"] is None else -one["f1"]["mean"])
     return {

@@ -107,7 +107,7 @@ def look_into(
 
 
 @kernel
-def below_deepest(batch: Ints, depth: int, G: Tables, cells: Floats, v: Floats, W: Descent) -> None:
+def below_deepest(batch: Ints, G: Tables, cells: Floats, v: Floats, W: Descent) -> None:
     """From level (R,D), once it has all that comes from others, to itself and to words::
 
     v(R,D,b,i+1,j) += Σ_c v(R,D,c,i,j) A_w[c, b]
@@ -187,7 +187,7 @@ def outside_of_batch(
         if rows:
             look_into(rows, n, width, depth, G, cells, v, W)
     if depth:
-        below_deepest(batch, depth, G, cells, v, W)
+        below_deepest(batch, G, cells, v, W)
     add_products(batch, depth, G, cells, v, least, totals, span_of, weights)
 
 

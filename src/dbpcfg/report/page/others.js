@@ -24,7 +24,7 @@ function showOthers({ others }) {
     ], others.systems, (one) => isBest(others, one) ? "chosen" : null),
     el("p", { class: "small" }, `Of ${whole(others.corpus.sentences)} sentences, ${whole(others.corpus.words)} words without punctuation. `
       + "Seconds are by the clock, the mean over runs; MB is the most memory that any run held. Signature: ", el("code", {}, others.signature)),
-    failures(others.systems), chart, tests(others.tests),
+    ...failures(others.systems), chart, ...tests(others.tests),
     el("h3", {}, "What they are"), pairs(others.systems.map((one) => [one.name, one.about])));
   addEventListener("resize", () => chart.redraw());
 }
@@ -58,22 +58,21 @@ function tests(rows) {
   ], rows), el("p", { class: "small" }, "Of several runs the one of median F1 is compared (of two the lower): p is about these runs, the spread about others. No correction is made for the number of tests.")];
 }
 
-function drawSystems({ systems, own, category }) {
+function drawSystems({ systems, own }) {
   const width = pageWidth(820), step = 30, top = own ? 26 : 10, bottom = 44, right = 56;
   const height = top + step * systems.length + bottom;
   const most = 0.36 * width;
-  const named = systems.map((one, n) => shortened(one.name, most - 16));
+  const named = systems.map((one) => shortened(one.name, most - 16));
   const left = Math.max(48, ...named.map((name) => measure(name, "12px") + 16));
   const known = systems.filter((one) => one.f1.mean !== null);
   const reached = [...known.flatMap((one) => [one.f1.min, one.f1.max]), ...(own ? [own.f1] : [])].map((f1) => 100 * f1);
   const [low, high] = reached.length ? range(reached, 0.12) : [0, 100];
   const p = plane({ width, height, left, right, top, bottom, xs: [Math.max(0, low), Math.min(100, high)], ys: [systems.length, 0], yTicks: [], xLabel: "F1 (%)", yLabel: "" });
-  const row = (n) => top + step * (n + 0.5);
   return drawing(width, height, "F1 of every system with its range over runs", p.parts,
     own ? [svg("path", { class: "burn", d: `M${p.x(100 * own.f1)},${top - 4}V${height - bottom}` }),
       svg("text", { class: "soft middle", x: p.x(100 * own.f1), y: top - 10 }, `this run ${percent(own.f1)}`)] : null,
     systems.map((one, n) => {
-      const y = row(n), best = n === 0, { mean, min, max } = one.f1;
+      const y = top + step * (n + 0.5), best = n === 0, { mean, min, max } = one.f1;
       const name = svg("text", { class: best ? "end strong" : "end", x: left - 10, y: y + 4 }, named[n], svg("title", {}, one.name));
       const line = svg("path", { class: "grid", d: `M${left},${y}H${width - right}` });
       if (mean === null) return [line, name, svg("text", { class: "soft", x: left + 8, y: y - 3 }, "no score")];
