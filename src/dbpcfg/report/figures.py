@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 KINDS = ("pdf", "svg")
 MOST_LABELS = 22
+LONGEST_NAME = 40
+"""Letters of a system's name, at most: the plot must have room beside it."""
 
 Draw = Callable[[dict[str, Any], "Axes"], None]
 
@@ -175,9 +177,9 @@ def _systems(data: dict[str, Any], axes: Axes) -> None:
         axes.plot(mean, row, "D" if best else "o", color=colour, mfc=colour if best else "white")
     own = data["others"]["own"]
     if own is not None:
-        axes.axvline(100 * own["f1"], color=SOFT, linestyle="--", linewidth=0.75)
-    axes.set_yticks(range(len(systems)), [one["name"] for one in systems])
-    axes.set_xlabel(f"F1 (%), range over runs{' (dashed: the run)' if own else ''}")
+        axes.axvline(100 * own["f1"], color=SOFT, linestyle=":", linewidth=0.75)
+    axes.set_yticks(range(len(systems)), [_short(one["name"]) for one in systems])
+    axes.set_xlabel(f"F1 (%), range over runs{' (dotted: the run)' if own else ''}")
     axes.margins(x=0.1, y=0.5 / max(1, len(systems)))
 
 
@@ -195,6 +197,10 @@ _FIGURES: dict[str, tuple[Draw, Callable[[dict[str, Any]], bool]]] = {
 
 def _met(data: dict[str, Any], which: str) -> bool:
     return bool(data["meanings"] and data["meanings"][which]["labels"])
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
 
 
 def _any_score(others: dict[str, Any] | None) -> bool:

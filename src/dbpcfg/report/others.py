@@ -24,6 +24,11 @@ def read_comparison(directory: Path) -> dict[str, Any]:
         raise DbpcfgError(
             f"{directory} {what}; give the directory that `dbpcfg compare --out` wrote"
         )
+    if not any((directory / name).exists() for name in ("task.json", "comparison.json")):
+        raise DbpcfgError(
+            f"{directory} is not a comparison: it has no comparison.json; give the directory that "
+            "`dbpcfg compare --out` wrote"
+        )
     content = comparison_data(directory)
     try:
         return _picked(content)
@@ -40,6 +45,7 @@ def _picked(content: dict[str, Any]) -> dict[str, Any]:
     systems = [_system(one) for one in content["systems"]]
     if not systems:
         raise ValueError("there is no system in it")
+    tests = [_test(one) for one in content["tests"]]
     # The best first, among equals in their order; those without a score last.
     systems.sort(key=lambda one: math.inf if one["f1"]["mean"] is None else -one["f1"]["mean"])
     return {
@@ -52,7 +58,7 @@ def _picked(content: dict[str, Any]) -> dict[str, Any]:
         "signature": _text(content["signature"]),
         "category": _text(content["category"]),
         "systems": systems,
-        "tests": [_test(one) for one in content["tests"]],
+        "tests": sorted(tests, key=lambda one: (one["difference"] is None, one["difference"])),
     }
 
 

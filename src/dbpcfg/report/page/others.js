@@ -5,15 +5,15 @@ function showOthers({ others }) {
   const section = el("section", { id: "others", "aria-labelledby": "others-title" }, el("h2", { id: "others-title" }, "Other systems"));
   byId("scores").after(section);
   document.querySelector("nav a[href='#scores']").parentNode.after(el("li", {}, el("a", { href: "#others" }, "Other systems")));
-  const several = others.systems.some((one) => one.runs > 1);
+  const varies = (key) => key !== "seconds" && others.systems.some((one) => one[key].sd !== null);
   const measured = (name, key, show) => ({ name, number: true, show: (one) => [show(one[key].mean),
-    several && key !== "seconds" ? el("span", { class: "spread" }, one[key].sd === null ? "" : `± ${show(one[key].sd)}`) : null] });
+    varies(key) ? [" ", el("span", { class: "spread" }, one[key].sd === null ? "" : `± ${show(one[key].sd)}`)] : null] });
   const chart = figure("F1 of every system", "systems", () => drawSystems(others),
     ["A mark is the mean over runs, a bar goes from the least to the greatest run; the filled diamond is the best by mean F1.",
-      others.own ? " The dashed upright line is the selected chain of this run, on the same trees by the same convention." : ""].join(""));
+      others.own ? " The dotted upright line is the selected chain of this run, on the same trees by the same convention." : ""].join(""));
   section.append(
     sameText(others),
-    table(`In percent${several ? ", mean ± standard deviation over runs" : ""}; ${others.category}: recall of gold ${others.category}s of two words or more`, [
+    table(`In percent${varies("f1") ? ", mean ± standard deviation over runs" : ""}; ${others.category}: recall of gold ${others.category}s of two words or more`, [
       { name: "system", show: (one) => isBest(others, one) ? `${one.name} ★ best` : one.name },
       { name: "runs", number: true, show: (one) => whole(one.runs) },
       measured("precision", "precision", percent), measured("recall", "recall", percent), measured("F1", "f1", percent),
@@ -62,8 +62,8 @@ function drawSystems({ systems, own }) {
   const width = pageWidth(820), step = 30, top = own ? 26 : 10, bottom = 44, right = 56;
   const height = top + step * systems.length + bottom;
   const most = 0.36 * width;
-  const named = systems.map((one) => shortened(one.name, most - 16));
-  const left = Math.max(48, ...named.map((name) => measure(name, "12px") + 16));
+  const named = systems.map((one) => shortened(one.name, most - 18));
+  const left = Math.max(48, ...named.map((name) => nameWidth(name) + 18));
   const known = systems.filter((one) => one.f1.mean !== null);
   const reached = [...known.flatMap((one) => [one.f1.min, one.f1.max]), ...(own ? [own.f1] : [])].map((f1) => 100 * f1);
   const [low, high] = reached.length ? range(reached, 0.12) : [0, 100];
@@ -84,9 +84,11 @@ function drawSystems({ systems, own }) {
     }));
 }
 
+const nameWidth = (name) => measure(name, "650 12px");
+
 function shortened(name, room) {
   const letters = [...name];
-  if (measure(name, "12px") <= room) return name;
-  while (letters.length > 1 && measure(`${letters.join("")}…`, "12px") > room) letters.pop();
+  if (nameWidth(name) <= room) return name;
+  while (letters.length > 1 && nameWidth(`${letters.join("")}…`) > room) letters.pop();
   return `${letters.join("")}…`;
 }
