@@ -241,6 +241,17 @@ def test_names_in_the_figure_stay_within_it(shown):
             assert box["x"] + box["width"] <= frame["x"] + frame["width"]
 
 
+def test_nothing_is_cut_off_in_print(browser, directory, run, run_path, tmp_path):
+    write_page(
+        collect(run, run_path, comparison=read_comparison(directory)), tmp_path / "page.html"
+    )
+    found = Opened(browser, tmp_path / "page.html", width=718)  # A4 with the usual margins
+    found.tab.emulate_media(media="print")
+    for table in found.tab.locator("#others table").all():
+        box = table.bounding_box()
+        assert box["x"] + box["width"] <= 718 - 24  # and those of the page
+
+
 def test_without_a_comparison_there_is_no_section(browser, page):
     found = Opened(browser, page)
     assert "Other systems" not in found.texts("nav.sections a")

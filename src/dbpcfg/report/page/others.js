@@ -6,8 +6,10 @@ function showOthers({ others }) {
   byId("scores").after(section);
   document.querySelector("nav a[href='#scores']").parentNode.after(el("li", {}, el("a", { href: "#others" }, "Other systems")));
   const varies = (key) => key !== "seconds" && others.systems.some((one) => one[key].sd !== null);
-  const measured = (name, key, show) => ({ name, number: true, show: (one) => [show(one[key].mean),
-    varies(key) ? [" ", el("span", { class: "spread" }, one[key].sd === null ? "" : `± ${show(one[key].sd)}`)] : null] });
+  // Means stand below each other, and below their heading, whether or not a spread follows.
+  const followed = (key, spread) => varies(key) ? [" ", el("span", { class: "spread" }, spread)] : null;
+  const measured = (name, key, show) => ({ name: [name, followed(key, "")], number: true,
+    show: (one) => [show(one[key].mean), followed(key, one[key].sd === null ? "" : `± ${show(one[key].sd)}`)] });
   const chart = figure("F1 of every system", "systems", () => drawSystems(others),
     ["A mark is the mean over runs, a bar goes from the least to the greatest run; the filled diamond is the best by mean F1.",
       others.own ? " The dotted upright line is the selected chain of this run, on the same trees by the same convention." : ""].join(""));
@@ -66,8 +68,8 @@ function drawSystems({ systems, own }) {
   const left = Math.max(48, ...named.map((name) => nameWidth(name) + 18));
   const known = systems.filter((one) => one.f1.mean !== null);
   const reached = [...known.flatMap((one) => [one.f1.min, one.f1.max]), ...(own ? [own.f1] : [])].map((f1) => 100 * f1);
-  const [low, high] = reached.length ? range(reached, 0.12) : [0, 100];
-  const p = plane({ width, height, left, right, top, bottom, xs: [Math.max(0, low), Math.min(100, high)], ys: [systems.length, 0], yTicks: [], xLabel: "F1 (%)", yLabel: "" });
+  const xs = reached.length ? range(reached, 0.12).map((f1) => Math.max(0, Math.min(100, f1))) : [0, 100];
+  const p = plane({ width, height, left, right, top, bottom, xs, ys: [0, 1], xTicks: ticks(...xs, width < 500 ? 4 : 8), yTicks: [], xLabel: "F1 (%)", yLabel: "" });
   return drawing(width, height, "F1 of every system with its range over runs", p.parts,
     own ? [svg("path", { class: "burn", d: `M${p.x(100 * own.f1)},${top - 4}V${height - bottom}` }),
       svg("text", { class: "soft middle", x: p.x(100 * own.f1), y: top - 10 }, `this run ${percent(own.f1)}`)] : null,
