@@ -155,7 +155,7 @@ def test_mistakes(files, tmp_path):
     out = tmp_path / "run"
     for wrong, said in (
         (["--depth", "deep"], "--depth must be a number from 1 up, or 'none'"),
-        (["--depth", "0"], "the depth bound must be at least 1, got 0"),
+        (["--depth", "0"], "--depth must be a number from 1 up, or 'none'"),
         (["--beta", "0"], "beta must be a positive number"),
         (["--restarts", "9"], "take 180 iterations, but samples count from 10 on"),
         (["--gold", files / "text.txt"], "text.txt:1: the sentence has no tree"),

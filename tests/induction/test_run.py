@@ -436,7 +436,7 @@ def test_what_cannot_be():
 @pytest.mark.slow
 def test_a_worker_that_dies(tmp_path, monkeypatch):
     path = tmp_path / "run"
-    monkeypatch.setattr(module, "_as_worker", os.abort)
+    monkeypatch.setattr(module, "leave_signals_to_parent", os.abort)
     with pytest.raises(DbpcfgError, match="a worker process has ended"):
         start(path, workers="processes")
     begin(tmp_path / "other", workers="processes")  # told to stop, that is no error
