@@ -167,11 +167,17 @@ class Decoder:
 
     def brackets(self, sentences: Sequence[Sequence[str]], first: int = 0) -> list[str]:
         """The (first) tree of each sentence as text: much sooner than by way of trees."""
-        names = self.model.grammar.names
-        return [
-            str(Tree(FLAT, words)) if nodes is None else as_brackets(nodes[0], words, names)
-            for words, nodes in zip(sentences, self._nodes(sentences, first))
-        ]
+        found = self._nodes(sentences, first)
+        possible = [s for s, nodes in enumerate(found) if nodes is not None]
+        lines = as_brackets(
+            [nodes[0] for nodes in found if nodes is not None],
+            [sentences[s] for s in possible],
+            self.model.grammar.names,
+        )
+        if len(lines) == len(sentences):
+            return lines
+        written = dict(zip(possible, lines))
+        return [written.get(s) or str(Tree(FLAT, words)) for s, words in enumerate(sentences)]
 
     def parses(self, sentences: Sequence[Sequence[str]], first: int = 0) -> list[list[Parse]]:
         """The trees of each sentence, with their probabilities."""

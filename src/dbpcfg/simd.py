@@ -1,11 +1,12 @@
-"""What the chart's kernels do with single cells, in vector registers.
+"""Products of small matrices, and what else kernels do with cells, in vector registers.
 
-BLAS is unbeaten for the large products of the chart, but takes 100 ns to get going, longer than a
-whole product of a 16 × 5 and a 5 × 16 matrix takes; and there are some hundred thousand of these in
-every iteration. Here they are made in tiles of 4 × 16 numbers that stay in registers, with nothing
-checked and nothing allocated. The tiles are written as LLVM vectors, since the compiler finds them
-in no loop that one can write; LLVM makes of them what the processor has. And unlike functions,
-these take arrays without counting references to them, which takes as long as copying a cell.
+BLAS takes 100 ns to get going, longer than a whole product of a 16 × 5 and a 5 × 16 matrix takes;
+and there are some hundred thousand of these in every iteration. For few rows and few columns, as
+the rules have, it is not at its best either. Here products are made in tiles of 8 × 16 numbers that
+stay in registers, with nothing checked and nothing allocated. The tiles are written as LLVM
+vectors, since the compiler finds them in no loop that one can write; LLVM makes of them what the
+processor has. And unlike functions, these take arrays without counting references to them, which
+takes as long as copying a cell.
 """
 
 from __future__ import annotations
@@ -17,19 +18,23 @@ from typing import Any, cast
 
 import numpy as np
 from llvmlite import ir
+from llvmlite.binding import get_host_cpu_features
 from numba import types
 from numba.core import cgutils
 from numba.core.typing.templates import signature
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
-from dbpcfg.kernels import kernel
+from dbpcfg.kernels import Floats, kernel
 
-LANES = (16, 8, 4)
+WIDE = bool(get_host_cpu_features().get("avx512f"))
+"""Whether there are 32 registers of 512 bits, room for a tile of 8 × 16 numbers."""
+LANES = (16, 8, 4) if WIDE else (8, 4)
 """Widths of tiles; the last one divides the number of columns of every product."""
-HEIGHTS = (8, 4, 2, 1)
-"""Heights of tiles; 8 in single precision only, where a tile of 4 does not fill the registers."""
+HEIGHTS = (8, 4, 2, 1) if WIDE else (4, 2, 1)
 CACHE_LINE = 64
+NEAR = 2**20
+"""Bytes of a matrix that is read again and again: as many as the nearer caches hold."""
 _FLUSH_BITS = 0x8040
 """Denormal results are zero, and denormal operands are."""
 
@@ -96,7 +101,7 @@ def _product(context: Any, builder: Any, sig: Any, args: Sequence[Any], added: b
             _store(builder, builder.load(sums[r]), C, to[r])
 
     done = index(0)
-    for height in HEIGHTS if isinstance(A.type.pointee, ir.FloatType) else HEIGHTS[1:]:
+    for height in HEIGHTS:
         end = builder.and_(rows, index(-height))
         with cgutils.for_range_slice(builder, done, end, index(height), index) as (i, _):
             for j, lanes in _tiles(builder, columns):
@@ -234,6 +239,34 @@ def _spread(builder: Any, number: Any, vector: Any) -> Any:
     first = builder.insert_element(undefined, number, ir.IntType(32)(0))
     everywhere = ir.Constant(ir.VectorType(ir.IntType(32), vector.count), [0] * vector.count)
     return builder.shuffle_vector(first, undefined, everywhere)
+
+
+@kernel
+def product(A: Floats, first: int, last: int, B: Floats, C: Floats) -> None:
+    """C[first:last] = A[first:last] · B, in tiles as long as B is near; by BLAS if it is larger.
+
+    Tiles sum in the same order however many rows there are, so a row of the result does not depend
+    on what it is computed with.
+    """
+    inner, columns = B.shape
+    if B.itemsize * B.size <= NEAR:
+        small_product(
+            A,
+            first * inner,
+            inner,
+            1,
+            B,
+            0,
+            columns,
+            C,
+            first * columns,
+            columns,
+            last - first,
+            columns,
+            inner,
+        )
+    elif last > first:
+        np.dot(A[first:last], B, C[first:last])
 
 
 @kernel

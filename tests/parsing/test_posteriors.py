@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbpcfg.corpus.encoded import Encoded
+from dbpcfg.errors import TreeSyntaxError
 from dbpcfg.grammar.pcfg import draw_from_prior
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.decode import minimum_bayes_risk
@@ -107,11 +108,16 @@ def test_trees_of_least_risk(seed):
             return float(sum(marginals[i, j].sum() for i, j, _ in nodes))
 
         assert gain(trees[s]) == pytest.approx(gain(minimum_bayes_risk(marginals)), abs=1e-6)
-        names = ("A", "B", "C")
-        assert as_brackets(trees[s], text[s], names) == str(as_tree(trees[s], text[s], names))
+    names, every = ("A", "B", "C"), range(len(text))
+    lines = as_brackets([trees[s] for s in every], [text[s] for s in every], names)
+    assert lines == [str(as_tree(trees[s], text[s], names)) for s in every]
 
 
 def test_brackets_in_words():
-    text = Encoded.from_sentences([["(", "a"]])
-    trees = least_risk(text, np.ones((3, 1)))
-    assert as_brackets(trees[0], text[0], ["X"]) == "(X (X -LRB-) (X a))"
+    text = Encoded.from_sentences([["(", "a"], ["b"]])
+    trees = least_risk(text, np.ones((4, 1)))
+    lines = as_brackets([trees[0], trees[1]], [text[0], text[1]], ["X"])
+    assert lines == ["(X (X -LRB-) (X a))", "(X b)"]
+    assert as_brackets([], [], ["X"]) == []
+    with pytest.raises(TreeSyntaxError, match="white space"):
+        as_brackets([trees[1]], [["b c"]], ["X"])

@@ -21,7 +21,7 @@ import numpy as np
 
 from dbpcfg.errors import GrammarError
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.kernels import Floats
+from dbpcfg.kernels import Floats, kernel
 
 
 def check_depth(depth: int) -> int:
@@ -41,29 +41,32 @@ def right_child(level: int) -> int:
     return level + (level + 1) % 2
 
 
+@kernel
 def absorption(transition: Floats, leaving: Floats, rewards: Floats) -> Floats:
-    """Least non-negative solution x of x = transition · x + rewards.
+    """Least non-negative solution x of x = transition · x + rewards, a system for each column.
 
     ``leaving`` is what each row of ``transition`` lacks to one. Knowing it apart, elimination needs
     no subtraction (Grassmann, Taksar and Heyman 1985), so small probabilities keep all their
     digits. Categories that can never leave have x = 0.
     """
-    P, leaving, x = transition.copy(), leaving.copy(), rewards.astype(float)
+    P, leaving, x = transition.copy(), leaving.copy(), rewards.copy()
     K = len(P)
     for k in range(K - 1, -1, -1):
         out = P[k, :k].sum() + leaving[k]  # = 1 − P[k, k], without the subtraction
         if out <= 0.0:
-            P[k], x[k] = 0.0, 0.0
+            P[k] = 0.0
+            x[k] = 0.0
             continue
         P[k, :k] /= out
         x[k] /= out
         leaving[k] /= out
         into = P[:k, k].copy()
         P[:k, :k] += np.outer(into, P[k, :k])
-        x[:k] += np.multiply.outer(into, x[k])
+        x[:k] += np.outer(into, x[k])
         leaving[:k] += into * leaving[k]
     for k in range(1, K):
-        x[k] += P[k, :k] @ x[:k]
+        for j in range(k):
+            x[k] += P[k, j] * x[j]
     return x
 
 

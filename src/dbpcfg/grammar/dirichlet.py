@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from dbpcfg.elementary import exp_negative, log
-from dbpcfg.kernels import Floats, kernel, part_of_kernel
+from dbpcfg.kernels import Floats, in_pieces, kernel, part_of_kernel
 from dbpcfg.philox import Stream, uniform_pair
 
 
@@ -98,20 +98,30 @@ def probabilities(logs: Floats) -> None:
         logs[x] /= total
 
 
-@kernel
-def dirichlet_rows(parameters: Floats, stream: Stream, first_item: int) -> Floats:
+def dirichlet_rows(parameters: Floats, stream: Stream, first_item: int, threads: int = 1) -> Floats:
     """Draw one row of probabilities for each row of positive ``parameters``.
 
-    Entry (r, x) uses the counter item ``first_item + r · columns + x``. Most parameters are β
-    alone, of rules that were never used.
+    Entry (r, x) uses the counter item ``first_item + r · columns + x``.
     """
-    rows, columns = parameters.shape
-    drawn = np.empty((rows, columns))
-    for r in range(rows):
+    drawn = np.empty_like(parameters)
+
+    def work(first: int, last: int) -> None:
+        draw_rows(first, last, parameters, stream, first_item, drawn)
+
+    in_pieces(work, len(parameters), threads)
+    return drawn
+
+
+@kernel
+def draw_rows(
+    first: int, last: int, parameters: Floats, stream: Stream, first_item: int, drawn: Floats
+) -> None:
+    """Some of the rows. Most parameters are β alone, of rules that were never used."""
+    columns = parameters.shape[1]
+    for r in range(first, last):
         item = first_item + r * columns
         small_gammas(parameters[r], stream, item, drawn[r])
         for x in range(columns):
             if parameters[r, x] >= 1.0:
                 drawn[r, x] = log_gamma_variate(parameters[r, x], stream, item + x)
         probabilities(drawn[r])
-    return drawn

@@ -148,7 +148,9 @@ class Grammar:
         return total
 
 
-def draw_grammar(counts: Counts, beta: float, vocabulary: Vocabulary, numbers: Stream) -> Grammar:
+def draw_grammar(
+    counts: Counts, beta: float, vocabulary: Vocabulary, numbers: Stream, threads: int = 1
+) -> Grammar:
     """Draw π and every row of G from Dirichlet(counts + β)."""
     if not SMALLEST_BETA <= beta < np.inf:
         raise GrammarError(f"beta must be a positive number, {SMALLEST_BETA} or more, got {beta}")
@@ -156,7 +158,7 @@ def draw_grammar(counts: Counts, beta: float, vocabulary: Vocabulary, numbers: S
         raise GrammarError("a rule cannot have been used fewer than 0 times")
     K = len(counts.root)
     rows = counts.rows.astype(np.float64) + beta
-    G = dirichlet_rows(rows, numbers, 0)
+    G = dirichlet_rows(rows, numbers, 0, threads)
     root = dirichlet_rows(counts.root[np.newaxis].astype(np.float64) + beta, numbers, rows.size)
     return Grammar(
         root=root[0],

@@ -179,7 +179,8 @@ def step(state: State, corpus: Encoded, settings: Settings, threads: int = 1) ->
     beta = state.beta
     if settings.sample_beta:
         beta = draw_beta(counts, beta, numbers_for(Purpose.BETA))
-    grammar = draw_grammar(counts, beta, corpus.vocabulary, numbers_for(Purpose.GRAMMAR))
+    numbers = numbers_for(Purpose.GRAMMAR)
+    grammar = draw_grammar(counts, beta, corpus.vocabulary, numbers, threads)
     return State(state.iteration + 1, grammar, beta, derivations, float(logs.sum()))
 
 

@@ -20,7 +20,7 @@ from dbpcfg.parsing.nbest import Logs, best_trees
 from dbpcfg.parsing.spans import least_risk as decoded
 from dbpcfg.philox import stream
 
-NEGLIGIBLE = 1e-3
+NEGLIGIBLE = 3e-3
 _NO_CHAIN = 2**24 - 1
 """Random numbers of a chain that no run has: those of the others drew the run's own trees."""
 

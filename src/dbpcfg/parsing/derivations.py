@@ -109,17 +109,28 @@ def as_tree(nodes: Ints, words: Sequence[str], names: Sequence[str] = ()) -> Tre
     return waiting[0]
 
 
-def as_brackets(nodes: Ints, words: Sequence[str], names: Sequence[str]) -> str:
-    """The tree in brackets, as ``str(as_tree(…))`` writes it, without making the tree."""
-    ends = np.bincount(nodes[:, END], minlength=len(words) + 1).tolist()
-    pieces = []
-    for start, end, category in nodes.tolist():
-        if end - start == 1:
-            closing = ")" * ends[end]
-            pieces.append(f"({names[category]} {writable(words[start], 'word')}{closing}")
-        else:
-            pieces.append(f"({names[category]}")
-    return " ".join(pieces)
+def as_brackets(
+    trees: Sequence[Ints], sentences: Sequence[Sequence[str]], names: Sequence[str]
+) -> list[str]:
+    """Trees in brackets, as ``str(as_tree(…))`` writes them: all at once, without making trees."""
+    if not trees:
+        return []
+    words = [word for sentence in sentences for word in sentence]
+    text = " ".join(words)
+    if "(" in text or ")" in text or len(text.split()) != len(words):
+        words = [writable(word, "word") for word in words]
+    nodes, sizes = np.concatenate(trees), np.array([len(tree) for tree in trees])
+    ends = np.cumsum(sizes)
+    width = nodes[:, END] - nodes[:, START]
+    leaves = np.flatnonzero(width == 1)
+    # After a word come as many brackets as nodes end with it: numbered through all sentences.
+    shift = np.repeat(np.cumsum([0, *(len(s) for s in sentences[:-1])]), sizes)
+    closing = np.bincount(nodes[:, END] + shift - 1, minlength=len(words))
+    pieces = np.array([f"({name}" for name in names], dtype=object)[nodes[:, CATEGORY]]
+    brackets = np.array([")" * n for n in range(int(closing.max()) + 1)], dtype=object)
+    pieces[leaves] += " " + np.array(words, dtype=object) + brackets[closing]
+    listed = pieces.tolist()
+    return [" ".join(listed[end - size : end]) for size, end in zip(sizes.tolist(), ends.tolist())]
 
 
 @lru_cache(maxsize=256)

@@ -24,7 +24,7 @@ from dbpcfg.parsing.chart.layout import (
     right_level,
     settle,
 )
-from dbpcfg.simd import aligned, copy_cell, small_product
+from dbpcfg.simd import aligned, copy_cell, product, small_product
 
 BLOCK = 48
 """Spans whose sums over split points are multiplied by G together."""
@@ -49,7 +49,7 @@ class Workspace(NamedTuple):
     """Room that the inside passes of one batch after another need."""
 
     outer: Floats  # [row, ab]    sums over split points, of a block of spans
-    product: Floats  # [row, c]   G applied to them
+    applied: Floats  # [row, c]   G applied to them
     rows: Ints  # [row, 4]        which sentence, level and start, and the sum's exponent
     steps: Floats  # [i, bc]      A_w of each word
     vectors: Floats  # [i, c]     each word's vector
@@ -125,8 +125,7 @@ def deepest_right_nodes(
     for m in range(sentences):
         for i in range(1, n):
             copy_cell(emission, batch[m, i] * K, vectors, i * K, K, least, most)
-        if n > 2:
-            np.dot(vectors[1 : n - 1], by_left, steps[1 : n - 1])
+        product(vectors, 1, n - 1, by_left, steps)
         here, before = 0, len(spans) // 2 * K  # the halves take turns
         copy_cell(vectors, (n - 1) * K, spans, before, K, least, most)
         for i in range(n - 2, 0, -1):
@@ -157,15 +156,15 @@ def apply_rules(
     W: Workspace,
 ) -> None:
     """Multiply a block of sums over split points by G, and put the results into their cells."""
-    product, placed, scaled = W.product, W.rows, W.scaled
+    applied, placed, scaled = W.applied, W.rows, W.scaled
     levels, size, K = cells.shape[1:]
     least, most = W.fair[0], W.fair[1]
-    np.dot(W.outer[:rows], G.by_children, product[:rows])
+    product(W.outer, 0, rows, G.by_children, applied)
     for row in range(rows):
         m, level, i, exponent = placed[row, 0], placed[row, 1], placed[row, 2], placed[row, 3]
         cell = cell_of(n, level, i, i + width)
         to = ((m * levels + level) * size + cell) * K
-        if not copy_cell(product, row * K, cells, to, K, least, most):
+        if not copy_cell(applied, row * K, cells, to, K, least, most):
             exponent = settle(cells[m, level, cell], exponent)
             scaled[0] |= exponent != 0 and exponent != EMPTY
         exponents[m, level, cell] = exponent

@@ -47,7 +47,7 @@ class ChartParser:
         self.threads = threads
         self.precision = precision
         self._depth = 0 if depth is None else check_depth(depth)
-        self._tables = tables(grammar, precision)
+        self._tables, self._shifted = tables(grammar, precision), False
         self.log_fitting_mass = (
             0.0
             if depth is None
@@ -157,9 +157,10 @@ class ChartParser:
     def _tables_for(self, corpus: Encoded) -> Tables:
         """The tables, scaled so that in single precision most charts need no exponents.
 
-        Some sentences show how many bits a word costs.
+        Some sentences of the first corpus show how many bits a word costs. Scaling by powers of
+        two changes no digit.
         """
-        if self.precision == "double" or not len(corpus):
+        if self.precision == "double" or not len(corpus) or self._shifted:
             return self._tables
         some = np.unique(np.linspace(0, len(corpus) - 1, PILOTS).astype(np.int64))
         pilots = corpus.chosen(some)
@@ -168,7 +169,9 @@ class ChartParser:
         possible = np.isfinite(logs)
         lost = scales[possible] - logs[possible]
         bits = lost / pilots.lengths[possible] / math.log(2.0)
-        return shifted(self._tables, round(float(np.median(bits)))) if len(bits) else self._tables
+        if len(bits):
+            self._tables, self._shifted = shifted(self._tables, round(float(np.median(bits)))), True
+        return self._tables
 
     def _batches(self, corpus: Encoded) -> Batches:
         return batches(corpus, len(self._tables.root), self._depth)

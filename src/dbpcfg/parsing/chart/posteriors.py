@@ -45,6 +45,7 @@ from dbpcfg.simd import (
     aligned,
     cell_product,
     copy_cell,
+    product,
     round_to_zero,
     small_product,
 )
@@ -93,8 +94,8 @@ def look_into(
     """Pass v of some spans on to the spans of their children."""
     levels, size, K = cells.shape[1:]
     pairs, turned, placed = W.pairs, W.turned, W.rows
-    np.dot(W.above[:rows], G.by_parent, pairs[:rows])
-    np.dot(W.above[:rows], G.by_right.reshape(K, K * K), turned[:rows])
+    product(W.above, 0, rows, G.by_parent, pairs)
+    product(W.above, 0, rows, G.by_right.reshape(K, K * K), turned)
     for row in range(rows):
         m, level, i = placed[row, 0], placed[row, 1], placed[row, 2]
         l, r, at = left_level(level, depth), right_level(level, depth), row * K * K
@@ -124,7 +125,7 @@ def below_deepest(batch: Ints, G: Tables, cells: Floats, v: Floats, W: Descent) 
         at, over = (m * levels + level) * size, (m * (levels + 1) + level) * size
         for i in range(1, n - 1):
             copy_cell(emission, batch[m, i] * K, vectors, i * K, K, 0.0, 0.0)
-        np.dot(vectors[1 : n - 1], G.by_left_child, steps[1 : n - 1])
+        product(vectors, 1, n - 1, G.by_left_child, steps)
         for i in range(1, n - 1):
             rows = n - i - 1  # j from i + 2 to n
             for j in range(i + 2, n + 1):
@@ -137,7 +138,7 @@ def below_deepest(batch: Ints, G: Tables, cells: Floats, v: Floats, W: Descent) 
                 cell = right_cell(i + 1, j)
                 for b in range(K):
                     v[m, level, cell, b] += after[j - i - 2, b]
-        np.dot(both[1 : n - 1], G.by_right.reshape(K * K, K), leaves[1 : n - 1])
+        product(both, 1, n - 1, G.by_right.reshape(K * K, K), leaves)
         for i in range(1, n - 1):
             to = ((m * (levels + 1) + levels) * size + left_cell(n, i, i + 1)) * K
             copy_cell(leaves, i * K, v, to, K, 0.0, 0.0)
@@ -220,14 +221,14 @@ def add_products(
                     if mass > least[m]:
                         span = span_of[m] + i * n - i * (i - 1) // 2 + width - 1
                         for c in range(weights.shape[1]):
-                            product = cells[m, level, cell, c] * v[m, level, cell, c]
-                            weights[span, c] += product * share
+                            both = cells[m, level, cell, c] * v[m, level, cell, c]
+                            weights[span, c] += both * share
         if depth:
             for i in range(1, n - 1):  # (L,D+1), whose spans are words
                 cell, span = left_cell(n, i, i + 1), span_of[m] + i * n - i * (i - 1) // 2
                 for c in range(weights.shape[1]):
-                    product = emission[batch[m, i], c] * v[m, levels, cell, c]
-                    weights[span, c] += product * share
+                    both = emission[batch[m, i], c] * v[m, levels, cell, c]
+                    weights[span, c] += both * share
 
 
 @kernel
