@@ -126,13 +126,8 @@ def test_what_is_no_model(tmp_path):
         dbpcfg.load(tmp_path / "none")
     with pytest.raises(GrammarError, match="is one grammar"):
         dbpcfg.load(tmp_path / "g.tsv", samples=True)
-    stopped = []
-
-    def stop() -> bool:
-        stopped.append(True)
-        return len(stopped) > 1
-
-    dbpcfg.induce(SENTENCES, K=3, chains=2, out=tmp_path / "run", stopping=stop)
+    endless = {"iterations": 10**7, "checkpoint": 0, "stopping": lambda: True}
+    dbpcfg.induce(SENTENCES, K=3, chains=2, out=tmp_path / "run", **endless)
     with pytest.raises(GrammarError, match="not finished: go on with it by `dbpcfg resume"):
         dbpcfg.load(tmp_path / "run")
 

@@ -108,7 +108,7 @@ def test_before_the_first_word_and_at_the_end(model):
         first, last = rows[0], rows[-1]
         assert (first.depth, first.store, first.store_probability) == (0.0, "-", 1.0)
         assert first.store_entropy == 0.0
-        assert first.fork == 1.0
+        assert first.fork == pytest.approx(1.0, abs=1e-12)
         assert math.isnan(last.fork)
         assert math.isnan(last.join)
         assert last.surprisal == pytest.approx(-math.log2(last.end_probability))
