@@ -26,6 +26,10 @@ Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
 
 
+PIECES = 6
+"""For each thread: more balance the work better, fewer allocate less."""
+
+
 def kernel(function: Function) -> Function:
     """Compile a function of arrays and numbers; division by zero follows IEEE 754."""
     compiled = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
@@ -84,7 +88,7 @@ def in_pieces(work: Callable[[int, int], None], items: int, threads: int) -> Non
             work(0, items)
             return
         # Small pieces, so that no thread is left with a long one at the end.
-        pieces = np.linspace(0, items, min(items, 16 * threads) + 1).astype(int).tolist()
+        pieces = np.linspace(0, items, min(items, PIECES * threads) + 1).astype(int).tolist()
         with ThreadPoolExecutor(threads) as pool:
             for _ in pool.map(work, pieces[:-1], pieces[1:]):
                 pass
