@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numba import njit
 
+from dbpcfg import simd
 from dbpcfg.kernels import Floats, kernel
 from dbpcfg.simd import (
     CACHE_LINE,
@@ -108,3 +110,17 @@ def test_aligned(dtype):
         assert (array.dtype, array.shape) == (dtype, (size,))
         assert array.ctypes.data % CACHE_LINE == 0
         assert array.flags.c_contiguous
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_tiles_of_processors_with_narrower_registers(dtype, monkeypatch):
+    monkeypatch.setattr(simd, "LANES", (8, 4))
+    monkeypatch.setattr(simd, "HEIGHTS", (4, 2, 1))
+    narrow = njit(product.py_func)  # compiled anew, with these tiles
+    rng = np.random.default_rng(0)
+    for rows, columns, inner in ((1, 4, 3), (7, 12, 5), (9, 28, 16), (16, 16, 1)):
+        A, B = rng.normal(size=(rows, inner)), rng.normal(size=(inner, columns))
+        C = np.full((rows + 2, columns), 7, dtype)
+        narrow(A.astype(dtype), B.astype(dtype), C, False)
+        np.testing.assert_allclose(C[1:-1], A @ B, atol=100 * float(np.finfo(dtype).eps))
+        assert (C[[0, -1]] == 7).all()

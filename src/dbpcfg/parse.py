@@ -135,8 +135,8 @@ def _words(sentence: Words) -> tuple[str, ...]:
 class Decoder:
     """A model and a method, ready for batches of sentences.
 
-    What a sentence is given does not depend on the others, and only ``sample`` looks at its number
-    in the text.
+    What a sentence is given does not depend on the others, but for rounding where posteriors are in
+    single precision, and only ``sample`` looks at its number in the text.
     """
 
     def __init__(

@@ -32,6 +32,7 @@ WIDE = bool(get_host_cpu_features().get("avx512f"))
 LANES = (16, 8, 4) if WIDE else (8, 4)
 """Widths of tiles; the last one divides the number of columns of every product."""
 HEIGHTS = (8, 4, 2, 1) if WIDE else (4, 2, 1)
+"""Their heights, so that a tile of the greatest width and height just stays in registers."""
 CACHE_LINE = 64
 NEAR = 2**20
 """Bytes of a matrix that is read again and again: as many as the nearer caches hold."""
@@ -205,7 +206,7 @@ def _data(context: Any, builder: Any, sig: Any, args: Sequence[Any], position: i
 
 
 def _tiles(builder: Any, columns: Any) -> Iterator[tuple[Any, int]]:
-    """Loops over the columns in vectors of 16, then 8, then 4: where each begins, and its width."""
+    """Loops over the columns in vectors, the widest first: where each begins, and its width."""
     index = columns.type
     done = index(0)
     for lanes in LANES:

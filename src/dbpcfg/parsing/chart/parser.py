@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
 
 import numpy as np
 
@@ -130,7 +131,6 @@ class ChartParser:
         """
         check_vocabulary(self.grammar, corpus)
         cells = first_cells(corpus)
-        exact = self._tables if self.precision == "double" else tables(self.grammar)
         weights = np.zeros((int(cells[-1]), self.grammar.categories))
         logs = np.empty(len(corpus))
         B, G = self._batches(corpus), self._tables_for(corpus)
@@ -145,7 +145,7 @@ class ChartParser:
                 cells,
                 self._depth,
                 G,
-                exact,
+                self._exact,
                 negligible,
                 weights,
                 logs,
@@ -154,11 +154,16 @@ class ChartParser:
         in_pieces(work, len(B.bounds) - 1, self.threads)
         return weights, logs - self.log_fitting_mass
 
+    @cached_property
+    def _exact(self) -> Tables:
+        """The tables in double precision."""
+        return self._tables if self.precision == "double" else tables(self.grammar)
+
     def _tables_for(self, corpus: Encoded) -> Tables:
         """The tables, scaled so that in single precision most charts need no exponents.
 
         Some sentences of the first corpus show how many bits a word costs. Scaling by powers of
-        two changes no digit.
+        two changes no digit of what does not underflow.
         """
         if self.precision == "double" or not len(corpus) or self._shifted:
             return self._tables
@@ -177,12 +182,15 @@ class ChartParser:
         return batches(corpus, len(self._tables.root), self._depth)
 
     def marginals(self, corpus: Encoded, sentence: int) -> Floats:
-        """``[i, j, c]``: the posterior probability of a node c on words i to j − 1."""
+        """``[i, j, c]``: the posterior probability of a node c on words i to j − 1.
+
+        Exact and in double precision, whatever that of the parser.
+        """
         check_vocabulary(self.grammar, corpus)
         words = corpus.tokens[corpus.starts[sentence] : corpus.starts[sentence + 1]]
         n = len(words)
         posterior = np.zeros((n, n + 1, self.grammar.categories))
         with one_blas_thread():
-            log = marginals(words, self._depth, self._tables, posterior)
+            log = marginals(words, self._depth, self._exact, posterior)
         check_parsable(self.grammar, corpus, np.array([log]), first=sentence)
         return posterior
