@@ -101,7 +101,10 @@ def test_lines_of_any_length(tmp_path):
     [
         (b"one\ntwo \xff\n", r"a\.txt:2: found the byte 0xff, which is not UTF-8"),
         (b"one\n\ntwo\0", r"a\.txt:3: found a NUL byte"),
-        (gzip.compress(b"one\n" * 1000)[:-20], r"a\.txt: cannot be read \(Compressed file ended"),
+        (
+            gzip.compress(b"one\n" * 1000, mtime=0)[:-20],
+            r"a\.txt: cannot be read \(Compressed file ended",
+        ),
         (b"\x1f\x8bone", r"a\.txt: cannot be read"),
     ],
 )
