@@ -27,14 +27,15 @@ from textbook import sample as textbook_sample
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.corpus.preparation import Preparation, prepare
 from dbpcfg.corpus.reading import read
-from dbpcfg.induction.gibbs import Settings, State, start, step
-from dbpcfg.kernels import one_blas_thread
-from dbpcfg.model import Model
-from dbpcfg.parse import Decoder, in_batches
+from dbpcfg.files.table import Column, Table
+from dbpcfg.induction.gibbs import State, start, step
+from dbpcfg.induction.settings import Settings
+from dbpcfg.model.decoding import Decoder, in_batches
+from dbpcfg.model.model import Model
+from dbpcfg.numerics.philox import stream
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.leftcorner.parser import LeftCornerParser
-from dbpcfg.philox import stream
-from dbpcfg.tables import Column, Table
+from dbpcfg.runtime.threads import one_blas_thread
 
 
 def best(function: Callable[[], object], repeats: int = 5) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import sys
 
-from dbpcfg.cli import main
+from dbpcfg.cli.app import main
 
 
 class InProcess:

@@ -18,8 +18,8 @@ import pytest
 from typer.main import get_command
 
 import dbpcfg
-from dbpcfg.cli import app
-from dbpcfg.trees import Tree
+from dbpcfg.cli.app import app
+from dbpcfg.trees.tree import Tree
 from tests.command import COMMAND
 
 ROOT = Path(__file__).parents[1]

@@ -11,7 +11,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 from typer.main import get_command
 
-from dbpcfg.cli import app as program
+from dbpcfg.cli.app import app as program
 
 _EXTRA = re.compile(r"\s*\[(.*)\]$")
 """What stands in brackets after a help text: defaults, ranges, whether it must be given."""

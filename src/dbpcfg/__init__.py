@@ -3,18 +3,24 @@
 The model is the depth-bounded PCFG of Jin, Doshi-Velez, Miller, Schuler and Schwartz (TACL 2018).
 Where to find what:
 
-======================  =======================================================================
-``dbpcfg.trees``        the tree type, its spans, brackets in and out
-``dbpcfg.corpus``       readers, preparation, sentences as arrays, synthetic corpora
-``dbpcfg.grammar``      the PCFG, its file format, and its bounding: h, G(s,d), E⁺
-``dbpcfg.parsing``      the chart, the left-corner parser, minimum-Bayes-risk decoding
-``dbpcfg.model``        a learned grammar ready for other text
-``dbpcfg.parse``        trees for other text; so ``.surprisal``, ``.heldout``, ``.generation``
-``dbpcfg.induction``    the Gibbs step, chains, convergence, runs
-``dbpcfg.evaluation``   PARSEVAL, noun phrases, labels, significance, memory depths
-``dbpcfg.rivals``       other ways to get trees, and ``dbpcfg.comparison`` of them all
-``dbpcfg.pictures``     trees as SVG and LaTeX; ``dbpcfg.report``, the page of a run
-======================  =======================================================================
+=====================  ========================================================================
+``dbpcfg.runtime``     threads, processes, progress
+``dbpcfg.numerics``    compiled kernels, vector instructions, random numbers
+``dbpcfg.files``       atomic writing, archives, JSON, tables, checks of what is read
+``dbpcfg.trees``       the tree type, brackets in and out, drawings
+``dbpcfg.corpus``      readers, preparation, sentences as arrays, synthetic corpora
+``dbpcfg.evaluation``  PARSEVAL, noun phrases, labels, significance, memory depths
+``dbpcfg.grammar``     the PCFG, its Dirichlet draws, its bounding: h, G(s,d), E⁺
+``dbpcfg.parsing``     the chart, the left-corner parser, MBR trees, the N best trees
+``dbpcfg.model``       a learned grammar: parse, surprisal, probability, generate, show
+``dbpcfg.induction``   the Gibbs step, chains, convergence, run directories
+``dbpcfg.systems``     every system under one interface: branching, CCL, UPPARSE, our own
+``dbpcfg.comparison``  all systems on one corpus
+``dbpcfg.report``      the page of a run, and figures for papers
+``dbpcfg.cli``         the command line
+=====================  ========================================================================
+
+Each imports only those above it.
 
 The names below are the ones to begin with; they are imported when first used.
 """
@@ -24,22 +30,22 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0.dev0"
+from dbpcfg.version import __version__
 
 if TYPE_CHECKING:
     from dbpcfg.corpus.reading import read
     from dbpcfg.evaluation.evaluate import evaluate
     from dbpcfg.induction.induce import induce, resume
-    from dbpcfg.modelfiles import load
-    from dbpcfg.trees import Tree
+    from dbpcfg.model.model import load
+    from dbpcfg.trees.tree import Tree
 
 __all__ = ["Tree", "__version__", "evaluate", "induce", "load", "read", "resume"]
 
 _HOME = {
-    "Tree": "dbpcfg.trees",
+    "Tree": "dbpcfg.trees.tree",
     "evaluate": "dbpcfg.evaluation.evaluate",
     "induce": "dbpcfg.induction.induce",
-    "load": "dbpcfg.modelfiles",
+    "load": "dbpcfg.model.model",
     "read": "dbpcfg.corpus.reading",
     "resume": "dbpcfg.induction.induce",
 }

@@ -1,5 +1,5 @@
 """``python -m dbpcfg`` is ``dbpcfg``."""
 
-from dbpcfg.cli import main
+from dbpcfg.cli.app import main
 
 main()

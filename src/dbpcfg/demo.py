@@ -26,15 +26,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from dbpcfg.corpus.synthetic import synthetic_trees
-from dbpcfg.drawing import beside, draw
 from dbpcfg.evaluation.evaluate import Evaluation, evaluate
-from dbpcfg.induction.account import run_table
+from dbpcfg.files.table import Column, Table, percent
 from dbpcfg.induction.chain import Chain
+from dbpcfg.induction.chain_table import run_table
 from dbpcfg.induction.induce import induce
 from dbpcfg.induction.run import Run
-from dbpcfg.progress import Progress
-from dbpcfg.tables import Column, Table, percent
-from dbpcfg.trees import Tree
+from dbpcfg.runtime.progress import Progress
+from dbpcfg.trees.terminal import beside, draw
+from dbpcfg.trees.tree import Tree
 
 SENTENCES = 200
 BETA = 0.2
@@ -117,7 +117,7 @@ class Result:
         return sum(score == 1 for score in self.chain_scores)
 
     def _evaluate(self, trees: list[Tree]) -> Evaluation:
-        return evaluate(self.gold, trees, self.run.material.punctuation)
+        return evaluate(self.gold, trees, self.run.corpus.punctuation)
 
 
 def run_demo(
@@ -160,7 +160,7 @@ def _watched(experiment: Experiment, seed: int, quiet: bool) -> Result:
 
 def introduction(result: Result, seed: int) -> str:
     """What is learned from, and how."""
-    it, forms = result.experiment, result.run.material.forms
+    it, forms = result.experiment, result.run.corpus.forms
     return (
         "The paper's centre-embedding experiment\n"
         f"Learned from {len(forms)} sentences of {len(forms.vocabulary)} words, drawn with seed "

@@ -7,8 +7,8 @@ import signal
 import time
 from pathlib import Path
 
-from dbpcfg.rivals.systems import Kind
-from dbpcfg.trees import Tree
+from dbpcfg.systems.registry import Kind
+from dbpcfg.trees.tree import Tree
 
 
 def kind(name: str, stochastic: bool = False, learns: bool = False, **settings) -> Kind:
@@ -85,7 +85,7 @@ class Chosen(Fake):
         self.seed = seed
 
     def trees(self):
-        from dbpcfg.rivals.branching import BranchingSystem
+        from dbpcfg.systems.branching import BranchingSystem
 
         return BranchingSystem(("right", "left", "balanced")[self.seed]).fit(self.sentences).trees()
 

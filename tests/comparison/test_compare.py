@@ -9,16 +9,16 @@ import pytest
 
 from dbpcfg.comparison.compare import compare
 from dbpcfg.comparison.data import as_data, comparison_data
-from dbpcfg.comparison.table import comparison_tables
+from dbpcfg.comparison.tables import comparison_tables
 from dbpcfg.comparison.task import Task
 from dbpcfg.corpus.reading import Corpus, read
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.rivals.branching import BranchingSystem
-from dbpcfg.rivals.ccl import CCL
-from dbpcfg.tables import render
-from dbpcfg.trees import read_trees
+from dbpcfg.files.table import render
+from dbpcfg.systems.branching import BranchingSystem
+from dbpcfg.systems.ccl import CCL
+from dbpcfg.trees.brackets import read_trees
 from tests.comparison.fakes import kind
 
 NEWS = """\

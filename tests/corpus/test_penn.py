@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from dbpcfg.corpus.penn import read_penn
 from dbpcfg.errors import TreeSyntaxError
-from dbpcfg.trees import Tree, read_tree
+from dbpcfg.trees.brackets import read_tree
+from dbpcfg.trees.tree import Tree
 from tests.corpus.fuzz import texts
 
 BANK = """

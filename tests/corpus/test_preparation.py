@@ -10,7 +10,7 @@ from dbpcfg.corpus.preparation import Preparation, prepare
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.writing import lines, without_words
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.trees import read_tree
+from dbpcfg.trees.brackets import read_tree
 
 
 def sentence(text: str) -> Sentence:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from dbpcfg.corpus.reading import Corpus, read
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.trees import read_tree
+from dbpcfg.trees.brackets import read_tree
 
 TEXT = "the cat sat .\n\nit purrs\n"
 PENN = "( (S (NP-SBJ (PRP it)) (VP (VBZ purrs)) (. .)))\n(S (-NONE- *))\n"

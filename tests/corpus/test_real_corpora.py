@@ -7,7 +7,7 @@ import pytest
 
 from dbpcfg.corpus.punctuation import punctuation
 from dbpcfg.corpus.reading import read
-from dbpcfg.trees import read_trees
+from dbpcfg.trees.brackets import read_trees
 
 if "DBPCFG_DATA" not in os.environ:
     pytest.skip("DBPCFG_DATA names no folder with corpora", allow_module_level=True)

@@ -8,7 +8,7 @@ import pytest
 
 from dbpcfg.corpus.synthetic import PATTERNS, synthetic_trees
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.trees import Tree
+from dbpcfg.trees.tree import Tree
 from tests.statistics import LEAST_P, goodness_of_fit
 
 YIELDS = {

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.evaluation.brackets import Pair, pair
-from dbpcfg.trees import Tree, read_tree
+from dbpcfg.trees.brackets import read_tree
+from dbpcfg.trees.tree import Tree
 
 SIGNS = {",", ".", "``", "''", "'", "--"}
 

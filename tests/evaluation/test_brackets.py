@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.brackets import brackets, number_words, pair
-from dbpcfg.trees import read_tree
+from dbpcfg.trees.brackets import read_tree
 from tests.evaluation.helpers import (
     gold_and_predicted,
     marks,

@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbpcfg import __version__
 from dbpcfg.corpus.synthetic import PATTERNS
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.binarise import binarise
 from dbpcfg.evaluation.depths import depth_table, tree_depth
 from dbpcfg.parsing.leftcorner.stores import memory_depth
-from dbpcfg.trees import Tree, read_tree
+from dbpcfg.trees.brackets import read_tree
+from dbpcfg.trees.tree import Tree
+from dbpcfg.version import __version__
 from tests.evaluation.helpers import gold_and_predicted, marks, punctuated
 
 DIRECTIONS = st.sampled_from(["right", "left"])

@@ -12,9 +12,9 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.alignment import AlignmentError
 from dbpcfg.evaluation.evaluate import evaluate
 from dbpcfg.evaluation.parseval import Convention
-from dbpcfg.evaluation.report import comparison_table, evaluation_tables
-from dbpcfg.tables import render
-from dbpcfg.trees import read_tree
+from dbpcfg.evaluation.tables import comparison_table, evaluation_tables
+from dbpcfg.files.table import render
+from dbpcfg.trees.brackets import read_tree
 from tests.evaluation.helpers import marks, sentence
 
 GOLD = [

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbpcfg import __version__
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.parseval import Convention, Skipped, ratios, score, sentence_counts, terms
-from dbpcfg.trees import read_tree
+from dbpcfg.trees.brackets import read_tree
+from dbpcfg.version import __version__
 from tests.evaluation.helpers import branching, gold_and_predicted, marks, naive_spans, punctuated
 
 PAPER = Convention()

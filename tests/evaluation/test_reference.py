@@ -16,8 +16,9 @@ import pytest
 from dbpcfg.evaluation.alignment import has_letter_or_digit
 from dbpcfg.evaluation.evaluate import Evaluation, evaluate
 from dbpcfg.evaluation.parseval import Convention
-from dbpcfg.tables import percent
-from dbpcfg.trees import Tree, read_trees
+from dbpcfg.files.table import percent
+from dbpcfg.trees.brackets import read_trees
+from dbpcfg.trees.tree import Tree
 from tests.evaluation.helpers import branching
 
 DATA = Path(os.environ.get("DBPCFG_DATA", ""))

@@ -17,9 +17,9 @@ from dbpcfg.grammar import derivation
 from dbpcfg.grammar.bounding import containment, fitting_mass, termination
 from dbpcfg.grammar.derivation import draw_from, failed_derivations, generate
 from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import as_nodes
-from dbpcfg.philox import Purpose, stream
 from tests.oracle import all_sentences, all_trees
 from tests.processes import output_of
 from tests.statistics import LEAST_P, goodness_of_fit, same_means
@@ -316,7 +316,7 @@ from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.errors import GrammarError
 from dbpcfg.grammar.derivation import failed_derivations, generate
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.philox import stream
+from dbpcfg.numerics.philox import stream
 
 binary = np.zeros((4, 4, 4))  # all trees are (X0 a (X1 (X2 a a) a)): one more than D = 1 allows
 binary[0, 3, 1] = binary[1, 2, 3] = binary[2, 3, 3] = 1.0

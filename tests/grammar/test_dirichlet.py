@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import beta, gamma, kstest, loggamma
 
 from dbpcfg.grammar.dirichlet import dirichlet_rows, log_gamma_variate
-from dbpcfg.philox import stream
+from dbpcfg.numerics.philox import stream
 from tests.statistics import LEAST_P, goodness_of_fit, same_mean
 
 DRAWS = 20_000

@@ -12,7 +12,7 @@ from hypothesis import given
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.errors import GrammarError
 from dbpcfg.grammar.pcfg import Counts, Grammar, draw_from_prior, draw_grammar
-from dbpcfg.philox import Purpose, stream
+from dbpcfg.numerics.philox import Purpose, stream
 from tests.statistics import LEAST_P, same_mean
 from tests.strategies import grammars
 

@@ -12,9 +12,9 @@ from dbpcfg.grammar.bounding import containment, termination
 from dbpcfg.grammar.derivation import generate
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.grammar.usage import expected_depths, expected_use
-from dbpcfg.model import Model
-from dbpcfg.philox import Purpose, stream
-from dbpcfg.profile import profile
+from dbpcfg.model.categories import profile
+from dbpcfg.model.model import Model
+from dbpcfg.numerics.philox import Purpose, stream
 from tests.parsing.finite import embedding_grammar, finite_grammar
 from tests.statistics import LEAST_P, same_mean
 from tests.strategies import grammars, random_grammar

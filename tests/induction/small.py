@@ -13,9 +13,9 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.induction.chain import Chain, advance, new_chain
 from dbpcfg.induction.convergence import Schedule
-from dbpcfg.induction.gibbs import Settings
-from dbpcfg.model import Model
-from dbpcfg.modelfiles import save_model
+from dbpcfg.induction.settings import Settings
+from dbpcfg.model.files import save_model
+from dbpcfg.model.model import Model
 from tests.strategies import random_grammar
 
 TREES = synthetic_trees("center", sentences=40, vocabulary=4)

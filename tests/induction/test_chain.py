@@ -12,8 +12,9 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.pcfg import draw_from_prior
 from dbpcfg.induction.chain import Chain, Sample, advance, new_chain, trees_of
 from dbpcfg.induction.convergence import Schedule, levelled_off
-from dbpcfg.induction.gibbs import Settings, flattened, start, states
+from dbpcfg.induction.gibbs import flattened, start, states
 from dbpcfg.induction.gold import gold_spans
+from dbpcfg.induction.settings import Settings
 from dbpcfg.parsing import spans
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import Derivations

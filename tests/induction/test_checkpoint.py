@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from dbpcfg.archive import read_archive, write_archive
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.files.archive import read_archive, write_archive
 from dbpcfg.induction import checkpoint
 from dbpcfg.induction.chain import Chain, advance, new_chain
 from dbpcfg.induction.checkpoint import load_chain, save_chain

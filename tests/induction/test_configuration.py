@@ -16,7 +16,7 @@ from dbpcfg.induction.configuration import (
     versions,
 )
 from dbpcfg.induction.convergence import Schedule
-from dbpcfg.induction.gibbs import Settings
+from dbpcfg.induction.settings import Settings
 
 PLAIN = Configuration(Settings(), Schedule(), Preparation())
 FULL = Configuration(

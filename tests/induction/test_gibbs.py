@@ -11,9 +11,10 @@ from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.errors import DbpcfgError, GrammarError
 from dbpcfg.grammar.pcfg import draw_grammar
-from dbpcfg.induction.gibbs import Settings, State, parser_for, start, states, step
+from dbpcfg.induction.gibbs import State, parser_for, start, states, step
+from dbpcfg.induction.settings import Settings
+from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.parsing.leftcorner.stores import memory_depth
-from dbpcfg.philox import Purpose, stream
 
 CORPUS = Encoded.from_sentences(tree.words() for tree in synthetic_trees("center", sentences=60))
 

@@ -14,7 +14,7 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.evaluate import evaluate
 from dbpcfg.induction.gold import gold_spans, load_gold, save_gold
 from dbpcfg.parsing.derivations import Derivations
-from dbpcfg.trees import read_tree
+from dbpcfg.trees.brackets import read_tree
 from tests.evaluation.helpers import gold_and_predicted, marks, punctuated
 from tests.induction.small import CORPUS, TREES, refuses_damage
 from tests.oracle import preorder, shapes

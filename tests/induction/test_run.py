@@ -22,9 +22,10 @@ from dbpcfg.induction import chains
 from dbpcfg.induction import induce as module
 from dbpcfg.induction.chain import Chain, advance
 from dbpcfg.induction.convergence import Schedule
+from dbpcfg.induction.directory import RunDirectory
 from dbpcfg.induction.induce import induce, resume
-from dbpcfg.induction.run import Run, RunDirectory
-from dbpcfg.trees import read_trees
+from dbpcfg.induction.run import Run
+from dbpcfg.trees.brackets import read_trees
 from tests.induction.small import SENTENCES, TREES, chain_bits
 
 OPTIONS = {"K": 3, "chains": 2, "iterations": 30, "sample_beta": True, "exact": True, "seed": 5}
@@ -403,7 +404,7 @@ def test_sentences_as_text(tmp_path):
     run = induce([text.upper() for text in texts], preparation=Preparation(max_length=3), **OPTIONS)
     assert {len(tree) for tree in run.trees()} == {3}
     assert run.trees()[0].words()[0].startswith("A")
-    assert run.material.forms[0][0].startswith("a")
+    assert run.corpus.forms[0][0].startswith("a")
 
 
 def test_reports(tmp_path):

@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.induction.gibbs import Settings, start
+from dbpcfg.induction.gibbs import start
+from dbpcfg.induction.settings import Settings
 from dbpcfg.induction.starts import branching_counts, branching_nodes
+from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.parsing.derivations import Derivations
-from dbpcfg.philox import Purpose, stream
-from dbpcfg.rivals.branching import branching_tree
+from dbpcfg.systems.branching import branching_tree
 from tests.induction.small import CORPUS
 from tests.statistics import LEAST_P, goodness_of_fit
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from dbpcfg.errors import GrammarError, UnparsableError
 from dbpcfg.grammar.bounding import containment, containment_by_iteration, fitting_mass
+from dbpcfg.numerics.philox import stream
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.parsing.leftcorner.parser import LeftCornerParser
-from dbpcfg.philox import stream
 from tests.oracle import Truth, truth
 from tests.strategies import encode, grammars_and_sentences, random_grammar
 

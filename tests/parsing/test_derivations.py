@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.parsing.derivations import Derivations, as_nodes, as_tree, category_name
-from dbpcfg.trees import Tree, read_tree
+from dbpcfg.trees.brackets import read_tree
+from dbpcfg.trees.tree import Tree
 from tests.processes import output_of
 
 K = 4
@@ -154,7 +155,7 @@ import numpy as np
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.parsing.derivations import Derivations, as_nodes
-from dbpcfg.trees import read_tree
+from dbpcfg.trees.brackets import (read_tree)
 
 corpus = Encoded.from_sentences([["a", "b"]])
 tree = Derivations(as_nodes(read_tree("(X0 (X1 a) (X0 b))")), corpus)

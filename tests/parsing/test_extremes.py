@@ -10,10 +10,10 @@ import pytest
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.errors import DbpcfgError, UnparsableError
 from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.numerics.philox import stream
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.leftcorner.parser import LeftCornerParser
 from dbpcfg.parsing.leftcorner.stores import memory_depth
-from dbpcfg.philox import stream
 from tests.strategies import encode, random_grammar
 
 LONG = np.random.default_rng(0).integers(0, 3, 250).tolist()

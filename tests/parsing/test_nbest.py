@@ -12,7 +12,7 @@ from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.heaps import NONE, melded, without_best
 from dbpcfg.parsing.nbest import best_trees, logarithms
-from dbpcfg.parsing.treescores import log_probability
+from dbpcfg.parsing.tree_probability import log_probability
 from tests.oracle import truth
 from tests.strategies import encode, grammars_and_sentences, random_grammar
 

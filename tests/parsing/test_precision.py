@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.pcfg import draw_from_prior
-from dbpcfg.induction.gibbs import Settings, states
+from dbpcfg.induction.gibbs import states
+from dbpcfg.induction.settings import Settings
 from dbpcfg.parsing.chart.parser import ChartParser
 
 TOLERANCE = 1e-5

@@ -10,6 +10,7 @@ import pytest
 
 from dbpcfg.grammar.bounding import bounded_binary, containment, left_corner_expectations
 from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.numerics.philox import stream
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.leftcorner.models import (
     Models,
@@ -22,7 +23,6 @@ from dbpcfg.parsing.leftcorner.models import (
     top_model,
 )
 from dbpcfg.parsing.leftcorner.parser import LeftCornerParser
-from dbpcfg.philox import stream
 from tests.oracle import truth
 from tests.statistics import LEAST_P, goodness_of_fit
 from tests.strategies import encode, random_grammar

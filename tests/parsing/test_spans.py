@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dbpcfg.numerics.philox import stream
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.decode import minimum_bayes_risk
 from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.parsing.spans import SpanCounts
-from dbpcfg.philox import stream
 from tests.strategies import encode, random_grammar
 
 K, W = 3, 2

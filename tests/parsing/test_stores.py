@@ -17,7 +17,7 @@ from dbpcfg.parsing.leftcorner.stores import (
     steps_of,
     store_states,
 )
-from dbpcfg.trees import read_tree
+from dbpcfg.trees.brackets import read_tree
 from tests.oracle import depth_needed, labelings, preorder, shapes
 from tests.strategies import encode, random_grammar
 

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from dbpcfg.corpus.reading import read
-from dbpcfg.report import collect, finished_run, gold_of, write_page
+from dbpcfg.induction.finished import finished_run
+from dbpcfg.report.assemble import write_page
+from dbpcfg.report.collect import collect
 from tests.report.small import make_run, write_treebank
 
 
@@ -28,7 +30,7 @@ def run(run_path):
 
 @pytest.fixture(scope="session")
 def gold(run, treebank):
-    return gold_of(run, read(treebank).sentences, str(treebank))
+    return run.match_gold(read(treebank).sentences, str(treebank))
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.induction.induce import induce
-from dbpcfg.trees import Tree
+from dbpcfg.trees.tree import Tree
 
 HOSTILE = [
     "<script>alert`1`</script>",

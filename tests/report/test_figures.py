@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.report import collect
+from dbpcfg.report.collect import collect
 from dbpcfg.report.figures import check_folder, write_figures
 from dbpcfg.report.plotting import check_file
 

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.induction.finished import finished_run
 from dbpcfg.parsing.leftcorner.stores import store_states
-from dbpcfg.report import collect, finished_run, gold_of, write_page
+from dbpcfg.report.assemble import write_page
+from dbpcfg.report.collect import collect
 from dbpcfg.report.packing import unpacked
 from tests.report.browser import Opened, chromium
 from tests.report.small import HOSTILE, TREES, make_run
@@ -206,7 +208,7 @@ def test_sixteen_thousand_sentences_open_in_three_seconds(browser, tmp_path):
     run = finished_run(path)
     sentences = [Sentence(tuple(t.words()), tuple(t.tags()), t) for t in text]
     page = tmp_path / "large.html"
-    write_page(collect(run, path, gold_of(run, sentences, "text")), page)
+    write_page(collect(run, path, run.match_gold(sentences, "text")), page)
     assert page.stat().st_size < 5e6
     before = time.monotonic()
     found = Opened(browser, page)

@@ -7,10 +7,10 @@ import pytest
 
 from dbpcfg.evaluation.binarise import binarise
 from dbpcfg.evaluation.evaluate import evaluate
-from dbpcfg.philox import Purpose, stream
+from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.report.packing import unpacked
 from dbpcfg.report.scores import BASELINES, CEILING, NOT_SCORED
-from dbpcfg.rivals.branching import branching_tree
+from dbpcfg.systems.branching import branching_tree
 from tests.report.small import TREES
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.evaluation.evaluate import evaluate
-from dbpcfg.report import finished_run, gold_of
+from dbpcfg.induction.finished import finished_run
 from dbpcfg.report.sweep import Row, is_grid, sweep_tables
 from tests.inprocess import InProcess
 from tests.report.small import TREES, make_run
@@ -43,9 +43,9 @@ def test_a_sweep_is_a_table_and_grids(runs, treebank, tmp_path, monkeypatch, cap
     ]
     for one in table["rows"]:
         run = finished_run(runs[one["k"], None if one["d"] == "none" else 1])
-        tokens = len(run.material.forms.tokens)
+        tokens = len(run.corpus.forms.tokens)
         assert one["per_token"] == pytest.approx(run.best.mean_log_likelihood / tokens)
-        gold = gold_of(run, [*_sentences()], "text")
+        gold = run.match_gold([*_sentences()], "text")
         it = evaluate(gold.sentences, run.trees(), gold.punctuation, gold.convention).score
         assert one["f1"] == pytest.approx(it.f1)
         assert one["from"] <= one["f1"] <= one["to"]

@@ -11,6 +11,12 @@ from dbpcfg.errors import DbpcfgError
 if TYPE_CHECKING:
     from dbpcfg.corpus.reading import Corpus
 
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dbpcfg.corpus.reading import Corpus
+
 InputFormat = Annotated[
     Literal["text", "penn", "chat", "conllu"] | None,
     typer.Option("--input-format", help="Format of the input; recognised if not given."),
@@ -55,7 +61,7 @@ def read_corpus(
 ) -> Corpus:
     """Read files with progress, and say what was left out."""
     from dbpcfg.corpus.reading import read
-    from dbpcfg.progress import Progress
+    from dbpcfg.runtime.progress import Progress
 
     with Progress("reading files", quiet=quiet) as progress:
 
@@ -84,3 +90,9 @@ def depth_of(text: str) -> int | None:
             f"--depth must be a number from 1 up, or 'none' for no bound, got {text!r}"
         )
     return int(text)
+
+
+Threads = Annotated[
+    int | None,
+    typer.Option(help="Processors to use; all if not given. Results do not change.", min=1),
+]

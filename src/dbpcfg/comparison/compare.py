@@ -7,16 +7,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from dbpcfg.comparison.apart import Outcome, run_apart
 from dbpcfg.comparison.data import as_data
-from dbpcfg.comparison.results import Directory, Job, NoStore, Store
-from dbpcfg.comparison.standing import Compared, Scored, Standing, compared_with_best
+from dbpcfg.comparison.store import Directory, Job, NoStore, Store
+from dbpcfg.comparison.summary import Compared, Scored, Standing, compared_with_best
 from dbpcfg.comparison.task import Task
+from dbpcfg.comparison.worker import Outcome, run_apart
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.progress import Progress
-from dbpcfg.rivals.systems import SYSTEMS, Kind, Settings, find
-from dbpcfg.rivals.words import as_written, seen_by
-from dbpcfg.trees import Tree, read_trees
+from dbpcfg.runtime.progress import Progress
+from dbpcfg.systems.registry import SYSTEMS, Kind, Settings, find
+from dbpcfg.systems.words import as_written, seen_by
+from dbpcfg.trees.brackets import read_trees
+from dbpcfg.trees.tree import Tree
 
 
 def compare(

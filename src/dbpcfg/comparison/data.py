@@ -7,10 +7,10 @@ import os
 from pathlib import Path
 from typing import Any
 
-from dbpcfg.comparison.records import COMPARISON, read_json
-from dbpcfg.comparison.standing import MEASURES, Compared, Scored, Standing
-from dbpcfg.comparison.table import comparison_tables
+from dbpcfg.comparison.summary import MEASURES, Compared, Scored, Standing
+from dbpcfg.comparison.tables import comparison_tables
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.files.records import COMPARISON, read_json
 
 
 def comparison_data(directory: str | os.PathLike[str]) -> dict[str, Any]:

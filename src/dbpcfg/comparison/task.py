@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from dbpcfg.corpus.preparation import Preparation, Prepared, prepare
-from dbpcfg.corpus.punctuation import Rule
+from dbpcfg.corpus.punctuation import Rule, told_by
 from dbpcfg.corpus.reading import Corpus
 from dbpcfg.evaluation.convention import Convention
 from dbpcfg.evaluation.evaluate import Evaluation, evaluate
-from dbpcfg.progress import Progress
-from dbpcfg.trees import Tree
+from dbpcfg.runtime.progress import Progress
+from dbpcfg.trees.tree import Tree
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,8 @@ class Task:
         """Prepare a treebank; a sentence without a tree is refused."""
         treebank.trees()
         prepared = prepare(treebank, Preparation(lowercase, max_length, punctuation))
-        told_by: str = punctuation
-        if punctuation == "auto":
-            told_by = "characters" if prepared.sentences[0].tags is None else "tags"
         convention = Convention(
-            max_length=max_length,
-            punctuation="tags-and-characters" if told_by == "both" else told_by,
+            max_length=max_length, punctuation=told_by(prepared.sentences, punctuation)
         )
         return cls(prepared, convention, treebank.sources)
 

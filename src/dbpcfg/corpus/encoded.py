@@ -10,7 +10,7 @@ from itertools import chain
 import numpy as np
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.kernels import Ints, Longs
+from dbpcfg.numerics.kernels import Ints, Longs
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,8 @@ from functools import cache
 
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import TreeSyntaxError
-from dbpcfg.trees import Tree, read_trees_at
+from dbpcfg.trees.brackets import read_trees_at
+from dbpcfg.trees.tree import Tree
 
 __all__ = ["read_penn"]
 

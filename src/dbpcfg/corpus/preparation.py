@@ -13,6 +13,7 @@ from functools import cached_property
 
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.corpus.punctuation import Rule, punctuation
+from dbpcfg.corpus.reading import Corpus
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.wordclasses import NUMBER, Scheme, is_number, word_class
 from dbpcfg.errors import DbpcfgError
@@ -59,6 +60,8 @@ class Prepared:
     dropped: dict[str, int] = field(default_factory=dict)
     classes: dict[str, int] = field(default_factory=dict)
     """How many different rare forms each class stands for."""
+    origin: Corpus | None = None
+    """The corpus as it was read, if it was read from files."""
 
     @cached_property
     def encoded(self) -> Encoded:
@@ -101,7 +104,8 @@ def prepare(sentences: Iterable[Sentence], preparation: Preparation) -> Prepared
     if preparation.rare:
         forms, classes = _replace_rare(kept, forms, preparation)
     dropped = {f"longer than {preparation.max_length} words": too_long} if too_long else {}
-    return Prepared(kept, forms, masks, preparation, dropped, classes)
+    origin = sentences if isinstance(sentences, Corpus) else None
+    return Prepared(kept, forms, masks, preparation, dropped, classes, origin)
 
 
 def _replace_rare(

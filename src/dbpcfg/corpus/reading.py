@@ -23,7 +23,7 @@ from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.speakers import Speakers
 from dbpcfg.corpus.text import read_text
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.trees import Tree
+from dbpcfg.trees.tree import Tree
 
 __all__ = ["Corpus", "read"]
 
@@ -39,6 +39,10 @@ class Corpus:
     """The files, in order."""
     formats: tuple[Format, ...]
     """The format of each file."""
+    speakers: tuple[str, ...] = ()
+    """Speakers that were asked for; empty: no choice was made."""
+    exclude_speakers: tuple[str, ...] = ()
+    """Speakers that were excluded; empty: no choice was made."""
 
     def __len__(self) -> int:
         return len(self.sentences)
@@ -128,7 +132,14 @@ def read(
             f"there is nothing left of {', '.join(map(name_of, files[:3]))}"
             f"{' and others' if len(files) > 3 else ''}: left out were {_listed(dropped)}"
         )
-    return Corpus(sentences, dict(dropped), tuple(map(name_of, files)), tuple(formats))
+    return Corpus(
+        sentences,
+        dict(dropped),
+        tuple(map(name_of, files)),
+        tuple(formats),
+        chosen.only or (),
+        chosen.without or (),
+    )
 
 
 def _recognised(file: str, text: str) -> Format:

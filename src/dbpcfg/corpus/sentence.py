@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dbpcfg.trees import Tree
+from dbpcfg.trees.tree import Tree
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,9 @@ uses V = 50 for the centre-embedding corpus, and does not say for the other two.
 from __future__ import annotations
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.philox import Purpose, stream, uniform_pair
-from dbpcfg.trees import Tree, read_tree
+from dbpcfg.numerics.philox import Purpose, stream, uniform_pair
+from dbpcfg.trees.brackets import read_tree
+from dbpcfg.trees.tree import Tree
 
 PATTERNS = {
     "left": (

@@ -3,7 +3,7 @@
 =======================================  ==========================================================
 in the transcript                        what becomes of it
 =======================================  ==========================================================
-``the [/] the``, ``<it is> [//] it's``   retraced material goes: also ``[///] [/-] [/?]``; and what
+``the [/] the``, ``<it is> [//] it's``   retraced corpus goes: also ``[///] [/-] [/?]``; and what
                                          ``[e]`` excludes
 ``goed [: went]``                        the replacement; ``[:: …]``, on a real word, is ignored
 ``[*] [= …] [=! …] [% …] [+ …] [?] …``   any other code in square brackets goes, its words stay

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from dbpcfg.corpus.preparation import Prepared
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.trees import Tree
+from dbpcfg.trees.tree import Tree
 
 
 def lines(prepared: Prepared, kind: str, no_punctuation: bool = False) -> Iterator[str]:

@@ -26,7 +26,7 @@ import numpy as np
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.brackets import Brackets, Pair
 from dbpcfg.evaluation.parseval import Convention, Counts, ratios, terms
-from dbpcfg.tables import percent
+from dbpcfg.files.table import percent
 
 __all__ = [
     "MAPPING_SENTENCES",

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.trees import Tree
+from dbpcfg.trees.tree import Tree
 
 __all__ = ["Direction", "binarise", "check_direction"]
 

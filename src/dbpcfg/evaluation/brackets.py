@@ -22,7 +22,7 @@ from typing import TypeAlias
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.alignment import MISSING, align
-from dbpcfg.trees import Tree
+from dbpcfg.trees.tree import Tree
 
 __all__ = ["TOP_LABELS", "Brackets", "Pair", "brackets", "number_words", "pair"]
 
@@ -121,3 +121,11 @@ def _of_words(tags: Sequence[str], words: Sequence[int], total: int) -> list[str
         if word != MISSING:
             found[word] = tag
     return found
+
+
+def as_sentence(item: Sentence | Tree, source: str, number: int) -> Sentence:
+    if isinstance(item, Sentence):
+        return item
+    tags = item.tags()
+    known = tuple(tags) if all(tags) else None
+    return Sentence(tuple(item.words()), known, item, source=source, line=number + 1)

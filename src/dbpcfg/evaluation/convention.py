@@ -24,8 +24,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from dbpcfg import __version__
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.version import __version__
 
 __all__ = ["Convention", "Skipped", "signed"]
 

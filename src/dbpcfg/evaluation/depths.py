@@ -27,8 +27,8 @@ from dataclasses import dataclass
 from dbpcfg.evaluation.binarise import Direction, check_direction
 from dbpcfg.evaluation.brackets import Brackets, brackets, number_words
 from dbpcfg.evaluation.convention import signed
-from dbpcfg.tables import percent
-from dbpcfg.trees import Tree
+from dbpcfg.files.table import percent
+from dbpcfg.trees.tree import Tree
 
 __all__ = ["DepthTable", "depth_table", "span_depth", "tree_depth"]
 

@@ -37,14 +37,14 @@ from dbpcfg.evaluation.aggregate import (
     proposals,
 )
 from dbpcfg.evaluation.binarise import Direction
-from dbpcfg.evaluation.brackets import pair
+from dbpcfg.evaluation.brackets import as_sentence, pair
 from dbpcfg.evaluation.convention import Convention, Skipped, signed
 from dbpcfg.evaluation.depths import DepthTable, depth_table, span_depth
 from dbpcfg.evaluation.labels import Contingency, matched_labels, matched_tags
 from dbpcfg.evaluation.nounphrases import Recall, count_found
 from dbpcfg.evaluation.parseval import Score, Statistics, count, score
 from dbpcfg.evaluation.significance import Comparison, Intervals, bootstrap, permutation_test
-from dbpcfg.trees import Tree
+from dbpcfg.trees.tree import Tree
 
 __all__ = ["Evaluation", "evaluate"]
 
@@ -102,7 +102,7 @@ def evaluate(
     ``progress`` is told the number of sentences done after each.
     """
     if isinstance(punctuation, str):
-        sentences = [_as_sentence(item, "<gold>", number) for number, item in enumerate(gold)]
+        sentences = [as_sentence(item, "<gold>", number) for number, item in enumerate(gold)]
         convention = convention or Convention(punctuation=told_by(sentences, punctuation))
         punctuation = [marks_of(sentence, punctuation) for sentence in sentences]
     convention = convention or Convention()
@@ -119,7 +119,7 @@ def evaluate(
     depths: list[tuple[int, int]] = []
     for number, (one, other, marks) in enumerate(zip(gold, predicted, punctuation)):
         trees = pair(
-            _as_sentence(one, "<gold>", number), _as_sentence(other, "<predicted>", number), marks
+            as_sentence(one, "<gold>", number), as_sentence(other, "<predicted>", number), marks
         )
         if convention.too_long(trees.words):
             left_out["too_long"] += 1
@@ -159,14 +159,6 @@ def evaluate(
 
 def _phrases(category: str, min_words: int, *parts: str) -> str:
     return signed(f"gold:{category}", "root:counted", f"span:>={min_words}", *parts)
-
-
-def _as_sentence(item: Sentence | Tree, source: str, number: int) -> Sentence:
-    if isinstance(item, Sentence):
-        return item
-    tags = item.tags()
-    known = tuple(tags) if all(tags) else None
-    return Sentence(tuple(item.words()), known, item, source=source, line=number + 1)
 
 
 def _check_lengths(

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbpcfg.evaluation.brackets import Pair
-from dbpcfg.tables import percent
+from dbpcfg.files.table import percent
 
 __all__ = ["Contingency", "LabelScore", "matched_labels", "matched_tags"]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dbpcfg.evaluation.brackets import Pair
-from dbpcfg.tables import percent
+from dbpcfg.files.table import percent
 
 __all__ = ["Recall", "count_found"]
 

@@ -29,8 +29,8 @@ from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.brackets import Brackets, Pair, pair
 from dbpcfg.evaluation.convention import Convention, Skipped
-from dbpcfg.tables import percent
-from dbpcfg.trees import Tree
+from dbpcfg.files.table import percent
+from dbpcfg.trees.tree import Tree
 
 __all__ = [
     "Convention",

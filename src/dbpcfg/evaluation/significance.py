@@ -30,7 +30,7 @@ from dbpcfg.evaluation.parseval import (
     score,
     terms,
 )
-from dbpcfg.tables import percent
+from dbpcfg.files.table import percent
 
 __all__ = ["Comparison", "Intervals", "bootstrap", "permutation_test"]
 

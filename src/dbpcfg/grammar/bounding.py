@@ -21,7 +21,7 @@ import numpy as np
 
 from dbpcfg.errors import GrammarError
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.kernels import Floats, kernel
+from dbpcfg.numerics.kernels import Floats, kernel
 
 
 def check_depth(depth: int) -> int:

@@ -21,9 +21,9 @@ from dbpcfg.grammar.bounding import (
     termination,
 )
 from dbpcfg.grammar.pcfg import Counts, Grammar, category_name
-from dbpcfg.kernels import Floats, Ints, Longs, kernel
-from dbpcfg.philox import Stream, uniform_pair
-from dbpcfg.trees import Tree
+from dbpcfg.numerics.kernels import Floats, Ints, Longs, kernel
+from dbpcfg.numerics.philox import Stream, uniform_pair
+from dbpcfg.trees.tree import Tree
 
 MOST_RULES = 1_000_000
 """A derivation of more rules than this is taken as a sign of a grammar that hardly ends."""

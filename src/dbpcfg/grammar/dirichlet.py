@@ -12,9 +12,10 @@ import math
 
 import numpy as np
 
-from dbpcfg.elementary import exp_negative, log
-from dbpcfg.kernels import Floats, in_pieces, kernel, part_of_kernel
-from dbpcfg.philox import Stream, uniform_pair
+from dbpcfg.numerics.elementary import exp_negative, log
+from dbpcfg.numerics.kernels import Floats, kernel, part_of_kernel
+from dbpcfg.numerics.philox import Stream, uniform_pair
+from dbpcfg.runtime.threads import in_pieces
 
 
 @part_of_kernel

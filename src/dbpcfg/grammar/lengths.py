@@ -18,8 +18,8 @@ from dbpcfg.errors import GrammarError
 from dbpcfg.grammar.bounding import check_depth, left_child, right_child
 from dbpcfg.grammar.derivation import draw_from
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.kernels import Floats, Ints, kernel
-from dbpcfg.philox import Stream, uniform_pair
+from dbpcfg.numerics.kernels import Floats, Ints, kernel
+from dbpcfg.numerics.philox import Stream, uniform_pair
 
 
 def length_table(grammar: Grammar, depth: int | None, most: int) -> Floats:

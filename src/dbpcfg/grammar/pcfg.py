@@ -23,8 +23,9 @@ import numpy as np
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.errors import GrammarError
 from dbpcfg.grammar.dirichlet import dirichlet_rows
-from dbpcfg.kernels import Floats, Longs
-from dbpcfg.philox import Purpose, Stream, stream
+from dbpcfg.grammar.notebook import grammar_html
+from dbpcfg.numerics.kernels import Floats, Longs
+from dbpcfg.numerics.philox import Purpose, Stream, stream
 
 ROW_SUM_TOLERANCE = 1e-8
 SMALLEST_BETA = 1e-12
@@ -133,9 +134,7 @@ class Grammar:
 
     def _repr_html_(self) -> str:
         """What notebooks show: each category with its most probable rules and words."""
-        from dbpcfg.grammar.display import grammar_html
-
-        return grammar_html(self)
+        return grammar_html(self.names, self.vocabulary.words, self.root, self.binary, self.lexical)
 
     def log_probability(self, counts: Counts) -> float:
         """Log-probability of derivations that use these rules, without any bound."""

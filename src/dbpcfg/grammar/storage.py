@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from dbpcfg.archive import ArchiveError
 from dbpcfg.corpus.encoded import Vocabulary
+from dbpcfg.files.archive import ArchiveError
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.kernels import Floats
+from dbpcfg.numerics.kernels import Floats
 
 STACKED = ("grammars_root", "grammars_rows")
 

@@ -25,7 +25,7 @@ from dbpcfg.grammar.bounding import (
     termination,
 )
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.kernels import Floats
+from dbpcfg.numerics.kernels import Floats
 
 MOST_DEPTHS = 50
 NEXT_TO_NOTHING = 1e-9

@@ -11,9 +11,10 @@ import numpy as np
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.induction.convergence import Schedule
-from dbpcfg.induction.gibbs import Settings, State, start, step
+from dbpcfg.induction.gibbs import State, start, step
 from dbpcfg.induction.gold import LOG_EVERY, GoldSpans
-from dbpcfg.kernels import Ints
+from dbpcfg.induction.settings import Settings
+from dbpcfg.numerics.kernels import Ints
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.parsing.spans import SpanCounts, least_risk

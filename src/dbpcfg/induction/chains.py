@@ -22,8 +22,8 @@ from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction.chain import Chain, advance, new_chain
 from dbpcfg.induction.convergence import Schedule
-from dbpcfg.induction.gibbs import Settings
 from dbpcfg.induction.gold import GoldSpans
+from dbpcfg.induction.settings import Settings
 
 BLOCK_SECONDS = 1.0
 CHECKPOINT_SECONDS = 30.0

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dbpcfg.archive import ArchiveError, read_archive, write_archive
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.files.archive import ArchiveError, read_archive, write_archive
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.grammar.storage import STACKED, stacked, unstacked
 from dbpcfg.induction.chain import Chain, Sample
-from dbpcfg.induction.gibbs import Settings, State
+from dbpcfg.induction.gibbs import State
+from dbpcfg.induction.settings import Settings
 from dbpcfg.parsing.spans import SpanCounts
 
 FORMAT, VERSION = "dbpcfg chain", 2

@@ -7,14 +7,14 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dbpcfg import __version__
 from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.files import written_whole
+from dbpcfg.files.atomic import written_whole
+from dbpcfg.files.validation import options_of, table_of
 from dbpcfg.induction.chain import Trees
 from dbpcfg.induction.convergence import Schedule
-from dbpcfg.induction.gibbs import Settings
-from dbpcfg.options import options_of, table_of
+from dbpcfg.induction.settings import Settings
+from dbpcfg.version import __version__
 
 FORMAT, VERSION = "dbpcfg run", 1
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.kernels import Floats
+from dbpcfg.numerics.kernels import Floats
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dbpcfg.archive import read_archive, write_archive
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.kernels import Ints, Longs, kernel
-from dbpcfg.trees import Tree
+from dbpcfg.files.archive import read_archive, write_archive
+from dbpcfg.numerics.kernels import Ints, Longs, kernel
+from dbpcfg.trees.tree import Tree
 
 FORMAT, VERSION = "dbpcfg gold spans", 1
 LOG_EVERY = 10

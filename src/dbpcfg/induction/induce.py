@@ -9,26 +9,31 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Literal
 
-from dbpcfg.corpus.preparation import Preparation, prepare
+from dbpcfg.corpus.preparation import Preparation, Prepared, prepare
+from dbpcfg.corpus.reading import Corpus
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.evaluation.brackets import as_sentence
+from dbpcfg.evaluation.goldtrees import match_gold
 from dbpcfg.induction.chain import Chain, Trees
 from dbpcfg.induction.chains import CHECKPOINT_SECONDS, NoStore, run_chains
 from dbpcfg.induction.configuration import Configuration, versions
 from dbpcfg.induction.convergence import Schedule
-from dbpcfg.induction.gibbs import Settings
+from dbpcfg.induction.corpus import RunCorpus
+from dbpcfg.induction.directory import RunDirectory
 from dbpcfg.induction.gold import GoldSpans, gold_spans
-from dbpcfg.induction.material import Material
-from dbpcfg.induction.run import Run, RunDirectory
-from dbpcfg.kernels import one_blas_thread
-from dbpcfg.processes import leave_signals_to_parent
-from dbpcfg.trees import Tree
+from dbpcfg.induction.run import Run
+from dbpcfg.induction.settings import Settings
+from dbpcfg.model.learned import Words, words_of
+from dbpcfg.runtime.processes import cores, leave_signals_to_parent
+from dbpcfg.runtime.threads import one_blas_thread
+from dbpcfg.trees.tree import Tree
 
 Workers = Literal["threads", "processes"]
 
 
 def induce(
-    corpus: Iterable[Sentence | Sequence[str]],
+    corpus: Corpus | Prepared | Iterable[Words],
     K: int = 15,
     D: int | None = 2,
     *,
@@ -46,8 +51,7 @@ def induce(
     schedule: Schedule | None = None,
     report: Callable[[Chain], None] = lambda chain: None,
     stopping: Callable[[], bool] = lambda: False,
-    sources: Sequence[str] = (),
-    gold: Sequence[Tree] | None = None,
+    gold: Sequence[Sentence | Tree] | Corpus | None = None,
     gold_sources: Sequence[str] = (),
     **model: Any,
 ) -> Run:
@@ -59,30 +63,24 @@ def induce(
     ``threads`` or ``workers``. ``gold`` trees, one for each sentence that is kept, only add scores
     to the chains' traces.
     """
-    sentences = [s if isinstance(s, Sentence) else Sentence(_words(s)) for s in corpus]
-    material = Material.of(prepare(sentences, preparation or Preparation()))
+    prepared = _prepared(corpus, preparation)
+    learned_from = RunCorpus.of(prepared)
     configuration = Configuration(
         model=Settings(categories=K, depth=D, beta=beta, seed=seed, **model),
         schedule=schedule or Schedule(iterations=iterations),
-        preparation=preparation or Preparation(),
+        preparation=prepared.preparation,
         chains=chains,
         trees=trees,
-        gold=[] if gold is None else list(gold_sources) or ["given"],
-        corpus={
-            "sources": list(sources),
-            "sentences": len(material.forms),
-            "tokens": len(material.forms.tokens),
-            "forms": len(material.forms.vocabulary),
-            "digest": material.digest(),
-        },
+        gold=[] if gold is None else list(gold_sources) or _sources(gold) or ["given"],
+        corpus={**_origin(prepared), **learned_from.size(), "digest": learned_from.digest()},
         versions=versions(),
     )
-    spans = None if gold is None else _gold_spans(gold, material)
-    del sentences  # the words are in the material, in a tenth of the memory
+    spans = None if gold is None else _gold_spans(gold, learned_from, prepared)
+    del prepared, corpus  # the run has the words, in a tenth of the memory
     if out is None:
         done = _run(
             configuration,
-            material,
+            learned_from,
             spans,
             NoStore(),
             threads,
@@ -91,8 +89,8 @@ def induce(
             report,
             stopping,
         )
-        return Run(configuration, material, done)
-    with RunDirectory.create(Path(out), configuration, material, spans, overwrite) as directory:
+        return Run(configuration, learned_from, done)
+    with RunDirectory.create(Path(out), configuration, learned_from, spans, overwrite) as directory:
         return _run_directory(directory, threads, workers, checkpoint, report, stopping)
 
 
@@ -120,7 +118,7 @@ def _run_directory(
 ) -> Run:
     chains = _run(
         directory.configuration,
-        directory.material,
+        directory.corpus,
         directory.gold,
         directory,
         threads,
@@ -129,13 +127,13 @@ def _run_directory(
         report,
         stopping,
     )
-    run = Run(directory.configuration, directory.material, chains)
+    run = Run(directory.configuration, directory.corpus, chains)
     return directory.conclude(chains) if run.finished else run
 
 
 def _run(
     configuration: Configuration,
-    material: Material,
+    corpus: RunCorpus,
     gold: GoldSpans | None,
     store: RunDirectory | NoStore,
     threads: int | None,
@@ -150,7 +148,7 @@ def _run(
     # Around all chains: the limits of single calls, were they the only ones, would lift each other.
     with one_blas_thread(), _executor(workers, min(threads, configuration.chains)) as executor:
         return run_chains(
-            material.forms,
+            corpus.forms,
             [configuration.chain(number) for number in range(configuration.chains)],
             configuration.schedule,
             store,
@@ -163,23 +161,44 @@ def _run(
         )
 
 
-def _gold_spans(gold: Sequence[Tree], material: Material) -> GoldSpans:
-    if len(gold) != len(material.words):
-        raise DbpcfgError(f"{len(gold):,} gold trees for {len(material.words):,} sentences")
-    for sentence, tree in enumerate(gold):
-        if tree.words() != material.words[sentence]:
-            raise DbpcfgError(
-                f"gold tree {sentence + 1} is not over the words of sentence {sentence + 1}: "
-                f"{' '.join(tree.words()[:8])} … / {' '.join(material.words[sentence][:8])} …"
-            )
-    return gold_spans(gold, material.punctuation)
+def _prepared(
+    corpus: Corpus | Prepared | Iterable[Words], preparation: Preparation | None
+) -> Prepared:
+    """The corpus as it is learned from: prepared here, unless the caller has done so."""
+    if isinstance(corpus, Prepared):
+        if preparation is not None:
+            raise DbpcfgError("the corpus is prepared already: leave preparation out")
+        return corpus
+    if isinstance(corpus, Corpus):
+        return prepare(corpus, preparation or Preparation())
+    sentences = (s if isinstance(s, Sentence) else Sentence(words_of(s)) for s in corpus)
+    return prepare(sentences, preparation or Preparation())
 
 
-def cores() -> int:
-    """How many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+def _origin(prepared: Prepared) -> dict[str, list[str]]:
+    """Where the text came from: files, and whose speech if that was chosen."""
+    corpus = prepared.origin
+    if corpus is None:
+        return {"sources": []}
+    origin = {"sources": list(corpus.sources)}
+    if corpus.speakers:
+        origin["speakers"] = list(corpus.speakers)
+    if corpus.exclude_speakers:
+        origin["exclude_speakers"] = list(corpus.exclude_speakers)
+    return origin
+
+
+def _sources(gold: Sequence[Sentence | Tree] | Corpus) -> list[str]:
+    return list(gold.sources) if isinstance(gold, Corpus) else []
+
+
+def _gold_spans(
+    gold: Sequence[Sentence | Tree] | Corpus, corpus: RunCorpus, prepared: Prepared
+) -> GoldSpans:
+    treebank = [as_sentence(item, "<gold>", number) for number, item in enumerate(gold)]
+    rule = prepared.preparation.punctuation
+    found = match_gold(list(corpus.words), treebank, "the treebank", rule)
+    return gold_spans(found.trees, corpus.punctuation)
 
 
 def _executor(workers: Workers, number: int) -> Executor:
@@ -190,9 +209,3 @@ def _executor(workers: Workers, number: int) -> Executor:
             number, get_context("spawn"), initializer=leave_signals_to_parent
         )
     raise DbpcfgError(f"no workers {workers!r}; choose threads or processes")
-
-
-def _words(sentence: Sequence[str]) -> tuple[str, ...]:
-    if isinstance(sentence, str):
-        return tuple(sentence.split())
-    return tuple(sentence)

@@ -8,9 +8,9 @@ import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.grammar.pcfg import Counts
-from dbpcfg.kernels import Ints, Longs, kernel
+from dbpcfg.numerics.kernels import Ints, Longs, kernel
+from dbpcfg.numerics.philox import Stream, uniform_pair
 from dbpcfg.parsing.derivations import Derivations
-from dbpcfg.philox import Stream, uniform_pair
 
 
 def branching_counts(

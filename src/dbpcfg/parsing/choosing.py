@@ -13,12 +13,13 @@ import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import UnparsableError
-from dbpcfg.kernels import Ints, in_pieces
+from dbpcfg.numerics.kernels import Ints
+from dbpcfg.numerics.philox import stream
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.parsing.nbest import Logs, best_trees
 from dbpcfg.parsing.spans import least_risk as decoded
-from dbpcfg.philox import stream
+from dbpcfg.runtime.threads import in_pieces
 
 NEGLIGIBLE = 3e-3
 _NO_CHAIN = 2**24 - 1

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.kernels import Floats, Ints, Longs, kernel
+from dbpcfg.numerics.kernels import Floats, Ints, Longs, kernel
 
 
 def minimum_bayes_risk(weights: Floats, labelled: bool = False) -> Ints:

@@ -17,8 +17,8 @@ import numpy as np
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.pcfg import Counts, category_name
-from dbpcfg.kernels import Ints, Longs, kernel
-from dbpcfg.trees import Tree, writable
+from dbpcfg.numerics.kernels import Ints, Longs, kernel
+from dbpcfg.trees.tree import Tree, writable
 
 START, END, CATEGORY = 0, 1, 2
 

@@ -6,7 +6,7 @@ and next sibling. A heap is the number of its best entry, or NONE; among equals 
 
 from __future__ import annotations
 
-from dbpcfg.kernels import Floats, Longs, kernel
+from dbpcfg.numerics.kernels import Floats, Longs, kernel
 
 NONE = -1
 CHILD, SIBLING = 0, 1

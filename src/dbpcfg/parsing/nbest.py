@@ -21,7 +21,7 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.kernels import Floats, Ints, Longs, kernel
+from dbpcfg.numerics.kernels import Floats, Ints, Longs, kernel
 from dbpcfg.parsing.chart.layout import cell_of, left_level, level_count, new_chart, right_level
 from dbpcfg.parsing.chart.viterbi import best_inside
 from dbpcfg.parsing.heaps import CHILD, NONE, SIBLING, melded, without_best

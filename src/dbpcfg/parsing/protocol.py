@@ -9,9 +9,9 @@ import numpy as np
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError, UnparsableError
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.kernels import Floats
+from dbpcfg.numerics.kernels import Floats
+from dbpcfg.numerics.philox import Stream
 from dbpcfg.parsing.derivations import Derivations
-from dbpcfg.philox import Stream
 
 
 class Parser(Protocol):

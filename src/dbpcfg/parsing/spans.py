@@ -11,9 +11,10 @@ import math
 import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.kernels import Floats, Ints, Longs, in_pieces, kernel
+from dbpcfg.numerics.kernels import Floats, Ints, Longs, kernel
 from dbpcfg.parsing.decode import heaviest_tree
 from dbpcfg.parsing.derivations import Derivations
+from dbpcfg.runtime.threads import in_pieces
 
 GRAIN = 2.0**24
 """Spans' weights are rounded to so many parts of one, lest the order of sums decide ties."""

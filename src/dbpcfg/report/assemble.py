@@ -15,9 +15,9 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from dbpcfg import __version__
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.files import written_whole
+from dbpcfg.files.atomic import written_whole
+from dbpcfg.version import __version__
 
 STYLES = ("page.css", "figures.css")
 PROGRAM = (

@@ -2,11 +2,11 @@
 
 ===============  ===========================================================  ==================
 ``run``          text, settings, versions, the command to repeat it           `overview`
-``chains``       traces, R-hat, effective sample size, verdict                `traces`
+``chains``       traces, R-hat, effective sample size, verdict                `chains`
 ``scores``       of chains and baselines, by length; None without gold        `scores`
-``others``       other systems on the text; None without a comparison         `others`, `sametext`
-``grammar``      categories with words, rules, sides and depths               ``dbpcfg.showing``
-``meanings``     categories against gold labels; None without gold            `dbpcfg.profile`
+``others``       other systems on the text; None without a comparison         `other_systems`
+``grammar``      categories with words, rules, sides and depths               `model.presentation`
+``meanings``     categories against gold labels; None without gold            `evaluation.meanings`
 ``sentences``    words and trees, packed                                      `sentences`
 ``memory``       depths that sentences need                                   `memory`
 ===============  ===========================================================  ==================
@@ -19,22 +19,23 @@ from pathlib import Path
 from typing import Any
 
 from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.evaluation.goldtrees import Gold
 from dbpcfg.evaluation.labels import Contingency
+from dbpcfg.evaluation.meanings import NO_PHRASE, Meanings, meanings
 from dbpcfg.induction.chain import trees_of
 from dbpcfg.induction.run import Run
+from dbpcfg.model.categories import profile
+from dbpcfg.model.presentation import as_json
 from dbpcfg.parsing.derivations import as_tree
-from dbpcfg.profile import NO_PHRASE, Meanings, meanings, profile
-from dbpcfg.progress import Progress
-from dbpcfg.report.goldtrees import Gold
+from dbpcfg.report.chains import traces
+from dbpcfg.report.matching import beside_run
 from dbpcfg.report.memory import memory
 from dbpcfg.report.overview import overview
 from dbpcfg.report.packing import packed
-from dbpcfg.report.sametext import beside_run
 from dbpcfg.report.scores import BASELINES, scores
 from dbpcfg.report.sentences import sentence_data
-from dbpcfg.report.traces import traces
-from dbpcfg.showing import as_json
-from dbpcfg.trees import Tree
+from dbpcfg.runtime.progress import Progress
+from dbpcfg.trees.tree import Tree
 
 TOP = 24
 """Words and rules of a category, at most."""
@@ -49,9 +50,9 @@ def collect(
 ) -> dict[str, Any]:
     """Gather everything about a finished run, with a comparison of `read_comparison` beside it."""
     with Progress("trees and counts", 3, quiet) as progress:
-        chosen = trees_of(run.best, run.material.forms, run.configuration.trees)
+        chosen = trees_of(run.best, run.corpus.forms, run.configuration.trees)
         progress.tell(1)
-        words = run.material.words
+        words = run.corpus.words
         trees = [as_tree(chosen[s], words[s]) for s in range(len(words))]
         found = profile(run.model, trees)
         if gold is not None:

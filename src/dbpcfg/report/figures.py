@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.progress import Progress
 from dbpcfg.report.plotting import (
     ACCENT,
     DASHES,
@@ -20,6 +19,7 @@ from dbpcfg.report.plotting import (
     save,
     style,
 )
+from dbpcfg.runtime.progress import Progress
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

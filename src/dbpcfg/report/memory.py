@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from dbpcfg.evaluation.depths import tree_depth
+from dbpcfg.evaluation.goldtrees import Gold
 from dbpcfg.grammar.bounding import left_child, right_child
-from dbpcfg.kernels import Ints
+from dbpcfg.model.categories import Profile
+from dbpcfg.numerics.kernels import Ints
 from dbpcfg.parsing.derivations import Derivations
-from dbpcfg.profile import Profile
-from dbpcfg.report.goldtrees import Gold
 
 
 def memory(trees: Derivations, profile: Profile, gold: Gold | None) -> dict[str, Any]:

@@ -8,12 +8,12 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from dbpcfg import __version__
 from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.induction.configuration import Configuration
-from dbpcfg.induction.gibbs import Settings
+from dbpcfg.induction.finished import times
 from dbpcfg.induction.run import Run
-from dbpcfg.report.finished import times
+from dbpcfg.induction.settings import Settings
+from dbpcfg.version import __version__
 
 MOST_SOURCES = 4
 """Files that are named one by one, at most."""
@@ -30,9 +30,9 @@ def overview(run: Run, path: Path) -> dict[str, Any]:
     return {
         "name": path.resolve().name,
         "sources": _sources(configuration),
-        "sentences": len(run.material.forms),
-        "tokens": len(run.material.forms.tokens),
-        "forms": len(run.material.forms.vocabulary),
+        "sentences": len(run.corpus.forms),
+        "tokens": len(run.corpus.forms.tokens),
+        "forms": len(run.corpus.forms.vocabulary),
         "digest": corpus.get("digest", ""),
         "categories": settings.categories,
         "depth": settings.depth,
@@ -55,6 +55,9 @@ def command(configuration: Configuration, path: Path) -> str:
     """What to type for the same run again; what is as by default is left out."""
     model, preparation = configuration.model, configuration.preparation
     words = ["dbpcfg", "induce", *(_sources(configuration) or ["TEXT"])]
+    for option in ("speakers", "exclude_speakers"):
+        for name in configuration.corpus.get(option, []):
+            words += [f"--{option.replace('_', '-').removesuffix('s')}", str(name)]
     words += ["-K", str(model.categories), "-D", _depth(model.depth)]
     words += ["--chains", str(configuration.chains), "--seed", str(model.seed)]
     if configuration.schedule.iterations is not None:
@@ -125,8 +128,6 @@ def _remark(configuration: Configuration) -> str:
     sources = [str(source) for source in configuration.corpus.get("sources", [])]
     if not sources:
         return "The text was given by a program, not as files: put its file in place of TEXT."
-    if any(source.endswith((".cha", ".conllu")) for source in sources):
-        return "If speakers were chosen, say so again: a run does not remember which."
     return ""
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.files import written_whole
+from dbpcfg.files.atomic import written_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

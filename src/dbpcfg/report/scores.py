@@ -13,15 +13,15 @@ from typing import Any, Literal
 import numpy as np
 
 from dbpcfg.evaluation.brackets import Brackets, Pair, brackets, number_words
+from dbpcfg.evaluation.goldtrees import Gold
 from dbpcfg.evaluation.parseval import Counts, Statistics, count, score
 from dbpcfg.induction.chain import trees_of
 from dbpcfg.induction.run import Run
-from dbpcfg.kernels import Ints
+from dbpcfg.numerics.kernels import Ints
+from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.parsing.derivations import Derivations
-from dbpcfg.philox import Purpose, stream
-from dbpcfg.report.goldtrees import Gold
-from dbpcfg.report.traces import finite
-from dbpcfg.rivals.branching import branching_tree
+from dbpcfg.report.chains import finite
+from dbpcfg.systems.branching import branching_tree
 
 NOT_SCORED = 255
 """In place of a percentage, for sentences of one word or none."""
@@ -114,7 +114,7 @@ def scores(run: Run, gold: Gold, tell: Told) -> dict[str, Any]:
 
     for chain in run.chains:
         number = chain.settings.chain
-        trees = trees_of(chain, run.material.forms, run.configuration.trees)
+        trees = trees_of(chain, run.corpus.forms, run.configuration.trees)
         name = f"chain {number}"
         statistics = scorer.chain(trees)
         add(name, statistics, "chain", chain=number, selected=chain is run.best)

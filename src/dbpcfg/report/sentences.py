@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.evaluation.goldtrees import Gold
 from dbpcfg.induction.chain import Chain
 from dbpcfg.induction.run import Run
-from dbpcfg.kernels import Floats
+from dbpcfg.numerics.kernels import Floats
 from dbpcfg.parsing.derivations import CATEGORY, END, START, Derivations
-from dbpcfg.report.goldtrees import Gold
 from dbpcfg.report.packing import packed
-from dbpcfg.trees import Tree
+from dbpcfg.trees.tree import Tree
 
 Numbers = NDArray[np.int64]
 Place = tuple[int, int, int]
@@ -33,8 +33,8 @@ Place = tuple[int, int, int]
 
 def sentence_data(run: Run, trees: Derivations, gold: Gold | None) -> dict[str, Any]:
     """All sentences with the selected chain's trees, and gold trees if there are any."""
-    words, K = run.material.words, run.configuration.model.categories
-    marks = gold.punctuation if gold else run.material.punctuation
+    words, K = run.corpus.words, run.configuration.model.categories
+    marks = gold.punctuation if gold else run.corpus.punctuation
     lengths = words.lengths
     nodes = trees.nodes
     is_word = nodes[:, END] - nodes[:, START] == 1

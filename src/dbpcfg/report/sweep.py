@@ -6,12 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.files.table import Cell, Column, Table
 from dbpcfg.induction.run import Run
-from dbpcfg.progress import Progress
-from dbpcfg.report.goldtrees import gold_of
+from dbpcfg.report.chains import finite
 from dbpcfg.report.scores import BASELINES, scores
-from dbpcfg.report.traces import finite
-from dbpcfg.tables import Cell, Column, Table
+from dbpcfg.runtime.progress import Progress
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ def row_of(
     if treebank is not None:
         systems = len(run.chains) + len(BASELINES) + 1
         with Progress(f"{name}: scored", systems, quiet) as progress:
-            found = scores(run, gold_of(run, treebank, gold), progress.tell)
+            found = scores(run, run.match_gold(treebank, gold), progress.tell)
         f1 = next(one["f1"] for one in found["systems"] if one.get("selected"))
         spread = found["spread"] and (found["spread"][0], found["spread"][2])
         signature = found["signature"]
@@ -49,7 +48,7 @@ def row_of(
         settings.categories,
         settings.depth,
         len(run.chains),
-        run.best.mean_log_likelihood / len(run.material.forms.tokens),
+        run.best.mean_log_likelihood / len(run.corpus.forms.tokens),
         finite(run.agreement().rhat),
         f1,
         spread,

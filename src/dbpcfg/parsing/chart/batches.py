@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.kernels import Longs, kernel
+from dbpcfg.numerics.kernels import Longs, kernel
 from dbpcfg.parsing.chart.layout import cell_count, level_count
 
 MOST_TOGETHER = 32

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbpcfg.kernels import Floats, Ints, Longs, kernel
+from dbpcfg.numerics.kernels import Floats, Ints, Longs, kernel
+from dbpcfg.numerics.simd import aligned, copy_cell, product, small_product
 from dbpcfg.parsing.chart.batches import Batches
 from dbpcfg.parsing.chart.layout import (
     EMPTY,
@@ -24,7 +25,6 @@ from dbpcfg.parsing.chart.layout import (
     right_level,
     settle,
 )
-from dbpcfg.simd import aligned, copy_cell, product, small_product
 
 BLOCK = 48
 """Spans whose sums over split points are multiplied by G together."""

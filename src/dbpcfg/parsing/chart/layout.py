@@ -26,7 +26,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.kernels import Floats, Ints, kernel
+from dbpcfg.numerics.kernels import Floats, Ints, kernel
 
 EMPTY = -(2**30)
 """Exponent of a cell whose entries are all zero."""

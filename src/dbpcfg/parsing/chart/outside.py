@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from dbpcfg.kernels import Floats, Ints, kernel
+from dbpcfg.numerics.kernels import Floats, Ints, kernel
 from dbpcfg.parsing.chart.inside import inside, new_workspace
 from dbpcfg.parsing.chart.layout import (
     EMPTY,

@@ -10,7 +10,8 @@ import numpy as np
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.grammar.bounding import check_depth, containment, require_fitting
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.kernels import Floats, in_pieces, one_blas_thread
+from dbpcfg.numerics.kernels import Floats
+from dbpcfg.numerics.philox import Stream
 from dbpcfg.parsing.chart.batches import Batches, batches
 from dbpcfg.parsing.chart.inside import inside_batches
 from dbpcfg.parsing.chart.layout import Precision, Tables, shifted, tables
@@ -21,7 +22,7 @@ from dbpcfg.parsing.chart.viterbi import best_of_batches
 from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.parsing.protocol import check_parsable, check_vocabulary
 from dbpcfg.parsing.spans import first_cells
-from dbpcfg.philox import Stream
+from dbpcfg.runtime.threads import in_pieces, one_blas_thread
 
 PILOTS = 32
 """Sentences that show how many bits a word costs."""

@@ -15,7 +15,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbpcfg.kernels import Floats, Ints, Longs, kernel
+from dbpcfg.numerics.kernels import Floats, Ints, Longs, kernel
+from dbpcfg.numerics.simd import (
+    add_small_product,
+    aligned,
+    cell_product,
+    copy_cell,
+    product,
+    round_to_zero,
+    small_product,
+)
 from dbpcfg.parsing.chart.batches import Batches
 from dbpcfg.parsing.chart.inside import (
     charts,
@@ -40,15 +49,6 @@ from dbpcfg.parsing.chart.layout import (
     right_level,
 )
 from dbpcfg.parsing.chart.outside import marginals
-from dbpcfg.simd import (
-    add_small_product,
-    aligned,
-    cell_product,
-    copy_cell,
-    product,
-    round_to_zero,
-    small_product,
-)
 
 TOGETHER = 32
 """Spans that are looked into together: what is made of them should stay in the nearest cache."""

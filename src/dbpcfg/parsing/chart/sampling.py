@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbpcfg.kernels import Floats, Ints, Longs, kernel
+from dbpcfg.numerics.kernels import Floats, Ints, Longs, kernel
+from dbpcfg.numerics.philox import Stream, uniform_pair
+from dbpcfg.numerics.simd import aligned, small_product
 from dbpcfg.parsing.chart.batches import Batches
 from dbpcfg.parsing.chart.inside import (
     charts,
@@ -26,8 +28,6 @@ from dbpcfg.parsing.chart.layout import (
     right_cell,
     right_level,
 )
-from dbpcfg.philox import Stream, uniform_pair
-from dbpcfg.simd import aligned, small_product
 
 BUNCH = 4
 """Split points whose weights are computed together."""

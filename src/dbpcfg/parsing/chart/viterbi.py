@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbpcfg.kernels import Floats, Ints, Longs, kernel
+from dbpcfg.numerics.kernels import Floats, Ints, Longs, kernel
 from dbpcfg.parsing.chart.batches import Batches
 from dbpcfg.parsing.chart.inside import largest
 from dbpcfg.parsing.chart.layout import (

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbpcfg.kernels import Floats, Ints, kernel
+from dbpcfg.numerics.kernels import Floats, Ints, kernel
+from dbpcfg.numerics.philox import Stream, uniform_pair
 from dbpcfg.parsing.leftcorner.filtering import offset
 from dbpcfg.parsing.leftcorner.models import Models
 from dbpcfg.parsing.leftcorner.stores import BOTTOM, FORK, JOIN, PRETERMINAL, TOP
-from dbpcfg.philox import Stream, uniform_pair
 
 
 @kernel

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbpcfg.kernels import Floats, Ints, Longs, kernel
+from dbpcfg.numerics.kernels import Floats, Ints, Longs, kernel
 from dbpcfg.parsing.leftcorner.filtering import offset, word_moves
 from dbpcfg.parsing.leftcorner.measures import Trace, note_word, observe
 from dbpcfg.parsing.leftcorner.models import Models

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbpcfg.kernels import Floats, Ints, kernel
+from dbpcfg.numerics.kernels import Floats, Ints, kernel
 from dbpcfg.parsing.leftcorner.models import Models
 
 

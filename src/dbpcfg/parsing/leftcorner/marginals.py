@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbpcfg.kernels import Floats, Ints
+from dbpcfg.numerics.kernels import Floats, Ints
 from dbpcfg.parsing.leftcorner.filtering import (
     complete,
     fork,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbpcfg.kernels import Floats, Ints, Longs, kernel
+from dbpcfg.numerics.kernels import Floats, Ints, Longs, kernel
 from dbpcfg.parsing.leftcorner.filtering import offset
 from dbpcfg.parsing.leftcorner.models import Models
 from dbpcfg.parsing.leftcorner.products import step_by_products

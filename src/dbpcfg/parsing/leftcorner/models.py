@@ -25,7 +25,7 @@ from dbpcfg.grammar.bounding import (
     quotient,
 )
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.kernels import Floats
+from dbpcfg.numerics.kernels import Floats
 
 
 class Ingredients(NamedTuple):

@@ -8,7 +8,8 @@ from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.bounding import check_depth
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.kernels import Floats, Ints, Longs, in_pieces, kernel
+from dbpcfg.numerics.kernels import Floats, Ints, Longs, kernel
+from dbpcfg.numerics.philox import Stream, stream
 from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.parsing.leftcorner.backward import backward
 from dbpcfg.parsing.leftcorner.filtering import forward, offset
@@ -16,7 +17,7 @@ from dbpcfg.parsing.leftcorner.marginals import marginals
 from dbpcfg.parsing.leftcorner.models import Models, left_corner_models
 from dbpcfg.parsing.leftcorner.stores import nodes_of, steps_of
 from dbpcfg.parsing.protocol import check_parsable, check_vocabulary
-from dbpcfg.philox import Stream, stream
+from dbpcfg.runtime.threads import in_pieces
 
 MOST_BYTES = 4 * 2**30
 """The largest table of forward distributions, for one sentence, that is attempted."""

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbpcfg.kernels import Floats, kernel
+from dbpcfg.numerics.kernels import Floats, kernel
 from dbpcfg.parsing.leftcorner.filtering import offset
 from dbpcfg.parsing.leftcorner.models import Models
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.grammar.pcfg import Counts
-from dbpcfg.kernels import Ints, kernel
+from dbpcfg.numerics.kernels import Ints, kernel
 from dbpcfg.parsing.derivations import as_nodes
-from dbpcfg.trees import Tree
+from dbpcfg.trees.tree import Tree
 
 FORK, JOIN, PRETERMINAL, TOP, BOTTOM = 0, 1, 2, 3, 4
 

@@ -10,11 +10,12 @@ import numpy as np
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.bounding import check_depth
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.kernels import Floats, Ints, in_pieces
+from dbpcfg.numerics.kernels import Floats, Ints
 from dbpcfg.parsing.leftcorner.beam import LARGEST_NUMBER, follow_beam
 from dbpcfg.parsing.leftcorner.measures import Trace, empty_trace, follow, next_word_entropies
 from dbpcfg.parsing.leftcorner.models import left_corner_models
 from dbpcfg.parsing.leftcorner.parser import MOST_BYTES
+from dbpcfg.runtime.threads import in_pieces
 
 EXACT_BYTES = 32 * 2**20
 """Tables of all stores larger than this, for each thread, make way for a beam if none is given."""

@@ -1,0 +1,50 @@
+"""``dbpcfg bound``: what a memory bound does to a grammar."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+from dbpcfg.cli.options import TableFormat
+from dbpcfg.cli.output import RunArgument, write
+from dbpcfg.errors import DbpcfgError
+
+
+def bound(
+    run: RunArgument,
+    depths: Annotated[str, typer.Option(help="Bounds, with commas between.")] = "1,2,3",
+    show: Annotated[
+        Literal["mass", "h", "grammar"],
+        typer.Option(help="How much probability each bound keeps; h(s,d,c); or the rules G(s,d)."),
+    ] = "mass",
+    top: Annotated[
+        int, typer.Option(help="Most probable rules of each category to show; 0: all.", min=0)
+    ] = 10,
+    format: TableFormat = "text",
+) -> None:
+    """Show what a bound on memory makes of a grammar: competence next to performance.
+
+    In tables, L2 are left nodes at depth 2, and R2 right ones.
+    """
+    numbers = _depths(depths)
+
+    from dbpcfg.files.table import render
+    from dbpcfg.grammar.bounded import bounded_table, containment_table, mass_table
+    from dbpcfg.model.model import load
+
+    grammar = load(run).grammar
+    if show == "mass":
+        tables = [mass_table(grammar, numbers)]
+    elif show == "h":
+        tables = [containment_table(grammar, depth) for depth in numbers]
+    else:
+        tables = [bounded_table(grammar, depth, top or None) for depth in numbers]
+    write("-", render(tables, format) + "\n")
+
+
+def _depths(text: str) -> list[int]:
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isascii() and part.isdigit() and len(part) < 10 for part in parts):
+        raise DbpcfgError(f"--depths must be whole numbers with commas between, as 1,2,3: {text!r}")
+    return [int(part) for part in parts]

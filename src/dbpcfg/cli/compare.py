@@ -1,0 +1,190 @@
+"""Commands that run other systems: ``baseline`` for one of them, ``compare`` for all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dbpcfg.cli.options import (
+    ExcludeSpeakers,
+    InputFormat,
+    MaxLength,
+    Punctuation,
+    Quiet,
+    Seed,
+    Speakers,
+    TableFormat,
+    depth_of,
+    read_corpus,
+)
+from dbpcfg.errors import DbpcfgError
+
+if TYPE_CHECKING:
+    from dbpcfg.systems.registry import Kind
+
+EXIT_INTERRUPTED = 130
+
+Lowercase = Annotated[bool, typer.Option(help="Systems that learn do so from words in lower case.")]
+
+
+def baseline(
+    system: Annotated[
+        str,
+        typer.Argument(
+            metavar="SYSTEM",
+            help="right, left, balanced, random; ccl; upparse-prlg (or upparse), upparse-hmm.",
+        ),
+    ],
+    text: Annotated[list[str], typer.Argument(metavar="TEXT...", help="Files, directories or -.")],
+    keep_punctuation: Annotated[
+        bool,
+        typer.Option(
+            "--keep-punctuation",
+            help="right, left, balanced, random: build trees over punctuation too.",
+        ),
+    ] = False,
+    mended: Annotated[
+        bool,
+        typer.Option("--mended", help="ccl: without a slip of the program that results come from."),
+    ] = False,
+    currency: Annotated[
+        bool,
+        typer.Option(
+            "--currency",
+            help="ccl: $ and # are punctuation too, as in that program unless told otherwise.",
+        ),
+    ] = False,
+    max_length: MaxLength = None,
+    lowercase: Lowercase = True,
+    punctuation: Punctuation = "auto",
+    seed: Seed = 0,
+    input_format: InputFormat = None,
+    speaker: Speakers = None,
+    exclude_speaker: ExcludeSpeakers = None,
+    quiet: Quiet = False,
+) -> None:
+    """Print a system's tree for every sentence, one per line, ready for `evaluate`.
+
+    Branching trees look at nothing but the number of words. CCL and UPPARSE learn from the text
+    first, punctuation included, and leave some of it out of their trees. With --max-length, give
+    `evaluate` the same number as --gold-length.
+    """
+    from dbpcfg.corpus.preparation import Preparation, prepare
+    from dbpcfg.runtime.progress import Progress
+    from dbpcfg.systems.words import as_written, seen_by
+
+    kind = _baseline_kind(system)
+    settings: dict[str, Any] = {}
+    if mended:
+        settings["faithful"] = False
+    if currency:
+        settings["currency_is_punctuation"] = True
+    if settings and kind.name != "ccl":
+        option = "--mended" if mended else "--currency"
+        raise DbpcfgError(f"{option} is for ccl; {kind.name} has nothing of the kind")
+    if keep_punctuation and kind.learns:
+        raise DbpcfgError(
+            f"--keep-punctuation is for branching trees; {kind.name} has its own way with it"
+        )
+    corpus = read_corpus(text, input_format, speaker, exclude_speaker, quiet)
+    prepared = prepare(corpus, Preparation(lowercase, max_length, punctuation))
+    with Progress(kind.name, quiet=quiet) as progress:
+        made = kind.make(seed, **settings)
+        trees = made.fit(seen_by(kind, prepared, keep_punctuation), progress).trees()
+    for tree in as_written(trees, prepared):
+        typer.echo(str(tree))
+
+
+def _baseline_kind(name: str) -> Kind:
+    from dbpcfg.systems.registry import SYSTEMS, find
+
+    if name.strip().lower() == "dbpcfg":
+        raise DbpcfgError("dbpcfg itself is no baseline; `dbpcfg induce` runs it, and keeps more")
+    return find(name, [kind for kind in SYSTEMS if kind.name != "dbpcfg"])
+
+
+def compare(
+    treebank: Annotated[
+        list[str],
+        typer.Argument(metavar="TREEBANK...", help="Gold trees: files, directories or -."),
+    ],
+    systems: Annotated[
+        str | None,
+        typer.Option(
+            help="Some of them, with commas between; if not given all: right, left, balanced, "
+            "random, ccl, upparse-prlg, upparse-hmm, dbpcfg."
+        ),
+    ] = None,
+    runs: Annotated[
+        int, typer.Option(help="Runs of systems that draw random numbers, seeds one up.", min=1)
+    ] = 3,
+    out: Annotated[
+        str | None,
+        typer.Option(help="Directory that keeps every finished run; the next call goes on."),
+    ] = None,
+    max_length: MaxLength = None,
+    lowercase: Lowercase = True,
+    punctuation: Punctuation = "auto",
+    seed: Annotated[int, typer.Option(help="The first seed of random systems.", min=0)] = 0,
+    categories: Annotated[
+        int, typer.Option("-K", "--categories", help="dbpcfg: categories.", min=1)
+    ] = 15,
+    depth: Annotated[
+        str, typer.Option("-D", "--depth", help="dbpcfg: memory bound, or 'none'.")
+    ] = "2",
+    chains: Annotated[int, typer.Option(help="dbpcfg: chains of each run.", min=1)] = 4,
+    iterations: Annotated[
+        int, typer.Option(help="dbpcfg: of each chain; the second half counts.", min=1)
+    ] = 200,
+    threads: Annotated[
+        int | None, typer.Option(help="dbpcfg: processors to use; all if not given.", min=1)
+    ] = None,
+    permutations: Annotated[int, typer.Option(help="Of the permutation tests.", min=1)] = 10_000,
+    input_format: InputFormat = None,
+    format: TableFormat = "text",
+    quiet: Quiet = False,
+) -> None:
+    """Run every system on one corpus and score them alike: brackets, noun phrases, time, memory.
+
+    Each run has a process of its own; one that fails is a row that says so. The best system is
+    tested against the others. With --out what is finished is kept, also after Ctrl-C.
+    """
+    from dbpcfg.comparison.compare import compare as run_all
+    from dbpcfg.comparison.tables import comparison_tables
+    from dbpcfg.comparison.task import Task
+    from dbpcfg.files.table import render
+    from dbpcfg.systems.registry import SYSTEMS, find
+
+    names = [kind.name for kind in SYSTEMS] if systems is None else systems.split(",")
+    chosen = [find(name) for name in names if name.strip()]
+    bound = depth_of(depth)
+    corpus = read_corpus(treebank, input_format, quiet=quiet)
+    task = Task.of(corpus, lowercase=lowercase, max_length=max_length, punctuation=punctuation)
+    if not quiet:
+        typer.echo(task.prepared.summary(), err=True)
+    try:
+        compared = run_all(
+            task,
+            chosen,
+            runs=runs,
+            seed=seed,
+            settings={
+                "dbpcfg": {
+                    "K": categories,
+                    "D": bound,
+                    "chains": chains,
+                    "iterations": iterations,
+                }
+            },
+            out=out,
+            threads=threads,
+            permutations=permutations,
+            say=(lambda line: None) if quiet else (lambda line: typer.echo(line, err=True)),
+            quiet=quiet,
+        )
+    except KeyboardInterrupt:
+        kept = f"finished runs are in {out}; the same command goes on" if out else "nothing is kept"
+        typer.echo(f"\nstopped; {kept}", err=True)
+        raise typer.Exit(EXIT_INTERRUPTED) from None
+    typer.echo(render(comparison_tables(compared), format))

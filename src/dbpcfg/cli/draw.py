@@ -1,0 +1,118 @@
+"""``dbpcfg draw``: trees in the terminal, as SVG, LaTeX or EVALB brackets."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from dbpcfg.cli.options import Quiet, read_corpus
+from dbpcfg.errors import DbpcfgError
+
+if TYPE_CHECKING:
+    from dbpcfg.trees.tree import Tree
+from dbpcfg.cli.output import Overwrite, refuse_to_overwrite, write
+
+
+def draw(
+    trees: Annotated[
+        str,
+        typer.Argument(
+            metavar="TREES", help="Trees in brackets: file or -; or a run, for its trees."
+        ),
+    ],
+    format: Annotated[
+        Literal["terminal", "svg", "forest", "qtree", "evalb"],
+        typer.Option(
+            "--as",
+            help="Drawn with characters; SVG; LaTeX for the package forest or "
+            "tikz-qtree; or brackets as EVALB reads them, one tree a line.",
+        ),
+    ] = "terminal",
+    number: Annotated[
+        int | None, typer.Option("-n", "--number", help="How many; all if not given.", min=1)
+    ] = None,
+    first: Annotated[int, typer.Option("--from", help="The number of the first tree.", min=1)] = 1,
+    out: Annotated[
+        str,
+        typer.Option(help="File, or - for standard output; for several SVG pictures a directory."),
+    ] = "-",
+    document: Annotated[
+        bool, typer.Option("--document", help="LaTeX: a whole document, a page for each tree.")
+    ] = False,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="Labels with function tags, and empty elements too.")
+    ] = False,
+    overwrite: Overwrite = False,
+    quiet: Quiet = False,
+) -> None:
+    """Draw trees, in the terminal or for a page, a paper or a scorer."""
+    chosen = _chosen(_read_trees(trees, raw, quiet), trees, first, number)
+    if document and format not in ("forest", "qtree"):
+        raise DbpcfgError(f"--document is for LaTeX, --as forest or --as qtree, not {format}")
+    if format == "svg":
+        _draw_svg(chosen, first, out, overwrite)
+        return
+    refuse_to_overwrite([out], overwrite)
+    write(out, _drawn(chosen, format, document, to_terminal=out == "-"))
+
+
+def _read_trees(path: str, raw: bool, quiet: bool) -> list[Tree]:
+    from dbpcfg.corpus.reading import read
+
+    if (Path(path) / "trees.txt").exists():
+        path = str(Path(path) / "trees.txt")
+    if raw:
+        return read(path, format="penn", function_tags=True, empty_elements=True).trees()
+    return read_corpus([path], "penn", quiet=quiet).trees()
+
+
+def _chosen(trees: list[Tree], path: str, first: int, number: int | None) -> list[Tree]:
+    if first > len(trees):
+        raise DbpcfgError(f"{path} has {len(trees):,} trees, so none from number {first:,} on")
+    return trees[first - 1 :][:number]
+
+
+def _draw_svg(trees: list[Tree], first: int, out: str, overwrite: bool) -> None:
+    from dbpcfg.trees.svg import tree_svg
+
+    if out == "-" or out.endswith(".svg"):
+        if len(trees) > 1:
+            raise DbpcfgError(
+                f"{len(trees):,} pictures do not fit into one file: give a directory by --out, or "
+                "-n 1 for one picture"
+            )
+        refuse_to_overwrite([out], overwrite)
+        write(out, tree_svg(trees[0]) + "\n")
+        return
+    digits = len(str(first + len(trees) - 1))
+    files = [str(Path(out) / f"{first + n:0{digits}}.svg") for n in range(len(trees))]
+    refuse_to_overwrite(files, overwrite)
+    try:
+        Path(out).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DbpcfgError(f"{out} cannot be made: {error.strerror}") from None
+    for file, tree in zip(files, trees, strict=True):
+        write(file, tree_svg(tree) + "\n")
+
+
+def _drawn(trees: list[Tree], format: str, document: bool, to_terminal: bool) -> str:
+    import shutil
+
+    from dbpcfg.trees.evalb import evalb_line
+    from dbpcfg.trees.latex import forest, latex_document, qtree
+    from dbpcfg.trees.terminal import beside
+    from dbpcfg.trees.terminal import draw as draw_in_terminal
+
+    if format == "evalb":
+        return "".join(f"{evalb_line(tree)}\n" for tree in trees)
+    if format == "terminal":
+        plain = to_terminal and "utf" not in (sys.stdout.encoding or "").lower()
+        pictures = [draw_in_terminal(tree, ascii=plain) for tree in trees]
+        return beside(pictures, shutil.get_terminal_size().columns) + "\n"
+    pictures = [forest(tree) if format == "forest" else qtree(tree) for tree in trees]
+    if document:
+        return latex_document(pictures, "forest" if format == "forest" else "qtree")
+    return "\n\n".join(pictures) + "\n"

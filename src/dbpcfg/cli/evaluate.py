@@ -1,0 +1,172 @@
+"""The command that scores trees: ``evaluate``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from dbpcfg.cli.options import (
+    InputFormat,
+    MaxLength,
+    Punctuation,
+    Quiet,
+    Seed,
+    TableFormat,
+    read_corpus,
+)
+from dbpcfg.errors import DbpcfgError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from dbpcfg.corpus.sentence import Sentence
+    from dbpcfg.trees.tree import Tree
+
+Branching = Literal["right", "left", "balanced", "random"]
+
+
+def evaluate(
+    gold: Annotated[
+        str, typer.Argument(metavar="GOLD", help="Treebank: file, directory, pattern.")
+    ],
+    predicted: Annotated[
+        str | None, typer.Argument(metavar="[PRED]", help="Trees to score, in the order of GOLD.")
+    ] = None,
+    against: Annotated[
+        str | None, typer.Option(help="Other trees: score them too, and test the difference.")
+    ] = None,
+    baseline: Annotated[
+        Branching | None,
+        typer.Option(help="Score a branching baseline, instead of or next to PRED."),
+    ] = None,
+    max_length: MaxLength = None,
+    gold_length: Annotated[
+        int | None,
+        typer.Option(help="PRED holds only GOLD's sentences of so many words or fewer.", min=1),
+    ] = None,
+    labelled: Annotated[bool, typer.Option("--labelled", help="Labels must match too.")] = False,
+    average: Annotated[
+        Literal["corpus", "sentence"],
+        typer.Option(help="Pool all spans, or average over sentences."),
+    ] = "corpus",
+    ignore_root: Annotated[
+        bool, typer.Option("--ignore-root", help="Do not count the span of the whole sentence.")
+    ] = False,
+    punctuation: Punctuation = "auto",
+    category: Annotated[
+        str, typer.Option(help="Gold category for recall and aggregate F1.")
+    ] = "NP",
+    mapping: Annotated[
+        int, typer.Option(help="Sentences that choose the induced categories to aggregate.", min=1)
+    ] = 4000,
+    intervals: Annotated[
+        bool, typer.Option("--intervals", help="Bootstrap intervals of the scores too.")
+    ] = False,
+    permutations: Annotated[int, typer.Option(help="Of the permutation test.", min=1)] = 10_000,
+    direction: Annotated[
+        Literal["right", "left"], typer.Option(help="How trees are made binary to count depths.")
+    ] = "right",
+    seed: Seed = 0,
+    input_format: InputFormat = None,
+    format: TableFormat = "text",
+    quiet: Quiet = False,
+) -> None:
+    """Score trees against a treebank: PARSEVAL, noun phrases, labels, memory depths.
+
+    The convention is the paper's unless options say otherwise, and is printed with every score.
+    """
+    from dbpcfg.corpus.punctuation import punctuation as marks_of
+    from dbpcfg.corpus.punctuation import told_by
+    from dbpcfg.evaluation.convention import Convention
+    from dbpcfg.evaluation.evaluate import Evaluation
+    from dbpcfg.evaluation.evaluate import evaluate as score
+    from dbpcfg.evaluation.tables import comparison_table, evaluation_tables, intervals_table
+    from dbpcfg.files.table import render
+    from dbpcfg.runtime.progress import Progress
+
+    if predicted is None and baseline is None:
+        raise DbpcfgError("nothing to score: give PRED, or --baseline right")
+    if "-" in (gold, predicted) and (gold == predicted or against == "-"):
+        raise DbpcfgError("only one of GOLD, PRED and --against can be standard input")
+    corpus = read_corpus([gold], input_format, quiet=quiet)
+    corpus.trees()  # refuses text without trees, and says where
+    marks = [marks_of(sentence, punctuation) for sentence in corpus]
+    kept = [n for n, mark in enumerate(marks) if mark.count(False) <= (gold_length or len(mark))]
+    sentences, marks = [corpus[n] for n in kept], [marks[n] for n in kept]
+    convention = Convention(
+        labelled=labelled,
+        average=average,
+        whole_sentence=not ignore_root,
+        max_length=max_length,
+        punctuation=told_by(sentences, punctuation),
+    )
+    systems: dict[str, Sequence[Sentence | Tree]] = {}
+    for path in (predicted, against):
+        if path is not None:
+            trees = read_corpus([path], "penn", quiet=quiet)
+            _check_number(path, len(trees), gold, marks)
+            systems[_name(path, systems)] = trees.sentences
+    if baseline is not None:
+        systems[f"{baseline}-branching"] = [
+            _baseline_tree(baseline, sentence, mark, seed, number)
+            for number, (sentence, mark) in enumerate(zip(sentences, marks, strict=True))
+        ]
+    results: dict[str, Evaluation] = {}
+    for name, trees_of_system in systems.items():
+        with Progress(f"scoring {name}", len(sentences), quiet) as progress:
+            results[name] = score(
+                sentences,
+                trees_of_system,
+                marks,
+                convention,
+                category=category,
+                mapping_sentences=mapping,
+                direction=direction,
+                progress=progress.tell,
+            )
+    tables = evaluation_tables(results)
+    if intervals:
+        tables.append(intervals_table(results, seed))
+    if len(results) > 1:
+        (first, one), *others = results.items()
+        tables.append(
+            comparison_table(
+                {(first, name): one.compare(other, permutations, seed) for name, other in others}
+            )
+        )
+    typer.echo(render(tables, format))
+
+
+def _baseline_tree(
+    system: Branching, sentence: Sentence, marks: Sequence[bool], seed: int, number: int
+) -> Tree:
+    """A baseline's tree over the words that are not punctuation; over all, if all are."""
+    from dbpcfg.numerics.philox import Purpose, stream
+    from dbpcfg.systems.branching import branching_tree
+
+    words = [word for word, mark in zip(sentence.words, marks, strict=True) if not mark]
+    return branching_tree(
+        system, words or sentence.words, stream(seed, purpose=Purpose.BASELINE), number
+    )
+
+
+def _name(path: str, taken: Collection[str]) -> str:
+    """What a system is called in tables: its file's name, unless that is taken."""
+    name = Path(path).name if path != "-" else "standard input"
+    return path if name in taken else name
+
+
+def _check_number(path: str, trees: int, gold: str, marks: Sequence[Sequence[bool]]) -> None:
+    """Refuse a wrong number of trees; say which length limit would make it right, if one does."""
+    if trees == len(marks):
+        return
+    lengths = sorted(mark.count(False) for mark in marks)
+    limit = lengths[trees - 1] if 0 < trees < len(lengths) else None
+    hint = "line i of PRED must be the tree of sentence i of GOLD"
+    if limit is not None and lengths[trees] > limit:
+        hint = f"{trees:,} sentences of GOLD have {limit} words or fewer: --gold-length {limit}?"
+    raise DbpcfgError(
+        f"{path} has {trees:,} trees, but {gold} has {len(marks):,} sentences; {hint}"
+    )

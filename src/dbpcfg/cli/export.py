@@ -1,0 +1,72 @@
+"""Commands that hand grammars and trees to others: ``export``, ``draw`` and ``bound``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+from dbpcfg.cli.options import Quiet
+from dbpcfg.cli.output import Overwrite, RunArgument, refuse_to_overwrite, write
+
+
+def export(
+    run: RunArgument,
+    target: Annotated[str, typer.Argument(metavar="OUT", help="File, or - for standard output.")],
+    format: Annotated[
+        Literal["tsv", "json", "nltk"] | None,
+        typer.Option(
+            "--as",
+            help="A table of rules, the same as JSON, or NLTK's notation. By the "
+            "ending of OUT (.tsv, .json, .pcfg) if not given; tsv for -.",
+        ),
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            help="Leave out rules less probable than this, and scale the others of each "
+            "category to sum to 1. If not given, all rules are written."
+        ),
+    ] = None,
+    depth: Annotated[
+        int | None,
+        typer.Option(
+            "-D",
+            "--depth",
+            min=1,
+            help="Write the grammar under this bound on memory out as one without: its "
+            "categories are then those on each side and depth, such as X1/L2.",
+        ),
+    ] = None,
+    overwrite: Overwrite = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write a learned grammar for other programs: a table of rules, JSON, or NLTK's PCFG.
+
+    Probabilities have all their digits. What is written can be read again, here as well.
+    """
+    refuse_to_overwrite([target], overwrite)
+
+    from dbpcfg.grammar.bounded import bounded_pcfg
+    from dbpcfg.grammar.exchange.formats import format_of, to_text
+    from dbpcfg.grammar.exchange.pruning import pruned
+    from dbpcfg.model.model import load
+
+    kind = format or ("tsv" if target == "-" else format_of(target))
+    model = load(run)
+    grammar, notes = model.grammar, []
+    if depth is not None:
+        grammar = bounded_pcfg(grammar, depth)
+        notes.append(f"The grammar under a memory bound of {depth}, written out.")
+    elif model.depth is not None:
+        notes.append(
+            f"Learned under a memory bound of {model.depth}, which these rules do not have."
+        )
+    if threshold is not None:
+        shorter = pruned(grammar, threshold)
+        grammar = shorter.grammar
+        notes.append(str(shorter))
+    write(target, to_text(grammar, kind, notes))
+    if not quiet:
+        for note in notes:
+            typer.echo(note, err=True)

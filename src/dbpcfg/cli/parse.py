@@ -1,0 +1,139 @@
+"""Commands that put a learned grammar to work: ``parse`` and ``generate``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from dbpcfg.cli import terminal
+from dbpcfg.cli.model_options import (
+    Depth,
+    RunPath,
+    Text,
+    UnknownWords,
+    at_terminal,
+    open_model,
+    open_text,
+)
+from dbpcfg.cli.options import ExcludeSpeakers, InputFormat, Quiet, Seed, Speakers, Threads
+from dbpcfg.errors import DbpcfgError
+
+if TYPE_CHECKING:
+    from dbpcfg.corpus.sentence import Sentence
+    from dbpcfg.model.decoding import Decoder
+
+COLUMNS = ("source", "line", "sentence", "rank", "log_probability", "posterior", "tree")
+
+
+def parse(
+    run: RunPath,
+    text: Text = None,
+    method: Annotated[
+        Literal["mbr", "mbr-chain", "viterbi", "sample"],
+        typer.Option(
+            help="Minimum Bayes risk under the selected grammar, or under several of its chain; "
+            "the most probable tree; a tree drawn from the posterior."
+        ),
+    ] = "mbr",
+    number: Annotated[
+        int,
+        typer.Option("-n", "--number", help="Trees of each sentence (viterbi, sample).", min=1),
+    ] = 1,
+    scores: Annotated[
+        bool, typer.Option("--scores", help="A table with probabilities, as for -n 2 or more.")
+    ] = False,
+    draw: Annotated[bool, typer.Option("--draw", help="Pictures instead of brackets.")] = False,
+    seed: Seed = 0,
+    depth: Depth = None,
+    unknown: UnknownWords = None,
+    input_format: InputFormat = None,
+    speaker: Speakers = None,
+    exclude_speaker: ExcludeSpeakers = None,
+    threads: Threads = None,
+    quiet: Quiet = False,
+) -> None:
+    """Print a tree for every sentence, one a line, in the words as written.
+
+    A blank line of plain text stays blank: line i is the tree of line i.
+    Text is read, and trees are written, piece by piece: any length will do.
+    A sentence of probability zero has a flat tree, (X w1 w2 ...).
+
+    With several trees a sentence, or --scores, it is a tab-separated table:
+    rank, log P(tree, sentence), P(tree | sentence), and the tree at the end.
+    """
+    from dbpcfg.model.decoding import Decoder, batched
+    from dbpcfg.runtime.processes import cores
+    from dbpcfg.runtime.progress import Progress
+    from dbpcfg.trees.terminal import BOX_CHARACTERS
+    from dbpcfg.trees.terminal import draw as picture
+
+    table = scores or number > 1
+    if number > 1 and method in ("mbr", "mbr-chain"):
+        raise DbpcfgError(
+            f"{method} gives one tree: -n {number} needs --method viterbi, for the best trees, or "
+            "--method sample, for random ones"
+        )
+    if draw and table:
+        raise DbpcfgError("pictures have no scores: --draw goes without --scores and -n")
+    ascii = not terminal.takes(BOX_CHARACTERS)
+    model = open_model(run, depth, unknown, samples=method == "mbr-chain")
+    decoder = Decoder(model, method, number, seed, threads or cores())
+    sentences = open_text(text, input_format, speaker, exclude_speaker, quiet)
+    terminal.write_utf8()
+    if table:
+        print("\t".join(COLUMNS), flush=True)
+    done, flat = 0, ""
+    with Progress("sentences", None, quiet or sys.stdout.isatty()) as progress:
+        most = 1 if at_terminal(text) else None
+        for batch in batched(sentences, lambda s: len(s.words) if s else 0, most):
+            found = [sentence for sentence in batch if sentence is not None]
+            if table:
+                lines = _rows(found, decoder, done)
+            elif draw:
+                trees = decoder.trees([sentence.words for sentence in found], done)
+                lines = _lines(batch, (picture(t, ascii=ascii) + "\n" for (t,) in trees))
+            else:
+                words = [sentence.words for sentence in found]
+                lines = _lines(batch, decoder.brackets(words, done))
+            sys.stdout.writelines(f"{line}\n" for line in lines)
+            sys.stdout.flush()
+            if decoder.flat and not flat:
+                flat = found[decoder.first_flat - done].place
+            done += len(found)
+            progress.tell(done)
+    if decoder.flat and not quiet:
+        typer.echo(_remark(decoder, flat), err=True)
+
+
+def _lines(batch: Sequence[Sentence | None], lines: Iterable[str]) -> Iterator[str]:
+    """One line a sentence; blank ones stay blank."""
+    found = iter(lines)
+    return ("" if sentence is None else next(found) for sentence in batch)
+
+
+def _rows(sentences: Sequence[Sentence], decoder: Decoder, done: int) -> Iterator[str]:
+    """One row a tree. It is never quoted: there is no tab in it, and `cut -f 7` gives trees."""
+    from dbpcfg.files.tsv import cell
+
+    found = decoder.parses([sentence.words for sentence in sentences], done)
+    for number, (sentence, parses) in enumerate(zip(sentences, found), start=done + 1):
+        place = (sentence.source, sentence.line, number)
+        for rank, parse in enumerate(parses, start=1):
+            cells = map(cell, (*place, rank, parse.log_probability, parse.posterior))
+            yield "\t".join([*cells, str(parse.tree)])
+
+
+def _remark(decoder: Decoder, first: str) -> str:
+    """What to know of flat trees."""
+    from dbpcfg.corpus.text import MAX_WORDS
+    from dbpcfg.model.learned import UNKNOWN
+
+    number = decoder.flat
+    who = "1 sentence has" if number == 1 else f"{number:,} sentences have"
+    remark = f"{who} probability zero, or over {MAX_WORDS:,} words, and a flat tree; first {first}"
+    if UNKNOWN in decoder.model.open_grammar.vocabulary.index:
+        return remark
+    return f"{remark}; are words unknown? --unknown 0.000001 makes room for them"

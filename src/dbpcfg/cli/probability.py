@@ -1,0 +1,97 @@
+"""``dbpcfg probability``: log-probability and perplexity of a text."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dbpcfg.cli import terminal
+from dbpcfg.cli.model_options import Depth, RunPath, Text, UnknownWords, open_model, open_text
+from dbpcfg.cli.options import (
+    ExcludeSpeakers,
+    InputFormat,
+    Quiet,
+    Speakers,
+    TableFormat,
+    Threads,
+)
+from dbpcfg.errors import DbpcfgError
+
+if TYPE_CHECKING:
+    from dbpcfg.corpus.sentence import Sentence
+    from dbpcfg.model.probabilities import SentenceProbability
+
+COLUMNS = (
+    *("source", "line", "sentence", "tokens", "unknown", "classes"),
+    *("log_probability", "bits_per_word"),
+)
+
+
+def probability(
+    run: RunPath,
+    text: Text = None,
+    each: Annotated[
+        bool, typer.Option("--each", help="A tab-separated row for each sentence instead.")
+    ] = False,
+    chain: Annotated[
+        bool,
+        typer.Option("--chain", help="Mean over several grammars of the chain, not only one."),
+    ] = False,
+    depth: Depth = None,
+    unknown: UnknownWords = None,
+    input_format: InputFormat = None,
+    speaker: Speakers = None,
+    exclude_speaker: ExcludeSpeakers = None,
+    threads: Threads = None,
+    format: TableFormat = "text",
+    quiet: Quiet = False,
+) -> None:
+    """Show how probable a text is: log-probability, bits per word, perplexity.
+
+    The model generates whole sentences, so their ends are part of it.
+    Words that it does not know are one word to it, or their classes:
+    compare only models that see the same words.
+    """
+    from dbpcfg.files.table import render
+    from dbpcfg.model.probabilities import probabilities, probability_table, sums
+    from dbpcfg.runtime.processes import cores
+    from dbpcfg.runtime.progress import Progress
+
+    model = open_model(run, depth, unknown, samples=chain)
+    sentences = open_text(text, input_format, speaker, exclude_speaker, quiet)
+    seen: deque[Sentence] = deque()
+
+    def told() -> Iterator[Sentence]:
+        with Progress("sentences", None, quiet) as progress:
+            for number, sentence in enumerate(filter(None, sentences)):
+                progress.tell(number)
+                if each:
+                    seen.append(sentence)
+                yield sentence
+
+    found = probabilities(model, told(), chain, threads or cores())
+    if each:
+        _write_rows(found, seen)
+        return
+    everything, possible = sums(found)
+    if not everything.sentences:
+        raise DbpcfgError("there is no sentence in this text")
+    grammars = len(model.samples) if chain else 1
+    typer.echo(render([probability_table(everything, possible, grammars)], format))
+
+
+def _write_rows(found: Iterator[SentenceProbability], seen: deque[Sentence]) -> None:
+    from dbpcfg.files.tsv import line
+
+    terminal.write_utf8()
+    sys.stdout.write(line(COLUMNS))
+    for number, one in enumerate(found, start=1):
+        sentence = seen.popleft()
+        counts = (one.tokens, one.unknown, one.classes)
+        figures = (one.log_probability, one.bits_per_word)
+        sys.stdout.write(line((sentence.source, sentence.line, number, *counts, *figures)))
+    sys.stdout.flush()

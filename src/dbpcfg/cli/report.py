@@ -1,0 +1,116 @@
+"""Commands that show what came of runs: ``report`` and ``compare-runs``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dbpcfg.cli.options import Quiet, TableFormat, read_corpus
+
+if TYPE_CHECKING:
+    from dbpcfg.corpus.sentence import Sentence
+    from dbpcfg.evaluation.goldtrees import Gold
+    from dbpcfg.induction.run import Run
+
+GoldTrees = Annotated[
+    str | None,
+    typer.Option(
+        "--gold",
+        metavar="TREEBANK",
+        help="Treebank of the run's sentences, or of all from which they were taken.",
+    ),
+]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")]
+
+
+def report(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="Directory of a finished run.")],
+    gold: GoldTrees = None,
+    comparison: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR", help="Directory of `dbpcfg compare`, to show other systems beside it."
+        ),
+    ] = None,
+    out: Annotated[
+        str | None, typer.Option("--out", help="File for the page; RUN/report.html if not given.")
+    ] = None,
+    figures: Annotated[
+        str | None,
+        typer.Option(help="Directory for the page's figures too, each as PDF and SVG for a paper."),
+    ] = None,
+    open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    overwrite: Overwrite = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write one page to look at: chains, scores, the grammar, every tree, memory.
+
+    The file is complete in itself: open it from disk, send it to a colleague.
+    """
+    from dbpcfg.induction.finished import finished_run
+    from dbpcfg.report.assemble import check_free, write_page
+    from dbpcfg.report.collect import collect
+    from dbpcfg.report.figures import check_folder, write_figures
+    from dbpcfg.report.other_systems import read_comparison
+
+    folder = Path(run)
+    page = folder / "report.html" if out is None else Path(out)
+    done = finished_run(folder, quiet)
+    check_free(page, overwrite)
+    if figures is not None:
+        check_folder(Path(figures), overwrite)
+    others = None if comparison is None else read_comparison(Path(comparison))
+    data = collect(done, folder, _gold(gold, done, quiet), quiet, others)
+    write_page(data, page)
+    typer.echo(page)
+    if figures is not None:
+        for path in write_figures(data, Path(figures), quiet):
+            typer.echo(path)
+    if open_page:
+        typer.launch(page.resolve().as_uri())
+
+
+def compare_runs(
+    runs: Annotated[
+        list[str], typer.Argument(metavar="RUN...", help="Directories of finished runs.")
+    ],
+    gold: GoldTrees = None,
+    figure: Annotated[
+        str | None, typer.Option(help="File for a plot: .svg, .pdf or .png by its name.")
+    ] = None,
+    overwrite: Overwrite = False,
+    format: TableFormat = "text",
+    quiet: Quiet = False,
+) -> None:
+    """Compare runs, such as those of a sweep over K and D: likelihood, agreement, scores."""
+    from dbpcfg.files.table import render
+    from dbpcfg.induction.finished import finished_run
+    from dbpcfg.report.plotting import check_file
+    from dbpcfg.report.sweep import Row, row_of, sweep_tables
+    from dbpcfg.report.sweepfigure import write_sweep
+
+    if figure is not None:
+        check_file(Path(figure), overwrite)
+    treebank = None if gold is None else _treebank(gold, quiet)
+    rows: list[Row] = []
+    for run in runs:
+        done = finished_run(Path(run), quiet)
+        rows.append(row_of(run, done, treebank, gold or "", quiet))
+    typer.echo(render(sweep_tables(rows), format))
+    if figure is not None:
+        write_sweep(rows, Path(figure))
+        typer.echo(figure, err=True)
+
+
+def _gold(treebank: str | None, run: Run, quiet: bool) -> Gold | None:
+    if treebank is None:
+        return None
+    return run.match_gold(_treebank(treebank, quiet), treebank)
+
+
+def _treebank(path: str, quiet: bool) -> list[Sentence]:
+    corpus = read_corpus([path], quiet=quiet)
+    corpus.trees()  # refuses text without trees, and says where
+    return corpus.sentences

@@ -1,0 +1,146 @@
+"""The command for reading experiments: ``surprisal``."""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dbpcfg.cli import terminal
+from dbpcfg.cli.model_options import (
+    Depth,
+    RunPath,
+    Text,
+    UnknownWords,
+    at_terminal,
+    open_model,
+    open_text,
+)
+from dbpcfg.cli.options import ExcludeSpeakers, InputFormat, Quiet, Speakers, Threads
+
+if TYPE_CHECKING:
+    from dbpcfg.model.measures import Row
+
+
+def surprisal(
+    run: RunPath,
+    text: Text = None,
+    depth: Depth = None,
+    beam: Annotated[
+        int | None,
+        typer.Option(
+            help="Keep so many states of memory at each word; 0: all. If not given: all, or 2,000 "
+            "where all would take more than 32 MiB for each processor.",
+            min=0,
+        ),
+    ] = None,
+    no_end: Annotated[
+        bool, typer.Option("--no-end", help="No rows for the ends of sentences.")
+    ] = False,
+    unknown: UnknownWords = None,
+    input_format: InputFormat = None,
+    speaker: Speakers = None,
+    exclude_speaker: ExcludeSpeakers = None,
+    threads: Threads = None,
+    quiet: Quiet = False,
+) -> None:
+    """Print a row for each word, for R or pandas: surprisal, entropies, memory, forks and joins.
+
+    The table is tab-separated, with a header; docs/surprisal.md defines every column. Each
+    sentence has a last row for its end, </s>: its surprisals sum to -log2 P(sentence).
+    """
+    from dbpcfg.model.measures import follow, follower, write_tsv
+    from dbpcfg.runtime.processes import cores
+    from dbpcfg.runtime.progress import Progress
+
+    model = open_model(run, depth, unknown)
+    parser = follower(model, beam=beam)
+    if beam is None and parser.beam and not quiet:
+        typer.echo(
+            f"{parser.stores:,} states of memory are possible: keeping the {parser.beam:,} most "
+            "probable at each word; --beam for another number, --beam 0 for all",
+            err=True,
+        )
+    lines = open_text(text, input_format, speaker, exclude_speaker, quiet)
+    sentences = (sentence for sentence in lines if sentence is not None)
+    threads = 1 if at_terminal(text) else threads or cores()
+    terminal.write_utf8()
+    remarks = Remarks()
+    with Progress("sentences", None, quiet or sys.stdout.isatty()) as progress:
+        for rows in follow(parser, model, sentences, threads=threads):
+            write_tsv(rows[:-1] if no_end else rows, sys.stdout, header=not remarks.words)
+            sys.stdout.flush()
+            remarks.note(rows)
+            progress.tell(rows[0].sentence)
+    if not remarks.words:
+        write_tsv([], sys.stdout)
+    if not quiet:
+        for remark in remarks.lines(parser.beam):
+            typer.echo(remark, err=True)
+
+
+@dataclass
+class Remarks:
+    """What a user should know of a table that is not plain from it."""
+
+    words: int = 0
+    classes: int = 0
+    unknown: int = 0
+    lost: float = 0.0
+    worst: Row | None = None
+    impossible: int = 0
+    first_impossible: Row | None = None
+    fallen: int = 0
+    first_fallen: Row | None = None
+
+    def note(self, rows: list[Row]) -> None:
+        """Take note of a sentence, its end included."""
+        self.words += len(rows) - 1
+        self.classes += sum(row.kind == "class" for row in rows)
+        self.unknown += sum(row.kind == "unknown" for row in rows)
+        for row in rows:
+            if not math.isfinite(row.surprisal):
+                if math.isinf(row.surprisal):
+                    self.impossible += 1
+                    self.first_impossible = self.first_impossible or row
+                else:
+                    self.fallen += 1
+                    self.first_fallen = self.first_fallen or row
+                break
+            self.lost += row.lost
+            if self.worst is None or row.lost > self.worst.lost:
+                self.worst = row
+
+    def lines(self, beam: int) -> list[str]:
+        """The remarks, in as many lines."""
+        said = [
+            f"{self.words:,} words; {self.unknown:,} unknown to the model, {self.classes:,} seen "
+            "as classes"
+        ]
+        if beam and self.worst is not None:
+            said.append(
+                f"beam of {beam:,}: on average {self.lost / self.words:.2g} of the probability was "
+                f"dropped at a word, {self.worst.lost:.2g} at most ({_place(self.worst)})"
+            )
+        if self.first_impossible is not None:
+            said.append(
+                f"{_sentences(self.impossible)} probability zero: surprisal is Inf where that "
+                f"shows, and nothing is known afterwards; first {_place(self.first_impossible)}"
+            )
+        if self.first_fallen is not None:
+            said.append(
+                f"{_sentences(self.fallen)} fallen out of the beam, and nothing is known "
+                f"afterwards; first {_place(self.first_fallen)}; try --beam {10 * beam}"
+            )
+        return said
+
+
+def _sentences(number: int) -> str:
+    return "1 sentence has" if number == 1 else f"{number:,} sentences have"
+
+
+def _place(row: Row) -> str:
+    return f"{row.source}:{row.line}, token {row.token}, {row.word!r}"

@@ -1,0 +1,178 @@
+"""The directory of a comparison, which keeps every finished run.
+
+====================  =========================================================================
+``task.json``         the corpus that all runs in the directory are of, by its fingerprint
+``ccl.trees``         the trees of a system, one a line, in the words as written
+``ccl.json``          its settings, time and memory; written last, so it says that all is there
+``random-3.trees``    the same for a system that draws random numbers, with the seed 3
+``comparison.json``   what the last comparison came to
+====================  =========================================================================
+
+Each file is written whole, so a comparison can be stopped at any moment and gone on with.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from dbpcfg.comparison.worker import Outcome
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.files.atomic import written_whole
+from dbpcfg.files.records import (
+    COMPARISON,
+    RUN,
+    TASK,
+    plain_errors,
+    read_json,
+    write_json,
+)
+from dbpcfg.systems.registry import Kind
+
+_MEASURED = ("seconds", "cpu_seconds", "peak_bytes")
+_OPTIONS = ("lowercase", "max_length", "punctuation")
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run of one system: what makes it this one."""
+
+    kind: Kind
+    seed: int | None
+    """None for a system that draws no random numbers."""
+    settings: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The name of its files."""
+        return self.kind.name if self.seed is None else f"{self.kind.name}-{self.seed}"
+
+
+class Store(Protocol):
+    """Where finished runs are kept."""
+
+    def load(self, job: Job) -> Outcome | None:
+        """What came of a job, if it is finished."""
+
+    def save(self, job: Job, outcome: Outcome) -> None:
+        """Keep what came of it."""
+
+    def conclude(self, comparison: dict[str, Any]) -> None:
+        """Keep what the comparison came to."""
+
+
+class NoStore:
+    """Keeps nothing."""
+
+    def load(self, job: Job) -> Outcome | None:
+        """Nothing."""
+        return None
+
+    def save(self, job: Job, outcome: Outcome) -> None:
+        """Forget it."""
+
+    def conclude(self, comparison: dict[str, Any]) -> None:
+        """Forget it."""
+
+
+class Directory:
+    """A directory of results on one corpus (a ``Store``)."""
+
+    def __init__(self, path: Path, task: Mapping[str, Any], sources: tuple[str, ...] = ()) -> None:
+        """Open a directory, or make it; results on something else than ``task`` are refused."""
+        self.path, self.task = path, dict(task)
+        with plain_errors(path):
+            if (path / "task.json").exists():
+                _check_task(path, self.task)
+                return
+            if path.exists() and (not path.is_dir() or any(path.glob("[!.]*"))):
+                raise DbpcfgError(
+                    f"{path} exists and is not a comparison; choose another --out for the results"
+                )
+            path.mkdir(parents=True, exist_ok=True)
+            write_json(path / "task.json", TASK, {"corpus": self.task, "sources": sources})
+
+    def load(self, job: Job) -> Outcome | None:
+        """What came of a job, if it is finished; other settings or damaged files are refused."""
+        path = self.path / f"{job.name}.json"
+        if not path.exists():
+            return None
+        again = f"delete {path} to run it again, or choose another --out"
+        record = read_json(path, RUN)
+        if record.get("corpus") != self.task["digest"]:
+            raise DbpcfgError(f"{path} is of another corpus; {again}")
+        _check_settings(path, record.get("settings"), job.settings, again)
+        trees = self._trees(job)
+        measured: dict[str, Any] = {name: record.get(name) for name in _MEASURED}
+        numbers = [measured["seconds"], measured["cpu_seconds"], measured["peak_bytes"] or 0]
+        sound = all(type(number) in (int, float) for number in numbers)
+        if not sound or record.get("trees") != _digest(trees):
+            raise DbpcfgError(f"{path} and {job.name}.trees do not belong together; {again}")
+        lines = trees.decode("utf-8", "surrogatepass").removesuffix("\n").split("\n")
+        return Outcome(lines, **measured, version=str(record.get("dbpcfg")))
+
+    def save(self, job: Job, outcome: Outcome) -> None:
+        """Write the trees, then the record that says that they are there."""
+        trees = "".join(f"{tree}\n" for tree in outcome.trees).encode("utf-8", "surrogatepass")
+        record = {
+            "system": job.kind.name,
+            "seed": job.seed,
+            "settings": dict(job.settings),
+            **{name: getattr(outcome, name) for name in _MEASURED},
+            "corpus": self.task["digest"],
+            "trees": _digest(trees),
+        }
+        with plain_errors(self.path):
+            with written_whole(self.path / f"{job.name}.trees") as file:
+                file.write(trees)
+            write_json(self.path / f"{job.name}.json", RUN, record)
+
+    def conclude(self, comparison: dict[str, Any]) -> None:
+        """Write what the comparison came to."""
+        with plain_errors(self.path):
+            write_json(self.path / "comparison.json", COMPARISON, comparison)
+
+    def _trees(self, job: Job) -> bytes:
+        try:
+            return (self.path / f"{job.name}.trees").read_bytes()
+        except OSError:
+            return b""
+
+
+def _check_task(path: Path, task: dict[str, Any]) -> None:
+    before = read_json(path / "task.json", TASK).get("corpus")
+    if before == task:
+        return
+    before = before if isinstance(before, dict) else {}
+    for key in _OPTIONS:
+        if before.get(key) != task[key]:
+            option = key.replace("_", "-")
+            raise DbpcfgError(
+                f"{path} holds results with --{option} {_shown(before.get(key))}, not "
+                f"{_shown(task[key])}; give the same option, or choose another --out"
+            )
+    raise DbpcfgError(
+        f"{path} holds results on another corpus ({before.get('sentences')} sentences, "
+        f"{before.get('digest')}) than this one ({task['sentences']} sentences, {task['digest']}); "
+        "choose another --out"
+    )
+
+
+def _check_settings(path: Path, before: Any, now: Mapping[str, Any], again: str) -> None:
+    before = before if isinstance(before, dict) else {}
+    differing = [name for name in {**before, **now} if before.get(name) != now.get(name)]
+    if differing:
+        was = ", ".join(f"{name} = {_shown(before.get(name))}" for name in differing)
+        wanted = ", ".join(f"{name} = {_shown(now.get(name))}" for name in differing)
+        raise DbpcfgError(f"{path} was run with {was}, not {wanted}; give the same, or {again}")
+
+
+def _shown(value: Any) -> str:
+    return "none" if value is None else str(value)
+
+
+def _digest(content: bytes) -> str:
+    return f"sha256:{hashlib.sha256(content).hexdigest()}"

@@ -1,0 +1,98 @@
+"""The gold trees of a run's sentences, found in a treebank of these or of more sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from dbpcfg.corpus.punctuation import Rule, punctuation, told_by
+from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.evaluation.convention import Convention
+from dbpcfg.trees.tree import Tree
+
+_QUOTED = 8  # words of a sentence that a message repeats, at most
+
+
+@dataclass(frozen=True)
+class Gold:
+    """One gold sentence for each of a run's, which of its words are punctuation, how that is told.
+
+    Every sentence has a tree.
+    """
+
+    sentences: list[Sentence]
+    punctuation: list[tuple[bool, ...]]
+    convention: Convention
+
+    @property
+    def trees(self) -> list[Tree]:
+        """Its trees."""
+        return [sentence.tree for sentence in self.sentences if sentence.tree is not None]
+
+
+def match_gold(
+    sentences: Sequence[Sequence[str]], treebank: Sequence[Sentence], name: str, rule: Rule
+) -> Gold:
+    """Find each of a run's sentences in a treebank, in order; leave out the others there.
+
+    A run may have left sentences out, as those that were too long. Taking the first sentence that
+    is the same word by word finds all of them if anything does. ``name`` is the treebank's in
+    messages, ``rule`` that by which punctuation is recognised.
+    """
+    for sentence in treebank:
+        if sentence.tree is None:
+            raise DbpcfgError(
+                f"{sentence.place}: the sentence has no tree; gold trees come from a treebank in "
+                "Penn brackets"
+            )
+    if len(treebank) == len(sentences):
+        found = list(treebank)
+        for number, sentence in enumerate(found):
+            _check_same(sentence, sentences[number], number)
+    else:
+        found = _among(treebank, sentences, name)
+    convention = Convention(punctuation=told_by(found, rule))
+    return Gold(found, [punctuation(one, rule) for one in found], convention)
+
+
+def _check_same(sentence: Sentence, words: Sequence[str], number: int) -> None:
+    for place, (gold, word) in enumerate(zip_longest(sentence.words, words)):
+        if gold is None or word is None or _written(gold) != _written(word):
+            raise DbpcfgError(
+                f"{sentence.place} is not sentence {number + 1:,} of the run: word {place + 1} is "
+                f"{_named(gold)} there and {_named(word)} in the run; give the treebank of the "
+                "text that the run learned from"
+            )
+
+
+def _among(
+    treebank: Sequence[Sentence], sentences: Sequence[Sequence[str]], name: str
+) -> list[Sentence]:
+    found: list[Sentence] = []
+    for sentence in treebank:
+        if len(found) == len(sentences):
+            break
+        wanted = sentences[len(found)]
+        if list(map(_written, sentence.words)) == list(map(_written, wanted)):
+            found.append(sentence)
+    if len(found) == len(sentences):
+        return found
+    missing = sentences[len(found)]
+    text = " ".join(missing[:_QUOTED]) + (" …" if len(missing) > _QUOTED else "")
+    after = f" after {found[-1].place}" if found else ""
+    raise DbpcfgError(
+        f"sentence {len(found) + 1:,} of the run, {text!r}, is not in {name}{after}; the treebank "
+        f"has {len(treebank):,} sentences, the run {len(sentences):,}: give the treebank of the "
+        "text that the run learned from"
+    )
+
+
+def _written(word: str) -> str:
+    """A word as treebanks write it, who use round brackets for themselves."""
+    return word.replace("(", "-LRB-").replace(")", "-RRB-")
+
+
+def _named(word: str | None) -> str:
+    return "missing (the sentence has ended)" if word is None else repr(word)

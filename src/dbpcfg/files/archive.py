@@ -1,0 +1,110 @@
+"""Arrays and a JSON header in one ``.npz`` file that NumPy reads, and that is data only.
+
+Entries are uncompressed: ``header`` is UTF-8 JSON as bytes, with the name and version of what the
+file holds; the others are arrays. A file from a stranger is checked entry by entry before anything
+is believed: nothing is unpickled, nothing is inflated, no size is taken from the file that the file
+does not have.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.files.atomic import written_whole
+
+
+class ArchiveError(DbpcfgError):
+    """A file that does not hold what it should."""
+
+
+def write_archive(
+    path: Path, kind: str, version: int, header: Mapping[str, Any], arrays: Mapping[str, Any]
+) -> None:
+    """Write a file, whole; the same content always gives the same bytes."""
+    text = json.dumps({"format": kind, "version": version, **header}, ensure_ascii=False)
+    with written_whole(path) as file:
+        np.savez(file, header=np.frombuffer(text.encode(), dtype=np.uint8), **arrays)
+
+
+def read_archive(
+    path: Path, kind: str, version: int, dtypes: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """The header and the arrays of a file that has exactly the arrays ``dtypes`` names."""
+    data = path.read_bytes()  # whatever is wrong from here on is wrong with the content
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            arrays = _arrays(archive, len(data), kind, {"header": np.uint8, **dtypes})
+    except ArchiveError:
+        raise
+    except Exception as error:  # zipfile has many ways to refuse a damaged archive
+        raise ArchiveError(f"not a {kind} file, or a damaged one ({error})") from None
+    return _header(arrays.pop("header").tobytes(), kind, version), arrays
+
+
+def _arrays(
+    archive: zipfile.ZipFile, size: int, kind: str, dtypes: Mapping[str, Any]
+) -> dict[str, NDArray[Any]]:
+    entries = {info.filename: info for info in archive.infolist()}
+    expected = {f"{name}.npy" for name in dtypes}
+    if set(entries) != expected or len(entries) != len(archive.infolist()):
+        raise ArchiveError(f"not a {kind} file: expected the entries {', '.join(sorted(expected))}")
+    arrays = {}
+    for info in entries.values():
+        if info.compress_type != zipfile.ZIP_STORED:
+            raise ArchiveError(f"{info.filename} is compressed; {kind} files are not")
+        if info.file_size > size:
+            raise ArchiveError(
+                f"{info.filename} claims {info.file_size:,} bytes, more than there are"
+            )
+        name = info.filename.removesuffix(".npy")
+        with archive.open(info) as file:
+            arrays[name] = _array(file, info, np.dtype(dtypes[name]))
+    return arrays
+
+
+def _array(file: IO[bytes], info: zipfile.ZipInfo, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """One array, once its own header agrees with the size that is really there."""
+    try:
+        if npy.read_magic(file) != (1, 0):
+            raise ValueError("an unknown version of the npy format")
+        shape, fortran, found = npy.read_array_header_1_0(file)
+    except Exception as error:  # NumPy evaluates the header as a literal, with many ways to fail
+        raise ArchiveError(f"{info.filename} is not an array ({error})") from None
+    if found != dtype or fortran:
+        raise ArchiveError(f"{info.filename} must be a C-ordered array of {dtype}")
+    data = file.read()
+    if len(shape) > 3 or not all(type(x) is int and abs(x) < 2**63 for x in shape):
+        raise ArchiveError(f"{info.filename} has a shape that no such array has")
+    # Python's whole numbers do not overflow, however large a shape the file claims.
+    if len(data) != found.itemsize * math.prod(shape) or any(
+        not 0 <= extent <= len(data) for extent in shape
+    ):
+        raise ArchiveError(f"{info.filename} has {len(data):,} bytes for the shape {shape}")
+    # A copy can be written to, so kernels meet the same kind of array as before it was saved.
+    return np.frombuffer(data, dtype=found).reshape(shape).copy()
+
+
+def _header(encoded: bytes, kind: str, version: int) -> dict[str, Any]:
+    try:
+        header = json.loads(encoded.decode())
+    except (ValueError, RecursionError) as error:
+        raise ArchiveError(f"its header is not JSON in UTF-8 ({error})") from None
+    if not isinstance(header, dict) or header.get("format") != kind:
+        raise ArchiveError(f"its header does not say that it is a {kind!r}")
+    found = header.get("version")
+    if found is True or found != version:
+        raise ArchiveError(
+            f"it has version {found!r} of the format; this program reads version {version}"
+        )
+    return header

@@ -1,0 +1,53 @@
+"""JSON files of ours: what each is, by which version it was written, and messages about them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.files.atomic import written_whole
+from dbpcfg.version import __version__
+
+TASK, RUN, COMPARISON = "dbpcfg comparison task", "dbpcfg comparison run", "dbpcfg comparison"
+VERSION = 1
+
+
+def write_json(path: Path, kind: str, content: Mapping[str, Any]) -> None:
+    """Write a file of ours: what it is, by which version of the program, and its content."""
+    head = {"format": kind, "version": VERSION, "dbpcfg": __version__}
+    with written_whole(path) as file:
+        text = json.dumps({**head, **content}, indent=2, ensure_ascii=False)
+        file.write(f"{text}\n".encode("utf-8", "surrogatepass"))
+
+
+def read_json(path: Path, kind: str) -> dict[str, Any]:
+    """Read a file of ours back, or say what is wrong with it."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DbpcfgError(f"{path} cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise DbpcfgError(f"{path} is not JSON: {error}") from None
+    if not isinstance(content, dict) or content.get("format") != kind:
+        raise DbpcfgError(f"{path} is not a {kind}")
+    if content.get("version") != VERSION:
+        raise DbpcfgError(
+            f"{path} is of version {content.get('version')!r}; this program reads version {VERSION}"
+        )
+    return content
+
+
+@contextlib.contextmanager
+def plain_errors(path: Path) -> Iterator[None]:
+    """Turn what the system says of a full disk or a read-only directory into a message."""
+    try:
+        yield
+    except OSError as error:
+        raise DbpcfgError(
+            f"{path} cannot be written: {error.strerror or error}; "
+            "what was saved before is untouched"
+        ) from None

@@ -1,0 +1,194 @@
+"""Competence and performance: what is left of a grammar under a bound on memory.
+
+The paper's G is competence, a grammar without a bound; G(s,d) is what a speaker with D memory
+elements can perform. This module shows the one next to the other:
+
+* h(s,d,c), the probability that c yields words within the bound (`containment_table`);
+* G(s,d), the rules of the bounded grammar (`bounded_table`), also as an ordinary PCFG whose
+  categories are those of G with a side and a depth (`bounded_pcfg`);
+* how much of the probability the bound keeps (`kept`, `mass_table`).
+
+**Derivations that never end.** A PCFG may give some probability to derivations that go on for ever.
+No bound keeps those, because a tree that fits is finite, but what fits grows with D to all that
+ends: Z(1) ≤ Z(2) ≤ … → Z(∞), the probability that a derivation ends. So there are two shares, Z(D)
+of all derivations and Z(D) / Z(∞) of the trees. For a grammar that ends with probability one they
+are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dbpcfg.errors import GrammarError
+from dbpcfg.files.table import Cell, Column, Table
+from dbpcfg.grammar.bounding import (
+    bounded_binary,
+    bounded_lexical,
+    bounded_root,
+    check_depth,
+    containment,
+    left_child,
+    require_fitting,
+    right_child,
+    termination,
+)
+from dbpcfg.grammar.exchange.rules import MOST_ENTRIES
+from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.numerics.kernels import Floats
+
+DEEPEST = 1000
+_DECIMALS = 4
+_ENDS = 1e-7  # termination is found by iteration, and at the edge of ending only to about this much
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a bound keeps of a grammar's probability; ``depth`` None is no bound."""
+
+    depth: int | None
+    derivations: float
+    """Z(D): the probability that a derivation fits, of all derivations."""
+    trees: float | None
+    """Z(D) / Z(∞): the same of all derivations that end; None if none does."""
+    exactly: float | None
+    """The share of these that need this depth and no less; None without a bound."""
+
+
+def kept(grammar: Grammar, depths: Sequence[int]) -> list[Kept]:
+    """What each of some bounds keeps, and at last what there is without one."""
+    deepest = max(map(_checked, depths), default=1)
+    # What is above (L,D+1) does not depend on how deep that is: one pass serves all bounds.
+    h = containment(grammar, deepest)
+    fits = [0.0, *(float(grammar.root @ h[2 * (deepest - d)]) for d in range(1, deepest + 1))]
+    # The last is a bound below, and what is found by iteration may be less in its last digits.
+    ends = min(1.0, max(float(grammar.root @ termination(grammar)), fits[-1]))
+    rows = [
+        Kept(
+            depth,
+            fits[depth],
+            fits[depth] / ends if ends else None,
+            max(0.0, fits[depth] - fits[depth - 1]) / ends if ends else None,
+        )
+        for depth in depths
+    ]
+    return [*rows, Kept(None, ends, 1.0 if ends else None, None)]
+
+
+def mass_table(grammar: Grammar, depths: Sequence[int]) -> Table:
+    """How much of a grammar's probability some bounds keep."""
+    rows = kept(grammar, depths)
+    ends, notes = rows[-1].derivations, []
+    if ends == 0.0:
+        notes = ["No derivation of this grammar ends: it has no trees."]
+    elif ends < 1.0 - _ENDS:
+        notes = [
+            f"{100 * (1 - ends):.{_DECIMALS}f}% of this grammar's derivations never end; no bound "
+            "keeps those.",
+            "Shares of trees are of the derivations that end.",
+        ]
+    columns = [
+        Column("depth", "count"),
+        Column("fits, % of derivations", "percent", "derivations", _DECIMALS),
+        Column("fits, % of trees", "percent", "trees", _DECIMALS),
+        Column("needs just this, % of trees", "percent", "exactly", _DECIMALS),
+    ]
+    cells: list[list[Cell]] = [
+        ["none" if row.depth is None else row.depth, row.derivations, row.trees, row.exactly]
+        for row in rows
+    ]
+    return Table("Probability that a bound on memory keeps", columns, cells, notes)
+
+
+def level_name(level: int) -> str:
+    """The side and depth of the nodes on a level, such as L1."""
+    return f"{'LR'[level % 2]}{level // 2 + 1}"
+
+
+def containment_table(grammar: Grammar, depth: int) -> Table:
+    """h(s,d,c): a row for each category, a column for each side and depth."""
+    h = containment(grammar, _checked(depth))
+    columns = [Column("category"), *_level_columns(h)]
+    rows: list[list[Cell]] = [[name, *h[:, c].tolist()] for c, name in enumerate(grammar.names)]
+    return Table(f"h(s,d,c) with a bound of {depth}", columns, rows)
+
+
+def bounded_table(grammar: Grammar, depth: int, most: int | None = 10) -> Table:
+    """G next to G(s,d) for the most probable rules of T and of every category; None: for all."""
+    h = containment(grammar, _checked(depth))
+    require_fitting(grammar, h)
+    columns = [Column("rule"), Column("G", "number", "g", _DECIMALS), *_level_columns(h)]
+    names, words = grammar.names, grammar.vocabulary.words
+    rows: list[list[Cell]] = []
+    root = bounded_root(grammar, h)
+    for c in _greatest(grammar.root, most):  # T itself is on no level; its child is on that of L1
+        rows.append(
+            [f"T → {names[c]}", float(grammar.root[c]), float(root[c]), *[None] * 2 * depth]
+        )
+    right = [f"{a} {b}" for a in names for b in names] + list(words)
+    bounded = np.stack([_rows(grammar, h, level) for level in range(len(h))], axis=-1)
+    for c, row in enumerate(grammar.rows):
+        for rule in _greatest(row, most):
+            cells = bounded[c, rule].tolist()
+            rows.append([f"{names[c]} → {right[rule]}", float(row[rule]), *cells])
+    notes = [] if most is None else [f"The {most} most probable rules of each symbol."]
+    return Table(f"G and G(s,d) with a bound of {depth}", columns, rows, notes)
+
+
+def bounded_pcfg(grammar: Grammar, depth: int) -> Grammar:
+    """The bounded grammar as a PCFG without a bound, that gives every sentence the same.
+
+    Its categories are those of G on each level, such as ``NP/L1``; those that cannot fit are left
+    out.
+    """
+    h = containment(grammar, _checked(depth))
+    require_fitting(grammar, h)
+    levels, chosen = np.nonzero(h > 0)
+    n = len(chosen)
+    if n**3 + n * len(grammar.vocabulary) > MOST_ENTRIES:
+        raise GrammarError(
+            f"with a bound of {depth} the {grammar.categories} categories become {n:,}, too many "
+            "to write out; take a smaller depth"
+        )
+    number = np.full(h.shape, -1)
+    number[levels, chosen] = np.arange(n)
+    root, binary = np.zeros(n), np.zeros((n, n, n))
+    lexical = np.zeros((n, len(grammar.vocabulary)))
+    root[number[0, h[0] > 0]] = bounded_root(grammar, h)[h[0] > 0]
+    for level in range(len(h)):
+        fits = h[level] > 0
+        lexical[number[level, fits]] = bounded_lexical(grammar, h, level)[fits]
+    for level in range(len(h) - 1):  # on the last one there are only words
+        rules = bounded_binary(grammar, h, level)
+        c, a, b = np.nonzero(rules)
+        left, right = number[left_child(level), a], number[right_child(level), b]
+        binary[number[level, c], left, right] = rules[c, a, b]
+    names = [
+        f"{grammar.names[c]}/{level_name(m)}" for m, c in zip(levels.tolist(), chosen.tolist())
+    ]
+    return Grammar(root, binary, lexical, grammar.vocabulary).named(names)
+
+
+def _checked(depth: int) -> int:
+    if depth > DEEPEST:
+        raise GrammarError(f"the depth bound must be at most {DEEPEST:,}, got {depth:,}")
+    return check_depth(depth)
+
+
+def _level_columns(h: Floats) -> list[Column]:
+    names = [level_name(level) for level in range(len(h))]
+    return [Column(name, "number", name.lower(), _DECIMALS) for name in names]
+
+
+def _rows(grammar: Grammar, h: Floats, level: int) -> Floats:
+    """G(s,d), all rules of a category in one row."""
+    binary = bounded_binary(grammar, h, level).reshape(grammar.categories, -1)
+    return np.concatenate([binary, bounded_lexical(grammar, h, level)], axis=1)
+
+
+def _greatest(row: Floats, most: int | None) -> list[int]:
+    """The possible rules of a row, the most probable first."""
+    order = np.argsort(-row, kind="stable")[:most]
+    return [int(rule) for rule in order if row[rule] > 0]

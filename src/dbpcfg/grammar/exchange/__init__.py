@@ -1,0 +1,1 @@
+"""Grammars as files that other programs read and people write."""

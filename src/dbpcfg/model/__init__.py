@@ -1,0 +1,1 @@
+"""A learned grammar and what can be done with it."""

@@ -1,0 +1,261 @@
+"""Trees for any sentences under a learned grammar.
+
+=============  ===================================================================================
+``mbr``        the tree of least Bayes risk under the posterior of the model's grammar: the one
+               whose spans are expected to be right most often
+``mbr-chain``  the same with the posteriors of several grammars of the chain, averaged
+``viterbi``    the most probable tree, or the N most probable ones
+``sample``     trees drawn from the posterior
+=============  ===================================================================================
+
+The first two choose the label of each span for itself, so their trees need not fit the bound, nor
+use possible rules only. A sentence of probability zero, or of more than 1,000 words, has a flat
+tree, ``(X w1 w2 …)``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, TypeVar, get_args
+
+import numpy as np
+
+from dbpcfg.corpus.encoded import Encoded
+from dbpcfg.corpus.text import MAX_WORDS
+from dbpcfg.errors import DbpcfgError, UnparsableError
+from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.model.learned import LearnedGrammar, Words, words_of
+from dbpcfg.numerics.kernels import Ints
+from dbpcfg.numerics.philox import stream
+from dbpcfg.parsing import choosing
+from dbpcfg.parsing.chart.parser import ChartParser
+from dbpcfg.parsing.derivations import as_brackets, as_tree
+from dbpcfg.parsing.nbest import Logs, logarithms
+from dbpcfg.parsing.tree_probability import log_probability
+from dbpcfg.trees.tree import Tree
+
+__all__ = ["FLAT", "Decoder", "Method", "Parse", "batched", "in_batches", "parse", "parses"]
+
+Method = Literal["mbr", "mbr-chain", "viterbi", "sample"]
+Item = TypeVar("Item")
+
+BATCH = 1000
+"""The most sentences that are parsed together."""
+BATCH_WORK = 2e7
+"""And the most work, as the sum of the cubes of their lengths: a few seconds for small grammars."""
+MOST_TREES = 10_000
+"""The most trees of one sentence."""
+FLAT = "X"
+"""The label of a flat tree."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parse:
+    """A tree with log P(tree, sentence) and P(tree | sentence) under the model's grammar."""
+
+    tree: Tree
+    log_probability: float
+    posterior: float
+
+
+def parse(
+    model: LearnedGrammar,
+    sentences: Iterable[Words],
+    method: Method = "mbr",
+    *,
+    seed: int = 0,
+    threads: int = 1,
+) -> list[Tree]:
+    """A tree for every sentence: a list of words, or a text that is split at white space."""
+    decoder = Decoder(model, method, 1, seed, threads)
+    return [trees[0] for batch in in_batches(sentences) for trees in decoder.trees(*batch)]
+
+
+def parses(
+    model: LearnedGrammar,
+    sentences: Iterable[Words],
+    n: int = 1,
+    method: Method = "viterbi",
+    *,
+    seed: int = 0,
+    threads: int = 1,
+) -> list[list[Parse]]:
+    """The n best trees of every sentence, or n samples, with their probabilities.
+
+    There are fewer where a sentence has fewer trees. A flat tree has probability zero.
+    """
+    decoder = Decoder(model, method, n, seed, threads)
+    return [found for batch in in_batches(sentences) for found in decoder.parses(*batch)]
+
+
+def in_batches(sentences: Iterable[Words]) -> Iterator[tuple[list[tuple[str, ...]], int]]:
+    """The words of sentences in batches, each with the number of its first sentence."""
+    if isinstance(sentences, str):
+        raise DbpcfgError("one text is not a list of sentences; give a list, as in [text]")
+    first = 0
+    for batch in batched(map(words_of, sentences), len):
+        for number, words in enumerate(batch, start=first + 1):
+            if not words:
+                raise DbpcfgError(f"sentence {number} has no words; leave empty sentences out")
+        yield batch, first
+        first += len(batch)
+
+
+def batched(
+    items: Iterable[Item], length: Callable[[Item], int], most: int | None = None
+) -> Iterator[list[Item]]:
+    """Items in batches of at most so many, or of `BATCH`, and not of too much work."""
+    batch: list[Item] = []
+    work = 0
+    for item in items:
+        more = length(item) ** 3
+        if batch and work + more > BATCH_WORK:
+            yield batch
+            batch, work = [], 0
+        batch.append(item)
+        work += more
+        if len(batch) == (most or BATCH):
+            yield batch
+            batch, work = [], 0
+    if batch:
+        yield batch
+
+
+class Decoder:
+    """A model and a method, ready for batches of sentences.
+
+    What a sentence is given does not depend on the others, but for rounding where posteriors are in
+    single precision, and only ``sample`` looks at its number in the text.
+    """
+
+    def __init__(
+        self,
+        model: LearnedGrammar,
+        method: Method = "mbr",
+        n: int = 1,
+        seed: int = 0,
+        threads: int = 1,
+    ) -> None:
+        if method not in get_args(Method):
+            raise DbpcfgError(f"no method {method!r}; choose {', '.join(get_args(Method))}")
+        if not 1 <= n <= MOST_TREES:
+            raise DbpcfgError(f"a sentence can have 1 to {MOST_TREES:,} trees, not {n:,}")
+        if n > 1 and method not in ("viterbi", "sample"):
+            raise DbpcfgError(f"{method} gives one tree; several come from viterbi or sample")
+        if method == "mbr-chain" and not model.samples:
+            raise DbpcfgError(
+                "mbr-chain needs other grammars of the chain, which a run has and "
+                "dbpcfg.load(run, samples=True) reads"
+            )
+        stream(seed)  # refuses an impossible seed
+        self.model, self.method, self.n = model, method, n
+        self.seed, self.threads = seed, threads
+        self.flat, self.first_flat = 0, -1
+        """How many sentences had flat trees so far, and the number of the first of them."""
+        self._chart = model.chart(1 if method == "sample" else threads)
+
+    def trees(self, sentences: Sequence[Sequence[str]], first: int = 0) -> list[list[Tree]]:
+        """The trees of each sentence; ``first`` is the number of the first one in its text."""
+        found = self._nodes(sentences, first)
+        return [self._as_trees(words, nodes) for words, nodes in zip(sentences, found)]
+
+    def brackets(self, sentences: Sequence[Sequence[str]], first: int = 0) -> list[str]:
+        """The (first) tree of each sentence as text: much sooner than by way of trees."""
+        found = self._nodes(sentences, first)
+        possible = [s for s, nodes in enumerate(found) if nodes is not None]
+        lines = as_brackets(
+            [nodes[0] for nodes in found if nodes is not None],
+            [sentences[s] for s in possible],
+            self.model.grammar.names,
+        )
+        if len(lines) == len(sentences):
+            return lines
+        written = dict(zip(possible, lines))
+        return [written.get(s) or str(Tree(FLAT, words)) for s, words in enumerate(sentences)]
+
+    def parses(self, sentences: Sequence[Sequence[str]], first: int = 0) -> list[list[Parse]]:
+        """The trees of each sentence, with their probabilities."""
+        found = self._nodes(sentences, first)
+        results = []
+        for words, nodes in zip(sentences, found):
+            trees = self._as_trees(words, nodes)
+            if nodes is None:
+                results.append([Parse(trees[0], -math.inf, 0.0)])
+                continue
+            corpus = self.model.encode([words])
+            whole = float(self._chart.log_probabilities(corpus)[0])
+            logs = [
+                log_probability(tree, corpus.tokens, self._logs) - self._chart.log_fitting_mass
+                for tree in nodes
+            ]
+            results.append(
+                [Parse(tree, log, math.exp(min(0, log - whole))) for tree, log in zip(trees, logs)]
+            )
+        return results
+
+    def _as_trees(self, words: Sequence[str], found: Ints | None) -> list[Tree]:
+        if found is None:
+            return [Tree(FLAT, words)]
+        return [as_tree(nodes, words, self.model.grammar.names) for nodes in found]
+
+    @cached_property
+    def _quick_chart(self) -> ChartParser:
+        """For posteriors, of which a few digits are enough."""
+        return self._quick(self.model.open_grammar)
+
+    @cached_property
+    def _charts(self) -> list[ChartParser]:
+        """One for each of the chain's grammars."""
+        return [self._quick(self.model.opened(grammar)) for grammar in self.model.samples]
+
+    def _quick(self, grammar: Grammar) -> ChartParser:
+        return ChartParser(grammar, self.model.depth, self.threads, "single")
+
+    @cached_property
+    def _logs(self) -> Logs:
+        return logarithms(self.model.open_grammar, self.model.depth)
+
+    def _nodes(self, sentences: Sequence[Sequence[str]], first: int) -> list[Ints | None]:
+        """``[tree, node, 3]``, the chosen trees of each sentence; None where it has none."""
+        seen = [self._numbers(words) for words in sentences]
+        possible = [s for s, numbers in enumerate(seen) if numbers is not None]
+        vocabulary = self.model.open_grammar.vocabulary
+        corpus = Encoded.from_numbers([x for x in seen if x is not None], vocabulary)
+        try:
+            chosen = self._choose(corpus, [first + s for s in possible])
+        except UnparsableError:
+            charts = self._charts if self.method == "mbr-chain" else [self._chart]
+            logs = np.max([chart.log_probabilities(corpus) for chart in charts], axis=0)
+            finite = np.flatnonzero(np.isfinite(logs))
+            possible = [possible[s] for s in finite.tolist()]
+            corpus = corpus.chosen(finite)
+            chosen = self._choose(corpus, [first + s for s in possible])
+        found: list[Ints | None] = [None] * len(sentences)
+        for s, nodes in zip(possible, chosen):
+            found[s] = nodes
+        flat = [first + s for s, nodes in enumerate(found) if nodes is None]
+        if flat and not self.flat:
+            self.first_flat = flat[0]
+        self.flat += len(flat)
+        return found
+
+    def _numbers(self, words: Sequence[str]) -> list[int] | None:
+        """What the model sees, unless it cannot."""
+        try:
+            return self.model.numbers(words) if len(words) <= MAX_WORDS else None
+        except UnparsableError:
+            return None
+
+    def _choose(self, corpus: Encoded, numbers: Sequence[int]) -> list[Ints]:
+        if self.method == "mbr":
+            return choosing.least_risk([self._quick_chart], corpus, self.threads)
+        if self.method == "mbr-chain":
+            return choosing.least_risk(self._charts, corpus, self.threads)
+        if self.method == "sample":
+            return choosing.sampled(self._chart, corpus, self.n, self.seed, numbers, self.threads)
+        if self.n == 1:
+            return choosing.most_probable(self._chart, corpus)
+        return choosing.n_best(self._logs, corpus, self.n, self.threads)

@@ -1,0 +1,147 @@
+"""A learned grammar ready for other text: with its bound, its preparation, and unknown words.
+
+**Words never seen.** The prior gives every rule of a row the same β, and would have given it to a
+word that did not occur as well. Had the vocabulary had one more word, its predictive probability
+after a category c that was expanded n(c) times would be::
+
+    unknown(c) = β / (n(c) + β (K² + W + 1))
+
+So ``open_grammar`` has one more word, ``<unknown>``, with this probability, and everything else in
+the row shrinks to make room: a category that was used often for many things is unlikely to emit a
+new word, one that was used little is not. All unknown words are this one word. Where rare words
+were put into classes, a new word is first of all a member of its class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+
+from dbpcfg.corpus.encoded import Encoded, Vocabulary
+from dbpcfg.corpus.preparation import Preparation
+from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.corpus.wordclasses import word_class
+from dbpcfg.errors import DbpcfgError, GrammarError, UnparsableError
+from dbpcfg.grammar.bounding import check_depth
+from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.numerics.kernels import Floats
+from dbpcfg.parsing.chart.parser import ChartParser
+from dbpcfg.parsing.leftcorner.parser import LeftCornerParser
+
+UNKNOWN = "<unknown>"
+
+Words: TypeAlias = Sentence | Sequence[str]
+"""A sentence as callers give it: as read, as a list of words, or as text split at white space."""
+
+
+def words_of(sentence: Words) -> tuple[str, ...]:
+    """The words of a sentence in any of the forms that `Words` allows."""
+    if isinstance(sentence, Sentence):
+        return sentence.words
+    return tuple(sentence.split() if isinstance(sentence, str) else sentence)
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedGrammar:
+    """A grammar, the memory bound and the preparation that it was learned with."""
+
+    grammar: Grammar
+    depth: int | None
+    preparation: Preparation = field(default_factory=Preparation)
+    unknown: Floats | None = None
+    """[c]: the probability with which c emits a word never seen; None: it never does."""
+    samples: tuple[Grammar, ...] = ()
+    """Other grammars of the same chain after burn-in, evenly spaced."""
+
+    def __post_init__(self) -> None:
+        if self.depth is not None:
+            check_depth(self.depth)
+        K = self.grammar.categories
+        unknown = np.zeros(K) if self.unknown is None else np.array(self.unknown, dtype=np.float64)
+        if unknown.shape != (K,) or not ((unknown >= 0) & (unknown < 1)).all():
+            raise GrammarError(f"unknown must be {K} probabilities, each at least 0 and below 1")
+        if unknown.any() and UNKNOWN in self.grammar.vocabulary.index:
+            raise GrammarError(f"the grammar has a word {UNKNOWN} already")
+        unknown.flags.writeable = False
+        object.__setattr__(self, "unknown", unknown)
+
+    @cached_property
+    def open_grammar(self) -> Grammar:
+        """The grammar with one more word, ``<unknown>``, if there is any probability for it."""
+        return self.opened(self.grammar)
+
+    def opened(self, grammar: Grammar) -> Grammar:
+        """Make room for ``<unknown>`` in a grammar of the same chain."""
+        assert self.unknown is not None
+        if not self.unknown.any():
+            return grammar
+        rest = 1 - self.unknown[:, np.newaxis]
+        return Grammar(
+            grammar.root,
+            grammar.binary * rest[:, np.newaxis],
+            np.concatenate([grammar.lexical * rest, self.unknown[:, np.newaxis]], axis=1),
+            Vocabulary((*grammar.vocabulary.words, UNKNOWN)),
+        ).named(grammar.names)
+
+    def form(self, word: str) -> str:
+        """What the model sees in place of a word: one of the words of ``open_grammar``."""
+        return self.open_grammar.vocabulary.words[self._number(word)]
+
+    def numbers(self, words: Sequence[str]) -> list[int]:
+        """The numbers of words' forms among the words of ``open_grammar``."""
+        known = self._known
+        return [known[word] if word in known else self._number(word) for word in words]
+
+    @cached_property
+    def _known(self) -> dict[str, int]:
+        """Forms, which are most words of most texts, that are what a word becomes."""
+        index, form = self.open_grammar.vocabulary.index, self.preparation.form
+        return {word: number for word, number in index.items() if form(word) == word}
+
+    def _number(self, word: str) -> int:
+        index = self.open_grammar.vocabulary.index
+        found = index.get(self.preparation.form(word))
+        if found is None and self.preparation.rare:
+            found = index.get(word_class(word, self.preparation.scheme))
+        if found is None:
+            found = index.get(UNKNOWN)
+        if found is None:
+            raise UnparsableError(
+                f"{word!r} is not one of the grammar's {len(index):,} words, and it has none for "
+                f"unknown ones: give it a word {UNKNOWN}, or a probability for unknown words"
+            )
+        return found
+
+    def forms(self, words: Sequence[str]) -> list[str]:
+        """What the model sees in place of each word."""
+        return [self.form(word) for word in words]
+
+    def encode(self, sentences: Iterable[Sequence[str]]) -> Encoded:
+        """Sentences, given as lists of words, as numbers of the open grammar's words."""
+        numbers = []
+        for n, words in enumerate(sentences, start=1):
+            if not words or isinstance(words, str):
+                raise DbpcfgError(f"sentence {n} must be a list of at least one word")
+            numbers.append(self.numbers(words))
+        return Encoded.from_numbers(numbers, self.open_grammar.vocabulary)
+
+    def chart(self, threads: int = 1) -> ChartParser:
+        """The parser for trees and probabilities."""
+        return ChartParser(self.open_grammar, self.depth, threads)
+
+    def left_corner(self, threads: int = 1) -> LeftCornerParser:
+        """The parser for what happens word by word; the model must have a bound."""
+        if self.depth is None:
+            raise GrammarError(
+                "the left-corner parser needs a memory bound, and this model has none: give a depth"
+            )
+        return LeftCornerParser(self.open_grammar, self.depth, threads)
+
+
+def unknown_mass(expansions: Floats, beta: float, categories: int, words: int) -> Floats:
+    """unknown(c), given how often each category was expanded."""
+    return beta / (expansions + beta * (categories**2 + words + 1))

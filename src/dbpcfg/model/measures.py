@@ -1,0 +1,206 @@
+"""Measures for reading experiments: one row for every word of a text, and for every sentence's end.
+
+The columns, with their formulas, are explained in ``docs/surprisal.md``. In short, *before* a word
+means given the words of the sentence before it:
+
+==============================  ================================================================
+``source, line``                where the sentence stands
+``sentence, token``             its number in the whole text, and the word's in the sentence, from 1
+``word``                        the word as written; ``</s>`` is the end of the sentence
+``form, kind``                  what the model sees; word, class, unknown or end
+``surprisal``                   −log₂ P(word), before it
+``next_word_entropy``           of what comes next, a word or the end, before it
+``next_word_entropy_reduction`` by how much that is less after it; can be negative
+``end_probability``             that the sentence ends here, before it
+``depth``                       expected number of fragments in memory, before it
+``store, store_probability``    the most probable state of memory, before it
+``store_entropy``               of the state of memory, before it
+``fork, join``                  probability of a fork and of a join at the word, given it too
+``lost``                        share of the probability that the beam dropped after the word
+==============================  ================================================================
+
+Entropies are in bits. What is not known, as after a word of probability zero, is not a number.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from itertools import islice
+from typing import Literal, NamedTuple, TextIO
+
+import numpy as np
+
+from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.errors import DbpcfgError, GrammarError, UnparsableError
+from dbpcfg.files.tsv import line
+from dbpcfg.model.learned import UNKNOWN, LearnedGrammar, Words, words_of
+from dbpcfg.parsing.leftcorner.stores import Fragment
+from dbpcfg.parsing.leftcorner.wordbyword import Followed, WordByWord
+
+__all__ = ["END", "Row", "as_table", "follow", "follower", "measure", "write_tsv"]
+
+END = "</s>"
+"""How the end of a sentence is written."""
+EMPTY = "-"
+"""How a store without fragments is written."""
+BATCH = 32
+"""Sentences in work at once, for each thread."""
+
+Kind = Literal["word", "class", "unknown", "end"]
+
+
+class Row(NamedTuple):
+    """One word of a sentence, or its end."""
+
+    source: str
+    line: int
+    sentence: int
+    token: int
+    word: str
+    form: str
+    kind: Kind
+    surprisal: float
+    next_word_entropy: float
+    next_word_entropy_reduction: float
+    end_probability: float
+    depth: float
+    store: str
+    store_probability: float
+    store_entropy: float
+    fork: float
+    join: float
+    lost: float
+
+
+def follower(
+    model: LearnedGrammar, depth: int | None = None, beam: int | None = None
+) -> WordByWord:
+    """Make a model ready to follow sentences, with its own depth or another one."""
+    depth = model.depth if depth is None else depth
+    if depth is None:
+        raise GrammarError(
+            "word-by-word measures need a memory bound, and this model has none: "
+            "choose one with --depth, such as --depth 2 (in Python, depth=2)"
+        )
+    return WordByWord(model.open_grammar, depth, beam)
+
+
+def measure(
+    model: LearnedGrammar,
+    sentences: Iterable[Words],
+    depth: int | None = None,
+    beam: int | None = None,
+    end: bool = True,
+    threads: int = 1,
+) -> Iterator[list[Row]]:
+    """The rows of each sentence, in order, as they are done.
+
+    ``depth`` is the model's unless given; ``beam``: so many stores at each word, 0 for all, None
+    for all if they are not too many; ``end``: with a row for the end of each sentence.
+    """
+    return follow(follower(model, depth, beam), model, sentences, end, threads)
+
+
+def follow(
+    parser: WordByWord,
+    model: LearnedGrammar,
+    sentences: Iterable[Words],
+    end: bool = True,
+    threads: int = 1,
+) -> Iterator[list[Row]]:
+    """The same with what `follower` has made of the model."""
+    see = _eyes(model)
+    numbered = enumerate(map(_sentence, sentences), start=1)
+    while batch := list(islice(numbered, 1 if threads == 1 else BATCH * threads)):
+        seen = [[see(word) for word in sentence.words] for _, sentence in batch]
+        numbers = [np.array([word.number for word in words], dtype=np.int32) for words in seen]
+        followed = parser.follow_all(numbers, threads)
+        for (number, sentence), words, one in zip(batch, seen, followed, strict=True):
+            rows = _rows(number, sentence, words, one, _stores(parser, model, one))
+            yield rows if end else rows[:-1]
+
+
+def as_table(rows: Iterable[Row]) -> dict[str, list[object]]:
+    """The rows as columns, for ``pandas.DataFrame(as_table(rows))``."""
+    rows = list(rows)
+    return {name: [row[n] for row in rows] for n, name in enumerate(Row._fields)}
+
+
+def write_tsv(rows: Iterable[Row], file: TextIO, header: bool = True) -> None:
+    """Write a table with a header, if there is to be one, and a line for each row."""
+    if header:
+        file.write(line(Row._fields))
+    file.writelines(map(line, rows))
+
+
+class _Seen(NamedTuple):
+    """A word as the model sees it; number −1 if there is no way to."""
+
+    number: int
+    form: str
+    kind: Kind
+
+
+def _eyes(model: LearnedGrammar) -> Callable[[str], _Seen]:
+    """How the model sees words; each is looked up once."""
+    index, preparation = model.open_grammar.vocabulary.index, model.preparation
+
+    @cache
+    def see(word: str) -> _Seen:
+        try:
+            form = model.form(word)
+        except UnparsableError:  # its probability is zero
+            return _Seen(-1, preparation.form(word), "unknown")
+        if form == UNKNOWN:
+            return _Seen(index[form], form, "unknown")
+        plain = word.lower() if preparation.lowercase else word
+        return _Seen(index[form], form, "word" if form == plain else "class")
+
+    return see
+
+
+def _sentence(sentence: Words) -> Sentence:
+    if not isinstance(sentence, Sentence):
+        sentence = Sentence(words_of(sentence))
+    if not sentence.words:
+        raise DbpcfgError(f"{sentence.place}: a sentence without words; leave empty ones out")
+    return sentence
+
+
+def _stores(parser: WordByWord, model: LearnedGrammar, followed: Followed) -> list[str]:
+    """The most probable stores in words, such as ``S/VP NP/N``."""
+    names = model.grammar.names
+    shown = []
+    for number in followed.trace.best.tolist():
+        fragments = parser.fragments(number) if number > 0 else []
+        text = " ".join(str(Fragment(names[a], names[b])) for a, b in fragments)
+        shown.append(text or (EMPTY if number == 0 else ""))
+    return shown
+
+
+def _rows(
+    number: int, sentence: Sentence, seen: list[_Seen], followed: Followed, stores: list[str]
+) -> list[Row]:
+    trace, bit = followed.trace, math.log(2)
+    entropies = followed.entropies / bit
+    after = np.append(entropies[1:], 0.0 if np.isfinite(trace.logs[-1]) else np.nan)
+    measures = zip(
+        (-trace.logs / bit).tolist(),
+        entropies.tolist(),
+        (entropies - after).tolist(),
+        trace.ended.tolist(),
+        trace.depth.tolist(),
+        stores,
+        trace.best_probability.tolist(),
+        (trace.entropy / bit).tolist(),
+        trace.fork.tolist(),
+        trace.join.tolist(),
+        trace.lost.tolist(),
+    )
+    words = zip((*sentence.words, END), (*seen, _Seen(-1, END, "end")))
+    return [
+        Row(sentence.source, sentence.line, number, token, word, form, kind, *rest)
+        for token, ((word, (_, form, kind)), rest) in enumerate(zip(words, measures), start=1)
+    ]

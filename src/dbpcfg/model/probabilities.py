@@ -1,0 +1,202 @@
+"""How probable a text is under a model: log-probability, bits and perplexity.
+
+A model generates whole sentences: P(sentence) is that of its words and of its ending there. With N
+tokens in S sentences::
+
+    log P          Σ_s log P(s), in nats
+    bits per word  −log₂ P / N
+    perplexity     exp(−log P / N)             the end of a sentence is paid for by its words
+    with ends      exp(−log P / (N + S))       ends count as tokens, as in many programs
+
+One sentence of probability zero makes the perplexity infinite; such sentences are counted, and the
+others are summed up apart.
+
+**Unknown words** are all one word to the model, and rare ones are their classes: the probability is
+that of the text as the model sees it. Perplexities compare between models that see the same words.
+
+**Over a chain**, P(s) is the mean of the probabilities under several of its grammars: the posterior
+predictive probability of a sentence, as far as the chain has explored the posterior.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dbpcfg.corpus.text import MAX_WORDS
+from dbpcfg.errors import DbpcfgError, UnparsableError
+from dbpcfg.files.table import Column, Table
+from dbpcfg.model.decoding import in_batches
+from dbpcfg.model.learned import UNKNOWN, LearnedGrammar, Words
+from dbpcfg.parsing.chart.parser import ChartParser
+
+__all__ = ["SentenceProbability", "TextProbability", "probabilities", "probability_table", "sums"]
+
+_BIT = math.log(2)
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceProbability:
+    """The log-probability of a sentence, in nats, and what the model made of its words."""
+
+    log_probability: float
+    tokens: int
+    unknown: int
+    """Words that are unknown to the model."""
+    classes: int
+    """Words that it sees as classes, such as that of all numbers."""
+
+    @property
+    def bits_per_word(self) -> float:
+        """−log₂ P over the number of words."""
+        return -self.log_probability / self.tokens / _BIT
+
+
+@dataclass(slots=True)
+class TextProbability:
+    """Sums over the sentences of a text."""
+
+    sentences: int = 0
+    tokens: int = 0
+    unknown: int = 0
+    classes: int = 0
+    impossible: int = 0
+    """Sentences of probability zero."""
+    log_probability: float = 0.0
+
+    def add(self, sentence: SentenceProbability) -> None:
+        """Count one more sentence."""
+        self.sentences += 1
+        self.tokens += sentence.tokens
+        self.unknown += sentence.unknown
+        self.classes += sentence.classes
+        self.impossible += sentence.log_probability == -math.inf
+        self.log_probability += sentence.log_probability
+
+    @property
+    def bits_per_word(self) -> float:
+        """−log₂ P / N; nan without words."""
+        return -self.log_probability / self.tokens / _BIT if self.tokens else math.nan
+
+    @property
+    def perplexity(self) -> float:
+        """exp(−log P / N)."""
+        return _exp(-self.log_probability, self.tokens)
+
+    @property
+    def perplexity_with_ends(self) -> float:
+        """exp(−log P / (N + S))."""
+        return _exp(-self.log_probability, self.tokens + self.sentences)
+
+
+def sums(sentences: Iterable[SentenceProbability]) -> tuple[TextProbability, TextProbability]:
+    """Sums over all sentences, and over those that are possible."""
+    everything, possible = TextProbability(), TextProbability()
+    for sentence in sentences:
+        everything.add(sentence)
+        if sentence.log_probability > -math.inf:
+            possible.add(sentence)
+    return everything, possible
+
+
+def probabilities(
+    model: LearnedGrammar, sentences: Iterable[Words], chain: bool = False, threads: int = 1
+) -> Iterator[SentenceProbability]:
+    """The probability of each sentence; ``chain``: its mean over the model's ``samples``."""
+    if chain and not model.samples:
+        raise DbpcfgError(
+            "there are no other grammars of the chain; a run has some, which "
+            "dbpcfg.load(run, samples=True) reads"
+        )
+    grammars = [model.opened(g) for g in model.samples] if chain else [model.open_grammar]
+    charts = [ChartParser(grammar, model.depth, threads) for grammar in grammars]
+    return (
+        one for batch, first in in_batches(sentences) for one in _batch(model, charts, batch, first)
+    )
+
+
+def _batch(
+    model: LearnedGrammar, charts: Sequence[ChartParser], batch: Sequence[Sequence[str]], first: int
+) -> Iterator[SentenceProbability]:
+    for number, words in enumerate(batch, start=first + 1):
+        if len(words) > MAX_WORDS:
+            raise DbpcfgError(
+                f"sentence {number} has {len(words):,} words, which is more than {MAX_WORDS:,}; "
+                "split the text into sentences first"
+            )
+    forms = [[_form(model, word) for word in words] for words in batch]
+    seen = [sentence for sentence in forms if None not in sentence]
+    corpus = model.open_grammar.vocabulary.encode(seen)  # type: ignore[arg-type]
+    logs = [chart.log_probabilities(corpus) for chart in charts]
+    means = iter((np.logaddexp.reduce(logs, axis=0) - math.log(len(charts))).tolist())
+    for words, sentence in zip(batch, forms):
+        yield SentenceProbability(
+            -math.inf if None in sentence else next(means),
+            len(words),
+            sum(form in (UNKNOWN, None) for form in sentence),
+            sum(_is_class(model, word, form) for word, form in zip(words, sentence)),
+        )
+
+
+def _form(model: LearnedGrammar, word: str) -> str | None:
+    try:
+        return model.form(word)
+    except UnparsableError:
+        return None
+
+
+def _is_class(model: LearnedGrammar, word: str, form: str | None) -> bool:
+    plain = word.lower() if model.preparation.lowercase else word
+    return form not in (plain, UNKNOWN, None)
+
+
+def probability_table(
+    everything: TextProbability, possible: TextProbability, grammars: int = 1
+) -> Table:
+    """The sums as a table; a second row is for the possible sentences, if some are not."""
+    columns = [
+        Column("text"),
+        Column("sentences", "count"),
+        Column("tokens", "count"),
+        Column("unknown %", "percent", "unknown"),
+        Column("log P", "number", "log_probability"),
+        Column("bits/word", "number", "bits_per_word", decimals=3),
+        Column("perplexity", "number"),
+        Column("with ends", "number", "perplexity_with_ends"),
+    ]
+    rows = [("all", everything)] + [("possible", possible)] * bool(everything.impossible)
+    notes = [
+        "log P in nats; perplexity is exp(-log P / tokens)",
+        "with ends: exp(-log P / (tokens + sentences))",
+    ]
+    if grammars > 1:
+        notes.append(f"P(sentence) is the mean under {grammars} grammars of the chain")
+    if everything.impossible:
+        notes.append(f"sentences of probability zero: {everything.impossible:,}")
+    if everything.unknown or everything.classes:
+        notes.append(
+            f"unknown words: {everything.unknown:,}, seen as classes: {everything.classes:,}; "
+            "P is of the text as the model sees it"
+        )
+    return Table(
+        "Probability",
+        columns,
+        [
+            (
+                *(name, one.sentences, one.tokens, one.unknown / max(1, one.tokens)),
+                *(one.log_probability, one.bits_per_word),
+                *(one.perplexity, one.perplexity_with_ends),
+            )
+            for name, one in rows
+        ],
+        notes,
+    )
+
+
+def _exp(nats: float, tokens: int) -> float:
+    if not tokens:
+        return math.nan
+    return math.exp(nats / tokens) if nats / tokens < 700 else math.inf

@@ -1,0 +1,1 @@
+"""How numbers are computed: compiled kernels, vector instructions, random numbers."""

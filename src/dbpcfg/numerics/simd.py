@@ -1,0 +1,279 @@
+"""Products of small matrices, and what else kernels do with cells, in vector registers.
+
+BLAS takes 100 ns to get going, longer than a whole product of a 16 × 5 and a 5 × 16 matrix takes;
+and there are some hundred thousand of these in every iteration. For few rows and few columns, as
+the rules have, it is not at its best either. Here products are made in tiles of 8 × 16 numbers that
+stay in registers, with nothing checked and nothing allocated. The tiles are written as LLVM
+vectors, since the compiler finds them in no loop that one can write; LLVM makes of them what the
+processor has. And unlike functions, these take arrays without counting references to them, which
+takes as long as copying a cell.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any, cast
+
+import numpy as np
+from llvmlite import ir
+from llvmlite.binding import get_host_cpu_features
+from numba import types
+from numba.core import cgutils
+from numba.core.typing.templates import signature
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array
+
+from dbpcfg.numerics.kernels import Floats, kernel
+
+WIDE = bool(get_host_cpu_features().get("avx512f"))
+"""Whether there are 32 registers of 512 bits, room for a tile of 8 × 16 numbers."""
+LANES = (16, 8, 4) if WIDE else (8, 4)
+"""Widths of tiles; the last one divides the number of columns of every product."""
+HEIGHTS = (8, 4, 2, 1) if WIDE else (4, 2, 1)
+"""Their heights, so that a tile of the greatest width and height just stays in registers."""
+CACHE_LINE = 64
+NEAR = 2**20
+"""Bytes of a matrix that is read again and again: as many as the nearer caches hold."""
+_FLUSH_BITS = 0x8040
+"""Denormal results are zero, and denormal operands are."""
+
+
+def _in_kernels(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Generate a function's code wherever a kernel calls it; the first argument is numba's own."""
+    return cast(Callable[..., Any], intrinsic(function))
+
+
+@_in_kernels
+def small_product(  # type: ignore[no-untyped-def]
+    _, A, a0, a_row, a_column, B, b0, b_row, C, c0, c_row, rows, columns, inner
+):
+    """C = A · B for matrices inside contiguous arrays, columns a multiple of 4::
+
+        C[c0 + i·c_row + j] = Σ_k A[a0 + i·a_row + k·a_column] · B[b0 + k·b_row + j]
+
+    Nothing is checked.
+    """
+    return _product_signature(A, B, C), partial(_product, added=False)
+
+
+@_in_kernels
+def add_small_product(  # type: ignore[no-untyped-def]
+    _, A, a0, a_row, a_column, B, b0, b_row, C, c0, c_row, rows, columns, inner
+):
+    """C += A · B; everything else is as with ``small_product``."""
+    return _product_signature(A, B, C), partial(_product, added=True)
+
+
+def _product_signature(A: Any, B: Any, C: Any) -> Any:
+    numbers = [types.intp] * 3
+    return signature(types.void, A, *numbers, B, *numbers[:2], C, *numbers[:2], *numbers)
+
+
+def _product(context: Any, builder: Any, sig: Any, args: Sequence[Any], added: bool) -> Any:
+    A, B, C = (_data(context, builder, sig, args, n) for n in (0, 4, 7))
+    a0, a_row, a_column = args[1:4]
+    b0, b_row = args[5:7]
+    c0, c_row = args[8:10]
+    rows, columns, inner = args[10:13]
+    index = rows.type
+    add, times = builder.add, builder.mul
+
+    def tile(i: Any, j: Any, height: int, lanes: int) -> None:
+        """C[i : i + height, j : j + lanes]."""
+        vector = ir.VectorType(A.type.pointee, lanes)
+        sums = [cgutils.alloca_once(builder, vector) for _ in range(height)]
+        to = [add(c0, add(times(add(i, index(r)), c_row), j)) for r in range(height)]
+        for r in range(height):
+            nothing = ir.Constant(vector, [0.0] * lanes)
+            builder.store(_load(builder, C, to[r], vector) if added else nothing, sums[r])
+        at = [add(a0, times(add(i, index(r)), a_row)) for r in range(height)]
+        with cgutils.for_range(builder, inner, intp=index) as loop:
+            right = _load(builder, B, add(add(b0, j), times(loop.index, b_row)), vector)
+            for r in range(height):
+                place = add(at[r], times(loop.index, a_column))
+                left = _spread(builder, builder.load(builder.gep(A, [place])), vector)
+                # "contract": one instruction for both, where the processor has it
+                product = builder.fmul(left, right, flags=("contract",))
+                total = builder.fadd(builder.load(sums[r]), product, flags=("contract",))
+                builder.store(total, sums[r])
+        for r in range(height):
+            _store(builder, builder.load(sums[r]), C, to[r])
+
+    done = index(0)
+    for height in HEIGHTS:
+        end = builder.and_(rows, index(-height))
+        with cgutils.for_range_slice(builder, done, end, index(height), index) as (i, _):
+            for j, lanes in _tiles(builder, columns):
+                tile(i, j, height, lanes)
+        done = end
+    return context.get_dummy_value()
+
+
+@_in_kernels
+def copy_cell(_, A, a0, C, c0, columns, least, most):  # type: ignore[no-untyped-def]
+    """C[c0 + j] = A[a0 + j] for a multiple of 4 columns; return whether it is of a fair size.
+
+    That is if some number is at least one bound, and all are at most the other.
+    """
+    places = [types.intp, types.intp]
+    return signature(types.boolean, A, places[0], C, *places, A.dtype, A.dtype), _copy
+
+
+def _copy(context: Any, builder: Any, sig: Any, args: Sequence[Any]) -> Any:
+    A, C = (_data(context, builder, sig, args, n) for n in (0, 2))
+    a0, c0, columns, least, most = args[1], *args[3:7]
+    found, fair = (
+        cgutils.alloca_once_value(builder, ir.Constant(ir.IntType(1), start)) for start in (0, 1)
+    )
+    for j, lanes in _tiles(builder, columns):
+        vector = ir.VectorType(A.type.pointee, lanes)
+        values = _load(builder, A, builder.add(a0, j), vector)
+        _store(builder, values, C, builder.add(c0, j))
+        large = builder.fcmp_ordered(">=", values, _spread(builder, least, vector))
+        small = builder.fcmp_ordered("<=", values, _spread(builder, most, vector))
+        some, every = (builder.bitcast(mask, ir.IntType(lanes)) for mask in (large, small))
+        some = builder.icmp_unsigned("!=", some, some.type(0))
+        every = builder.icmp_unsigned("==", every, every.type(2**lanes - 1))
+        builder.store(builder.or_(builder.load(found), some), found)
+        builder.store(builder.and_(builder.load(fair), every), fair)
+    return builder.and_(builder.load(found), builder.load(fair))
+
+
+@_in_kernels
+def cell_product(_, A, a0, B, b0, columns):  # type: ignore[no-untyped-def]
+    """Σ_j A[a0 + j] · B[b0 + j] for a multiple of 4 columns."""
+    return signature(A.dtype, A, types.intp, B, types.intp, types.intp), _cell_product
+
+
+def _cell_product(context: Any, builder: Any, sig: Any, args: Sequence[Any]) -> Any:
+    A, B = (_data(context, builder, sig, args, n) for n in (0, 2))
+    a0, b0, columns = args[1], *args[3:5]
+    number, add = A.type.pointee, partial(builder.fadd, flags=("contract",))
+    sums = cgutils.alloca_once_value(builder, ir.Constant(ir.VectorType(number, 4), [0.0] * 4))
+    for j, lanes in _tiles(builder, columns):
+        vector = ir.VectorType(number, lanes)
+        left = _load(builder, A, builder.add(a0, j), vector)
+        right = _load(builder, B, builder.add(b0, j), vector)
+        product = builder.fmul(left, right)
+        while lanes > 4:  # halves are added until four sums are left, always in the same order
+            lanes //= 2
+            product = add(*_halves(builder, product, lanes))
+        builder.store(add(builder.load(sums), product), sums)
+    total = add(*_halves(builder, builder.load(sums), 2))
+    place = ir.IntType(32)
+    return add(builder.extract_element(total, place(0)), builder.extract_element(total, place(1)))
+
+
+def _halves(builder: Any, vector: Any, lanes: int) -> tuple[Any, Any]:
+    """The first and the second half of a vector."""
+    undefined, places = ir.Constant(vector.type, ir.Undefined), ir.VectorType(ir.IntType(32), lanes)
+    first, second = (
+        builder.shuffle_vector(vector, undefined, ir.Constant(places, list(half)))
+        for half in (range(lanes), range(lanes, 2 * lanes))
+    )
+    return first, second
+
+
+@_in_kernels
+def round_to_zero(_, on):  # type: ignore[no-untyped-def]
+    """Whether this thread takes denormal numbers for zero, where the processor can be told to.
+
+    They are hundreds of times slower than others, and frequent in single precision.
+    """
+    return signature(types.void, types.boolean), _round_to_zero
+
+
+def _round_to_zero(context: Any, builder: Any, sig: Any, args: Sequence[Any]) -> Any:
+    if platform.machine().lower() in ("x86_64", "amd64"):
+        word, pointer = ir.IntType(32), ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [pointer])
+        slot = cgutils.alloca_once(builder, word)
+        for name in ("stmxcsr", "ldmxcsr"):  # read the state, change it, write it
+            call = cgutils.get_or_insert_function(builder.module, kind, f"llvm.x86.sse.{name}")
+            if name == "ldmxcsr":
+                state, bits = builder.load(slot), word(_FLUSH_BITS)
+                flushing, plain = builder.or_(state, bits), builder.and_(state, builder.not_(bits))
+                builder.store(builder.select(args[0], flushing, plain), slot)
+            builder.call(call, [builder.bitcast(slot, pointer)])
+    return context.get_dummy_value()
+
+
+def _data(context: Any, builder: Any, sig: Any, args: Sequence[Any], position: int) -> Any:
+    """Where an array's numbers are."""
+    return make_array(sig.args[position])(context, builder, args[position]).data
+
+
+def _tiles(builder: Any, columns: Any) -> Iterator[tuple[Any, int]]:
+    """Loops over the columns in vectors, the widest first: where each begins, and its width."""
+    index = columns.type
+    done = index(0)
+    for lanes in LANES:
+        end = builder.and_(columns, index(-lanes))
+        with cgutils.for_range_slice(builder, done, end, index(lanes), index) as (j, _):
+            yield j, lanes
+        done = end
+
+
+def _place(builder: Any, array: Any, place: Any, vector: Any) -> Any:
+    return builder.bitcast(builder.gep(array, [place]), vector.as_pointer())
+
+
+def _load(builder: Any, array: Any, place: Any, vector: Any) -> Any:
+    return builder.load(_place(builder, array, place, vector), align=_alignment(vector))
+
+
+def _store(builder: Any, value: Any, array: Any, place: Any) -> None:
+    where = _place(builder, array, place, value.type)
+    builder.store(value, where, align=_alignment(value.type))
+
+
+def _alignment(vector: Any) -> int:
+    """That of a number: a vector need not begin where vectors do, it is only faster."""
+    return 8 if isinstance(vector.element, ir.DoubleType) else 4
+
+
+def _spread(builder: Any, number: Any, vector: Any) -> Any:
+    """A vector that has a number in every place."""
+    undefined = ir.Constant(vector, ir.Undefined)
+    first = builder.insert_element(undefined, number, ir.IntType(32)(0))
+    everywhere = ir.Constant(ir.VectorType(ir.IntType(32), vector.count), [0] * vector.count)
+    return builder.shuffle_vector(first, undefined, everywhere)
+
+
+@kernel
+def product(A: Floats, first: int, last: int, B: Floats, C: Floats) -> None:
+    """C[first:last] = A[first:last] · B, in tiles as long as B is near; by BLAS if it is larger.
+
+    Tiles sum in the same order however many rows there are, so a row of the result does not depend
+    on what it is computed with.
+    """
+    inner, columns = B.shape
+    if B.itemsize * B.size <= NEAR:
+        small_product(
+            A,
+            first * inner,
+            inner,
+            1,
+            B,
+            0,
+            columns,
+            C,
+            first * columns,
+            columns,
+            last - first,
+            columns,
+            inner,
+        )
+    elif last > first:
+        np.dot(A[first:last], B, C[first:last])
+
+
+@kernel
+def aligned(size: int, like):  # type: ignore[no-untyped-def]
+    """An uninitialised array of the same type as another, that begins with a cache line."""
+    more = CACHE_LINE // like.itemsize
+    array = np.empty(size + more, like.dtype)
+    first = (-array.ctypes.data % CACHE_LINE) // like.itemsize
+    return array[first : first + size]

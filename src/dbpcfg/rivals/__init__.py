@@ -1,1 +1,0 @@
-"""Other ways to get trees from words, to compare with."""

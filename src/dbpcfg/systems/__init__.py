@@ -1,0 +1,1 @@
+"""Every way to get trees from words alone, under one interface."""

@@ -1,0 +1,115 @@
+"""Baselines that look at nothing but the number of words.
+
+==========  ===================================================================================
+right       (a (b (c d))): strong for English
+left        (((a b) c) d)
+balanced    ((a b) (c d)): each span in two halves, the longer first
+random      every binary tree of the sentence with equal probability
+==========  ===================================================================================
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Literal, Self, get_args
+
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.numerics.philox import Purpose, Stream, stream, uniform_pair
+from dbpcfg.runtime.progress import Progress
+from dbpcfg.trees.tree import Tree
+
+Branching = Literal["right", "left", "balanced", "random"]
+LABEL = "X"
+
+
+class BranchingSystem:
+    """Trees of one shape for all sentences; ``seed`` is for random ones.
+
+    They are over all words that they are given, so leave punctuation out first: most scores do.
+    """
+
+    def __init__(self, shape: Branching = "right", seed: int = 0) -> None:
+        if shape not in get_args(Branching):
+            raise _unknown(shape)
+        self.name = shape
+        self.stochastic = shape == "random"
+        self._shape = shape
+        self._numbers = stream(seed, purpose=Purpose.BASELINE)
+        self._trees: list[Tree] | None = None
+
+    def fit(self, sentences: Sequence[Sequence[str]], progress: Progress | None = None) -> Self:
+        """Build all trees: there is nothing to learn."""
+        trees = []
+        for number, words in enumerate(sentences):
+            trees.append(branching_tree(self._shape, words, self._numbers, number))
+            if progress is not None:
+                progress.tell(number + 1)
+        self._trees = trees
+        return self
+
+    def trees(self) -> list[Tree]:
+        """A tree for every sentence, in order."""
+        if self._trees is None:
+            raise DbpcfgError(f"{self.name} has not seen any sentences; call fit first")
+        return list(self._trees)
+
+
+def branching_tree(
+    system: Branching, words: Sequence[str], numbers: Stream, sentence: int = 0
+) -> Tree:
+    """The tree that a baseline gives to a sentence; ``numbers`` and ``sentence`` are for random."""
+    if not words:
+        raise DbpcfgError("a sentence without words has no tree")
+    if system == "right":
+        return _binary_tree(words, lambda i, j: i + 1)
+    if system == "left":
+        return _binary_tree(words, lambda i, j: j - 1)
+    if system == "balanced":
+        return _binary_tree(words, lambda i, j: (i + j + 1) // 2)
+    if system == "random":
+        return _binary_tree(words, _uniform_split(numbers, sentence, len(words)))
+    raise _unknown(system)
+
+
+def _unknown(shape: str) -> DbpcfgError:
+    return DbpcfgError(f"no baseline {shape!r}; choose one of {', '.join(get_args(Branching))}")
+
+
+def _binary_tree(words: Sequence[str], split: Callable[[int, int], int]) -> Tree:
+    """The tree whose spans (i,j) are split at ``split(i, j)``."""
+    preorder = []
+    todo = [(0, len(words))]
+    while todo:
+        i, j = todo.pop()
+        preorder.append((i, j))
+        if j - i > 1:
+            k = split(i, j)
+            todo += [(k, j), (i, k)]
+    built: list[Tree] = []
+    for i, j in reversed(preorder):
+        children = (words[i],) if j - i == 1 else (built.pop(), built.pop())
+        built.append(Tree(LABEL, children))
+    return built[0]
+
+
+def _uniform_split(numbers: Stream, sentence: int, n: int) -> Callable[[int, int], int]:
+    """Draw split points so that all binary trees are equally probable.
+
+    A span of w words has Catalan(w − 1) trees, Catalan(l − 1) · Catalan(w − l − 1) of them with a
+    left child of l words.
+    """
+
+    def log_trees(w: int) -> float:
+        return math.lgamma(2 * w - 1) - math.lgamma(w) - math.lgamma(w + 1)
+
+    def split(i: int, j: int) -> int:
+        uniform, _ = uniform_pair(numbers, sentence, i * (n + 1) + j)
+        remaining, width = uniform, j - i
+        for left in range(1, width - 1):
+            remaining -= math.exp(log_trees(left) + log_trees(width - left) - log_trees(width))
+            if remaining < 0:
+                return i + left
+        return j - 1
+
+    return split

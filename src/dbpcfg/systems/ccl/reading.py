@@ -1,0 +1,74 @@
+"""What CCL reads of a sentence: lower-cased words, and where stopping punctuation lies.
+
+Punctuation is told by its exact form, so ``-LRB-`` is punctuation and ``-lrb-`` is a word.  All of
+it is left out; ``. ? ! ; , --`` leave a stop behind, on the right of the word before and on the
+left of the word after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.numerics.kernels import Longs
+from dbpcfg.systems.ccl.arrays import RIGHT
+
+STOPS = frozenset({".", "?", "!", ";", ",", "--"})
+PUNCTUATION = STOPS | frozenset(
+    {":", "...", "-LCB-", "-LRB-", "-RCB-", "-RRB-", "(", ")", "``", "''", "`", "'", "-"}
+)
+CURRENCY = frozenset({"$", "#"})
+
+
+class Text(NamedTuple):
+    """Sentences end to end; sentence s has the words ``starts[s] : starts[s + 1]``, maybe none."""
+
+    words: Longs  # [word]        numbered by first appearance
+    stops: Longs  # [word, side] whether stopping punctuation lies beside it
+    starts: Longs  # [sentence + 1]
+    types: int
+
+    def length(self, sentence: int) -> int:
+        """How many words a sentence has."""
+        return int(self.starts[sentence + 1] - self.starts[sentence])
+
+
+class Reader:
+    """Tells words from punctuation, and both from what is no sentence at all."""
+
+    def __init__(self, currency_is_punctuation: bool) -> None:
+        self.punctuation = PUNCTUATION | (CURRENCY if currency_is_punctuation else frozenset())
+
+    def words(self, sentence: Sequence[str]) -> list[str]:
+        """The words of a sentence, as they are written."""
+        return [token for token in sentence if token not in self.punctuation]
+
+    def read(self, sentences: Sequence[Sequence[str]]) -> Text:
+        """Number the words of all sentences."""
+        numbers: dict[str, int] = {}
+        words: list[int] = []
+        stops: list[list[bool]] = []
+        starts = [0]
+        for n, sentence in enumerate(sentences, start=1):
+            if not sentence:
+                raise DbpcfgError(f"sentence {n} has no words; leave empty sentences out")
+            if isinstance(sentence, str):
+                raise DbpcfgError(f"sentence {n} is one text; give its words, as with text.split()")
+            stop = False
+            for token in sentence:
+                if token not in self.punctuation:
+                    words.append(numbers.setdefault(token.lower(), len(numbers)))
+                    stops.append([stop, False])
+                    stop = False
+                elif token in STOPS and len(words) > starts[-1]:
+                    stop = stops[-1][RIGHT] = True
+            starts.append(len(words))
+        return Text(
+            words=np.array(words, dtype=np.int64),
+            stops=np.array(stops, dtype=np.int64).reshape(-1, 2),
+            starts=np.array(starts, dtype=np.int64),
+            types=len(numbers),
+        )

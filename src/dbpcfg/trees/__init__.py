@@ -1,0 +1,1 @@
+"""Phrase-structure trees: the type, brackets, and drawings."""

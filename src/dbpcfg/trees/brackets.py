@@ -1,0 +1,130 @@
+"""Reading trees in Penn Treebank brackets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from itertools import islice
+from typing import Literal
+
+from dbpcfg.errors import DbpcfgError, TreeSyntaxError
+from dbpcfg.trees.tree import (
+    Tree,
+)
+
+_TOKEN = re.compile(r"\([^\s()]*|\)|[^\s()]+", re.ASCII)  # an opening bracket takes its label
+
+
+_LINE_BREAK = re.compile(r"\r\n?|\n")
+
+
+_QUOTED = 40  # characters of the text that a message repeats, at most
+
+
+_OUTSIDE = re.compile(rf"[^()\r\n]{{1,{_QUOTED}}}(?<!\s)", re.ASCII)
+
+
+_LOOKS_LIKE = "a tree looks like (S (NP (D the) (N dog)) (V barks))"
+
+
+_BRACKET_IN_WORD = "a bracket inside a word is written -LRB- or -RRB-"
+
+
+def read_trees(
+    text: str, source: str = "<string>", *, empty: Literal["error", "drop"] = "error"
+) -> Iterator[Tree]:
+    """Yield every tree of `text`, however they are spread over lines.
+
+    `source` names the text in messages.  A node without children is an error, or with
+    ``empty="drop"`` left out, together with the parents that it leaves without children.
+    Preterminals that are equal may be one object.
+    """
+    found = _read(text.removeprefix("\ufeff"), source, empty)
+    return (tree for _, tree in found if tree is not None)
+
+
+def read_trees_at(
+    text: str, source: str = "<string>", *, empty: Literal["error", "drop"] = "error"
+) -> Iterator[tuple[int, Tree | None]]:
+    """Yield every tree with the line on which it begins, counted from 1; otherwise `read_trees`.
+
+    Where ``empty="drop"`` leaves nothing of a tree, there is `None` in its place.
+    """
+    text = text.removeprefix("\ufeff")
+    line, counted = 1, 0
+    for offset, tree in _read(text, source, empty):
+        line += len(_LINE_BREAK.findall(text, counted, offset))
+        counted = offset
+        yield line, tree
+
+
+def read_tree(
+    text: str, source: str = "<string>", *, empty: Literal["error", "drop"] = "error"
+) -> Tree:
+    """The tree of a text that has exactly one; otherwise as `read_trees`."""
+    text = text.removeprefix("\ufeff")
+    found = list(islice(((at, tree) for at, tree in _read(text, source, empty) if tree), 2))
+    if not found:
+        raise _error(text, 0, source, "no tree", "exactly one tree", _LOOKS_LIKE)
+    if len(found) > 1:
+        hint = "read_trees reads many"
+        raise _error(text, found[1][0], source, "a second tree", "exactly one tree", hint)
+    return found[0][1]
+
+
+def _read(text: str, source: str, empty: str) -> Iterator[tuple[int, Tree | None]]:
+    """The trees, each with the offset of its first bracket; `None` where one is dropped whole."""
+    if empty not in ("error", "drop"):
+        raise DbpcfgError(f"empty must be 'error' or 'drop', not {empty!r}")
+    # Most nodes are preterminals seen before: to share them halves the time and the memory.
+    preterminal = cache(lambda label, word: Tree(label, [word]))
+    unclosed: list[tuple[int, str, list[Tree | str]]] = []
+    for match in _TOKEN.finditer(text):
+        token = match[0]
+        if token[0] == "(":
+            unclosed.append((match.start(), token[1:], []))
+        elif not unclosed:
+            if token == ")":
+                found, hint = "a ')' that closes nothing", "is a '(' missing before it?"
+            else:
+                stray = next(_OUTSIDE.finditer(text, match.start()))[0]
+                found, hint = f"{stray!r} outside any bracket", _LOOKS_LIKE
+            raise _error(text, match.start(), source, found, "'(' or the end of the text", hint)
+        elif token != ")":
+            unclosed[-1][2].append(token)
+        else:
+            offset, label, children = unclosed.pop()
+            if not children:
+                in_word = _TOKEN.match(text, offset - 1) if offset else None  # as in foo(bar)
+                if empty == "drop" and (in_word is None or in_word[0][0] in "()"):
+                    if not unclosed:
+                        yield offset, None
+                    continue
+                found = f"an empty node labelled {label[:_QUOTED]!r}"
+                hint = (
+                    f"a word needs a label, as in (N dog); {_BRACKET_IN_WORD}; "
+                    "empty='drop' leaves out such nodes"
+                )
+                raise _error(text, offset, source, found, "a word or a node inside it", hint)
+            if len(children) == 1 and isinstance(children[0], str):
+                tree = preterminal(label, children[0])
+            else:
+                tree = Tree(label, children)
+            if unclosed:
+                unclosed[-1][2].append(tree)
+            else:
+                yield offset, tree
+    if unclosed:
+        expected = f"{len(unclosed)} more ')'"
+        hint = "the bracket at this place is never closed"
+        raise _error(text, unclosed[0][0], source, "the end of the text", expected, hint)
+
+
+def _error(
+    text: str, offset: int, source: str, found: str, expected: str, hint: str
+) -> TreeSyntaxError:
+    # Lines are counted only here, so that reading good text does not pay for it.
+    lines = _LINE_BREAK.split(text[:offset])
+    place = f"{source}:{len(lines)}:{len(lines[-1]) + 1}"
+    return TreeSyntaxError(f"{place}: found {found}, expected {expected}; hint: {hint}")

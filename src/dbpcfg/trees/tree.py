@@ -1,0 +1,301 @@
+"""Phrase-structure trees: one immutable type, its spans, and its brackets in and out.
+
+A `Tree` is a label over children; a child is another tree or a word, and a word is a plain `str`
+(as in NLTK).  Every node has at least one child, so every node covers at least one word, and the
+words that it covers are the half-open span ``start:end``, counted from 0.
+
+Nothing here recurses: a tree may be deeper than Python's stack.  What needs the whole tree goes
+through its *flat form*, the nodes in pre-order, each as ``(label, number of children)``, and the
+words as they are; it determines the tree, and it compares, hashes and pickles without nesting.
+
+Brackets are those of the Penn Treebank: ``(S (NP (D the) (N dog)) (V barks))``.
+
+* Only ASCII white space separates; any other character may be part of a word or label.
+* A label follows its bracket at once.  A bracket followed by white space or another bracket has
+  the empty label, like the treebank's top bracket in ``( (S (V go)))``.
+* A round bracket inside a word or label is written ``-LRB-`` or ``-RRB-``, as treebanks do.  The
+  reader leaves these as they are, for the sake of real ``-LRB-`` tokens; so a token with a round
+  bracket does not survive writing and reading, and every other token does.
+* An empty word, or white space inside a word or label, cannot be written: `TreeSyntaxError`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, NamedTuple, TypeAlias, TypeVar, final
+
+from dbpcfg.errors import DbpcfgError, TreeSyntaxError
+from dbpcfg.trees.svg import tree_svg
+
+__all__ = ["Span", "Tree"]
+
+_Node = TypeVar("_Node")
+_Flat: TypeAlias = Sequence[tuple[str, int] | str]
+
+_UNWRITABLE = re.compile(r"[\s()]", re.ASCII)
+_REPR_LENGTH = 200
+_PICTURE_WORDS = 500
+_set = object.__setattr__
+
+
+class Span(NamedTuple):
+    """The words ``start:end`` (half-open) that one node covers, and the node's label."""
+
+    start: int
+    end: int
+    label: str
+
+
+@final
+@dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
+class Tree:
+    """A label over one or more children, each a `Tree` or a word; equal to any tree of its shape.
+
+    ``len(tree)`` is the number of words, ``str(tree)`` is `bracketed`.
+    """
+
+    label: str
+    children: tuple[Tree | str, ...]
+
+    def __init__(self, label: str, children: Iterable[Tree | str]) -> None:
+        if isinstance(children, str):  # would fall apart into letters
+            raise TypeError(f"children must be a sequence, like ({children!r},), not one str")
+        children = tuple(children)
+        if not children:
+            raise DbpcfgError(f"a node needs at least one child, but {label!r} is given none")
+        for child in children:
+            if not isinstance(child, (Tree, str)):
+                raise TypeError(f"a child must be a Tree or a str, not {type(child).__name__}")
+        object.__setattr__(self, "label", label)
+        object.__setattr__(self, "children", children)
+
+    @classmethod
+    def _trusted(cls, label: str, children: tuple[Tree | str, ...]) -> Tree:
+        """A tree of parts that need no checking: the program's own, by the thousand."""
+        tree = object.__new__(cls)
+        _set(tree, "label", label)
+        _set(tree, "children", children)
+        return tree
+
+    # --- what the tree is made of ---------------------------------------------------------------
+
+    @property
+    def preterminal(self) -> bool:
+        """Whether the only child is a word."""
+        return len(self.children) == 1 and isinstance(self.children[0], str)
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether every node is a preterminal or has exactly two trees as children."""
+        return all(
+            node.preterminal or [type(child) for child in node.children] == [Tree, Tree]
+            for node in self.nodes()
+        )
+
+    def nodes(self) -> Iterator[Tree]:
+        """Every node, in pre-order, this one first."""
+        return (item for item in self._walk() if isinstance(item, Tree))
+
+    def words(self) -> list[str]:
+        """The words from left to right."""
+        return [item for item in self._walk() if isinstance(item, str)]
+
+    def tags(self) -> list[str]:
+        """For each word the label of its preterminal, or "" if it hangs on a bigger node."""
+        tags = []
+        tag = ""
+        for item in self._walk():
+            if isinstance(item, str):
+                tags.append(tag)
+                tag = ""
+            else:  # a preterminal is followed by its own word
+                tag = item.label if item.preterminal else ""
+        return tags
+
+    def spans(self, preterminals: bool = False) -> list[Span]:
+        """The span of every node, in pre-order, without those of preterminals unless asked."""
+        spans: list[Span] = []
+        position = 0
+        todo: list[Tree | str | int] = [self]
+        while todo:
+            item = todo.pop()
+            if isinstance(item, str):
+                position += 1
+            elif isinstance(item, int):  # all below the node of this span has been seen
+                start, _, label = spans[item]
+                spans[item] = Span(start, position, label)
+            else:
+                if preterminals or not item.preterminal:
+                    todo.append(len(spans))
+                    spans.append(Span(position, position, item.label))
+                todo.extend(reversed(item.children))
+        return spans
+
+    def _walk(self) -> Iterator[Tree | str]:
+        """Nodes and words, in pre-order."""
+        todo: list[Tree | str] = [self]
+        while todo:
+            item = todo.pop()
+            yield item
+            if isinstance(item, Tree):
+                todo.extend(reversed(item.children))
+
+    def _flat(self) -> list[tuple[str, int] | str]:
+        walk = self._walk()
+        return [it if isinstance(it, str) else (it.label, len(it.children)) for it in walk]
+
+    def __len__(self) -> int:
+        return len(self.words())
+
+    def __bool__(self) -> bool:  # without counting the words
+        return True
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tree):
+            return NotImplemented
+        return self is other or self._flat() == other._flat()
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._flat()))
+
+    def __reduce__(self) -> tuple[Callable[[_Flat], Tree], tuple[_Flat]]:
+        return _tree, (self._flat(),)
+
+    # --- the same tree, changed -----------------------------------------------------------------
+
+    def relabel(self, function: Callable[[str], str]) -> Tree:
+        """The same tree with `function` applied to every label, preterminals included."""
+        flat = self._flat()
+        return _tree([it if isinstance(it, str) else (function(it[0]), it[1]) for it in flat])
+
+    def replace_words(self, words: Iterable[str]) -> Tree:
+        """The same tree over other words, exactly as many."""
+        new, flat = list(words), self._flat()
+        places = [place for place, item in enumerate(flat) if isinstance(item, str)]
+        if len(new) != len(places):
+            raise DbpcfgError(f"expected {len(places)} words, as in the tree, got {len(new)}")
+        for place, word in zip(places, new):
+            flat[place] = word
+        return _tree(flat)
+
+    # --- brackets out ---------------------------------------------------------------------------
+
+    def bracketed(self) -> str:
+        """The tree in brackets, on one line; `TreeSyntaxError` if a token cannot be written."""
+        return "".join(self._pieces(writable))[1:]
+
+    def pretty(self, indent: int = 2, width: int = 80) -> str:
+        """The tree in brackets, over lines: a node that fits its line by `width` is not broken.
+
+        Preterminals are never broken, and brackets that close nodes further up are not counted.
+        Indentation stops at half the width, or deep trees would take quadratic space.
+        """
+        pieces = []
+        todo: list[tuple[int, Tree | str] | None] = [(0, self)]
+        while todo:
+            entry = todo.pop()
+            if entry is None:
+                pieces.append(")")
+                continue
+            depth, item = entry
+            margin = min(depth * indent, width // 2)
+            pieces.append("\n" + " " * margin)
+            if isinstance(item, str):
+                pieces.append(writable(item, "word"))
+            elif item.preterminal or len(item._start(width - margin, writable)) <= width - margin:
+                pieces.append(item.bracketed())
+            else:
+                pieces.append("(" + writable(item.label, "label"))
+                todo.append(None)
+                todo.extend((depth + 1, child) for child in reversed(item.children))
+        return "".join(pieces)[1:]
+
+    def _pieces(self, written: Callable[[str, str], str]) -> Iterator[str]:
+        """The brackets on one line, bit by bit, after one space too many."""
+        todo: list[Tree | str | None] = [self]
+        while todo:
+            item = todo.pop()
+            if item is None:
+                yield ")"
+            elif isinstance(item, str):
+                yield " " + written(item, "word")
+            else:
+                yield " (" + written(item.label, "label")
+                todo.append(None)
+                todo.extend(reversed(item.children))
+
+    def _start(self, length: int, written: Callable[[str, str], str]) -> str:
+        """The brackets on one line, all of them unless they are longer than `length`."""
+        # No piece is empty, the first has two characters or more: so many pieces are too long.
+        return "".join(islice(self._pieces(written), max(length, 0) + 1))[1:]
+
+    def __str__(self) -> str:
+        return self.bracketed()
+
+    def __repr__(self) -> str:  # never fails, and never floods the screen
+        text = self._start(_REPR_LENGTH, lambda token, _: repr(str(token))[1:-1])
+        return f"<Tree {text[:_REPR_LENGTH]}{'…' if len(text) > _REPR_LENGTH else ''}>"
+
+    def _repr_svg_(self) -> str | None:
+        """What notebooks show: a picture, or the brackets if no screen is wide enough for it."""
+        return tree_svg(self) if len(self) <= _PICTURE_WORDS else None
+
+    # --- NLTK -----------------------------------------------------------------------------------
+
+    def to_nltk(self) -> Any:
+        """The same tree as an ``nltk.Tree``."""
+        try:
+            from nltk.tree import Tree as NltkTree
+        except ImportError as error:
+            raise DbpcfgError("NLTK is not installed: pip install 'dbpcfg[nltk]'") from error
+        return _build(self._flat(), NltkTree)
+
+    @staticmethod
+    def from_nltk(nltk_tree: Any) -> Tree:
+        """The same tree as any kind of ``nltk.Tree``; leaves and labels go through ``str``."""
+        flat: list[tuple[str, int] | str] = []
+        todo = [nltk_tree]
+        while todo:
+            item = todo.pop()
+            if callable(getattr(item, "label", None)):
+                flat.append((str(item.label()), len(item)))
+                todo.extend(reversed(list(item)))
+            elif item is nltk_tree:
+                raise DbpcfgError(f"expected an nltk.Tree, got {type(item).__name__}")
+            else:
+                flat.append(str(item))
+        return _tree(flat)
+
+
+def _build(flat: _Flat, make: Callable[[str, list[Any]], _Node]) -> _Node:
+    """The tree of a flat form, its nodes made by `make` from a label and children."""
+    built: list[Any] = []
+    for item in reversed(flat):  # so that children wait on the stack, the first one on top
+        if isinstance(item, str):
+            built.append(item)
+        else:
+            label, arity = item
+            built.append(make(label, [built.pop() for _ in range(arity)]))
+    root: _Node = built.pop()
+    return root
+
+
+def _tree(flat: _Flat) -> Tree:
+    return _build(flat, Tree)
+
+
+def writable(token: str, kind: str) -> str:
+    if not token and kind == "word":
+        raise TreeSyntaxError("an empty word cannot be written in brackets")
+    if not _UNWRITABLE.search(token):
+        return token
+    token = token.replace("(", "-LRB-").replace(")", "-RRB-")
+    if _UNWRITABLE.search(token):
+        raise TreeSyntaxError(f"the {kind} {token!r} has white space: no brackets can hold it")
+    return token
+
+
+# --- brackets in --------------------------------------------------------------------------------

@@ -1,0 +1,207 @@
+"""``evaluate``, ``baseline`` and ``convert`` as a user meets them."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from dbpcfg.trees.brackets import read_trees
+from tests.command import dbpcfg, refused
+
+GOLD = """\
+( (S (NP-SBJ (DT The) (NN cat))
+     (VP (VBD saw) (NP (-NONE- *T*-1)) (NP (DT a) (JJ big) (NN dog)))
+     (. .)))
+( (S (NP (PRP It)) (VP (VBD barked)) (. !)))
+( (INTJ (UH Well) (. ...)))
+"""
+PREDICTED = """\
+(X (X the cat) (X (X saw a) (X big dog)))
+(X (X it barked) !)
+(X well)
+"""
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    (tmp_path / "gold.mrg").write_text(GOLD)
+    (tmp_path / "predicted.trees").write_text(PREDICTED)
+    return tmp_path
+
+
+def scores(result) -> list[dict]:
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)[0]["rows"]
+
+
+def test_a_score_by_hand(files):
+    """Gold (0,2) (2,6) (3,6) (0,6) and (0,2); predicted (0,2) (2,6) (2,4) (4,6) (0,6) and (0,2)."""
+    (row,) = scores(
+        dbpcfg("evaluate", files / "gold.mrg", files / "predicted.trees", "--format", "json")
+    )
+    assert (row["matched"], row["predicted"], row["gold"]) == (4, 6, 5)
+    assert row["precision"] == pytest.approx(4 / 6)
+    assert row["sentences"] == 2
+    (row,) = scores(
+        dbpcfg(
+            *("evaluate", files / "gold.mrg", files / "predicted.trees"),
+            *("--format", "json", "--ignore-root", "--max-length", "6"),
+        )
+    )
+    assert (row["matched"], row["predicted"], row["gold"]) == (2, 4, 3)
+
+
+def test_text_names_its_convention_and_latex_is_a_table(files):
+    arguments = ("evaluate", files / "gold.mrg", files / "predicted.trees")
+    text = dbpcfg(*arguments).stdout
+    assert "labels:no|average:corpus|root:counted|span:>=2|punct:removed-by-tags" in text
+    assert "NP discovery" in text
+    latex = dbpcfg(*arguments, "--format", "latex").stdout
+    assert r"\toprule" in latex
+    assert r"\begin{tabular}" in latex
+
+
+def test_baselines_can_be_scored_at_once_or_through_a_pipe(files):
+    at_once = dbpcfg("evaluate", files / "gold.mrg", "--baseline", "right", "--format", "json")
+    printed = dbpcfg("baseline", "right", files / "gold.mrg", "--quiet")
+    assert [str(tree) for tree in read_trees(printed.stdout)][1] == "(X (X It) (X barked))"
+    piped = dbpcfg(
+        "evaluate", files / "gold.mrg", "-", "--format", "json", "--quiet", input=printed.stdout
+    )
+    ours, theirs = scores(at_once)[0], scores(piped)[0]
+    assert {k: v for k, v in ours.items() if k != "system"} == {
+        k: v for k, v in theirs.items() if k != "system"
+    }
+    assert ours["gold"] == 5
+
+
+def test_two_systems_are_compared(files):
+    shown = dbpcfg(
+        "evaluate", files / "gold.mrg", files / "predicted.trees", "--baseline", "left"
+    ).stdout
+    assert "left-branching" in shown
+    assert "permutation" in shown.lower()
+
+
+def test_mismatches_name_both_places(files):
+    (files / "other.trees").write_text(PREDICTED.replace("barked", "meowed"))
+    said = refused("evaluate", files / "gold.mrg", files / "other.trees")
+    assert "gold.mrg:4" in said
+    assert "other.trees:2" in said
+    assert "'barked'" in said
+    assert "'meowed'" in said
+    (files / "short.trees").write_text("".join(PREDICTED.splitlines(keepends=True)[:2]))
+    said = refused("evaluate", files / "gold.mrg", files / "short.trees")
+    assert "has 2 trees" in said
+    assert "has 3 sentences" in said
+    (files / "short.trees").write_text("".join(PREDICTED.splitlines(keepends=True)[1:]))
+    said = refused("evaluate", files / "gold.mrg", files / "short.trees")
+    assert "--gold-length 2?" in said
+    good = dbpcfg("evaluate", files / "gold.mrg", files / "short.trees", "--gold-length", "2")
+    assert good.returncode == 0
+
+
+def test_what_cannot_be_scored(files):
+    assert "give PRED, or --baseline right" in refused("evaluate", files / "gold.mrg")
+    (files / "plain.txt").write_text("the cat saw a dog\n")
+    assert "plain.txt:1: the sentence has no tree" in refused(
+        "evaluate", files / "plain.txt", "--baseline", "right"
+    )
+    said = refused("evaluate", files / "nowhere.mrg", "--baseline", "right")
+    assert "nowhere.mrg" in said
+    assert "only one of" in refused("evaluate", "-", "-", input="")
+
+
+BROKEN = {
+    "unbalanced brackets": (b"(S (NP a)\n", ":1:1: found the end of the text, expected 1 more ')'"),
+    "empty file": (b"", "empty"),
+    "binary file": (b"(S \x00\x01)", "binary"),
+    "a token with a bracket": (b"(S (NN foo(bar) baz))", "-LRB-"),
+    "Latin-1": ("(S (NN café))".encode("latin-1"), "iconv"),
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_broken_files_are_one_message(tmp_path, kind):
+    content, said = BROKEN[kind]
+    (tmp_path / "broken.mrg").write_bytes(content)
+    message = refused("evaluate", tmp_path / "broken.mrg", "--baseline", "right")
+    assert message.startswith(f"dbpcfg: {tmp_path}/broken.mrg")
+    assert said in message
+
+
+def test_a_directory_without_treebank_files(tmp_path):
+    (tmp_path / "notes.md").write_text("nothing here")
+    assert str(tmp_path) in refused("evaluate", tmp_path, "--baseline", "right")
+
+
+def test_windows_line_ends_and_a_byte_order_mark(files):
+    odd = files / "odd.mrg"
+    odd.write_bytes(b"\xef\xbb\xbf" + GOLD.replace("\n", "\r\n").encode())
+    result = dbpcfg("evaluate", odd, files / "predicted.trees", "--format", "json")
+    assert scores(result)[0]["matched"] == 4
+
+
+def test_a_long_single_line(files):
+    (files / "line.mrg").write_text(GOLD.replace("\n", " ") * 30_000)  # 6 MB in one line
+    result = dbpcfg("evaluate", files / "line.mrg", "--baseline", "right", "--format", "json")
+    assert scores(result)[0]["sentences"] == 60_000
+    (files / "line.txt").write_text("word " * 2_000_000)
+    assert "line.txt:1" in refused("baseline", "right", files / "line.txt")
+
+
+def test_convert(files):
+    text = dbpcfg("convert", files / "gold.mrg", "-", "--lowercase")
+    assert text.stdout.splitlines() == ["the cat saw a big dog .", "it barked !", "well ..."]
+    trees = dbpcfg("convert", files / "gold.mrg", files / "clean.trees", "--no-punctuation")
+    assert trees.returncode == 0
+    assert (files / "clean.trees").read_text().splitlines() == [
+        "(ROOT (S (NP (DT The) (NN cat)) (VP (VBD saw) (NP (DT a) (JJ big) (NN dog)))))",
+        "(ROOT (S (NP (PRP It)) (VP (VBD barked))))",
+        "(ROOT (INTJ (UH Well)))",
+    ]
+    assert "exists; --overwrite" in refused("convert", files / "gold.mrg", files / "clean.trees")
+    assert "cannot be written" in refused(
+        "convert", files / "gold.mrg", files / "missing" / "clean.trees"
+    )
+    rare = dbpcfg("convert", files / "gold.mrg", "-", "--rare", "1", "--max-length", "2")
+    assert rare.stdout.splitlines() == ["<*it> <*ed> <word>", "<*ll> <word>"]
+    assert "1 left out (longer than 2 words)" in rare.stderr
+
+
+@pytest.mark.parametrize(
+    ("length", "expected"),
+    [(10, "56.8 72.0 63.5"), (20, "42.0 55.5 47.8"), (40, "35.4 47.3 40.5")],
+)
+def test_right_branching_newswire(length, expected):
+    """The figures that come with the corpus, to the digit."""
+    arguments = ("--baseline", "right", "--max-length", length, "--quiet")
+    shown = dbpcfg("evaluate", _data("wsj-sample"), *arguments).stdout
+    (row,) = [line for line in shown.splitlines() if line.startswith("right-branching")][:1]
+    assert " ".join(row.split()[1:4]) == expected
+
+
+def test_right_branching_child_directed_speech():
+    shown = dbpcfg("evaluate", _data("adam"), "--baseline", "right", "--punctuation", "both").stdout
+    rows = [line.split() for line in shown.splitlines() if line.startswith("right-branching")]
+    assert rows[0][1:4] == ["68.7", "84.7", "75.9"]
+    assert rows[1][1] == "65.8"
+
+
+def _data(name: str) -> Path:
+    folder = os.environ.get("DBPCFG_DATA")
+    if folder is None:
+        pytest.skip("set DBPCFG_DATA to the folder of development corpora")
+    return Path(folder) / name
+
+
+def test_intervals_and_labels_only_where_there_are_any(files):
+    plain = dbpcfg("evaluate", files / "gold.mrg", files / "predicted.trees", "--intervals").stdout
+    assert "95% intervals by bootstrap over sentences" in plain
+    assert "Constituent labels" not in plain
+    labelled = dbpcfg("evaluate", files / "gold.mrg", files / "gold.mrg").stdout
+    assert "Constituent labels" in labelled
+    assert "NP (100.0)" in labelled

@@ -1,0 +1,51 @@
+"""Finding the gold trees of a run's sentences, or saying why they are not there."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from dbpcfg.corpus.reading import read
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.induction.finished import finished_run
+from dbpcfg.induction.gold import gold_spans
+from dbpcfg.trees.tree import Tree
+from tests.report.small import TREES, make_run, write_treebank
+
+
+def test_each_sentence_gets_its_tree(run, gold):
+    assert gold.trees == TREES
+    assert gold.convention.punctuation == "tags"
+    spans = gold_spans(gold.trees, gold.punctuation)  # the same marks as the run's own
+    assert spans.words.tolist() == [marks.count(False) for marks in run.corpus.punctuation]
+
+
+def test_sentences_that_the_run_left_out_are_left_out(run, tmp_path):
+    longer = Tree("S", [TREES[0], TREES[1]])
+    more = [longer, *TREES[:7], longer, *TREES[7:], longer]
+    path = write_treebank(tmp_path / "more.mrg", more)
+    assert run.match_gold(read(path).sentences, str(path)).trees == TREES
+
+
+def test_another_word_is_named_with_its_place(run, tmp_path):
+    words = TREES[4].words()
+    other = TREES[4].replace_words(["odd", *words[1:]])
+    path = write_treebank(tmp_path / "other.mrg", [*TREES[:4], other, *TREES[5:]])
+    said = rf"other.mrg:5 is not sentence 5 of the run: word 1 is 'odd' there and {words[0]!r}"
+    with pytest.raises(DbpcfgError, match=re.escape(said.replace("\\", ""))):
+        run.match_gold(read(path).sentences, str(path))
+
+
+def test_a_missing_sentence_is_named(run, tmp_path):
+    path = write_treebank(tmp_path / "fewer.mrg", TREES[:-3])
+    number = len(TREES) - 2
+    with pytest.raises(DbpcfgError, match=rf"sentence {number} of the run, .* is not in .*fewer"):
+        run.match_gold(read(path).sentences, str(path))
+
+
+def test_round_brackets_may_be_written_as_treebanks_do(tmp_path):
+    trees = [Tree("S", [Tree("A", ["(a)"]), Tree("B", ["b"])])] * 3
+    run = finished_run(make_run(tmp_path / "run", trees, K=2, chains=1, iterations=2))
+    path = write_treebank(tmp_path / "gold.mrg", trees)
+    assert run.match_gold(read(path).sentences, "gold").sentences[0].words == ("-LRB-a-RRB-", "b")

@@ -1,0 +1,94 @@
+"""Tables: exact text, exact LaTeX, and JSON that keeps every digit."""
+
+import json
+
+import pytest
+
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.files.table import Column, Table, percent, render
+
+TABLE = Table(
+    "Scores & more",
+    [
+        Column("System"),
+        Column("F1", "percent"),
+        Column("gold spans", "count"),
+        Column("p", "number", key="p_value", decimals=3),
+    ],
+    [("right_branching", 0.47836, 9438, 0.00012), ("none", float("nan"), 0, None)],
+    ["labels:no|span:>=2"],
+)
+
+
+def test_percentages():
+    assert [percent(value) for value in (0.4784, 1, 0, None, float("nan"))] == [
+        "47.8",
+        "100.0",
+        "0.0",
+        "–",
+        "–",
+    ]
+    assert percent(0.47836, decimals=2) == "47.84"
+
+
+def test_text():
+    assert render([TABLE]) == str(TABLE)
+    assert str(TABLE).splitlines() == [
+        "Scores & more",
+        "System             F1  gold spans      p",
+        "---------------  ----  ----------  -----",
+        "right_branching  47.8        9438  0.000",
+        "none                –           0      –",
+        "labels:no|span:>=2",
+    ]
+
+
+def test_json():
+    assert json.loads(render([TABLE], "json")) == [
+        {
+            "title": "Scores & more",
+            "rows": [
+                {
+                    "system": "right_branching",
+                    "f1": 0.47836,
+                    "gold_spans": 9438,
+                    "p_value": 0.00012,
+                },
+                {"system": "none", "f1": None, "gold_spans": 0, "p_value": None},
+            ],
+            "notes": ["labels:no|span:>=2"],
+        }
+    ]
+
+
+def test_latex():
+    assert render([TABLE], "latex").splitlines() == [
+        r"\begin{table}",
+        r"\centering",
+        r"\begin{tabular}{lrrr}",
+        r"\toprule",
+        r"System & F1 & gold spans & p \\",
+        r"\midrule",
+        r"right\_branching & 47.8 & 9438 & 0.000 \\",
+        r"none & -- & 0 & -- \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\\[2pt] {\footnotesize labels:no\textbar\allowbreak{}span:\textgreater{}=2}",
+        r"\caption{Scores \& more}",
+        r"\end{table}",
+    ]
+
+
+def test_empty_tables():
+    empty = Table("", [Column("System")], [])
+    assert empty.text() == "System\n------"
+    assert render([], "json") == "[]"
+
+
+def test_tables_that_are_none():
+    with pytest.raises(DbpcfgError, match="expected 1 cells in a row"):
+        Table("", [Column("a")], [(1, 2)])
+    with pytest.raises(DbpcfgError, match="different keys"):
+        Table("", [Column("F1"), Column("f1")], [])
+    with pytest.raises(DbpcfgError, match="format must be text, json or latex, not 'html'"):
+        render([TABLE], "html")

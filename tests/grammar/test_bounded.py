@@ -1,0 +1,200 @@
+"""What a bound keeps, against every tree one by one."""
+
+from __future__ import annotations
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dbpcfg.corpus.encoded import Vocabulary
+from dbpcfg.errors import GrammarError
+from dbpcfg.files.table import render
+from dbpcfg.grammar.bounded import (
+    bounded_pcfg,
+    bounded_table,
+    containment_table,
+    kept,
+    mass_table,
+)
+from dbpcfg.grammar.bounding import (
+    bounded_binary,
+    bounded_lexical,
+    bounded_root,
+    containment,
+    fitting_mass,
+    termination,
+)
+from dbpcfg.grammar.exchange.formats import from_text, to_text
+from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.parsing.chart.parser import ChartParser
+from tests.oracle import all_trees
+from tests.strategies import encode, grammars, grammars_and_sentences, random_grammar
+
+DEPTHS = [1, 2, 3]
+LONGEST = 6
+
+
+def of_one_category(lex: float) -> Grammar:
+    """X0 → X0 X0 | a: it ends with probability min(1, lex / (1 − lex))."""
+    return Grammar(np.ones(1), np.full((1, 1, 1), 1 - lex), np.array([[lex]]), Vocabulary(("a",)))
+
+
+def mass_by_hand(grammar: Grammar, depth: int | None) -> float:
+    """The probability of all trees of up to LONGEST words, one by one; words forgotten."""
+    mass = grammar.lexical_mass[:, np.newaxis]
+    forgotten = Grammar(grammar.root, grammar.binary, mass, Vocabulary(("·",)))
+    return sum(
+        trees.weights.sum()
+        for n in range(1, LONGEST + 1)
+        for trees in all_trees(forgotten, [0] * n, depth)
+    )
+
+
+@settings(max_examples=30)
+@given(grammars(most_categories=2))
+def test_the_mass_of_all_trees(grammar):
+    """Trees of more words add something to each sum, but no more than to that without a bound."""
+    rows = kept(grammar, DEPTHS)
+    longer = rows[-1].derivations - mass_by_hand(grammar, None)
+    assert longer > -1e-9
+    for row in rows[:-1]:
+        counted = mass_by_hand(grammar, row.depth)
+        assert counted - 1e-9 <= row.derivations <= counted + longer + 1e-9
+
+
+def test_the_mass_of_all_trees_where_hardly_any_is_long():
+    """Here the trees by hand are all there is, to six digits."""
+    grammar = random_grammar(2, 2, 1.0, 3)
+    lexical = grammar.lexical / grammar.lexical_mass[:, np.newaxis] * 0.97
+    binary = grammar.binary / grammar.binary.sum(axis=(1, 2))[:, np.newaxis, np.newaxis] * 0.03
+    short = Grammar(grammar.root, binary, lexical, grammar.vocabulary)
+    rows = kept(short, DEPTHS)
+    assert rows[-1].derivations == pytest.approx(1.0, abs=1e-12)
+    sums = [0.0, *(mass_by_hand(short, depth) for depth in DEPTHS)]
+    assert sums[1] < 1 - 1e-5  # or there would be nothing to tell
+    for row, (less, counted) in zip(rows, itertools.pairwise(sums)):
+        assert row.derivations == pytest.approx(counted, abs=1e-6)
+        assert row.trees == pytest.approx(counted, abs=1e-6)
+        assert row.exactly == pytest.approx(counted - less, abs=1e-6)
+
+
+@settings(max_examples=100)
+@given(grammars())
+def test_deeper_bounds_keep_more_up_to_all_that_ends(grammar):
+    depths = [1, 2, 3, 5, 10, 200]
+    *rows, without = kept(grammar, depths)
+    for row in rows:
+        assert row.derivations == fitting_mass(grammar, containment(grammar, row.depth))
+        if without.derivations:
+            assert row.trees == pytest.approx(row.derivations / without.derivations)
+    for shallow, deep in itertools.pairwise([*rows, without]):
+        assert shallow.derivations <= deep.derivations + 1e-12
+    assert without.derivations == pytest.approx(grammar.root @ termination(grammar), abs=1e-9)
+    assert rows[-1].derivations == pytest.approx(without.derivations, abs=0.02)  # slow at the edge
+    if without.derivations:
+        every = kept(grammar, range(1, 31))
+        assert sum(row.exactly for row in every[:-1]) == pytest.approx(every[-2].trees)
+
+
+@pytest.mark.parametrize("lex", [0.2, 0.4, 0.6, 0.9])
+def test_the_limit_is_the_probability_of_ending(lex):
+    *_, deep, without = kept(of_one_category(lex), [1, 500])
+    assert without.derivations == pytest.approx(min(1, lex / (1 - lex)), abs=1e-12)
+    assert deep.derivations == pytest.approx(without.derivations, abs=1e-12)
+    assert deep.trees == pytest.approx(1.0)
+
+
+def test_the_table_tells_of_derivations_that_never_end():
+    """Of X0 → X0 X0 (0.6) | a (0.4), a third of all derivations never ends."""
+    table = mass_table(of_one_category(0.4), [1, 2])
+    text = table.text()
+    assert "33.3333% of this grammar's derivations never end; no bound keeps those." in text
+    first, second, none = table.json()["rows"]
+    assert [first["depth"], second["depth"], none["depth"]] == [1, 2, "none"]
+    R1 = 0.4 / (1 - 0.6 * 0.4)
+    L1 = 0.4 / (1 - 0.6 * R1)
+    assert first["derivations"] == pytest.approx(L1)
+    assert first["trees"] == pytest.approx(L1 / (2 / 3))
+    assert second["exactly"] == pytest.approx(second["trees"] - first["trees"])
+    assert none["trees"] == 1.0
+    assert "never end" not in mass_table(of_one_category(0.6), [1]).text()
+    assert "never end" not in mass_table(of_one_category(0.5), [1]).text()  # just about ends
+
+
+def test_a_grammar_without_trees():
+    grammar = of_one_category(0.0)
+    rows = kept(grammar, [1, 2])
+    assert [row.derivations for row in rows] == [0, 0, 0]
+    assert [row.trees for row in rows] == [None] * 3
+    assert "No derivation of this grammar ends" in mass_table(grammar, [1]).text()
+    for table in (bounded_table, bounded_pcfg):
+        with pytest.raises(GrammarError, match="no tree of this grammar fits a depth bound of 1"):
+            table(grammar, 1)
+
+
+def test_tables_of_h_and_of_the_bounded_grammar():
+    grammar = random_grammar(2, 3, 0.5, 1).named(["S", "N"])
+    h = containment(grammar, 2)
+    rows = containment_table(grammar, 2).json()["rows"]
+    assert [row["category"] for row in rows] == ["S", "N"]
+    for c, row in enumerate(rows):
+        assert [row[key] for key in ("l1", "r1", "l2", "r2", "l3")] == h[:, c].tolist()
+    rules = {row["rule"]: row for row in bounded_table(grammar, 2, None).json()["rows"]}
+    assert len(rules) == 2 + 2 * (4 + 3)
+    assert rules["T → N"]["l1"] == bounded_root(grammar, h)[1]
+    assert rules["T → N"]["r1"] is None
+    assert rules["S → N S"]["r2"] == bounded_binary(grammar, h, 3)[0, 1, 0]
+    assert rules["N → w2"]["l3"] == bounded_lexical(grammar, h, 4)[1, 2]
+    assert rules["N → w2"]["g"] == grammar.lexical[1, 2]
+    few = bounded_table(grammar, 2, 1)
+    assert len(few.rows) == 3
+    assert "The 1 most probable rules" in few.text()
+    assert json.loads(render([few], "json"))[0]["rows"]
+    assert r"\toprule" in render([few], "latex")
+
+
+@pytest.mark.parametrize("depth", [0, -3, 1001])
+def test_depths_that_make_no_sense(depth):
+    for refusing in (
+        lambda: kept(of_one_category(0.5), [1, depth]),
+        lambda: containment_table(of_one_category(0.5), depth),
+        lambda: bounded_table(of_one_category(0.5), depth),
+    ):
+        with pytest.raises(GrammarError, match=f"the depth bound must be at .* got {depth:,}"):
+            refusing()
+
+
+# --- the bounded grammar as a PCFG ----------------------------------------------------------------
+
+
+@settings(max_examples=60)
+@given(grammars_and_sentences(), st.integers(1, 3))
+def test_the_bounded_grammar_written_out_gives_sentences_the_same_probability(drawn, depth):
+    grammar, sentence = drawn
+    if fitting_mass(grammar, containment(grammar, depth)) == 0:
+        return
+    written = bounded_pcfg(grammar, depth)
+    bounded = ChartParser(grammar, depth).log_probabilities(encode(grammar, sentence))[0]
+    plain = ChartParser(written, None).log_probabilities(encode(written, sentence))[0]
+    assert plain == pytest.approx(bounded, rel=1e-9, abs=1e-9)
+    assert kept(written, [1])[-1].derivations == pytest.approx(1.0, abs=1e-6)
+    copy = from_text(to_text(written, "nltk"), "nltk")
+    assert set(copy.names) == set(written.names)
+
+
+def test_categories_that_cannot_fit_are_left_out():
+    """X1 is never a word, so it is not on the last level."""
+    binary, lexical = np.zeros((2, 2, 2)), np.array([[1.0], [0.0]])
+    binary[1, 0, 0] = 1.0
+    grammar = Grammar(np.array([0.5, 0.5]), binary, lexical, Vocabulary(("a",)))
+    names = bounded_pcfg(grammar, 1).names
+    assert names == ("X0/L1", "X1/L1", "X0/R1", "X1/R1", "X0/L2")
+
+
+def test_grammars_too_large_to_write_out():
+    with pytest.raises(GrammarError, match="the 30 categories become 3,030, too many"):
+        bounded_pcfg(random_grammar(30, 2, 1.0, 0), 50)

@@ -1,0 +1,261 @@
+"""Trees for other sentences, by every method; sentences that have none; samples."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from dbpcfg.corpus.encoded import Vocabulary
+from dbpcfg.corpus.preparation import Preparation
+from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.corpus.text import MAX_WORDS
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.grammar.bounding import containment
+from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.model import decoding as parsing
+from dbpcfg.model.decoding import Decoder, batched, in_batches, parse, parses
+from dbpcfg.model.model import Model
+from dbpcfg.parsing.decode import minimum_bayes_risk
+from dbpcfg.parsing.derivations import as_nodes, as_tree
+from dbpcfg.trees.brackets import read_tree
+from dbpcfg.trees.tree import Tree
+from tests.oracle import truth
+from tests.statistics import LEAST_P, goodness_of_fit
+from tests.strategies import grammars_and_sentences, random_grammar
+
+METHODS = ("mbr", "mbr-chain", "viterbi", "sample")
+
+
+def a_model(K: int = 3, W: int = 4, depth: int | None = 2, seed: int = 0, **options) -> Model:
+    grammars = [random_grammar(K, W, 0.5, seed + n) for n in range(4)]
+    return Model(grammars[0], depth, samples=tuple(grammars[1:]), **options)
+
+
+def sentences(model: Model, number: int = 30, longest: int = 8) -> list[list[str]]:
+    rng = np.random.default_rng(5)
+    words = model.grammar.vocabulary.words
+    return [
+        [words[w] for w in rng.integers(0, len(words), n)] for n in rng.integers(1, longest, number)
+    ]
+
+
+@settings(max_examples=40)
+@given(grammars_and_sentences(longest=5), st.sampled_from([None, 1, 2]))
+def test_trees_are_those_of_brute_force(grammar_and_words, depth):
+    grammar, numbers = grammar_and_words
+    assume(depth is None or grammar.root @ containment(grammar, depth)[0] > 0)
+    model = Model(grammar, depth)
+    words = [grammar.vocabulary.words[w] for w in numbers]
+    true = truth(grammar, numbers, depth)
+    if true.total == 0:
+        for method in ("mbr", "viterbi", "sample"):
+            assert parse(model, [words], method) == [Tree("X", words)]
+        assert parses(model, [words], 3)[0] == [parsing.Parse(Tree("X", words), -math.inf, 0.0)]
+        return
+    posterior = true.posterior()
+    (ranked,) = parses(model, [words], 4)
+    best = sorted(posterior.values(), reverse=True)[:4]
+    assert [one.posterior for one in ranked] == pytest.approx(best, rel=1e-9)
+    mass = math.exp(model.chart().log_fitting_mass)
+    logs = [math.log(p * true.total / mass) for p in best]
+    assert [one.log_probability for one in ranked] == pytest.approx(logs, abs=1e-9)
+    (one,) = parse(model, [words], "viterbi")
+    assert posterior[as_nodes(one).tobytes()] == pytest.approx(best[0], rel=1e-9)
+    (one,) = parse(model, [words], "sample")
+    assert as_nodes(one).tobytes() in posterior
+    (mbr,) = parse(model, [words])
+    gains = true.marginals.sum(axis=2)
+    expected = minimum_bayes_risk(true.marginals)
+    total = [sum(gains[i, j] for i, j, _ in nodes) for nodes in (as_nodes(mbr), expected)]
+    assert total[0] == pytest.approx(total[1], abs=0.05)  # spans of 0.003 are not looked into
+
+
+def test_mbr_chain_averages_the_posteriors():
+    model = a_model()
+    for words in sentences(model, 10, 6):
+        numbers = [model.grammar.vocabulary.index[word] for word in words]
+        mean = sum(truth(grammar, numbers, 2).marginals for grammar in model.samples)
+        assert parse(model, [words], "mbr-chain") == [as_tree(minimum_bayes_risk(mean), words)]
+
+
+def test_a_grammar_that_cannot_yield_a_sentence_has_no_say():
+    model = a_model(K=2, W=2)
+    deaf = Grammar(
+        np.ones(2) / 2, np.full((2, 2, 2), 0.2), [[0.2, 0.0]] * 2, Vocabulary(("w0", "w1"))
+    )
+    words = ["w0", "w1", "w0"]
+    mixed = replace(model, samples=(deaf, model.grammar))
+    assert parse(mixed, [words], "mbr-chain") == parse(model, [words])
+    assert parse(replace(model, samples=(deaf,)), [words, ["w0"]], "mbr-chain")[0] == Tree(
+        "X", words
+    )
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_neither_threads_nor_batches_matter(method, monkeypatch):
+    model = a_model(K=5, W=6)
+    text = sentences(model)
+    trees = parse(model, text, method, seed=3)
+    assert [tree.words() for tree in trees] == text
+    assert parse(model, text, method, seed=3, threads=3) == trees
+    monkeypatch.setattr(parsing, "BATCH", 7)
+    assert parse(model, text, method, seed=3) == trees
+
+
+@pytest.mark.parametrize("method", ["viterbi", "sample"])
+def test_several_trees_neither(method, monkeypatch):
+    model = a_model(K=5, W=6)
+    text = sentences(model)
+    found = parses(model, text, 5, method, seed=3)
+    assert parses(model, text, 5, method, seed=3, threads=2) == found
+    monkeypatch.setattr(parsing, "BATCH", 7)
+    assert parses(model, text, 5, method, seed=3) == found
+    assert parse(model, text, method, seed=3) == [trees[0].tree for trees in found]
+    for trees in found:
+        assert all(
+            one.posterior
+            == pytest.approx(
+                math.exp(
+                    one.log_probability
+                    - model.chart().log_probabilities(model.encode([one.tree.words()]))[0]
+                )
+            )
+            for one in trees
+        )
+
+
+DRAWS = 9000
+
+
+def sample_fit(drawn: list[Tree], grammar: Grammar, numbers: list[int], depth: int | None) -> float:
+    observed = Counter(as_nodes(tree).tobytes() for tree in drawn)
+    return goodness_of_fit(observed, truth(grammar, numbers, depth).posterior(), len(drawn))
+
+
+def test_samples_follow_the_posterior():
+    """Of one sentence many, and of a sentence that comes again and again one each."""
+    model, numbers = a_model(K=2, W=2, seed=7), [1, 0, 0, 1, 1]
+    words = [f"w{w}" for w in numbers]
+    many = [one.tree for one in parses(model, [words], DRAWS, "sample", seed=4)[0]]
+    assert sample_fit(many, model.grammar, numbers, 2) > LEAST_P
+    one_each = parse(model, [words] * DRAWS, "sample", seed=4)
+    assert sample_fit(one_each, model.grammar, numbers, 2) > LEAST_P
+    # Controls: another bound, another grammar, one tree again and again.
+    assert sample_fit(many, model.grammar, numbers, 1) < 1e-8
+    assert sample_fit(many, model.samples[0], numbers, 2) < 1e-8
+    assert sample_fit([many[0]] * DRAWS, model.grammar, numbers, 2) < 1e-8
+
+
+def test_samples_depend_on_the_seed_and_on_the_place():
+    model = a_model(K=2, W=2, seed=7)
+    words = ["w1", "w0", "w0", "w1", "w1", "w0"]
+    trees = parse(model, [words] * 20, "sample", seed=1)
+    assert len(set(trees)) > 5
+    assert parse(model, [["w0"]] * 3 + [words], "sample", seed=1)[3] == trees[3]
+    assert parse(model, [words] * 20, "sample", seed=2) != trees
+
+
+# --- words, texts, names --------------------------------------------------------------------------
+
+
+def test_a_sentence_is_a_text_or_words():
+    model = a_model()
+    trees = parse(model, ["w0  w1\tw2", ["w0", "w1", "w2"], Sentence(("w0", "w1", "w2"))])
+    assert len(set(trees)) == 1
+    assert parse(model, []) == []
+    with pytest.raises(DbpcfgError, match="one text is not a list of sentences"):
+        parse(model, "w0 w1")
+    with pytest.raises(DbpcfgError, match="sentence 2 has no words"):
+        parse(model, ["w0", " "])
+
+
+def test_words_come_back_as_written():
+    model = a_model(preparation=Preparation(), unknown=[0.1] * 3)
+    (tree,) = parse(model, ["W0 Zyx (w1)"])
+    assert tree.words() == ["W0", "Zyx", "(w1)"]
+
+
+def test_unknown_words_without_a_place_for_them():
+    """The rest of the batch has its trees, and samples keep their numbers."""
+    model = a_model()
+    text = [["w0", "w1"], ["w0", "new"], ["w2"], ["w1", "w1", "w0"]]
+    for method in METHODS:
+        decoder = Decoder(model, method, seed=1)
+        trees = [one for (one,) in decoder.trees(text)]
+        assert trees[1] == read_tree("(X w0 new)")
+        assert (decoder.flat, decoder.first_flat) == (1, 1)
+        known = parse(
+            model, [["w0"] if "new" in words else words for words in text], method, seed=1
+        )
+        assert [trees[n] for n in (0, 2, 3)] == [known[n] for n in (0, 2, 3)]
+    assert parse(model, [["new"]]) == [read_tree("(X new)")]
+
+
+def test_lines_that_are_too_long():
+    model = a_model(K=2)
+    long = ["w0"] * (MAX_WORDS + 1)
+    trees = parse(model, [["w0", "w1"], long])
+    assert trees[1] == Tree("X", long)
+    assert trees[0].is_binary
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_one_word_and_many(method):
+    model = a_model(K=2)
+    rng = np.random.default_rng(0)
+    long = [f"w{w}" for w in rng.integers(0, 4, 150)]
+    one, many = parse(model, [["w3"], long], method)
+    assert one.words() == ["w3"]
+    assert many.words() == long
+    assert many.is_binary
+
+
+def test_categories_keep_their_names():
+    grammar = random_grammar(3, 4, 0.5, 0)
+    named = Model(grammar.named(["S", "X0", "N-P"]), 2)
+    (tree,) = parse(named, ["w0 w1 w2 w3"])
+    names = {"X0": "S", "X1": "X0", "X2": "N-P"}
+    assert tree == parse(Model(grammar, 2), ["w0 w1 w2 w3"])[0].relabel(names.__getitem__)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"method": "best"}, "no method 'best'; choose mbr"),
+        ({"n": 0}, "1 to 10,000 trees, not 0"),
+        ({"n": 2, "method": "mbr"}, "mbr gives one tree"),
+        ({"method": "mbr-chain"}, "needs other grammars of the chain"),
+        ({"seed": -1}, "seed must be"),
+    ],
+)
+def test_what_cannot_be_asked_for(options, said):
+    with pytest.raises(DbpcfgError, match=said):
+        Decoder(replace(a_model(), samples=()), **options)
+
+
+def test_batches_count_on(monkeypatch):
+    monkeypatch.setattr(parsing, "BATCH", 2)
+    assert list(in_batches(["a", "b b", "c"])) == [([("a",), ("b", "b")], 0), ([("c",)], 2)]
+
+
+@given(st.lists(st.integers(0, 400)), st.sampled_from([None, 1, 5]))
+def test_batches_are_not_too_much_work(lengths, most):
+    batches = list(batched(lengths, int, most))
+    assert [length for batch in batches for length in batch] == lengths
+    for batch in batches:
+        assert 1 <= len(batch) <= (most or parsing.BATCH)
+        assert len(batch) == 1 or sum(length**3 for length in batch) <= parsing.BATCH_WORK
+
+
+def test_a_batch_that_is_full_does_not_wait_for_more():
+    """At a terminal, the first line is answered before the second is typed."""
+    typed = iter([1, 2])
+    batches = batched(typed, int, most=1)
+    assert next(batches) == [1]
+    assert next(typed) == 2

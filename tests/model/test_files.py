@@ -1,0 +1,478 @@
+"""Model files: exact round trips, and every kind of bad file refused by name."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import struct
+import tracemalloc
+import zipfile
+from dataclasses import asdict
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dbpcfg.corpus.encoded import Vocabulary
+from dbpcfg.corpus.preparation import Preparation
+from dbpcfg.errors import GrammarError
+from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.model.files import load_model, save_model
+from dbpcfg.model.model import Model
+from tests.strategies import random_grammar
+
+ARRAYS = ("root", "binary", "lexical")
+LITTLE = random_grammar(K=2, W=3, concentration=0.5, seed=0)
+UNSEEN = np.array([0.1, 0.0])
+MODEL = Model(LITTLE.named(["NP", "VP"]), 2, Preparation(rare=1), UNSEEN)
+
+any_word = st.text() | st.sampled_from(
+    ["", "\n", "\r\n", "\0", '"', "\\", "\u2028", "é", "é", "🐕"]
+)
+any_words = st.lists(any_word, min_size=1, max_size=6, unique=True)
+
+
+def bits(model):
+    arrays = (getattr(model.grammar, name).tobytes() for name in ARRAYS)
+    rest = (model.grammar.names, model.depth, model.preparation, model.unknown.tobytes())
+    return model.grammar.vocabulary.words, *arrays, *rest
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("grammars")
+
+
+@pytest.fixture(scope="module")
+def good(folder):
+    """The bytes of a good file."""
+    save_model(MODEL, folder / "good.npz")
+    return (folder / "good.npz").read_bytes()
+
+
+def load(folder, data):
+    path = folder / "file.npz"
+    path.write_bytes(data)
+    return load_model(path)
+
+
+def refusal(folder, data):
+    """Why a file is refused. Any other exception, or none, is a failure."""
+    with pytest.raises(GrammarError) as error:
+        load(folder, data)
+    prefix = f"{folder / 'file.npz'}: "
+    assert str(error.value).startswith(prefix)
+    assert error.value.__cause__ is None
+    return str(error.value).removeprefix(prefix)
+
+
+# --- round trips ----------------------------------------------------------------------------------
+
+
+@given(
+    any_words,
+    st.integers(1, 4),
+    st.sampled_from([0.01, 1.0]),
+    st.integers(0, 2**32 - 1),
+    st.none() | st.integers(1, 5),
+    st.floats(0, 0.9),
+)
+def test_round_trip_is_exact(folder, words, K, concentration, seed, depth, unseen):
+    drawn = random_grammar(K, len(words), concentration, seed)
+    arrays = {name: getattr(drawn, name) for name in ARRAYS}
+    grammar = Grammar(**arrays, vocabulary=Vocabulary(tuple(words)))
+    path = folder / "round.npz"
+    model = Model(grammar, depth, Preparation(scheme="both"), np.full(K, unseen))
+    save_model(model, path)
+    again = load_model(path)
+    assert bits(again) == bits(model)
+    assert not again.grammar.binary.flags.writeable
+    assert not again.unknown.flags.writeable
+
+
+def test_same_grammar_same_bytes(folder, good):
+    save_model(load(folder, good), str(folder / "again.npz"))
+    assert (folder / "again.npz").read_bytes() == good
+
+
+def test_numpy_reads_it_without_pickles(folder, good):
+    with np.load(io.BytesIO(good), allow_pickle=False) as file:
+        assert file["binary"].tobytes() == LITTLE.binary.tobytes()
+        header = json.loads(file["header"].tobytes().decode())
+    assert header == GOOD
+
+
+def test_saving_leaves_no_other_file(tmp_path):
+    save_model(MODEL, tmp_path / "grammar.npz")
+    assert os.listdir(tmp_path) == ["grammar.npz"]
+
+
+# --- files that are not there ---------------------------------------------------------------------
+
+
+def test_no_such_file(tmp_path):
+    with pytest.raises(GrammarError, match=r"none\.npz cannot be read: No such file"):
+        load_model(tmp_path / "none.npz")
+
+
+def test_a_directory(tmp_path):
+    with pytest.raises(GrammarError, match="cannot be read: Is a directory"):
+        load_model(tmp_path)
+
+
+def test_a_file_as_directory(folder, good):
+    with pytest.raises(GrammarError, match="cannot be read: Not a directory"):
+        load_model(folder / "good.npz" / "x.npz")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_not_allowed(tmp_path):
+    save_model(MODEL, tmp_path / "grammar.npz")
+    (tmp_path / "grammar.npz").chmod(0)
+    with pytest.raises(GrammarError, match="cannot be read: Permission denied"):
+        load_model(tmp_path / "grammar.npz")
+
+
+# --- damage ---------------------------------------------------------------------------------------
+
+
+def test_cut_short_anywhere(folder, good):
+    for length in range(len(good)):
+        assert "not a dbpcfg model file, or a damaged one" in refusal(folder, good[:length])
+
+
+def loads_the_same_or_is_refused(folder, data):
+    try:
+        found = load(folder, data)
+    except GrammarError:
+        assert refusal(folder, data)
+        return False
+    assert bits(found) == bits(MODEL)
+    return True
+
+
+def test_any_one_byte_changed(folder, good):
+    loaded, escaped = 0, {}
+    for place, mask in product(range(len(good)), (0x01, 0x80, 0xFF)):
+        changed = bytearray(good)
+        changed[place] ^= mask
+        try:
+            loaded += loads_the_same_or_is_refused(folder, bytes(changed))
+        except Exception as error:
+            escaped[place, mask] = error
+    assert not escaped
+    assert 0 < loaded < len(good)  # some bytes do not matter, such as dates
+
+
+@given(st.data())
+def test_any_bytes_changed(folder, good, data):
+    changed = bytearray(good)
+    place = st.integers(0, len(good) - 1)
+    for at, byte in data.draw(st.lists(st.tuples(place, st.integers(0, 255)), max_size=10)):
+        changed[at] = byte
+    start, end = sorted((data.draw(place), data.draw(place)))
+    if data.draw(st.booleans()):
+        del changed[start:end]
+    loads_the_same_or_is_refused(folder, bytes(changed))
+
+
+@given(st.binary(max_size=200))
+def test_not_a_zip(folder, data):
+    assert "not a dbpcfg model file, or a damaged one" in refusal(folder, data)
+
+
+# --- archives of other things ---------------------------------------------------------------------
+
+
+def npy(array, version=(1, 0)):
+    file = io.BytesIO()
+    np.lib.format.write_array(file, array, version)
+    return file.getvalue()
+
+
+def raw_npy(header, data=b""):
+    """An array file with any header, however wrong."""
+    encoded = header.encode("latin-1") + b"\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(encoded)) + encoded + data
+
+
+def claimed(shape, data=b"", descr="<f8", fortran=False):
+    header = f"{{'descr': {descr!r}, 'fortran_order': {fortran}, 'shape': {shape}, }}"
+    return raw_npy(header, data)
+
+
+def header(text):
+    return npy(np.frombuffer(text if isinstance(text, bytes) else text.encode(), dtype=np.uint8))
+
+
+def archive(good, compression=zipfile.ZIP_STORED, **changes):
+    """The good file with some entries changed; ``None`` leaves one out."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(good)) as old, zipfile.ZipFile(file, "w", compression) as new:
+        entries = {name.removesuffix(".npy"): old.read(name) for name in old.namelist()}
+        for name, data in {**entries, **changes}.items():
+            if data is not None:
+                new.writestr(name if "." in name else f"{name}.npy", data)
+    return file.getvalue()
+
+
+def test_the_helper_changes_nothing_by_itself(folder, good):
+    assert bits(load(folder, archive(good))) == bits(MODEL)
+    rows = claimed((2, 3), LITTLE.lexical.tobytes())
+    assert bits(load(folder, archive(good, lexical=rows))) == bits(MODEL)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"root": None}, {"header": None}, {"more": b""}, {"more.txt": b""}, {"../root": b""}],
+    ids=repr,
+)
+def test_wrong_entries(folder, good, changes):
+    expected = "the entries binary.npy, header.npy, lexical.npy, root.npy"
+    assert expected in refusal(folder, archive(good, **changes))
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_an_entry_twice(folder, good):
+    file = io.BytesIO(good)
+    with zipfile.ZipFile(file, "a") as new:
+        new.writestr("root.npy", npy(LITTLE.root))
+    assert "expected the entries" in refusal(folder, file.getvalue())
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_compressed(folder, good, compression):
+    assert refusal(folder, archive(good, compression)) == (
+        "header.npy is compressed; dbpcfg model files are not"
+    )
+
+
+class Bomb:
+    """Unpickling it makes a file."""
+
+    def __init__(self, target):
+        self.target = str(target)
+
+    def __reduce__(self):
+        return Path.touch, (Path(self.target),)
+
+
+def test_pickles_are_not_opened(folder, tmp_path, good):
+    target = tmp_path / "made-by-a-pickle"
+    pickled = io.BytesIO()
+    np.save(pickled, np.array([Bomb(target)] * 2, dtype=object), allow_pickle=True)
+    for name in ("header", *ARRAYS):
+        reason = refusal(folder, archive(good, **{name: pickled.getvalue()}))
+        assert f"{name}.npy must be a C-ordered array" in reason
+    bare = pickled.getvalue()[pickled.getvalue().index(b"\n") + 1 :]
+    assert f"{name}.npy is not an array" in refusal(folder, archive(good, **{name: bare}))
+    assert not target.exists()
+    np.load(io.BytesIO(pickled.getvalue()), allow_pickle=True)
+    assert target.exists()  # it was a real one
+
+
+ROOT = LITTLE.root
+BYTES = ROOT.tobytes()
+NOT_FLOATS = "root.npy must be a C-ordered array of float64"
+NOT_AN_ARRAY = "root.npy is not an array"
+
+ARRAY_FILES = {
+    "float32": (npy(ROOT.astype(np.float32)), NOT_FLOATS),
+    "big-endian": (npy(ROOT.astype(">f8")), NOT_FLOATS),
+    "integers": (npy(ROOT.view(np.int64)), NOT_FLOATS),
+    "records": (npy(ROOT.view([("x", "<f8")])), NOT_FLOATS),
+    "objects": (claimed((2,), BYTES, descr="|O"), NOT_FLOATS),
+    "Fortran": (npy(np.asfortranarray(LITTLE.lexical)), NOT_FLOATS),
+    "format 2.0": (npy(ROOT, (2, 0)), "root.npy is not an array (an unknown version of the npy"),
+    "format 3.0": (npy(ROOT, (3, 0)), "root.npy is not an array (an unknown version of the npy"),
+    "empty": (b"", NOT_AN_ARRAY),
+    "magic alone": (b"\x93NUMPY", NOT_AN_ARRAY),
+    "header cut short": (b"\x93NUMPY\x01\x00\xff\xff{}", NOT_AN_ARRAY),
+    "no magic": (b"NUMPY" + npy(ROOT), NOT_AN_ARRAY),
+    "empty header": (raw_npy(""), NOT_AN_ARRAY),
+    "empty dictionary": (raw_npy("{}"), NOT_AN_ARRAY),
+    "no dictionary": (raw_npy("[1, 2]"), NOT_AN_ARRAY),
+    "code": (raw_npy("__import__('os').getcwd()"), NOT_AN_ARRAY),
+    "zeros": (raw_npy("\0" * 50), NOT_AN_ARRAY),
+    "unclosed": (raw_npy("{'descr': '<f8'"), NOT_AN_ARRAY),
+    "many brackets": (raw_npy("(" * 9000), NOT_AN_ARRAY),
+    "many signs": (raw_npy("-" * 9000 + "1"), NOT_AN_ARRAY),
+    "many sums": (raw_npy("1" + "+1" * 4000), NOT_AN_ARRAY),
+    "unhashable": (raw_npy("{[]}"), NOT_AN_ARRAY),
+    "mixed keys": (raw_npy("{'descr': '<f8', 1: False, 'shape': (2,)}"), NOT_AN_ARRAY),
+    "no type": (claimed((2,), BYTES, descr=()), NOT_AN_ARRAY),
+    "shape of floats": (claimed((2.0,), BYTES), NOT_AN_ARRAY),
+    "shape of truth values": (claimed((True, True), BYTES[:8]), "root.npy"),
+    "too short": (claimed((3,), BYTES), "root.npy has 16 bytes for the shape (3,)"),
+    "too long": (claimed((1,), BYTES), "root.npy has 16 bytes for the shape (1,)"),
+    "huge": (claimed((10**15,), BYTES), "root.npy has 16 bytes for the shape"),
+    "huge, 16 modulo 2**64": (claimed((2**61 + 2,), BYTES), "root.npy has 16 bytes for the shape"),
+    "huge, 0 modulo 2**64": (claimed((2**32, 2**32)), "root.npy has 0 bytes for the shape"),
+    "huge in hexadecimal": (claimed(f"(0x{'f' * 8000},)"), "root.npy"),
+    "negative": (claimed((-2,), BYTES), "root.npy has 16 bytes for the shape (-2,)"),
+    "negative twice": (claimed((-1, -2), BYTES), "root.npy has 16 bytes for the shape (-1, -2)"),
+    "negative and none": (claimed((0, -1)), "root.npy has 0 bytes for the shape (0, -1)"),
+    "huge and none": (claimed((0, 2**62)), "root.npy"),
+    "beyond huge and none": (claimed((0, 10**30)), "root.npy"),
+    "many dimensions": (claimed((1,) * 65, BYTES[:8]), "root.npy"),
+}
+
+
+@pytest.mark.parametrize("kind", ARRAY_FILES)
+def test_not_the_right_array(folder, good, kind):
+    data, reason = ARRAY_FILES[kind]
+    found = refusal(folder, archive(good, root=data))
+    assert found.startswith(reason)
+    assert len(found) < 1000
+
+
+def test_the_header_must_be_bytes(folder, good):
+    reason = refusal(folder, archive(good, header=npy(np.zeros(3))))
+    assert reason == "header.npy must be a C-ordered array of uint8"
+
+
+@pytest.mark.parametrize(
+    ("name", "array", "reason"),
+    [
+        ("root", [np.nan, 1.0], "root has entries that are negative, infinite or not numbers"),
+        ("root", [np.inf, 1.0], "root has entries that are negative, infinite or not numbers"),
+        ("root", [-0.5, 1.5], "root has entries that are negative, infinite or not numbers"),
+        ("root", [0.5, 0.4], "root must sum to 1 (it sums to 0.9)"),
+        ("lexical", np.ones((2, 3)), "the row of category "),
+        ("root", 1.0, "a grammar needs categories and words, got 0 and 3"),
+        ("root", np.zeros(0), "a grammar needs categories and words, got 0 and 3"),
+        ("root", [[0.5], [0.5]], "a grammar needs categories and words, got 0 and 3"),
+        ("root", np.full(3, 1 / 3), "expected root of shape (3,) and binary of shape (3, 3, 3)"),
+        ("binary", LITTLE.binary.reshape(4, 2), "expected root of shape (2,) and binary of shape"),
+        ("lexical", LITTLE.lexical[:, :2], "expected lexical of shape (2, 3)"),
+        ("unknown", [0.5, 1.0], "unknown must be 2 probabilities"),
+        ("unknown", [0.5, -0.1], "unknown must be 2 probabilities"),
+        ("unknown", [0.5, np.nan], "unknown must be 2 probabilities"),
+        ("unknown", [0.5], "unknown must be 2 probabilities"),
+    ],
+)
+def test_not_a_grammar(folder, good, name, array, reason):
+    entry = npy(np.array(array, dtype=np.float64, order="C"))
+    assert refusal(folder, archive(good, **{name: entry})).startswith(reason)
+
+
+GOOD = {
+    "format": "dbpcfg model",
+    "version": 1,
+    "words": ["w0", "w1", "w2"],
+    "names": ["NP", "VP"],
+    "depth": 2,
+    "preparation": asdict(Preparation(rare=1)),
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (b"", "its header is not JSON in UTF-8"),
+        (b"{", "its header is not JSON in UTF-8"),
+        (b"\xff\xfe", "its header is not JSON in UTF-8"),
+        (b"[" * 100_000, "its header is not JSON in UTF-8"),
+        (b'{"a":' * 100_000, "its header is not JSON in UTF-8"),
+        (json.dumps(GOOD).encode("utf-16"), "its header is not JSON in UTF-8"),
+        (b'{"version": ' + b"1" * 5000 + b"}", "its header is not JSON in UTF-8"),
+        (b"null", "its header does not say that it is a 'dbpcfg model'"),
+        (b"[]", "its header does not say that it is a 'dbpcfg model'"),
+        (b"{}", "its header does not say that it is a 'dbpcfg model'"),
+        ({"format": "dbpcfg run"}, "its header does not say that it is a 'dbpcfg model'"),
+        ({"format": ["dbpcfg model"]}, "its header does not say that it is a 'dbpcfg model'"),
+        ({"version": 2}, "it has version 2 of the format; this program reads version 1"),
+        ({"version": "1"}, "it has version '1' of the format; this program reads version 1"),
+        ({"version": None}, "it has version None of the format; this program reads version 1"),
+        ({"words": None}, "the words in its header must be a list of texts"),
+        ({"words": "abc"}, "the words in its header must be a list of texts"),
+        ({"words": {"a": 0, "b": 1, "c": 2}}, "the words in its header must be a list of texts"),
+        ({"words": ["a", "b", 3]}, "the words in its header must be a list of texts"),
+        ({"words": ["a", "b", ["c"]]}, "the words in its header must be a list of texts"),
+        ({"words": ["a", "b", "a"]}, "the vocabulary has 'a' twice"),
+        ({"words": ["a", "b"]}, "expected lexical of shape (2, 2)"),
+        ({"words": []}, "a grammar needs categories and words, got 2 and 0"),
+        ({"words": ["a", "b", "<unknown>"]}, "the grammar has a word <unknown> already"),
+        ({"names": ["NP"]}, "expected 2 different names of categories"),
+        ({"names": ["NP", "NP"]}, "expected 2 different names of categories"),
+        ({"names": "NP"}, "the names in its header must be a list of texts"),
+        ({"names": ["NP", 1]}, "the names in its header must be a list of texts"),
+        ({"depth": 0}, "the depth bound must be"),
+        ({"depth": 1.5}, "its depth must be a whole number, or null, got 1.5"),
+        ({"depth": True}, "its depth must be a whole number, or null, got True"),
+        ({"preparation": []}, "[preparation] must be a table"),
+        ({"preparation": {"lowercase": 1}}, "[preparation] has lowercase = 1, which cannot be"),
+        ({"preparation": {"rare": -1}}, "rare must be 0 (off) or a number of occurrences, got -1"),
+        ({"preparation": {"shout": True}}, "[preparation] has 'shout', which is no option of it"),
+    ],
+)
+def test_bad_header(folder, good, text, reason):
+    if isinstance(text, dict):
+        text = json.dumps({**GOOD, **text})
+    found = refusal(folder, archive(good, header=header(text)))
+    assert found.startswith(reason)
+    assert len(found) < 1000
+
+
+# --- archives with strange directories ------------------------------------------------------------
+
+LAST = b"PK\1\2"  # each entry's record in the directory at the archive's end begins so
+END = b"PK\5\6"
+
+
+def edited(data, record, offset, layout, *values):
+    """The file with values written at some offset into the last such record."""
+    changed = bytearray(data)
+    struct.pack_into(layout, changed, data.rindex(record) + offset, *values)
+    return bytes(changed)
+
+
+STRANGE = {
+    "needs a newer reader": (6, "<H", 99),
+    "encrypted": (8, "<H", 0x01),
+    "patched": (8, "<H", 0x20),
+    "strongly encrypted": (8, "<H", 0x40),
+    "unknown compression": (10, "<H", 77),
+    "longer than the file": (20, "<II", 2**30, 2**30),
+    "beyond the file": (42, "<I", 2**31 - 1),
+    "the place of another entry": (42, "<I", 0),
+    "another name": (46, "<4s", b"\xff\xff\xff\xff"),
+}
+
+
+@pytest.mark.parametrize("kind", STRANGE)
+def test_strange_entries(folder, good, kind):
+    """Fields of an entry's record that a reader must doubt."""
+    data = edited(good, LAST, *STRANGE[kind])
+    tracemalloc.start()
+    try:
+        assert refusal(folder, data)
+        assert tracemalloc.get_traced_memory()[1] < 2**22  # no size is believed that is not there
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_name_that_is_not_utf8(folder, good):
+    data = edited(good, LAST, 8, "<H", 0x800)
+    assert refusal(folder, edited(data, LAST, 46, "<B", 0xFF))
+
+
+@pytest.mark.parametrize("offset", [8, 12, 16])
+@pytest.mark.parametrize("value", [0, 1, 2**31 - 1, 2**32 - 1])
+def test_strange_directories(folder, good, offset, value):
+    """Number of entries, size and place of the directory."""
+    loads_the_same_or_is_refused(folder, edited(good, END, offset, "<I", value))
+
+
+def test_a_comment_does_not_matter(folder, good):
+    assert bits(load(folder, edited(good, END, 20, "<H", 3) + b"hey")) == bits(MODEL)
+
+
+def test_messages_are_one_line(folder, good):
+    reason = refusal(folder, archive(good, header=header(json.dumps({**GOOD, "version": "\n"}))))
+    assert re.fullmatch(r"it has version '\\n' of the format; .*", reason)

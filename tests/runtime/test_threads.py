@@ -1,0 +1,54 @@
+"""Work dealt out in pieces, and BLAS held to one thread while anyone needs it."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+from threadpoolctl import ThreadpoolController
+
+from dbpcfg.runtime.threads import in_pieces, one_blas_thread
+
+
+def blas_threads() -> set[int]:
+    import scipy.linalg.blas  # noqa: F401  (loads the library)
+
+    libraries = ThreadpoolController().select(user_api="blas").info()
+    return {library["num_threads"] for library in libraries}
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("items", [0, 1, 7, 1000])
+def test_every_item_is_done_once(threads, items):
+    done = np.zeros(items, dtype=int)
+
+    def work(first: int, last: int) -> None:
+        done[first:last] += 1
+
+    in_pieces(work, items, threads)
+    assert (done == 1).all()
+
+
+def test_an_error_in_a_piece_comes_out():
+    def work(first: int, last: int) -> None:
+        raise RuntimeError("no")
+
+    with pytest.raises(RuntimeError, match="no"):
+        in_pieces(work, 10, 2)
+
+
+def test_the_limit_holds_while_other_threads_come_and_go():
+    before = blas_threads()
+
+    def other() -> None:
+        with one_blas_thread():
+            pass
+
+    with one_blas_thread():
+        for _ in range(3):
+            thread = threading.Thread(target=other)
+            thread.start()
+            thread.join()
+            assert blas_threads() == {1}
+    assert blas_threads() == before
