@@ -16,6 +16,7 @@ docs: .venv/ready-for-docs
 lint: .venv/ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-logo
 
 types: .venv/ready
 	$(BIN)/mypy

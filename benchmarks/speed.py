@@ -29,7 +29,7 @@ from dbpcfg.corpus.preparation import Preparation, prepare
 from dbpcfg.corpus.reading import read
 from dbpcfg.files.table import Column, Table
 from dbpcfg.induction.gibbs import State, start, step
-from dbpcfg.induction.settings import Settings
+from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.model.decoding import Decoder, in_batches
 from dbpcfg.model.model import Model
 from dbpcfg.numerics.philox import stream
@@ -91,7 +91,7 @@ def random_text(sentences: int, lengths: tuple[int, int]) -> Encoded:
     return Encoded.from_numbers([words[end - n : end] for n, end in zip(numbers, ends)], vocabulary)
 
 
-def warm(text: Encoded, settings: Settings, iterations: int = 2) -> State:
+def warm(text: Encoded, settings: ChainSettings, iterations: int = 2) -> State:
     """A chain that has left the prior."""
     state = start(text, settings)
     for _ in range(iterations):
@@ -107,7 +107,7 @@ def grid(text: Encoded) -> Table:
         corpora["child-directed"] = corpus(name="adam")
     for name, sentences in corpora.items():
         for K, D, number in ((15, 1, 1), (15, 1, 2), (15, 2, 1), (15, 2, 2), (30, 2, 2)):
-            settings = Settings(K, D)
+            settings = ChainSettings(K, D)
             state = warm(sentences, settings)
             arguments = (state, sentences, settings, number)
             seconds = best(lambda a=arguments: step(*a), 3)
@@ -131,7 +131,7 @@ def ideal(text: Encoded) -> Table:
     rows = []
     for D in (1, 2):
         for K in (15, 30, 45):
-            settings = Settings(K, D)
+            settings = ChainSettings(K, D)
             state = warm(text, settings)
             seconds = best(lambda s=state, o=settings: step(s, text, o), 9 if K < 45 else 3)
             speed, work = matrix_speed(K), operations(text.lengths, K, D)
@@ -157,10 +157,10 @@ def ideal(text: Encoded) -> Table:
 def precision(text: Encoded) -> Table:
     rows = []
     for K in (15, 30, 45):
-        state = warm(text, Settings(K, 2))
+        state = warm(text, ChainSettings(K, 2))
         seconds, logs = [], []
         for kind in ("double", "single"):
-            settings = Settings(K, 2, precision=kind)
+            settings = ChainSettings(K, 2, precision=kind)
             seconds.append(best(lambda o=settings, s=state: step(s, text, o), 5 if K < 45 else 3))
             logs.append(ChartParser(state.grammar, 2, 1, kind).log_probabilities(text))
         error = float(np.abs(logs[1] / logs[0] - 1).max())
@@ -179,7 +179,7 @@ def parsing(text: Encoded) -> Table:
 
     The grammar is one that has learned something; another has more spans to look into.
     """
-    settings = Settings(15, 2)
+    settings = ChainSettings(15, 2)
     state = warm(text, settings, 200)
     rng = np.random.default_rng(0)
     sentences = [text[n % len(text)] for n in range(10_000)]
@@ -205,7 +205,7 @@ def parsing(text: Encoded) -> Table:
 
 
 def threads(text: Encoded) -> Table:
-    settings = Settings(15, 2)
+    settings = ChainSettings(15, 2)
     state = warm(text, settings)
     one, two = (best(lambda t=t: step(state, text, settings, t), 9) for t in (1, 2))
     columns = [Column(n, "number", decimals=4) for n in ("1 thread", "2 threads")]
@@ -218,7 +218,7 @@ def growth(text: Encoded) -> Table:
     rows = []
 
     def measure(what: str, value: int, words: Encoded, K: int, D: int) -> None:
-        settings = Settings(K, D)
+        settings = ChainSettings(K, D)
         state = warm(words, settings)
         seconds = best(lambda: step(state, words, settings), 5 if K < 45 else 2)
         same = [row for row in rows if row[0] == what]
@@ -241,7 +241,7 @@ def growth(text: Encoded) -> Table:
 
 def rivals(_: Encoded) -> Table:
     short = corpus(10)
-    settings = Settings(15, 2)
+    settings = ChainSettings(15, 2)
     grammar = warm(short, settings).grammar
     chart = ChartParser(grammar, 2)
     ours = best(lambda: chart.sample(short, stream(0)), 40) / len(short)
@@ -269,7 +269,7 @@ def memory(_: Encoded) -> Table:
     def peak(make: str, K: int, D: int) -> float:
         script = (
             "import sys; sys.path.insert(0, 'benchmarks'); import speed\n"
-            f"text = {make}; settings = speed.Settings({K}, {D})\n"
+            f"text = {make}; settings = speed.ChainSettings({K}, {D})\n"
             "speed.step(speed.start(text, settings), text, settings)\n"
             "print(next(line for line in open('/proc/self/status') if line.startswith('VmHWM')))"
         )

@@ -29,7 +29,7 @@ from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.evaluation.evaluate import Evaluation, evaluate
 from dbpcfg.files.table import Column, Table, percent
 from dbpcfg.induction.chain import Chain
-from dbpcfg.induction.chain_table import run_table
+from dbpcfg.induction.chain_table import chain_table
 from dbpcfg.induction.induce import induce
 from dbpcfg.induction.run import Run
 from dbpcfg.runtime.progress import Progress
@@ -153,7 +153,7 @@ def _watched(experiment: Experiment, seed: int, quiet: bool) -> Result:
 
         def report(chain: Chain) -> None:
             done[chain.settings.chain] = chain.iteration
-            progress.tell(sum(done.values()))
+            progress.update(sum(done.values()))
 
         return it.learn(seed, report=report)
 
@@ -172,7 +172,7 @@ def introduction(result: Result, seed: int) -> str:
 
 def chains_table(result: Result) -> Table:
     """The account of all chains, with the score of each one's trees."""
-    table = run_table(result.run)
+    table = chain_table(result.run)
     return Table(
         table.title,
         [*table.columns, Column("F1", "percent")],

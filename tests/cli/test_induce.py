@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from dbpcfg.cli import chain_progress as display
-from dbpcfg.cli.chain_progress import Display, sparkline
+from dbpcfg.cli.chain_progress import ChainProgress, sparkline
 from dbpcfg.corpus.reading import read
 from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.evaluation.goldtrees import match_gold
@@ -342,7 +342,7 @@ def chains():
 
 
 def shown_of(chains, kind, capsys, schedule=None) -> tuple[list[str], list[str]]:
-    with Display(kind, schedule or Schedule(12), tokens=200) as shown:
+    with ChainProgress(kind, schedule or Schedule(12), tokens=200) as shown:
         for _ in range(2):
             for chain in chains:
                 shown.show(chain)
@@ -376,7 +376,7 @@ def test_time_left(chains, capsys, monkeypatch):
     """From 9 iterations in 3 seconds to 12, or to 20 after a burn-in of 4."""
     clock = iter([0.0, 0.0, 3.0])
     monkeypatch.setattr(display.time, "monotonic", lambda: next(clock))
-    shown = Display("json", Schedule(12), tokens=200)
+    shown = ChainProgress("json", Schedule(12), tokens=200)
     shown.began[0] = (0, 0.0)
     shown.show(chains[0])
     shown.show(chains[0])

@@ -7,13 +7,13 @@ import signal
 import time
 from pathlib import Path
 
-from dbpcfg.systems.registry import Kind
+from dbpcfg.systems.registry import SystemSpec
 from dbpcfg.trees.tree import Tree
 
 
-def kind(name: str, stochastic: bool = False, learns: bool = False, **settings) -> Kind:
+def kind(name: str, stochastic: bool = False, learns: bool = False, **settings) -> SystemSpec:
     home = f"tests.comparison.fakes:{name}"
-    return Kind(name.lower(), home, "a fake", "none", settings, (), learns, stochastic)
+    return SystemSpec(name.lower(), home, "a fake", "none", settings, (), learns, stochastic)
 
 
 class Fake:

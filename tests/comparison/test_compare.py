@@ -41,7 +41,7 @@ def task() -> Task:
 
 
 def f1s(compared) -> dict[str, float]:
-    return {it.name: it.spread("f1").mean for it in compared.standings}
+    return {it.name: it.spread("f1").mean for it in compared.summaries}
 
 
 def test_scores_are_those_of_the_same_systems_here(task):
@@ -53,7 +53,7 @@ def test_scores_are_those_of_the_same_systems_here(task):
     }
     assert f1s(compared) == expected
     assert len(set(expected.values())) == 2
-    run = compared.standings[1].runs[0]
+    run = compared.summaries[1].runs[0]
     assert run.seconds > 0
     assert run.cpu_seconds > 0
 
@@ -61,7 +61,7 @@ def test_scores_are_those_of_the_same_systems_here(task):
 def test_best_spread_and_median(task):
     """Seeds 0, 1, 2 are right, left and balanced: 40.0, 66.7 and 53.3 on this corpus."""
     compared = compare(task, [kind("Chosen", stochastic=True), "left"], runs=3, permutations=100)
-    chosen, left = compared.standings
+    chosen, left = compared.summaries
     values = [0.4, 2 / 3, 8 / 15]
     assert [run.value("f1") for run in chosen.runs] == pytest.approx(values)
     spread = chosen.spread("f1")
@@ -74,15 +74,15 @@ def test_best_spread_and_median(task):
     assert (test.first, test.second) == pytest.approx((2 / 3, 8 / 15))
     assert math.isnan(left.spread("f1").sd)
     two = compare(task, [kind("Chosen", stochastic=True)], runs=2, seed=1)
-    assert two.standings[0].median.seed == 2  # the lower of two
+    assert two.summaries[0].median.seed == 2  # the lower of two
 
 
 def test_random_systems_differ_by_seed_and_repeat(task):
     both, second = (compare(task, ["random"], runs=6 - seed, seed=seed) for seed in (4, 5))
-    values = {run.seed: run.value("f1") for run in both.standings[0].runs}
+    values = {run.seed: run.value("f1") for run in both.summaries[0].runs}
     assert list(values) == [4, 5]
     assert values[4] != values[5]
-    assert values[5] == second.standings[0].runs[0].value("f1")
+    assert values[5] == second.summaries[0].runs[0].value("f1")
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_random_systems_differ_by_seed_and_repeat(task):
 )
 def test_one_that_fails_is_a_row(task, name, why, tmp_path):
     compared = compare(task, [kind(name), "left"], out=tmp_path / "out")
-    failed, left = compared.standings
+    failed, left = compared.summaries
     assert why in failed.failures[None]
     assert not failed.runs
     assert left.spread("f1").mean == pytest.approx(2 / 3)
@@ -108,7 +108,7 @@ def test_one_that_fails_is_a_row(task, name, why, tmp_path):
 
 
 def test_some_seeds_fail(task):
-    (standing,) = compare(task, [kind("FailsSometimes", stochastic=True)], runs=4).standings
+    (standing,) = compare(task, [kind("FailsSometimes", stochastic=True)], runs=4).summaries
     assert [run.seed for run in standing.runs] == [0, 2]
     assert list(standing.failures) == [1, 3]
     assert standing.remark.startswith("seed 1 failed: RuntimeError: an odd seed; seed 3")
@@ -116,7 +116,7 @@ def test_some_seeds_fail(task):
 
 def test_memory_is_that_of_the_system_alone(task):
     ballast = b"x" * 600_000_000  # of this process, which the children must not seem to hold
-    small, large = compare(task, [kind("Fake"), kind("Large")]).standings
+    small, large = compare(task, [kind("Fake"), kind("Large")]).summaries
     assert large.peak_bytes - small.peak_bytes > 250_000_000
     assert small.peak_bytes < 400_000_000 < len(ballast)
 
@@ -143,7 +143,7 @@ def test_long_sentences_are_left_out_before_learning(tmp_path):
     news = Task.of(read(tmp_path / "news.mrg"), max_length=3)
     assert len(news) == 2
     assert "length:<=3" in news.convention.signature()
-    assert compare(news, ["right"]).standings[0].runs[0].evaluation.score.sentences == 1
+    assert compare(news, ["right"]).summaries[0].runs[0].evaluation.score.sentences == 1
 
 
 def test_data_and_tables(task):

@@ -40,8 +40,8 @@ def test_finished_runs_are_not_run_again(tmp_path):
         *("counts-2.json", "counts-2.trees", "counts-3.json", "counts-3.trees", "comparison.json")
     }
     assert sum("kept from before" in line for line in said) == 3
-    assert again.standings[0].runs[0].seconds == first.standings[0].runs[0].seconds
-    assert again.standings[1].spread("f1").mean == first.standings[1].spread("f1").mean
+    assert again.summaries[0].runs[0].seconds == first.summaries[0].runs[0].seconds
+    assert again.summaries[1].spread("f1").mean == first.summaries[1].spread("f1").mean
     names = [system["name"] for system in comparison_data(out)["systems"]]
     assert names == ["left", "counts"]
 
@@ -149,7 +149,7 @@ SCRIPT = """\
 import sys
 from dbpcfg.comparison.compare import compare
 from tests.comparison.fakes import kind
-from tests.comparison.test_results import TASK
+from tests.comparison.test_store import TASK
 
 if __name__ == "__main__":
     compare(TASK, ["left", kind("Endless", file=sys.argv[1])], out=sys.argv[2])

@@ -11,7 +11,7 @@ from hypothesis import given
 
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.errors import GrammarError
-from dbpcfg.grammar.pcfg import Counts, Grammar, draw_from_prior, draw_grammar
+from dbpcfg.grammar.pcfg import Grammar, RuleCounts, draw_from_prior, draw_grammar
 from dbpcfg.numerics.philox import Purpose, stream
 from tests.statistics import LEAST_P, same_mean
 from tests.strategies import grammars
@@ -36,7 +36,7 @@ def with_entry(name, index, value):
 
 
 def counts_of(root=(0, 0), lexical=((0, 0), (0, 0)), **binary):
-    counts = Counts.zeros(2, 2)
+    counts = RuleCounts.zeros(2, 2)
     counts.root[:] = root
     counts.lexical[:] = lexical
     for rule, times in binary.items():
@@ -144,7 +144,7 @@ def test_log_probability_by_hand():
     counts = counts_of(root=(2, 1), lexical=((4, 0), (0, 3)), r001=2, r100=1)
     by_hand = 0.9**2 * 0.1 * 0.5**4 * 0.75**3 * 0.5**2 * 0.25
     assert grammar.log_probability(counts) == pytest.approx(math.log(by_hand), rel=1e-14)
-    assert grammar.log_probability(Counts.zeros(2, 2)) == 0.0
+    assert grammar.log_probability(RuleCounts.zeros(2, 2)) == 0.0
 
 
 @pytest.mark.filterwarnings("error")
@@ -173,7 +173,7 @@ def test_rows_of_counts_by_hand():
 
 
 def test_no_counts():
-    nothing = Counts.zeros(3, 2)
+    nothing = RuleCounts.zeros(3, 2)
     assert nothing.rows.shape == (3, 11)
     assert not nothing.rows.any()
     assert not nothing.root.any()
@@ -228,7 +228,7 @@ def test_chains_and_seeds_start_from_different_grammars():
 def test_the_prior_is_the_posterior_of_no_counts():
     prior = draw_from_prior(2, AB, 0.7, seed=5, chain=3)
     numbers = stream(5, 3, 0, Purpose.PRIOR)
-    assert same_arrays(prior, draw_grammar(Counts.zeros(2, 2), 0.7, AB, numbers))
+    assert same_arrays(prior, draw_grammar(RuleCounts.zeros(2, 2), 0.7, AB, numbers))
 
 
 @pytest.mark.parametrize("beta", [0.0, -1.0, math.nan, math.inf])
@@ -246,4 +246,4 @@ def test_categories_must_be_positive(categories):
 
 def test_counts_must_be_of_the_vocabulary():
     with pytest.raises(GrammarError, match="expected lexical of shape"):
-        draw_grammar(Counts.zeros(2, 3), 0.2, AB, stream(0))
+        draw_grammar(RuleCounts.zeros(2, 3), 0.2, AB, stream(0))

@@ -13,7 +13,7 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.induction.chain import Chain, advance, new_chain
 from dbpcfg.induction.convergence import Schedule
-from dbpcfg.induction.settings import Settings
+from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.model.files import save_model
 from dbpcfg.model.model import Model
 from tests.strategies import random_grammar
@@ -27,7 +27,7 @@ def run(iterations: int | Schedule, **settings) -> Chain:
     """A chain from start to end."""
     schedule = iterations if isinstance(iterations, Schedule) else Schedule(iterations)
     settings = {"categories": 3, **settings}
-    return advance(new_chain(CORPUS, Settings(**settings)), CORPUS, schedule, float("inf"))
+    return advance(new_chain(CORPUS, ChainSettings(**settings)), CORPUS, schedule, float("inf"))
 
 
 def grammar_bits(grammar: Grammar) -> tuple[bytes, bytes]:

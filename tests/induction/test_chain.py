@@ -14,7 +14,7 @@ from dbpcfg.induction.chain import Chain, Sample, advance, new_chain, trees_of
 from dbpcfg.induction.convergence import Schedule, levelled_off
 from dbpcfg.induction.gibbs import flattened, start, states
 from dbpcfg.induction.gold import gold_spans
-from dbpcfg.induction.settings import Settings
+from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.parsing import spans
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import Derivations
@@ -57,7 +57,7 @@ def test_the_papers_rule():
 
 
 def test_before_anything_counts():
-    chain = new_chain(CORPUS, Settings(categories=3))
+    chain = new_chain(CORPUS, ChainSettings(categories=3))
     assert (chain.iteration, chain.retained, chain.mean_log_likelihood) == (0, 0, -np.inf)
     advance(chain, CORPUS, Schedule(), seconds=0)
     assert (chain.iteration, chain.burn_in, chain.retained) == (1, None, 0)
@@ -131,21 +131,21 @@ def test_starting_from_branching_trees(initial):
 
 
 def test_schedules_of_depth_and_temperature():
-    settings = Settings(depth=3, curriculum=4, anneal=6, temperature=8.0)
+    settings = ChainSettings(depth=3, curriculum=4, anneal=6, temperature=8.0)
     assert [settings.depth_at(n) for n in range(10)] == [1] * 4 + [2] * 4 + [3] * 2
     temperatures = [settings.temperature_at(n) for n in range(8)]
     assert temperatures[0] == 8
     assert temperatures[3] == pytest.approx(8**0.5)
     assert temperatures[6:] == [1, 1]
     assert settings.settled_from == 8
-    assert Settings(depth=None, curriculum=4).depth_at(0) is None
-    assert Settings(anneal=5, restarts=2, restart_iterations=3).settled_from == 6
-    assert Settings().settled_from == 0
+    assert ChainSettings(depth=None, curriculum=4).depth_at(0) is None
+    assert ChainSettings(anneal=5, restarts=2, restart_iterations=3).settled_from == 6
+    assert ChainSettings().settled_from == 0
 
 
 def test_depth_grows():
     """In the first iterations all trees need depth 1; the corpus needs 2 for some."""
-    chain = new_chain(CORPUS, Settings(categories=4, depth=2, curriculum=5))
+    chain = new_chain(CORPUS, ChainSettings(categories=4, depth=2, curriculum=5))
     deepest = []
     while not chain.finished(Schedule(25)):
         advance(chain, CORPUS, Schedule(25), seconds=0)
@@ -200,15 +200,15 @@ def test_beta_is_sampled():
 )
 def test_settings_that_cannot_be(options, said):
     with pytest.raises(DbpcfgError, match=said):
-        Settings(**options)
+        ChainSettings(**options)
 
 
 def test_settings_hold_plain_numbers():
-    given = Settings(np.int64(3), np.int32(2), np.float32(1), np.uint64(7))
+    given = ChainSettings(np.int64(3), np.int32(2), np.float32(1), np.uint64(7))
     assert [type(x) for x in (given.categories, given.depth, given.beta, given.seed)] == [
         *(int, int, float, int)
     ]
-    assert given == Settings(3, 2, 1.0, 7)
+    assert given == ChainSettings(3, 2, 1.0, 7)
 
 
 # --- what comes out -------------------------------------------------------------------------------
@@ -225,7 +225,7 @@ def test_trees_of():
 
 def test_scores_are_logged_and_change_nothing():
     gold = gold_spans(TREES, [(False,) * len(tree) for tree in TREES])
-    settings = Settings(categories=3)
+    settings = ChainSettings(categories=3)
     scored: Chain = advance(new_chain(CORPUS, settings), CORPUS, Schedule(25), 99, gold=gold)
     assert list(scored.scores) == [10, 20]
     at_20 = run(20)

@@ -16,11 +16,11 @@ from dbpcfg.induction.configuration import (
     versions,
 )
 from dbpcfg.induction.convergence import Schedule
-from dbpcfg.induction.settings import Settings
+from dbpcfg.induction.settings import ChainSettings
 
-PLAIN = Configuration(Settings(), Schedule(), Preparation())
+PLAIN = Configuration(ChainSettings(), Schedule(), Preparation())
 FULL = Configuration(
-    model=Settings(
+    model=ChainSettings(
         *(7, None, 1e-3, 2**64 - 1),
         exact=True,
         sample_beta=True,
@@ -122,7 +122,7 @@ def test_files_that_are_no_configuration(path):
 
 def test_runs_that_would_count_unsettled_samples():
     for options in ({"restarts": 3, "restart_iterations": 4}, {"anneal": 12}, {"curriculum": 12}):
-        model = Settings(**options)
+        model = ChainSettings(**options)
         assert Configuration(model, Schedule(24), Preparation()).chains == 4
         with pytest.raises(DbpcfgError, match="take 12 iterations, but samples count from 11 on"):
             Configuration(model, Schedule(23), Preparation())

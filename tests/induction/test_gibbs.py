@@ -12,7 +12,7 @@ from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.errors import DbpcfgError, GrammarError
 from dbpcfg.grammar.pcfg import draw_grammar
 from dbpcfg.induction.gibbs import State, parser_for, start, states, step
-from dbpcfg.induction.settings import Settings
+from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.parsing.leftcorner.stores import memory_depth
 
@@ -31,11 +31,11 @@ def bits(state: State) -> tuple[bytes, ...]:
 @pytest.mark.parametrize(
     "settings",
     [
-        Settings(categories=4, depth=2),
-        Settings(categories=4, depth=2, exact=True),
-        Settings(categories=4, depth=None),
-        Settings(categories=4, depth=2, parser="leftcorner"),
-        Settings(categories=15, depth=1),
+        ChainSettings(categories=4, depth=2),
+        ChainSettings(categories=4, depth=2, exact=True),
+        ChainSettings(categories=4, depth=None),
+        ChainSettings(categories=4, depth=2, parser="leftcorner"),
+        ChainSettings(categories=15, depth=1),
     ],
     ids=str,
 )
@@ -48,7 +48,7 @@ def test_the_same_bits_on_one_two_and_three_threads(settings):
 
 
 def test_going_on_from_a_state_is_not_having_stopped():
-    settings = Settings(categories=3, depth=2, seed=9, chain=1)
+    settings = ChainSettings(categories=3, depth=2, seed=9, chain=1)
     whole = list(itertools.islice(states(CORPUS, settings), 6))
     saved = State(iteration=3, grammar=whole[2].grammar, beta=settings.beta)
     for expected in whole[3:]:
@@ -59,7 +59,7 @@ def test_going_on_from_a_state_is_not_having_stopped():
 
 def test_seeds_and_chains_go_their_own_ways():
     def end(**changed):
-        settings = Settings(categories=3, depth=2, **changed)
+        settings = ChainSettings(categories=3, depth=2, **changed)
         return bits(next(states(CORPUS, settings)))
 
     assert len({end(), end(seed=1), end(chain=1), end(beta=0.3)}) == 4
@@ -67,7 +67,7 @@ def test_seeds_and_chains_go_their_own_ways():
 
 
 def test_the_step_is_its_three_parts():
-    settings = Settings(categories=3, depth=1, seed=4)
+    settings = ChainSettings(categories=3, depth=1, seed=4)
     first = start(CORPUS, settings)
     after = step(first, CORPUS, settings)
     parser = parser_for(first.grammar, settings.depth, settings)
@@ -82,19 +82,19 @@ def test_the_step_is_its_three_parts():
 
 
 def test_log_likelihood_rises_from_the_prior():
-    settings = Settings(categories=5, depth=2)
+    settings = ChainSettings(categories=5, depth=2)
     chain = list(itertools.islice(states(CORPUS, settings), 60))
     assert chain[-1].log_likelihood > chain[0].log_likelihood + 100
 
 
 def test_what_cannot_be():
     with pytest.raises(DbpcfgError, match="needs a depth bound"):
-        Settings(categories=3, depth=None, parser="leftcorner")
+        ChainSettings(categories=3, depth=None, parser="leftcorner")
     with pytest.raises(DbpcfgError, match="no parser 'earley'"):
-        Settings(categories=3, depth=2, parser="earley")
+        ChainSettings(categories=3, depth=2, parser="earley")
     with pytest.raises(GrammarError, match="at least one category"):
-        next(states(CORPUS, Settings(categories=0, depth=2)))
+        next(states(CORPUS, ChainSettings(categories=0, depth=2)))
     with pytest.raises(GrammarError, match=r"beta must be a positive number, .* got 0"):
-        next(states(CORPUS, Settings(categories=2, depth=2, beta=0)))
+        next(states(CORPUS, ChainSettings(categories=2, depth=2, beta=0)))
     with pytest.raises(GrammarError, match="depth bound must be at least 1"):
-        next(states(CORPUS, Settings(categories=2, depth=0)))
+        next(states(CORPUS, ChainSettings(categories=2, depth=0)))

@@ -18,7 +18,7 @@ import pytest
 
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.induction.gibbs import states
-from dbpcfg.induction.settings import Settings
+from dbpcfg.induction.settings import ChainSettings
 
 K, W, BETA = 2, 2, 0.7
 SENTENCES = ["ab", "a", "abb", "ba", "aab", "b", "ab", "abab"]
@@ -102,7 +102,7 @@ def importance_sampling(bounded: bool, normalised: bool) -> tuple[np.ndarray, np
 
 def chain_means(**settings) -> tuple[np.ndarray, np.ndarray]:
     """Means of the features over a long chain, and their standard errors by batches."""
-    chain = states(CORPUS, Settings(categories=K, beta=BETA, seed=5, **settings))
+    chain = states(CORPUS, ChainSettings(categories=K, beta=BETA, seed=5, **settings))
     grammars = [state.grammar for state in itertools.islice(chain, 500, 500 + ITERATIONS)]
     values = features(
         np.stack([g.root for g in grammars]),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.induction.gibbs import start
-from dbpcfg.induction.settings import Settings
+from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.induction.starts import branching_counts, branching_nodes
 from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.parsing.derivations import Derivations
@@ -68,7 +68,9 @@ def test_counts_and_the_start_of_a_chain(branching):
 
 def test_each_start_is_its_own():
     def grammar(iteration=0, **settings):
-        return start(CORPUS, Settings(categories=3, **settings), iteration).grammar.rows.tobytes()
+        return start(
+            CORPUS, ChainSettings(categories=3, **settings), iteration
+        ).grammar.rows.tobytes()
 
     starts = [
         grammar(iteration, initial=initial, chain=chain)

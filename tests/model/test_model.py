@@ -11,7 +11,7 @@ import dbpcfg
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.errors import DbpcfgError, GrammarError, UnparsableError
-from dbpcfg.grammar.pcfg import Counts, Grammar, draw_grammar
+from dbpcfg.grammar.pcfg import Grammar, RuleCounts, draw_grammar
 from dbpcfg.induction.chain import GRAMMARS_KEPT
 from dbpcfg.model.files import load_samples
 from dbpcfg.model.learned import UNKNOWN, unknown_mass
@@ -50,7 +50,7 @@ def test_a_grammar_may_have_its_own_word_for_unknown_ones():
 
 def test_unknown_mass_is_the_predictive_probability():
     """Draws of a row over one more word, which was never counted: their mean."""
-    counts = Counts.zeros(2, 4)
+    counts = RuleCounts.zeros(2, 4)
     counts.lexical[0, :3] = (5, 2, 1)
     counts.binary[0, 1, 1] = 3
     counts.lexical[1, 0] = 40

@@ -14,7 +14,7 @@ from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.pcfg import draw_from_prior
 from dbpcfg.induction.gibbs import states
-from dbpcfg.induction.settings import Settings
+from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.parsing.chart.parser import ChartParser
 
 TOLERANCE = 1e-5
@@ -53,7 +53,7 @@ def test_long_sentences():
 
 def test_a_chain_in_single_precision():
     text = corpus([3, 4, 5, 6] * 5, 2)
-    chain = states(text, Settings(4, 2, precision="single"))
+    chain = states(text, ChainSettings(4, 2, precision="single"))
     logs = [next(chain).log_likelihood for _ in range(30)]
     assert np.isfinite(logs).all()
     assert np.mean(logs[-5:]) > logs[0]
@@ -68,7 +68,7 @@ def test_a_chain_in_single_precision():
 )
 def test_refused(options, message):
     with pytest.raises(DbpcfgError, match=message):
-        Settings(**options)
+        ChainSettings(**options)
 
 
 def test_marginals_are_exact_in_any_precision():

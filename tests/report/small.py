@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from dbpcfg.corpus.preparation import Preparation
+from dbpcfg.corpus.reading import Corpus
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.induction.induce import induce
@@ -52,5 +53,6 @@ def make_run(path: Path, text: list[Tree] = TREES, **options) -> Path:
     chosen = {"K": 4, "D": 2, "chains": 3, "iterations": 30, "seed": 2, "threads": 1, **options}
     sentences = [Sentence(tuple(tree.words()), tuple(tree.tags()), tree) for tree in text]
     preparation = chosen.pop("preparation", Preparation())
-    induce(sentences, out=path, preparation=preparation, sources=["text.mrg"], **chosen)
+    corpus = Corpus(sentences, {}, ("text.mrg",), ("penn",))
+    induce(corpus, out=path, preparation=preparation, **chosen)
     return path

@@ -17,7 +17,7 @@ from dbpcfg.report.assemble import write_page
 from dbpcfg.report.collect import collect
 from dbpcfg.report.matching import beside_run
 from dbpcfg.report.other_systems import read_comparison
-from dbpcfg.systems.registry import Kind
+from dbpcfg.systems.registry import SystemSpec
 from tests.inprocess import InProcess
 from tests.report.browser import Opened, chromium
 from tests.report.small import HOSTILE, TREES, write_treebank
@@ -47,7 +47,9 @@ def rename_and_fail(content):
 def directory(treebank, tmp_path_factory):
     """Left and right branching, two runs of random trees, and a system that is not there."""
     path = tmp_path_factory.mktemp("comparison") / "here"
-    absent = Kind("absent", "tests.report.no_such_module:System", "-", "-", {}, (), False, False)
+    absent = SystemSpec(
+        "absent", "tests.report.no_such_module:System", "-", "-", {}, (), False, False
+    )
     compare(Task.of(read(treebank)), ["right", "random", "left", absent], runs=2, out=path)
     return path
 

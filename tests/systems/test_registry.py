@@ -14,7 +14,7 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.runtime.progress import Progress
 from dbpcfg.systems.branching import BranchingSystem, branching_tree
-from dbpcfg.systems.dbpcfg import Induced
+from dbpcfg.systems.dbpcfg import DbpcfgSystem
 from dbpcfg.systems.registry import SYSTEMS, find
 from dbpcfg.systems.words import as_written, seen_by
 from dbpcfg.trees.brackets import read_tree
@@ -66,7 +66,7 @@ def test_branching_systems_number_their_sentences():
 def test_our_own_is_induce():
     corpus = [Sentence(tuple(words)) for words in SENTENCES]
     run = dbpcfg.induce(corpus, seed=4, threads=2, **SMALL)
-    made = Induced(**SMALL, seed=4, threads=1).fit(SENTENCES)
+    made = DbpcfgSystem(**SMALL, seed=4, threads=1).fit(SENTENCES)
     assert made.trees() == run.trees()
     assert made.run.finished
 
@@ -74,8 +74,8 @@ def test_our_own_is_induce():
 def test_progress_of_our_own_counts_all_chains():
     told = []
     progress = Progress("dbpcfg", to=io.StringIO())
-    progress.tell = told.append
-    Induced(**SMALL, threads=1).fit(SENTENCES, progress)
+    progress.update = told.append
+    DbpcfgSystem(**SMALL, threads=1).fit(SENTENCES, progress)
     assert progress.total == 12
     assert told[-1] == 12
 

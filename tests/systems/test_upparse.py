@@ -117,7 +117,7 @@ def test_progress_counts_iterations():
     class Told(Progress):
         told: list[int] = []  # noqa: RUF012
 
-        def tell(self, done: int) -> None:
+        def update(self, done: int) -> None:
             self.told.append(done)
 
     Upparse().fit([["a", "b", "c"], ["a", "c"]], Told("upparse"))

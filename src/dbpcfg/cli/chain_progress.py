@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 LINE_SECONDS = 10.0
 _BARS = "▁▂▃▄▅▆▇█"
 
-Kind = Literal["auto", "quiet", "json"]
+Mode = Literal["auto", "quiet", "json"]
 
 
 def sparkline(values: list[float], width: int = 16) -> str:
@@ -27,17 +27,17 @@ def sparkline(values: list[float], width: int = 16) -> str:
     return "".join(_BARS[round((value - low) * scale)] for value in values)
 
 
-class Display:
+class ChainProgress:
     """News of chains, in the way that suits where it goes."""
 
-    def __init__(self, kind: Kind, schedule: Schedule, tokens: int) -> None:
+    def __init__(self, kind: Mode, schedule: Schedule, tokens: int) -> None:
         self.kind, self.schedule, self.tokens = kind, schedule, tokens
         self.began: dict[int, tuple[int, float]] = {}
         self.rows: dict[int, dict[str, Any]] = {}
         self.last_line = time.monotonic()
         self.live: Any = None
 
-    def __enter__(self) -> Display:
+    def __enter__(self) -> ChainProgress:
         if self.kind == "auto" and sys.stderr.isatty():
             from rich.console import Console
             from rich.live import Live

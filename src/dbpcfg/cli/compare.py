@@ -21,7 +21,7 @@ from dbpcfg.cli.options import (
 from dbpcfg.errors import DbpcfgError
 
 if TYPE_CHECKING:
-    from dbpcfg.systems.registry import Kind
+    from dbpcfg.systems.registry import SystemSpec
 
 EXIT_INTERRUPTED = 130
 
@@ -96,7 +96,7 @@ def baseline(
         typer.echo(str(tree))
 
 
-def _baseline_kind(name: str) -> Kind:
+def _baseline_kind(name: str) -> SystemSpec:
     from dbpcfg.systems.registry import SYSTEMS, find
 
     if name.strip().lower() == "dbpcfg":

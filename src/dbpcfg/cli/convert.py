@@ -86,12 +86,10 @@ def convert(
 def _writer(target: str):  # type: ignore[no-untyped-def]
     """A function that writes lines to a file, whole or not at all, or to standard output."""
     from dbpcfg.files.atomic import written_whole
+    from dbpcfg.files.faults import writing
 
     if target == "-":
         yield lambda line: sys.stdout.write(line + "\n")
         return
-    try:
-        with written_whole(Path(target)) as file:
-            yield lambda line: file.write(f"{line}\n".encode())
-    except OSError as error:
-        raise DbpcfgError(f"{target} cannot be written: {error.strerror}") from None
+    with writing(target), written_whole(Path(target)) as file:
+        yield lambda line: file.write(f"{line}\n".encode())

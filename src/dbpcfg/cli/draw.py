@@ -76,6 +76,7 @@ def _chosen(trees: list[Tree], path: str, first: int, number: int | None) -> lis
 
 
 def _draw_svg(trees: list[Tree], first: int, out: str, overwrite: bool) -> None:
+    from dbpcfg.files.faults import writing
     from dbpcfg.trees.svg import tree_svg
 
     if out == "-" or out.endswith(".svg"):
@@ -90,10 +91,8 @@ def _draw_svg(trees: list[Tree], first: int, out: str, overwrite: bool) -> None:
     digits = len(str(first + len(trees) - 1))
     files = [str(Path(out) / f"{first + n:0{digits}}.svg") for n in range(len(trees))]
     refuse_to_overwrite(files, overwrite)
-    try:
+    with writing(out):
         Path(out).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DbpcfgError(f"{out} cannot be made: {error.strerror}") from None
     for file, tree in zip(files, trees, strict=True):
         write(file, tree_svg(tree) + "\n")
 

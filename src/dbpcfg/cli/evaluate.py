@@ -78,7 +78,7 @@ def evaluate(
     The convention is the paper's unless options say otherwise, and is printed with every score.
     """
     from dbpcfg.corpus.punctuation import punctuation as marks_of
-    from dbpcfg.corpus.punctuation import told_by
+    from dbpcfg.corpus.punctuation import recognised_by
     from dbpcfg.evaluation.convention import Convention
     from dbpcfg.evaluation.evaluate import Evaluation
     from dbpcfg.evaluation.evaluate import evaluate as score
@@ -100,7 +100,7 @@ def evaluate(
         average=average,
         whole_sentence=not ignore_root,
         max_length=max_length,
-        punctuation=told_by(sentences, punctuation),
+        punctuation=recognised_by(sentences, punctuation),
     )
     systems: dict[str, Sequence[Sentence | Tree]] = {}
     for path in (predicted, against):
@@ -124,7 +124,7 @@ def evaluate(
                 category=category,
                 mapping_sentences=mapping,
                 direction=direction,
-                progress=progress.tell,
+                progress=progress.update,
             )
     tables = evaluation_tables(results)
     if intervals:

@@ -49,5 +49,5 @@ def generate(
     with Progress("sentences", number, quiet or sys.stdout.isatty()) as progress:
         for done, tree in enumerate(made, start=1):
             sys.stdout.write((str(tree) if trees else " ".join(tree.words())) + "\n")
-            progress.tell(done)
+            progress.update(done)
         sys.stdout.flush()

@@ -127,7 +127,7 @@ def induce(
 
     Stop with Ctrl-C and go on later with `dbpcfg resume`; nothing is lost.
     """
-    from dbpcfg.cli.chain_progress import Display
+    from dbpcfg.cli.chain_progress import ChainProgress
     from dbpcfg.corpus.preparation import Preparation, prepare
     from dbpcfg.induction.convergence import Schedule
     from dbpcfg.induction.induce import induce as learn
@@ -141,7 +141,7 @@ def induce(
         typer.echo(prepared.summary(), err=True)
     schedule = Schedule(iterations=iterations)
     tokens = sum(len(forms) for forms in prepared.forms)
-    with _until_told(out) as told, Display(_kind(quiet, json), schedule, tokens) as display:
+    with _until_told(out) as told, ChainProgress(_kind(quiet, json), schedule, tokens) as display:
         run = learn(
             prepared,
             categories,
@@ -186,14 +186,14 @@ def resume(
     """Go on with a run where it stopped; the result is as if it never had."""
     from pathlib import Path
 
-    from dbpcfg.cli.chain_progress import Display
+    from dbpcfg.cli.chain_progress import ChainProgress
     from dbpcfg.induction.configuration import load_configuration
     from dbpcfg.induction.induce import resume as go_on
 
     configuration = load_configuration(Path(run) / "config.toml")
     tokens = int(configuration.corpus.get("tokens", 1))
     kind = _kind(quiet, json)
-    with _until_told(run) as told, Display(kind, configuration.schedule, tokens) as display:
+    with _until_told(run) as told, ChainProgress(kind, configuration.schedule, tokens) as display:
         done = go_on(
             run,
             threads=threads,
@@ -249,14 +249,14 @@ def _conclude(
     from json import dumps
 
     from dbpcfg.files.table import render
-    from dbpcfg.induction.chain_table import run_table
+    from dbpcfg.induction.chain_table import chain_table
 
     if not run.finished:
         if json:
             typer.echo(dumps({"event": "stopped", "run": path}))
         typer.echo(f"stopped; go on with: dbpcfg resume {path}", err=True)
         raise typer.Exit(128 + told())
-    table = run_table(run)
+    table = chain_table(run)
     if json:
         typer.echo(dumps({"event": "finished", "run": path, **table.json()}, ensure_ascii=False))
         return

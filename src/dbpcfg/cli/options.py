@@ -67,7 +67,7 @@ def read_corpus(
 
         def tell(done: int, total: int, _: str) -> None:
             progress.total = total
-            progress.tell(done)
+            progress.update(done)
 
         corpus = read(
             *paths,

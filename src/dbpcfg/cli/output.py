@@ -28,13 +28,11 @@ def refuse_to_overwrite(files: list[str], overwrite: bool) -> None:
 def write(target: str, text: str) -> None:
     """Write a text to a file, whole or not at all, or to standard output; always in UTF-8."""
     from dbpcfg.files.atomic import written_whole
+    from dbpcfg.files.faults import writing
 
     if target == "-":
         sys.stdout.buffer.write(text.encode())
         sys.stdout.buffer.flush()
         return
-    try:
-        with written_whole(Path(target)) as file:
-            file.write(text.encode())
-    except OSError as error:
-        raise DbpcfgError(f"{target} cannot be written: {error.strerror}") from None
+    with writing(target), written_whole(Path(target)) as file:
+        file.write(text.encode())

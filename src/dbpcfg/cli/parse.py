@@ -103,7 +103,7 @@ def parse(
             if decoder.flat and not flat:
                 flat = found[decoder.first_flat - done].place
             done += len(found)
-            progress.tell(done)
+            progress.update(done)
     if decoder.flat and not quiet:
         typer.echo(_remark(decoder, flat), err=True)
 

@@ -68,7 +68,7 @@ def probability(
     def told() -> Iterator[Sentence]:
         with Progress("sentences", None, quiet) as progress:
             for number, sentence in enumerate(filter(None, sentences)):
-                progress.tell(number)
+                progress.update(number)
                 if each:
                     seen.append(sentence)
                 yield sentence

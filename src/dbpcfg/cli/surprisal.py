@@ -74,7 +74,7 @@ def surprisal(
             write_tsv(rows[:-1] if no_end else rows, sys.stdout, header=not remarks.words)
             sys.stdout.flush()
             remarks.note(rows)
-            progress.tell(rows[0].sentence)
+            progress.update(rows[0].sentence)
     if not remarks.words:
         write_tsv([], sys.stdout)
     if not quiet:

@@ -8,13 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from dbpcfg.comparison.data import as_data
-from dbpcfg.comparison.store import Directory, Job, NoStore, Store
-from dbpcfg.comparison.summary import Compared, Scored, Standing, compared_with_best
+from dbpcfg.comparison.store import Job, NoResultStore, ResultDirectory, ResultStore
+from dbpcfg.comparison.summary import Comparison, ScoredRun, SystemSummary, compared_with_best
 from dbpcfg.comparison.task import Task
-from dbpcfg.comparison.worker import Outcome, run_apart
+from dbpcfg.comparison.worker import Outcome, run_in_process
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.runtime.progress import Progress
-from dbpcfg.systems.registry import SYSTEMS, Kind, Settings, find
+from dbpcfg.systems.registry import SYSTEMS, SystemSettings, SystemSpec, find
 from dbpcfg.systems.words import as_written, seen_by
 from dbpcfg.trees.brackets import read_trees
 from dbpcfg.trees.tree import Tree
@@ -22,17 +22,17 @@ from dbpcfg.trees.tree import Tree
 
 def compare(
     task: Task,
-    systems: Iterable[str | Kind] = SYSTEMS,
+    systems: Iterable[str | SystemSpec] = SYSTEMS,
     *,
     runs: int = 3,
     seed: int = 0,
-    settings: Mapping[str, Settings] | None = None,
+    settings: Mapping[str, SystemSettings] | None = None,
     out: str | os.PathLike[str] | None = None,
     threads: int | None = None,
     permutations: int = 10_000,
     say: Callable[[str], None] = lambda line: None,
     quiet: bool = True,
-) -> Compared:
+) -> Comparison:
     """Run systems on one corpus, each in a process of its own, and score their trees.
 
     Systems that draw random numbers run with the seeds ``seed``, ``seed + 1``, …, ``runs`` times.
@@ -45,7 +45,9 @@ def compare(
     changed = settings or {}
     chosen = {kind.name: kind.chosen(changed.get(kind.name, {})) for kind in kinds}
     corpus = task.describe()
-    store: Store = NoStore() if out is None else Directory(Path(out), corpus, task.sources)
+    store: ResultStore = (
+        NoResultStore() if out is None else ResultDirectory(Path(out), corpus, task.sources)
+    )
     jobs = {
         kind.name: [
             Job(kind, number, chosen[kind.name])
@@ -55,7 +57,7 @@ def compare(
     }
     # All of them before anything is run: a refusal should not come after an hour.
     kept = {job.name: store.load(job) for of_kind in jobs.values() for job in of_kind}
-    standings = []
+    summaries = []
     for kind in kinds:
         scored, failures = [], {}
         for job in jobs[kind.name]:
@@ -72,13 +74,13 @@ def compare(
                 say(f"{job.name} failed: {outcome.failure}")
             else:
                 scored.append(_scored(job, outcome, task, quiet))
-        standings.append(Standing(kind, chosen[kind.name], scored, failures))
-    compared = Compared(
+        summaries.append(SystemSummary(kind, chosen[kind.name], scored, failures))
+    compared = Comparison(
         corpus,
         task.convention.signature(),
         task.category,
-        standings,
-        compared_with_best(standings, permutations, seed),
+        summaries,
+        compared_with_best(summaries, permutations, seed),
     )
     store.conclude(as_data(compared))
     return compared
@@ -87,7 +89,7 @@ def compare(
 def _run(job: Job, task: Task, threads: int | None, quiet: bool) -> Outcome:
     """Run a job, and give its trees the words as written."""
     sentences = seen_by(job.kind, task.prepared)
-    outcome = run_apart(
+    outcome = run_in_process(
         job.kind, job.seed or 0, job.settings, sentences, threads=threads, quiet=quiet
     )
     if outcome.failure is not None:
@@ -101,10 +103,10 @@ def _run(job: Job, task: Task, threads: int | None, quiet: bool) -> Outcome:
     return replace(outcome, trees=[str(tree) for tree in trees])
 
 
-def _scored(job: Job, outcome: Outcome, task: Task, quiet: bool) -> Scored:
+def _scored(job: Job, outcome: Outcome, task: Task, quiet: bool) -> ScoredRun:
     with Progress(f"scoring {job.name}", len(task), quiet) as progress:
         evaluation = task.score(list(_read(outcome.trees)), progress)
-    return Scored(
+    return ScoredRun(
         job.seed,
         evaluation,
         outcome.seconds,
@@ -118,9 +120,9 @@ def _read(lines: Sequence[str]) -> Iterable[Tree]:
     return read_trees("\n".join(lines), "<trees of a system>")
 
 
-def _distinct(systems: Iterable[str | Kind]) -> list[Kind]:
+def _distinct(systems: Iterable[str | SystemSpec]) -> list[SystemSpec]:
     """Systems by name or themselves, each of them once."""
-    found = [system if isinstance(system, Kind) else find(system) for system in systems]
+    found = [system if isinstance(system, SystemSpec) else find(system) for system in systems]
     if not found:
         raise DbpcfgError("there is no system to compare; name some, or leave the choice out")
     return list({kind.name: kind for kind in found}.values())

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from dbpcfg.comparison.summary import MEASURES, Compared, Scored, Standing
+from dbpcfg.comparison.summary import MEASURES, Comparison, ScoredRun, SystemSummary
 from dbpcfg.comparison.tables import comparison_tables
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.files.records import COMPARISON, read_json
@@ -35,13 +35,13 @@ def comparison_data(directory: str | os.PathLike[str]) -> dict[str, Any]:
     return read_json(path, COMPARISON)
 
 
-def as_data(compared: Compared) -> dict[str, Any]:
+def as_data(compared: Comparison) -> dict[str, Any]:
     """A comparison as `comparison_data` gives it back."""
     return {
         "corpus": dict(compared.corpus),
         "signature": compared.signature,
         "category": compared.category,
-        "systems": [_system(it) for it in compared.standings],
+        "systems": [_system(it) for it in compared.summaries],
         "tests": [
             {
                 "system": names[0],
@@ -59,7 +59,7 @@ def as_data(compared: Compared) -> dict[str, Any]:
     }
 
 
-def _system(it: Standing) -> dict[str, Any]:
+def _system(it: SystemSummary) -> dict[str, Any]:
     return {
         "name": it.name,
         "summary": it.kind.summary,
@@ -76,7 +76,7 @@ def _system(it: Standing) -> dict[str, Any]:
     }
 
 
-def _run(run: Scored) -> dict[str, Any]:
+def _run(run: ScoredRun) -> dict[str, Any]:
     measures = {measure: _defined(run.value(measure)) for measure in MEASURES}
     return {"seed": run.seed, **measures, "peak_bytes": run.peak_bytes, "version": run.version}
 

@@ -22,15 +22,15 @@ from typing import Any, Protocol
 from dbpcfg.comparison.worker import Outcome
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.files.atomic import written_whole
+from dbpcfg.files.faults import writing
 from dbpcfg.files.records import (
     COMPARISON,
     RUN,
     TASK,
-    plain_errors,
     read_json,
     write_json,
 )
-from dbpcfg.systems.registry import Kind
+from dbpcfg.systems.registry import SystemSpec
 
 _MEASURED = ("seconds", "cpu_seconds", "peak_bytes")
 _OPTIONS = ("lowercase", "max_length", "punctuation")
@@ -40,7 +40,7 @@ _OPTIONS = ("lowercase", "max_length", "punctuation")
 class Job:
     """One run of one system: what makes it this one."""
 
-    kind: Kind
+    kind: SystemSpec
     seed: int | None
     """None for a system that draws no random numbers."""
     settings: Mapping[str, Any]
@@ -51,7 +51,7 @@ class Job:
         return self.kind.name if self.seed is None else f"{self.kind.name}-{self.seed}"
 
 
-class Store(Protocol):
+class ResultStore(Protocol):
     """Where finished runs are kept."""
 
     def load(self, job: Job) -> Outcome | None:
@@ -64,7 +64,7 @@ class Store(Protocol):
         """Keep what the comparison came to."""
 
 
-class NoStore:
+class NoResultStore:
     """Keeps nothing."""
 
     def load(self, job: Job) -> Outcome | None:
@@ -78,13 +78,13 @@ class NoStore:
         """Forget it."""
 
 
-class Directory:
-    """A directory of results on one corpus (a ``Store``)."""
+class ResultDirectory:
+    """A directory of results on one corpus (a ``ResultStore``)."""
 
     def __init__(self, path: Path, task: Mapping[str, Any], sources: tuple[str, ...] = ()) -> None:
         """Open a directory, or make it; results on something else than ``task`` are refused."""
         self.path, self.task = path, dict(task)
-        with plain_errors(path):
+        with writing(path):
             if (path / "task.json").exists():
                 _check_task(path, self.task)
                 return
@@ -125,14 +125,14 @@ class Directory:
             "corpus": self.task["digest"],
             "trees": _digest(trees),
         }
-        with plain_errors(self.path):
+        with writing(self.path):
             with written_whole(self.path / f"{job.name}.trees") as file:
                 file.write(trees)
             write_json(self.path / f"{job.name}.json", RUN, record)
 
     def conclude(self, comparison: dict[str, Any]) -> None:
         """Write what the comparison came to."""
-        with plain_errors(self.path):
+        with writing(self.path):
             write_json(self.path / "comparison.json", COMPARISON, comparison)
 
     def _trees(self, job: Job) -> bytes:

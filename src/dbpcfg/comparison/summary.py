@@ -15,15 +15,15 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from dbpcfg.evaluation.evaluate import Evaluation
-from dbpcfg.evaluation.significance import Comparison
-from dbpcfg.systems.registry import Kind
+from dbpcfg.evaluation.significance import PairedTest
+from dbpcfg.systems.registry import SystemSpec
 
 MEASURES = ("precision", "recall", "f1", "phrase_recall", "seconds")
 """What is measured of every run, and averaged over runs."""
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredRun:
     """A finished run and its scores."""
 
     seed: int | None
@@ -53,12 +53,12 @@ class Spread(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Standing:
+class SystemSummary:
     """A system, its finished runs, and how others failed, by seed."""
 
-    kind: Kind
+    kind: SystemSpec
     settings: Mapping[str, Any]
-    runs: Sequence[Scored]
+    runs: Sequence[ScoredRun]
     failures: Mapping[int | None, str] = field(default_factory=dict)
 
     @property
@@ -80,7 +80,7 @@ class Standing:
         return max((run.peak_bytes for run in self.runs if run.peak_bytes), default=None)
 
     @property
-    def median(self) -> Scored:
+    def median(self) -> ScoredRun:
         """The run of median F1, which is the one that is compared."""
         ranked = sorted(self.runs, key=lambda run: run.value("f1"))
         return ranked[(len(ranked) - 1) // 2]
@@ -102,35 +102,35 @@ class Standing:
         return "; ".join(told) or None
 
 
-def best_of(standings: Sequence[Standing]) -> Standing | None:
+def best_of(summaries: Sequence[SystemSummary]) -> SystemSummary | None:
     """The system of greatest mean F1, the first among equals; None if no score is defined."""
-    ranked = [it for it in standings if not math.isnan(it.spread("f1").mean)]
+    ranked = [it for it in summaries if not math.isnan(it.spread("f1").mean)]
     return max(ranked, key=lambda it: it.spread("f1").mean, default=None)
 
 
 def compared_with_best(
-    standings: Sequence[Standing], permutations: int = 10_000, seed: int = 0
-) -> dict[tuple[str, str], Comparison]:
+    summaries: Sequence[SystemSummary], permutations: int = 10_000, seed: int = 0
+) -> dict[tuple[str, str], PairedTest]:
     """Paired permutation tests of the best system against every other, by what is compared."""
-    best = best_of(standings)
+    best = best_of(summaries)
     if best is None:
         return {}
     return {
         (best.compared, other.compared): best.median.evaluation.compare(
             other.median.evaluation, permutations, seed
         )
-        for other in standings
+        for other in summaries
         if other is not best and other.runs
     }
 
 
 @dataclass(frozen=True)
-class Compared:
+class Comparison:
     """A comparison: the corpus, the convention of its scores, where systems stand, and tests."""
 
     corpus: Mapping[str, Any]
     signature: str
     category: str
     """The gold category of ``phrase_recall``."""
-    standings: Sequence[Standing]
-    tests: Mapping[tuple[str, str], Comparison]
+    summaries: Sequence[SystemSummary]
+    tests: Mapping[tuple[str, str], PairedTest]

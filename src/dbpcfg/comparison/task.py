@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dbpcfg.corpus.preparation import Preparation, Prepared, prepare
-from dbpcfg.corpus.punctuation import Rule, told_by
+from dbpcfg.corpus.punctuation import PunctuationRule, recognised_by
 from dbpcfg.corpus.reading import Corpus
 from dbpcfg.evaluation.convention import Convention
 from dbpcfg.evaluation.evaluate import Evaluation, evaluate
@@ -33,13 +33,13 @@ class Task:
         *,
         lowercase: bool = True,
         max_length: int | None = None,
-        punctuation: Rule = "auto",
+        punctuation: PunctuationRule = "auto",
     ) -> Task:
         """Prepare a treebank; a sentence without a tree is refused."""
         treebank.trees()
         prepared = prepare(treebank, Preparation(lowercase, max_length, punctuation))
         convention = Convention(
-            max_length=max_length, punctuation=told_by(prepared.sentences, punctuation)
+            max_length=max_length, punctuation=recognised_by(prepared.sentences, punctuation)
         )
         return cls(prepared, convention, treebank.sources)
 
@@ -74,5 +74,5 @@ class Task:
             self.prepared.punctuation,
             self.convention,
             category=self.category,
-            progress=progress.tell if progress else None,
+            progress=progress.update if progress else None,
         )

@@ -17,7 +17,7 @@ from typing import Any
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.runtime.processes import leave_signals_to_parent, peak_bytes
 from dbpcfg.runtime.progress import Progress
-from dbpcfg.systems.registry import Kind, Settings
+from dbpcfg.systems.registry import SystemSettings, SystemSpec
 from dbpcfg.version import __version__
 
 
@@ -37,10 +37,10 @@ class Outcome:
     """Of this package, when it ran."""
 
 
-def run_apart(
-    kind: Kind,
+def run_in_process(
+    kind: SystemSpec,
     seed: int,
-    settings: Settings,
+    settings: SystemSettings,
     sentences: Sequence[Sequence[str]],
     *,
     threads: int | None = None,
@@ -71,7 +71,7 @@ def run_apart(
 
 def _work(
     connection: Connection,
-    kind: Kind,
+    kind: SystemSpec,
     seed: int,
     settings: dict[str, Any],
     sentences: list[Sequence[str]],

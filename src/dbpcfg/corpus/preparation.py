@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.corpus.punctuation import Rule, punctuation
+from dbpcfg.corpus.punctuation import PunctuationRule, punctuation
 from dbpcfg.corpus.reading import Corpus
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.wordclasses import NUMBER, Scheme, is_number, word_class
@@ -26,7 +26,7 @@ class Preparation:
     lowercase: bool = True
     max_length: int | None = None
     """Longest sentence kept, in words without punctuation."""
-    punctuation: Rule = "auto"
+    punctuation: PunctuationRule = "auto"
     """How punctuation is recognised. It stays in; it is not counted, and not scored."""
     numbers: bool = False
     """Whether all numbers become one form."""

@@ -20,7 +20,15 @@ from typing import Literal
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 
-__all__ = ["PENN_TAGS", "UPOS_TAG", "Rule", "by_characters", "by_tags", "punctuation", "told_by"]
+__all__ = [
+    "PENN_TAGS",
+    "UPOS_TAG",
+    "PunctuationRule",
+    "by_characters",
+    "by_tags",
+    "punctuation",
+    "recognised_by",
+]
 
 PENN_TAGS = frozenset({",", ".", ":", "``", "''", "-LRB-", "-RRB-"})
 """The tags of punctuation in the Penn Treebank."""
@@ -28,7 +36,7 @@ PENN_TAGS = frozenset({",", ".", ":", "``", "''", "-LRB-", "-RRB-"})
 UPOS_TAG = "PUNCT"
 """The tag of punctuation in Universal Dependencies."""
 
-Rule = Literal["auto", "tags", "characters", "both"]
+PunctuationRule = Literal["auto", "tags", "characters", "both"]
 
 _TAGS = PENN_TAGS | {UPOS_TAG}
 _BRACKET = re.compile(r"-[LR][RCS]B-", re.IGNORECASE)  # also where words have been lower-cased
@@ -44,7 +52,7 @@ def by_characters(words: Sequence[str]) -> tuple[bool, ...]:
     return tuple(map(_silent, words))
 
 
-def punctuation(sentence: Sentence, rule: Rule = "auto") -> tuple[bool, ...]:
+def punctuation(sentence: Sentence, rule: PunctuationRule = "auto") -> tuple[bool, ...]:
     """For each word of a sentence whether it is punctuation.
 
     ``"auto"`` goes by the tags of a sentence that has them, and by characters otherwise;
@@ -67,7 +75,7 @@ def punctuation(sentence: Sentence, rule: Rule = "auto") -> tuple[bool, ...]:
     return tagged
 
 
-def told_by(sentences: Sequence[Sentence], rule: Rule) -> str:
+def recognised_by(sentences: Sequence[Sentence], rule: PunctuationRule) -> str:
     """What a rule goes by with these sentences, in a word, for the signature of a score."""
     if rule == "auto":
         return "tags" if sentences and sentences[0].tags is not None else "characters"

@@ -25,7 +25,7 @@ import numpy as np
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.brackets import Brackets, Pair
-from dbpcfg.evaluation.parseval import Convention, Counts, ratios, terms
+from dbpcfg.evaluation.parseval import BracketCounts, Convention, ratios, terms
 from dbpcfg.files.table import percent
 
 __all__ = [
@@ -70,7 +70,7 @@ class Aggregate:
     precision: float
     recall: float
     f1: float
-    counts: Counts
+    counts: BracketCounts
     mapping_f1: float
     signature: str
 
@@ -147,8 +147,8 @@ def _choose(mapping: Proposals) -> tuple[LabelPrecision, ...]:
     return tuple(table[: best + 1])
 
 
-def _pooled(spans: Proposals, pool: set[str]) -> Counts:
+def _pooled(spans: Proposals, pool: set[str]) -> BracketCounts:
     inside = {key: number for key, number in spans.items() if not pool.isdisjoint(key[0])}
     matched = sum(number for (_, is_gold), number in inside.items() if is_gold)
     gold = sum(number for (_, is_gold), number in spans.items() if is_gold)
-    return Counts(matched, sum(inside.values()), gold)
+    return BracketCounts(matched, sum(inside.values()), gold)

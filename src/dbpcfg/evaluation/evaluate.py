@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dbpcfg.corpus.punctuation import Rule, told_by
+from dbpcfg.corpus.punctuation import PunctuationRule, recognised_by
 from dbpcfg.corpus.punctuation import punctuation as marks_of
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
@@ -43,7 +43,7 @@ from dbpcfg.evaluation.depths import DepthTable, depth_table, span_depth
 from dbpcfg.evaluation.labels import Contingency, matched_labels, matched_tags
 from dbpcfg.evaluation.nounphrases import Recall, count_found
 from dbpcfg.evaluation.parseval import Score, Statistics, count, score
-from dbpcfg.evaluation.significance import Comparison, Intervals, bootstrap, permutation_test
+from dbpcfg.evaluation.significance import Intervals, PairedTest, bootstrap, permutation_test
 from dbpcfg.trees.tree import Tree
 
 __all__ = ["Evaluation", "evaluate"]
@@ -68,7 +68,7 @@ class Evaluation:
         """Bootstrap intervals of precision, recall and F1."""
         return bootstrap(self.statistics, self.convention, level, resamples, seed)
 
-    def compare(self, other: Evaluation, permutations: int = 10_000, seed: int = 0) -> Comparison:
+    def compare(self, other: Evaluation, permutations: int = 10_000, seed: int = 0) -> PairedTest:
         """A paired permutation test of F1 against another system on the same gold trees."""
         if self.convention != other.convention:
             raise DbpcfgError(
@@ -83,7 +83,7 @@ class Evaluation:
 def evaluate(
     gold: Sequence[Sentence | Tree],
     predicted: Sequence[Sentence | Tree],
-    punctuation: Sequence[Sequence[bool]] | Rule = "auto",
+    punctuation: Sequence[Sequence[bool]] | PunctuationRule = "auto",
     convention: Convention | None = None,
     *,
     category: str = "NP",
@@ -103,7 +103,7 @@ def evaluate(
     """
     if isinstance(punctuation, str):
         sentences = [as_sentence(item, "<gold>", number) for number, item in enumerate(gold)]
-        convention = convention or Convention(punctuation=told_by(sentences, punctuation))
+        convention = convention or Convention(punctuation=recognised_by(sentences, punctuation))
         punctuation = [marks_of(sentence, punctuation) for sentence in sentences]
     convention = convention or Convention()
     _check_lengths(gold, predicted, punctuation)

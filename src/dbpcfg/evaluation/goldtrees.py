@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from dbpcfg.corpus.punctuation import Rule, punctuation, told_by
+from dbpcfg.corpus.punctuation import PunctuationRule, punctuation, recognised_by
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.convention import Convention
@@ -33,7 +33,10 @@ class Gold:
 
 
 def match_gold(
-    sentences: Sequence[Sequence[str]], treebank: Sequence[Sentence], name: str, rule: Rule
+    sentences: Sequence[Sequence[str]],
+    treebank: Sequence[Sentence],
+    name: str,
+    rule: PunctuationRule,
 ) -> Gold:
     """Find each of a run's sentences in a treebank, in order; leave out the others there.
 
@@ -53,7 +56,7 @@ def match_gold(
             _check_same(sentence, sentences[number], number)
     else:
         found = _among(treebank, sentences, name)
-    convention = Convention(punctuation=told_by(found, rule))
+    convention = Convention(punctuation=recognised_by(found, rule))
     return Gold(found, [punctuation(one, rule) for one in found], convention)
 
 

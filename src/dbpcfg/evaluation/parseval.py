@@ -33,8 +33,8 @@ from dbpcfg.files.table import percent
 from dbpcfg.trees.tree import Tree
 
 __all__ = [
+    "BracketCounts",
     "Convention",
-    "Counts",
     "Score",
     "Skipped",
     "Statistics",
@@ -51,7 +51,7 @@ Floats: TypeAlias = NDArray[np.float64]
 Item: TypeAlias = tuple[int, int] | tuple[int, int, str]
 
 
-class Counts(NamedTuple):
+class BracketCounts(NamedTuple):
     """What a sentence adds: brackets in both trees, in the predicted tree, in the gold tree."""
 
     matched: int
@@ -83,19 +83,19 @@ class Score:
 
 def sentence_counts(
     gold: Tree, predicted: Tree, punctuation: Sequence[bool], convention: Convention
-) -> Counts:
+) -> BracketCounts:
     """The counts of one sentence from its two trees; ``punctuation`` marks the gold words."""
     first, second = (Sentence(tuple(tree.words()), tree=tree) for tree in (gold, predicted))
     return count(pair(first, second, punctuation), convention)
 
 
-def count(trees: Pair, convention: Convention) -> Counts:
+def count(trees: Pair, convention: Convention) -> BracketCounts:
     """The counts of one sentence; all 0 if it has too few words."""
     if trees.words < convention.min_words:
-        return Counts(0, 0, 0)
+        return BracketCounts(0, 0, 0)
     gold = _counted(trees.gold, trees.words, convention)
     predicted = _counted(trees.predicted, trees.words, convention)
-    return Counts(len(gold & predicted), len(predicted), len(gold))
+    return BracketCounts(len(gold & predicted), len(predicted), len(gold))
 
 
 def _counted(brackets: Brackets, words: int, convention: Convention) -> set[Item]:

@@ -32,14 +32,14 @@ from dbpcfg.evaluation.parseval import (
 )
 from dbpcfg.files.table import percent
 
-__all__ = ["Comparison", "Intervals", "bootstrap", "permutation_test"]
+__all__ = ["Intervals", "PairedTest", "bootstrap", "permutation_test"]
 
 _CELLS = 2**21  # random numbers held at once
 _ROUNDING = 1e-12  # of differences that are equal in exact arithmetic
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class PairedTest:
     """The F1 of two systems on the same sentences; p: how often like systems differ as much."""
 
     first: float
@@ -79,7 +79,7 @@ def permutation_test(
     convention: Convention,
     permutations: int = 10_000,
     seed: int = 0,
-) -> Comparison:
+) -> PairedTest:
     """Compare two systems by F1, two-sided; row s of both must be of the same sentence."""
     if permutations < 1:
         raise DbpcfgError(f"permutations must be at least 1, not {permutations}")
@@ -99,7 +99,7 @@ def permutation_test(
         moved = rng.integers(0, 2, (size, len(exchanged)), dtype=bool).astype(float) @ exchanged
         differences = np.abs(_f1(total + moved) - _f1(other_total - moved))
         at_least += int((differences >= observed - _ROUNDING).sum())
-    return Comparison(
+    return PairedTest(
         first=score(first, convention).f1,
         second=score(second, convention).f1,
         p=(at_least + 1) / (permutations + 1),

@@ -8,7 +8,7 @@ from dbpcfg.evaluation.depths import DepthTable
 from dbpcfg.evaluation.evaluate import Evaluation
 from dbpcfg.evaluation.labels import Contingency
 from dbpcfg.evaluation.parseval import Score
-from dbpcfg.evaluation.significance import Comparison
+from dbpcfg.evaluation.significance import PairedTest
 from dbpcfg.files.table import Column, Table, percent
 
 __all__ = [
@@ -121,7 +121,7 @@ def depths_table(depths: Mapping[str, DepthTable]) -> Table:
     return Table("Memory depth", [*columns, Column("%", "percent", "share")], rows, notes)
 
 
-def comparison_table(comparisons: Mapping[tuple[str, str], Comparison]) -> Table:
+def comparison_table(comparisons: Mapping[tuple[str, str], PairedTest]) -> Table:
     """Paired permutation tests between named systems."""
     columns = [
         _SYSTEM,

@@ -108,3 +108,15 @@ def _header(encoded: bytes, kind: str, version: int) -> dict[str, Any]:
             f"it has version {found!r} of the format; this program reads version {version}"
         )
     return header
+
+
+def text_list(header: dict[str, Any], name: str) -> tuple[str, ...]:
+    """A list of texts from a header, such as the words of a vocabulary."""
+    texts = header.get(name)
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise ArchiveError(f"the {name} in its header must be a list of texts")
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError as error:
+        raise ArchiveError(f"its {name} are not Unicode text ({error.reason})") from None
+    return tuple(texts)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
+
+_TEMPORARY = re.compile(r"\.([^/\\]{1,100})\.[0-9a-f]{16}$")
 
 
 @contextmanager
@@ -28,3 +31,13 @@ def written_whole(path: Path) -> Iterator[IO[bytes]]:
         with suppress(FileNotFoundError):
             temporary.unlink()
         raise
+
+
+def is_temporary(name: str) -> bool:
+    """Whether ``written_whole`` would give this name to a file that it has not finished."""
+    return _TEMPORARY.fullmatch(name) is not None
+
+
+def final_name(path: str) -> str:
+    """The path that a file gets once it is finished; any other path as it is."""
+    return _TEMPORARY.sub(r"\1", path)

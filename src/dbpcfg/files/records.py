@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.files.atomic import written_whole
+from dbpcfg.files.faults import reading
 from dbpcfg.version import __version__
 
 TASK, RUN, COMPARISON = "dbpcfg comparison task", "dbpcfg comparison run", "dbpcfg comparison"
@@ -27,10 +27,11 @@ def write_json(path: Path, kind: str, content: Mapping[str, Any]) -> None:
 def read_json(path: Path, kind: str) -> dict[str, Any]:
     """Read a file of ours back, or say what is wrong with it."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DbpcfgError(f"{path} cannot be read: {error.strerror}") from None
+        with reading(path):
+            content = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
+        if isinstance(error, DbpcfgError):
+            raise
         raise DbpcfgError(f"{path} is not JSON: {error}") from None
     if not isinstance(content, dict) or content.get("format") != kind:
         raise DbpcfgError(f"{path} is not a {kind}")
@@ -39,15 +40,3 @@ def read_json(path: Path, kind: str) -> dict[str, Any]:
             f"{path} is of version {content.get('version')!r}; this program reads version {VERSION}"
         )
     return content
-
-
-@contextlib.contextmanager
-def plain_errors(path: Path) -> Iterator[None]:
-    """Turn what the system says of a full disk or a read-only directory into a message."""
-    try:
-        yield
-    except OSError as error:
-        raise DbpcfgError(
-            f"{path} cannot be written: {error.strerror or error}; "
-            "what was saved before is untouched"
-        ) from None

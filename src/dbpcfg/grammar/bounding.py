@@ -70,8 +70,10 @@ def absorption(transition: Floats, leaving: Floats, rewards: Floats) -> Floats:
     return x
 
 
-def containment(grammar: Grammar, depth: int) -> Floats:
+def containment(grammar: Grammar, depth: int | None) -> Floats:
     """h: ``[level, c]`` is the probability that c on that level yields words within the bound.
+
+    Without a bound (``depth`` None) there is one level, and h is ``termination``.
 
     The limit of the paper's h^(i) as i → ∞::
 
@@ -79,6 +81,8 @@ def containment(grammar: Grammar, depth: int) -> Floats:
         h(R,d)   = lex + G (h(L,d+1) ⊗ h(R,d))      linear in h(R,d)
         h(L,d)   = lex + G (h(L,d)   ⊗ h(R,d))      linear in h(L,d)
     """
+    if depth is None:
+        return termination(grammar)[np.newaxis]
     G, lex = grammar.binary, grammar.lexical_mass
     levels = 2 * check_depth(depth) + 1
     h = np.empty((levels, grammar.categories))

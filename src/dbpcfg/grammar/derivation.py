@@ -18,9 +18,8 @@ from dbpcfg.grammar.bounding import (
     bounded_root,
     containment,
     require_fitting,
-    termination,
 )
-from dbpcfg.grammar.pcfg import Counts, Grammar, category_name
+from dbpcfg.grammar.pcfg import Grammar, RuleCounts, category_name
 from dbpcfg.numerics.kernels import Floats, Ints, Longs, kernel
 from dbpcfg.numerics.philox import Stream, uniform_pair
 from dbpcfg.trees.tree import Tree
@@ -122,7 +121,7 @@ def count_failures(
     return True
 
 
-def failed_derivations(grammar: Grammar, depth: int, sentences: int, numbers: Stream) -> Counts:
+def failed_derivations(grammar: Grammar, depth: int, sentences: int, numbers: Stream) -> RuleCounts:
     """Rules of the derivations that leave the bound before, for each sentence, one fits it."""
     mass = require_fitting(grammar, containment(grammar, depth))
     if sentences / mass > MOST_TRIES:
@@ -130,7 +129,7 @@ def failed_derivations(grammar: Grammar, depth: int, sentences: int, numbers: St
             f"only {mass:.1e} of this grammar's derivations fit a depth bound of {depth}; "
             f"the exact step would have to try about {sentences / mass:.1e} of them"
         )
-    counts = Counts.zeros(grammar.categories, len(grammar.vocabulary))
+    counts = RuleCounts.zeros(grammar.categories, len(grammar.vocabulary))
     rows = np.cumsum(grammar.rows, axis=1)
     # The same unbounded rows on every level, without a copy of them for each.
     rows = np.broadcast_to(rows, (2 * depth + 1, *rows.shape))
@@ -152,7 +151,7 @@ def failed_derivations(grammar: Grammar, depth: int, sentences: int, numbers: St
 def generate(grammar: Grammar, depth: int | None, sentences: int, numbers: Stream) -> list[Tree]:
     """Trees of sentences drawn from the grammar; ``depth`` None means no bound."""
     K, words = grammar.categories, grammar.vocabulary.words
-    h = termination(grammar)[np.newaxis] if depth is None else containment(grammar, depth)
+    h = containment(grammar, depth)
     rows = np.stack([_bounded_rows(grammar, h, level) for level in range(len(h))])
     root, rows = np.cumsum(bounded_root(grammar, h)), np.cumsum(rows, axis=2)
     rules, stack = _workspace()

@@ -37,7 +37,7 @@ def category_name(category: int) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Counts:
+class RuleCounts:
     """How often each rule was used: C in the paper."""
 
     root: Longs
@@ -50,7 +50,7 @@ class Counts:
         return np.concatenate([self.binary.reshape(len(self.root), -1), self.lexical], axis=1)
 
     @classmethod
-    def zeros(cls, categories: int, words: int) -> Counts:
+    def zeros(cls, categories: int, words: int) -> RuleCounts:
         """No rule used yet."""
         K = categories
         return cls(
@@ -59,8 +59,8 @@ class Counts:
             lexical=np.zeros((K, words), dtype=np.int64),
         )
 
-    def __add__(self, other: Counts) -> Counts:
-        return Counts(
+    def __add__(self, other: RuleCounts) -> RuleCounts:
+        return RuleCounts(
             self.root + other.root, self.binary + other.binary, self.lexical + other.lexical
         )
 
@@ -136,7 +136,7 @@ class Grammar:
         """What notebooks show: each category with its most probable rules and words."""
         return grammar_html(self.names, self.vocabulary.words, self.root, self.binary, self.lexical)
 
-    def log_probability(self, counts: Counts) -> float:
+    def log_probability(self, counts: RuleCounts) -> float:
         """Log-probability of derivations that use these rules, without any bound."""
         total = 0.0
         for name in ("root", "binary", "lexical"):
@@ -148,7 +148,7 @@ class Grammar:
 
 
 def draw_grammar(
-    counts: Counts, beta: float, vocabulary: Vocabulary, numbers: Stream, threads: int = 1
+    counts: RuleCounts, beta: float, vocabulary: Vocabulary, numbers: Stream, threads: int = 1
 ) -> Grammar:
     """Draw π and every row of G from Dirichlet(counts + β)."""
     if not SMALLEST_BETA <= beta < np.inf:
@@ -178,5 +178,5 @@ def draw_from_prior(
     """Draw a grammar from the prior: where chain ``chain`` of seed ``seed`` starts."""
     if categories < 1:
         raise GrammarError(f"a grammar needs at least one category, got {categories}")
-    nothing = Counts.zeros(categories, len(vocabulary))
+    nothing = RuleCounts.zeros(categories, len(vocabulary))
     return draw_grammar(nothing, beta, vocabulary, stream(seed, chain, iteration, Purpose.PRIOR))

@@ -38,7 +38,7 @@ def expected_use(grammar: Grammar, depth: int | None) -> tuple[Floats, Floats]:
     average, the first hundred.
     """
     K = grammar.categories
-    h = termination(grammar)[np.newaxis] if depth is None else containment(grammar, depth)
+    h = containment(grammar, depth)
     levels = 2 * MOST_DEPTHS if depth is None else len(h) - 1
     entering = bounded_root(grammar, h)
     use, words = [], []

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import gammaln
 
-from dbpcfg.grammar.pcfg import Counts
+from dbpcfg.grammar.pcfg import RuleCounts
 from dbpcfg.numerics.kernels import Longs
 from dbpcfg.numerics.philox import Stream, uniform_pair
 
@@ -22,7 +22,7 @@ _WIDTH = 1.0
 _MOST_STEPS = 100
 
 
-def draw_beta(counts: Counts, beta: float, numbers: Stream) -> float:
+def draw_beta(counts: RuleCounts, beta: float, numbers: Stream) -> float:
     """One slice-sampling move from ``beta``, given the counts."""
     tables = [counts.root[np.newaxis], counts.rows]
 

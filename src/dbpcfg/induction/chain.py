@@ -13,7 +13,7 @@ from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.induction.convergence import Schedule
 from dbpcfg.induction.gibbs import State, start, step
 from dbpcfg.induction.gold import LOG_EVERY, GoldSpans
-from dbpcfg.induction.settings import Settings
+from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.numerics.kernels import Ints
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import Derivations
@@ -42,7 +42,7 @@ class Sample:
 class Chain:
     """A chain at some point of its run. A checkpoint of it is all of it."""
 
-    settings: Settings
+    settings: ChainSettings
     state: State
     spans: SpanCounts
     logs: list[float] = field(default_factory=list)
@@ -80,7 +80,7 @@ class Chain:
         return schedule.finished(self.iteration, self.burn_in)
 
 
-def new_chain(corpus: Encoded, settings: Settings) -> Chain:
+def new_chain(corpus: Encoded, settings: ChainSettings) -> Chain:
     """A chain before its first iteration."""
     return Chain(settings, start(corpus, settings), SpanCounts(corpus, settings.categories))
 

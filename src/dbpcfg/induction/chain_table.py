@@ -8,7 +8,7 @@ from dbpcfg.files.table import Column, Table
 from dbpcfg.induction.run import Run
 
 
-def run_table(run: Run) -> Table:
+def chain_table(run: Run) -> Table:
     """One row for each chain, and in the notes whether they agree."""
     tokens = len(run.corpus.forms.tokens)
     columns = [

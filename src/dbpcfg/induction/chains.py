@@ -23,26 +23,26 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction.chain import Chain, advance, new_chain
 from dbpcfg.induction.convergence import Schedule
 from dbpcfg.induction.gold import GoldSpans
-from dbpcfg.induction.settings import Settings
+from dbpcfg.induction.settings import ChainSettings
 
 BLOCK_SECONDS = 1.0
 CHECKPOINT_SECONDS = 30.0
 
 
-class Store(Protocol):
+class ChainStore(Protocol):
     """Where chains are remembered."""
 
-    def load(self, settings: Settings) -> Chain | None:
+    def load(self, settings: ChainSettings) -> Chain | None:
         """The chain as it was last saved, if it was."""
 
     def save(self, chain: Chain) -> None:
         """Remember the chain as it is."""
 
 
-class NoStore:
+class NoChainStore:
     """Remembers nothing."""
 
-    def load(self, settings: Settings) -> Chain | None:
+    def load(self, settings: ChainSettings) -> Chain | None:
         """Nothing."""
         return None
 
@@ -52,9 +52,9 @@ class NoStore:
 
 def run_chains(
     corpus: Encoded,
-    settings: Sequence[Settings],
+    settings: Sequence[ChainSettings],
     schedule: Schedule,
-    store: Store,
+    store: ChainStore,
     executor: Executor,
     threads: int = 1,
     gold: GoldSpans | None = None,

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.files.archive import ArchiveError, read_archive, write_archive
+from dbpcfg.files.faults import reading
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.grammar.storage import STACKED, stacked, unstacked
 from dbpcfg.induction.chain import Chain, Sample
 from dbpcfg.induction.gibbs import State
-from dbpcfg.induction.settings import Settings
+from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.parsing.spans import SpanCounts
 
 FORMAT, VERSION = "dbpcfg chain", 2
@@ -62,21 +63,23 @@ def save_chain(chain: Chain, corpus: Encoded, path: Path) -> None:
     write_archive(path, FORMAT, VERSION, header, arrays)
 
 
-def load_chain(path: Path, corpus: Encoded, settings: Settings) -> Chain:
+def load_chain(path: Path, corpus: Encoded, settings: ChainSettings) -> Chain:
     """Read a checkpoint back, or say what is wrong with the file."""
-    try:
+    with reading(path):
         header, arrays = read_archive(path, FORMAT, VERSION, _DTYPES)
-        return _chain(header, arrays, corpus, settings)
-    except OSError as error:
-        raise DbpcfgError(f"{path} cannot be read: {error.strerror}") from None
-    except DbpcfgError as error:
-        raise DbpcfgError(f"{path}: {error}") from None
-    except (KeyError, TypeError, ValueError) as error:
-        raise DbpcfgError(f"{path}: not a checkpoint of this run ({error})") from None
+        try:
+            return _chain(header, arrays, corpus, settings)
+        except DbpcfgError:
+            raise
+        except (KeyError, TypeError, ValueError) as error:
+            raise ArchiveError(f"not a checkpoint of this run ({error})") from None
 
 
 def _chain(
-    header: dict[str, Any], arrays: dict[str, NDArray[Any]], corpus: Encoded, settings: Settings
+    header: dict[str, Any],
+    arrays: dict[str, NDArray[Any]],
+    corpus: Encoded,
+    settings: ChainSettings,
 ) -> Chain:
     def grammar(prefix: str) -> Grammar:
         found = {name: arrays[prefix + name] for name in _GRAMMAR}

@@ -10,10 +10,11 @@ from typing import Any
 from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.files.atomic import written_whole
+from dbpcfg.files.faults import reading
 from dbpcfg.files.validation import options_of, table_of
 from dbpcfg.induction.chain import Trees
 from dbpcfg.induction.convergence import Schedule
-from dbpcfg.induction.settings import Settings
+from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.version import __version__
 
 FORMAT, VERSION = "dbpcfg run", 1
@@ -23,7 +24,7 @@ FORMAT, VERSION = "dbpcfg run", 1
 class Configuration:
     """What a run is: model, chains, schedule, preparation and corpus."""
 
-    model: Settings
+    model: ChainSettings
     """Of every chain but for its number."""
     schedule: Schedule
     preparation: Preparation
@@ -47,9 +48,9 @@ class Configuration:
                 f"count from {counted} on: run longer"
             )
 
-    def chain(self, number: int) -> Settings:
+    def chain(self, number: int) -> ChainSettings:
         """The settings of one chain."""
-        return Settings(**{**asdict(self.model), "chain": number})
+        return ChainSettings(**{**asdict(self.model), "chain": number})
 
 
 def versions() -> dict[str, str]:
@@ -92,13 +93,13 @@ def save_configuration(configuration: Configuration, path: Path) -> None:
 
 def load_configuration(path: Path) -> Configuration:
     """Read the file, or say what is wrong with it."""
+    with reading(path, hint="is this a run?"):
+        data = path.read_bytes()
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DbpcfgError(f"{path} cannot be read: {error.strerror}; is this a run?") from None
+        content = tomllib.loads(data.decode())
     except ValueError as error:
         raise DbpcfgError(f"{path} is not TOML: {error}") from None
-    try:
+    with reading(path):
         kind = table_of(content, "format")
         if kind.get("name") != FORMAT:
             raise DbpcfgError(f"its [format] does not say that it is a {FORMAT!r}")
@@ -109,15 +110,13 @@ def load_configuration(path: Path) -> Configuration:
                 "use the version of dbpcfg that it was made with"
             )
         return Configuration(
-            model=Settings(**{"depth": None, **options_of(content, "model", Settings)}),
+            model=ChainSettings(**{"depth": None, **options_of(content, "model", ChainSettings)}),
             schedule=Schedule(**options_of(content, "schedule", Schedule)),
             preparation=Preparation(**options_of(content, "preparation", Preparation)),
             **options_of(content, "run", Configuration, ("chains", "trees", "gold")),
             corpus=table_of(content, "corpus"),
             versions=table_of(content, "versions"),
         )
-    except DbpcfgError as error:
-        raise DbpcfgError(f"{path}: {error}") from None
 
 
 def _without_none(options: Any) -> dict[str, Any]:

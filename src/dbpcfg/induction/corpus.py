@@ -12,8 +12,8 @@ import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.corpus.preparation import Prepared
-from dbpcfg.errors import DbpcfgError
-from dbpcfg.files.archive import ArchiveError, read_archive, write_archive
+from dbpcfg.files.archive import ArchiveError, read_archive, text_list, write_archive
+from dbpcfg.files.faults import reading
 
 FORMAT, VERSION = "dbpcfg corpus", 1
 _DTYPES: dict[str, Any] = {
@@ -74,21 +74,17 @@ def save_corpus(corpus: RunCorpus, path: Path) -> None:
 
 def load_corpus(path: Path) -> RunCorpus:
     """Read the sentences of a run back."""
-    try:
+    with reading(path):
         header, arrays = read_archive(path, FORMAT, VERSION, _DTYPES)
         starts, marks = arrays["starts"], arrays["punctuation"].astype(bool).tolist()
         parts = {}
         for name, listed in (("forms", "form_list"), ("words", "word_list")):
-            tokens, vocabulary = arrays[name], Vocabulary(tuple(header[listed]))
+            tokens, vocabulary = arrays[name], Vocabulary(text_list(header, listed))
             whole = starts.ndim == 1 and len(starts) > 1 and starts[0] == 0
             if not whole or (np.diff(starts) < 1).any() or starts[-1] != len(tokens):
                 raise ArchiveError("its sentences do not begin and end with its words")
             if tokens.min() < 0 or tokens.max() >= len(vocabulary) or len(marks) != len(tokens):
                 raise ArchiveError("it has words that are not in its lists")
             parts[name] = Encoded(tokens, starts, vocabulary)
-    except OSError as error:
-        raise DbpcfgError(f"{path} cannot be read: {error.strerror}") from None
-    except (DbpcfgError, KeyError, TypeError) as error:
-        raise DbpcfgError(f"{path}: {error}") from None
     punctuation = [tuple(marks[a:b]) for a, b in pairwise(starts)]
     return RunCorpus(parts["forms"], parts["words"], punctuation)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.files.atomic import written_whole
+from dbpcfg.files.atomic import is_temporary, written_whole
+from dbpcfg.files.faults import writing
 from dbpcfg.induction.chain import Chain
 from dbpcfg.induction.checkpoint import load_chain, save_chain
 from dbpcfg.induction.configuration import (
@@ -23,15 +23,12 @@ from dbpcfg.induction.configuration import (
 )
 from dbpcfg.induction.corpus import RunCorpus, load_corpus, save_corpus
 from dbpcfg.induction.gold import GoldSpans, load_gold, save_gold
-from dbpcfg.induction.settings import Settings
+from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.model.files import MODEL, SAMPLES, save_model, save_samples
 
 if TYPE_CHECKING:
     pass
 from dbpcfg.induction.run import Run
-
-_TEMPORARY = re.compile(r"\.(\w+\.(?:npz|toml|tsv|txt))\.[0-9a-f]{16}$")
-"""What ``written_whole`` calls a file that it has not finished."""
 
 
 class RunDirectory:
@@ -63,7 +60,7 @@ class RunDirectory:
         overwrite: bool = False,
     ) -> Iterator[RunDirectory]:
         """Make a new one; an existing one is refused, or what came of it is removed."""
-        with _plain_errors(path):
+        with writing(path):
             if path.exists() and (not path.is_dir() or any(path.glob("[!.]*"))):
                 if not overwrite:
                     raise DbpcfgError(
@@ -74,7 +71,7 @@ class RunDirectory:
                     raise DbpcfgError(f"{path} is no run, so --overwrite does not touch it")
             path.mkdir(parents=True, exist_ok=True)
         with _locked(path):
-            with _plain_errors(path):
+            with writing(path):
                 _remove_results(path)
                 # First, so that from here on the directory is known for a run.
                 save_configuration(configuration, path / "config.toml")
@@ -98,7 +95,7 @@ class RunDirectory:
                 gold = load_gold(path / "gold.npz", corpus.forms.starts)
             yield cls(path, configuration, corpus, gold)
 
-    def load(self, settings: Settings) -> Chain | None:
+    def load(self, settings: ChainSettings) -> Chain | None:
         """The chain as it was last saved, if it was."""
         path = self._chain(settings) / "chain.npz"
         return load_chain(path, self.corpus.forms, settings) if path.exists() else None
@@ -106,7 +103,7 @@ class RunDirectory:
     def save(self, chain: Chain) -> None:
         """Write the chain's trace and its state."""
         folder = self._chain(chain.settings)
-        with _plain_errors(folder):
+        with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
             # The state last: a chain whose state says that it is finished has its whole trace.
             _write(folder / "trace.tsv", _trace(chain, len(self.corpus.forms.tokens)))
@@ -115,14 +112,14 @@ class RunDirectory:
     def conclude(self, chains: list[Chain]) -> Run:
         """Write what the chains came to."""
         run = Run(self.configuration, self.corpus, chains)
-        with _plain_errors(self.path):
+        with writing(self.path):
             _write(self.path / "chains.tsv", _summary(run))
             save_samples(run.best.grammars, self.path / SAMPLES)
             save_model(run.model, self.path / MODEL)
             _write(self.path / "trees.txt", (str(tree) for tree in run.trees()))
         return run
 
-    def _chain(self, settings: Settings) -> Path:
+    def _chain(self, settings: ChainSettings) -> Path:
         return self.path / "chains" / str(settings.chain)
 
 
@@ -135,7 +132,7 @@ def _locked(path: Path) -> Iterator[None]:
         yield
         return
     with contextlib.ExitStack() as stack:
-        with _plain_errors(path):
+        with writing(path):
             file = stack.enter_context(open(path / ".lock", "w"))
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -144,9 +141,9 @@ def _locked(path: Path) -> Iterator[None]:
         except OSError:  # not on this file system: do without
             yield
             return
-        with _plain_errors(path):  # what processes have left that were killed while they wrote
+        with writing(path):  # what processes have left that were killed while they wrote
             for left in [*path.glob(".*"), *path.glob("chains/*/.*")]:
-                if _TEMPORARY.fullmatch(left.name):
+                if is_temporary(left.name):
                     left.unlink()
         yield
 
@@ -168,19 +165,6 @@ def _remove_results(path: Path) -> None:
     for folder in path.glob("chains/*"):
         with contextlib.suppress(OSError):  # not empty: someone else's
             folder.rmdir()
-
-
-@contextlib.contextmanager
-def _plain_errors(path: Path) -> Iterator[None]:
-    """Turn what the system says of a full disk or a read-only directory into a message."""
-    try:
-        yield
-    except OSError as error:
-        name = _TEMPORARY.sub(r"\1", str(error.filename or path))
-        raise DbpcfgError(
-            f"{name} cannot be written: {error.strerror or error}; "
-            "what was saved before is untouched"
-        ) from None
 
 
 def _write(path: Path, lines: Iterator[str]) -> None:

@@ -35,7 +35,7 @@ def finished_run(path: Path, quiet: bool = True) -> Run:
                     f"{done:,} iterations; go on with `dbpcfg resume {path}`"
                 )
             chains.append(chain)
-            progress.tell(number + 1)
+            progress.update(number + 1)
     return Run(configuration, corpus, chains)
 
 

@@ -26,7 +26,7 @@ from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.grammar.derivation import failed_derivations
 from dbpcfg.grammar.pcfg import Grammar, draw_from_prior, draw_grammar
 from dbpcfg.induction.beta import draw_beta
-from dbpcfg.induction.settings import Settings
+from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.induction.starts import branching_counts
 from dbpcfg.numerics.philox import Purpose, Stream, stream
 from dbpcfg.parsing.chart.parser import ChartParser
@@ -50,7 +50,7 @@ class State:
     log_likelihood: float | None = None
 
 
-def start(corpus: Encoded, settings: Settings, iteration: int = 0) -> State:
+def start(corpus: Encoded, settings: ChainSettings, iteration: int = 0) -> State:
     """A chain before its first iteration, or one that starts anew."""
     K, words = settings.categories, corpus.vocabulary
     if settings.initial == "prior":
@@ -63,7 +63,7 @@ def start(corpus: Encoded, settings: Settings, iteration: int = 0) -> State:
     return State(iteration=iteration, grammar=grammar, beta=settings.beta)
 
 
-def step(state: State, corpus: Encoded, settings: Settings, threads: int = 1) -> State:
+def step(state: State, corpus: Encoded, settings: ChainSettings, threads: int = 1) -> State:
     """Sample all trees given G, count their rules, draw G ~ Dirichlet(counts + β).
 
     A pure function: the random numbers are those of (seed, chain, iteration), so the number of
@@ -91,7 +91,7 @@ def step(state: State, corpus: Encoded, settings: Settings, threads: int = 1) ->
     return State(state.iteration + 1, grammar, beta, derivations, float(logs.sum()))
 
 
-def states(corpus: Encoded, settings: Settings, threads: int = 1) -> Iterator[State]:
+def states(corpus: Encoded, settings: ChainSettings, threads: int = 1) -> Iterator[State]:
     """The chain from its start, for ever: one state after each iteration."""
     state = start(corpus, settings)
     while True:
@@ -112,7 +112,9 @@ def flattened(grammar: Grammar, temperature: float) -> Grammar:
     )
 
 
-def parser_for(grammar: Grammar, depth: int | None, settings: Settings, threads: int = 1) -> Parser:
+def parser_for(
+    grammar: Grammar, depth: int | None, settings: ChainSettings, threads: int = 1
+) -> Parser:
     """The parser that the settings ask for."""
     if settings.parser == "leftcorner" and depth is not None:
         return LeftCornerParser(grammar, depth, threads)

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dbpcfg.errors import DbpcfgError
-from dbpcfg.files.archive import read_archive, write_archive
+from dbpcfg.files.archive import ArchiveError, read_archive, write_archive
+from dbpcfg.files.faults import reading
 from dbpcfg.numerics.kernels import Ints, Longs, kernel
 from dbpcfg.trees.tree import Tree
 
@@ -99,15 +99,11 @@ def save_gold(gold: GoldSpans, path: Path) -> None:
 def load_gold(path: Path, starts: Longs) -> GoldSpans:
     """Read gold spans back; ``starts`` are those of the corpus that they must be of."""
     dtypes = {"kept": np.int32, "words": np.int32, "first": np.int64, "spans": np.uint8}
-    try:
+    with reading(path):
         _, arrays = read_archive(path, FORMAT, VERSION, dtypes)
-    except OSError as error:
-        raise DbpcfgError(f"{path} cannot be read: {error.strerror}") from None
-    except DbpcfgError as error:
-        raise DbpcfgError(f"{path}: {error}") from None
-    gold = GoldSpans(**arrays)
-    if not _fits(gold, starts):
-        raise DbpcfgError(f"{path}: its spans are not those of the run's sentences")
+        gold = GoldSpans(**arrays)
+        if not _fits(gold, starts):
+            raise ArchiveError("its spans are not those of the run's sentences")
     return gold
 
 

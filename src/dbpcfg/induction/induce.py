@@ -16,14 +16,14 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.brackets import as_sentence
 from dbpcfg.evaluation.goldtrees import match_gold
 from dbpcfg.induction.chain import Chain, Trees
-from dbpcfg.induction.chains import CHECKPOINT_SECONDS, NoStore, run_chains
+from dbpcfg.induction.chains import CHECKPOINT_SECONDS, NoChainStore, run_chains
 from dbpcfg.induction.configuration import Configuration, versions
 from dbpcfg.induction.convergence import Schedule
 from dbpcfg.induction.corpus import RunCorpus
 from dbpcfg.induction.directory import RunDirectory
 from dbpcfg.induction.gold import GoldSpans, gold_spans
 from dbpcfg.induction.run import Run
-from dbpcfg.induction.settings import Settings
+from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.model.learned import Words, words_of
 from dbpcfg.runtime.processes import cores, leave_signals_to_parent
 from dbpcfg.runtime.threads import one_blas_thread
@@ -59,14 +59,14 @@ def induce(
 
     ``corpus`` is what ``dbpcfg.read`` gives, or lists of words. With ``out`` the run is kept in a
     directory and can be resumed. ``iterations`` None is the paper's rule for when to stop.
-    ``model`` takes the further fields of ``Settings``. The result depends on the seed, not on
+    ``model`` takes the further fields of ``ChainSettings``. The result depends on the seed, not on
     ``threads`` or ``workers``. ``gold`` trees, one for each sentence that is kept, only add scores
     to the chains' traces.
     """
     prepared = _prepared(corpus, preparation)
     learned_from = RunCorpus.of(prepared)
     configuration = Configuration(
-        model=Settings(categories=K, depth=D, beta=beta, seed=seed, **model),
+        model=ChainSettings(categories=K, depth=D, beta=beta, seed=seed, **model),
         schedule=schedule or Schedule(iterations=iterations),
         preparation=prepared.preparation,
         chains=chains,
@@ -82,7 +82,7 @@ def induce(
             configuration,
             learned_from,
             spans,
-            NoStore(),
+            NoChainStore(),
             threads,
             workers,
             checkpoint,
@@ -135,7 +135,7 @@ def _run(
     configuration: Configuration,
     corpus: RunCorpus,
     gold: GoldSpans | None,
-    store: RunDirectory | NoStore,
+    store: RunDirectory | NoChainStore,
     threads: int | None,
     workers: Workers,
     checkpoint: float,

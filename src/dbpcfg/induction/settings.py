@@ -22,7 +22,7 @@ _PLAIN: dict[str, Callable[[Any], float]] = {
 
 
 @dataclass(frozen=True)
-class Settings:
+class ChainSettings:
     """What a chain is, apart from its corpus and its state."""
 
     categories: int = 15

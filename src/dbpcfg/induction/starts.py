@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.grammar.pcfg import Counts
+from dbpcfg.grammar.pcfg import RuleCounts
 from dbpcfg.numerics.kernels import Ints, Longs, kernel
 from dbpcfg.numerics.philox import Stream, uniform_pair
 from dbpcfg.parsing.derivations import Derivations
@@ -15,7 +15,7 @@ from dbpcfg.parsing.derivations import Derivations
 
 def branching_counts(
     corpus: Encoded, categories: int, branching: Literal["left", "right"], numbers: Stream
-) -> Counts:
+) -> RuleCounts:
     """Rule counts of left- or right-branching trees with categories drawn at random."""
     trees = Derivations.empty(corpus)
     branching_nodes(corpus.starts, categories, branching == "right", numbers, trees.nodes)

@@ -22,7 +22,6 @@ from dbpcfg.grammar.bounding import (
     fitting_mass,
     left_child,
     right_child,
-    termination,
 )
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.grammar.usage import expected_depths, expected_use
@@ -104,7 +103,7 @@ class Profile:
 def profile(model: LearnedGrammar, trees: Iterable[Tree] = ()) -> Profile:
     """How a model uses its categories, also in the trees of a run, if there are any."""
     grammar, depth = model.grammar, model.depth
-    h = termination(grammar)[np.newaxis] if depth is None else containment(grammar, depth)
+    h = containment(grammar, depth)
     counted, number = _counted(trees, grammar)
     return Profile(
         grammar,

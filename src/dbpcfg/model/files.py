@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.corpus.preparation import Preparation
-from dbpcfg.errors import DbpcfgError, GrammarError
-from dbpcfg.files.archive import ArchiveError, read_archive, write_archive
+from dbpcfg.errors import GrammarError
+from dbpcfg.files.archive import ArchiveError, read_archive, text_list, write_archive
+from dbpcfg.files.faults import reading
 from dbpcfg.files.validation import options_of
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.grammar.storage import STACKED, stacked, unstacked
@@ -44,23 +44,19 @@ def save_model(model: LearnedGrammar, path: str | Path) -> None:
 def load_model(path: str | Path) -> LearnedGrammar:
     """Read a model, or say what is wrong with the file."""
     dtypes = dict.fromkeys((*_GRAMMAR, "unknown"), np.float64)
-    try:
+    with reading(path, GrammarError):
         header, arrays = read_archive(Path(path), FORMAT, VERSION, dtypes)
         unknown = arrays.pop("unknown")
         depth = header.get("depth")
         if depth is not None and type(depth) is not int:
             raise ArchiveError(f"its depth must be a whole number, or null, got {depth!r}")
-        grammar = Grammar(vocabulary=Vocabulary(_texts(header, "words")), **arrays)
+        grammar = Grammar(vocabulary=Vocabulary(text_list(header, "words")), **arrays)
         return LearnedGrammar(
-            grammar.named(_texts(header, "names")),
+            grammar.named(text_list(header, "names")),
             depth,
             Preparation(**options_of(header, "preparation", Preparation)),
             unknown,
         )
-    except OSError as error:
-        raise GrammarError(f"{path} cannot be read: {error.strerror}") from None
-    except DbpcfgError as error:
-        raise GrammarError(f"{path}: {error}") from None
 
 
 def save_samples(grammars: list[Grammar], path: Path) -> None:
@@ -71,21 +67,6 @@ def save_samples(grammars: list[Grammar], path: Path) -> None:
 def load_samples(path: Path, vocabulary: Vocabulary) -> list[Grammar]:
     """Read the grammars back, or say what is wrong with the file."""
     dtypes = dict.fromkeys(STACKED, np.float64)
-    try:
+    with reading(path, GrammarError):
         _, arrays = read_archive(path, SAMPLES_FORMAT, SAMPLES_VERSION, dtypes)
         return unstacked(arrays, vocabulary)
-    except OSError as error:
-        raise GrammarError(f"{path} cannot be read: {error.strerror}") from None
-    except DbpcfgError as error:
-        raise GrammarError(f"{path}: {error}") from None
-
-
-def _texts(header: dict[str, Any], name: str) -> tuple[str, ...]:
-    texts = header.get(name)
-    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise ArchiveError(f"the {name} in its header must be a list of texts")
-    try:
-        "".join(texts).encode()
-    except UnicodeEncodeError as error:
-        raise ArchiveError(f"its {name} are not Unicode text ({error.reason})") from None
-    return tuple(texts)

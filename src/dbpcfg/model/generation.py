@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from dbpcfg.errors import DbpcfgError, GrammarError
-from dbpcfg.grammar.bounding import containment, require_fitting, termination
+from dbpcfg.grammar.bounding import containment, require_fitting
 from dbpcfg.grammar.derivation import generate as derive
 from dbpcfg.grammar.lengths import derive_short, length_distribution, length_table
 from dbpcfg.grammar.pcfg import Grammar, category_name
@@ -54,7 +54,7 @@ def generate(
 
 
 def _any_length(grammar: Grammar, depth: int | None, n: int, seed: int) -> Iterator[Tree]:
-    h = termination(grammar)[np.newaxis] if depth is None else containment(grammar, depth)
+    h = containment(grammar, depth)
     require_fitting(grammar, h)  # or there is no remedy
     for first in range(0, n, BATCH):
         numbers = stream(seed, iteration=first // BATCH, purpose=Purpose.GENERATE)

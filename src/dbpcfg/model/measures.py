@@ -48,7 +48,7 @@ EMPTY = "-"
 BATCH = 32
 """Sentences in work at once, for each thread."""
 
-Kind = Literal["word", "class", "unknown", "end"]
+WordKind = Literal["word", "class", "unknown", "end"]
 
 
 class Row(NamedTuple):
@@ -60,7 +60,7 @@ class Row(NamedTuple):
     token: int
     word: str
     form: str
-    kind: Kind
+    kind: WordKind
     surprisal: float
     next_word_entropy: float
     next_word_entropy_reduction: float
@@ -140,7 +140,7 @@ class _Seen(NamedTuple):
 
     number: int
     form: str
-    kind: Kind
+    kind: WordKind
 
 
 def _eyes(model: LearnedGrammar) -> Callable[[str], _Seen]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.grammar.pcfg import Counts, category_name
+from dbpcfg.grammar.pcfg import RuleCounts, category_name
 from dbpcfg.numerics.kernels import Ints, Longs, kernel
 from dbpcfg.trees.tree import Tree, writable
 
@@ -53,18 +53,18 @@ class Derivations:
         """All trees, in the order of the corpus."""
         return (self.tree(sentence) for sentence in range(len(self)))
 
-    def counts(self, categories: int) -> Counts:
+    def counts(self, categories: int) -> RuleCounts:
         """How often each rule is used in all trees: C in the paper."""
         used = self.nodes[:, CATEGORY]
         if used.min(initial=0) < 0 or used.max(initial=0) >= categories:
             raise DbpcfgError(f"a tree has a category beyond the first {categories}")
-        counts = Counts.zeros(categories, len(self.corpus.vocabulary))
+        counts = RuleCounts.zeros(categories, len(self.corpus.vocabulary))
         sentences = np.arange(len(self), dtype=np.int64)
         count_rules(sentences, self.corpus.tokens, self.corpus.starts, self.nodes, *_arrays(counts))
         return counts
 
 
-def _arrays(counts: Counts) -> tuple[Longs, Longs, Longs]:
+def _arrays(counts: RuleCounts) -> tuple[Longs, Longs, Longs]:
     return counts.root, counts.binary, counts.lexical
 
 

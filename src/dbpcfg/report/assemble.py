@@ -17,6 +17,7 @@ from typing import Any
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.files.atomic import written_whole
+from dbpcfg.files.faults import reading, writing
 from dbpcfg.version import __version__
 
 STYLES = ("page.css", "figures.css")
@@ -61,11 +62,8 @@ def check_free(path: Path, overwrite: bool) -> None:
         raise DbpcfgError(f"there is no directory {path.parent} for the page; make it first")
     if overwrite or not path.exists():
         return
-    try:
-        with path.open("rb") as file:
-            ours = MARK.encode() in file.read(2000)
-    except OSError as error:
-        raise DbpcfgError(f"{path} cannot be read: {error.strerror or error}") from None
+    with reading(path), path.open("rb") as file:
+        ours = MARK.encode() in file.read(2000)
     if not ours:
         raise DbpcfgError(
             f"{path} exists and is no report; choose another --out, or replace it with --overwrite"
@@ -74,11 +72,8 @@ def check_free(path: Path, overwrite: bool) -> None:
 
 def write_page(data: dict[str, Any], path: Path) -> None:
     """Write the page, whole or not at all."""
-    try:
-        with written_whole(path) as file:
-            file.write(as_page(data).encode())
-    except OSError as error:
-        raise DbpcfgError(f"{path} cannot be written: {error.strerror or error}") from None
+    with writing(path), written_whole(path) as file:
+        file.write(as_page(data).encode())
 
 
 def _part(name: str) -> str:

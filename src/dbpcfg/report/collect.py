@@ -51,13 +51,13 @@ def collect(
     """Gather everything about a finished run, with a comparison of `read_comparison` beside it."""
     with Progress("trees and counts", 3, quiet) as progress:
         chosen = trees_of(run.best, run.corpus.forms, run.configuration.trees)
-        progress.tell(1)
+        progress.update(1)
         words = run.corpus.words
         trees = [as_tree(chosen[s], words[s]) for s in range(len(words))]
         found = profile(run.model, trees)
         if gold is not None:
             found = replace(found, meanings=_meanings(trees, gold))
-        progress.tell(2)
+        progress.update(2)
         data: dict[str, Any] = {
             "run": overview(run, path),
             "chains": traces(run),
@@ -68,10 +68,10 @@ def collect(
             "sentences": sentence_data(run, chosen, gold),
             "memory": memory(chosen, found, gold),
         }
-        progress.tell(3)
+        progress.update(3)
     if gold is not None:
         with Progress("scored", len(run.chains) + len(BASELINES) + 1, quiet) as progress:
-            data["scores"] = scores(run, gold, progress.tell)
+            data["scores"] = scores(run, gold, progress.update)
         data["sentences"]["f1"] = packed(data["scores"].pop("each"))
     if comparison is not None:
         data["others"] = beside_run(comparison, run, gold, data["scores"])

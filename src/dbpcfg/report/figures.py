@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.files.faults import writing
 from dbpcfg.report.plotting import (
     ACCENT,
     DASHES,
@@ -14,7 +15,6 @@ from dbpcfg.report.plotting import (
     SOFT,
     check_file,
     new_figure,
-    plain_errors,
     require_matplotlib,
     save,
     style,
@@ -36,7 +36,7 @@ def write_figures(data: dict[str, Any], folder: Path, quiet: bool = True) -> lis
     """Write every figure that the data has; return the files."""
     drawn = {name: draw for name, (draw, needed) in _FIGURES.items() if needed(data)}
     written: list[Path] = []
-    with plain_errors(folder), Progress("figures", len(drawn), quiet) as progress, style():
+    with writing(folder), Progress("figures", len(drawn), quiet) as progress, style():
         folder.mkdir(parents=True, exist_ok=True)
         for number, (name, draw) in enumerate(drawn.items(), start=1):
             figure, axes = new_figure(*_size(name, data))
@@ -45,7 +45,7 @@ def write_figures(data: dict[str, Any], folder: Path, quiet: bool = True) -> lis
                 path = folder / f"{name}.{kind}"
                 save(figure, path)
                 written.append(path)
-            progress.tell(number)
+            progress.update(number)
     return written
 
 

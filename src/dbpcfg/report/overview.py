@@ -12,7 +12,7 @@ from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.induction.configuration import Configuration
 from dbpcfg.induction.finished import times
 from dbpcfg.induction.run import Run
-from dbpcfg.induction.settings import Settings
+from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.version import __version__
 
 MOST_SOURCES = 4
@@ -64,7 +64,7 @@ def command(configuration: Configuration, path: Path) -> str:
         words += ["--iterations", str(configuration.schedule.iterations)]
     if configuration.trees != "mbr":
         words += ["--trees", configuration.trees]
-    words += _changed(model, Settings(), {"categories", "depth", "seed", "chain"})
+    words += _changed(model, ChainSettings(), {"categories", "depth", "seed", "chain"})
     words += _changed(preparation, Preparation(), {"lowercase"})
     if not preparation.lowercase:
         words.append("--no-lowercase")
@@ -105,7 +105,7 @@ def _settings(configuration: Configuration) -> list[list[str]]:
         ["iterations", length],
         ["letters", "in lower case" if preparation.lowercase else "as written"],
     ]
-    further = _changed(model, Settings(), {"categories", "depth", "seed", "chain", "beta"})
+    further = _changed(model, ChainSettings(), {"categories", "depth", "seed", "chain", "beta"})
     further += _changed(preparation, Preparation(), {"lowercase"})
     if further:
         rows.append(["further", shlex.join(further)])

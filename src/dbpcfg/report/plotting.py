@@ -74,12 +74,3 @@ def require_matplotlib() -> Any:
             "pip install 'dbpcfg[report]'"
         ) from None
     return matplotlib
-
-
-@contextmanager
-def plain_errors(path: Path) -> Iterator[None]:
-    """Turn what the system says of a full disk or a read-only directory into a message."""
-    try:
-        yield
-    except OSError as error:
-        raise DbpcfgError(f"{path} cannot be written: {error.strerror or error}") from None

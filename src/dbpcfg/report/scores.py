@@ -14,7 +14,7 @@ import numpy as np
 
 from dbpcfg.evaluation.brackets import Brackets, Pair, brackets, number_words
 from dbpcfg.evaluation.goldtrees import Gold
-from dbpcfg.evaluation.parseval import Counts, Statistics, count, score
+from dbpcfg.evaluation.parseval import BracketCounts, Statistics, count, score
 from dbpcfg.induction.chain import trees_of
 from dbpcfg.induction.run import Run
 from dbpcfg.numerics.kernels import Ints
@@ -40,7 +40,7 @@ Told = Callable[[int], None]
 
 
 class Scorer:
-    """Counts brackets of systems against one gold treebank."""
+    """BracketCounts brackets of systems against one gold treebank."""
 
     def __init__(self, gold: Gold) -> None:
         self.convention = gold.convention
@@ -79,8 +79,8 @@ class Scorer:
         return np.stack([gold, self.words - 1, gold], axis=1)
 
     def _count(self, found: Iterable[Brackets]) -> Statistics:
-        """Counts of all sentences; zeros for those that are not scored."""
-        rows: list[Counts] = []
+        """BracketCounts of all sentences; zeros for those that are not scored."""
+        rows: list[BracketCounts] = []
         for s, predicted in enumerate(found):
             pair = Pair(int(self.words[s]), self.gold[s], predicted, (), ())
             rows.append(count(pair, self.convention))

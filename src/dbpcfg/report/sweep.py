@@ -38,7 +38,7 @@ def row_of(
     if treebank is not None:
         systems = len(run.chains) + len(BASELINES) + 1
         with Progress(f"{name}: scored", systems, quiet) as progress:
-            found = scores(run, run.match_gold(treebank, gold), progress.tell)
+            found = scores(run, run.match_gold(treebank, gold), progress.update)
         f1 = next(one["f1"] for one in found["systems"] if one.get("selected"))
         spread = found["spread"] and (found["spread"][0], found["spread"][2])
         signature = found["signature"]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from dbpcfg.files.faults import writing
 from dbpcfg.report.plotting import (
     ACCENT,
     DASHES,
     MARKS,
     SOFT,
     new_figure,
-    plain_errors,
     save,
     style,
 )
@@ -24,7 +24,7 @@ def write_sweep(rows: Sequence[Row], path: Path) -> None:
     Without gold trees it is the log-likelihood.
     """
     scored = any(row.f1 is not None for row in rows)
-    with plain_errors(path), style():
+    with writing(path), style():
         figure, axes = new_figure(4.8, 3.4)
         for number, depth in enumerate(
             dict.fromkeys(row.depth for row in sorted(rows, key=in_order))

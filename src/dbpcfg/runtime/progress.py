@@ -11,7 +11,7 @@ PATIENCE = 2.0
 
 
 class Progress:
-    """Progress of one job: ``tell(done)`` as often as you like; ``quiet`` says nothing at all.
+    """Progress of one job: ``update(done)`` as often as you like; ``quiet`` says nothing at all.
 
     On a terminal the line is overwritten and goes when the job ends; elsewhere lines follow.
     """
@@ -24,7 +24,7 @@ class Progress:
         self._last = time.monotonic()
         self._shown = False
 
-    def tell(self, done: int) -> None:
+    def update(self, done: int) -> None:
         """Say how much is done, if it is time to."""
         now = time.monotonic()
         if self.quiet or now - self._last < PATIENCE:

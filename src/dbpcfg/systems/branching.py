@@ -44,7 +44,7 @@ class BranchingSystem:
         for number, words in enumerate(sentences):
             trees.append(branching_tree(self._shape, words, self._numbers, number))
             if progress is not None:
-                progress.tell(number + 1)
+                progress.update(number + 1)
         self._trees = trees
         return self
 

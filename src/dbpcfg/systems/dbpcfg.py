@@ -14,7 +14,7 @@ from dbpcfg.runtime.progress import Progress
 from dbpcfg.trees.tree import Tree
 
 
-class Induced:
+class DbpcfgSystem:
     """The depth-bounded PCFG of this package (Jin et al. 2018).
 
     ``options`` are further ones of ``dbpcfg.induce``. Words are taken as they are: lower-case them
@@ -50,7 +50,7 @@ class Induced:
         def report(chain: Chain) -> None:
             done[chain.settings.chain] = chain.iteration
             if progress is not None:
-                progress.tell(sum(done.values()))
+                progress.update(sum(done.values()))
 
         self._run = induce(
             sentences, preparation=Preparation(lowercase=False), report=report, **self._options

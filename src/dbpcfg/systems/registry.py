@@ -13,12 +13,12 @@ from typing import Any, cast
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.systems.protocol import System
 
-Settings = Mapping[str, Any]
+SystemSettings = Mapping[str, Any]
 """Options of a system by name: numbers, words, truth values and None, as JSON has them."""
 
 
 @dataclass(frozen=True)
-class Kind:
+class SystemSpec:
     """A kind of system, from which `make` makes one."""
 
     name: str
@@ -26,7 +26,7 @@ class Kind:
     """The module and the class in it, such as ``package.module:Class``."""
     summary: str
     reference: str
-    settings: Settings = field(default_factory=dict)
+    settings: SystemSettings = field(default_factory=dict)
     """All options that decide what trees come out, but for the seed, and what they are here."""
     aliases: tuple[str, ...] = ()
     learns: bool = True
@@ -46,7 +46,7 @@ class Kind:
         module, _, name = self.home.partition(":")
         return cast(System, getattr(import_module(module), name)(**chosen))
 
-    def chosen(self, settings: Settings) -> dict[str, Any]:
+    def chosen(self, settings: SystemSettings) -> dict[str, Any]:
         """All settings, some of them as given; one that the system does not have is refused."""
         for name in settings:
             if name not in self.settings:
@@ -55,8 +55,8 @@ class Kind:
         return {**self.settings, **settings}
 
 
-def _branching(shape: str, summary: str, stochastic: bool = False) -> Kind:
-    return Kind(
+def _branching(shape: str, summary: str, stochastic: bool = False) -> SystemSpec:
+    return SystemSpec(
         name=shape,
         home="dbpcfg.systems.branching:BranchingSystem",
         summary=summary,
@@ -67,8 +67,8 @@ def _branching(shape: str, summary: str, stochastic: bool = False) -> Kind:
     )
 
 
-def _upparse(model: str, summary: str, *aliases: str) -> Kind:
-    return Kind(
+def _upparse(model: str, summary: str, *aliases: str) -> SystemSpec:
+    return SystemSpec(
         name=f"upparse-{model}",
         home="dbpcfg.systems.upparse:Upparse",
         summary=summary,
@@ -83,7 +83,7 @@ SYSTEMS = (
     _branching("left", "(((a b) c) d), no learning"),
     _branching("balanced", "((a b) (c d)), no learning"),
     _branching("random", "any binary tree with equal probability, no learning", stochastic=True),
-    Kind(
+    SystemSpec(
         name="ccl",
         home="dbpcfg.systems.ccl:CCL",
         summary="incremental parser with common cover links",
@@ -92,9 +92,9 @@ SYSTEMS = (
     ),
     _upparse("prlg", "cascaded chunkers, probabilistic right-linear grammar", "upparse"),
     _upparse("hmm", "cascaded chunkers, hidden Markov model"),
-    Kind(
+    SystemSpec(
         name="dbpcfg",
-        home="dbpcfg.systems.dbpcfg:Induced",
+        home="dbpcfg.systems.dbpcfg:DbpcfgSystem",
         summary="depth-bounded PCFG, Gibbs sampling: this package's own",
         reference="Jin, Doshi-Velez, Miller, Schuler and Schwartz (2018)",
         settings={"K": 15, "D": 2, "chains": 4, "iterations": 200, "beta": 0.2, "trees": "mbr"},
@@ -105,7 +105,7 @@ SYSTEMS = (
 """In the order of tables. Our own runs about a quarter of the paper's iterations: ask for more."""
 
 
-def find(name: str, among: Iterable[Kind] = SYSTEMS) -> Kind:
+def find(name: str, among: Iterable[SystemSpec] = SYSTEMS) -> SystemSpec:
     """The kind of a name or alias, in small or capital letters."""
     kinds = tuple(among)
     for kind in kinds:
@@ -115,5 +115,5 @@ def find(name: str, among: Iterable[Kind] = SYSTEMS) -> Kind:
     raise DbpcfgError(f"there is no system {name!r}; choose from {known}")
 
 
-def _with_aliases(kind: Kind) -> str:
+def _with_aliases(kind: SystemSpec) -> str:
     return kind.name + "".join(f" (or {alias})" for alias in kind.aliases)

@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from dbpcfg.corpus.preparation import Prepared
 from dbpcfg.corpus.punctuation import by_characters
 from dbpcfg.evaluation.alignment import MISSING, align
-from dbpcfg.systems.registry import Kind
+from dbpcfg.systems.registry import SystemSpec
 from dbpcfg.trees.tree import Tree
 
 Words = Sequence[str]
 
 
-def seen_by(kind: Kind, corpus: Prepared, keep_punctuation: bool = False) -> list[Words]:
+def seen_by(kind: SystemSpec, corpus: Prepared, keep_punctuation: bool = False) -> list[Words]:
     """The sentences of a corpus as a system sees them; prepared for length and lower case.
 
     With ``keep_punctuation``, those who learn nothing get it too.

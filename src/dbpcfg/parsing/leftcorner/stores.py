@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dbpcfg.corpus.encoded import Vocabulary
-from dbpcfg.grammar.pcfg import Counts
+from dbpcfg.grammar.pcfg import RuleCounts
 from dbpcfg.numerics.kernels import Ints, kernel
 from dbpcfg.parsing.derivations import as_nodes
 from dbpcfg.trees.tree import Tree
@@ -118,7 +118,7 @@ def nodes_of(steps: Ints, nodes: Ints) -> None:
         waiting += 1
 
 
-def count_steps(steps: Ints, words: Ints, categories: int, vocabulary: Vocabulary) -> Counts:
+def count_steps(steps: Ints, words: Ints, categories: int, vocabulary: Vocabulary) -> RuleCounts:
     """Rule counts C of a store sequence, case by case as in the paper's section 4.3::
 
         f,j = 0,1   b^(d−1)_(t−1) → a^d_(t−1)  b^(d−1)_t
@@ -128,7 +128,7 @@ def count_steps(steps: Ints, words: Ints, categories: int, vocabulary: Vocabular
 
     and p_t → w_t for every word. A join at depth 0 is T's expansion.
     """
-    counts = Counts.zeros(categories, len(vocabulary))
+    counts = RuleCounts.zeros(categories, len(vocabulary))
     store: list[tuple[int, int]] = []
     for (f, j, p, a, b), word in zip(steps.tolist(), words.tolist(), strict=True):
         counts.lexical[p, word] += 1

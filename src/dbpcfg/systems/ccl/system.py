@@ -53,12 +53,12 @@ class CCL:
             lexicon = with_room(lexicon, EVENTS_PER_WORD * text.length(done))
             done = learn(text, done, min(done + AT_ONCE, n), lexicon, self.faithful)
             if progress is not None:
-                progress.tell(done // 2)
+                progress.update(done // 2)
         for first in range(0, n, AT_ONCE):
             last = min(first + AT_ONCE, n)
             parse(text, first, last, lexicon, self.faithful, brackets)
             if progress is not None:
-                progress.tell((n + last) // 2)
+                progress.update((n + last) // 2)
         words = [self.reader.words(sentence) or list(sentence) for sentence in sentences]
         self._fitted = words, text, brackets
         return self

@@ -17,7 +17,7 @@ import numpy as np
 from dbpcfg.numerics.kernels import Floats
 from dbpcfg.systems.upparse.tags import ALLOWED, BOUNDARIES, STOP, TAGS
 
-Model: TypeAlias = Literal["prlg", "hmm"]
+ChunkModel: TypeAlias = Literal["prlg", "hmm"]
 
 
 def uniform_arcs(symbols: int) -> Floats:
@@ -30,13 +30,13 @@ def uniform_arcs(symbols: int) -> Floats:
     return joint
 
 
-def first_arcs(model: Model, symbols: int, smoothing: float) -> Floats:
+def first_arcs(model: ChunkModel, symbols: int, smoothing: float) -> Floats:
     """Where EM starts: uniform arcs; for the PRLG they are taken for counts and smoothed."""
     uniform = uniform_arcs(symbols)
     return uniform if model == "hmm" else arcs(model, uniform, smoothing)
 
 
-def arcs(model: Model, counts: Floats, smoothing: float) -> Floats:
+def arcs(model: ChunkModel, counts: Floats, smoothing: float) -> Floats:
     """The arcs that a model estimates from counts, in which every tag must be there."""
     of_pairs = counts.sum(axis=0)
     transitions: Floats = of_pairs / of_pairs.sum(axis=1, keepdims=True)

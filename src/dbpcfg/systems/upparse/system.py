@@ -10,7 +10,7 @@ from typing import Self, get_args
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.runtime.progress import Progress
 from dbpcfg.systems.upparse.cascade import Cascade, find_chunks
-from dbpcfg.systems.upparse.models import Model
+from dbpcfg.systems.upparse.models import ChunkModel
 from dbpcfg.systems.upparse.segments import STOPS, Text, read
 from dbpcfg.systems.upparse.training import Trainer
 from dbpcfg.systems.upparse.trees import build_trees
@@ -29,13 +29,15 @@ class Upparse:
 
     def __init__(
         self,
-        model: Model = "prlg",
+        model: ChunkModel = "prlg",
         smoothing: float = 0.1,
         tolerance: float = 1e-4,
         stops: Iterable[str] = STOPS,
     ) -> None:
-        if model not in get_args(Model):
-            raise DbpcfgError(f"no model {model!r}; choose one of {', '.join(get_args(Model))}")
+        if model not in get_args(ChunkModel):
+            raise DbpcfgError(
+                f"no model {model!r}; choose one of {', '.join(get_args(ChunkModel))}"
+            )
         for name, value in (("smoothing", smoothing), ("tolerance", tolerance)):
             if not 0 < value < math.inf:
                 raise DbpcfgError(f"{name} must be a number above 0, not {value!r}")
@@ -51,7 +53,7 @@ class Upparse:
 
         def tell() -> None:
             if progress is not None:
-                progress.tell(next(iterations))
+                progress.update(next(iterations))
 
         found = find_chunks(
             text.symbols,

@@ -10,14 +10,14 @@ import numpy as np
 
 from dbpcfg.numerics.kernels import Floats, Longs
 from dbpcfg.systems.upparse.forwardbackward import expected_counts
-from dbpcfg.systems.upparse.models import Model, arcs, first_arcs
+from dbpcfg.systems.upparse.models import ChunkModel, arcs, first_arcs
 
 
 @dataclass(frozen=True)
 class Trainer:
     """A model, how much its words are smoothed, and the relative fall of perplexity to stop at."""
 
-    model: Model
+    model: ChunkModel
     smoothing: float
     tolerance: float
 
