@@ -1,8 +1,35 @@
 """Hypothesis draws the same examples each time; ``--hypothesis-profile=explore`` draws new ones."""
 
+from pathlib import Path
+
+import pytest
 from hypothesis import HealthCheck, settings
+
+from dbpcfg.corpus.reading import read
+from dbpcfg.induction.finished import finished_run
+from tests.report.small import make_run, write_treebank
 
 _slow_is_fine = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("same", derandomize=True, **_slow_is_fine)
 settings.register_profile("explore", max_examples=2000, **_slow_is_fine)
 settings.load_profile("same")
+
+
+@pytest.fixture(scope="session")
+def run_path(tmp_path_factory) -> Path:
+    return make_run(tmp_path_factory.mktemp("runs") / "small")
+
+
+@pytest.fixture(scope="session")
+def treebank(tmp_path_factory) -> Path:
+    return write_treebank(tmp_path_factory.mktemp("gold") / "text.mrg")
+
+
+@pytest.fixture(scope="session")
+def run(run_path):
+    return finished_run(run_path)
+
+
+@pytest.fixture(scope="session")
+def gold(run, treebank):
+    return run.match_gold(read(treebank).sentences, str(treebank))

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-import dbpcfg.cli
+import dbpcfg.cli.demo
 import dbpcfg.demo
 from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.demo import CENTER, LEFT, RIGHT, branching_table, difference, pictures, run_demo
@@ -80,7 +80,7 @@ def test_boxes_are_drawn_where_the_output_can_hold_them(monkeypatch, encoding, p
     asked = []
     monkeypatch.setattr(dbpcfg.demo, "run_demo", lambda *_, **options: asked.append(options))
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding))
-    dbpcfg.cli.demo(seed=0, quiet=True)
+    dbpcfg.cli.demo.demo(seed=0, quiet=True)
     assert asked[0]["ascii"] is plain
 
 

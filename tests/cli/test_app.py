@@ -26,7 +26,7 @@ def test_help_imports_nothing_heavy():
     """What makes ``--help`` instant, without a stopwatch."""
     watch = (
         "import sys; sys.argv[1:] = ['--help']\n"
-        "from dbpcfg.cli import main\n"
+        "from dbpcfg.cli.app import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
         "heavy = {'numpy', 'numba', 'scipy', 'nltk'} & set(sys.modules)\n"

@@ -223,9 +223,9 @@ def test_trees_by_method_and_gold(tmp_path):
     assert trace[11].endswith("\t0\t")
     again = resume(tmp_path / "run")
     assert again.chains[0].scores == run.chains[0].scores
-    with pytest.raises(DbpcfgError, match="39 gold trees for 40 sentences"):
+    with pytest.raises(DbpcfgError, match="the treebank has 39 sentences, the run 40"):
         start(None, gold=TREES[1:])
-    with pytest.raises(DbpcfgError, match="gold tree 1 is not over the words of sentence 1"):
+    with pytest.raises(DbpcfgError, match=r"<gold>:1 is not sentence 1 of the run: word \d+ is"):
         start(None, gold=TREES[::-1])
 
 

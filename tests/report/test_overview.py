@@ -40,8 +40,9 @@ def test_many_files_are_named_by_their_folder(run, run_path):
         corpus["sources"] = [f"wsj/{n:02}/a.mrg" for n in range(9)]
         found = overview(run, run_path)
         assert found["sources"] == ["wsj"]
-        corpus["sources"] = ["a.cha", "b.cha"]
-        assert "speakers" in overview(run, run_path)["remark"]
+        corpus["sources"], corpus["speakers"] = ["a.cha", "b.cha"], ["MOT", "FAT"]
+        assert "--speaker MOT --speaker FAT" in overview(run, run_path)["command"]
+        del corpus["speakers"]
         corpus["sources"] = []
         assert "TEXT" in overview(run, run_path)["command"]
     finally:
