@@ -6,9 +6,6 @@ import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import numpy as np
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.files.atomic import is_temporary, written_whole
@@ -23,12 +20,9 @@ from dbpcfg.induction.configuration import (
 )
 from dbpcfg.induction.corpus import RunCorpus, load_corpus, save_corpus
 from dbpcfg.induction.gold import GoldSpans, load_gold, save_gold
+from dbpcfg.induction.run import Run
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.model.files import MODEL, SAMPLES, save_model, save_samples
-
-if TYPE_CHECKING:
-    pass
-from dbpcfg.induction.run import Run
 
 
 class RunDirectory:
@@ -113,7 +107,7 @@ class RunDirectory:
         """Write what the chains came to."""
         run = Run(self.configuration, self.corpus, chains)
         with writing(self.path):
-            _write(self.path / "chains.tsv", _summary(run))
+            _write(self.path / "chains.tsv", _chains(run))
             save_samples(run.best.grammars, self.path / SAMPLES)
             save_model(run.model, self.path / MODEL)
             _write(self.path / "trees.txt", (str(tree) for tree in run.trees()))
@@ -189,13 +183,11 @@ def _trace(chain: Chain, tokens: int) -> Iterator[str]:
         )
 
 
-def _summary(run: Run) -> Iterator[str]:
+def _chains(run: Run) -> Iterator[str]:
+    """A table with one row per chain."""
     yield "chain\titerations\tburn_in\tmean_log_likelihood\tsd\tbest_log_likelihood\tselected"
-    for chain in run.chains:
-        assert chain.best is not None
-        retained = chain.logs[chain.burn_in :] if chain.retained else chain.logs[-1:]
+    for one in run.summaries():
         yield (
-            f"{chain.settings.chain}\t{chain.iteration}\t{chain.burn_in}\t"
-            f"{chain.mean_log_likelihood!r}\t{float(np.std(retained))!r}\t"
-            f"{chain.best.log_likelihood!r}\t{int(chain is run.best)}"
+            f"{one.chain}\t{one.iterations}\t{one.burn_in}\t{one.mean_log_likelihood!r}\t"
+            f"{one.sd!r}\t{one.best_log_likelihood!r}\t{int(one.selected)}"
         )

@@ -24,11 +24,10 @@ from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.evaluation.goldtrees import Gold, match_gold
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.induction.chain import Chain, trees_of
-from dbpcfg.induction.configuration import (
-    Configuration,
-)
+from dbpcfg.induction.configuration import Configuration
 from dbpcfg.induction.convergence import Agreement, agreement
 from dbpcfg.induction.corpus import RunCorpus
+from dbpcfg.induction.summary import ChainSummary, summary_of
 from dbpcfg.model.decoding import Method
 from dbpcfg.model.learned import Words, unknown_mass
 from dbpcfg.model.model import Model
@@ -102,3 +101,8 @@ class Run:
     def agreement(self) -> Agreement:
         """Whether the chains agree, by their log-likelihoods after burn-in."""
         return agreement([c.logs[c.burn_in :] for c in self.chains if c.burn_in is not None])
+
+    def summaries(self) -> list[ChainSummary]:
+        """The length and the log-likelihoods of each chain, in a few numbers."""
+        tokens = len(self.corpus.forms.tokens)
+        return [summary_of(chain, tokens, chain is self.best) for chain in self.chains]

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from dbpcfg.induction.run import Run
 
 MOST_POINTS = 800
@@ -15,21 +13,19 @@ MOST_POINTS = 800
 
 def traces(run: Run) -> dict[str, Any]:
     """Every chain with its trace, thinned out evenly if it is long, and the verdict on all."""
-    tokens = len(run.corpus.forms.tokens)
     chains = []
-    for chain in run.chains:
-        assert chain.best is not None
+    for chain, summary in zip(run.chains, run.summaries(), strict=True):
         every = math.ceil(len(chain.logs) / MOST_POINTS)
         chains.append(
             {
-                "chain": chain.settings.chain,
-                "selected": chain is run.best,
-                "iterations": chain.iteration,
-                "burn_in": chain.burn_in,
-                "mean": chain.mean_log_likelihood,
-                "sd": float(np.std(chain.logs[chain.burn_in :])),
-                "per_token": chain.mean_log_likelihood / tokens,
-                "greatest": chain.best.log_likelihood,
+                "chain": summary.chain,
+                "selected": summary.selected,
+                "iterations": summary.iterations,
+                "burn_in": summary.burn_in,
+                "mean": summary.mean_log_likelihood,
+                "sd": summary.sd,
+                "per_token": summary.per_token,
+                "greatest": summary.best_log_likelihood,
                 "every": every,
                 "logs": [round(log, 2) for log in chain.logs[::every]],
             }
