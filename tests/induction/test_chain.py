@@ -192,7 +192,7 @@ def test_beta_is_sampled():
         ({"curriculum": -2}, "numbers of iterations, 0 or more"),
         ({"temperature": 0.5}, "temperature must be 1 or more, got 0.5"),
         ({"temperature": float("nan")}, "temperature must be 1 or more"),
-        ({"initial": "middle"}, "no way to start 'middle'"),
+        ({"initial": "middle"}, "initial must be prior, left or right, got 'middle'"),
         ({"seed": -1}, "seed must be a whole number from 0"),
         ({"depth": 0}, "depth bound must be at least 1"),
         ({"beta": float("nan")}, "beta must be a positive number"),

@@ -90,7 +90,7 @@ def test_log_likelihood_rises_from_the_prior():
 def test_what_cannot_be():
     with pytest.raises(DbpcfgError, match="needs a depth bound"):
         ChainSettings(categories=3, depth=None, parser="leftcorner")
-    with pytest.raises(DbpcfgError, match="no parser 'earley'"):
+    with pytest.raises(DbpcfgError, match="parser must be chart or leftcorner, got 'earley'"):
         ChainSettings(categories=3, depth=2, parser="earley")
     with pytest.raises(GrammarError, match="at least one category"):
         next(states(CORPUS, ChainSettings(categories=0, depth=2)))

@@ -62,7 +62,7 @@ def test_a_chain_in_single_precision():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"precision": "half"}, "no precision 'half'; choose double or single"),
+        ({"precision": "half"}, "precision must be double or single, got 'half'"),
         ({"precision": "single", "parser": "leftcorner"}, "only the chart has single precision"),
     ],
 )

@@ -40,3 +40,25 @@ def _fits(value: Any, hint: Any) -> bool:
     if origin is list:
         return isinstance(value, list) and all(_fits(item, parts[0]) for item in value)
     return type(value) in ((int, float) if hint is float else (hint,))
+
+
+def check_choice(name: str, value: str, choices: Sequence[str]) -> None:
+    """Raise an error if the value of an option is none of its choices.
+
+    Parameters
+    ----------
+    name
+        The option.
+    value
+        Its value.
+    choices
+        The possible values.
+
+    Raises
+    ------
+    DbpcfgError
+        If the value is none of them.
+    """
+    if value not in choices:
+        listed = f"{', '.join(choices[:-1])} or {choices[-1]}"
+        raise DbpcfgError(f"{name} must be {listed}, got {value!r}")

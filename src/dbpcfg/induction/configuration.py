@@ -5,13 +5,13 @@ from __future__ import annotations
 import tomllib
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.files.atomic import written_whole
 from dbpcfg.files.faults import reading
-from dbpcfg.files.validation import options_of, table_of
+from dbpcfg.files.validation import check_choice, options_of, table_of
 from dbpcfg.induction.chain import Trees
 from dbpcfg.induction.convergence import Schedule
 from dbpcfg.induction.settings import ChainSettings
@@ -39,8 +39,7 @@ class Configuration:
     def __post_init__(self) -> None:
         if self.chains < 1:
             raise DbpcfgError(f"there must be at least 1 chain, got {self.chains}")
-        if self.trees not in ("mbr", "best", "last"):
-            raise DbpcfgError(f"no way to choose trees {self.trees!r}; choose mbr, best or last")
+        check_choice("trees", self.trees, get_args(Trees))
         unsettled, counted = self.model.settled_from, self.schedule.latest_burn_in
         if unsettled > counted:
             raise DbpcfgError(

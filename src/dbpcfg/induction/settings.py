@@ -5,16 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from operator import index
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from dbpcfg.errors import DbpcfgError, GrammarError
+from dbpcfg.files.validation import check_choice
 from dbpcfg.grammar.bounding import check_depth
 from dbpcfg.grammar.pcfg import SMALLEST_BETA
 from dbpcfg.numerics.philox import stream
 from dbpcfg.parsing.chart.layout import Precision
 
+ParserName = Literal["chart", "leftcorner"]
+Initial = Literal["prior", "left", "right"]
+
+_CHOICES = {
+    "parser": get_args(ParserName),
+    "precision": get_args(Precision),
+    "initial": get_args(Initial),
+}
 _PLAIN: dict[str, Callable[[Any], float]] = {
     **dict.fromkeys(("categories", "seed", "chain"), index),
     **dict.fromkeys(("beta", "temperature"), float),
@@ -33,14 +42,14 @@ class ChainSettings:
     """β; where it starts, if it is sampled."""
     seed: int = 0
     chain: int = 0
-    parser: Literal["chart", "leftcorner"] = "chart"
+    parser: ParserName = "chart"
     precision: Precision = "double"
     """Of the chart's numbers: single is faster for many categories, and right to some 5 digits."""
     exact: bool = False
     """Whether the grammar's draw takes the bound's normaliser into account."""
     sample_beta: bool = False
     """Whether β is drawn in every iteration."""
-    initial: Literal["prior", "left", "right"] = "prior"
+    initial: Initial = "prior"
     """Where chains start: a grammar from the prior, or one counted from branching trees."""
     anneal: int = 0
     """Over so many iterations, trees are drawn from grammars that are first flattened."""
@@ -69,14 +78,10 @@ class ChainSettings:
         stream(self.seed, self.chain)  # refuses what cannot be a seed
         if self.restarts < 0 or self.restart_iterations < 1:
             raise DbpcfgError("restarts must be 0 or more, of at least 1 iteration each")
-        if self.parser not in ("chart", "leftcorner"):
-            raise DbpcfgError(f"there is no parser {self.parser!r}; choose chart or leftcorner")
-        if self.precision not in ("double", "single"):
-            raise DbpcfgError(f"no precision {self.precision!r}; choose double or single")
+        for name, choices in _CHOICES.items():
+            check_choice(name, getattr(self, name), choices)
         if self.parser == "leftcorner" and self.precision == "single":
             raise DbpcfgError("only the chart has single precision")
-        if self.initial not in ("prior", "left", "right"):
-            raise DbpcfgError(f"no way to start {self.initial!r}; choose prior, left or right")
         if self.parser == "leftcorner" and self.depth is None:
             raise DbpcfgError("the left-corner parser needs a depth bound; the chart does not")
         if self.anneal < 0 or self.curriculum < 0:

@@ -26,6 +26,7 @@ import numpy as np
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.corpus.text import MAX_WORDS
 from dbpcfg.errors import DbpcfgError, UnparsableError
+from dbpcfg.files.validation import check_choice
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.model.learned import LearnedGrammar, Words, words_of
 from dbpcfg.numerics.kernels import Ints
@@ -139,8 +140,7 @@ class Decoder:
         seed: int = 0,
         threads: int = 1,
     ) -> None:
-        if method not in get_args(Method):
-            raise DbpcfgError(f"no method {method!r}; choose {', '.join(get_args(Method))}")
+        check_choice("method", method, get_args(Method))
         if not 1 <= n <= MOST_TREES:
             raise DbpcfgError(f"a sentence can have 1 to {MOST_TREES:,} trees, not {n:,}")
         if n > 1 and method not in ("viterbi", "sample"):
