@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from dbpcfg.corpus.reading import read
-from dbpcfg.induction.finished import finished_run
+from dbpcfg.induction.directory import finished_run
 from tests.report.small import make_run, write_treebank
 
 _slow_is_fine = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}

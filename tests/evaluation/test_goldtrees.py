@@ -8,7 +8,7 @@ import pytest
 
 from dbpcfg.corpus.reading import read
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.induction.finished import finished_run
+from dbpcfg.induction.directory import finished_run
 from dbpcfg.induction.gold import gold_spans
 from dbpcfg.trees.tree import Tree
 from tests.report.small import TREES, make_run, write_treebank

@@ -7,8 +7,8 @@ import os
 import pytest
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.induction.directory import RunDirectory
-from dbpcfg.induction.finished import finished_run, times
+from dbpcfg.induction.directory import RunDirectory, finished_run
+from dbpcfg.induction.results import run_times
 from tests.report.small import make_run
 
 
@@ -44,7 +44,7 @@ def test_times_are_those_of_the_files(tmp_path):
     for name, date in (("config.toml", 1_000_000_000), ("chains.tsv", 1_000_000_090)):
         (tmp_path / name).touch()
         os.utime(tmp_path / name, (date, date))
-    assert times(tmp_path) == ("2001-09-09 01:46 UTC", "2001-09-09 01:48 UTC", 90)
+    assert run_times(tmp_path) == ("2001-09-09 01:46 UTC", "2001-09-09 01:48 UTC", 90)
     os.utime(tmp_path / "chains.tsv", (5, 5))
-    assert times(tmp_path) is None
-    assert times(tmp_path / "nothing") is None
+    assert run_times(tmp_path) is None
+    assert run_times(tmp_path / "nothing") is None

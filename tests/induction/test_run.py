@@ -18,8 +18,7 @@ from threadpoolctl import threadpool_info
 
 from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.induction import chains
-from dbpcfg.induction import induce as module
+from dbpcfg.induction import chains, execution
 from dbpcfg.induction.chain import Chain, advance
 from dbpcfg.induction.convergence import Schedule
 from dbpcfg.induction.directory import RunDirectory
@@ -428,16 +427,16 @@ def test_reports(tmp_path):
 def test_what_cannot_be():
     with pytest.raises(DbpcfgError, match="at least 1 thread, got 0"):
         start(None, threads=0)
-    with pytest.raises(DbpcfgError, match="no workers 'elves'; choose threads or processes"):
+    with pytest.raises(DbpcfgError, match="workers must be threads or processes, got 'elves'"):
         start(None, workers="elves")
-    with pytest.raises(DbpcfgError, match="no way to choose trees 'all'"):
+    with pytest.raises(DbpcfgError, match="trees must be mbr, best or last, got 'all'"):
         start(None, trees="all")
 
 
 @pytest.mark.slow
 def test_a_worker_that_dies(tmp_path, monkeypatch):
     path = tmp_path / "run"
-    monkeypatch.setattr(module, "leave_signals_to_parent", os.abort)
+    monkeypatch.setattr(execution, "leave_signals_to_parent", os.abort)
     with pytest.raises(DbpcfgError, match="a worker process has ended"):
         start(path, workers="processes")
     begin(tmp_path / "other", workers="processes")  # told to stop, that is no error

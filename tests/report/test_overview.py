@@ -7,7 +7,7 @@ import shlex
 import pytest
 
 from dbpcfg.corpus.preparation import Preparation
-from dbpcfg.induction.finished import finished_run
+from dbpcfg.induction.directory import finished_run
 from dbpcfg.report.overview import command, overview
 from tests.inprocess import InProcess
 from tests.report.small import make_run, write_treebank

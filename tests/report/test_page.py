@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dbpcfg.corpus.sentence import Sentence
-from dbpcfg.induction.finished import finished_run
+from dbpcfg.induction.directory import finished_run
 from dbpcfg.parsing.leftcorner.stores import store_states
 from dbpcfg.report.assemble import write_page
 from dbpcfg.report.collect import collect

@@ -8,7 +8,7 @@ import pytest
 
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.evaluation.evaluate import evaluate
-from dbpcfg.induction.finished import finished_run
+from dbpcfg.induction.directory import finished_run
 from dbpcfg.report.sweep import Row, is_grid, sweep_tables
 from tests.inprocess import InProcess
 from tests.report.small import TREES, make_run

@@ -49,7 +49,7 @@ def report(
 
     The file is complete in itself: open it from disk, send it to a colleague.
     """
-    from dbpcfg.induction.finished import finished_run
+    from dbpcfg.induction.directory import finished_run
     from dbpcfg.report.assemble import check_free, write_page
     from dbpcfg.report.collect import collect
     from dbpcfg.report.figures import check_folder, write_figures
@@ -86,7 +86,7 @@ def compare_runs(
 ) -> None:
     """Compare runs, such as those of a sweep over K and D: likelihood, agreement, scores."""
     from dbpcfg.files.table import render
-    from dbpcfg.induction.finished import finished_run
+    from dbpcfg.induction.directory import finished_run
     from dbpcfg.report.plotting import check_file
     from dbpcfg.report.sweep import Row, row_of, sweep_tables
     from dbpcfg.report.sweepfigure import write_sweep

@@ -22,11 +22,11 @@ from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction.chain import Chain, advance, new_chain
 from dbpcfg.induction.convergence import Schedule
+from dbpcfg.induction.execution import Execution
 from dbpcfg.induction.gold import GoldSpans
 from dbpcfg.induction.settings import ChainSettings
 
 BLOCK_SECONDS = 1.0
-CHECKPOINT_SECONDS = 30.0
 
 
 class ChainStore(Protocol):
@@ -56,17 +56,40 @@ def run_chains(
     schedule: Schedule,
     store: ChainStore,
     executor: Executor,
-    threads: int = 1,
+    execution: Execution,
     gold: GoldSpans | None = None,
-    checkpoint: float = CHECKPOINT_SECONDS,
-    report: Callable[[Chain], None] = lambda chain: None,
-    stopping: Callable[[], bool] = lambda: False,
 ) -> list[Chain]:
-    """Run chains until all are finished or ``stopping``; then all are saved.
+    """Run chains until all are finished or `Execution.stopping`; then all are saved.
 
-    ``threads`` are for each chain; ``report`` is told of a chain after each of its blocks. With
-    ``gold``, scores are logged with the chains. Chains are saved every ``checkpoint`` seconds.
+    Parameters
+    ----------
+    corpus
+        The sentences.
+    settings
+        Those of each chain.
+    schedule
+        How long chains run.
+    store
+        Where they are saved.
+    executor
+        What runs blocks of their iterations.
+    execution
+        Threads, checkpoints and callbacks.
+    gold
+        Gold spans to log F1 with.
+
+    Returns
+    -------
+    list of Chain
+        The chains in the order of ``settings``, as far as they have run.
+
+    Raises
+    ------
+    DbpcfgError
+        If a worker process has ended.
     """
+    stopping, report, checkpoint = execution.stopping, execution.report, execution.checkpoint
+    threads = execution.threads_per_chain(len(settings))
     chains = [store.load(one) or new_chain(corpus, one) for one in settings]
     saved = {n: time.monotonic() for n in range(len(chains))}
     running: dict[Future[Chain], int] = {}

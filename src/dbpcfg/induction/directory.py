@@ -1,14 +1,26 @@
-"""The directory of a run."""
+"""The directory of a run.
+
+====================  =========================================================================
+``config.toml``       everything needed to repeat it, versions and corpus digest included
+``corpus.npz``        the sentences, as written and as prepared
+``gold.npz``          gold spans, if scores are logged
+``chains/0/``         ``chain.npz``: the chain's whole state; ``trace.tsv``: its log-likelihoods
+``chains.tsv``        the summary of each chain, and which one was selected
+``model.npz``         the selected grammar, its words, its bound and how text is prepared for it
+``samples.npz``       other grammars of the same chain after burn-in
+``trees.txt``         one bracketed tree for each sentence, in order, in the words as written
+====================  =========================================================================
+
+Each file is written whole, so a run can be killed at any moment and resumed.
+"""
 
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.files.atomic import is_temporary, written_whole
 from dbpcfg.files.faults import writing
 from dbpcfg.induction.chain import Chain
 from dbpcfg.induction.checkpoint import load_chain, save_chain
@@ -20,15 +32,17 @@ from dbpcfg.induction.configuration import (
 )
 from dbpcfg.induction.corpus import RunCorpus, load_corpus, save_corpus
 from dbpcfg.induction.gold import GoldSpans, load_gold, save_gold
+from dbpcfg.induction.lock import locked
+from dbpcfg.induction.results import remove_results, write_trace
 from dbpcfg.induction.run import Run
 from dbpcfg.induction.settings import ChainSettings
-from dbpcfg.model.files import MODEL, SAMPLES, save_model, save_samples
+from dbpcfg.runtime.progress import Progress
 
 
 class RunDirectory:
-    """The directory of a run: where its chains are remembered (a ``Store``).
+    """The directory of a run; a ``ChainStore``.
 
-    To be had from ``create`` or ``open``, which keep other processes out of it meanwhile.
+    ``create`` and ``open`` keep other processes from running the same run at the same time.
     """
 
     def __init__(
@@ -53,20 +67,41 @@ class RunDirectory:
         gold: GoldSpans | None = None,
         overwrite: bool = False,
     ) -> Iterator[RunDirectory]:
-        """Make a new one; an existing one is refused, or what came of it is removed."""
+        """Make a new run.
+
+        Parameters
+        ----------
+        path
+            Its directory.
+        configuration, corpus, gold
+            Its content.
+        overwrite
+            Whether a run that is there is replaced.
+
+        Yields
+        ------
+        RunDirectory
+            The new run, locked meanwhile.
+
+        Raises
+        ------
+        DbpcfgError
+            If the directory is not empty, unless it is a run and ``overwrite`` is set; if it cannot
+            be written to.
+        """
         with writing(path):
             if path.exists() and (not path.is_dir() or any(path.glob("[!.]*"))):
                 if not overwrite:
                     raise DbpcfgError(
-                        f"{path} exists and is not empty; go on with it by `dbpcfg resume {path}`, "
+                        f"{path} exists and is not empty; resume it with `dbpcfg resume {path}`, "
                         "choose another --out, or replace it with --overwrite"
                     )
                 if not _is_run(path):
                     raise DbpcfgError(f"{path} is no run, so --overwrite does not touch it")
             path.mkdir(parents=True, exist_ok=True)
-        with _locked(path):
+        with locked(path):
             with writing(path):
-                _remove_results(path)
+                remove_results(path)
                 # First, so that from here on the directory is known for a run.
                 save_configuration(configuration, path / "config.toml")
                 save_corpus(corpus, path / "corpus.npz")
@@ -77,20 +112,41 @@ class RunDirectory:
     @classmethod
     @contextlib.contextmanager
     def open(cls, path: Path) -> Iterator[RunDirectory]:
-        """Find a run again, and check that its sentences are those it began with."""
+        """Open a run to resume it.
+
+        Parameters
+        ----------
+        path
+            Its directory.
+
+        Yields
+        ------
+        RunDirectory
+            The run, locked meanwhile.
+
+        Raises
+        ------
+        DbpcfgError
+            If it is no run, a file is damaged, or another process is running it.
+        """
         load_configuration(path / "config.toml")  # nothing is written where there is no run
-        with _locked(path):
-            configuration = load_configuration(path / "config.toml")
-            corpus = load_corpus(path / "corpus.npz")
-            if configuration.corpus.get("digest") != corpus.digest():
-                raise DbpcfgError(f"{path / 'corpus.npz'} is not the text that the run began with")
-            gold = None
-            if configuration.gold:
-                gold = load_gold(path / "gold.npz", corpus.forms.starts)
-            yield cls(path, configuration, corpus, gold)
+        with locked(path):
+            directory = cls._read(path)
+            if directory.configuration.gold:
+                directory.gold = load_gold(path / "gold.npz", directory.corpus.forms.starts)
+            yield directory
+
+    @classmethod
+    def _read(cls, path: Path) -> RunDirectory:
+        """The configuration and the sentences of a run, whoever holds its lock."""
+        configuration = load_configuration(path / "config.toml")
+        corpus = load_corpus(path / "corpus.npz")
+        if configuration.corpus.get("digest") != corpus.digest():
+            raise DbpcfgError(f"{path / 'corpus.npz'} is not the text that the run began with")
+        return cls(path, configuration, corpus)
 
     def load(self, settings: ChainSettings) -> Chain | None:
-        """The chain as it was last saved, if it was."""
+        """The chain with these settings as it was last saved; None if it never was."""
         path = self._chain(settings) / "chain.npz"
         return load_chain(path, self.corpus.forms, settings) if path.exists() else None
 
@@ -100,46 +156,51 @@ class RunDirectory:
         with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
             # The state last: a chain whose state says that it is finished has its whole trace.
-            _write(folder / "trace.tsv", _trace(chain, len(self.corpus.forms.tokens)))
+            write_trace(chain, len(self.corpus.forms.tokens), folder / "trace.tsv")
             save_chain(chain, self.corpus.forms, folder / "chain.npz")
-
-    def conclude(self, chains: list[Chain]) -> Run:
-        """Write what the chains came to."""
-        run = Run(self.configuration, self.corpus, chains)
-        with writing(self.path):
-            _write(self.path / "chains.tsv", _chains(run))
-            save_samples(run.best.grammars, self.path / SAMPLES)
-            save_model(run.model, self.path / MODEL)
-            _write(self.path / "trees.txt", (str(tree) for tree in run.trees()))
-        return run
 
     def _chain(self, settings: ChainSettings) -> Path:
         return self.path / "chains" / str(settings.chain)
 
 
-@contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Keep other processes from running the same run at the same time."""
-    try:
-        import fcntl
-    except ImportError:  # not on this system: do without
-        yield
-        return
-    with contextlib.ExitStack() as stack:
-        with writing(path):
-            file = stack.enter_context(open(path / ".lock", "w"))
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise DbpcfgError(f"{path} is being run by another process") from None
-        except OSError:  # not on this file system: do without
-            yield
-            return
-        with writing(path):  # what processes have left that were killed while they wrote
-            for left in [*path.glob(".*"), *path.glob("chains/*/.*")]:
-                if is_temporary(left.name):
-                    left.unlink()
-        yield
+def finished_run(path: Path, quiet: bool = True) -> Run:
+    """Read all of a finished run, without keeping other processes out of its directory.
+
+    Parameters
+    ----------
+    path
+        Its directory.
+    quiet
+        Whether no progress is shown on standard error.
+
+    Returns
+    -------
+    Run
+        The run.
+
+    Raises
+    ------
+    DbpcfgError
+        If it is no run, a file is damaged, or a chain is not finished.
+    """
+    if not path.is_dir():
+        what = "is a file" if path.exists() else "does not exist"
+        raise DbpcfgError(f"{path} {what}; give the directory that `dbpcfg induce --out` wrote")
+    directory = RunDirectory._read(path)
+    configuration = directory.configuration
+    chains: list[Chain] = []
+    with Progress("reading chains", configuration.chains, quiet) as progress:
+        for number in range(configuration.chains):
+            chain = directory.load(configuration.chain(number))
+            if chain is None or not chain.finished(configuration.schedule):
+                done = 0 if chain is None else chain.iteration
+                raise DbpcfgError(
+                    f"{path} is not finished: chain {number} of {configuration.chains} has done "
+                    f"{done:,} iterations; resume it with `dbpcfg resume {path}`"
+                )
+            chains.append(chain)
+            progress.update(number + 1)
+    return Run(configuration, directory.corpus, chains)
 
 
 def _is_run(path: Path) -> bool:
@@ -148,46 +209,3 @@ def _is_run(path: Path) -> bool:
         return f'"{FORMAT}"'.encode() in (path / "config.toml").read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         return False
-
-
-def _remove_results(path: Path) -> None:
-    """Remove what an earlier run wrote and nothing else: states first, or they would be resumed."""
-    chains = ("chains/*/chain.npz", "chains/*/trace.tsv")
-    for name in (*chains, "chains.tsv", MODEL, SAMPLES, "trees.txt", "gold.npz"):
-        for old in path.glob(name):
-            old.unlink()
-    for folder in path.glob("chains/*"):
-        with contextlib.suppress(OSError):  # not empty: someone else's
-            folder.rmdir()
-
-
-def _write(path: Path, lines: Iterator[str]) -> None:
-    with written_whole(path) as file:
-        for line in lines:
-            file.write(f"{line}{os.linesep}".encode())
-
-
-def _trace(chain: Chain, tokens: int) -> Iterator[str]:
-    """A table that a person can plot: one row an iteration."""
-    names = "iteration\tlog_likelihood\tper_token\tbeta\tdepth\ttemperature\tretained"
-    yield names + "\tf1_not_used_for_selection" * bool(chain.scores)
-    settings = chain.settings
-    for n, (log, beta) in enumerate(zip(chain.logs, chain.betas, strict=True)):
-        depth = settings.depth_at(n)
-        retained = int(chain.burn_in is not None and n >= chain.burn_in)
-        yield (
-            f"{n + 1}\t{log!r}\t{log / tokens!r}\t{beta!r}\t{'inf' if depth is None else depth}\t"
-            f"{settings.temperature_at(n)!r}\t{retained}"
-            + f"\t{chain.scores.get(n + 1, '')}"
-            * bool(chain.scores)
-        )
-
-
-def _chains(run: Run) -> Iterator[str]:
-    """A table with one row per chain."""
-    yield "chain\titerations\tburn_in\tmean_log_likelihood\tsd\tbest_log_likelihood\tselected"
-    for one in run.summaries():
-        yield (
-            f"{one.chain}\t{one.iterations}\t{one.burn_in}\t{one.mean_log_likelihood!r}\t"
-            f"{one.sd!r}\t{one.best_log_likelihood!r}\t{int(one.selected)}"
-        )

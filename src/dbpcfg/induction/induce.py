@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from dbpcfg.corpus.preparation import Preparation, Prepared, prepare
 from dbpcfg.corpus.reading import Corpus
@@ -16,20 +14,19 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.brackets import as_sentence
 from dbpcfg.evaluation.goldtrees import match_gold
 from dbpcfg.induction.chain import Chain, Trees
-from dbpcfg.induction.chains import CHECKPOINT_SECONDS, NoChainStore, run_chains
+from dbpcfg.induction.chains import ChainStore, NoChainStore, run_chains
 from dbpcfg.induction.configuration import Configuration, versions
 from dbpcfg.induction.convergence import Schedule
 from dbpcfg.induction.corpus import RunCorpus
 from dbpcfg.induction.directory import RunDirectory
+from dbpcfg.induction.execution import CHECKPOINT_SECONDS, Execution, Workers, never, no_report
 from dbpcfg.induction.gold import GoldSpans, gold_spans
+from dbpcfg.induction.results import write_results
 from dbpcfg.induction.run import Run
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.model.learned import Words, words_of
-from dbpcfg.runtime.processes import cores, leave_signals_to_parent
 from dbpcfg.runtime.threads import one_blas_thread
 from dbpcfg.trees.tree import Tree
-
-Workers = Literal["threads", "processes"]
 
 
 def induce(
@@ -49,8 +46,8 @@ def induce(
     checkpoint: float = CHECKPOINT_SECONDS,
     preparation: Preparation | None = None,
     schedule: Schedule | None = None,
-    report: Callable[[Chain], None] = lambda chain: None,
-    stopping: Callable[[], bool] = lambda: False,
+    report: Callable[[Chain], None] = no_report,
+    stopping: Callable[[], bool] = never,
     gold: Sequence[Sentence | Tree] | Corpus | None = None,
     gold_sources: Sequence[str] = (),
     **model: Any,
@@ -63,6 +60,7 @@ def induce(
     ``threads`` or ``workers``. ``gold`` trees, one for each sentence that is kept, only add scores
     to the chains' traces.
     """
+    execution = Execution(threads, workers, checkpoint, report, stopping)
     prepared = _prepared(corpus, preparation)
     learned_from = RunCorpus.of(prepared)
     configuration = Configuration(
@@ -78,20 +76,9 @@ def induce(
     spans = None if gold is None else _gold_spans(gold, learned_from, prepared)
     del prepared, corpus  # the run has the words, in a tenth of the memory
     if out is None:
-        done = _run(
-            configuration,
-            learned_from,
-            spans,
-            NoChainStore(),
-            threads,
-            workers,
-            checkpoint,
-            report,
-            stopping,
-        )
-        return Run(configuration, learned_from, done)
+        return _run(configuration, learned_from, spans, NoChainStore(), execution)
     with RunDirectory.create(Path(out), configuration, learned_from, spans, overwrite) as directory:
-        return _run_directory(directory, threads, workers, checkpoint, report, stopping)
+        return _run_directory(directory, execution)
 
 
 def resume(
@@ -100,65 +87,36 @@ def resume(
     threads: int | None = None,
     workers: Workers = "threads",
     checkpoint: float = CHECKPOINT_SECONDS,
-    report: Callable[[Chain], None] = lambda chain: None,
-    stopping: Callable[[], bool] = lambda: False,
+    report: Callable[[Chain], None] = no_report,
+    stopping: Callable[[], bool] = never,
 ) -> Run:
     """Go on with a run where it stopped, to the result that it would have had without stopping."""
+    execution = Execution(threads, workers, checkpoint, report, stopping)
     with RunDirectory.open(Path(path)) as directory:
-        return _run_directory(directory, threads, workers, checkpoint, report, stopping)
+        return _run_directory(directory, execution)
 
 
-def _run_directory(
-    directory: RunDirectory,
-    threads: int | None,
-    workers: Workers,
-    checkpoint: float,
-    report: Callable[[Chain], None],
-    stopping: Callable[[], bool],
-) -> Run:
-    chains = _run(
-        directory.configuration,
-        directory.corpus,
-        directory.gold,
-        directory,
-        threads,
-        workers,
-        checkpoint,
-        report,
-        stopping,
-    )
-    run = Run(directory.configuration, directory.corpus, chains)
-    return directory.conclude(chains) if run.finished else run
+def _run_directory(directory: RunDirectory, execution: Execution) -> Run:
+    run = _run(directory.configuration, directory.corpus, directory.gold, directory, execution)
+    if run.finished:
+        write_results(run, directory.path)
+    return run
 
 
 def _run(
     configuration: Configuration,
     corpus: RunCorpus,
     gold: GoldSpans | None,
-    store: RunDirectory | NoChainStore,
-    threads: int | None,
-    workers: Workers,
-    checkpoint: float,
-    report: Callable[[Chain], None],
-    stopping: Callable[[], bool],
-) -> list[Chain]:
-    threads = cores() if threads is None else threads
-    if threads < 1:
-        raise DbpcfgError(f"there must be at least 1 thread, got {threads}")
+    store: ChainStore,
+    execution: Execution,
+) -> Run:
+    settings = [configuration.chain(number) for number in range(configuration.chains)]
     # Around all chains: the limits of single calls, were they the only ones, would lift each other.
-    with one_blas_thread(), _executor(workers, min(threads, configuration.chains)) as executor:
-        return run_chains(
-            corpus.forms,
-            [configuration.chain(number) for number in range(configuration.chains)],
-            configuration.schedule,
-            store,
-            executor,
-            max(1, threads // configuration.chains),
-            gold,
-            checkpoint,
-            report,
-            stopping,
+    with one_blas_thread(), execution.executor(len(settings)) as executor:
+        chains = run_chains(
+            corpus.forms, settings, configuration.schedule, store, executor, execution, gold
         )
+    return Run(configuration, corpus, chains)
 
 
 def _prepared(
@@ -199,13 +157,3 @@ def _gold_spans(
     rule = prepared.preparation.punctuation
     found = match_gold(list(corpus.words), treebank, "the treebank", rule)
     return gold_spans(found.trees, corpus.punctuation)
-
-
-def _executor(workers: Workers, number: int) -> Executor:
-    if workers == "threads":
-        return ThreadPoolExecutor(number)
-    if workers == "processes":
-        return ProcessPoolExecutor(
-            number, get_context("spawn"), initializer=leave_signals_to_parent
-        )
-    raise DbpcfgError(f"no workers {workers!r}; choose threads or processes")

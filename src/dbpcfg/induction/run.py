@@ -1,18 +1,4 @@
-"""A run: its directory, and what came of it.
-
-====================  =========================================================================
-``config.toml``       everything needed to repeat it, versions and corpus digest included
-``corpus.npz``        the sentences, as written and as prepared
-``gold.npz``          gold spans, if scores are logged
-``chains/0/``         ``chain.npz``: the chain's whole state; ``trace.tsv``: its log-likelihoods
-``chains.tsv``        what each chain came to, and which one was chosen
-``model.npz``         the chosen grammar, its words, its bound and how text is prepared for it
-``samples.npz``       other grammars of the same chain after burn-in
-``trees.txt``         one bracketed tree for each sentence, in order, in the words as written
-====================  =========================================================================
-
-Each file is written whole, so a run can be killed at any moment and resumed.
-"""
+"""A run in memory: its settings, its corpus and its chains."""
 
 from __future__ import annotations
 

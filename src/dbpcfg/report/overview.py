@@ -10,7 +10,7 @@ from typing import Any
 
 from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.induction.configuration import Configuration
-from dbpcfg.induction.finished import times
+from dbpcfg.induction.results import run_times
 from dbpcfg.induction.run import Run
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.version import __version__
@@ -26,7 +26,7 @@ def overview(run: Run, path: Path) -> dict[str, Any]:
     """What the page says first."""
     configuration = run.configuration
     settings, corpus = configuration.model, configuration.corpus
-    when = times(path)
+    when = run_times(path)
     return {
         "name": path.resolve().name,
         "sources": _sources(configuration),

@@ -1,0 +1,65 @@
+"""How a run is computed. Its result does not depend on any of this."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from typing import Literal, get_args
+
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.files.validation import check_choice
+from dbpcfg.induction.chain import Chain
+from dbpcfg.runtime.processes import cores, leave_signals_to_parent
+
+Workers = Literal["threads", "processes"]
+
+CHECKPOINT_SECONDS = 30.0
+
+
+def no_report(chain: Chain) -> None:
+    """Report nothing."""
+
+
+def never() -> bool:
+    """Do not stop."""
+    return False
+
+
+@dataclass(frozen=True)
+class Execution:
+    """Threads, workers and checkpoints of a run, and its callbacks."""
+
+    threads: int | None = None
+    """For all chains together; None for as many as there are processors."""
+    workers: Workers = "threads"
+    """What runs chains side by side."""
+    checkpoint: float = CHECKPOINT_SECONDS
+    """Seconds between two checkpoints of a chain."""
+    report: Callable[[Chain], None] = no_report
+    """Called with a chain after each block of its iterations."""
+    stopping: Callable[[], bool] = never
+    """Whether the run should stop at the end of the current block."""
+
+    def __post_init__(self) -> None:
+        check_choice("workers", self.workers, get_args(Workers))
+        if self.threads is not None and self.threads < 1:
+            raise DbpcfgError(f"there must be at least 1 thread, got {self.threads}")
+
+    def threads_per_chain(self, chains: int) -> int:
+        """How many threads each of a number of chains has."""
+        return max(1, self._threads // chains)
+
+    def executor(self, chains: int) -> Executor:
+        """Start the workers for a number of chains."""
+        workers = min(self._threads, chains)
+        if self.workers == "threads":
+            return ThreadPoolExecutor(workers)
+        return ProcessPoolExecutor(
+            workers, get_context("spawn"), initializer=leave_signals_to_parent
+        )
+
+    @property
+    def _threads(self) -> int:
+        return cores() if self.threads is None else self.threads

@@ -1,0 +1,105 @@
+"""Files of a run that people and other commands read: traces, summary, model and trees."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from dbpcfg.files.atomic import written_whole
+from dbpcfg.files.faults import writing
+from dbpcfg.induction.chain import Chain
+from dbpcfg.induction.run import Run
+from dbpcfg.induction.summary import ChainSummary
+from dbpcfg.model.files import MODEL, SAMPLES, save_model, save_samples
+
+
+def write_results(run: Run, path: Path) -> None:
+    """Write the summary of the chains, the model and the trees of a finished run.
+
+    Parameters
+    ----------
+    run
+        The run.
+    path
+        Its directory.
+    """
+    with writing(path):
+        _write(_summary_lines(run.summaries()), path / "chains.tsv")
+        save_samples(run.best.grammars, path / SAMPLES)
+        save_model(run.model, path / MODEL)
+        _write(map(str, run.trees()), path / "trees.txt")
+
+
+def write_trace(chain: Chain, tokens: int, path: Path) -> None:
+    """Write a table that a person can plot: one row per iteration.
+
+    Parameters
+    ----------
+    chain
+        The chain.
+    tokens
+        The number of tokens in its corpus.
+    path
+        The file.
+    """
+    _write(_trace_lines(chain, tokens), path)
+
+
+def remove_results(path: Path) -> None:
+    """Remove what an earlier run wrote and nothing else: states first, or they would be resumed."""
+    chains = ("chains/*/chain.npz", "chains/*/trace.tsv")
+    for name in (*chains, "chains.tsv", MODEL, SAMPLES, "trees.txt", "gold.npz"):
+        for old in path.glob(name):
+            old.unlink()
+    for folder in path.glob("chains/*"):
+        with contextlib.suppress(OSError):  # not empty: someone else's
+            folder.rmdir()
+
+
+def run_times(path: Path) -> tuple[str, str, float] | None:
+    """When a run began and ended, by the dates of its files, and the seconds between.
+
+    None where the dates cannot be those of the run, as after copying without them.
+    """
+    try:
+        begun = (path / "config.toml").stat().st_mtime
+        ended = (path / "chains.tsv").stat().st_mtime
+    except OSError:
+        return None
+    if ended <= begun:
+        return None
+    names = [datetime.fromtimestamp(t, UTC).strftime("%Y-%m-%d %H:%M UTC") for t in (begun, ended)]
+    return names[0], names[1], ended - begun
+
+
+def _write(lines: Iterable[str], path: Path) -> None:
+    with written_whole(path) as file:
+        for line in lines:
+            file.write(f"{line}{os.linesep}".encode())
+
+
+def _trace_lines(chain: Chain, tokens: int) -> Iterator[str]:
+    names = "iteration\tlog_likelihood\tper_token\tbeta\tdepth\ttemperature\tretained"
+    yield names + "\tf1_not_used_for_selection" * bool(chain.scores)
+    settings = chain.settings
+    for n, (log, beta) in enumerate(zip(chain.logs, chain.betas, strict=True)):
+        depth = settings.depth_at(n)
+        retained = int(chain.burn_in is not None and n >= chain.burn_in)
+        yield (
+            f"{n + 1}\t{log!r}\t{log / tokens!r}\t{beta!r}\t{'inf' if depth is None else depth}\t"
+            f"{settings.temperature_at(n)!r}\t{retained}"
+            + f"\t{chain.scores.get(n + 1, '')}"
+            * bool(chain.scores)
+        )
+
+
+def _summary_lines(summaries: Iterable[ChainSummary]) -> Iterator[str]:
+    yield "chain\titerations\tburn_in\tmean_log_likelihood\tsd\tbest_log_likelihood\tselected"
+    for one in summaries:
+        yield (
+            f"{one.chain}\t{one.iterations}\t{one.burn_in}\t{one.mean_log_likelihood!r}\t"
+            f"{one.sd!r}\t{one.best_log_likelihood!r}\t{int(one.selected)}"
+        )
