@@ -28,7 +28,8 @@ from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.corpus.preparation import Preparation, prepare
 from dbpcfg.corpus.reading import read
 from dbpcfg.files.table import Column, Table
-from dbpcfg.induction.gibbs import State, start, step
+from dbpcfg.induction.gibbs import State, step
+from dbpcfg.induction.initial import initial_state
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.model.decoding import Decoder, in_batches
 from dbpcfg.model.model import Model
@@ -93,7 +94,7 @@ def random_text(sentences: int, lengths: tuple[int, int]) -> Encoded:
 
 def warm(text: Encoded, settings: ChainSettings, iterations: int = 2) -> State:
     """A chain that has left the prior."""
-    state = start(text, settings)
+    state = initial_state(text, settings)
     for _ in range(iterations):
         state = step(state, text, settings)
     return state
@@ -270,7 +271,7 @@ def memory(_: Encoded) -> Table:
         script = (
             "import sys; sys.path.insert(0, 'benchmarks'); import speed\n"
             f"text = {make}; settings = speed.ChainSettings({K}, {D})\n"
-            "speed.step(speed.start(text, settings), text, settings)\n"
+            "speed.step(speed.initial_state(text, settings), text, settings)\n"
             "print(next(line for line in open('/proc/self/status') if line.startswith('VmHWM')))"
         )
         found = subprocess.run(

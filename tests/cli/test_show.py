@@ -17,10 +17,10 @@ from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.evaluation.alignment import has_letter_or_digit
 from dbpcfg.grammar.exchange.formats import write
-from dbpcfg.model.categories import profile
+from dbpcfg.model.grammar_profile import profile
 from dbpcfg.model.model import Model
-from dbpcfg.model.presentation import as_text
 from dbpcfg.model.probabilities import probabilities
+from dbpcfg.model.profile_formats import as_text
 from dbpcfg.trees.brackets import read_trees
 from dbpcfg.trees.terminal import draw
 from dbpcfg.trees.tree import Tree

@@ -16,7 +16,7 @@ import dbpcfg
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.grammar.exchange.formats import write
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.model.measures import Row
+from dbpcfg.model.measures import WordMeasures
 from dbpcfg.model.model import Model
 from tests.command import COMMAND, refused
 from tests.command import dbpcfg as run
@@ -57,7 +57,7 @@ def rows_of(*arguments: object, **options) -> list[dict[str, str]]:
 
 def test_a_row_for_each_word_and_each_end(files):
     rows = rows_of(files / "model.npz", files / "text.txt")
-    assert tuple(rows[0]) == Row._fields
+    assert tuple(rows[0]) == WordMeasures._fields
     assert [row["word"] for row in rows] == [
         *("The", "dog", "barked", ".", "</s>"),
         *("the", "zebra", "'s", '"', "barked", "</s>"),
@@ -95,7 +95,7 @@ def test_standard_input_with_and_without_a_dash(files):
 def test_no_sentences_are_a_table_without_rows(files):
     done = run("surprisal", files / "model.npz", input="\n\n")
     assert done.returncode == 0
-    assert done.stdout == "\t".join(Row._fields) + "\n"
+    assert done.stdout == "\t".join(WordMeasures._fields) + "\n"
     assert "0 words" in done.stderr
 
 

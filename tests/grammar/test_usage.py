@@ -12,7 +12,7 @@ from dbpcfg.grammar.bounding import containment, termination
 from dbpcfg.grammar.derivation import generate
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.grammar.usage import expected_depths, expected_use
-from dbpcfg.model.categories import profile
+from dbpcfg.model.grammar_profile import profile
 from dbpcfg.model.model import Model
 from dbpcfg.numerics.philox import Purpose, stream
 from tests.parsing.finite import embedding_grammar, finite_grammar

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,8 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.induction.chain import Chain, advance, new_chain
 from dbpcfg.induction.convergence import Schedule
+from dbpcfg.induction.gibbs import State, step
+from dbpcfg.induction.initial import initial_state
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.model.files import save_model
 from dbpcfg.model.model import Model
@@ -28,6 +30,14 @@ def run(iterations: int | Schedule, **settings) -> Chain:
     schedule = iterations if isinstance(iterations, Schedule) else Schedule(iterations)
     settings = {"categories": 3, **settings}
     return advance(new_chain(CORPUS, ChainSettings(**settings)), CORPUS, schedule, float("inf"))
+
+
+def states(corpus: Encoded, settings: ChainSettings, threads: int = 1) -> Iterator[State]:
+    """The states of a chain after its first iteration, its second, and so on."""
+    state = initial_state(corpus, settings)
+    while True:
+        state = step(state, corpus, settings, threads)
+        yield state
 
 
 def grammar_bits(grammar: Grammar) -> tuple[bytes, bytes]:

@@ -12,14 +12,15 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.pcfg import draw_from_prior
 from dbpcfg.induction.chain import Chain, Sample, advance, new_chain, trees_of
 from dbpcfg.induction.convergence import Schedule, levelled_off
-from dbpcfg.induction.gibbs import flattened, start, states
+from dbpcfg.induction.gibbs import flattened
 from dbpcfg.induction.gold import gold_spans
+from dbpcfg.induction.initial import initial_state
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.parsing import spans
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.parsing.leftcorner.stores import memory_depth
-from tests.induction.small import CORPUS, TREES, chain_bits, grammar_bits, run
+from tests.induction.small import CORPUS, TREES, chain_bits, grammar_bits, run, states
 
 
 def log_likelihood(sample: Sample, depth: int | None = 2) -> float:
@@ -112,7 +113,7 @@ def test_restarts_go_on_from_the_best():
     best = int(np.argmax(chain.logs[:12]))
     assert chain.logs[12] == chain.logs[best]
     assert best != 11  # or going on from the last one would be the same
-    assert chain.settings.settled_from == 12
+    assert chain.settings.preliminary_iterations == 12
     assert chain.best.log_likelihood == max(chain.logs[15:])
 
 
@@ -124,7 +125,7 @@ def test_no_restarts_is_one_chain():
 @pytest.mark.parametrize("initial", ["left", "right"])
 def test_starting_from_branching_trees(initial):
     chain = run(4, initial=initial, restarts=1, restart_iterations=2)
-    first = start(CORPUS, chain.settings).grammar
+    first = initial_state(CORPUS, chain.settings).grammar
     expected = log_likelihood(Sample(0, 0, first, chain.last.nodes))
     assert chain.logs[0] == pytest.approx(expected, rel=1e-12)
     assert chain.logs[0] > run(1).logs[0]  # nearer to the text than a grammar from the prior
@@ -137,10 +138,10 @@ def test_schedules_of_depth_and_temperature():
     assert temperatures[0] == 8
     assert temperatures[3] == pytest.approx(8**0.5)
     assert temperatures[6:] == [1, 1]
-    assert settings.settled_from == 8
+    assert settings.preliminary_iterations == 8
     assert ChainSettings(depth=None, curriculum=4).depth_at(0) is None
-    assert ChainSettings(anneal=5, restarts=2, restart_iterations=3).settled_from == 6
-    assert ChainSettings().settled_from == 0
+    assert ChainSettings(anneal=5, restarts=2, restart_iterations=3).preliminary_iterations == 6
+    assert ChainSettings().preliminary_iterations == 0
 
 
 def test_depth_grows():
@@ -239,7 +240,7 @@ def test_a_corpus_whose_spans_are_too_many(monkeypatch):
     counted = run(40)
     expected = trees_of(counted, CORPUS, "mbr")
     monkeypatch.setattr(spans, "MOST_BYTES", 1000)
-    monkeypatch.setattr(chain_module, "TOGETHER", 7)
+    monkeypatch.setattr(chain_module, "BATCH", 7)
     chain = run(40)
     assert chain.spans.counts.size == 0
     assert chain.logs == counted.logs

@@ -35,9 +35,14 @@ def test_levelled_off(trace, flat):
     assert levelled_off(trace, 20) is flat
 
 
-def burn_in(schedule: Schedule, logs: list[float], settled_from: int = 0) -> int | None:
+def burn_in(schedule: Schedule, logs: list[float], preliminary: int = 0) -> int | None:
     return next(
-        (n for n in range(len(logs)) if schedule.converged(logs[:n], logs[settled_from:n])), None
+        (
+            n
+            for n in range(len(logs))
+            if schedule.converged(logs[:n], logs[preliminary_iterations:n])
+        ),
+        None,
     )
 
 
@@ -55,7 +60,7 @@ def test_the_papers_rule():
     assert 80 < late < 110
     assert burn_in(schedule, rising(300, 300)) == 185  # gives up waiting: most − after
     # What was before restarts, annealing and curriculum were over does not count as a plateau.
-    assert burn_in(schedule, rising(100, 0), settled_from=40) == 60
+    assert burn_in(schedule, rising(100, 0), preliminary_iterations=40) == 60
     assert not schedule.finished(1000, None)
     assert not schedule.finished(44, 30)
     assert schedule.finished(45, 30)

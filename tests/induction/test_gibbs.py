@@ -11,10 +11,12 @@ from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.errors import DbpcfgError, GrammarError
 from dbpcfg.grammar.pcfg import draw_grammar
-from dbpcfg.induction.gibbs import State, parser_for, start, states, step
+from dbpcfg.induction.gibbs import State, parser_for, step
+from dbpcfg.induction.initial import initial_state
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.parsing.leftcorner.stores import memory_depth
+from tests.induction.small import states
 
 CORPUS = Encoded.from_sentences(tree.words() for tree in synthetic_trees("center", sentences=60))
 
@@ -68,7 +70,7 @@ def test_seeds_and_chains_go_their_own_ways():
 
 def test_the_step_is_its_three_parts():
     settings = ChainSettings(categories=3, depth=1, seed=4)
-    first = start(CORPUS, settings)
+    first = initial_state(CORPUS, settings)
     after = step(first, CORPUS, settings)
     parser = parser_for(first.grammar, settings.depth, settings)
     assert after.log_likelihood == pytest.approx(parser.log_probabilities(CORPUS).sum())

@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.induction.gibbs import states
 from dbpcfg.induction.settings import ChainSettings
+from tests.induction.small import states
 
 K, W, BETA = 2, 2, 0.7
 SENTENCES = ["ab", "a", "abb", "ba", "aab", "b", "ab", "abab"]

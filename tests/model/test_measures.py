@@ -18,7 +18,7 @@ from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError, GrammarError
 from dbpcfg.files.tsv import cell, line
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.model.measures import END, Row, as_table, measure, write_tsv
+from dbpcfg.model.measures import END, WordMeasures, as_table, measure, write_tsv
 from dbpcfg.model.model import Model
 from dbpcfg.parsing.chart.parser import ChartParser
 from tests.strategies import random_grammar
@@ -66,7 +66,7 @@ def test_words_as_written_forms_and_where_they_stand(model):
 
 @pytest.mark.parametrize("depth", [None, 1, 3])
 def test_surprisals_sum_to_the_sentence_in_bits(model, depth):
-    chart = ChartParser(model.open_grammar, depth or 2)
+    chart = ChartParser(model.grammar_with_unknown, depth or 2)
     logs = chart.log_probabilities(model.encode([s.words for s in SENTENCES]))
     for rows, log_p in zip(measure(model, SENTENCES, depth=depth), logs, strict=True):
         bits = -log_p / math.log(2)
@@ -200,7 +200,7 @@ def test_what_is_no_sentence(model):
     assert list(measure(model, [])) == []
 
 
-def table(rows: list[Row]) -> str:
+def table(rows: list[WordMeasures]) -> str:
     file = io.StringIO()
     write_tsv(rows, file)
     return file.getvalue()
@@ -256,7 +256,7 @@ def test_pandas_reads_the_table(model):
         io.StringIO(table(rows)), sep="\t", keep_default_na=False, na_values=[""]
     )
     assert careful.word.tolist() == [*NASTY, END]
-    assert pandas.DataFrame(as_table(rows)).shape == (len(rows), len(Row._fields))
+    assert pandas.DataFrame(as_table(rows)).shape == (len(rows), len(WordMeasures._fields))
 
 
 def test_numbers_as_other_programs_write_them():
@@ -274,7 +274,7 @@ def test_numbers_as_other_programs_write_them():
 def test_columns(model):
     rows = [row for rows in measure(model, SENTENCES) for row in rows]
     columns = as_table(rows)
-    assert tuple(columns) == Row._fields
+    assert tuple(columns) == WordMeasures._fields
     assert columns["word"][:3] == ["The", "dog", "barked"]
     assert all(len(column) == len(rows) for column in columns.values())
     assert as_table([])["word"] == []

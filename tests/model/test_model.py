@@ -28,7 +28,7 @@ def over(*words: str) -> Grammar:
 
 def test_open_grammar_makes_room():
     model = Model(over("a", "b"), 2, unknown=[0.25, 0.0])
-    G, opened = model.grammar, model.open_grammar
+    G, opened = model.grammar, model.grammar_with_unknown
     assert opened.vocabulary.words == ("a", "b", UNKNOWN)
     np.testing.assert_allclose(opened.lexical[:, 2], [0.25, 0.0])
     np.testing.assert_allclose(opened.lexical[0, :2], 0.75 * G.lexical[0])
@@ -38,7 +38,7 @@ def test_open_grammar_makes_room():
 
 def test_without_unknown_words_the_grammar_is_as_it_was():
     model = Model(over("a", "b"), 2)
-    assert model.open_grammar is model.grammar
+    assert model.grammar_with_unknown is model.grammar
     with pytest.raises(UnparsableError, match="'c' is not one of the grammar's 2 words"):
         model.encode([["a", "c"]])
 

@@ -18,7 +18,7 @@ from dbpcfg.grammar.bounding import containment
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.model import decoding as parsing
 from dbpcfg.model.model import Model
-from dbpcfg.model.probabilities import SentenceProbability, probabilities, probability_table, sums
+from dbpcfg.model.probabilities import SentenceProbability, probabilities, probability_table, totals
 from tests.oracle import truth
 from tests.strategies import random_grammar
 
@@ -64,9 +64,9 @@ def test_probability_is_a_distribution_over_sentences_and_unknown_words():
     text = [[a, b] for a in ("w0", "w1", "new") for b in ("w0", "w1", "newer")]
     total = sum(math.exp(one.log_probability) for one in probabilities(model, text))
     mass = sum(
-        true_probability(model.open_grammar, [a, b], 2)
-        for a in model.open_grammar.vocabulary.words
-        for b in model.open_grammar.vocabulary.words
+        true_probability(model.grammar_with_unknown, [a, b], 2)
+        for a in model.grammar_with_unknown.vocabulary.words
+        for b in model.grammar_with_unknown.vocabulary.words
     )
     assert total == pytest.approx(mass, rel=1e-10)
     assert sum(one.unknown for one in probabilities(model, text)) == 6
@@ -84,7 +84,7 @@ def test_words_that_are_classes_or_unknown():
 
 
 def test_sums_and_their_table():
-    everything, possible = sums(
+    everything, possible = totals(
         [
             SentenceProbability(-3.0, 2, 0, 1),
             SentenceProbability(-math.inf, 3, 2, 0),
@@ -114,7 +114,7 @@ def test_sums_and_their_table():
 @settings(max_examples=30)
 @given(st.lists(st.tuples(st.floats(-5000, 0), st.integers(1, 30)), min_size=1, max_size=8))
 def test_perplexity_is_bits_in_other_words(items):
-    whole, _ = sums(SentenceProbability(log, tokens, 0, 0) for log, tokens in items)
+    whole, _ = totals(SentenceProbability(log, tokens, 0, 0) for log, tokens in items)
     assert math.log2(whole.perplexity) == pytest.approx(whole.bits_per_word, abs=1e-9) or (
         whole.perplexity == math.inf
     )
@@ -122,7 +122,7 @@ def test_perplexity_is_bits_in_other_words(items):
 
 
 def test_no_text_has_no_perplexity():
-    whole, _ = sums([])
+    whole, _ = totals([])
     assert math.isnan(whole.perplexity)
     assert math.isnan(whole.bits_per_word)
 

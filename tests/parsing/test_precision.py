@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.pcfg import draw_from_prior
-from dbpcfg.induction.gibbs import states
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.parsing.chart.parser import ChartParser
+from tests.induction.small import states
 
 TOLERANCE = 1e-5
 

@@ -134,6 +134,6 @@ def _remark(decoder: Decoder, first: str) -> str:
     number = decoder.flat
     who = "1 sentence has" if number == 1 else f"{number:,} sentences have"
     remark = f"{who} probability zero, or over {MAX_WORDS:,} words, and a flat tree; first {first}"
-    if UNKNOWN in decoder.model.open_grammar.vocabulary.index:
+    if UNKNOWN in decoder.model.grammar_with_unknown.vocabulary.index:
         return remark
     return f"{remark}; are words unknown? --unknown 0.000001 makes room for them"

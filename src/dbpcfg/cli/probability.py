@@ -57,7 +57,7 @@ def probability(
     compare only models that see the same words.
     """
     from dbpcfg.files.table import render
-    from dbpcfg.model.probabilities import probabilities, probability_table, sums
+    from dbpcfg.model.probabilities import probabilities, probability_table, totals
     from dbpcfg.runtime.processes import cores
     from dbpcfg.runtime.progress import Progress
 
@@ -77,7 +77,7 @@ def probability(
     if each:
         _write_rows(found, seen)
         return
-    everything, possible = sums(found)
+    everything, possible = totals(found)
     if not everything.sentences:
         raise DbpcfgError("there is no sentence in this text")
     grammars = len(model.samples) if chain else 1

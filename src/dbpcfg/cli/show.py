@@ -48,8 +48,8 @@ def show(
     from dataclasses import replace
 
     from dbpcfg.files.table import render
-    from dbpcfg.model.categories import profile
-    from dbpcfg.model.presentation import TOP, as_json, as_tables, as_text
+    from dbpcfg.model.grammar_profile import profile
+    from dbpcfg.model.profile_formats import TOP, as_json, as_tables, as_text
     from dbpcfg.trees.terminal import BOX_CHARACTERS
 
     model = open_model(run, depth)

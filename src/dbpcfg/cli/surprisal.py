@@ -22,7 +22,7 @@ from dbpcfg.cli.model_options import (
 from dbpcfg.cli.options import ExcludeSpeakers, InputFormat, Quiet, Speakers, Threads
 
 if TYPE_CHECKING:
-    from dbpcfg.model.measures import Row
+    from dbpcfg.model.measures import WordMeasures
 
 
 def surprisal(
@@ -52,12 +52,12 @@ def surprisal(
     The table is tab-separated, with a header; docs/surprisal.md defines every column. Each
     sentence has a last row for its end, </s>: its surprisals sum to -log2 P(sentence).
     """
-    from dbpcfg.model.measures import follow, follower, write_tsv
+    from dbpcfg.model.measures import incremental_parser, measure_with, write_tsv
     from dbpcfg.runtime.processes import cores
     from dbpcfg.runtime.progress import Progress
 
     model = open_model(run, depth, unknown)
-    parser = follower(model, beam=beam)
+    parser = incremental_parser(model, beam=beam)
     if beam is None and parser.beam and not quiet:
         typer.echo(
             f"{parser.stores:,} states of memory are possible: keeping the {parser.beam:,} most "
@@ -70,7 +70,7 @@ def surprisal(
     terminal.write_utf8()
     remarks = Remarks()
     with Progress("sentences", None, quiet or sys.stdout.isatty()) as progress:
-        for rows in follow(parser, model, sentences, threads=threads):
+        for rows in measure_with(parser, model, sentences, threads=threads):
             write_tsv(rows[:-1] if no_end else rows, sys.stdout, header=not remarks.words)
             sys.stdout.flush()
             remarks.note(rows)
@@ -90,13 +90,13 @@ class Remarks:
     classes: int = 0
     unknown: int = 0
     lost: float = 0.0
-    worst: Row | None = None
+    worst: WordMeasures | None = None
     impossible: int = 0
-    first_impossible: Row | None = None
+    first_impossible: WordMeasures | None = None
     fallen: int = 0
-    first_fallen: Row | None = None
+    first_fallen: WordMeasures | None = None
 
-    def note(self, rows: list[Row]) -> None:
+    def note(self, rows: list[WordMeasures]) -> None:
         """Take note of a sentence, its end included."""
         self.words += len(rows) - 1
         self.classes += sum(row.kind == "class" for row in rows)
@@ -142,5 +142,5 @@ def _sentences(number: int) -> str:
     return "1 sentence has" if number == 1 else f"{number:,} sentences have"
 
 
-def _place(row: Row) -> str:
+def _place(row: WordMeasures) -> str:
     return f"{row.source}:{row.line}, token {row.token}, {row.word!r}"

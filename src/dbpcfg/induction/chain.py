@@ -11,20 +11,21 @@ import numpy as np
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.induction.convergence import Schedule
-from dbpcfg.induction.gibbs import State, start, step
+from dbpcfg.induction.gibbs import State, step
 from dbpcfg.induction.gold import LOG_EVERY, GoldSpans
+from dbpcfg.induction.initial import initial_state
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.numerics.kernels import Ints
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.parsing.spans import SpanCounts, least_risk
 
-Trees = Literal["mbr", "best", "last"]
+TreeChoice = Literal["mbr", "best", "last"]
 
 GRAMMARS_KEPT = 8
 """The most grammars of a chain that are kept to parse other text with."""
 
-TOGETHER = 1000
+BATCH = 1000
 """Sentences that are decoded together where spans are not counted."""
 
 
@@ -82,7 +83,7 @@ class Chain:
 
 def new_chain(corpus: Encoded, settings: ChainSettings) -> Chain:
     """A chain before its first iteration."""
-    return Chain(settings, start(corpus, settings), SpanCounts(corpus, settings.categories))
+    return Chain(settings, initial_state(corpus, settings), SpanCounts(corpus, settings.categories))
 
 
 def advance(
@@ -105,8 +106,8 @@ def advance(
 
 
 def _iterate(chain: Chain, corpus: Encoded, schedule: Schedule, threads: int) -> None:
-    _race(chain, corpus)
-    settled = chain.logs[chain.settings.settled_from :]
+    _restart(chain, corpus)
+    settled = chain.logs[chain.settings.preliminary_iterations :]
     if chain.burn_in is None and schedule.converged(chain.logs, settled):
         chain.burn_in, chain.best = chain.iteration, None
     before = chain.state
@@ -121,12 +122,12 @@ def _iterate(chain: Chain, corpus: Encoded, schedule: Schedule, threads: int) ->
     )
     if chain.burn_in is not None:
         chain.spans.add(after.derivations)
-        _keep(chain, before.grammar)
+        _keep_grammar(chain, before.grammar)
     if chain.best is None or after.log_likelihood > chain.best.log_likelihood:
         chain.best = chain.last
 
 
-def _keep(chain: Chain, grammar: Grammar) -> None:
+def _keep_grammar(chain: Chain, grammar: Grammar) -> None:
     """Keep this grammar if its turn has come; if there are too many then, every second one goes."""
     number = chain.retained - 1
     spacing = 1
@@ -138,19 +139,19 @@ def _keep(chain: Chain, grammar: Grammar) -> None:
             chain.grammars = chain.grammars[::2]
 
 
-def _race(chain: Chain, corpus: Encoded) -> None:
+def _restart(chain: Chain, corpus: Encoded) -> None:
     """At the end of each restart begin the next one, and after the last go on from the best."""
     settings, done = chain.settings, chain.iteration
     each, races = settings.restart_iterations, settings.restarts
     if not done or done % each or done > races * each:
         return
     if done < races * each:
-        chain.state = start(corpus, settings, done)
+        chain.state = initial_state(corpus, settings, done)
     elif chain.best is not None:
         chain.state = State(done, chain.best.grammar, chain.state.beta)
 
 
-def trees_of(chain: Chain, corpus: Encoded, method: Trees, threads: int = 1) -> Derivations:
+def trees_of(chain: Chain, corpus: Encoded, method: TreeChoice, threads: int = 1) -> Derivations:
     """The chain's answer: ``mbr`` over retained samples, or the ``best`` or ``last`` sample.
 
     Where spans were not counted, for there are too many, ``mbr`` is over the posteriors of the
@@ -158,19 +159,21 @@ def trees_of(chain: Chain, corpus: Encoded, method: Trees, threads: int = 1) -> 
     """
     if method == "mbr" and chain.retained:
         return (
-            chain.spans.decode(threads) if chain.spans.kept else _expected(chain, corpus, threads)
+            chain.spans.decode(threads)
+            if chain.spans.kept
+            else _mbr_over_grammars(chain, corpus, threads)
         )
     sample = chain.best if method == "best" else chain.last
     assert sample is not None
     return Derivations(sample.nodes, corpus)
 
 
-def _expected(chain: Chain, corpus: Encoded, threads: int) -> Derivations:
+def _mbr_over_grammars(chain: Chain, corpus: Encoded, threads: int) -> Derivations:
     """Minimum-Bayes-risk trees under the chain's grammars, some sentences at a time."""
     charts = [ChartParser(grammar, chain.settings.depth, threads) for grammar in chain.grammars]
     trees = Derivations.empty(corpus)
-    for first in range(0, len(corpus), TOGETHER):
-        some = np.arange(first, min(first + TOGETHER, len(corpus)))
+    for first in range(0, len(corpus), BATCH):
+        some = np.arange(first, min(first + BATCH, len(corpus)))
         here = corpus.chosen(some)
         weights = charts[0].posteriors(here)[0]
         for chart in charts[1:]:

@@ -12,7 +12,7 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.files.atomic import written_whole
 from dbpcfg.files.faults import reading
 from dbpcfg.files.validation import check_choice, options_of, table_of
-from dbpcfg.induction.chain import Trees
+from dbpcfg.induction.chain import TreeChoice
 from dbpcfg.induction.convergence import Schedule
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.version import __version__
@@ -29,7 +29,7 @@ class Configuration:
     schedule: Schedule
     preparation: Preparation
     chains: int = 4
-    trees: Trees = "mbr"
+    trees: TreeChoice = "mbr"
     corpus: dict[str, Any] = field(default_factory=dict)
     """Where the text came from, how much it is, and its digest."""
     gold: list[str] = field(default_factory=list)
@@ -39,8 +39,8 @@ class Configuration:
     def __post_init__(self) -> None:
         if self.chains < 1:
             raise DbpcfgError(f"there must be at least 1 chain, got {self.chains}")
-        check_choice("trees", self.trees, get_args(Trees))
-        unsettled, counted = self.model.settled_from, self.schedule.latest_burn_in
+        check_choice("trees", self.trees, get_args(TreeChoice))
+        unsettled, counted = self.model.preliminary_iterations, self.schedule.latest_burn_in
         if unsettled > counted:
             raise DbpcfgError(
                 f"restarts, annealing and curriculum take {unsettled} iterations, but samples "

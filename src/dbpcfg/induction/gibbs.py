@@ -19,15 +19,13 @@ Dirichlet draws by their ratio of Z^N, the obvious alternative, accepts ever few
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.grammar.derivation import failed_derivations
-from dbpcfg.grammar.pcfg import Grammar, draw_from_prior, draw_grammar
+from dbpcfg.grammar.pcfg import Grammar, draw_grammar
 from dbpcfg.induction.beta import draw_beta
 from dbpcfg.induction.settings import ChainSettings
-from dbpcfg.induction.starts import branching_counts
 from dbpcfg.numerics.philox import Purpose, Stream, stream
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import Derivations
@@ -48,19 +46,6 @@ class State:
     beta: float
     derivations: Derivations | None = None
     log_likelihood: float | None = None
-
-
-def start(corpus: Encoded, settings: ChainSettings, iteration: int = 0) -> State:
-    """A chain before its first iteration, or one that starts anew."""
-    K, words = settings.categories, corpus.vocabulary
-    if settings.initial == "prior":
-        grammar = draw_from_prior(K, words, settings.beta, settings.seed, settings.chain, iteration)
-    else:
-        numbers = stream(settings.seed, settings.chain, iteration, Purpose.INITIAL)
-        counts = branching_counts(corpus, K, settings.initial, numbers)
-        numbers = stream(settings.seed, settings.chain, iteration, Purpose.PRIOR)
-        grammar = draw_grammar(counts, settings.beta, words, numbers)
-    return State(iteration=iteration, grammar=grammar, beta=settings.beta)
 
 
 def step(state: State, corpus: Encoded, settings: ChainSettings, threads: int = 1) -> State:
@@ -89,14 +74,6 @@ def step(state: State, corpus: Encoded, settings: ChainSettings, threads: int = 
     numbers = numbers_for(Purpose.GRAMMAR)
     grammar = draw_grammar(counts, beta, corpus.vocabulary, numbers, threads)
     return State(state.iteration + 1, grammar, beta, derivations, float(logs.sum()))
-
-
-def states(corpus: Encoded, settings: ChainSettings, threads: int = 1) -> Iterator[State]:
-    """The chain from its start, for ever: one state after each iteration."""
-    state = start(corpus, settings)
-    while True:
-        state = step(state, corpus, settings, threads)
-        yield state
 
 
 def flattened(grammar: Grammar, temperature: float) -> Grammar:

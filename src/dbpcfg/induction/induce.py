@@ -13,7 +13,7 @@ from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.brackets import as_sentence
 from dbpcfg.evaluation.goldtrees import match_gold
-from dbpcfg.induction.chain import Chain, Trees
+from dbpcfg.induction.chain import Chain, TreeChoice
 from dbpcfg.induction.chains import ChainStore, NoChainStore, run_chains
 from dbpcfg.induction.configuration import Configuration, versions
 from dbpcfg.induction.convergence import Schedule
@@ -38,7 +38,7 @@ def induce(
     iterations: int | None = None,
     seed: int = 0,
     beta: float = 0.2,
-    trees: Trees = "mbr",
+    trees: TreeChoice = "mbr",
     out: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
     threads: int | None = None,

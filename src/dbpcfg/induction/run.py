@@ -17,7 +17,7 @@ from dbpcfg.induction.summary import ChainSummary, summary_of
 from dbpcfg.model.decoding import Method
 from dbpcfg.model.learned import Words, unknown_mass
 from dbpcfg.model.model import Model
-from dbpcfg.model.presentation import as_text
+from dbpcfg.model.profile_formats import as_text
 from dbpcfg.parsing.derivations import Derivations, as_tree
 from dbpcfg.trees.tree import Tree
 

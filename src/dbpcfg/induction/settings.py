@@ -102,7 +102,7 @@ class ChainSettings:
         return float(self.temperature ** (1 - iteration / self.anneal))
 
     @property
-    def settled_from(self) -> int:
+    def preliminary_iterations(self) -> int:
         """The first iteration with which restarts, curriculum and annealing are over."""
         steps = 0 if self.depth is None else (self.depth - 1) * self.curriculum
         return max(self.anneal, steps, self.restarts * self.restart_iterations)

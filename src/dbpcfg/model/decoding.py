@@ -204,25 +204,25 @@ class Decoder:
     @cached_property
     def _quick_chart(self) -> ChartParser:
         """For posteriors, of which a few digits are enough."""
-        return self._quick(self.model.open_grammar)
+        return self._quick(self.model.grammar_with_unknown)
 
     @cached_property
     def _charts(self) -> list[ChartParser]:
         """One for each of the chain's grammars."""
-        return [self._quick(self.model.opened(grammar)) for grammar in self.model.samples]
+        return [self._quick(self.model.with_unknown(grammar)) for grammar in self.model.samples]
 
     def _quick(self, grammar: Grammar) -> ChartParser:
         return ChartParser(grammar, self.model.depth, self.threads, "single")
 
     @cached_property
     def _logs(self) -> Logs:
-        return logarithms(self.model.open_grammar, self.model.depth)
+        return logarithms(self.model.grammar_with_unknown, self.model.depth)
 
     def _nodes(self, sentences: Sequence[Sequence[str]], first: int) -> list[Ints | None]:
         """``[tree, node, 3]``, the chosen trees of each sentence; None where it has none."""
         seen = [self._numbers(words) for words in sentences]
         possible = [s for s, numbers in enumerate(seen) if numbers is not None]
-        vocabulary = self.model.open_grammar.vocabulary
+        vocabulary = self.model.grammar_with_unknown.vocabulary
         corpus = Encoded.from_numbers([x for x in seen if x is not None], vocabulary)
         try:
             chosen = self._choose(corpus, [first + s for s in possible])

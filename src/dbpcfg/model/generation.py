@@ -43,7 +43,7 @@ def generate(
         raise DbpcfgError(f"the number of sentences must be at least 1, got {n}")
     if max_length is not None and max_length < 1:
         raise DbpcfgError(f"sentences have at least 1 word, got a greatest length of {max_length}")
-    grammar = model.open_grammar if unknown else model.grammar
+    grammar = model.grammar_with_unknown if unknown else model.grammar
     stream(seed)  # refuses an impossible seed before the first tree is asked for
     if max_length is None:
         trees = _any_length(grammar, model.depth, n, seed)

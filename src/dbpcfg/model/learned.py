@@ -6,7 +6,7 @@ after a category c that was expanded n(c) times would be::
 
     unknown(c) = β / (n(c) + β (K² + W + 1))
 
-So ``open_grammar`` has one more word, ``<unknown>``, with this probability, and everything else in
+So ``grammar_with_unknown`` has one more word, ``<unknown>``, with this probability, and everything else in
 the row shrinks to make room: a category that was used often for many things is unlikely to emit a
 new word, one that was used little is not. All unknown words are this one word. Where rare words
 were put into classes, a new word is first of all a member of its class.
@@ -70,11 +70,11 @@ class LearnedGrammar:
         object.__setattr__(self, "unknown", unknown)
 
     @cached_property
-    def open_grammar(self) -> Grammar:
+    def grammar_with_unknown(self) -> Grammar:
         """The grammar with one more word, ``<unknown>``, if there is any probability for it."""
-        return self.opened(self.grammar)
+        return self.with_unknown(self.grammar)
 
-    def opened(self, grammar: Grammar) -> Grammar:
+    def with_unknown(self, grammar: Grammar) -> Grammar:
         """Make room for ``<unknown>`` in a grammar of the same chain."""
         assert self.unknown is not None
         if not self.unknown.any():
@@ -88,22 +88,22 @@ class LearnedGrammar:
         ).named(grammar.names)
 
     def form(self, word: str) -> str:
-        """What the model sees in place of a word: one of the words of ``open_grammar``."""
-        return self.open_grammar.vocabulary.words[self._number(word)]
+        """What the model sees in place of a word: one of the words of ``grammar_with_unknown``."""
+        return self.grammar_with_unknown.vocabulary.words[self._number(word)]
 
     def numbers(self, words: Sequence[str]) -> list[int]:
-        """The numbers of words' forms among the words of ``open_grammar``."""
+        """The numbers of words' forms among the words of ``grammar_with_unknown``."""
         known = self._known
         return [known[word] if word in known else self._number(word) for word in words]
 
     @cached_property
     def _known(self) -> dict[str, int]:
         """Forms, which are most words of most texts, that are what a word becomes."""
-        index, form = self.open_grammar.vocabulary.index, self.preparation.form
+        index, form = self.grammar_with_unknown.vocabulary.index, self.preparation.form
         return {word: number for word, number in index.items() if form(word) == word}
 
     def _number(self, word: str) -> int:
-        index = self.open_grammar.vocabulary.index
+        index = self.grammar_with_unknown.vocabulary.index
         found = index.get(self.preparation.form(word))
         if found is None and self.preparation.rare:
             found = index.get(word_class(word, self.preparation.scheme))
@@ -127,11 +127,11 @@ class LearnedGrammar:
             if not words or isinstance(words, str):
                 raise DbpcfgError(f"sentence {n} must be a list of at least one word")
             numbers.append(self.numbers(words))
-        return Encoded.from_numbers(numbers, self.open_grammar.vocabulary)
+        return Encoded.from_numbers(numbers, self.grammar_with_unknown.vocabulary)
 
     def chart(self, threads: int = 1) -> ChartParser:
         """The parser for trees and probabilities."""
-        return ChartParser(self.open_grammar, self.depth, threads)
+        return ChartParser(self.grammar_with_unknown, self.depth, threads)
 
     def left_corner(self, threads: int = 1) -> LeftCornerParser:
         """The parser for what happens word by word; the model must have a bound."""
@@ -139,7 +139,7 @@ class LearnedGrammar:
             raise GrammarError(
                 "the left-corner parser needs a memory bound, and this model has none: give a depth"
             )
-        return LeftCornerParser(self.open_grammar, self.depth, threads)
+        return LeftCornerParser(self.grammar_with_unknown, self.depth, threads)
 
 
 def unknown_mass(expansions: Floats, beta: float, categories: int, words: int) -> Floats:

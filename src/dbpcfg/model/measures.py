@@ -39,7 +39,15 @@ from dbpcfg.model.learned import UNKNOWN, LearnedGrammar, Words, words_of
 from dbpcfg.parsing.leftcorner.stores import Fragment
 from dbpcfg.parsing.leftcorner.wordbyword import Followed, WordByWord
 
-__all__ = ["END", "Row", "as_table", "follow", "follower", "measure", "write_tsv"]
+__all__ = [
+    "END",
+    "WordMeasures",
+    "as_table",
+    "incremental_parser",
+    "measure",
+    "measure_with",
+    "write_tsv",
+]
 
 END = "</s>"
 """How the end of a sentence is written."""
@@ -51,7 +59,7 @@ BATCH = 32
 WordKind = Literal["word", "class", "unknown", "end"]
 
 
-class Row(NamedTuple):
+class WordMeasures(NamedTuple):
     """One word of a sentence, or its end."""
 
     source: str
@@ -74,7 +82,7 @@ class Row(NamedTuple):
     lost: float
 
 
-def follower(
+def incremental_parser(
     model: LearnedGrammar, depth: int | None = None, beam: int | None = None
 ) -> WordByWord:
     """Make a model ready to follow sentences, with its own depth or another one."""
@@ -84,7 +92,7 @@ def follower(
             "word-by-word measures need a memory bound, and this model has none: "
             "choose one with --depth, such as --depth 2 (in Python, depth=2)"
         )
-    return WordByWord(model.open_grammar, depth, beam)
+    return WordByWord(model.grammar_with_unknown, depth, beam)
 
 
 def measure(
@@ -94,27 +102,27 @@ def measure(
     beam: int | None = None,
     end: bool = True,
     threads: int = 1,
-) -> Iterator[list[Row]]:
+) -> Iterator[list[WordMeasures]]:
     """The rows of each sentence, in order, as they are done.
 
     ``depth`` is the model's unless given; ``beam``: so many stores at each word, 0 for all, None
     for all if they are not too many; ``end``: with a row for the end of each sentence.
     """
-    return follow(follower(model, depth, beam), model, sentences, end, threads)
+    return measure_with(incremental_parser(model, depth, beam), model, sentences, end, threads)
 
 
-def follow(
+def measure_with(
     parser: WordByWord,
     model: LearnedGrammar,
     sentences: Iterable[Words],
     end: bool = True,
     threads: int = 1,
-) -> Iterator[list[Row]]:
-    """The same with what `follower` has made of the model."""
-    see = _eyes(model)
+) -> Iterator[list[WordMeasures]]:
+    """The same with what `incremental_parser` has made of the model."""
+    look_up = _word_lookup(model)
     numbered = enumerate(map(_sentence, sentences), start=1)
     while batch := list(islice(numbered, 1 if threads == 1 else BATCH * threads)):
-        seen = [[see(word) for word in sentence.words] for _, sentence in batch]
+        seen = [[look_up(word) for word in sentence.words] for _, sentence in batch]
         numbers = [np.array([word.number for word in words], dtype=np.int32) for words in seen]
         followed = parser.follow_all(numbers, threads)
         for (number, sentence), words, one in zip(batch, seen, followed, strict=True):
@@ -122,20 +130,20 @@ def follow(
             yield rows if end else rows[:-1]
 
 
-def as_table(rows: Iterable[Row]) -> dict[str, list[object]]:
+def as_table(rows: Iterable[WordMeasures]) -> dict[str, list[object]]:
     """The rows as columns, for ``pandas.DataFrame(as_table(rows))``."""
     rows = list(rows)
-    return {name: [row[n] for row in rows] for n, name in enumerate(Row._fields)}
+    return {name: [row[n] for row in rows] for n, name in enumerate(WordMeasures._fields)}
 
 
-def write_tsv(rows: Iterable[Row], file: TextIO, header: bool = True) -> None:
+def write_tsv(rows: Iterable[WordMeasures], file: TextIO, header: bool = True) -> None:
     """Write a table with a header, if there is to be one, and a line for each row."""
     if header:
-        file.write(line(Row._fields))
+        file.write(line(WordMeasures._fields))
     file.writelines(map(line, rows))
 
 
-class _Seen(NamedTuple):
+class _Word(NamedTuple):
     """A word as the model sees it; number −1 if there is no way to."""
 
     number: int
@@ -143,22 +151,22 @@ class _Seen(NamedTuple):
     kind: WordKind
 
 
-def _eyes(model: LearnedGrammar) -> Callable[[str], _Seen]:
+def _word_lookup(model: LearnedGrammar) -> Callable[[str], _Word]:
     """How the model sees words; each is looked up once."""
-    index, preparation = model.open_grammar.vocabulary.index, model.preparation
+    index, preparation = model.grammar_with_unknown.vocabulary.index, model.preparation
 
     @cache
-    def see(word: str) -> _Seen:
+    def look_up(word: str) -> _Word:
         try:
             form = model.form(word)
         except UnparsableError:  # its probability is zero
-            return _Seen(-1, preparation.form(word), "unknown")
+            return _Word(-1, preparation.form(word), "unknown")
         if form == UNKNOWN:
-            return _Seen(index[form], form, "unknown")
+            return _Word(index[form], form, "unknown")
         plain = word.lower() if preparation.lowercase else word
-        return _Seen(index[form], form, "word" if form == plain else "class")
+        return _Word(index[form], form, "word" if form == plain else "class")
 
-    return see
+    return look_up
 
 
 def _sentence(sentence: Words) -> Sentence:
@@ -181,8 +189,8 @@ def _stores(parser: WordByWord, model: LearnedGrammar, followed: Followed) -> li
 
 
 def _rows(
-    number: int, sentence: Sentence, seen: list[_Seen], followed: Followed, stores: list[str]
-) -> list[Row]:
+    number: int, sentence: Sentence, seen: list[_Word], followed: Followed, stores: list[str]
+) -> list[WordMeasures]:
     trace, bit = followed.trace, math.log(2)
     entropies = followed.entropies / bit
     after = np.append(entropies[1:], 0.0 if np.isfinite(trace.logs[-1]) else np.nan)
@@ -199,8 +207,8 @@ def _rows(
         trace.join.tolist(),
         trace.lost.tolist(),
     )
-    words = zip((*sentence.words, END), (*seen, _Seen(-1, END, "end")))
+    words = zip((*sentence.words, END), (*seen, _Word(-1, END, "end")))
     return [
-        Row(sentence.source, sentence.line, number, token, word, form, kind, *rest)
+        WordMeasures(sentence.source, sentence.line, number, token, word, form, kind, *rest)
         for token, ((word, (_, form, kind)), rest) in enumerate(zip(words, measures), start=1)
     ]

@@ -9,14 +9,14 @@ from pathlib import Path
 from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.errors import GrammarError
 from dbpcfg.grammar.exchange.formats import read_grammar
-from dbpcfg.model.categories import Profile, profile
 from dbpcfg.model.decoding import Method, Parse, parse, parses
 from dbpcfg.model.files import MODEL, SAMPLES, load_model, load_samples, save_model
 from dbpcfg.model.generation import generate
+from dbpcfg.model.grammar_profile import Profile, profile
 from dbpcfg.model.learned import LearnedGrammar, Words
-from dbpcfg.model.measures import Row, measure
-from dbpcfg.model.presentation import as_text
-from dbpcfg.model.probabilities import TextProbability, probabilities, sums
+from dbpcfg.model.measures import WordMeasures, measure
+from dbpcfg.model.probabilities import TextProbability, probabilities, totals
+from dbpcfg.model.profile_formats import as_text
 from dbpcfg.trees.tree import Tree
 
 
@@ -55,7 +55,7 @@ class Model(LearnedGrammar):
         beam: int | None = None,
         end: bool = True,
         threads: int = 1,
-    ) -> list[Row]:
+    ) -> list[WordMeasures]:
         """A row for every word, and for the end of every sentence."""
         found = measure(self, sentences, depth, beam, end, threads)
         return [row for rows in found for row in rows]
@@ -64,7 +64,7 @@ class Model(LearnedGrammar):
         self, sentences: Iterable[Words], *, chain: bool = False, threads: int = 1
     ) -> TextProbability:
         """How probable a text is, under this grammar or over the chain's grammars."""
-        return sums(probabilities(self, sentences, chain, threads))[0]
+        return totals(probabilities(self, sentences, chain, threads))[0]
 
     def generate(self, n: int = 10, seed: int = 0, *, max_length: int | None = None) -> list[Tree]:
         """Trees of sentences drawn from the grammar."""

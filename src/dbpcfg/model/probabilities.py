@@ -33,7 +33,7 @@ from dbpcfg.model.decoding import in_batches
 from dbpcfg.model.learned import UNKNOWN, LearnedGrammar, Words
 from dbpcfg.parsing.chart.parser import ChartParser
 
-__all__ = ["SentenceProbability", "TextProbability", "probabilities", "probability_table", "sums"]
+__all__ = ["SentenceProbability", "TextProbability", "probabilities", "probability_table", "totals"]
 
 _BIT = math.log(2)
 
@@ -92,7 +92,7 @@ class TextProbability:
         return _exp(-self.log_probability, self.tokens + self.sentences)
 
 
-def sums(sentences: Iterable[SentenceProbability]) -> tuple[TextProbability, TextProbability]:
+def totals(sentences: Iterable[SentenceProbability]) -> tuple[TextProbability, TextProbability]:
     """Sums over all sentences, and over those that are possible."""
     everything, possible = TextProbability(), TextProbability()
     for sentence in sentences:
@@ -111,7 +111,9 @@ def probabilities(
             "there are no other grammars of the chain; a run has some, which "
             "dbpcfg.load(run, samples=True) reads"
         )
-    grammars = [model.opened(g) for g in model.samples] if chain else [model.open_grammar]
+    grammars = (
+        [model.with_unknown(g) for g in model.samples] if chain else [model.grammar_with_unknown]
+    )
     charts = [ChartParser(grammar, model.depth, threads) for grammar in grammars]
     return (
         one for batch, first in in_batches(sentences) for one in _batch(model, charts, batch, first)
@@ -129,7 +131,7 @@ def _batch(
             )
     forms = [[_form(model, word) for word in words] for words in batch]
     seen = [sentence for sentence in forms if None not in sentence]
-    corpus = model.open_grammar.vocabulary.encode(seen)  # type: ignore[arg-type]
+    corpus = model.grammar_with_unknown.vocabulary.encode(seen)  # type: ignore[arg-type]
     logs = [chart.log_probabilities(corpus) for chart in charts]
     means = iter((np.logaddexp.reduce(logs, axis=0) - math.log(len(charts))).tolist())
     for words, sentence in zip(batch, forms):

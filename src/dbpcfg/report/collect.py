@@ -24,8 +24,8 @@ from dbpcfg.evaluation.labels import Contingency
 from dbpcfg.evaluation.meanings import NO_PHRASE, Meanings, meanings
 from dbpcfg.induction.chain import trees_of
 from dbpcfg.induction.run import Run
-from dbpcfg.model.categories import profile
-from dbpcfg.model.presentation import as_json
+from dbpcfg.model.grammar_profile import profile
+from dbpcfg.model.profile_formats import as_json
 from dbpcfg.parsing.derivations import as_tree
 from dbpcfg.report.chains import traces
 from dbpcfg.report.matching import beside_run

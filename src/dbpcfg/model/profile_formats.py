@@ -15,7 +15,7 @@ import numpy as np
 from dbpcfg.evaluation.labels import Contingency
 from dbpcfg.evaluation.meanings import NO_PHRASE
 from dbpcfg.files.table import Cell, Column, Table
-from dbpcfg.model.categories import Profile, Use, level_name
+from dbpcfg.model.grammar_profile import CategoryUse, Profile, level_name
 
 __all__ = ["as_json", "as_tables", "as_text"]
 
@@ -229,7 +229,7 @@ def as_json(profile: Profile, top: int = TOP) -> dict[str, Any]:
     }
 
 
-def _use_json(use: Use, c: int) -> dict[str, Any]:
+def _use_json(use: CategoryUse, c: int) -> dict[str, Any]:
     words = float(use.word_share[c])
     return {
         "share": float(use.share[c]),

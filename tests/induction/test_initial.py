@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.induction.gibbs import start
+from dbpcfg.induction.initial import branching_counts, branching_nodes, initial_state
 from dbpcfg.induction.settings import ChainSettings
-from dbpcfg.induction.starts import branching_counts, branching_nodes
 from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.systems.branching import branching_tree
@@ -68,7 +67,7 @@ def test_counts_and_the_start_of_a_chain(branching):
 
 def test_each_start_is_its_own():
     def grammar(iteration=0, **settings):
-        return start(
+        return initial_state(
             CORPUS, ChainSettings(categories=3, **settings), iteration
         ).grammar.rows.tobytes()
 

@@ -1,4 +1,4 @@
-"""Where a chain can start other than at a grammar from the prior."""
+"""Where a chain starts: at a grammar from the prior, or at one counted from branching trees."""
 
 from __future__ import annotations
 
@@ -7,10 +7,40 @@ from typing import Literal
 import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.grammar.pcfg import RuleCounts
+from dbpcfg.grammar.pcfg import RuleCounts, draw_from_prior, draw_grammar
+from dbpcfg.induction.gibbs import State
+from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.numerics.kernels import Ints, Longs, kernel
-from dbpcfg.numerics.philox import Stream, uniform_pair
+from dbpcfg.numerics.philox import Purpose, Stream, stream, uniform_pair
 from dbpcfg.parsing.derivations import Derivations
+
+
+def initial_state(corpus: Encoded, settings: ChainSettings, iteration: int = 0) -> State:
+    """The state of a chain before its first iteration, or of a restart.
+
+    Parameters
+    ----------
+    corpus
+        The sentences.
+    settings
+        Those of the chain; ``initial`` says where it starts.
+    iteration
+        The number of iterations done: each restart starts elsewhere.
+
+    Returns
+    -------
+    State
+        A grammar, without trees.
+    """
+    K, words = settings.categories, corpus.vocabulary
+    if settings.initial == "prior":
+        grammar = draw_from_prior(K, words, settings.beta, settings.seed, settings.chain, iteration)
+    else:
+        numbers = stream(settings.seed, settings.chain, iteration, Purpose.INITIAL)
+        counts = branching_counts(corpus, K, settings.initial, numbers)
+        numbers = stream(settings.seed, settings.chain, iteration, Purpose.PRIOR)
+        grammar = draw_grammar(counts, settings.beta, words, numbers)
+    return State(iteration=iteration, grammar=grammar, beta=settings.beta)
 
 
 def branching_counts(

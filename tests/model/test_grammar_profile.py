@@ -17,9 +17,9 @@ from dbpcfg.evaluation.meanings import NO_PHRASE, meanings
 from dbpcfg.files.table import render
 from dbpcfg.grammar.bounding import bounded_root, containment
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.model.categories import level_name, profile
+from dbpcfg.model.grammar_profile import level_name, profile
 from dbpcfg.model.model import Model
-from dbpcfg.model.presentation import as_json, as_tables, as_text
+from dbpcfg.model.profile_formats import as_json, as_tables, as_text
 from dbpcfg.trees.brackets import read_tree
 from tests.strategies import random_grammar
 

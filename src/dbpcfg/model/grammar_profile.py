@@ -29,11 +29,11 @@ from dbpcfg.model.learned import LearnedGrammar
 from dbpcfg.numerics.kernels import Floats
 from dbpcfg.trees.tree import Tree
 
-__all__ = ["Profile", "Use", "level_name", "profile"]
+__all__ = ["CategoryUse", "Profile", "level_name", "profile"]
 
 
 @dataclass(frozen=True, eq=False)
-class Use:
+class CategoryUse:
     """How often categories are used in a sentence, on average."""
 
     nodes: Floats
@@ -72,14 +72,14 @@ class Profile:
     """The probability that a tree of the grammar fits the bound, or without one that it ends."""
     depths: Floats
     """[d − 1]: the share of sentences that need memory depth d; without a bound, the first few."""
-    expected: Use
-    counted: Use | None = None
+    expected: CategoryUse
+    counted: CategoryUse | None = None
     trees: int = 0
     """How many trees were counted."""
     meanings: Meanings | None = None
 
     @property
-    def use(self) -> Use:
+    def use(self) -> CategoryUse:
         """What was counted, or if nothing was, what is expected."""
         return self.expected if self.counted is None else self.counted
 
@@ -111,7 +111,7 @@ def profile(model: LearnedGrammar, trees: Iterable[Tree] = ()) -> Profile:
         bounded_root(grammar, h),
         fitting_mass(grammar, h),
         expected_depths(grammar, depth),
-        Use(*expected_use(grammar, depth)),
+        CategoryUse(*expected_use(grammar, depth)),
         counted,
         number,
     )
@@ -122,7 +122,7 @@ def level_name(level: int) -> str:
     return f"{'LR'[level % 2]}{level // 2 + 1}"
 
 
-def _counted(trees: Iterable[Tree], grammar: Grammar) -> tuple[Use | None, int]:
+def _counted(trees: Iterable[Tree], grammar: Grammar) -> tuple[CategoryUse | None, int]:
     """Mean numbers in trees; None if there are none."""
     category = {name: c for c, name in enumerate(grammar.names)}
     counts: Counter[tuple[int, str, bool]] = Counter()
@@ -140,7 +140,7 @@ def _counted(trees: Iterable[Tree], grammar: Grammar) -> tuple[Use | None, int]:
             )
         both[0, level, category[label]] += times
         both[1, level, category[label]] += times * is_word
-    return Use(*(both / number)), number
+    return CategoryUse(*(both / number)), number
 
 
 def _levels(tree: Tree) -> Iterator[tuple[int, str, bool]]:
