@@ -308,7 +308,7 @@ def test_there_is_no_such_run(refuse, tmp_path):
     assert "there is no model.npz in it" in refuse("generate", tmp_path)
     (tmp_path / "config.toml").write_text("")
     for command in ("parse", "generate", "show", "probability"):
-        assert "not finished: go on with it by `dbpcfg resume" in refuse(command, tmp_path)
+        assert "not finished: resume it with `dbpcfg resume" in refuse(command, tmp_path)
 
 
 def test_a_broken_model(refuse, run, tmp_path):

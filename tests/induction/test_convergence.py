@@ -37,11 +37,7 @@ def test_levelled_off(trace, flat):
 
 def burn_in(schedule: Schedule, logs: list[float], preliminary: int = 0) -> int | None:
     return next(
-        (
-            n
-            for n in range(len(logs))
-            if schedule.converged(logs[:n], logs[preliminary_iterations:n])
-        ),
+        (n for n in range(len(logs)) if schedule.converged(logs[:n], logs[preliminary:n])),
         None,
     )
 

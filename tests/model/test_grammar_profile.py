@@ -191,17 +191,17 @@ def test_without_a_bound():
 def test_trees_beyond_the_bound_are_told_of():
     model = a_model(depth=1)
     text = as_text(profile(model, TREES))
-    assert "trees of least Bayes risk may go beyond the bound" in text
+    assert "MBR trees may go beyond the bound" in text
     assert "go beyond" not in as_text(profile(model, TREES[1:]))
 
 
 def test_json_has_all_numbers():
     found = replace(profile(a_model(), TREES), meanings=gold_meanings())
-    told = json.loads(json.dumps(as_json(found, top=2)))
-    assert told["depth"] == 2
-    assert told["trees"] == 2
-    assert told["mean_length"] == 2.5
-    first = told["categories"][0]
+    read_back = json.loads(json.dumps(as_json(found, top=2)))
+    assert read_back["depth"] == 2
+    assert read_back["trees"] == 2
+    assert read_back["mean_length"] == 2.5
+    first = read_back["categories"][0]
     assert first["name"] == "X0"
     assert first["counted"]["levels"] == {"L1": 0.5, "R1": 0.5, "L2": 0.5, "R2": 0.0}
     expected = dict(zip(["L1", "R1", "L2", "R2", "L3"], found.expected.nodes[:, 0].tolist()))

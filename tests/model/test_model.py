@@ -129,7 +129,7 @@ def test_what_is_no_model(tmp_path):
         dbpcfg.load(tmp_path / "g.tsv", samples=True)
     endless = {"iterations": 10**7, "checkpoint": 0, "stopping": lambda: True}
     dbpcfg.induce(SENTENCES, K=3, chains=2, out=tmp_path / "run", **endless)
-    with pytest.raises(GrammarError, match="not finished: go on with it by `dbpcfg resume"):
+    with pytest.raises(GrammarError, match="not finished: resume it with `dbpcfg resume"):
         dbpcfg.load(tmp_path / "run")
 
 

@@ -1,1 +1,1 @@
-"""Learning a grammar from sentences."""
+"""Learning a grammar from sentences: the Gibbs step, chains, convergence, run directories."""

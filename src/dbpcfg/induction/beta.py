@@ -1,4 +1,4 @@
-"""β drawn along with the grammar, for those who do not want to choose it.
+"""β sampled along with the grammar.
 
 Given the rule counts, the rows of G integrate out: a row of n rules with counts c has probability
 Γ(nβ) / Γ(Σc + nβ) · Π Γ(c + β) / Γ(β). β has an Exponential(1) prior, and is updated by one move of
@@ -23,7 +23,22 @@ _MOST_STEPS = 100
 
 
 def draw_beta(counts: RuleCounts, beta: float, numbers: Stream) -> float:
-    """One slice-sampling move from ``beta``, given the counts."""
+    """Draw β by one slice-sampling move, given the counts.
+
+    Parameters
+    ----------
+    counts
+        Rule counts of the trees.
+    beta
+        The β that the move starts from.
+    numbers
+        The stream of random numbers to use.
+
+    Returns
+    -------
+    float
+        The next β.
+    """
     tables = [counts.root[np.newaxis], counts.rows]
 
     def log_density(log_beta: float) -> float:
@@ -34,7 +49,7 @@ def draw_beta(counts: RuleCounts, beta: float, numbers: Stream) -> float:
 
 
 def log_marginal(table: Longs, beta: float) -> float:
-    """Log-probability of the counts in each row, the row's probabilities integrated out."""
+    """Log-probability of counts ``[row, rule]``, the rows' probabilities integrated out."""
     rows, n = table.shape
     used = table[table > 0]
     total = table.sum(axis=1)
@@ -46,7 +61,22 @@ def log_marginal(table: Longs, beta: float) -> float:
 
 
 def slice_move(log_density: Callable[[float], float], x: float, numbers: Stream) -> float:
-    """Slice sampling with stepping out and shrinkage."""
+    """One move of slice sampling, with stepping out and shrinkage.
+
+    Parameters
+    ----------
+    log_density
+        The logarithm of a density, up to a constant.
+    x
+        The point that the move starts from.
+    numbers
+        The stream of random numbers to use.
+
+    Returns
+    -------
+    float
+        The next point.
+    """
     draw = 0
 
     def uniform() -> float:

@@ -1,4 +1,4 @@
-"""One chain with everything it remembers: its trace, its retained samples, its best one."""
+"""One chain with its trace, its retained samples and its best sample."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.parsing.spans import SpanCounts, least_risk
 
 TreeChoice = Literal["mbr", "best", "last"]
+"""How a chain's trees are chosen (see `trees_of`)."""
 
 GRAMMARS_KEPT = 8
-"""The most grammars of a chain that are kept to parse other text with."""
+"""The greatest number of grammars of a chain that are kept to parse other text with."""
 
 BATCH = 1000
 """Sentences that are decoded together where spans are not counted."""
@@ -41,7 +42,7 @@ class Sample:
 
 @dataclass
 class Chain:
-    """A chain at some point of its run. A checkpoint of it is all of it."""
+    """A chain after some iterations. A checkpoint holds all of it."""
 
     settings: ChainSettings
     state: State
@@ -49,29 +50,30 @@ class Chain:
     logs: list[float] = field(default_factory=list)
     """Log-likelihood of every iteration's grammar."""
     betas: list[float] = field(default_factory=list)
+    """β of every iteration."""
     burn_in: int | None = None
-    """How many iterations do not count; None while that is not known."""
+    """The number of iterations that do not count; None while that is not known."""
     best: Sample | None = None
     """The sample of greatest log-likelihood: of all restarts, then of the iterations that count."""
     last: Sample | None = None
     grammars: list[Grammar] = field(default_factory=list)
     """Grammars of every 1st, 2nd, 4th … retained iteration: always evenly spaced, and few."""
     scores: dict[int, float] = field(default_factory=dict)
-    """F1 after some iterations, if there are gold trees; for the record only."""
+    """F1 after some iterations, if there are gold trees; never used for selection."""
 
     @property
     def iteration(self) -> int:
-        """How many iterations are done."""
+        """The number of iterations done."""
         return self.state.iteration
 
     @property
     def retained(self) -> int:
-        """How many samples count."""
+        """The number of samples that count."""
         return 0 if self.burn_in is None else self.iteration - self.burn_in
 
     @property
     def mean_log_likelihood(self) -> float:
-        """Mean over the iterations that count; of the last one while none does."""
+        """Mean over the iterations that count; that of the last iteration while none does."""
         if self.retained:
             return float(np.mean(self.logs[self.burn_in :]))
         return self.logs[-1] if self.logs else -np.inf
@@ -94,7 +96,28 @@ def advance(
     threads: int = 1,
     gold: GoldSpans | None = None,
 ) -> Chain:
-    """Run a chain until it is finished or, after some iteration, the time is up."""
+    """Run a chain until it is finished or the time is up.
+
+    Parameters
+    ----------
+    chain
+        The chain; it is changed.
+    corpus
+        Its sentences.
+    schedule
+        How long it runs.
+    seconds
+        The time; the iteration in which it is over is the last one.
+    threads
+        The number of threads.
+    gold
+        Gold spans to log F1 with.
+
+    Returns
+    -------
+    Chain
+        The same chain: with processes it is a copy that comes back.
+    """
     until = time.monotonic() + seconds
     while not chain.finished(schedule):
         _iterate(chain, corpus, schedule, threads)
@@ -128,7 +151,7 @@ def _iterate(chain: Chain, corpus: Encoded, schedule: Schedule, threads: int) ->
 
 
 def _keep_grammar(chain: Chain, grammar: Grammar) -> None:
-    """Keep this grammar if its turn has come; if there are too many then, every second one goes."""
+    """Keep every 1st, 2nd, 4th … grammar: once there are too many, every second one is dropped."""
     number = chain.retained - 1
     spacing = 1
     while number > GRAMMARS_KEPT * spacing:
@@ -140,22 +163,37 @@ def _keep_grammar(chain: Chain, grammar: Grammar) -> None:
 
 
 def _restart(chain: Chain, corpus: Encoded) -> None:
-    """At the end of each restart begin the next one, and after the last go on from the best."""
+    """At the end of each restart begin the next one; after the last, continue from the best."""
     settings, done = chain.settings, chain.iteration
-    each, races = settings.restart_iterations, settings.restarts
-    if not done or done % each or done > races * each:
+    each, restarts = settings.restart_iterations, settings.restarts
+    if not done or done % each or done > restarts * each:
         return
-    if done < races * each:
+    if done < restarts * each:
         chain.state = initial_state(corpus, settings, done)
     elif chain.best is not None:
         chain.state = State(done, chain.best.grammar, chain.state.beta)
 
 
 def trees_of(chain: Chain, corpus: Encoded, method: TreeChoice, threads: int = 1) -> Derivations:
-    """The chain's answer: ``mbr`` over retained samples, or the ``best`` or ``last`` sample.
+    """The trees of a chain, one for each sentence.
 
-    Where spans were not counted, for there are too many, ``mbr`` is over the posteriors of the
-    chain's grammars.
+    Parameters
+    ----------
+    chain
+        The chain.
+    corpus
+        Its sentences.
+    method
+        ``"mbr"``: MBR trees over the retained samples, or over the posteriors of the chain's
+        grammars if there are too many spans to count. ``"best"``: the sample of greatest
+        log-likelihood. ``"last"``: the last sample.
+    threads
+        The number of threads.
+
+    Returns
+    -------
+    Derivations
+        The trees.
     """
     if method == "mbr" and chain.retained:
         return (
@@ -169,7 +207,7 @@ def trees_of(chain: Chain, corpus: Encoded, method: TreeChoice, threads: int = 1
 
 
 def _mbr_over_grammars(chain: Chain, corpus: Encoded, threads: int) -> Derivations:
-    """Minimum-Bayes-risk trees under the chain's grammars, some sentences at a time."""
+    """MBR trees under the chain's grammars, some sentences at a time."""
     charts = [ChartParser(grammar, chain.settings.depth, threads) for grammar in chain.grammars]
     trees = Derivations.empty(corpus)
     for first in range(0, len(corpus), BATCH):

@@ -1,7 +1,7 @@
-"""Several chains side by side, on whatever runs functions, remembered by whatever stores them.
+"""Several chains side by side, on any executor, saved in any store.
 
-Chains advance in blocks of about a second. Nothing depends on where a block ends: not the
-results, only how soon there is news, and how soon a request to stop is heeded.
+Chains advance in blocks of about a second. The results do not depend on where a block ends; how
+soon progress is reported and a request to stop takes effect does.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ BLOCK_SECONDS = 1.0
 
 
 class ChainStore(Protocol):
-    """Where chains are remembered."""
+    """Where chains are saved."""
 
     def load(self, settings: ChainSettings) -> Chain | None:
-        """The chain as it was last saved, if it was."""
+        """The chain as it was last saved; None if it never was."""
 
     def save(self, chain: Chain) -> None:
-        """Remember the chain as it is."""
+        """Save the chain as it is."""
 
 
 class NoChainStore:
-    """Remembers nothing."""
+    """Saves nothing: for runs in memory."""
 
     def load(self, settings: ChainSettings) -> Chain | None:
-        """Nothing."""
+        """None."""
         return None
 
     def save(self, chain: Chain) -> None:
-        """Forget it."""
+        """Do nothing."""
 
 
 def run_chains(
@@ -129,13 +129,13 @@ def run_chains(
 
 
 def _result(future: Future[Chain], before: Chain, stopping: Callable[[], bool]) -> Chain:
-    """The chain after a block; as it was, if all is to stop and nothing came of the block."""
+    """The chain after a block; as it was before, if the run stops and the block did not run."""
     try:
         return future.result()
     except CancelledError:
         return before
     except BrokenExecutor:
-        if stopping():  # who told this process to stop may have told the workers too
+        if stopping():  # the signal that stopped this process may have stopped the workers too
             return before
         raise DbpcfgError(
             "a worker process has ended: it was killed, or memory ran out, or the program that "

@@ -36,7 +36,17 @@ _DTYPES: dict[str, Any] = {
 
 
 def save_chain(chain: Chain, corpus: Encoded, path: Path) -> None:
-    """Write a checkpoint of a chain that has done at least one iteration."""
+    """Write a checkpoint.
+
+    Parameters
+    ----------
+    chain
+        A chain that has done at least one iteration.
+    corpus
+        Its sentences, of which the file has a fingerprint.
+    path
+        The file.
+    """
     assert chain.best is not None
     assert chain.last is not None
     header = {
@@ -64,7 +74,27 @@ def save_chain(chain: Chain, corpus: Encoded, path: Path) -> None:
 
 
 def load_chain(path: Path, corpus: Encoded, settings: ChainSettings) -> Chain:
-    """Read a checkpoint back, or say what is wrong with the file."""
+    """Read a checkpoint.
+
+    Parameters
+    ----------
+    path
+        The file.
+    corpus
+        The sentences of the chain.
+    settings
+        The settings of the chain.
+
+    Returns
+    -------
+    Chain
+        The chain, equal to the one that was saved.
+
+    Raises
+    ------
+    DbpcfgError
+        If the file cannot be read, or is not a checkpoint of this chain over this corpus.
+    """
     with reading(path):
         header, arrays = read_archive(path, FORMAT, VERSION, _DTYPES)
         try:
@@ -118,7 +148,7 @@ def _chain(
 
 
 def _fingerprint(corpus: Encoded) -> str:
-    """Tells corpora apart: a checkpoint's numbers mean nothing for another one."""
+    """A digest of the corpus: a checkpoint's numbers mean nothing for another one."""
     sha = hashlib.sha256(corpus.tokens.tobytes() + corpus.starts.tobytes())
     sha.update("\n".join(corpus.vocabulary.words).encode("utf-8", "surrogatepass"))
     return sha.hexdigest()

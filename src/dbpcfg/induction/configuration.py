@@ -22,16 +22,17 @@ FORMAT, VERSION = "dbpcfg run", 1
 
 @dataclass(frozen=True)
 class Configuration:
-    """What a run is: model, chains, schedule, preparation and corpus."""
+    """The settings of a run: model, chains, schedule, preparation and corpus."""
 
     model: ChainSettings
-    """Of every chain but for its number."""
+    """The settings of every chain, except its number."""
     schedule: Schedule
     preparation: Preparation
     chains: int = 4
     trees: TreeChoice = "mbr"
+    """How the trees of the selected chain are chosen."""
     corpus: dict[str, Any] = field(default_factory=dict)
-    """Where the text came from, how much it is, and its digest."""
+    """Sources, speakers, numbers of sentences, tokens and forms, and a digest."""
     gold: list[str] = field(default_factory=list)
     """A treebank to score logged iterations against; never used for selection."""
     versions: dict[str, str] = field(default_factory=dict)
@@ -40,10 +41,10 @@ class Configuration:
         if self.chains < 1:
             raise DbpcfgError(f"there must be at least 1 chain, got {self.chains}")
         check_choice("trees", self.trees, get_args(TreeChoice))
-        unsettled, counted = self.model.preliminary_iterations, self.schedule.latest_burn_in
-        if unsettled > counted:
+        preliminary, counted = self.model.preliminary_iterations, self.schedule.latest_burn_in
+        if preliminary > counted:
             raise DbpcfgError(
-                f"restarts, annealing and curriculum take {unsettled} iterations, but samples "
+                f"restarts, annealing and curriculum take {preliminary} iterations, but samples "
                 f"count from {counted} on: run longer"
             )
 
@@ -70,7 +71,7 @@ def versions() -> dict[str, str]:
 
 
 def save_configuration(configuration: Configuration, path: Path) -> None:
-    """Write the file; what is None is left out, as TOML has no word for it."""
+    """Write the file; options that are None are left out, as TOML has no null."""
     import tomli_w
 
     content = {
@@ -91,7 +92,23 @@ def save_configuration(configuration: Configuration, path: Path) -> None:
 
 
 def load_configuration(path: Path) -> Configuration:
-    """Read the file, or say what is wrong with it."""
+    """Read the file.
+
+    Parameters
+    ----------
+    path
+        The file, ``config.toml`` in a run's directory.
+
+    Returns
+    -------
+    Configuration
+        The settings of the run.
+
+    Raises
+    ------
+    DbpcfgError
+        If the file cannot be read, is of another version, or has an option that cannot be.
+    """
     with reading(path, hint="is this a run?"):
         data = path.read_bytes()
     try:

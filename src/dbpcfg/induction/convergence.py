@@ -27,12 +27,15 @@ class Schedule:
     """How long a chain runs and from when on its samples count."""
 
     iterations: int | None = None
-    """Exactly so many iterations, the second half of which counts; None for the paper's rule."""
+    """The number of iterations, of which the second half counts; None for the paper's rule."""
     least: int = 500
+    """Iterations before convergence is checked, at least."""
     window: int = 100
+    """Iterations that are compared with as many before them."""
     after: int = 250
+    """Iterations after convergence, which count."""
     most: int = 5000
-    """Where the paper's rule gives up waiting: the rest is taken as converged."""
+    """Iterations in all, at most: the last ``after`` of them count, converged or not."""
 
     def __post_init__(self) -> None:
         for name in ("least", "window", "after", "most"):
@@ -47,14 +50,18 @@ class Schedule:
 
     @property
     def latest_burn_in(self) -> int:
-        """The most iterations after which samples begin to count."""
+        """The latest iteration after which samples begin to count."""
         return self.most - self.after if self.iterations is None else self.iterations // 2
 
     def converged(self, logs: Sequence[float], settled: Sequence[float]) -> bool:
-        """Whether burn-in ends after the iterations with these log-likelihoods.
+        """Whether burn-in ends now; to be called before every iteration until it does.
 
-        ``settled`` are those since restarts, annealing and curriculum were over. To be asked after
-        every iteration, and once before the first, until it is so.
+        Parameters
+        ----------
+        logs
+            The log-likelihoods of all iterations so far.
+        settled
+            Those since restarts, annealing and curriculum were over.
         """
         done = len(logs)
         if self.iterations is None and done >= self.least and levelled_off(settled, self.window):
@@ -62,14 +69,25 @@ class Schedule:
         return done >= self.latest_burn_in
 
     def finished(self, done: int, burn_in: int | None) -> bool:
-        """Whether a chain with this burn-in is done after so many iterations."""
+        """Whether a chain with this burn-in is finished when ``done`` iterations are done."""
         if self.iterations is not None:
             return done >= self.iterations
         return burn_in is not None and done >= burn_in + self.after
 
 
 def levelled_off(logs: Sequence[float], window: int) -> bool:
-    """Whether the last window's mean exceeds that of the one before by at most its own spread."""
+    """Whether a trace has stopped rising.
+
+    That is, the mean of the last window exceeds that of the window before by at most the standard
+    deviation of the last one.
+
+    Parameters
+    ----------
+    logs
+        The log-likelihoods.
+    window
+        The number of iterations in a window.
+    """
     if len(logs) < 2 * window:
         return False
     before, last = np.array(logs[-2 * window : -window]), np.array(logs[-window:])
@@ -78,14 +96,14 @@ def levelled_off(logs: Sequence[float], window: int) -> bool:
 
 @dataclass(frozen=True)
 class Agreement:
-    """What the chains' log-likelihoods after convergence say of each other."""
+    """Whether chains agree, by their log-likelihoods after convergence."""
 
     rhat: float
     effective_samples: float
     chains: int
 
     def verdict(self) -> str:
-        """The same in plain words."""
+        """The same in words."""
         if self.chains < 2:
             return "one chain cannot be checked against others: run several"
         if not np.isfinite(self.rhat):
@@ -101,7 +119,18 @@ class Agreement:
 
 
 def agreement(traces: Sequence[Sequence[float]]) -> Agreement:
-    """R-hat and effective sample size of log-likelihoods, one trace a chain, burn-in left out."""
+    """R-hat and effective sample size of log-likelihoods.
+
+    Parameters
+    ----------
+    traces
+        The log-likelihoods of each chain after burn-in.
+
+    Returns
+    -------
+    Agreement
+        Both numbers: nan where there are too few iterations, or for R-hat only one chain.
+    """
     length = min((len(trace) for trace in traces), default=0)
     if length < 4 or not traces:
         return Agreement(np.nan, np.nan, len(traces))

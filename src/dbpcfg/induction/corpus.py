@@ -1,4 +1,4 @@
-"""The sentences of a run, kept with it: their words as written, their forms, their punctuation."""
+"""The sentences of a run: their words as written, their forms, their punctuation."""
 
 from __future__ import annotations
 
@@ -26,21 +26,23 @@ _DTYPES: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class RunCorpus:
-    """What a run learns from, and the words to print its trees with."""
+    """The sentences that a run learns from, and their words as written, to print trees with."""
 
     forms: Encoded
+    """The sentences in the forms that the model sees."""
     words: Encoded
     """The same sentences as written."""
     punctuation: list[tuple[bool, ...]]
+    """Which words of each sentence are punctuation."""
 
     @classmethod
     def of(cls, prepared: Prepared) -> RunCorpus:
-        """Take what is needed of a prepared corpus."""
+        """The sentences of a prepared corpus."""
         words = Encoded.from_sentences(sentence.words for sentence in prepared.sentences)
         return cls(prepared.encoded, words, prepared.punctuation)
 
     def size(self) -> dict[str, int]:
-        """How many sentences, tokens and different forms there are."""
+        """The numbers of sentences, tokens and different forms."""
         return {
             "sentences": len(self.forms),
             "tokens": len(self.forms.tokens),
@@ -48,7 +50,7 @@ class RunCorpus:
         }
 
     def digest(self) -> str:
-        """A fingerprint of the sentences: the same for the same text prepared the same way."""
+        """A digest of the sentences: the same for the same text prepared the same way."""
         sha = hashlib.sha256()
         for part in (self.forms, self.words):
             for sentence in part:
@@ -73,7 +75,13 @@ def save_corpus(corpus: RunCorpus, path: Path) -> None:
 
 
 def load_corpus(path: Path) -> RunCorpus:
-    """Read the sentences of a run back."""
+    """Read the sentences of a run.
+
+    Raises
+    ------
+    DbpcfgError
+        If the file cannot be read or is damaged.
+    """
     with reading(path):
         header, arrays = read_archive(path, FORMAT, VERSION, _DTYPES)
         starts, marks = arrays["starts"], arrays["punctuation"].astype(bool).tolist()

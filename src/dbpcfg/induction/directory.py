@@ -73,8 +73,12 @@ class RunDirectory:
         ----------
         path
             Its directory.
-        configuration, corpus, gold
-            Its content.
+        configuration
+            Its settings.
+        corpus
+            Its sentences.
+        gold
+            Gold spans of the sentences, to log F1 with.
         overwrite
             Whether a run that is there is replaced.
 

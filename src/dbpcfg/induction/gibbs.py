@@ -35,7 +35,7 @@ from dbpcfg.parsing.protocol import Parser
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """A chain after some iterations. With its settings and corpus, all that is needed to go on.
+    """A chain after some iterations. With its settings and corpus, all that the next step needs.
 
     ``derivations`` were drawn under the grammar before this one, and ``log_likelihood`` is that
     grammar's; both are None before the first iteration.
@@ -53,6 +53,22 @@ def step(state: State, corpus: Encoded, settings: ChainSettings, threads: int = 
 
     A pure function: the random numbers are those of (seed, chain, iteration), so the number of
     threads makes no difference and neither does stopping in between.
+
+    Parameters
+    ----------
+    state
+        The chain before the iteration.
+    corpus
+        The sentences.
+    settings
+        Those of the chain.
+    threads
+        The number of threads.
+
+    Returns
+    -------
+    State
+        The chain after it, with the trees and the log-likelihood of the grammar before.
     """
 
     def numbers_for(purpose: Purpose) -> Stream:
@@ -92,7 +108,7 @@ def flattened(grammar: Grammar, temperature: float) -> Grammar:
 def parser_for(
     grammar: Grammar, depth: int | None, settings: ChainSettings, threads: int = 1
 ) -> Parser:
-    """The parser that the settings ask for."""
+    """The parser that the settings name, for a grammar and a bound (None: no bound)."""
     if settings.parser == "leftcorner" and depth is not None:
         return LeftCornerParser(grammar, depth, threads)
     return ChartParser(grammar, depth, threads, settings.precision)

@@ -2,7 +2,7 @@
 
 The convention is the paper's: unlabelled spans of two words or more, each once, punctuation
 removed, the whole sentence counted, all sentences pooled. ``dbpcfg.evaluation`` gives the same
-number, and everything else there is to know.
+number, with more detail.
 """
 
 from __future__ import annotations
@@ -41,7 +41,15 @@ class GoldSpans:
     spans: Bytes
 
     def f1(self, starts: Longs, nodes: Ints) -> float:
-        """F1 of the trees with these pre-order nodes."""
+        """F1 of trees.
+
+        Parameters
+        ----------
+        starts
+            Where the sentences of the corpus start.
+        nodes
+            The pre-order nodes of their trees.
+        """
         matched, predicted, gold = span_counts(
             starts, nodes, self.kept, self.words, self.first, self.spans
         )
@@ -49,7 +57,20 @@ class GoldSpans:
 
 
 def gold_spans(trees: Sequence[Tree], punctuation: Sequence[Sequence[bool]]) -> GoldSpans:
-    """Gold spans of trees; ``punctuation[s]`` marks the words of tree s."""
+    """Gold spans of trees.
+
+    Parameters
+    ----------
+    trees
+        The gold tree of each sentence, in order.
+    punctuation
+        Which words of each sentence are punctuation.
+
+    Returns
+    -------
+    GoldSpans
+        The spans over words that are not.
+    """
     words = np.array([marks.count(False) for marks in map(list, punctuation)], dtype=np.int32)
     first = np.concatenate([[0], np.cumsum((words.astype(np.int64) + 1) ** 2)])
     spans = np.zeros(int(first[-1]), dtype=np.uint8)
@@ -91,13 +112,26 @@ def span_counts(
 
 
 def save_gold(gold: GoldSpans, path: Path) -> None:
-    """Write gold spans next to the run that logs scores by them."""
+    """Write the gold spans of a run."""
     arrays = {"kept": gold.kept, "words": gold.words, "first": gold.first, "spans": gold.spans}
     write_archive(path, FORMAT, VERSION, {}, arrays)
 
 
 def load_gold(path: Path, starts: Longs) -> GoldSpans:
-    """Read gold spans back; ``starts`` are those of the corpus that they must be of."""
+    """Read the gold spans of a run.
+
+    Parameters
+    ----------
+    path
+        The file.
+    starts
+        Where the sentences of the run's corpus start.
+
+    Raises
+    ------
+    DbpcfgError
+        If the file cannot be read, or has the spans of other sentences.
+    """
     dtypes = {"kept": np.int32, "words": np.int32, "first": np.int64, "spans": np.uint8}
     with reading(path):
         _, arrays = read_archive(path, FORMAT, VERSION, dtypes)
@@ -108,7 +142,7 @@ def load_gold(path: Path, starts: Longs) -> GoldSpans:
 
 
 def _fits(gold: GoldSpans, starts: Longs) -> bool:
-    """Whether the kernel, which does not look, will stay within these arrays."""
+    """Whether the kernel, which checks no bounds, will stay within these arrays."""
     lengths, words = np.diff(starts), gold.words.astype(np.int64)
     if words.shape != lengths.shape or gold.kept.shape != (starts[-1],) or gold.spans.ndim != 1:
         return False

@@ -1,4 +1,4 @@
-"""Induction from start to end, or from where it stopped: the one way in for programs and people."""
+"""Induction: ``induce`` a grammar, ``resume`` a run."""
 
 from __future__ import annotations
 
@@ -52,13 +52,66 @@ def induce(
     gold_sources: Sequence[str] = (),
     **model: Any,
 ) -> Run:
-    """Learn a grammar of K categories within memory depth D (None: no bound) from sentences.
+    """Learn a grammar from sentences.
 
-    ``corpus`` is what ``dbpcfg.read`` gives, or lists of words. With ``out`` the run is kept in a
-    directory and can be resumed. ``iterations`` None is the paper's rule for when to stop.
-    ``model`` takes the further fields of ``ChainSettings``. The result depends on the seed, not on
-    ``threads`` or ``workers``. ``gold`` trees, one for each sentence that is kept, only add scores
-    to the chains' traces.
+    The result depends on the seed, not on ``threads``, ``workers`` or ``checkpoint``.
+
+    Parameters
+    ----------
+    corpus
+        What ``dbpcfg.read`` returns, or sentences as lists of words or as texts; or a corpus that
+        is prepared already.
+    K
+        The number of categories.
+    D
+        The memory bound: the greatest number of fragments in memory; None for no bound.
+    chains
+        The number of chains. The one of greatest mean log-likelihood is selected.
+    iterations
+        The length of each chain, of which the second half counts; None for the paper's rule.
+    seed
+        Of the random numbers.
+    beta
+        The Dirichlet parameter β of all rules.
+    trees
+        The trees of the run: ``"mbr"`` over the retained samples, the ``"best"`` sample or the
+        ``"last"`` one.
+    out
+        A directory for the run, which can then be resumed; None for a run in memory.
+    overwrite
+        Whether a run that is in ``out`` is replaced.
+    threads
+        For all chains together; None for as many as there are processors.
+    workers
+        What runs chains side by side: ``"threads"`` or ``"processes"``.
+    checkpoint
+        Seconds between two checkpoints of a chain.
+    preparation
+        How the sentences are prepared; by default letters are changed to lower case.
+    schedule
+        The rule for burn-in and length in detail, instead of ``iterations``.
+    report
+        Called with a chain after each block of its iterations, about once a second.
+    stopping
+        Whether to stop at the end of the current block.
+    gold
+        Gold trees of the sentences, or of the whole treebank from which they were taken. They add
+        F1 to the chains' traces and decide nothing.
+    gold_sources
+        Names for the gold trees, to be recorded; by default those of the files they were read from.
+    **model
+        Further settings of chains, fields of ``ChainSettings``.
+
+    Returns
+    -------
+    Run
+        The run, with its chains, its model and its trees.
+
+    Raises
+    ------
+    DbpcfgError
+        If a setting cannot be, if there are no sentences, if gold trees do not match them, or if
+        ``out`` is not empty or cannot be written to.
     """
     execution = Execution(threads, workers, checkpoint, report, stopping)
     prepared = _prepared(corpus, preparation)
@@ -90,7 +143,33 @@ def resume(
     report: Callable[[Chain], None] = no_report,
     stopping: Callable[[], bool] = never,
 ) -> Run:
-    """Go on with a run where it stopped, to the result that it would have had without stopping."""
+    """Resume a run where it stopped. The result is the one it would have had without stopping.
+
+    Parameters
+    ----------
+    path
+        The directory of the run.
+    threads
+        For all chains together; None for as many as there are processors.
+    workers
+        What runs chains side by side: ``"threads"`` or ``"processes"``.
+    checkpoint
+        Seconds between two checkpoints of a chain.
+    report
+        Called with a chain after each block of its iterations, about once a second.
+    stopping
+        Whether to stop at the end of the current block.
+
+    Returns
+    -------
+    Run
+        The run.
+
+    Raises
+    ------
+    DbpcfgError
+        If the directory is no run, a file is damaged, or another process is running it.
+    """
     execution = Execution(threads, workers, checkpoint, report, stopping)
     with RunDirectory.open(Path(path)) as directory:
         return _run_directory(directory, execution)

@@ -46,7 +46,19 @@ def initial_state(corpus: Encoded, settings: ChainSettings, iteration: int = 0) 
 def branching_counts(
     corpus: Encoded, categories: int, branching: Literal["left", "right"], numbers: Stream
 ) -> RuleCounts:
-    """Rule counts of left- or right-branching trees with categories drawn at random."""
+    """Rule counts of left- or right-branching trees with categories drawn at random.
+
+    Parameters
+    ----------
+    corpus
+        The sentences.
+    categories
+        K.
+    branching
+        ``"left"`` or ``"right"``.
+    numbers
+        The stream of random numbers to use.
+    """
     trees = Derivations.empty(corpus)
     branching_nodes(corpus.starts, categories, branching == "right", numbers, trees.nodes)
     return trees.counts(categories)

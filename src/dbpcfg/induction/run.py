@@ -24,7 +24,7 @@ from dbpcfg.trees.tree import Tree
 
 @dataclass(frozen=True)
 class Run:
-    """A run in memory: what was asked for, the text, and the chains as far as they have come."""
+    """The settings of a run, its sentences, and its chains as far as they have run."""
 
     configuration: Configuration
     corpus: RunCorpus
@@ -48,7 +48,7 @@ class Run:
 
     @cached_property
     def model(self) -> Model:
-        """The grammar ready for other text."""
+        """The selected grammar, ready for other text."""
         chain, settings = self.best, self.configuration.model
         assert chain.best is not None
         K, W = settings.categories, len(self.corpus.forms.vocabulary)
@@ -62,7 +62,13 @@ class Run:
         )
 
     def trees(self, chain: Chain | None = None) -> list[Tree]:
-        """A tree for every sentence, in its words as written."""
+        """A tree for every sentence of the run, in its words as written.
+
+        Parameters
+        ----------
+        chain
+            The chain whose trees they are; by default the best one.
+        """
         chosen = trees_of(chain or self.best, self.corpus.forms, self.configuration.trees)
         return [
             as_tree(chosen[sentence], self.corpus.words[sentence])
@@ -72,15 +78,56 @@ class Run:
     def parse(
         self, sentences: Iterable[Words], method: Method = "mbr", *, seed: int = 0, threads: int = 1
     ) -> list[Tree]:
-        """A tree for every one of some other sentences, each a list of words or a text."""
+        """Parse other sentences with the run's model.
+
+        Parameters
+        ----------
+        sentences
+            Lists of words, or texts that are split at white space.
+        method
+            ``"mbr"``, ``"mbr-chain"``, ``"viterbi"`` or ``"sample"`` (see ``Model.parse``).
+        seed
+            Of ``"sample"``.
+        threads
+            The number of threads.
+
+        Returns
+        -------
+        list of Tree
+            A tree for every sentence.
+        """
         return self.model.parse(sentences, method, seed=seed, threads=threads)
 
     def show(self, width: int = 80) -> None:
-        """Print the categories with their words and rules, and how often trees use them."""
+        """Print the categories with their words and rules, and how often trees use them.
+
+        Parameters
+        ----------
+        width
+            Characters in a line, at most.
+        """
         print(as_text(self.model.profile(self.trees()), width))
 
     def match_gold(self, treebank: Sequence[Sentence], name: str = "the treebank") -> Gold:
-        """Find the gold trees of the run's sentences, word by word."""
+        """Find the gold trees of the run's sentences, word by word.
+
+        Parameters
+        ----------
+        treebank
+            The sentences of the run, or more, with their trees.
+        name
+            What messages call it.
+
+        Returns
+        -------
+        Gold
+            The gold trees, one for each sentence of the run.
+
+        Raises
+        ------
+        DbpcfgError
+            If a sentence of the run has no gold tree in its place.
+        """
         rule = self.configuration.preparation.punctuation
         return match_gold(list(self.corpus.words), treebank, name, rule)
 

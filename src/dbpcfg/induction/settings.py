@@ -32,19 +32,22 @@ _PLAIN: dict[str, Callable[[Any], float]] = {
 
 @dataclass(frozen=True)
 class ChainSettings:
-    """What a chain is, apart from its corpus and its state."""
+    """The settings of a chain: with a corpus, all that its result depends on."""
 
     categories: int = 15
     """K."""
     depth: int | None = 2
-    """D, the most fragments in memory; None for no bound."""
+    """D, the greatest number of fragments in memory; None for no bound."""
     beta: float = 0.2
-    """β; where it starts, if it is sampled."""
+    """β; its initial value, if it is sampled."""
     seed: int = 0
+    """Of the random numbers."""
     chain: int = 0
+    """The number of the chain in its run."""
     parser: ParserName = "chart"
+    """What samples trees. Both draw from the same distribution; the chart is much faster."""
     precision: Precision = "double"
-    """Of the chart's numbers: single is faster for many categories, and right to some 5 digits."""
+    """Of the chart: single is faster for many categories, and accurate to about 5 digits."""
     exact: bool = False
     """Whether the grammar's draw takes the bound's normaliser into account."""
     sample_beta: bool = False
@@ -52,16 +55,15 @@ class ChainSettings:
     initial: Initial = "prior"
     """Where chains start: a grammar from the prior, or one counted from branching trees."""
     anneal: int = 0
-    """Over so many iterations, trees are drawn from grammars that are first flattened."""
+    """The number of iterations in which trees are drawn from a flattened grammar."""
     temperature: float = 5.0
-    """How flat the first of them is: rules are raised to the power 1/temperature."""
+    """How flat it is at first: rule probabilities are raised to the power 1/temperature."""
     curriculum: int = 0
     """Iterations spent at each depth below the bound, from 1 up; 0 starts at the bound."""
-
     restarts: int = 0
-    """Chains begin with so many short ones, and go on with the most probable of them."""
+    """The number of short chains that a chain begins with; it continues the most probable one."""
     restart_iterations: int = 20
-    """How long each of these is."""
+    """The length of each of them."""
 
     def __post_init__(self) -> None:
         # Plain numbers, whatever was given: a run must read back as it was written.
@@ -75,7 +77,7 @@ class ChainSettings:
             raise GrammarError(
                 f"beta must be a positive number, {SMALLEST_BETA} or more, got {self.beta}"
             )
-        stream(self.seed, self.chain)  # refuses what cannot be a seed
+        stream(self.seed, self.chain)  # raises an error for an impossible seed
         if self.restarts < 0 or self.restart_iterations < 1:
             raise DbpcfgError("restarts must be 0 or more, of at least 1 iteration each")
         for name, choices in _CHOICES.items():
@@ -103,6 +105,6 @@ class ChainSettings:
 
     @property
     def preliminary_iterations(self) -> int:
-        """The first iteration with which restarts, curriculum and annealing are over."""
+        """Iterations until restarts, curriculum and annealing are over."""
         steps = 0 if self.depth is None else (self.depth - 1) * self.curriculum
         return max(self.anneal, steps, self.restarts * self.restart_iterations)

@@ -1,1 +1,1 @@
-"""A learned grammar and what can be done with it."""
+"""A learned grammar: parse, measure, generate, show, save."""

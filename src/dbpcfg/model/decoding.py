@@ -1,14 +1,14 @@
-"""Trees for any sentences under a learned grammar.
+"""Parsing any sentences with a learned grammar.
 
 =============  ===================================================================================
-``mbr``        the tree of least Bayes risk under the posterior of the model's grammar: the one
-               whose spans are expected to be right most often
+``mbr``        the MBR tree under the posterior of the model's grammar: the one with the greatest
+               expected number of correct spans
 ``mbr-chain``  the same with the posteriors of several grammars of the chain, averaged
 ``viterbi``    the most probable tree, or the N most probable ones
 ``sample``     trees drawn from the posterior
 =============  ===================================================================================
 
-The first two choose the label of each span for itself, so their trees need not fit the bound, nor
+The first two choose the label of each span by itself, so their trees need not fit the bound, nor
 use possible rules only. A sentence of probability zero, or of more than 1,000 words, has a flat
 tree, ``(X w1 w2 …)``.
 """
@@ -44,11 +44,11 @@ Method = Literal["mbr", "mbr-chain", "viterbi", "sample"]
 Item = TypeVar("Item")
 
 BATCH = 1000
-"""The most sentences that are parsed together."""
+"""The greatest number of sentences that are parsed together."""
 BATCH_WORK = 2e7
-"""And the most work, as the sum of the cubes of their lengths: a few seconds for small grammars."""
+"""Their greatest sum of cubed lengths: a few seconds of work for small grammars."""
 MOST_TREES = 10_000
-"""The most trees of one sentence."""
+"""The greatest number of trees of one sentence."""
 FLAT = "X"
 """The label of a flat tree."""
 
@@ -70,7 +70,31 @@ def parse(
     seed: int = 0,
     threads: int = 1,
 ) -> list[Tree]:
-    """A tree for every sentence: a list of words, or a text that is split at white space."""
+    """Parse sentences.
+
+    Parameters
+    ----------
+    model
+        The model.
+    sentences
+        Lists of words, or texts that are split at white space.
+    method
+        ``"mbr"``, ``"mbr-chain"``, ``"viterbi"`` or ``"sample"``.
+    seed
+        Of ``"sample"``.
+    threads
+        The number of threads.
+
+    Returns
+    -------
+    list of Tree
+        A tree for every sentence.
+
+    Raises
+    ------
+    DbpcfgError
+        If a sentence is empty, or ``"mbr-chain"`` is asked of a model without samples.
+    """
     decoder = Decoder(model, method, 1, seed, threads)
     return [trees[0] for batch in in_batches(sentences) for trees in decoder.trees(*batch)]
 
@@ -84,16 +108,56 @@ def parses(
     seed: int = 0,
     threads: int = 1,
 ) -> list[list[Parse]]:
-    """The n best trees of every sentence, or n samples, with their probabilities.
+    """Parse sentences, with several trees for each and their probabilities.
 
-    There are fewer where a sentence has fewer trees. A flat tree has probability zero.
+    Parameters
+    ----------
+    model
+        The model.
+    sentences
+        Lists of words, or texts that are split at white space.
+    n
+        The number of trees; a sentence that has fewer gets fewer.
+    method
+        ``"viterbi"`` for the n most probable trees, ``"sample"`` for n samples; the others have one
+        tree.
+    seed
+        Of ``"sample"``.
+    threads
+        The number of threads.
+
+    Returns
+    -------
+    list of list of Parse
+        The trees of every sentence. A flat tree has probability zero.
+
+    Raises
+    ------
+    DbpcfgError
+        If a sentence is empty, or the method does not have n trees.
     """
     decoder = Decoder(model, method, n, seed, threads)
     return [found for batch in in_batches(sentences) for found in decoder.parses(*batch)]
 
 
 def in_batches(sentences: Iterable[Words]) -> Iterator[tuple[list[tuple[str, ...]], int]]:
-    """The words of sentences in batches, each with the number of its first sentence."""
+    """Divide sentences into batches.
+
+    Parameters
+    ----------
+    sentences
+        Lists of words, or texts that are split at white space.
+
+    Yields
+    ------
+    tuple of list and int
+        The words of each sentence of a batch, and the number of the first one, from 0.
+
+    Raises
+    ------
+    DbpcfgError
+        If a sentence is empty, or one text is given in place of a list.
+    """
     if isinstance(sentences, str):
         raise DbpcfgError("one text is not a list of sentences; give a list, as in [text]")
     first = 0
@@ -108,7 +172,22 @@ def in_batches(sentences: Iterable[Words]) -> Iterator[tuple[list[tuple[str, ...
 def batched(
     items: Iterable[Item], length: Callable[[Item], int], most: int | None = None
 ) -> Iterator[list[Item]]:
-    """Items in batches of at most so many, or of `BATCH`, and not of too much work."""
+    """Divide items into batches that are not too much work.
+
+    Parameters
+    ----------
+    items
+        Sentences in any form.
+    length
+        The number of words of an item.
+    most
+        The greatest number of items in a batch; `BATCH` if not given.
+
+    Yields
+    ------
+    list
+        A batch.
+    """
     batch: list[Item] = []
     work = 0
     for item in items:
@@ -128,8 +207,26 @@ def batched(
 class Decoder:
     """A model and a method, ready for batches of sentences.
 
-    What a sentence is given does not depend on the others, but for rounding where posteriors are in
-    single precision, and only ``sample`` looks at its number in the text.
+    The trees of a sentence do not depend on other sentences, except for rounding where posteriors
+    are in single precision, and only those of ``sample`` depend on its number in the text.
+
+    Parameters
+    ----------
+    model
+        The model.
+    method
+        ``"mbr"``, ``"mbr-chain"``, ``"viterbi"`` or ``"sample"``.
+    n
+        The number of trees of each sentence.
+    seed
+        Of ``"sample"``.
+    threads
+        The number of threads.
+
+    Raises
+    ------
+    DbpcfgError
+        If the method does not have n trees, or the model has no samples for ``"mbr-chain"``.
     """
 
     def __init__(
@@ -150,7 +247,7 @@ class Decoder:
                 "mbr-chain needs other grammars of the chain, which a run has and "
                 "dbpcfg.load(run, samples=True) reads"
             )
-        stream(seed)  # refuses an impossible seed
+        stream(seed)  # raises an error for an impossible seed
         self.model, self.method, self.n = model, method, n
         self.seed, self.threads = seed, threads
         self.flat, self.first_flat = 0, -1
@@ -158,12 +255,28 @@ class Decoder:
         self._chart = model.chart(1 if method == "sample" else threads)
 
     def trees(self, sentences: Sequence[Sequence[str]], first: int = 0) -> list[list[Tree]]:
-        """The trees of each sentence; ``first`` is the number of the first one in its text."""
+        """The trees of each sentence of a batch.
+
+        Parameters
+        ----------
+        sentences
+            Their words.
+        first
+            The number of the first one in its text.
+        """
         found = self._nodes(sentences, first)
         return [self._as_trees(words, nodes) for words, nodes in zip(sentences, found)]
 
     def brackets(self, sentences: Sequence[Sequence[str]], first: int = 0) -> list[str]:
-        """The (first) tree of each sentence as text: much sooner than by way of trees."""
+        """The first tree of each sentence of a batch in brackets, without making `Tree` objects.
+
+        Parameters
+        ----------
+        sentences
+            Their words.
+        first
+            The number of the first one in its text.
+        """
         found = self._nodes(sentences, first)
         possible = [s for s, nodes in enumerate(found) if nodes is not None]
         lines = as_brackets(
@@ -177,7 +290,15 @@ class Decoder:
         return [written.get(s) or str(Tree(FLAT, words)) for s, words in enumerate(sentences)]
 
     def parses(self, sentences: Sequence[Sequence[str]], first: int = 0) -> list[list[Parse]]:
-        """The trees of each sentence, with their probabilities."""
+        """The trees of each sentence of a batch, with their probabilities.
+
+        Parameters
+        ----------
+        sentences
+            Their words.
+        first
+            The number of the first one in its text.
+        """
         found = self._nodes(sentences, first)
         results = []
         for words, nodes in zip(sentences, found):
@@ -203,7 +324,7 @@ class Decoder:
 
     @cached_property
     def _quick_chart(self) -> ChartParser:
-        """For posteriors, of which a few digits are enough."""
+        """For posteriors, for which single precision is enough."""
         return self._quick(self.model.grammar_with_unknown)
 
     @cached_property
@@ -243,7 +364,7 @@ class Decoder:
         return found
 
     def _numbers(self, words: Sequence[str]) -> list[int] | None:
-        """What the model sees, unless it cannot."""
+        """The numbers of words' forms; None if one has none, or there are too many words."""
         try:
             return self.model.numbers(words) if len(words) <= MAX_WORDS else None
         except UnparsableError:

@@ -30,7 +30,15 @@ _GRAMMAR = ("root", "binary", "lexical")
 
 
 def save_model(model: LearnedGrammar, path: str | Path) -> None:
-    """Write a model; the same model always gives the same bytes."""
+    """Write a model without its samples; the same model always gives the same bytes.
+
+    Parameters
+    ----------
+    model
+        The model.
+    path
+        The file.
+    """
     arrays = {name: getattr(model.grammar, name) for name in _GRAMMAR}
     header = {
         "words": list(model.grammar.vocabulary.words),
@@ -42,7 +50,23 @@ def save_model(model: LearnedGrammar, path: str | Path) -> None:
 
 
 def load_model(path: str | Path) -> LearnedGrammar:
-    """Read a model, or say what is wrong with the file."""
+    """Read a model file.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Returns
+    -------
+    LearnedGrammar
+        The model, without samples.
+
+    Raises
+    ------
+    GrammarError
+        If the file cannot be read or is not a model.
+    """
     dtypes = dict.fromkeys((*_GRAMMAR, "unknown"), np.float64)
     with reading(path, GrammarError):
         header, arrays = read_archive(Path(path), FORMAT, VERSION, dtypes)
@@ -60,12 +84,25 @@ def load_model(path: str | Path) -> LearnedGrammar:
 
 
 def save_samples(grammars: list[Grammar], path: Path) -> None:
-    """Write grammars over one vocabulary, that of the model beside them."""
+    """Write grammars over the vocabulary of the model beside them."""
     write_archive(path, SAMPLES_FORMAT, SAMPLES_VERSION, {}, stacked(grammars))
 
 
 def load_samples(path: Path, vocabulary: Vocabulary) -> list[Grammar]:
-    """Read the grammars back, or say what is wrong with the file."""
+    """Read the grammars beside a model.
+
+    Parameters
+    ----------
+    path
+        The file.
+    vocabulary
+        The words of the model.
+
+    Raises
+    ------
+    GrammarError
+        If the file cannot be read, or is not one of grammars over this vocabulary.
+    """
     dtypes = dict.fromkeys(STACKED, np.float64)
     with reading(path, GrammarError):
         _, arrays = read_archive(path, SAMPLES_FORMAT, SAMPLES_VERSION, dtypes)

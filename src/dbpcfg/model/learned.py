@@ -6,10 +6,10 @@ after a category c that was expanded n(c) times would be::
 
     unknown(c) = β / (n(c) + β (K² + W + 1))
 
-So ``grammar_with_unknown`` has one more word, ``<unknown>``, with this probability, and everything else in
-the row shrinks to make room: a category that was used often for many things is unlikely to emit a
-new word, one that was used little is not. All unknown words are this one word. Where rare words
-were put into classes, a new word is first of all a member of its class.
+So ``grammar_with_unknown`` has one more word, ``<unknown>``, with this probability, and everything
+else in the row shrinks to make room: a category that was used often for many things is unlikely to
+emit a new word, one that was used little is not. All unknown words are this one word. Where rare
+words were put into classes, a new word is first of all a member of its class.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.leftcorner.parser import LeftCornerParser
 
 UNKNOWN = "<unknown>"
+"""The word that stands for all unknown words."""
 
 Words: TypeAlias = Sentence | Sequence[str]
 """A sentence as callers give it: as read, as a list of words, or as text split at white space."""
@@ -50,8 +51,11 @@ class LearnedGrammar:
     """A grammar, the memory bound and the preparation that it was learned with."""
 
     grammar: Grammar
+    """The grammar as it was learned."""
     depth: int | None
+    """D, the memory bound; None for none."""
     preparation: Preparation = field(default_factory=Preparation)
+    """How text is prepared for it."""
     unknown: Floats | None = None
     """[c]: the probability with which c emits a word never seen; None: it never does."""
     samples: tuple[Grammar, ...] = ()
@@ -71,11 +75,22 @@ class LearnedGrammar:
 
     @cached_property
     def grammar_with_unknown(self) -> Grammar:
-        """The grammar with one more word, ``<unknown>``, if there is any probability for it."""
+        """The grammar with one more word, ``<unknown>``, unless its probability is zero."""
         return self.with_unknown(self.grammar)
 
     def with_unknown(self, grammar: Grammar) -> Grammar:
-        """Make room for ``<unknown>`` in a grammar of the same chain."""
+        """Add the word ``<unknown>``, unless its probability is zero.
+
+        Parameters
+        ----------
+        grammar
+            The model's grammar, or another one of the same chain.
+
+        Returns
+        -------
+        Grammar
+            The grammar with one more word; the other rules of each row shrink to make room.
+        """
         assert self.unknown is not None
         if not self.unknown.any():
             return grammar
@@ -88,17 +103,23 @@ class LearnedGrammar:
         ).named(grammar.names)
 
     def form(self, word: str) -> str:
-        """What the model sees in place of a word: one of the words of ``grammar_with_unknown``."""
+        """What the model sees in place of a word: one of the words of ``grammar_with_unknown``.
+
+        Raises
+        ------
+        UnparsableError
+            If the word is unknown and the model has no word for unknown words.
+        """
         return self.grammar_with_unknown.vocabulary.words[self._number(word)]
 
     def numbers(self, words: Sequence[str]) -> list[int]:
-        """The numbers of words' forms among the words of ``grammar_with_unknown``."""
+        """The number of each word's form in the vocabulary of ``grammar_with_unknown``."""
         known = self._known
         return [known[word] if word in known else self._number(word) for word in words]
 
     @cached_property
     def _known(self) -> dict[str, int]:
-        """Forms, which are most words of most texts, that are what a word becomes."""
+        """Words that are their own forms, as most words of most texts are, with their numbers."""
         index, form = self.grammar_with_unknown.vocabulary.index, self.preparation.form
         return {word: number for word, number in index.items() if form(word) == word}
 
@@ -121,7 +142,24 @@ class LearnedGrammar:
         return [self.form(word) for word in words]
 
     def encode(self, sentences: Iterable[Sequence[str]]) -> Encoded:
-        """Sentences, given as lists of words, as numbers of the open grammar's words."""
+        """Encode sentences in the vocabulary of ``grammar_with_unknown``.
+
+        Parameters
+        ----------
+        sentences
+            Lists of words.
+
+        Returns
+        -------
+        Encoded
+            The numbers of the words' forms.
+
+        Raises
+        ------
+        DbpcfgError
+            If a sentence is empty or a text, or a word is unknown and the model has no word for
+            unknown words.
+        """
         numbers = []
         for n, words in enumerate(sentences, start=1):
             if not words or isinstance(words, str):
@@ -134,7 +172,18 @@ class LearnedGrammar:
         return ChartParser(self.grammar_with_unknown, self.depth, threads)
 
     def left_corner(self, threads: int = 1) -> LeftCornerParser:
-        """The parser for what happens word by word; the model must have a bound."""
+        """The incremental parser.
+
+        Parameters
+        ----------
+        threads
+            The number of threads.
+
+        Raises
+        ------
+        GrammarError
+            If the model has no memory bound.
+        """
         if self.depth is None:
             raise GrammarError(
                 "the left-corner parser needs a memory bound, and this model has none: give a depth"
@@ -143,5 +192,22 @@ class LearnedGrammar:
 
 
 def unknown_mass(expansions: Floats, beta: float, categories: int, words: int) -> Floats:
-    """unknown(c), given how often each category was expanded."""
+    """The probability with which each category emits a word never seen.
+
+    Parameters
+    ----------
+    expansions
+        ``[c]``: how often each category was expanded.
+    beta
+        β.
+    categories
+        K.
+    words
+        W, the number of words in the vocabulary.
+
+    Returns
+    -------
+    array
+        ``[c]``: unknown(c).
+    """
     return beta / (expansions + beta * (categories**2 + words + 1))

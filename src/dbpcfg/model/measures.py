@@ -54,7 +54,7 @@ END = "</s>"
 EMPTY = "-"
 """How a store without fragments is written."""
 BATCH = 32
-"""Sentences in work at once, for each thread."""
+"""Sentences that are parsed at once, for each thread."""
 
 WordKind = Literal["word", "class", "unknown", "end"]
 
@@ -85,7 +85,27 @@ class WordMeasures(NamedTuple):
 def incremental_parser(
     model: LearnedGrammar, depth: int | None = None, beam: int | None = None
 ) -> WordByWord:
-    """Make a model ready to follow sentences, with its own depth or another one."""
+    """The incremental parser of a model, for `measure_with`.
+
+    Parameters
+    ----------
+    model
+        The model.
+    depth
+        The memory bound; the model's if not given.
+    beam
+        The number of stores kept at each word; 0 for all; None for all unless they are too many.
+
+    Returns
+    -------
+    WordByWord
+        The parser.
+
+    Raises
+    ------
+    DbpcfgError
+        If there is no memory bound, or the stores need too much memory.
+    """
     depth = model.depth if depth is None else depth
     if depth is None:
         raise GrammarError(
@@ -103,10 +123,32 @@ def measure(
     end: bool = True,
     threads: int = 1,
 ) -> Iterator[list[WordMeasures]]:
-    """The rows of each sentence, in order, as they are done.
+    """Measure every word of sentences, in order, as they are parsed.
 
-    ``depth`` is the model's unless given; ``beam``: so many stores at each word, 0 for all, None
-    for all if they are not too many; ``end``: with a row for the end of each sentence.
+    Parameters
+    ----------
+    model
+        The model.
+    sentences
+        Lists of words, texts that are split at white space, or sentences as read.
+    depth
+        The memory bound; the model's if not given.
+    beam
+        The number of stores kept at each word; 0 for all; None for all unless they are too many.
+    end
+        Whether there is a row for the end of each sentence.
+    threads
+        The number of threads.
+
+    Yields
+    ------
+    list of WordMeasures
+        The rows of a sentence.
+
+    Raises
+    ------
+    DbpcfgError
+        If there is no memory bound, the stores need too much memory, or a sentence is empty.
     """
     return measure_with(incremental_parser(model, depth, beam), model, sentences, end, threads)
 
@@ -118,7 +160,31 @@ def measure_with(
     end: bool = True,
     threads: int = 1,
 ) -> Iterator[list[WordMeasures]]:
-    """The same with what `incremental_parser` has made of the model."""
+    """Measure every word of sentences with a parser from `incremental_parser`.
+
+    Parameters
+    ----------
+    parser
+        The incremental parser of the model.
+    model
+        The model.
+    sentences
+        Lists of words, texts that are split at white space, or sentences as read.
+    end
+        Whether there is a row for the end of each sentence.
+    threads
+        The number of threads.
+
+    Yields
+    ------
+    list of WordMeasures
+        The rows of a sentence.
+
+    Raises
+    ------
+    DbpcfgError
+        If a sentence is empty.
+    """
     look_up = _word_lookup(model)
     numbered = enumerate(map(_sentence, sentences), start=1)
     while batch := list(islice(numbered, 1 if threads == 1 else BATCH * threads)):
@@ -137,14 +203,24 @@ def as_table(rows: Iterable[WordMeasures]) -> dict[str, list[object]]:
 
 
 def write_tsv(rows: Iterable[WordMeasures], file: TextIO, header: bool = True) -> None:
-    """Write a table with a header, if there is to be one, and a line for each row."""
+    """Write rows as tab-separated text.
+
+    Parameters
+    ----------
+    rows
+        The rows.
+    file
+        Where they are written to.
+    header
+        Whether the names of the columns come first.
+    """
     if header:
         file.write(line(WordMeasures._fields))
     file.writelines(map(line, rows))
 
 
 class _Word(NamedTuple):
-    """A word as the model sees it; number −1 if there is no way to."""
+    """A word as the model sees it; number −1 if it is unknown and no word stands for it."""
 
     number: int
     form: str

@@ -1,4 +1,4 @@
-"""A learned grammar and everything that can be done with it: ``Model``, and ``load``."""
+"""``Model``, a learned grammar and what can be done with it, and ``load``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,21 @@ from dbpcfg.trees.tree import Tree
 
 @dataclass(frozen=True, eq=False)
 class Model(LearnedGrammar):
-    """A grammar, the memory bound and the preparation that it was learned with."""
+    """A learned grammar, ready for other text.
+
+    Parameters
+    ----------
+    grammar
+        The grammar.
+    depth
+        The memory bound D; None for none.
+    preparation
+        How text is prepared for it; by default letters are changed to lower case.
+    unknown
+        ``[c]``: the probability with which category c emits a word never seen; None for zero.
+    samples
+        Other grammars of the same chain, for ``mbr-chain`` and ``probability(chain=True)``.
+    """
 
     @classmethod
     def of(cls, learned: LearnedGrammar) -> Model:
@@ -32,7 +46,32 @@ class Model(LearnedGrammar):
     def parse(
         self, sentences: Iterable[Words], method: Method = "mbr", *, seed: int = 0, threads: int = 1
     ) -> list[Tree]:
-        """A tree for every sentence, a list of words or a text."""
+        """Parse sentences.
+
+        Parameters
+        ----------
+        sentences
+            Lists of words, or texts that are split at white space.
+        method
+            ``"mbr"``: the MBR tree, with the greatest expected number of correct spans.
+            ``"mbr-chain"``: the same, averaged over the grammars of the chain (``samples``).
+            ``"viterbi"``: the most probable tree. ``"sample"``: a tree drawn from the posterior.
+        seed
+            Of ``"sample"``.
+        threads
+            The number of threads.
+
+        Returns
+        -------
+        list of Tree
+            A tree for every sentence; a flat one, ``(X w1 w2 …)``, if it has probability zero or
+            more than 1,000 words.
+
+        Raises
+        ------
+        DbpcfgError
+            If a sentence is empty, or ``"mbr-chain"`` is asked of a model without samples.
+        """
         return parse(self, sentences, method, seed=seed, threads=threads)
 
     def parses(
@@ -44,7 +83,32 @@ class Model(LearnedGrammar):
         seed: int = 0,
         threads: int = 1,
     ) -> list[list[Parse]]:
-        """The n best trees of every sentence, or n samples, with their probabilities."""
+        """Parse sentences, with several trees for each and their probabilities.
+
+        Parameters
+        ----------
+        sentences
+            Lists of words, or texts that are split at white space.
+        n
+            The number of trees; a sentence that has fewer gets fewer.
+        method
+            ``"viterbi"`` for the n most probable trees, ``"sample"`` for n samples; ``"mbr"`` and
+            ``"mbr-chain"`` have one tree.
+        seed
+            Of ``"sample"``.
+        threads
+            The number of threads.
+
+        Returns
+        -------
+        list of list of Parse
+            The trees of every sentence, with log P(tree, sentence) and P(tree | sentence).
+
+        Raises
+        ------
+        DbpcfgError
+            If a sentence is empty, or the method does not have n trees.
+        """
         return parses(self, sentences, n, method, seed=seed, threads=threads)
 
     def surprisal(
@@ -56,37 +120,143 @@ class Model(LearnedGrammar):
         end: bool = True,
         threads: int = 1,
     ) -> list[WordMeasures]:
-        """A row for every word, and for the end of every sentence."""
+        """Measure every word: surprisal, entropies, memory depth, forks and joins.
+
+        Parameters
+        ----------
+        sentences
+            Lists of words, texts that are split at white space, or sentences as read.
+        depth
+            The memory bound; the model's if not given.
+        beam
+            The number of stores kept at each word; 0 for all; None for all unless they are too
+            many.
+        end
+            Whether there is a row for the end of each sentence.
+        threads
+            The number of threads.
+
+        Returns
+        -------
+        list of WordMeasures
+            A row for every word of every sentence. ``pandas.DataFrame`` makes a table of them.
+
+        Raises
+        ------
+        DbpcfgError
+            If there is no memory bound, the stores need too much memory, or a sentence is empty.
+        """
         found = measure(self, sentences, depth, beam, end, threads)
         return [row for rows in found for row in rows]
 
     def probability(
         self, sentences: Iterable[Words], *, chain: bool = False, threads: int = 1
     ) -> TextProbability:
-        """How probable a text is, under this grammar or over the chain's grammars."""
+        """The probability of a text.
+
+        Parameters
+        ----------
+        sentences
+            Lists of words, or texts that are split at white space.
+        chain
+            Whether a sentence's probability is the mean under the grammars in ``samples``.
+        threads
+            The number of threads.
+
+        Returns
+        -------
+        TextProbability
+            Its log-probability, bits per word and perplexity.
+
+        Raises
+        ------
+        DbpcfgError
+            If a sentence is empty or has more than 1,000 words, or ``chain`` is asked of a model
+            without samples.
+        """
         return totals(probabilities(self, sentences, chain, threads))[0]
 
     def generate(self, n: int = 10, seed: int = 0, *, max_length: int | None = None) -> list[Tree]:
-        """Trees of sentences drawn from the grammar."""
+        """Generate sentences with their trees.
+
+        Parameters
+        ----------
+        n
+            The number of sentences.
+        seed
+            Of the random numbers. The first sentences do not depend on n.
+        max_length
+            The greatest number of words in a sentence; None for any.
+
+        Returns
+        -------
+        list of Tree
+            The trees.
+
+        Raises
+        ------
+        DbpcfgError
+            If ``n`` or ``max_length`` is less than 1, the grammar has no tree that fits the bound,
+            or a sentence becomes too long.
+        """
         return list(generate(self, n, seed, max_length=max_length))
 
     def profile(self, trees: Iterable[Tree] = ()) -> Profile:
-        """How the grammar uses its categories, by itself and in some trees."""
+        """How the grammar uses its categories.
+
+        Parameters
+        ----------
+        trees
+            Binary trees with its categories as labels, in which use is counted too.
+
+        Returns
+        -------
+        Profile
+            Words, rules and use of each category.
+        """
         return profile(self, trees)
 
     def show(self, width: int = 80) -> None:
-        """Print the categories with their words and rules."""
+        """Print the categories with their words and rules.
+
+        Parameters
+        ----------
+        width
+            Characters in a line, at most.
+        """
         print(as_text(self.profile(), width))
 
     def save(self, path: str | Path) -> None:
-        """Write a model file, without the samples."""
+        """Write a model file, without the samples.
+
+        Parameters
+        ----------
+        path
+            The file, such as ``model.npz``.
+        """
         save_model(self, path)
 
 
 def load(path: str | Path, samples: bool = False) -> Model:
-    """The model of a run, of a model file, or of a rule table that someone wrote.
+    """Load the model of a run, a model file, or a rule table.
 
-    ``samples``: with the other grammars of the run's chain.
+    Parameters
+    ----------
+    path
+        The directory of a finished run, a model file (``.npz``), or rules as ``.tsv``, ``.json``,
+        ``.pcfg`` or ``.nltk``.
+    samples
+        Whether other grammars of the run's chain are loaded too.
+
+    Returns
+    -------
+    Model
+        The model; that of a rule table has no memory bound and keeps words as written.
+
+    Raises
+    ------
+    GrammarError
+        If there is no model, or the file is damaged.
     """
     path = Path(path)
     if path.suffix in (".tsv", ".json", ".pcfg", ".nltk"):
@@ -106,5 +276,5 @@ def load(path: str | Path, samples: bool = False) -> Model:
 
 def _no_model(path: Path) -> str:
     if (path / "config.toml").exists():
-        return f"{path} is a run that is not finished: go on with it by `dbpcfg resume {path}`"
+        return f"{path} is a run that is not finished: resume it with `dbpcfg resume {path}`"
     return f"{path} is no run of dbpcfg: there is no {MODEL} in it"

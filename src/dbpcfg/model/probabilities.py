@@ -9,7 +9,7 @@ tokens in S sentences::
     with ends      exp(−log P / (N + S))       ends count as tokens, as in many programs
 
 One sentence of probability zero makes the perplexity infinite; such sentences are counted, and the
-others are summed up apart.
+others are summed separately.
 
 **Unknown words** are all one word to the model, and rare ones are their classes: the probability is
 that of the text as the model sees it. Perplexities compare between models that see the same words.
@@ -40,14 +40,14 @@ _BIT = math.log(2)
 
 @dataclass(frozen=True, slots=True)
 class SentenceProbability:
-    """The log-probability of a sentence, in nats, and what the model made of its words."""
+    """The log-probability of a sentence, in nats, and how many of its words the model knows."""
 
     log_probability: float
     tokens: int
     unknown: int
     """Words that are unknown to the model."""
     classes: int
-    """Words that it sees as classes, such as that of all numbers."""
+    """Words that the model sees as classes, such as the class of numbers."""
 
     @property
     def bits_per_word(self) -> float:
@@ -68,7 +68,7 @@ class TextProbability:
     log_probability: float = 0.0
 
     def add(self, sentence: SentenceProbability) -> None:
-        """Count one more sentence."""
+        """Add a sentence to the sums."""
         self.sentences += 1
         self.tokens += sentence.tokens
         self.unknown += sentence.unknown
@@ -93,7 +93,18 @@ class TextProbability:
 
 
 def totals(sentences: Iterable[SentenceProbability]) -> tuple[TextProbability, TextProbability]:
-    """Sums over all sentences, and over those that are possible."""
+    """Sum the probabilities of sentences.
+
+    Parameters
+    ----------
+    sentences
+        The probability of each sentence.
+
+    Returns
+    -------
+    tuple of TextProbability
+        The sums over all sentences, and over those of probability above zero.
+    """
     everything, possible = TextProbability(), TextProbability()
     for sentence in sentences:
         everything.add(sentence)
@@ -105,7 +116,30 @@ def totals(sentences: Iterable[SentenceProbability]) -> tuple[TextProbability, T
 def probabilities(
     model: LearnedGrammar, sentences: Iterable[Words], chain: bool = False, threads: int = 1
 ) -> Iterator[SentenceProbability]:
-    """The probability of each sentence; ``chain``: its mean over the model's ``samples``."""
+    """The probability of each sentence.
+
+    Parameters
+    ----------
+    model
+        The model.
+    sentences
+        Lists of words, or texts that are split at white space.
+    chain
+        Whether it is the mean under the grammars in the model's ``samples``.
+    threads
+        The number of threads.
+
+    Returns
+    -------
+    iterator of SentenceProbability
+        The probabilities, batch by batch.
+
+    Raises
+    ------
+    DbpcfgError
+        If a sentence is empty or has too many words, or ``chain`` is asked of a model without
+        samples.
+    """
     if chain and not model.samples:
         raise DbpcfgError(
             "there are no other grammars of the chain; a run has some, which "
@@ -158,7 +192,17 @@ def _is_class(model: LearnedGrammar, word: str, form: str | None) -> bool:
 def probability_table(
     everything: TextProbability, possible: TextProbability, grammars: int = 1
 ) -> Table:
-    """The sums as a table; a second row is for the possible sentences, if some are not."""
+    """The sums as a table.
+
+    Parameters
+    ----------
+    everything
+        Those over all sentences.
+    possible
+        Those over sentences of probability above zero, a second row if there are others.
+    grammars
+        The number of grammars that probabilities are means over.
+    """
     columns = [
         Column("text"),
         Column("sentences", "count"),

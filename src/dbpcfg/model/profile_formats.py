@@ -1,6 +1,6 @@
-"""A grammar's profile as people read it: text for a terminal, tables for papers, JSON for programs.
+"""A grammar's profile as text for a terminal, tables for papers, or JSON.
 
-Text keeps to the width of the page: a line has as many words, or rules, as it can hold.
+Text keeps to the width of the page: a line has as many words, or rules, as fit.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ TOP = 12
 RARE = 0.001
 """Categories with a smaller share of all nodes are only named."""
 LEAST, LEAST_RULE = 0.0005, 0.005
-"""Smaller shares are left out of lists: what is left of the prior, mostly."""
+"""Smaller shares are left out of lists: mostly they are what the prior left."""
 SELDOM = 0.015
-"""A category that is a word more seldom has no list of words; likewise with rules."""
+"""A category whose share of words is smaller has no list of words; likewise with rules."""
 LONGEST = 24
 """Characters of a word that are shown, at most."""
 NARROWEST, MOST_LEVELS = 40, 12
@@ -36,7 +36,21 @@ BAR = 10
 def as_text(
     profile: Profile, width: int = 80, top: int = TOP, bold: bool = False, ascii: bool = False
 ) -> str:
-    """All of it; ``bold`` with the escape codes of terminals, ``ascii`` without special signs."""
+    """A profile as text.
+
+    Parameters
+    ----------
+    profile
+        The profile.
+    width
+        Characters in a line, at most.
+    top
+        Words and rules of a category, at most.
+    bold
+        Whether categories are in bold, by the escape codes of terminals.
+    ascii
+        Whether only ASCII characters are used.
+    """
     width = max(width, NARROWEST)
     share = profile.use.share
     shown = [c for c in profile.order if share[c] >= RARE]
@@ -64,7 +78,7 @@ def _summary(profile: Profile) -> list[str]:
         )
     needs = ", ".join(f"{_percent(share)} need depth {d}" for d, share in _depths(profile))
     lines.append(
-        f"Sentences that it makes up have {profile.expected.length:.1f} words on average; {needs}."
+        f"Generated sentences have {profile.expected.length:.1f} words on average; {needs}."
     )
     return lines
 
@@ -137,7 +151,7 @@ def _gold(table: Contingency, name: str, top: int) -> tuple[int, list[tuple[str,
 
 
 def _positions(profile: Profile, categories: Iterable[int], levels: int) -> Table:
-    """Nodes in a hundred sentences by side and depth, on the first so many levels."""
+    """Nodes in a hundred sentences by side and depth, on the first ``levels`` levels."""
     use, names = profile.use, profile.grammar.names
     columns = [Column("", key="category")]
     columns += [Column(level_name(level), "count") for level in range(levels)]
@@ -149,12 +163,12 @@ def _positions(profile: Profile, categories: Iterable[int], levels: int) -> Tabl
     if levels < len(use.nodes):
         notes.append(f"and so on, to {level_name(len(use.nodes) - 1)}")
     if profile.depth is not None and len(use.nodes) > len(profile.expected.nodes):
-        notes.append("trees of least Bayes risk may go beyond the bound")
+        notes.append("MBR trees may go beyond the bound")
     return Table(title, columns, rows, notes)
 
 
 def _positions_text(profile: Profile, categories: list[int], width: int) -> str:
-    """The same with as many levels as the page is wide."""
+    """The same as text, with as many levels as fit."""
     levels = min(len(profile.use.nodes), MOST_LEVELS)
     while True:
         table = _positions(profile, categories, levels)
@@ -167,7 +181,15 @@ def _positions_text(profile: Profile, categories: list[int], width: int) -> str:
 
 
 def as_tables(profile: Profile, top: int = 5) -> list[Table]:
-    """The categories, and where they stand."""
+    """A profile as tables: the categories, their positions, and their gold labels if there are any.
+
+    Parameters
+    ----------
+    profile
+        The profile.
+    top
+        Words and rules of a category, at most.
+    """
     columns = [
         Column("Category"),
         Column("Use", "percent"),
@@ -198,7 +220,15 @@ def as_tables(profile: Profile, top: int = 5) -> list[Table]:
 
 
 def as_json(profile: Profile, top: int = TOP) -> dict[str, Any]:
-    """All numbers; those by level are means over sentences."""
+    """A profile as JSON; numbers by level are means over sentences.
+
+    Parameters
+    ----------
+    profile
+        The profile.
+    top
+        Words and rules of a category, at most.
+    """
     grammar, meanings = profile.grammar, profile.meanings
     categories = []
     for c in profile.order:
@@ -246,7 +276,7 @@ def _counts_json(table: Contingency, name: str) -> dict[str, int]:
 
 
 def _percent(share: float) -> str:
-    """Two digits or so of a percentage: 0.3%, 3.1%, 31%."""
+    """About two digits of a percentage: 0.3%, 3.1%, 31%."""
     if np.isnan(share):
         return "–"
     percent = 100 * share
