@@ -140,10 +140,10 @@ def measure(
     threads
         The number of threads.
 
-    Yields
-    ------
-    list of WordMeasures
-        The rows of a sentence.
+    Returns
+    -------
+    iterator of list of WordMeasures
+        The rows of each sentence.
 
     Raises
     ------
