@@ -1,4 +1,4 @@
-"""What a chain remembers, and how it goes about restarts, annealing and growing depth."""
+"""What a chain keeps, and how restarts, annealing and curriculum go."""
 
 from __future__ import annotations
 

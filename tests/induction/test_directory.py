@@ -1,4 +1,4 @@
-"""Reading a finished run: what is refused, and that nobody is kept out."""
+"""Reading a finished run: errors, and that the lock is not needed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_all_chains_are_there_and_the_lock_is_not_needed(run_path):
     assert [chain.settings.chain for chain in run.chains] == [0, 1, 2]
 
 
-def test_what_is_no_finished_run_is_refused(tmp_path, run_path):
+def test_what_is_no_finished_run_is_an_error(tmp_path, run_path):
     file = tmp_path / "file"
     file.write_text("")
     for path, said in [
@@ -31,11 +31,8 @@ def test_what_is_no_finished_run_is_refused(tmp_path, run_path):
             finished_run(path)
 
 
-def test_an_unfinished_run_says_how_to_go_on(tmp_path):
-    told: list[int] = []
-    path = make_run(
-        tmp_path / "run", checkpoint=0, report=lambda _: told.append(1), stopping=lambda: True
-    )
+def test_an_unfinished_run_says_how_to_resume(tmp_path):
+    path = make_run(tmp_path / "run", checkpoint=0, stopping=lambda: True)
     with pytest.raises(DbpcfgError, match=r"chain \d of 3 has done .* `dbpcfg resume"):
         finished_run(path)
 

@@ -231,7 +231,7 @@ def test_trees_by_method_and_gold(tmp_path):
 # --- directories ----------------------------------------------------------------------------------
 
 
-def test_an_existing_run_is_kept_unless_told(reference, tmp_path):
+def test_an_existing_run_is_kept_unless_overwritten(reference, tmp_path):
     path = tmp_path / "run"
     start(path, chains=3, seed=9, gold=TREES)
     before = written(path)
@@ -439,5 +439,5 @@ def test_a_worker_that_dies(tmp_path, monkeypatch):
     monkeypatch.setattr(execution, "leave_signals_to_parent", os.abort)
     with pytest.raises(DbpcfgError, match="a worker process has ended"):
         start(path, workers="processes")
-    begin(tmp_path / "other", workers="processes")  # told to stop, that is no error
+    begin(tmp_path / "other", workers="processes")  # when the run is stopping, that is no error
     assert resume(path).finished

@@ -73,7 +73,7 @@ def test_trees_are_those_of_brute_force(grammar_and_words, depth):
     gains = true.marginals.sum(axis=2)
     expected = minimum_bayes_risk(true.marginals)
     total = [sum(gains[i, j] for i, j, _ in nodes) for nodes in (as_nodes(mbr), expected)]
-    assert total[0] == pytest.approx(total[1], abs=0.05)  # spans of 0.003 are not looked into
+    assert total[0] == pytest.approx(total[1], abs=0.05)  # spans of 0.003 are pruned
 
 
 def test_mbr_chain_averages_the_posteriors():

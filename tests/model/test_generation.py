@@ -1,4 +1,4 @@
-"""Sentences that a grammar makes up follow its distribution, short ones too."""
+"""Generated sentences follow the grammar's distribution, short ones too."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DRAWS = 6000
 
 
 def trees_up_to(grammar: Grammar, depth: int | None, longest: int) -> dict[tuple, float]:
-    """P(tree and words | at most so many words), by the bytes of the tree's nodes and the words."""
+    """P(tree and words | at most N words), by the bytes of the tree's nodes and the words."""
     joint = {}
     for n in range(1, longest + 1):
         for words in all_sentences(len(grammar.vocabulary), n):

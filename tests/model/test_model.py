@@ -30,7 +30,11 @@ def over(*words: str) -> Grammar:
     return Grammar(drawn.root, drawn.binary, drawn.lexical, Vocabulary(words))
 
 
-def test_open_grammar_makes_room():
+def forms(model: Model, words: list[str]) -> list[str]:
+    return [model.look_up(word).form for word in words]
+
+
+def test_the_unknown_word_takes_its_share():
     model = Model(over("a", "b"), 2, unknown=[0.25, 0.0])
     G, opened = model.grammar, model.grammar_with_unknown
     assert opened.vocabulary.words == ("a", "b", UNKNOWN)
@@ -47,9 +51,19 @@ def test_without_unknown_words_the_grammar_is_as_it_was():
         model.encode([["a", "c"]])
 
 
+def test_words_as_the_model_sees_them():
+    model = Model(over("a", "<number>"), 2, Preparation(numbers=True), [0.1, 0.1])
+    assert model.look_up("A") == (0, "a", "word")
+    assert model.look_up("7") == (1, "<number>", "class")
+    assert model.look_up("Z") == (2, UNKNOWN, "unknown")
+    closed = replace(model, unknown=None)
+    assert closed.look_up("Z") == (-1, "z", "unknown")
+    assert closed.look_up("a") == model.look_up("a")
+
+
 def test_a_grammar_may_have_its_own_word_for_unknown_ones():
     model = Model(over("a", UNKNOWN), None)
-    assert model.forms(["a", "z"]) == ["a", UNKNOWN]
+    assert forms(model, ["a", "z"]) == ["a", UNKNOWN]
 
 
 def test_unknown_mass_is_the_predictive_probability():
@@ -71,9 +85,9 @@ def test_forms_follow_the_preparation():
     grammar = over("the", "<number>", "<*ed>")
     model = Model(grammar, 1, Preparation(numbers=True, rare=1), [0.1, 0.1])
     words = ["The", "1987", "Walked", "ran", UNKNOWN]
-    assert model.forms(words) == ["the", "<number>", "<*ed>", UNKNOWN, UNKNOWN]
+    assert forms(model, words) == ["the", "<number>", "<*ed>", UNKNOWN, UNKNOWN]
     as_written = Model(grammar, 1, Preparation(lowercase=False), [0.1, 0.1])
-    assert as_written.forms(["The", "the"]) == [UNKNOWN, "the"]
+    assert forms(as_written, ["The", "the"]) == [UNKNOWN, "the"]
 
 
 @given(st.lists(st.lists(st.text(min_size=1), min_size=1), max_size=5))
@@ -88,11 +102,6 @@ def test_any_words_have_numbers(sentences):
 def test_not_probabilities(unknown):
     with pytest.raises(GrammarError, match="unknown must be 2 probabilities"):
         Model(over("a", "b"), 2, unknown=unknown)
-
-
-def test_the_left_corner_parser_needs_a_bound():
-    with pytest.raises(GrammarError, match="give a depth"):
-        Model(over("a", "b"), None).left_corner()
 
 
 # --- surprisal ------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -30,7 +30,6 @@ from dbpcfg.grammar.bounding import check_depth
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.numerics.kernels import Floats
 from dbpcfg.parsing.chart.parser import ChartParser
-from dbpcfg.parsing.leftcorner.parser import LeftCornerParser
 
 UNKNOWN = "<unknown>"
 """The word that stands for all unknown words."""
@@ -38,12 +37,24 @@ UNKNOWN = "<unknown>"
 Words: TypeAlias = Sentence | Sequence[str]
 """A sentence as callers give it: as read, as a list of words, or as text split at white space."""
 
+WordKind = Literal["word", "class", "unknown", "end"]
+"""What a word is to a model: known, a member of a class, unknown, or the end of a sentence."""
+
 
 def words_of(sentence: Words) -> tuple[str, ...]:
     """The words of a sentence in any of the forms that `Words` allows."""
     if isinstance(sentence, Sentence):
         return sentence.words
     return tuple(sentence.split() if isinstance(sentence, str) else sentence)
+
+
+class WordForm(NamedTuple):
+    """A word as a model sees it."""
+
+    number: int
+    """Among the words of ``grammar_with_unknown``; −1 if no category emits it."""
+    form: str
+    kind: WordKind
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,15 +113,17 @@ class LearnedGrammar:
             Vocabulary((*grammar.vocabulary.words, UNKNOWN)),
         ).named(grammar.names)
 
-    def form(self, word: str) -> str:
-        """What the model sees in place of a word: one of the words of ``grammar_with_unknown``.
-
-        Raises
-        ------
-        UnparsableError
-            If the word is unknown and the model has no word for unknown words.
-        """
-        return self.grammar_with_unknown.vocabulary.words[self._number(word)]
+    def look_up(self, word: str) -> WordForm:
+        """What the model sees in place of a word."""
+        try:
+            number = self._number(word)
+        except UnparsableError:
+            return WordForm(-1, self.preparation.form(word), "unknown")
+        form = self.grammar_with_unknown.vocabulary.words[number]
+        if form == UNKNOWN:
+            return WordForm(number, form, "unknown")
+        plain = word.lower() if self.preparation.lowercase else word
+        return WordForm(number, form, "word" if form == plain else "class")
 
     def numbers(self, words: Sequence[str]) -> list[int]:
         """The number of each word's form in the vocabulary of ``grammar_with_unknown``."""
@@ -136,10 +149,6 @@ class LearnedGrammar:
                 f"unknown ones: give it a word {UNKNOWN}, or a probability for unknown words"
             )
         return found
-
-    def forms(self, words: Sequence[str]) -> list[str]:
-        """What the model sees in place of each word."""
-        return [self.form(word) for word in words]
 
     def encode(self, sentences: Iterable[Sequence[str]]) -> Encoded:
         """Encode sentences in the vocabulary of ``grammar_with_unknown``.
@@ -170,25 +179,6 @@ class LearnedGrammar:
     def chart(self, threads: int = 1) -> ChartParser:
         """The parser for trees and probabilities."""
         return ChartParser(self.grammar_with_unknown, self.depth, threads)
-
-    def left_corner(self, threads: int = 1) -> LeftCornerParser:
-        """The incremental parser.
-
-        Parameters
-        ----------
-        threads
-            The number of threads.
-
-        Raises
-        ------
-        GrammarError
-            If the model has no memory bound.
-        """
-        if self.depth is None:
-            raise GrammarError(
-                "the left-corner parser needs a memory bound, and this model has none: give a depth"
-            )
-        return LeftCornerParser(self.grammar_with_unknown, self.depth, threads)
 
 
 def unknown_mass(expansions: Floats, beta: float, categories: int, words: int) -> Floats:

@@ -25,17 +25,17 @@ Entropies are in bits. What is not known, as after a word of probability zero, i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import islice
-from typing import Literal, NamedTuple, TextIO
+from typing import NamedTuple, TextIO
 
 import numpy as np
 
 from dbpcfg.corpus.sentence import Sentence
-from dbpcfg.errors import DbpcfgError, GrammarError, UnparsableError
+from dbpcfg.errors import DbpcfgError, GrammarError
 from dbpcfg.files.tsv import line
-from dbpcfg.model.learned import UNKNOWN, LearnedGrammar, Words, words_of
+from dbpcfg.model.learned import LearnedGrammar, WordForm, WordKind, Words, words_of
 from dbpcfg.parsing.leftcorner.stores import Fragment
 from dbpcfg.parsing.leftcorner.wordbyword import Followed, WordByWord
 
@@ -55,8 +55,6 @@ EMPTY = "-"
 """How a store without fragments is written."""
 BATCH = 32
 """Sentences that are parsed at once, for each thread."""
-
-WordKind = Literal["word", "class", "unknown", "end"]
 
 
 class WordMeasures(NamedTuple):
@@ -185,7 +183,7 @@ def measure_with(
     DbpcfgError
         If a sentence is empty.
     """
-    look_up = _word_lookup(model)
+    look_up = cache(model.look_up)
     numbered = enumerate(map(_sentence, sentences), start=1)
     while batch := list(islice(numbered, 1 if threads == 1 else BATCH * threads)):
         seen = [[look_up(word) for word in sentence.words] for _, sentence in batch]
@@ -219,32 +217,6 @@ def write_tsv(rows: Iterable[WordMeasures], file: TextIO, header: bool = True) -
     file.writelines(map(line, rows))
 
 
-class _Word(NamedTuple):
-    """A word as the model sees it; number −1 if it is unknown and no word stands for it."""
-
-    number: int
-    form: str
-    kind: WordKind
-
-
-def _word_lookup(model: LearnedGrammar) -> Callable[[str], _Word]:
-    """How the model sees words; each is looked up once."""
-    index, preparation = model.grammar_with_unknown.vocabulary.index, model.preparation
-
-    @cache
-    def look_up(word: str) -> _Word:
-        try:
-            form = model.form(word)
-        except UnparsableError:  # its probability is zero
-            return _Word(-1, preparation.form(word), "unknown")
-        if form == UNKNOWN:
-            return _Word(index[form], form, "unknown")
-        plain = word.lower() if preparation.lowercase else word
-        return _Word(index[form], form, "word" if form == plain else "class")
-
-    return look_up
-
-
 def _sentence(sentence: Words) -> Sentence:
     if not isinstance(sentence, Sentence):
         sentence = Sentence(words_of(sentence))
@@ -265,7 +237,7 @@ def _stores(parser: WordByWord, model: LearnedGrammar, followed: Followed) -> li
 
 
 def _rows(
-    number: int, sentence: Sentence, seen: list[_Word], followed: Followed, stores: list[str]
+    number: int, sentence: Sentence, seen: list[WordForm], followed: Followed, stores: list[str]
 ) -> list[WordMeasures]:
     trace, bit = followed.trace, math.log(2)
     entropies = followed.entropies / bit
@@ -283,7 +255,7 @@ def _rows(
         trace.join.tolist(),
         trace.lost.tolist(),
     )
-    words = zip((*sentence.words, END), (*seen, _Word(-1, END, "end")))
+    words = zip((*sentence.words, END), (*seen, WordForm(-1, END, "end")))
     return [
         WordMeasures(sentence.source, sentence.line, number, token, word, form, kind, *rest)
         for token, ((word, (_, form, kind)), rest) in enumerate(zip(words, measures), start=1)

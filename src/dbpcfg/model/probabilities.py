@@ -21,16 +21,19 @@ predictive probability of a sentence, as far as the chain has explored the poste
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import compress
 
 import numpy as np
 
+from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.corpus.text import MAX_WORDS
-from dbpcfg.errors import DbpcfgError, UnparsableError
+from dbpcfg.errors import DbpcfgError
 from dbpcfg.files.table import Column, Table
 from dbpcfg.model.decoding import in_batches
-from dbpcfg.model.learned import UNKNOWN, LearnedGrammar, Words
+from dbpcfg.model.learned import LearnedGrammar, WordForm, Words
 from dbpcfg.parsing.chart.parser import ChartParser
 
 __all__ = ["SentenceProbability", "TextProbability", "probabilities", "probability_table", "totals"]
@@ -149,13 +152,16 @@ def probabilities(
         [model.with_unknown(g) for g in model.samples] if chain else [model.grammar_with_unknown]
     )
     charts = [ChartParser(grammar, model.depth, threads) for grammar in grammars]
-    return (
-        one for batch, first in in_batches(sentences) for one in _batch(model, charts, batch, first)
-    )
+    look_up = cache(model.look_up)
+    batches = in_batches(sentences)
+    return (one for batch, first in batches for one in _batch(look_up, charts, batch, first))
 
 
 def _batch(
-    model: LearnedGrammar, charts: Sequence[ChartParser], batch: Sequence[Sequence[str]], first: int
+    look_up: Callable[[str], WordForm],
+    charts: Sequence[ChartParser],
+    batch: Sequence[Sequence[str]],
+    first: int,
 ) -> Iterator[SentenceProbability]:
     for number, words in enumerate(batch, start=first + 1):
         if len(words) > MAX_WORDS:
@@ -163,30 +169,20 @@ def _batch(
                 f"sentence {number} has {len(words):,} words, which is more than {MAX_WORDS:,}; "
                 "split the text into sentences first"
             )
-    forms = [[_form(model, word) for word in words] for words in batch]
-    seen = [sentence for sentence in forms if None not in sentence]
-    corpus = model.grammar_with_unknown.vocabulary.encode(seen)  # type: ignore[arg-type]
+    seen = [[look_up(word) for word in words] for words in batch]
+    known = [all(word.number >= 0 for word in words) for words in seen]
+    numbers = [[word.number for word in words] for words in compress(seen, known)]
+    corpus = Encoded.from_numbers(numbers, charts[0].grammar.vocabulary)
     logs = [chart.log_probabilities(corpus) for chart in charts]
     means = iter((np.logaddexp.reduce(logs, axis=0) - math.log(len(charts))).tolist())
-    for words, sentence in zip(batch, forms):
+    for forms, all_known in zip(seen, known):
+        kinds = [form.kind for form in forms]
         yield SentenceProbability(
-            -math.inf if None in sentence else next(means),
-            len(words),
-            sum(form in (UNKNOWN, None) for form in sentence),
-            sum(_is_class(model, word, form) for word, form in zip(words, sentence)),
+            next(means) if all_known else -math.inf,
+            len(forms),
+            kinds.count("unknown"),
+            kinds.count("class"),
         )
-
-
-def _form(model: LearnedGrammar, word: str) -> str | None:
-    try:
-        return model.form(word)
-    except UnparsableError:
-        return None
-
-
-def _is_class(model: LearnedGrammar, word: str, form: str | None) -> bool:
-    plain = word.lower() if model.preparation.lowercase else word
-    return form not in (plain, UNKNOWN, None)
 
 
 def probability_table(
