@@ -107,7 +107,7 @@ def advance(
     schedule
         How long it runs.
     seconds
-        The time; the iteration in which it is over is the last one.
+        The time; the iteration that is running then is the last one.
     threads
         The number of threads.
     gold
@@ -116,7 +116,7 @@ def advance(
     Returns
     -------
     Chain
-        The same chain: with processes it is a copy that comes back.
+        The same chain (a worker process returns its copy).
     """
     until = time.monotonic() + seconds
     while not chain.finished(schedule):

@@ -40,7 +40,7 @@ class Execution:
     report: Callable[[Chain], None] = no_report
     """Called with a chain after each block of its iterations."""
     stopping: Callable[[], bool] = never
-    """Whether the run should stop at the end of the current block."""
+    """Called after each block; the run stops if it returns True."""
 
     def __post_init__(self) -> None:
         check_choice("workers", self.workers, get_args(Workers))

@@ -93,7 +93,7 @@ def induce(
     report
         Called with a chain after each block of its iterations, about once a second.
     stopping
-        Whether to stop at the end of the current block.
+        Called after each block; the run stops if it returns True.
     gold
         Gold trees of the sentences, or of the whole treebank from which they were taken. They add
         F1 to the chains' traces and decide nothing.
@@ -158,7 +158,7 @@ def resume(
     report
         Called with a chain after each block of its iterations, about once a second.
     stopping
-        Whether to stop at the end of the current block.
+        Called after each block; the run stops if it returns True.
 
     Returns
     -------
@@ -206,10 +206,9 @@ def _prepared(
         if preparation is not None:
             raise DbpcfgError("the corpus is prepared already: leave preparation out")
         return corpus
-    if isinstance(corpus, Corpus):
-        return prepare(corpus, preparation or Preparation())
-    sentences = (s if isinstance(s, Sentence) else Sentence(words_of(s)) for s in corpus)
-    return prepare(sentences, preparation or Preparation())
+    if not isinstance(corpus, Corpus):
+        corpus = (s if isinstance(s, Sentence) else Sentence(words_of(s)) for s in corpus)
+    return prepare(corpus, preparation or Preparation())
 
 
 def _origin(prepared: Prepared) -> dict[str, list[str]]:
