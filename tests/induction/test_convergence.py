@@ -56,7 +56,7 @@ def test_the_papers_rule():
     assert 80 < late < 110
     assert burn_in(schedule, rising(300, 300)) == 185  # gives up waiting: most − after
     # What was before restarts, annealing and curriculum were over does not count as a plateau.
-    assert burn_in(schedule, rising(100, 0), preliminary_iterations=40) == 60
+    assert burn_in(schedule, rising(100, 0), preliminary=40) == 60
     assert not schedule.finished(1000, None)
     assert not schedule.finished(44, 30)
     assert schedule.finished(45, 30)
