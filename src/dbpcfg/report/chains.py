@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dbpcfg.comparison.data import finite
 from dbpcfg.induction.run import Run
 
 MOST_POINTS = 800
@@ -42,8 +43,3 @@ def traces(run: Run) -> dict[str, Any]:
         "retained": sum(chain.retained for chain in run.chains),
         "verdict": agreement.verdict(),
     }
-
-
-def finite(number: float) -> float | None:
-    """The number, or None if it is none: JSON knows no nan."""
-    return number if math.isfinite(number) else None

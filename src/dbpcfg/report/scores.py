@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from dbpcfg.comparison.data import finite
 from dbpcfg.evaluation.brackets import Brackets, Pair, brackets, number_words
 from dbpcfg.evaluation.goldtrees import Gold
 from dbpcfg.evaluation.parseval import BracketCounts, Statistics, count, score
@@ -20,7 +21,6 @@ from dbpcfg.induction.run import Run
 from dbpcfg.numerics.kernels import Ints
 from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.parsing.derivations import Derivations
-from dbpcfg.report.chains import finite
 from dbpcfg.systems.branching import branching_tree
 
 NOT_SCORED = 255

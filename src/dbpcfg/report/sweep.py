@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from dbpcfg.comparison.data import finite
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.files.table import Cell, Column, Table
 from dbpcfg.induction.run import Run
-from dbpcfg.report.chains import finite
 from dbpcfg.report.scores import BASELINES, scores
 from dbpcfg.runtime.progress import Progress
 
