@@ -30,7 +30,9 @@ def test_every_system_is_as_the_registry_says(spec):
     made, same, other = (spec.make(seed, threads=1, **settings) for seed in (1, 1, 2))
     assert made.name == spec.name
     assert made.stochastic == spec.stochastic
-    with pytest.raises(DbpcfgError, match="fit first"):
+    with pytest.raises(
+        DbpcfgError, match=f"{spec.name} has not seen any sentences; call fit first"
+    ):
         made.trees()
     trees = made.fit(SENTENCES).trees()
     assert [tree.words() for tree in trees] == SENTENCES

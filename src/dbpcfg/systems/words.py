@@ -65,9 +65,7 @@ def restore_words(trees: Sequence[Tree], corpus: Prepared) -> list[Tree]:
         where = align(sentence.words, marks, words, sentence.place, "the system's tree")
         restored.append(
             tree.replace_words(
-                word
-                if place == MISSING
-                else sentence.words[place]  # has no capitals
+                word if place == MISSING else sentence.words[place]  # has no capitals
                 for word, place in zip(words, where)
             )
         )
