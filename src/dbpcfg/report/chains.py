@@ -11,7 +11,7 @@ from dbpcfg.comparison.data import finite
 from dbpcfg.induction.run import Run
 
 MOST_POINTS = 800
-"""Points of a line, at most: more than a screen can show."""
+"""Points of a line, at most: a screen cannot show more."""
 
 
 def traces(run: Run) -> dict[str, Any]:
