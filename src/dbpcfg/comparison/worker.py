@@ -1,7 +1,7 @@
 """One system in a process of its own: its trees, time and memory, or why it failed.
 
 The process is a new one, so its peak memory is that of the system and of Python, not that of what
-was run or read before. If it crashes, the comparison goes on.
+was run or read before. If it crashes, the comparison continues.
 """
 
 from __future__ import annotations

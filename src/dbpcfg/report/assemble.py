@@ -79,7 +79,15 @@ def check_free(path: Path, overwrite: bool) -> None:
 
 
 def write_page(data: dict[str, Any], path: Path) -> None:
-    """Write the page of the data of `collect`, whole or not at all."""
+    """Write a page, whole or not at all.
+
+    Parameters
+    ----------
+    data
+        The data of `collect`.
+    path
+        The file of the page.
+    """
     with writing(path), written_whole(path) as file:
         file.write(as_page(data).encode())
 

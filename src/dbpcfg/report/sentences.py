@@ -106,7 +106,17 @@ class Posterior:
 
 
 def same_words(start: int, end: int, punctuation: Sequence[bool]) -> list[tuple[int, int]]:
-    """All spans over the same words as this one, with more or less punctuation around them."""
+    """All spans over the same words, with more or less punctuation around them.
+
+    Parameters
+    ----------
+    start
+        The start of one such span.
+    end
+        Its end.
+    punctuation
+        For each token of the sentence, whether it is punctuation.
+    """
     words = [k for k in range(start, end) if not punctuation[k]]
     if not words:
         return [(start, end)]

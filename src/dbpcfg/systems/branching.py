@@ -47,7 +47,15 @@ class BranchingSystem:
         self._trees: list[Tree] | None = None
 
     def fit(self, sentences: Sequence[Sequence[str]], progress: Progress | None = None) -> Self:
-        """Build the trees; nothing is learned."""
+        """Build the trees; nothing is learned.
+
+        Parameters
+        ----------
+        sentences
+            The words of each sentence.
+        progress
+            Updated with the number of trees.
+        """
         trees = []
         for number, words in enumerate(sentences):
             trees.append(branching_tree(self._shape, words, self._numbers, number))

@@ -59,7 +59,15 @@ class DbpcfgSystem:
         self._run: Run | None = None
 
     def fit(self, sentences: Sequence[Sequence[str]], progress: Progress | None = None) -> Self:
-        """Run all chains; ``progress`` is updated with the iterations of all of them together."""
+        """Run all chains.
+
+        Parameters
+        ----------
+        sentences
+            The words of each sentence, punctuation included.
+        progress
+            Updated with the number of iterations of all chains together.
+        """
         done: dict[int, int] = {}
         if progress is not None and self._options["iterations"] is not None:
             progress.total = self._options["chains"] * self._options["iterations"]

@@ -14,7 +14,7 @@ made of those.
 2. **Tags** (`tags`).  Every word begins a chunk (B), continues one (I) or is outside (O); both
    kinds of boundary have a tag of their own.  A chunk has at least two words: B is always
    followed by I.
-3. **Model** (`models`).  A tag emits its word and goes on to the next tag, with probability
+3. **Model** (`models`).  A tag emits its word and is followed by the next tag, with probability
    P(k|j) · P(w|j) in the *HMM*, and P(k|j) · P(w|j,k) in the *PRLG*, a probabilistic
    right-linear grammar, whose words depend on the next tag too.  Words are smoothed, tags are not.
 4. **Training** (`forwardbackward`, `training`).  EM from the uniform model, until the perplexity

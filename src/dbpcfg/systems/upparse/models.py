@@ -1,8 +1,8 @@
 """The two models, as tables of arcs.
 
-An arc ``[w, j, k]`` is the probability to emit symbol w from tag j and go on to tag k.  A model is
-a way to get arcs from counts of arcs, c(w,j,k); sums over an index are written by leaving it out,
-as in c(j,k) = Σ_w c(w,j,k).  Both models have transitions P(k|j) = c(j,k) / c(j).
+An arc ``[w, j, k]`` is the probability that tag j emits symbol w and is followed by tag k.  A model
+estimates arcs from counts of arcs, c(w,j,k); sums over an index are written by leaving it out, as
+in c(j,k) = Σ_w c(w,j,k).  Both models have transitions P(k|j) = c(j,k) / c(j).
 
 Only words are smoothed, by λ.  The entries for a word tagged STOP, or a boundary tagged otherwise,
 are never used.
