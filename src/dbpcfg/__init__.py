@@ -33,16 +33,29 @@ from typing import TYPE_CHECKING, Any
 from dbpcfg.version import __version__
 
 if TYPE_CHECKING:
+    from dbpcfg.comparison.compare import compare
     from dbpcfg.corpus.reading import read
     from dbpcfg.evaluation.evaluate import evaluate
     from dbpcfg.induction.induce import induce, resume
-    from dbpcfg.model.model import load
+    from dbpcfg.model.model import Model, load
     from dbpcfg.trees.tree import Tree
 
-__all__ = ["Tree", "__version__", "evaluate", "induce", "load", "read", "resume"]
+__all__ = [
+    "Model",
+    "Tree",
+    "__version__",
+    "compare",
+    "evaluate",
+    "induce",
+    "load",
+    "read",
+    "resume",
+]
 
 _HOME = {
+    "Model": "dbpcfg.model.model",
     "Tree": "dbpcfg.trees.tree",
+    "compare": "dbpcfg.comparison.compare",
     "evaluate": "dbpcfg.evaluation.evaluate",
     "induce": "dbpcfg.induction.induce",
     "load": "dbpcfg.model.model",

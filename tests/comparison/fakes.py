@@ -1,4 +1,4 @@
-"""Systems that misbehave, and kinds of them: here, so that a new process can import them."""
+"""Systems that misbehave, in a module of their own: a new process can import them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from dbpcfg.systems.registry import SystemSpec
 from dbpcfg.trees.tree import Tree
 
 
-def kind(name: str, stochastic: bool = False, learns: bool = False, **settings) -> SystemSpec:
-    home = f"tests.comparison.fakes:{name}"
-    return SystemSpec(name.lower(), home, "a fake", "none", settings, (), learns, stochastic)
+def spec(name: str, stochastic: bool = False, learns: bool = False, **settings) -> SystemSpec:
+    entry_point = f"tests.comparison.fakes:{name}"
+    return SystemSpec(name.lower(), entry_point, "a fake", "none", settings, (), learns, stochastic)
 
 
 class Fake:

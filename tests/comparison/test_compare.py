@@ -7,9 +7,9 @@ import math
 
 import pytest
 
+import dbpcfg
 from dbpcfg.comparison.compare import compare
 from dbpcfg.comparison.data import as_data, comparison_data
-from dbpcfg.comparison.tables import comparison_tables
 from dbpcfg.comparison.task import Task
 from dbpcfg.corpus.reading import Corpus, read
 from dbpcfg.corpus.sentence import Sentence
@@ -19,7 +19,7 @@ from dbpcfg.files.table import render
 from dbpcfg.systems.branching import BranchingSystem
 from dbpcfg.systems.ccl import CCL
 from dbpcfg.trees.brackets import read_trees
-from tests.comparison.fakes import kind
+from tests.comparison.fakes import spec
 
 NEWS = """\
 ( (S (NP-SBJ (DT The) (NN Cat)) (VP (VBD saw) (NP (DT a) (JJ big) (NN Dog))) (. .)))
@@ -60,7 +60,7 @@ def test_scores_are_those_of_the_same_systems_here(task):
 
 def test_best_spread_and_median(task):
     """Seeds 0, 1, 2 are right, left and balanced: 40.0, 66.7 and 53.3 on this corpus."""
-    compared = compare(task, [kind("Chosen", stochastic=True), "left"], runs=3, permutations=100)
+    compared = compare(task, [spec("Chosen", stochastic=True), "left"], runs=3, permutations=100)
     chosen, left = compared.summaries
     values = [0.4, 2 / 3, 8 / 15]
     assert [run.value("f1") for run in chosen.runs] == pytest.approx(values)
@@ -68,13 +68,13 @@ def test_best_spread_and_median(task):
     mean = sum(values) / 3
     sd = math.sqrt(sum((value - mean) ** 2 for value in values) / 2)
     assert spread == pytest.approx((mean, sd, 0.4, 2 / 3))
-    assert chosen.median.seed == 2
+    assert chosen.median_run.seed == 2
     assert list(compared.tests) == [("left", "chosen (seed 2)")]
     test = compared.tests["left", "chosen (seed 2)"]
     assert (test.first, test.second) == pytest.approx((2 / 3, 8 / 15))
     assert math.isnan(left.spread("f1").sd)
-    two = compare(task, [kind("Chosen", stochastic=True)], runs=2, seed=1)
-    assert two.summaries[0].median.seed == 2  # the lower of two
+    two = compare(task, [spec("Chosen", stochastic=True)], runs=2, seed=1)
+    assert two.summaries[0].median_run.seed == 2  # the lower of two
 
 
 def test_random_systems_differ_by_seed_and_repeat(task):
@@ -96,27 +96,27 @@ def test_random_systems_differ_by_seed_and_repeat(task):
     ],
 )
 def test_one_that_fails_is_a_row(task, name, why, tmp_path):
-    compared = compare(task, [kind(name), "left"], out=tmp_path / "out")
+    compared = compare(task, [spec(name), "left"], out=tmp_path / "out")
     failed, left = compared.summaries
     assert why in failed.failures[None]
     assert not failed.runs
     assert left.spread("f1").mean == pytest.approx(2 / 3)
-    table = comparison_tables(compared)[0].text()
+    table = compared.tables()[0].text()
     assert f"failed: {failed.failures[None]}" in table
     assert not (tmp_path / "out" / f"{name.lower()}.json").exists()
     assert comparison_data(tmp_path / "out")["systems"][0]["failures"][0]["seed"] is None
 
 
 def test_some_seeds_fail(task):
-    (standing,) = compare(task, [kind("FailsSometimes", stochastic=True)], runs=4).summaries
-    assert [run.seed for run in standing.runs] == [0, 2]
-    assert list(standing.failures) == [1, 3]
-    assert standing.remark.startswith("seed 1 failed: RuntimeError: an odd seed; seed 3")
+    (system,) = compare(task, [spec("FailsSometimes", stochastic=True)], runs=4).summaries
+    assert [run.seed for run in system.runs] == [0, 2]
+    assert list(system.failures) == [1, 3]
+    assert system.remark.startswith("seed 1 failed: RuntimeError: an odd seed; seed 3")
 
 
 def test_memory_is_that_of_the_system_alone(task):
     ballast = b"x" * 600_000_000  # of this process, which the children must not seem to hold
-    small, large = compare(task, [kind("Fake"), kind("Large")]).summaries
+    small, large = compare(task, [spec("Fake"), spec("Large")]).summaries
     assert large.peak_bytes - small.peak_bytes > 250_000_000
     assert small.peak_bytes < 400_000_000 < len(ballast)
 
@@ -125,7 +125,7 @@ def test_trees_come_back_in_words_as_written(tmp_path):
     (tmp_path / "news.mrg").write_text(NEWS)
     news = Task.of(read(tmp_path / "news.mrg"))
     out = tmp_path / "out"
-    compare(news, ["right", "ccl", "upparse", kind("Fake", learns=True)], out=out, permutations=10)
+    compare(news, ["right", "ccl", "upparse", spec("Fake", learns=True)], out=out, permutations=10)
     words = {
         path.stem: [tree.words() for tree in read_trees(path.read_text())]
         for path in out.glob("*.trees")
@@ -147,7 +147,7 @@ def test_long_sentences_are_left_out_before_learning(tmp_path):
 
 
 def test_data_and_tables(task):
-    compared = compare(task, ["right", "random", kind("Raises")], runs=2, permutations=50)
+    compared = compare(task, ["right", "random", spec("Raises")], runs=2, permutations=50)
     data = json.loads(json.dumps(as_data(compared), allow_nan=False))
     right, random, raises = data["systems"]
     assert right["spread"]["f1"] == pytest.approx({"mean": 0.4, "sd": None, "min": 0.4, "max": 0.4})
@@ -158,9 +158,9 @@ def test_data_and_tables(task):
     assert [table["title"] for table in data["tables"]] == [
         *("Systems", "Spread over runs", "Difference of F1")
     ]
-    latex = render(comparison_tables(compared), "latex")
+    latex = render(compared.tables(), "latex")
     assert latex.count(r"\begin{tabular}") == latex.count(r"\end{tabular}") == 3
-    assert compared.signature in render(comparison_tables(compared)[:1])
+    assert compared.signature in render(compared.tables()[:1])
 
 
 def test_nothing_to_score():
@@ -168,7 +168,49 @@ def test_nothing_to_score():
     ones = Task.of(corpus_of(list(read_trees("(X (A a))\n(X (A b))"))))
     compared = compare(ones, ["right", "left"])
     assert compared.tests == {}
-    assert "–" in comparison_tables(compared)[0].text()
+    assert "–" in compared.tables()[0].text()
+
+
+def test_compare_is_public():
+    """What `read` returns is prepared by the options; the result prints as its tables."""
+    treebank = corpus_of(synthetic_trees("center", 40, 5))
+    compared = dbpcfg.compare(treebank, systems=["right", "left"], permutations=50)
+    assert f1s(compared) == f1s(compare(Task.of(treebank), ["right", "left"], permutations=50))
+    assert [table.title for table in compared.tables()] == ["Systems", "Difference of F1"]
+    assert str(compared) == render(compared.tables())
+    assert repr(compared) == "<Comparison of right, left on 40 sentences>"
+
+
+def test_options_of_preparation(tmp_path):
+    (tmp_path / "news.mrg").write_text(NEWS)
+    options = {"max_length": 3, "lowercase": False, "punctuation": "characters"}
+    compared = compare(read(tmp_path / "news.mrg"), ["right"], out=tmp_path / "out", **options)
+    assert compared.corpus == Task.of(read(tmp_path / "news.mrg"), **options).describe()
+    assert compared.corpus["sentences"] == 2
+    assert "length:<=3" in compared.signature
+    again = compare(
+        read(tmp_path / "news.mrg"), ["right", "ccl"], out=tmp_path / "out", runs=1, **options
+    )
+    assert [system.name for system in again.summaries] == ["right", "ccl"]
+    with pytest.raises(DbpcfgError, match="with --max-length 3, not none"):
+        compare(
+            read(tmp_path / "news.mrg"),
+            ["right"],
+            out=tmp_path / "out",
+            lowercase=False,
+            punctuation="characters",
+        )
+
+
+def test_what_cannot_be_compared(task, tmp_path):
+    with pytest.raises(DbpcfgError, match=r"not str: dbpcfg\.compare\(dbpcfg\.read"):
+        compare("wsj/", ["right"])
+    for option in ({"lowercase": False}, {"max_length": 3}, {"punctuation": "tags"}):
+        with pytest.raises(DbpcfgError, match="a Task is prepared already"):
+            compare(task, ["right"], **option)
+    (tmp_path / "bare.txt").write_text("a dog\n")
+    with pytest.raises(DbpcfgError, match="the sentence has no tree"):
+        compare(read(tmp_path / "bare.txt"), ["right"])
 
 
 def test_refusals(task):

@@ -15,25 +15,24 @@ import pytest
 import dbpcfg
 from dbpcfg.comparison.compare import compare
 from dbpcfg.comparison.data import comparison_data
-from dbpcfg.comparison.tables import comparison_tables
 from dbpcfg.comparison.task import Task
 from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.errors import DbpcfgError
-from tests.comparison.fakes import kind
+from tests.comparison.fakes import spec
 from tests.comparison.test_compare import corpus_of
 
 TASK = Task.of(corpus_of(synthetic_trees("center", 12, 3)))
 
 
 def counting(path: Path):
-    return kind("Counts", stochastic=True, file=str(path / "runs"))
+    return spec("Counts", stochastic=True, file=str(path / "runs"))
 
 
 def test_finished_runs_are_not_run_again(tmp_path):
     out, said = tmp_path / "out", []
     first = compare(TASK, ["left", counting(tmp_path)], runs=2, out=out)
     times = {path.name: path.stat().st_mtime_ns for path in out.iterdir()}
-    again = compare(TASK, ["left", counting(tmp_path)], runs=4, out=out, say=said.append)
+    again = compare(TASK, ["left", counting(tmp_path)], runs=4, out=out, report=said.append)
     assert (tmp_path / "runs").read_text().split() == ["0", "1", "2", "3"]
     changed = {p.name for p in out.iterdir() if p.stat().st_mtime_ns != times.get(p.name)}
     assert changed == {
@@ -58,14 +57,14 @@ def test_what_is_kept_of_a_run(tmp_path):
     assert len((tmp_path / "ccl.trees").read_text().splitlines()) == 12
 
 
-def test_runs_of_another_version_are_told(tmp_path):
+def test_runs_of_another_version_are_noted(tmp_path):
     compare(TASK, ["left"], out=tmp_path)
     record = json.loads((tmp_path / "left.json").read_text())
     assert record["dbpcfg"] == dbpcfg.__version__
     (tmp_path / "left.json").write_text(json.dumps({**record, "dbpcfg": "0.0.7"}))
-    (table,) = comparison_tables(compare(TASK, ["left"], out=tmp_path))
+    (table,) = compare(TASK, ["left"], out=tmp_path).tables()
     assert f"left ran under dbpcfg 0.0.7, not {dbpcfg.__version__}" in table.notes
-    (table,) = comparison_tables(compare(TASK, ["left"]))
+    (table,) = compare(TASK, ["left"]).tables()
     assert not any("ran under" in note for note in table.notes)
 
 
@@ -148,11 +147,11 @@ def test_other_directories_are_left_alone(tmp_path):
 SCRIPT = """\
 import sys
 from dbpcfg.comparison.compare import compare
-from tests.comparison.fakes import kind
+from tests.comparison.fakes import spec
 from tests.comparison.test_store import TASK
 
 if __name__ == "__main__":
-    compare(TASK, ["left", kind("Endless", file=sys.argv[1])], out=sys.argv[2])
+    compare(TASK, ["left", spec("Endless", file=sys.argv[1])], out=sys.argv[2])
 """
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from html.parser import HTMLParser
+from importlib.resources import files
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.report.assemble import check_free, safe_json, write_page
+from dbpcfg.report.assemble import PROGRAM, check_free, safe_json, write_page
 from tests.report.small import HOSTILE
 
 texts = st.text(st.characters() | st.sampled_from("<>&\u2028\u2029\ud800$"))
@@ -61,6 +62,16 @@ def test_the_program_never_makes_markup_of_text(page):
         assert dangerous not in program
     for loading in ("fetch(", "XMLHttpRequest", "WebSocket", "import("):
         assert loading not in program
+
+
+def test_each_part_is_a_module_and_a_program_of_the_same_name():
+    parts = ("overview", "chains", "scores", "other_systems", "grammar", "sentences", "memory")
+    package = files("dbpcfg.report")
+    for part in parts:
+        assert f"{part}.js" in PROGRAM
+        assert (package / f"{part}.py").is_file()
+    written = {path.name for path in (package / "page").iterdir() if path.name.endswith(".js")}
+    assert written == set(PROGRAM)  # nothing is left out of the page
 
 
 def test_pages_are_replaced_and_other_files_are_not(page, data, tmp_path):

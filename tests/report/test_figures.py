@@ -37,7 +37,7 @@ def test_what_needs_gold_trees_is_left_out(run, run_path, tmp_path):
     assert written == {"traces", "categories", "depths"}
 
 
-def test_files_are_not_replaced_unless_told(tmp_path):
+def test_files_are_not_replaced_without_overwrite(tmp_path):
     pytest.importorskip("matplotlib")
     (tmp_path / "depths.svg").write_text("mine")
     with pytest.raises(DbpcfgError, match=r"depths.svg exists"):

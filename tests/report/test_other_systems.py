@@ -15,7 +15,7 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.report import figures
 from dbpcfg.report.assemble import write_page
 from dbpcfg.report.collect import collect
-from dbpcfg.report.matching import beside_run
+from dbpcfg.report.matching import match_comparison
 from dbpcfg.report.other_systems import read_comparison
 from dbpcfg.systems.registry import SystemSpec
 from tests.inprocess import InProcess
@@ -56,7 +56,7 @@ def directory(treebank, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def others(directory, run, gold, data):
-    return beside_run(read_comparison(directory), run, gold, data["scores"])
+    return match_comparison(read_comparison(directory), run, gold, data["scores"])
 
 
 @pytest.fixture(scope="module")
@@ -93,16 +93,16 @@ def test_the_same_text_is_known(others, data):
 
 
 def test_without_gold_trees_only_numbers_are_compared(directory, run):
-    found = beside_run(read_comparison(directory), run, None, None)
+    found = match_comparison(read_comparison(directory), run, None, None)
     assert found["same"] is None
     assert found["own"] is None
 
 
-def test_another_text_is_told(directory, run, gold, data, tmp_path):
+def test_another_text_is_noted(directory, run, gold, data, tmp_path):
     def fewer(content):
         content["corpus"].update(sentences=7, lowercase=False)
 
-    found = beside_run(
+    found = match_comparison(
         read_comparison(tampered(directory, fewer, tmp_path / "fewer")), run, None, None
     )
     assert found["same"] is False
@@ -113,7 +113,7 @@ def test_another_text_is_told(directory, run, gold, data, tmp_path):
         content["corpus"]["digest"] = "sha256:0"
 
     moved = read_comparison(tampered(directory, other_trees, tmp_path / "trees"))
-    found = beside_run(moved, run, gold, data["scores"])
+    found = match_comparison(moved, run, gold, data["scores"])
     assert found["same"] is False
     assert "gold trees" in found["differences"][0]
     assert found["own"] is None
@@ -124,7 +124,7 @@ def test_scores_by_another_convention_are_not_put_beside(directory, run, gold, d
     for old, new, beside in (("length:any", "length:<=99", True), ("counted", "ignored", False)):
         changed = {**content, "signature": content["signature"].replace(old, new)}
         assert changed != content
-        assert bool(beside_run(changed, run, gold, data["scores"])["own"]) is beside
+        assert bool(match_comparison(changed, run, gold, data["scores"])["own"]) is beside
 
 
 def wrong_number(content):
@@ -263,7 +263,7 @@ def test_without_a_comparison_there_is_no_section(browser, page):
     assert found.tab.locator("#others").count() == 0
 
 
-def test_another_text_is_told_on_the_page(browser, run, run_path, treebank, tmp_path):
+def test_another_text_is_noted_on_the_page(browser, run, run_path, treebank, tmp_path):
     fewer = write_treebank(tmp_path / "fewer.mrg", TREES[:9])
     compare(Task.of(read(fewer)), ["right"], out=tmp_path / "fewer")
     data = collect(run, run_path, comparison=read_comparison(tmp_path / "fewer"))

@@ -14,9 +14,9 @@ from dbpcfg.induction.directory import finished_run
 from dbpcfg.parsing.leftcorner.stores import store_states
 from dbpcfg.report.assemble import write_page
 from dbpcfg.report.collect import collect
-from dbpcfg.report.packing import unpacked
 from tests.report.browser import Opened, chromium
 from tests.report.small import HOSTILE, TREES, make_run
+from tests.report.unpacking import unpack
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +85,7 @@ def test_sentences_are_filtered_and_stepped_through(opened, run, data):
     opened.tab.fill("#longest", "5")
     assert where().startswith(f"1 of {((sizes >= 4) & (sizes <= 5)).sum()}:")
     opened.tab.click("#trees button:has-text('Clear')")
-    f1 = unpacked(data["sentences"]["f1"])
+    f1 = unpack(data["sentences"]["f1"])
     opened.tab.fill("#best", "50")
     assert where().startswith(f"1 of {(f1 <= 50).sum()}:")
     opened.tab.click("#trees button:has-text('Clear')")

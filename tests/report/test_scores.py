@@ -8,10 +8,10 @@ import pytest
 from dbpcfg.evaluation.binarise import binarise
 from dbpcfg.evaluation.evaluate import evaluate
 from dbpcfg.numerics.philox import Purpose, stream
-from dbpcfg.report.packing import unpacked
 from dbpcfg.report.scores import BASELINES, CEILING, NOT_SCORED
 from dbpcfg.systems.branching import branching_tree
 from tests.report.small import TREES
+from tests.report.unpacking import unpack
 
 
 def expected(trees, gold):
@@ -68,7 +68,7 @@ def test_by_length_and_by_sentence(run, gold, data):
         matched, predicted, total = it.statistics[here].sum(axis=0)
         assert row["sentences"] == here.sum()
         assert row["f1"][chosen] == pytest.approx(2 * matched / (predicted + total))
-    each = unpacked(data["sentences"]["f1"])
+    each = unpack(data["sentences"]["f1"])
     for row, s in enumerate(it.rows):
         matched, predicted, total = it.statistics[row]
         assert each[s] == round(200 * matched / (predicted + total))

@@ -7,15 +7,15 @@ from hypothesis import strategies as st
 
 from dbpcfg.parsing.leftcorner.stores import memory_depth
 from dbpcfg.report.memory import depth_of, shares
-from dbpcfg.report.packing import unpacked
 from dbpcfg.report.sentences import preorder, same_words
 from tests.report.small import TREES
+from tests.report.unpacking import unpack
 
 
 def test_trees_and_posteriors_of_the_chosen_chain(run, data):
     packed = data["sentences"]
-    nodes, posterior = list(unpacked(packed["nodes"])), list(unpacked(packed["posterior"]))
-    words = [packed["words"][w] for w in unpacked(packed["tokens"])]
+    nodes, posterior = list(unpack(packed["nodes"])), list(unpack(packed["posterior"]))
+    words = [packed["words"][w] for w in unpack(packed["tokens"])]
     spans = run.best.spans
     for s, tree in enumerate(run.trees()):
         weights = spans.weights(s).sum(axis=2) / run.best.retained
@@ -33,8 +33,8 @@ def test_trees_and_posteriors_of_the_chosen_chain(run, data):
 
 def test_gold_trees_and_posteriors(run, gold, data):
     packed = data["sentences"]["gold"]
-    labels = [packed["labels"][n] for n in unpacked(packed["nodes"])]
-    children, posterior = unpacked(packed["children"]).tolist(), unpacked(packed["posterior"])
+    labels = [packed["labels"][n] for n in unpack(packed["nodes"])]
+    children, posterior = unpack(packed["children"]).tolist(), unpack(packed["posterior"])
     assert list(zip(labels, children)) == [node for tree in TREES for node in preorder(tree)]
     place = 0
     for s, tree in enumerate(TREES):

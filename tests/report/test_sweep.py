@@ -9,7 +9,7 @@ import pytest
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.evaluation.evaluate import evaluate
 from dbpcfg.induction.directory import finished_run
-from dbpcfg.report.sweep import Row, is_grid, sweep_tables
+from dbpcfg.report.sweep import RunSummary, is_grid, sweep_tables
 from tests.inprocess import InProcess
 from tests.report.small import TREES, make_run
 
@@ -24,10 +24,10 @@ def runs(tmp_path_factory):
     }
 
 
-def row(**changed) -> Row:
+def row(**changed) -> RunSummary:
     usual = {"name": "a", "categories": 2, "depth": 1, "chains": 1, "per_token": -3.0}
     further = {"rhat": None, "f1": None, "spread": None, "signature": "", "digest": "d"}
-    return Row(**{**usual, **further, **changed})
+    return RunSummary(**{**usual, **further, **changed})
 
 
 def test_a_sweep_is_a_table_and_grids(runs, treebank, tmp_path, monkeypatch, capsys):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbpcfg.systems.ccl.lexicon import empty_lexicon, first_point, see
+from dbpcfg.systems.ccl.lexicon import add_seen, empty_lexicon, first_point
 from dbpcfg.systems.ccl.tokens import tokens_of
 
 
@@ -24,7 +24,7 @@ def lexicon_of(words: int, points: dict[tuple[int, int], dict[str, object]]):
         for field, value in fields.items():
             if field == "seen":
                 for label, strength in value.items():
-                    see(lexicon, number, label, np.float32(strength))
+                    add_seen(lexicon, number, label, np.float32(strength))
             else:
                 lexicon.points[field][number] = value
     return lexicon

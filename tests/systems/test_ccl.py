@@ -180,7 +180,7 @@ def test_the_same_every_time():
     assert system.fit(sentences).trees() == CCL().fit(sentences).trees()  # nothing is left over
 
 
-def test_case_is_not_looked_at_but_kept():
+def test_case_is_ignored_but_kept():
     assert parsed("A b|a B c") == ["(X A b)", "(X (X a B) c)"]
 
 
@@ -223,7 +223,7 @@ def test_errors():
         CCL().fit([["a"], []])
     with pytest.raises(DbpcfgError, match=r"one text; give its words, as with text\.split"):
         CCL().fit(["a b"])
-    with pytest.raises(DbpcfgError, match="give sentences to fit first"):
+    with pytest.raises(DbpcfgError, match="ccl has not seen any sentences; call fit first"):
         CCL().trees()
 
 
@@ -236,9 +236,9 @@ def test_sentences_may_change_afterwards():
 
 def test_progress(monkeypatch):
     monkeypatch.setattr(dbpcfg.runtime.progress, "PATIENCE", 0.0)
-    told = io.StringIO()
-    CCL().fit(corpus(0, sentences=600), Progress("ccl", 600, to=told))
-    done = [int(line.split()[1]) for line in told.getvalue().splitlines()]
+    shown = io.StringIO()
+    CCL().fit(corpus(0, sentences=600), Progress("ccl", 600, to=shown))
+    done = [int(line.split()[1]) for line in shown.getvalue().splitlines()]
     assert done == sorted(done)
     assert done[-1] == 600
     assert 300 in done  # all learnt, none parsed yet

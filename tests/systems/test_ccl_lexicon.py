@@ -10,11 +10,11 @@ import pytest
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.systems.ccl.arrays import LEFT, NONE, RIGHT
 from dbpcfg.systems.ccl.lexicon import (
+    add_seen,
     empty_lexicon,
+    find_or_add_point,
     first_point,
     has_room,
-    made_point,
-    see,
     with_room,
 )
 from dbpcfg.systems.ccl.reading import Reader
@@ -42,7 +42,7 @@ def test_stops_need_a_word_before_them():
     assert text.stops.tolist() == [[0, 0], [0, 1], [1, 0]]
 
 
-def test_punctuation_is_told_by_its_exact_form():
+def test_punctuation_is_recognised_by_its_exact_form():
     tokens = ["-LRB-", "-lrb-", "'", "'s", "-", "-X", "...", "..", "(", "$", "#"]
     assert Reader(False).words(tokens) == ["-lrb-", "'s", "-X", "..", "$", "#"]
     assert Reader(True).words(tokens) == ["-lrb-", "'s", "-X", ".."]
@@ -109,11 +109,11 @@ def seen(lexicon, number: int) -> list[tuple[int, float]]:
 def test_strength_is_remembered_outside_the_list():
     lexicon = empty_lexicon(20)
     for label in range(LONGEST):
-        see(lexicon, 0, label, np.float32(1))
+        add_seen(lexicon, 0, label, np.float32(1))
     for _ in range(9):
-        see(lexicon, 0, 30, np.float32(0.1))
+        add_seen(lexicon, 0, 30, np.float32(0.1))
         assert 30 not in dict(seen(lexicon, 0))
-    see(lexicon, 0, 30, np.float32(0.1))
+    add_seen(lexicon, 0, 30, np.float32(0.1))
     assert 0 not in dict(seen(lexicon, 0))  # the oldest of the others has gone
     label, strength = seen(lexicon, 0)[0]
     assert label == 30
@@ -129,7 +129,7 @@ def test_growing_keeps_everything():
         if not has_room(lexicon, 1):
             lexicon = with_room(lexicon, 1)
         strength = np.float32(rng.random())
-        see(lexicon, number, label, strength)
+        add_seen(lexicon, number, label, strength)
         sums[number, label] += strength
     assert 2 * len(sums) <= len(lexicon.seen)
     assert lexicon.sizes[0]["entries"] == len(sums)
@@ -142,10 +142,10 @@ def test_growing_keeps_everything():
 
 def test_points_are_made_in_chains():
     lexicon = empty_lexicon(3)
-    assert made_point(lexicon, 1, RIGHT, 0) == first_point(1, RIGHT) == 3
-    assert made_point(lexicon, 1, RIGHT, 2) == 7
-    assert made_point(lexicon, 1, RIGHT, 1) == 6
-    assert made_point(lexicon, 2, LEFT, 1) == 8
+    assert find_or_add_point(lexicon, 1, RIGHT, 0) == first_point(1, RIGHT) == 3
+    assert find_or_add_point(lexicon, 1, RIGHT, 2) == 7
+    assert find_or_add_point(lexicon, 1, RIGHT, 1) == 6
+    assert find_or_add_point(lexicon, 2, LEFT, 1) == 8
     assert lexicon.points["following"][[3, 6, 7, 4, 8]].tolist() == [6, 7, NONE, 8, NONE]
 
 

@@ -6,17 +6,17 @@ from dbpcfg.systems.ccl.admission import (
     attach,
     depths_from_prefix,
     depths_into_prefix,
-    new_frontier,
+    empty_frontier,
     shift,
 )
 from dbpcfg.systems.ccl.arrays import DEEP, EITHER, LEFT, NEITHER, NEVER, NONE, RIGHT, SHALLOW
-from dbpcfg.systems.ccl.links import add_link, first_depth, least_depth, no_links, reaches
+from dbpcfg.systems.ccl.links import add_link, empty_links, first_depth, least_depth, reaches
 
 # --- links --------------------------------------------------------------------------------------
 
 
 def linked(n: int, *added: tuple[int, int, int]):
-    links = no_links(n)
+    links = empty_links(n)
     for x, y, depth in added:
         add_link(links, x, y, depth)
     return links
@@ -44,7 +44,7 @@ def test_heads_are_kept_in_order():
 
 
 def test_least_depths():
-    assert least_depth(no_links(3), 1, 2) == 0
+    assert least_depth(empty_links(3), 1, 2) == 0
     assert least_depth(linked(3, (0, 1, 1)), 0, 2) == 1  # no less than the last one
     assert least_depth(linked(3, (1, 0, 0)), 0, 2) == 1  # past the base of a link into it
     assert least_depth(linked(3, (1, 0, 0)), 0, 1) == 0  # but to the base itself
@@ -74,7 +74,7 @@ def test_complete_blocks_on_the_right_go_to_all_on_the_left():
 
 def at_word(k: int, *added: tuple[int, int, int]):
     """A sentence of k + 1 words at its last one, after some links."""
-    links, frontier = no_links(k + 1), new_frontier(k + 1)
+    links, frontier = empty_links(k + 1), empty_frontier(k + 1)
     for word in range(1, k + 1):
         shift(frontier, links, word)
         for x, y, depth in added:

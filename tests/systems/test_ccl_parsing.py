@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbpcfg.systems.ccl.arrays import DEEP, EITHER, LEFT, NONE, RIGHT, SHALLOW
-from dbpcfg.systems.ccl.learning import EVENTS_PER_WORD, no_events
-from dbpcfg.systems.ccl.lexicon import empty_lexicon, made_point, see, with_room
+from dbpcfg.systems.ccl.learning import EVENTS_PER_WORD, empty_events
+from dbpcfg.systems.ccl.lexicon import add_seen, empty_lexicon, find_or_add_point, with_room
 from dbpcfg.systems.ccl.passes import _parse, learn
 from dbpcfg.systems.ccl.reading import Reader
 from dbpcfg.systems.ccl.scoring import score
-from dbpcfg.systems.ccl.step import _strongest, _weigh, no_candidates
+from dbpcfg.systems.ccl.step import _strongest, _weigh, empty_candidates
 from dbpcfg.systems.ccl.tokens import TOKEN, tokens_of, use
-from dbpcfg.systems.ccl.trees import nested, tree_of
+from dbpcfg.systems.ccl.trees import nested, tree_from_brackets
 from tests.systems.ccl_lexica import beside, lexicon_of, like, tokens
 from tests.systems.ccl_oracle import uncrossed
 
@@ -36,7 +36,7 @@ def test_words_that_never_met_are_not_linked():
 
 
 def test_out_makes_a_link_from_the_word_in_place_of_z():
-    # The label is "like 1": word 1 is in the place of itself, and its left side tells.
+    # The label is "like 1": word 1 is in the place of itself, and its left side decides.
     found = scored({(0, RIGHT): MET, (1, LEFT): {"learn": 8, "out": 2, "into_star": 1}})
     assert found == (0.125, 0.25, 0, 0, NONE)
 
@@ -101,9 +101,9 @@ def test_labels_must_be_stronger_than_block():
 
 def test_matches_at_a_new_point_beat_those_at_used_ones():
     lexicon = lexicon_of(2, {(0, RIGHT): MET, (1, LEFT): {"learn": 1, "out": 1, "into": 1}})
-    second = made_point(lexicon, 0, RIGHT, 1)
+    second = find_or_add_point(lexicon, 0, RIGHT, 1)
     lexicon.points["learn"][second] = 4
-    see(lexicon, second, like(1), np.float32(1))
+    add_seen(lexicon, second, like(1), np.float32(1))
     words = tokens(lexicon, 0, 1)
     assert score(words, lexicon, 0, 1, EITHER, EITHER) == (0.5, 0.5, 0, 0, NONE)
     use(words[0, RIGHT], 0)
@@ -117,7 +117,7 @@ def test_matches_at_a_new_point_beat_those_at_used_ones():
 
 def chosen(k: int, *links: tuple[int, int, float, bool]) -> int:
     """The base of the strongest of some links (base, head, strength, used); NONE for none."""
-    candidates, words = no_candidates(k + 1), np.zeros((k + 1, 2), TOKEN)
+    candidates, words = empty_candidates(k + 1), np.zeros((k + 1, 2), TOKEN)
     for rank, (base, head, strength, used) in enumerate(links):
         candidates.bases[rank] = base
         candidates.by_base["head"][base] = head
@@ -152,7 +152,7 @@ def test_the_strongest_link(links, base):
 
 def test_a_score_is_kept_while_the_link_stays_a_candidate():
     lexicon = lexicon_of(2, {(0, RIGHT): MET, (1, LEFT): {"learn": 1, "out": 1, "into": 1}})
-    words, candidates = tokens(lexicon, 0, 0, 1), no_candidates(3)
+    words, candidates = tokens(lexicon, 0, 0, 1), empty_candidates(3)
     candidate = candidates.by_base[0]
 
     def strength_in(now: int, depths: int = EITHER) -> float:
@@ -177,7 +177,7 @@ def test_events_never_need_more_room_than_there_is(sentences):
     for s in range(len(sentences)):
         start, end = text.starts[s : s + 2]
         here = tokens_of(text.words[start:end], text.stops[start:end], lexicon, True)
-        events = no_events(end - start)
+        events = empty_events(end - start)
         _parse(here, lexicon, events)
         assert events.total[0] <= EVENTS_PER_WORD * (end - start)
         assert learn(text, s, s + 1, lexicon, True) == s + 1
@@ -203,9 +203,9 @@ def test_brackets_that_cross_are_read_as_written(spans):
 
 def test_trees_from_brackets():
     words = list("abcde")
-    assert str(tree_of(words, [])) == "(X a b c d e)"
-    assert str(tree_of(words, [(3, 5), (0, 1), (0, 2), (0, 3), (0, 2), (0, 5)])) == (
+    assert str(tree_from_brackets(words, [])) == "(X a b c d e)"
+    assert str(tree_from_brackets(words, [(3, 5), (0, 1), (0, 2), (0, 3), (0, 2), (0, 5)])) == (
         "(X (X (X a b) c) (X d e))"
     )
-    assert str(tree_of(["a"], [(0, 1)])) == "(X a)"
-    assert str(tree_of(words, [(0, 3), (1, 5), (0, 5)])) == "(X a (X b c) d e)"
+    assert str(tree_from_brackets(["a"], [(0, 1)])) == "(X a)"
+    assert str(tree_from_brackets(words, [(0, 3), (1, 5), (0, 5)])) == "(X a (X b c) d e)"

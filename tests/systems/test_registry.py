@@ -1,4 +1,4 @@
-"""The registry, systems that need no file of their own, and what systems see of sentences."""
+"""The registry, systems that need no file of their own, and the input of systems."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dbpcfg.runtime.progress import Progress
 from dbpcfg.systems.branching import BranchingSystem, branching_tree
 from dbpcfg.systems.dbpcfg import DbpcfgSystem
 from dbpcfg.systems.registry import SYSTEMS, find
-from dbpcfg.systems.words import as_written, seen_by
+from dbpcfg.systems.words import restore_words, sentences_for
 from dbpcfg.trees.brackets import read_tree
 from dbpcfg.trees.tree import Tree
 
@@ -24,31 +24,33 @@ SENTENCES = [tree.words() for tree in synthetic_trees("center", 16, 3)]
 SMALL = {"K": 3, "D": 2, "chains": 2, "iterations": 6}
 
 
-@pytest.mark.parametrize("kind", SYSTEMS, ids=lambda kind: kind.name)
-def test_every_system_is_as_the_registry_says(kind):
-    settings = SMALL if kind.name == "dbpcfg" else {}
-    made, same, other = (kind.make(seed, threads=1, **settings) for seed in (1, 1, 2))
-    assert made.name == kind.name
-    assert made.stochastic == kind.stochastic
-    with pytest.raises(DbpcfgError, match="fit first"):
+@pytest.mark.parametrize("spec", SYSTEMS, ids=lambda spec: spec.name)
+def test_every_system_is_as_the_registry_says(spec):
+    settings = SMALL if spec.name == "dbpcfg" else {}
+    made, same, other = (spec.make(seed, threads=1, **settings) for seed in (1, 1, 2))
+    assert made.name == spec.name
+    assert made.stochastic == spec.stochastic
+    with pytest.raises(
+        DbpcfgError, match=f"{spec.name} has not seen any sentences; call fit first"
+    ):
         made.trees()
     trees = made.fit(SENTENCES).trees()
     assert [tree.words() for tree in trees] == SENTENCES
     assert trees == same.fit(SENTENCES).trees()
-    assert (trees != other.fit(SENTENCES).trees()) == kind.stochastic
+    assert (trees != other.fit(SENTENCES).trees()) == spec.stochastic
 
 
 def test_names_and_aliases():
-    names = [kind.name for kind in SYSTEMS]
+    names = [spec.name for spec in SYSTEMS]
     assert names == [
         *("right", "left", "balanced", "random"),
         *("ccl", "upparse-prlg", "upparse-hmm", "dbpcfg"),
     ]
     assert find("upparse").name == "upparse-prlg"
     assert find(" CCL ").name == "ccl"
-    spelt = [*names, *(alias for kind in SYSTEMS for alias in kind.aliases)]
+    spelt = [*names, *(alias for spec in SYSTEMS for alias in spec.aliases)]
     assert len(set(spelt)) == len(spelt)
-    assert all(kind.summary and kind.reference for kind in SYSTEMS)
+    assert all(spec.summary and spec.reference for spec in SYSTEMS)
     with pytest.raises(DbpcfgError, match=r"no system 'dmv'.* ccl, upparse-prlg \(or upparse\)"):
         find("dmv")
     with pytest.raises(DbpcfgError, match="right has no setting 'K'; it has: shape"):
@@ -72,12 +74,12 @@ def test_our_own_is_induce():
 
 
 def test_progress_of_our_own_counts_all_chains():
-    told = []
+    reported = []
     progress = Progress("dbpcfg", to=io.StringIO())
-    progress.update = told.append
+    progress.update = reported.append
     DbpcfgSystem(**SMALL, threads=1).fit(SENTENCES, progress)
     assert progress.total == 12
-    assert told[-1] == 12
+    assert reported[-1] == 12
 
 
 # --- words ------------------------------------------------------------------------------------
@@ -90,17 +92,17 @@ def prepared(words=WRITTEN, tags=TAGS, **options):
     return prepare([Sentence(tuple(words), tags)], Preparation(**options))
 
 
-def test_what_systems_see():
+def test_input_of_systems():
     learns, branches = find("ccl"), find("right")
     lower = ["the", "dog", "-LRB-", "'", "-RRB-", "barked", "."]
-    assert list(seen_by(learns, prepared())[0]) == lower
-    assert list(seen_by(learns, prepared(lowercase=False))[0]) == list(WRITTEN)
-    assert list(seen_by(branches, prepared())[0]) == ["The", "Dog", "'", "barked"]
+    assert list(sentences_for(learns, prepared())[0]) == lower
+    assert list(sentences_for(learns, prepared(lowercase=False))[0]) == list(WRITTEN)
+    assert list(sentences_for(branches, prepared())[0]) == ["The", "Dog", "'", "barked"]
     by_characters = prepared(punctuation="characters")
-    assert list(seen_by(branches, by_characters)[0]) == ["The", "Dog", "barked"]
-    assert list(seen_by(branches, prepared(), keep_punctuation=True)[0]) == list(WRITTEN)
+    assert list(sentences_for(branches, by_characters)[0]) == ["The", "Dog", "barked"]
+    assert list(sentences_for(branches, prepared(), keep_punctuation=True)[0]) == list(WRITTEN)
     only = prepared(("...", "!"), (":", "."))
-    assert list(seen_by(branches, only)[0]) == ["...", "!"]
+    assert list(sentences_for(branches, only)[0]) == ["...", "!"]
 
 
 @pytest.mark.parametrize(
@@ -112,15 +114,15 @@ def test_what_systems_see():
     ],
 )
 def test_words_as_written(tree, written):
-    assert [str(it) for it in as_written([read_tree(tree)], prepared())] == [written]
+    assert [str(it) for it in restore_words([read_tree(tree)], prepared())] == [written]
 
 
 def test_words_as_written_where_signs_repeat():
     """The best alignment may leave a sign out that the system has: it stays as it is."""
     corpus = prepared(("'", "--", "'", "A"), ("''", ":", "POS", "NN"))
-    assert as_written([Tree("X", ["'", "--", "a"])], corpus)[0].words() == ["'", "--", "A"]
+    assert restore_words([Tree("X", ["'", "--", "a"])], corpus)[0].words() == ["'", "--", "A"]
 
 
 def test_words_of_another_sentence_are_refused():
     with pytest.raises(DbpcfgError, match="not the same sentence"):
-        as_written([read_tree("(X the cat barked)")], prepared())
+        restore_words([read_tree("(X the cat barked)")], prepared())

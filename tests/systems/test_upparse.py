@@ -114,15 +114,15 @@ def test_it_is_a_system():
 
 
 def test_progress_counts_iterations():
-    class Told(Progress):
-        told: list[int] = []  # noqa: RUF012
+    class Recorded(Progress):
+        updates: list[int] = []  # noqa: RUF012
 
         def update(self, done: int) -> None:
-            self.told.append(done)
+            self.updates.append(done)
 
-    Upparse().fit([["a", "b", "c"], ["a", "c"]], Told("upparse"))
-    assert Told.told == list(range(1, len(Told.told) + 1))
-    assert len(Told.told) >= 2
+    Upparse().fit([["a", "b", "c"], ["a", "c"]], Recorded("upparse"))
+    assert Recorded.updates == list(range(1, len(Recorded.updates) + 1))
+    assert len(Recorded.updates) >= 2
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ import pytest
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.systems.upparse.cascade import find_chunks, most_frequent
-from dbpcfg.systems.upparse.segments import read, segments
+from dbpcfg.systems.upparse.segments import segment_text, segments
 from dbpcfg.systems.upparse.tags import ALLOWED, STOP, B, I, O
 from dbpcfg.systems.upparse.training import Trainer
-from dbpcfg.systems.upparse.trees import build_trees, tree
+from dbpcfg.systems.upparse.trees import build_trees
 
 NOTHING_LEARNT = None
 
@@ -38,7 +38,7 @@ def test_segments(sentence, expected):
 
 
 def test_the_sequence():
-    text = read([["a", ",", "b", "a", "."], ["b"], [",", "c"]])
+    text = segment_text([["a", ",", "b", "a", "."], ["b"], [",", "c"]])
     assert text.symbols.tolist() == [0, 2, 1, 3, 2, 0, 3, 0, 4, 5, 0]
     assert text.vocabulary == {"a": 2, "b": 3, ",": 4, "c": 5}
     assert text.sentences == [["a", "b", "a"], ["b"], [",", "c"]]
@@ -54,7 +54,7 @@ def test_the_sequence():
 )
 def test_what_cannot_be_read(sentences, message):
     with pytest.raises(DbpcfgError, match=message):
-        read(sentences)
+        segment_text(sentences)
 
 
 # --- pseudo-words -------------------------------------------------------------------------------
@@ -66,7 +66,7 @@ def test_most_frequent():
 
 
 class Scripted:
-    """Trains nothing: each level's words are tagged as told, and what it is shown is kept.
+    """Trains nothing: each level's words are tagged as given, and what it is shown is kept.
 
     A tagging gives a word tags with equal probability; a new chunk is less probable than going on.
     """
@@ -100,7 +100,7 @@ def test_two_levels_by_hand():
        than a new chunk, so both sentences are one chunk, ``==the``.
     3. ``==the | ==the``: nothing can be learnt, and levels 1 and 2 are the answer.
     """
-    text = read([["the", "dog", "saw", "the", "cat", "."], ["the", "cat", "sleeps", "."]])
+    text = segment_text([["the", "dog", "saw", "the", "cat", "."], ["the", "cat", "sleeps", "."]])
     the, dog, saw, cat, sleeps = range(2, 7)
     train = Scripted(
         {the: "B", dog: "I", cat: "I", saw: "O", sleeps: "O"},
@@ -122,7 +122,7 @@ def test_two_levels_by_hand():
 
 def test_the_same_pseudo_word_from_different_levels():
     """``=a`` of level 1 is left alone by level 2, which makes ``=a`` too: one symbol at level 3."""
-    text = read([["a", "b"], ["a", "c", "d"], ["a"], ["a"]])
+    text = segment_text([["a", "b"], ["a", "c", "d"], ["a"], ["a"]])
     a, b, c, d = range(2, 6)
     train = Scripted(
         # At level 1 the second sentence stays as it is: c is no part of a chunk.
@@ -138,7 +138,7 @@ def test_the_same_pseudo_word_from_different_levels():
 def test_frequency_is_that_of_the_level():
     """b is the more frequent word at level 1, but at level 2 most b's are inside chunks."""
     sentences = [["a", "x", "y"], ["b", "y"], ["b", "y"], ["b", "y"], ["a", "b"]]
-    text = read(sentences)
+    text = segment_text(sentences)
     a, x, y, b = range(2, 6)
     train = Scripted({a: "O", x: "O", y: "IO", b: "BO"}, {2: "B", 3: "I", 4: "I", 5: "I"}, None)
     found = find_chunks(text.symbols, len(text.vocabulary), train)
@@ -151,7 +151,7 @@ def test_frequency_is_that_of_the_level():
 
 def test_segments_are_passed_on_with_a_semicolon():
     """``; a`` becomes ``=;`` although a is more frequent, for four segments end with ``;``."""
-    text = read([[";", "a"], ["a"], ["a"], ["b", "a"]])
+    text = segment_text([[";", "a"], ["a"], ["a"], ["b", "a"]])
     semicolon, a, b = range(2, 5)
     shown = {}
     for separator in (semicolon, -1):
@@ -162,7 +162,7 @@ def test_segments_are_passed_on_with_a_semicolon():
     assert shown[-1] == [0, 3, 0, 2, 0, 2, 0, 3, 0]  # =a a a =a
 
     # One more a, and both are there five times: the later is taken.
-    text = read([[";", "a"], ["a", "a"], ["a"], ["b", "a"]])
+    text = segment_text([[";", "a"], ["a", "a"], ["a"], ["b", "a"]])
     train = Scripted({semicolon: "B", b: "B", a: "IO"}, None)
     find_chunks(text.symbols, len(text.vocabulary), train, semicolon)
     assert train.shown[1] == [0, 3, 0, 2, 2, 0, 2, 0, 3, 0]  # =a a a a =a
@@ -172,7 +172,7 @@ def test_segments_are_passed_on_with_a_semicolon():
 
 
 def test_no_chunk_found():
-    text = read([["a", "b"], ["b", "a"]])
+    text = segment_text([["a", "b"], ["b", "a"]])
     found = find_chunks(text.symbols, 2, Scripted({2: "O", 3: "O"}))
     assert (found.levels, found.ended, found.brackets) == (1, "no change", [])
     assert str(build_trees(text.sentences, text.symbols, found.brackets)[1]) == "(X b a)"
@@ -180,24 +180,8 @@ def test_no_chunk_found():
 
 @pytest.mark.parametrize("model", ["hmm", "prlg"])
 def test_single_words_everywhere(model):
-    text = read([["a"], ["b", ",", "a"], ["."]])
+    text = segment_text([["a"], ["b", ",", "a"], ["."]])
     found = find_chunks(text.symbols, 3, Trainer(model, 0.1, 1e-4).train)
     assert (found.levels, found.ended, found.brackets) == (0, "all chunked", [])
     trees = build_trees(text.sentences, text.symbols, found.brackets)
     assert list(map(str, trees)) == ["(X a)", "(X b a)", "(X .)"]
-
-
-# --- trees --------------------------------------------------------------------------------------
-
-
-def test_tree():
-    words = list("abcdef")
-    nested = [(0, 4), (1, 4), (2, 4), (4, 6)]
-    assert str(tree(words, nested)) == "(X (X a (X b (X c d))) (X e f))"
-    assert str(tree(words, [(0, 6), (4, 6)])) == "(X a b c d (X e f))"  # one root
-    assert str(tree(["a"], [])) == "(X a)"
-
-
-def test_deep_trees():
-    n = 3000
-    assert len(tree(["w"] * n, [(i, n) for i in range(n - 1)])) == n

@@ -72,36 +72,36 @@ def baseline(
     """
     from dbpcfg.corpus.preparation import Preparation, prepare
     from dbpcfg.runtime.progress import Progress
-    from dbpcfg.systems.words import as_written, seen_by
+    from dbpcfg.systems.words import restore_words, sentences_for
 
-    kind = _baseline_kind(system)
+    spec = _baseline_spec(system)
     settings: dict[str, Any] = {}
     if mended:
         settings["faithful"] = False
     if currency:
         settings["currency_is_punctuation"] = True
-    if settings and kind.name != "ccl":
+    if settings and spec.name != "ccl":
         option = "--mended" if mended else "--currency"
-        raise DbpcfgError(f"{option} is for ccl; {kind.name} has nothing of the kind")
-    if keep_punctuation and kind.learns:
+        raise DbpcfgError(f"{option} is for ccl; {spec.name} has nothing of the kind")
+    if keep_punctuation and spec.learns:
         raise DbpcfgError(
-            f"--keep-punctuation is for branching trees; {kind.name} has its own way with it"
+            f"--keep-punctuation is for branching trees; {spec.name} has its own way with it"
         )
     corpus = read_corpus(text, input_format, speaker, exclude_speaker, quiet)
     prepared = prepare(corpus, Preparation(lowercase, max_length, punctuation))
-    with Progress(kind.name, quiet=quiet) as progress:
-        made = kind.make(seed, **settings)
-        trees = made.fit(seen_by(kind, prepared, keep_punctuation), progress).trees()
-    for tree in as_written(trees, prepared):
+    with Progress(spec.name, quiet=quiet) as progress:
+        made = spec.make(seed, **settings)
+        trees = made.fit(sentences_for(spec, prepared, keep_punctuation), progress).trees()
+    for tree in restore_words(trees, prepared):
         typer.echo(str(tree))
 
 
-def _baseline_kind(name: str) -> SystemSpec:
+def _baseline_spec(name: str) -> SystemSpec:
     from dbpcfg.systems.registry import SYSTEMS, find
 
     if name.strip().lower() == "dbpcfg":
         raise DbpcfgError("dbpcfg itself is no baseline; `dbpcfg induce` runs it, and keeps more")
-    return find(name, [kind for kind in SYSTEMS if kind.name != "dbpcfg"])
+    return find(name, [spec for spec in SYSTEMS if spec.name != "dbpcfg"])
 
 
 def compare(
@@ -151,12 +151,11 @@ def compare(
     tested against the others. With --out what is finished is kept, also after Ctrl-C.
     """
     from dbpcfg.comparison.compare import compare as run_all
-    from dbpcfg.comparison.tables import comparison_tables
     from dbpcfg.comparison.task import Task
     from dbpcfg.files.table import render
     from dbpcfg.systems.registry import SYSTEMS, find
 
-    names = [kind.name for kind in SYSTEMS] if systems is None else systems.split(",")
+    names = [spec.name for spec in SYSTEMS] if systems is None else systems.split(",")
     chosen = [find(name) for name in names if name.strip()]
     bound = depth_of(depth)
     corpus = read_corpus(treebank, input_format, quiet=quiet)
@@ -164,7 +163,7 @@ def compare(
     if not quiet:
         typer.echo(task.prepared.summary(), err=True)
     try:
-        compared = run_all(
+        comparison = run_all(
             task,
             chosen,
             runs=runs,
@@ -180,11 +179,11 @@ def compare(
             out=out,
             threads=threads,
             permutations=permutations,
-            say=(lambda line: None) if quiet else (lambda line: typer.echo(line, err=True)),
+            report=(lambda line: None) if quiet else (lambda line: typer.echo(line, err=True)),
             quiet=quiet,
         )
     except KeyboardInterrupt:
         kept = f"finished runs are in {out}; the same command goes on" if out else "nothing is kept"
         typer.echo(f"\nstopped; {kept}", err=True)
         raise typer.Exit(EXIT_INTERRUPTED) from None
-    typer.echo(render(comparison_tables(compared), format))
+    typer.echo(render(comparison.tables(), format))

@@ -88,16 +88,16 @@ def compare_runs(
     from dbpcfg.files.table import render
     from dbpcfg.induction.directory import finished_run
     from dbpcfg.report.plotting import check_file
-    from dbpcfg.report.sweep import Row, row_of, sweep_tables
-    from dbpcfg.report.sweepfigure import write_sweep
+    from dbpcfg.report.sweep import RunSummary, summarise_run, sweep_tables
+    from dbpcfg.report.sweep_figure import write_sweep
 
     if figure is not None:
         check_file(Path(figure), overwrite)
     treebank = None if gold is None else _treebank(gold, quiet)
-    rows: list[Row] = []
+    rows: list[RunSummary] = []
     for run in runs:
         done = finished_run(Path(run), quiet)
-        rows.append(row_of(run, done, treebank, gold or "", quiet))
+        rows.append(summarise_run(run, done, treebank, gold or "", quiet))
     typer.echo(render(sweep_tables(rows), format))
     if figure is not None:
         write_sweep(rows, Path(figure))

@@ -1,13 +1,12 @@
-"""Every system on one corpus, with one scorer.
+"""Several systems on one corpus, scored by one convention.
 
 ==============  ==================================================================================
-``compare``     all of it in order: run what has not been run, score, put side by side
-``task``        the one corpus that all systems get, and its fingerprint
-``apart``       one system in a process of its own: its trees, its time, its memory
-``results``     the directory that keeps what is finished
-``records``     its JSON files
-``standing``    what the runs of each system came to; which is best, and tests against it
-``table``       tables of that
-``data``        a comparison as plain data, for reports
+``compare``     run every system that has not run yet, score it, test it against the best
+``task``        the corpus that all systems get, and its digest
+``worker``      one system in a process of its own: its trees, time and memory
+``store``       the directory that keeps finished runs
+``summary``     the scores of each system over its runs; the best system, and tests against it
+``result``      ``Comparison``, and its tables
+``data``        a comparison as plain data, for ``comparison.json`` and for reports
 ==============  ==================================================================================
 """

@@ -1,4 +1,4 @@
-"""A comparison from start to end, or from where it stopped: the one way in."""
+"""Run systems on one corpus and score them, or resume where a comparison stopped."""
 
 from __future__ import annotations
 
@@ -8,96 +8,163 @@ from dataclasses import replace
 from pathlib import Path
 
 from dbpcfg.comparison.data import as_data
+from dbpcfg.comparison.result import Comparison
 from dbpcfg.comparison.store import Job, NoResultStore, ResultDirectory, ResultStore
-from dbpcfg.comparison.summary import Comparison, ScoredRun, SystemSummary, compared_with_best
+from dbpcfg.comparison.summary import ScoredRun, SystemSummary, compared_with_best
 from dbpcfg.comparison.task import Task
 from dbpcfg.comparison.worker import Outcome, run_in_process
+from dbpcfg.corpus.punctuation import PunctuationRule
+from dbpcfg.corpus.reading import Corpus
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.runtime.progress import Progress
 from dbpcfg.systems.registry import SYSTEMS, SystemSettings, SystemSpec, find
-from dbpcfg.systems.words import as_written, seen_by
+from dbpcfg.systems.words import restore_words, sentences_for
 from dbpcfg.trees.brackets import read_trees
 from dbpcfg.trees.tree import Tree
 
+__all__ = ["compare"]
+
 
 def compare(
-    task: Task,
+    treebank: Corpus | Task,
     systems: Iterable[str | SystemSpec] = SYSTEMS,
     *,
     runs: int = 3,
     seed: int = 0,
     settings: Mapping[str, SystemSettings] | None = None,
     out: str | os.PathLike[str] | None = None,
+    lowercase: bool = True,
+    max_length: int | None = None,
+    punctuation: PunctuationRule = "auto",
     threads: int | None = None,
     permutations: int = 10_000,
-    say: Callable[[str], None] = lambda line: None,
+    report: Callable[[str], None] = lambda line: None,
     quiet: bool = True,
 ) -> Comparison:
-    """Run systems on one corpus, each in a process of its own, and score their trees.
+    """Run systems on one corpus, each run in a process of its own, and score their trees.
 
-    Systems that draw random numbers run with the seeds ``seed``, ``seed + 1``, …, ``runs`` times.
-    ``settings`` are other settings of systems, by name. What is finished is kept in the directory
-    ``out`` and not run again. ``say`` is told of every run; progress, unless ``quiet``, is shown.
+    A script that calls this needs ``if __name__ == "__main__":``, because the processes import it.
+
+    Parameters
+    ----------
+    treebank
+        What `dbpcfg.read` returns for a treebank, or a `Task`, which is prepared already.
+    systems
+        Names: ``"right"``, ``"left"``, ``"balanced"``, ``"random"``, ``"ccl"``, ``"upparse-prlg"``,
+        ``"upparse-hmm"``, ``"dbpcfg"``; all of them if not given.
+    runs
+        The number of runs of systems that draw random numbers.
+    seed
+        The seed of the first run; the next has ``seed + 1``, and so on.
+    settings
+        Settings that differ from the defaults, by system: ``{"dbpcfg": {"K": 20}}``.
+    out
+        A directory that keeps finished runs. They are not run again in the next call.
+    lowercase
+        Whether systems that learn get words in lower case.
+    max_length
+        Leave out sentences of more words, not counting punctuation.
+    punctuation
+        How punctuation is recognised: ``"auto"``, ``"tags"``, ``"characters"`` or ``"both"``.
+    threads
+        Processors for one run; all if not given. Results do not depend on it.
+    permutations
+        The number of permutations of each test.
+    report
+        Called with a line about every run.
+    quiet
+        Show no progress.
+
+    Returns
+    -------
+    Comparison
+        Scores, time and memory of every system; ``print`` shows them as tables.
+
+    Raises
+    ------
+    DbpcfgError
+        If a sentence has no gold tree, a system or setting does not exist, or ``out`` holds
+        something else. A system that fails raises no error: its row says so.
     """
     if runs < 1:
         raise DbpcfgError(f"there must be at least 1 run, got {runs}")
-    kinds = _distinct(systems)
-    changed = settings or {}
-    chosen = {kind.name: kind.chosen(changed.get(kind.name, {})) for kind in kinds}
+    specs = _distinct(systems)
+    given = settings or {}
+    used = {spec.name: spec.full_settings(given.get(spec.name, {})) for spec in specs}
+    task = _task(treebank, lowercase, max_length, punctuation)
     corpus = task.describe()
     store: ResultStore = (
         NoResultStore() if out is None else ResultDirectory(Path(out), corpus, task.sources)
     )
     jobs = {
-        kind.name: [
-            Job(kind, number, chosen[kind.name])
-            for number in (range(seed, seed + runs) if kind.stochastic else [None])
+        spec.name: [
+            Job(spec, number, used[spec.name])
+            for number in (range(seed, seed + runs) if spec.stochastic else [None])
         ]
-        for kind in kinds
+        for spec in specs
     }
-    # All of them before anything is run: a refusal should not come after an hour.
-    kept = {job.name: store.load(job) for of_kind in jobs.values() for job in of_kind}
+    # Load all of them before anything is run: an error should not come after an hour.
+    kept = {job.name: store.load(job) for of_system in jobs.values() for job in of_system}
     summaries = []
-    for kind in kinds:
+    for spec in specs:
         scored, failures = [], {}
-        for job in jobs[kind.name]:
+        for job in jobs[spec.name]:
             outcome = kept[job.name]
             if outcome is not None:
-                say(f"{job.name}: kept from before ({outcome.seconds:.1f} s)")
+                report(f"{job.name}: kept from before ({outcome.seconds:.1f} s)")
             else:
                 outcome = _run(job, task, threads, quiet)
                 if outcome.failure is None:
                     store.save(job, outcome)
-                    say(f"{job.name}: {outcome.seconds:.1f} s")
+                    report(f"{job.name}: {outcome.seconds:.1f} s")
             if outcome.failure is not None:
                 failures[job.seed] = outcome.failure
-                say(f"{job.name} failed: {outcome.failure}")
+                report(f"{job.name} failed: {outcome.failure}")
             else:
                 scored.append(_scored(job, outcome, task, quiet))
-        summaries.append(SystemSummary(kind, chosen[kind.name], scored, failures))
-    compared = Comparison(
+        summaries.append(SystemSummary(spec, used[spec.name], scored, failures))
+    comparison = Comparison(
         corpus,
         task.convention.signature(),
         task.category,
         summaries,
         compared_with_best(summaries, permutations, seed),
     )
-    store.conclude(as_data(compared))
-    return compared
+    store.save_comparison(as_data(comparison))
+    return comparison
+
+
+def _task(
+    treebank: Corpus | Task, lowercase: bool, max_length: int | None, punctuation: PunctuationRule
+) -> Task:
+    if isinstance(treebank, Corpus):
+        return Task.of(
+            treebank, lowercase=lowercase, max_length=max_length, punctuation=punctuation
+        )
+    if not isinstance(treebank, Task):
+        raise DbpcfgError(
+            f"compare needs what dbpcfg.read returns, not {type(treebank).__name__}: "
+            "dbpcfg.compare(dbpcfg.read(...))"
+        )
+    if (lowercase, max_length, punctuation) != (True, None, "auto"):
+        raise DbpcfgError(
+            "a Task is prepared already; give lowercase, max_length and punctuation to Task.of"
+        )
+    return treebank
 
 
 def _run(job: Job, task: Task, threads: int | None, quiet: bool) -> Outcome:
     """Run a job, and give its trees the words as written."""
-    sentences = seen_by(job.kind, task.prepared)
+    sentences = sentences_for(job.spec, task.prepared)
     outcome = run_in_process(
-        job.kind, job.seed or 0, job.settings, sentences, threads=threads, quiet=quiet
+        job.spec, job.seed or 0, job.settings, sentences, threads=threads, quiet=quiet
     )
     if outcome.failure is not None:
         return outcome
     if len(outcome.trees) != len(task):
         return Outcome(failure=f"it gave {len(outcome.trees):,} trees for {len(task):,} sentences")
     try:
-        trees = as_written(list(_read(outcome.trees)), task.prepared)
+        trees = restore_words(list(_read(outcome.trees)), task.prepared)
     except DbpcfgError as error:
         return Outcome(failure=str(error))
     return replace(outcome, trees=[str(tree) for tree in trees])
@@ -125,4 +192,4 @@ def _distinct(systems: Iterable[str | SystemSpec]) -> list[SystemSpec]:
     found = [system if isinstance(system, SystemSpec) else find(system) for system in systems]
     if not found:
         raise DbpcfgError("there is no system to compare; name some, or leave the choice out")
-    return list({kind.name: kind for kind in found}.values())
+    return list({spec.name: spec for spec in found}.values())

@@ -1,4 +1,4 @@
-"""A comparison as plain data, as JSON has it: what the directory keeps, and reports show."""
+"""A comparison as plain data, for ``comparison.json`` and for reports."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import os
 from pathlib import Path
 from typing import Any
 
-from dbpcfg.comparison.summary import MEASURES, Comparison, ScoredRun, SystemSummary
-from dbpcfg.comparison.tables import comparison_tables
+from dbpcfg.comparison.result import Comparison
+from dbpcfg.comparison.summary import MEASURES, ScoredRun, SystemSummary
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.files.records import COMPARISON, read_json
 
 
 def comparison_data(directory: str | os.PathLike[str]) -> dict[str, Any]:
-    """What the last comparison in a directory came to.
+    """Read the last comparison in a directory.
 
     ================  ========================================================================
     ``corpus``        digest, number of sentences and words, how they were prepared
@@ -25,6 +25,21 @@ def comparison_data(directory: str | os.PathLike[str]) -> dict[str, Any]:
     ``tests``         best against other: F1 of both, difference, p
     ``tables``        the printed tables: title, rows, notes
     ================  ========================================================================
+
+    Parameters
+    ----------
+    directory
+        The ``out`` of `dbpcfg.compare`.
+
+    Returns
+    -------
+    dict
+        The entries above.
+
+    Raises
+    ------
+    DbpcfgError
+        If the directory has no finished comparison, or the file cannot be read.
     """
     path = Path(directory) / "comparison.json"
     if not path.exists():
@@ -35,51 +50,52 @@ def comparison_data(directory: str | os.PathLike[str]) -> dict[str, Any]:
     return read_json(path, COMPARISON)
 
 
-def as_data(compared: Comparison) -> dict[str, Any]:
-    """A comparison as `comparison_data` gives it back."""
+def as_data(comparison: Comparison) -> dict[str, Any]:
+    """The data of a comparison, as `comparison_data` reads it."""
     return {
-        "corpus": dict(compared.corpus),
-        "signature": compared.signature,
-        "category": compared.category,
-        "systems": [_system(it) for it in compared.summaries],
+        "corpus": dict(comparison.corpus),
+        "signature": comparison.signature,
+        "category": comparison.category,
+        "systems": [_system(summary) for summary in comparison.summaries],
         "tests": [
             {
                 "system": names[0],
                 "against": names[1],
-                "f1": _defined(it.first),
-                "against_f1": _defined(it.second),
-                "difference": _defined(it.difference),
-                "p": it.p,
-                "permutations": it.permutations,
-                "seed": it.seed,
+                "f1": finite(test.first),
+                "against_f1": finite(test.second),
+                "difference": finite(test.difference),
+                "p": test.p,
+                "permutations": test.permutations,
+                "seed": test.seed,
             }
-            for names, it in compared.tests.items()
+            for names, test in comparison.tests.items()
         ],
-        "tables": [table.json() for table in comparison_tables(compared)],
+        "tables": [table.json() for table in comparison.tables()],
     }
 
 
-def _system(it: SystemSummary) -> dict[str, Any]:
+def _system(system: SystemSummary) -> dict[str, Any]:
     return {
-        "name": it.name,
-        "summary": it.kind.summary,
-        "reference": it.kind.reference,
-        "settings": dict(it.settings),
-        "stochastic": it.kind.stochastic,
-        "runs": [_run(run) for run in it.runs],
+        "name": system.name,
+        "summary": system.spec.summary,
+        "reference": system.spec.reference,
+        "settings": dict(system.settings),
+        "stochastic": system.spec.stochastic,
+        "runs": [_run(run) for run in system.runs],
         "spread": {
-            measure: dict(zip(("mean", "sd", "min", "max"), map(_defined, it.spread(measure))))
+            measure: dict(zip(("mean", "sd", "min", "max"), map(finite, system.spread(measure))))
             for measure in MEASURES
         },
-        "peak_bytes": it.peak_bytes,
-        "failures": [{"seed": seed, "message": why} for seed, why in it.failures.items()],
+        "peak_bytes": system.peak_bytes,
+        "failures": [{"seed": seed, "message": why} for seed, why in system.failures.items()],
     }
 
 
 def _run(run: ScoredRun) -> dict[str, Any]:
-    measures = {measure: _defined(run.value(measure)) for measure in MEASURES}
+    measures = {measure: finite(run.value(measure)) for measure in MEASURES}
     return {"seed": run.seed, **measures, "peak_bytes": run.peak_bytes, "version": run.version}
 
 
-def _defined(value: float) -> float | None:
+def finite(value: float) -> float | None:
+    """The number, or None for one that JSON cannot hold."""
     return value if math.isfinite(value) else None

@@ -1,14 +1,14 @@
-"""The directory of a comparison, which keeps every finished run.
+"""The directory of a comparison, which keeps finished runs.
 
 ====================  =========================================================================
-``task.json``         the corpus that all runs in the directory are of, by its fingerprint
+``task.json``         the corpus of all runs in the directory, by its digest
 ``ccl.trees``         the trees of a system, one a line, in the words as written
-``ccl.json``          its settings, time and memory; written last, so it says that all is there
+``ccl.json``          its settings, time and memory; written last, when the trees are there
 ``random-3.trees``    the same for a system that draws random numbers, with the seed 3
-``comparison.json``   what the last comparison came to
+``comparison.json``   the result of the last comparison
 ====================  =========================================================================
 
-Each file is written whole, so a comparison can be stopped at any moment and gone on with.
+Each file is written whole, so a comparison can be stopped at any moment and resumed.
 """
 
 from __future__ import annotations
@@ -38,51 +38,66 @@ _OPTIONS = ("lowercase", "max_length", "punctuation")
 
 @dataclass(frozen=True)
 class Job:
-    """One run of one system: what makes it this one."""
+    """One run of one system."""
 
-    kind: SystemSpec
+    spec: SystemSpec
     seed: int | None
     """None for a system that draws no random numbers."""
     settings: Mapping[str, Any]
+    """All of them, defaults included."""
 
     @property
     def name(self) -> str:
         """The name of its files."""
-        return self.kind.name if self.seed is None else f"{self.kind.name}-{self.seed}"
+        return self.spec.name if self.seed is None else f"{self.spec.name}-{self.seed}"
 
 
 class ResultStore(Protocol):
     """Where finished runs are kept."""
 
     def load(self, job: Job) -> Outcome | None:
-        """What came of a job, if it is finished."""
+        """The outcome of a job, or None if it has not finished."""
 
     def save(self, job: Job, outcome: Outcome) -> None:
-        """Keep what came of it."""
+        """Keep the outcome of a finished job."""
 
-    def conclude(self, comparison: dict[str, Any]) -> None:
-        """Keep what the comparison came to."""
+    def save_comparison(self, comparison: dict[str, Any]) -> None:
+        """Keep the result of the comparison."""
 
 
 class NoResultStore:
     """Keeps nothing."""
 
     def load(self, job: Job) -> Outcome | None:
-        """Nothing."""
+        """None: every job has to be run."""
         return None
 
     def save(self, job: Job, outcome: Outcome) -> None:
-        """Forget it."""
+        """Do nothing."""
 
-    def conclude(self, comparison: dict[str, Any]) -> None:
-        """Forget it."""
+    def save_comparison(self, comparison: dict[str, Any]) -> None:
+        """Do nothing."""
 
 
 class ResultDirectory:
-    """A directory of results on one corpus (a ``ResultStore``)."""
+    """A directory of results on one corpus (a ``ResultStore``).
+
+    Parameters
+    ----------
+    path
+        The directory; it is made if it does not exist.
+    task
+        The corpus, as `Task.describe` has it.
+    sources
+        The files of the corpus.
+
+    Raises
+    ------
+    DbpcfgError
+        If the directory holds results on another corpus, or something else.
+    """
 
     def __init__(self, path: Path, task: Mapping[str, Any], sources: tuple[str, ...] = ()) -> None:
-        """Open a directory, or make it; results on something else than ``task`` are refused."""
         self.path, self.task = path, dict(task)
         with writing(path):
             if (path / "task.json").exists():
@@ -96,7 +111,13 @@ class ResultDirectory:
             write_json(path / "task.json", TASK, {"corpus": self.task, "sources": sources})
 
     def load(self, job: Job) -> Outcome | None:
-        """What came of a job, if it is finished; other settings or damaged files are refused."""
+        """The outcome of a job, or None if it has not finished.
+
+        Raises
+        ------
+        DbpcfgError
+            If it ran with other settings, or its files are damaged.
+        """
         path = self.path / f"{job.name}.json"
         if not path.exists():
             return None
@@ -115,10 +136,10 @@ class ResultDirectory:
         return Outcome(lines, **measured, version=str(record.get("dbpcfg")))
 
     def save(self, job: Job, outcome: Outcome) -> None:
-        """Write the trees, then the record that says that they are there."""
+        """Write the trees, then the record, which makes the job finished."""
         trees = "".join(f"{tree}\n" for tree in outcome.trees).encode("utf-8", "surrogatepass")
         record = {
-            "system": job.kind.name,
+            "system": job.spec.name,
             "seed": job.seed,
             "settings": dict(job.settings),
             **{name: getattr(outcome, name) for name in _MEASURED},
@@ -130,8 +151,8 @@ class ResultDirectory:
                 file.write(trees)
             write_json(self.path / f"{job.name}.json", RUN, record)
 
-    def conclude(self, comparison: dict[str, Any]) -> None:
-        """Write what the comparison came to."""
+    def save_comparison(self, comparison: dict[str, Any]) -> None:
+        """Write the result of the comparison."""
         with writing(self.path):
             write_json(self.path / "comparison.json", COMPARISON, comparison)
 

@@ -1,9 +1,9 @@
-"""What the runs of each system came to, which system is best, and tests against it.
+"""Scores of the runs of each system, which system is best, and tests against it.
 
-A system that draws random numbers stands where the mean of its runs does.  A paired test needs
-one tree for each sentence, so it compares the run of *median F1*: of an even number the lower of
-the two in the middle, of equal ones the first.  Comparing the best run instead would reward
-systems for varying, and for being run often.
+A system that draws random numbers is ranked by the mean of its runs.  A paired test needs one tree
+for each sentence, so it compares the run of *median F1*: of an even number the lower of the two in
+the middle, of equal ones the first.  Comparing the best run instead would reward systems for
+varying, and for being run often.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dbpcfg.evaluation.significance import PairedTest
 from dbpcfg.systems.registry import SystemSpec
 
 MEASURES = ("precision", "recall", "f1", "phrase_recall", "seconds")
-"""What is measured of every run, and averaged over runs."""
+"""Measured for every run, and averaged over runs."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class ScoredRun:
     cpu_seconds: float
     peak_bytes: int | None
     version: str
-    """Of this package, when it ran."""
+    """The version of this package that ran it."""
 
     def value(self, measure: str) -> float:
         """One of the `MEASURES`."""
@@ -54,20 +54,23 @@ class Spread(NamedTuple):
 
 @dataclass(frozen=True)
 class SystemSummary:
-    """A system, its finished runs, and how others failed, by seed."""
+    """A system and its runs."""
 
-    kind: SystemSpec
+    spec: SystemSpec
     settings: Mapping[str, Any]
+    """All of them, defaults included."""
     runs: Sequence[ScoredRun]
+    """The runs that finished."""
     failures: Mapping[int | None, str] = field(default_factory=dict)
+    """Why the others failed, by seed."""
 
     @property
     def name(self) -> str:
-        """Of the system."""
-        return self.kind.name
+        """The name of the system."""
+        return self.spec.name
 
     def spread(self, measure: str) -> Spread:
-        """How a measure varies over runs; all nan if none is finished."""
+        """How one of the `MEASURES` varies over runs; all nan if none finished."""
         values = [run.value(measure) for run in self.runs]
         if not values or any(map(math.isnan, values)):
             return Spread(math.nan, math.nan, math.nan, math.nan)
@@ -76,61 +79,64 @@ class SystemSummary:
 
     @property
     def peak_bytes(self) -> int | None:
-        """The greatest amount of memory that any run held."""
+        """The peak memory of the run that used most."""
         return max((run.peak_bytes for run in self.runs if run.peak_bytes), default=None)
 
     @property
-    def median(self) -> ScoredRun:
-        """The run of median F1, which is the one that is compared."""
+    def median_run(self) -> ScoredRun:
+        """The run of median F1, which is the one that is tested."""
         ranked = sorted(self.runs, key=lambda run: run.value("f1"))
         return ranked[(len(ranked) - 1) // 2]
 
     @property
-    def compared(self) -> str:
-        """The system's name, and the seed of the run that is compared."""
-        if not self.kind.stochastic:
+    def tested_name(self) -> str:
+        """The system's name, and the seed of the run that is tested."""
+        if not self.spec.stochastic:
             return self.name
-        return f"{self.name} (seed {self.median.seed})"
+        return f"{self.name} (seed {self.median_run.seed})"
 
     @property
     def remark(self) -> str | None:
-        """How runs failed, if some did."""
-        told = [
+        """Why runs failed, if some did."""
+        failed = [
             f"failed: {why}" if seed is None else f"seed {seed} failed: {why}"
             for seed, why in self.failures.items()
         ]
-        return "; ".join(told) or None
+        return "; ".join(failed) or None
 
 
 def best_of(summaries: Sequence[SystemSummary]) -> SystemSummary | None:
     """The system of greatest mean F1, the first among equals; None if no score is defined."""
-    ranked = [it for it in summaries if not math.isnan(it.spread("f1").mean)]
-    return max(ranked, key=lambda it: it.spread("f1").mean, default=None)
+    ranked = [system for system in summaries if not math.isnan(system.spread("f1").mean)]
+    return max(ranked, key=lambda system: system.spread("f1").mean, default=None)
 
 
 def compared_with_best(
     summaries: Sequence[SystemSummary], permutations: int = 10_000, seed: int = 0
 ) -> dict[tuple[str, str], PairedTest]:
-    """Paired permutation tests of the best system against every other, by what is compared."""
+    """Test the best system against every other by paired permutation.
+
+    Parameters
+    ----------
+    summaries
+        The systems, scored on the same gold trees.
+    permutations
+        The number of permutations of each test.
+    seed
+        The seed of the permutations.
+
+    Returns
+    -------
+    dict
+        Tests of F1 by the names of both, the best first; empty if no score is defined.
+    """
     best = best_of(summaries)
     if best is None:
         return {}
     return {
-        (best.compared, other.compared): best.median.evaluation.compare(
-            other.median.evaluation, permutations, seed
+        (best.tested_name, other.tested_name): best.median_run.evaluation.compare(
+            other.median_run.evaluation, permutations, seed
         )
         for other in summaries
         if other is not best and other.runs
     }
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """A comparison: the corpus, the convention of its scores, where systems stand, and tests."""
-
-    corpus: Mapping[str, Any]
-    signature: str
-    category: str
-    """The gold category of ``phrase_recall``."""
-    summaries: Sequence[SystemSummary]
-    tests: Mapping[tuple[str, str], PairedTest]

@@ -1,4 +1,4 @@
-"""The one corpus that all systems get: gold trees, which words are punctuation, a fingerprint."""
+"""The corpus of a comparison: gold trees, which words are punctuation, and a digest."""
 
 from __future__ import annotations
 
@@ -18,11 +18,14 @@ from dbpcfg.trees.tree import Tree
 
 @dataclass(frozen=True)
 class Task:
-    """Sentences with gold trees, long ones left out, and how they are scored."""
+    """Sentences with gold trees, and how trees are scored against them."""
 
     prepared: Prepared
+    """The sentences, without those that are too long."""
     convention: Convention
+    """How trees are scored."""
     sources: tuple[str, ...]
+    """The files of the treebank."""
     category: str = "NP"
     """The gold category whose recall is measured."""
 
@@ -35,7 +38,24 @@ class Task:
         max_length: int | None = None,
         punctuation: PunctuationRule = "auto",
     ) -> Task:
-        """Prepare a treebank; a sentence without a tree is refused."""
+        """Prepare a treebank.
+
+        Parameters
+        ----------
+        treebank
+            Sentences with gold trees.
+        lowercase
+            Whether systems that learn get words in lower case.
+        max_length
+            Leave out sentences of more words, not counting punctuation.
+        punctuation
+            How punctuation is recognised: ``"auto"``, ``"tags"``, ``"characters"`` or ``"both"``.
+
+        Raises
+        ------
+        DbpcfgError
+            If a sentence has no tree, or no sentence is left.
+        """
         treebank.trees()
         prepared = prepare(treebank, Preparation(lowercase, max_length, punctuation))
         convention = Convention(
@@ -47,7 +67,7 @@ class Task:
         return len(self.prepared)
 
     def describe(self) -> dict[str, Any]:
-        """What must be the same for results to be comparable, and how large it is."""
+        """What must be the same for results to be comparable: digest, size and preparation."""
         preparation = self.prepared.preparation
         return {
             "digest": self.digest(),
@@ -59,7 +79,7 @@ class Task:
         }
 
     def digest(self) -> str:
-        """A fingerprint of the gold trees, and of which words are punctuation."""
+        """A digest of the gold trees, and of which words are punctuation."""
         sha = hashlib.sha256()
         for sentence, marks in zip(self.prepared.sentences, self.prepared.punctuation):
             marked = "".join("01"[mark] for mark in marks)
@@ -67,7 +87,15 @@ class Task:
         return f"sha256:{sha.hexdigest()}"
 
     def score(self, trees: Sequence[Tree], progress: Progress | None = None) -> Evaluation:
-        """Score a system's trees, one for each sentence."""
+        """Score a system's trees.
+
+        Parameters
+        ----------
+        trees
+            One for each sentence, in order.
+        progress
+            Updated with the number of sentences scored.
+        """
         return evaluate(
             self.prepared.sentences,
             trees,

@@ -1,7 +1,7 @@
-"""One system in a process of its own: its trees, its time and its memory, or how it failed.
+"""One system in a process of its own: its trees, time and memory, or why it failed.
 
-The process starts afresh, so its greatest memory is the system's and Python's, not that of what
-was run or read before; and if it crashes, only it does.
+The process is a new one, so its peak memory is that of the system and of Python, not that of what
+was run or read before. If it crashes, the comparison continues.
 """
 
 from __future__ import annotations
@@ -23,22 +23,23 @@ from dbpcfg.version import __version__
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a system on some sentences: trees in brackets, or a failure."""
+    """The trees of a system for some sentences, in brackets, or why it failed."""
 
     trees: list[str] = field(default_factory=list)
     seconds: float = 0.0
     """From sentences to trees; starting Python and importing modules is not part of it."""
     cpu_seconds: float = 0.0
-    """Of all threads, the start included."""
+    """CPU time of all threads, starting Python included."""
     peak_bytes: int | None = None
-    """The greatest amount of memory that the process held, Python's own included."""
+    """Peak memory of the process, Python included."""
     failure: str | None = None
+    """Why it failed; None if it did not."""
     version: str = __version__
-    """Of this package, when it ran."""
+    """The version of this package that ran it."""
 
 
 def run_in_process(
-    kind: SystemSpec,
+    spec: SystemSpec,
     seed: int,
     settings: SystemSettings,
     sentences: Sequence[Sequence[str]],
@@ -46,10 +47,31 @@ def run_in_process(
     threads: int | None = None,
     quiet: bool = False,
 ) -> Outcome:
-    """Run a system on sentences in a new process, and wait for it."""
+    """Run a system on sentences in a new process, and wait for it.
+
+    Parameters
+    ----------
+    spec
+        The system.
+    seed
+        Its seed; ignored by systems that draw no random numbers.
+    settings
+        Settings that differ from the defaults.
+    sentences
+        The words of each sentence, as the system gets them.
+    threads
+        Processors to use; all if not given.
+    quiet
+        Show no progress.
+
+    Returns
+    -------
+    Outcome
+        One tree for each sentence, or a failure. A crash is a failure, not an error.
+    """
     context = get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
-    arguments = (sender, kind, seed, dict(settings), list(sentences), threads, quiet)
+    arguments = (sender, spec, seed, dict(settings), list(sentences), threads, quiet)
     process = context.Process(target=_work, args=arguments)
     try:
         process.start()
@@ -71,18 +93,18 @@ def run_in_process(
 
 def _work(
     connection: Connection,
-    kind: SystemSpec,
+    spec: SystemSpec,
     seed: int,
     settings: dict[str, Any],
     sentences: list[Sequence[str]],
     threads: int | None,
     quiet: bool,
 ) -> None:
-    """What the child does."""
+    """Run the system: this is the new process."""
     leave_signals_to_parent()
-    label = f"{kind.name}, seed {seed}" if kind.stochastic else kind.name
+    label = f"{spec.name}, seed {seed}" if spec.stochastic else spec.name
     try:
-        system = kind.make(seed, threads, **settings)
+        system = spec.make(seed, threads, **settings)
         with Progress(label, quiet=quiet) as progress:
             start = time.perf_counter()
             trees = system.fit(sentences, progress).trees()
@@ -100,7 +122,7 @@ def _work(
 
 
 def _ending(exitcode: int | None) -> str:
-    """Why a process may have ended without a word."""
+    """Why a process may have ended without an outcome."""
     if exitcode is not None and exitcode < 0:
         name = signal.Signals(-exitcode).name
         memory = "; memory may have run out" if name == "SIGKILL" else ""

@@ -1,8 +1,8 @@
-"""One HTML file from its parts, with nothing to load from anywhere.
+"""One HTML file from its parts; it loads nothing.
 
-Words from corpora are data. They are in the file only within one JSON text, in which no character
-is left that HTML could take for its own; the page's program turns them into text nodes and never
-into markup. The page's own policy forbids it any request and any program but its own.
+Words from corpora are data. They are in the file only within one JSON text, in which every
+character that has a meaning in HTML is escaped; the page's program turns them into text nodes and
+never into markup. The page's content security policy forbids requests and all other programs.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from dbpcfg.version import __version__
 
 STYLES = ("page.css", "figures.css")
 PROGRAM = (
-    *("dom.js", "unpack.js", "figures.js", "charts.js", "tree.js", "overview.js", "chains.js"),
-    *("scores.js", "others.js", "grammar.js", "browser.js", "memory.js", "main.js"),
+    *("dom.js", "packing.js", "figure.js", "charts.js", "tree.js", "overview.js", "chains.js"),
+    *("scores.js", "other_systems.js", "grammar.js", "sentences.js", "memory.js", "main.js"),
 )
 MARK = '<meta name="generator" content="dbpcfg report'
-"""By this a page of ours is known."""
+"""Pages are recognised by this."""
 
 _ESCAPED = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
 def as_page(data: dict[str, Any]) -> str:
-    """The page as text."""
+    """The page as text, from the data of `collect`."""
     program = "\n".join(_part(name) for name in PROGRAM)
     digest = base64.b64encode(hashlib.sha256(program.encode()).digest()).decode("ascii")
     return Template(_part("page.html")).substitute(
@@ -45,9 +45,9 @@ def as_page(data: dict[str, Any]) -> str:
 
 
 def safe_json(data: object) -> str:
-    """JSON without any character that means something to HTML; it reads back the same.
+    """JSON in which characters that have a meaning in HTML are escaped.
 
-    A lone surrogate, which no file can hold, is escaped as well.
+    Lone surrogates, which no file can hold, are escaped as well.
     """
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     text = text.translate(_ESCAPED)
@@ -55,7 +55,15 @@ def safe_json(data: object) -> str:
 
 
 def check_free(path: Path, overwrite: bool) -> None:
-    """Refuse to replace a file, unless it is a page of ours or may be replaced."""
+    """Raise an error if the page cannot be written, or would replace another file.
+
+    Parameters
+    ----------
+    path
+        The file of the page.
+    overwrite
+        Whether a file that is not a report may be replaced.
+    """
     if path.is_dir():
         raise DbpcfgError(f"{path} is a directory; give the name of a file for the page")
     if not path.resolve().parent.is_dir():
@@ -71,7 +79,15 @@ def check_free(path: Path, overwrite: bool) -> None:
 
 
 def write_page(data: dict[str, Any], path: Path) -> None:
-    """Write the page, whole or not at all."""
+    """Write a page, whole or not at all.
+
+    Parameters
+    ----------
+    data
+        The data of `collect`.
+    path
+        The file of the page.
+    """
     with writing(path), written_whole(path) as file:
         file.write(as_page(data).encode())
 

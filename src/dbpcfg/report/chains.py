@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from dbpcfg.comparison.data import finite
 from dbpcfg.induction.run import Run
 
 MOST_POINTS = 800
-"""Points of a line, at most: more than a screen can show."""
+"""Points of a line, at most: a screen cannot show more."""
 
 
 def traces(run: Run) -> dict[str, Any]:
@@ -38,8 +39,3 @@ def traces(run: Run) -> dict[str, Any]:
         "retained": sum(chain.retained for chain in run.chains),
         "verdict": agreement.verdict(),
     }
-
-
-def finite(number: float) -> float | None:
-    """The number, or None if it is none: JSON knows no nan."""
-    return number if math.isfinite(number) else None

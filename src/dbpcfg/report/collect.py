@@ -1,12 +1,12 @@
-"""All that a page or a figure shows of a run, as plain data that JSON can hold.
+"""The data of a page or a figure, as JSON can hold it.
 
 ===============  ===========================================================  ==================
 ``run``          text, settings, versions, the command to repeat it           `overview`
 ``chains``       traces, R-hat, effective sample size, verdict                `chains`
 ``scores``       of chains and baselines, by length; None without gold        `scores`
 ``others``       other systems on the text; None without a comparison         `other_systems`
-``grammar``      categories with words, rules, sides and depths               `model.presentation`
-``meanings``     categories against gold labels; None without gold            `evaluation.meanings`
+``grammar``      categories with words, rules, sides and depths               `grammar`
+``meanings``     categories against gold labels; None without gold            `grammar`
 ``sentences``    words and trees, packed                                      `sentences`
 ``memory``       depths that sentences need                                   `memory`
 ===============  ===========================================================  ==================
@@ -14,31 +14,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.evaluation.goldtrees import Gold
-from dbpcfg.evaluation.labels import Contingency
-from dbpcfg.evaluation.meanings import NO_PHRASE, Meanings, meanings
 from dbpcfg.induction.chain import trees_of
 from dbpcfg.induction.run import Run
-from dbpcfg.model.grammar_profile import profile
-from dbpcfg.model.profile_formats import as_json
 from dbpcfg.parsing.derivations import as_tree
 from dbpcfg.report.chains import traces
-from dbpcfg.report.matching import beside_run
+from dbpcfg.report.grammar import gold_labels, grammar, grammar_profile
+from dbpcfg.report.matching import match_comparison
 from dbpcfg.report.memory import memory
 from dbpcfg.report.overview import overview
-from dbpcfg.report.packing import packed
+from dbpcfg.report.packing import pack
 from dbpcfg.report.scores import BASELINES, scores
-from dbpcfg.report.sentences import sentence_data
+from dbpcfg.report.sentences import sentences
 from dbpcfg.runtime.progress import Progress
-from dbpcfg.trees.tree import Tree
-
-TOP = 24
-"""Words and rules of a category, at most."""
 
 
 def collect(
@@ -48,53 +39,53 @@ def collect(
     quiet: bool = True,
     comparison: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Gather everything about a finished run, with a comparison of `read_comparison` beside it."""
+    """Collect the data of a finished run.
+
+    Parameters
+    ----------
+    run
+        A finished run.
+    path
+        Its directory.
+    gold
+        The gold trees of its sentences, if there are any.
+    quiet
+        Show no progress.
+    comparison
+        Other systems, as `read_comparison` returns them.
+
+    Returns
+    -------
+    dict
+        The entries above.
+
+    Raises
+    ------
+    DbpcfgError
+        If the run has too many sentences for a page.
+    """
     with Progress("trees and counts", 3, quiet) as progress:
-        chosen = trees_of(run.best, run.corpus.forms, run.configuration.trees)
+        derivations = trees_of(run.best, run.corpus.forms, run.configuration.trees)
         progress.update(1)
         words = run.corpus.words
-        trees = [as_tree(chosen[s], words[s]) for s in range(len(words))]
-        found = profile(run.model, trees)
-        if gold is not None:
-            found = replace(found, meanings=_meanings(trees, gold))
+        trees = [as_tree(derivations[s], words[s]) for s in range(len(words))]
+        categories = grammar_profile(run, trees, gold)
         progress.update(2)
         data: dict[str, Any] = {
             "run": overview(run, path),
             "chains": traces(run),
             "scores": None,
             "others": None,
-            "grammar": as_json(found, TOP),
-            "meanings": found.meanings and _tables(found.meanings),
-            "sentences": sentence_data(run, chosen, gold),
-            "memory": memory(chosen, found, gold),
+            "grammar": grammar(categories),
+            "meanings": gold_labels(categories),
+            "sentences": sentences(run, derivations, gold),
+            "memory": memory(derivations, categories, gold),
         }
         progress.update(3)
     if gold is not None:
         with Progress("scored", len(run.chains) + len(BASELINES) + 1, quiet) as progress:
             data["scores"] = scores(run, gold, progress.update)
-        data["sentences"]["f1"] = packed(data["scores"].pop("each"))
+        data["sentences"]["f1"] = pack(data["scores"].pop("each"))
     if comparison is not None:
-        data["others"] = beside_run(comparison, run, gold, data["scores"])
+        data["others"] = match_comparison(comparison, run, gold, data["scores"])
     return data
-
-
-def _meanings(trees: list[Tree], gold: Gold) -> Meanings:
-    predicted = [Sentence(tuple(tree.words()), tree=tree) for tree in trees]
-    return meanings(gold.sentences, predicted, gold.punctuation)
-
-
-def _tables(found: Meanings) -> dict[str, Any]:
-    return {"phrases": _table(found.phrases), "tags": _table(found.words)}
-
-
-def _table(table: Contingency) -> dict[str, Any]:
-    """Counts of categories against gold labels, commonest labels first, `no phrase` last."""
-    totals = table.counts.sum(axis=0).tolist()
-    order = sorted(range(len(table.gold)), key=lambda g: (table.gold[g] == NO_PHRASE, -totals[g]))
-    it = table.score()
-    return {
-        "categories": list(table.induced),
-        "labels": ["no phrase" if table.gold[g] == NO_PHRASE else table.gold[g] for g in order],
-        "counts": table.counts[:, order].tolist(),
-        "items": it.items,
-    }

@@ -1,4 +1,4 @@
-"""The figures of a page for a paper: PDF and SVG by matplotlib, from the same data."""
+"""The figures of a page for papers: PDF and SVG by matplotlib, from the same data."""
 
 from __future__ import annotations
 
@@ -24,16 +24,31 @@ from dbpcfg.runtime.progress import Progress
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-KINDS = ("pdf", "svg")
+FORMATS = ("pdf", "svg")
 MOST_LABELS = 22
 LONGEST_NAME = 40
-"""Letters of a system's name, at most: the plot must have room beside it."""
+"""Letters of a system's name, at most: the plot needs the room."""
 
 Draw = Callable[[dict[str, Any], "Axes"], None]
 
 
 def write_figures(data: dict[str, Any], folder: Path, quiet: bool = True) -> list[Path]:
-    """Write every figure that the data has; return the files."""
+    """Write all figures that the data has.
+
+    Parameters
+    ----------
+    data
+        The data of `collect`.
+    folder
+        The directory of the figures; it is made if it does not exist.
+    quiet
+        Show no progress.
+
+    Returns
+    -------
+    list
+        The files.
+    """
     drawn = {name: draw for name, (draw, needed) in _FIGURES.items() if needed(data)}
     written: list[Path] = []
     with writing(folder), Progress("figures", len(drawn), quiet) as progress, style():
@@ -41,8 +56,8 @@ def write_figures(data: dict[str, Any], folder: Path, quiet: bool = True) -> lis
         for number, (name, draw) in enumerate(drawn.items(), start=1):
             figure, axes = new_figure(*_size(name, data))
             draw(data, axes)
-            for kind in KINDS:
-                path = folder / f"{name}.{kind}"
+            for extension in FORMATS:
+                path = folder / f"{name}.{extension}"
                 save(figure, path)
                 written.append(path)
             progress.update(number)
@@ -50,13 +65,21 @@ def write_figures(data: dict[str, Any], folder: Path, quiet: bool = True) -> lis
 
 
 def check_folder(folder: Path, overwrite: bool) -> None:
-    """Refuse at once what could not be written at the end."""
+    """Raise an error if figures cannot be written, or would replace other files.
+
+    Parameters
+    ----------
+    folder
+        The directory of the figures.
+    overwrite
+        Whether files may be replaced.
+    """
     require_matplotlib()
     if folder.exists() and not folder.is_dir():
         raise DbpcfgError(f"{folder} is a file; give a directory for the figures")
-    there = [f"{name}.{kind}" for name in _FIGURES for kind in KINDS]
-    for name in there:
-        check_file(folder / name, overwrite)
+    for name in _FIGURES:
+        for extension in FORMATS:
+            check_file(folder / f"{name}.{extension}", overwrite)
 
 
 def _traces(data: dict[str, Any], axes: Axes) -> None:
@@ -79,7 +102,7 @@ def _traces(data: dict[str, Any], axes: Axes) -> None:
     axes.legend(title="chain", frameon=False, fontsize=7)
 
 
-def _against(data: dict[str, Any], axes: Axes) -> None:
+def _likelihood_f1(data: dict[str, Any], axes: Axes) -> None:
     means = {chain["chain"]: chain["mean"] for chain in data["chains"]["chains"]}
     for one in data["scores"]["systems"]:
         if one["kind"] == "chain" and one["f1"] is not None:
@@ -111,7 +134,7 @@ def _lengths(data: dict[str, Any], axes: Axes) -> None:
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3, frameon=False, fontsize=7)
 
 
-def _use(data: dict[str, Any], axes: Axes) -> None:
+def _categories(data: dict[str, Any], axes: Axes) -> None:
     categories = data["grammar"]["categories"][::-1]
     shares = [100 * one["counted"]["share"] for one in categories]
     axes.barh([one["name"] for one in categories], shares, color=ACCENT)
@@ -185,17 +208,17 @@ def _systems(data: dict[str, Any], axes: Axes) -> None:
 
 _FIGURES: dict[str, tuple[Draw, Callable[[dict[str, Any]], bool]]] = {
     "traces": (_traces, lambda data: True),
-    "loglikelihood-f1": (_against, lambda data: data["scores"] is not None),
+    "loglikelihood-f1": (_likelihood_f1, lambda data: data["scores"] is not None),
     "f1-by-length": (_lengths, lambda data: bool(data["scores"] and data["scores"]["lengths"])),
     "systems": (_systems, lambda data: _any_score(data["others"])),
-    "categories": (_use, lambda data: True),
-    "categories-phrases": (_heat_map("phrases"), lambda data: _met(data, "phrases")),
-    "categories-tags": (_heat_map("tags"), lambda data: _met(data, "tags")),
+    "categories": (_categories, lambda data: True),
+    "categories-phrases": (_heat_map("phrases"), lambda data: _has_labels(data, "phrases")),
+    "categories-tags": (_heat_map("tags"), lambda data: _has_labels(data, "tags")),
     "depths": (_depths, lambda data: True),
 }
 
 
-def _met(data: dict[str, Any], which: str) -> bool:
+def _has_labels(data: dict[str, Any], which: str) -> bool:
     return bool(data["meanings"] and data["meanings"][which]["labels"])
 
 
@@ -208,7 +231,7 @@ def _any_score(others: dict[str, Any] | None) -> bool:
 
 
 def _size(name: str, data: dict[str, Any]) -> tuple[float, float]:
-    """Inches: a column of a paper, more where there are many rows and columns."""
+    """Width and height in inches: a column of a paper, more for many rows and columns."""
     K = len(data["grammar"]["categories"])
     if name == "categories":
         return 5.5, 1 + 0.22 * K

@@ -1,7 +1,7 @@
-"""Whether a comparison is of the text that a run learned from, as far as both can tell.
+"""Whether a comparison is of the text that a run learned from.
 
-A comparison knows a fingerprint of its gold trees; a run has those only if they are given with it.
-Without them, numbers of sentences and words are all that both know.
+A comparison has a digest of its gold trees; a run has gold trees only if they are given with it.
+Without them, only the numbers of sentences and words are compared.
 """
 
 from __future__ import annotations
@@ -14,13 +14,29 @@ from dbpcfg.evaluation.goldtrees import Gold
 from dbpcfg.induction.run import Run
 
 
-def beside_run(
+def match_comparison(
     comparison: dict[str, Any], run: Run, gold: Gold | None, scores: dict[str, Any] | None
 ) -> dict[str, Any]:
-    """The comparison, how its text differs from the run's, and the run's own score beside it.
+    """Match a comparison with a run.
 
-    ``same`` is None where nothing differs, but only numbers could be compared. ``own`` is None
-    unless the scores are of the same trees by the same convention.
+    Parameters
+    ----------
+    comparison
+        Other systems, as `read_comparison` returns them.
+    run
+        A finished run.
+    gold
+        The gold trees of its sentences, if there are any.
+    scores
+        Its scores, if there are any.
+
+    Returns
+    -------
+    dict
+        The comparison, and ``same``: whether it is of the same text, None if only numbers could be
+        compared; ``differences``; ``same_case``: whether both learned from words in lower case or
+        both as written; ``own``: the run's own score, None unless it is of the same gold trees by
+        the same convention.
     """
     differences = _differences(comparison["corpus"], run, gold)
     same = False if differences else (True if gold is not None else None)
@@ -52,7 +68,7 @@ def _differences(corpus: dict[str, Any], run: Run, gold: Gold | None) -> list[st
 
 
 def _digest(run: Run, gold: Gold) -> str:
-    """The fingerprint that a comparison on these gold trees would have."""
+    """The digest of a comparison on these gold trees."""
     prepared = Prepared(gold.sentences, [], gold.punctuation, run.configuration.preparation)
     return Task(prepared, gold.convention, ()).digest()
 
@@ -65,6 +81,6 @@ def _own(comparison: dict[str, Any], scores: dict[str, Any]) -> dict[str, Any] |
 
 
 def _convention(signature: str) -> list[str]:
-    """Its parts without the limit of length, which the same sentences are within, and version."""
+    """Its parts without the length limit, which the same sentences are within, and the version."""
     parts = signature.split("|")
     return [part for part in parts if not part.startswith(("length:", "dbpcfg:"))]

@@ -15,7 +15,17 @@ from dbpcfg.parsing.derivations import Derivations
 
 
 def memory(trees: Derivations, profile: Profile, gold: Gold | None) -> dict[str, Any]:
-    """Shares of sentences by depth, from 1 up: of the trees, of the grammar itself, of gold."""
+    """Shares of sentences by depth, from 1 up.
+
+    Parameters
+    ----------
+    trees
+        The trees of the selected chain.
+    profile
+        The profile of the grammar, with the depths of the sentences that it generates.
+    gold
+        The gold trees of the same sentences, if there are any.
+    """
     series = [
         {
             "name": "induced trees",

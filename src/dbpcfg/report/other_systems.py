@@ -1,7 +1,7 @@
 """Other systems on the text of a run, from a directory that ``dbpcfg compare`` wrote.
 
-A file may come from anyone, so what a page shows is picked out of it piece by piece, each piece
-of the kind that it must be. Nothing else gets in.
+A file may come from anyone, so the entries that a page shows are taken from it one by one, each
+checked for its type.
 """
 
 from __future__ import annotations
@@ -18,7 +18,23 @@ FIGURES = ("mean", "sd", "min", "max")
 
 
 def read_comparison(directory: Path) -> dict[str, Any]:
-    """What a page shows of a comparison; a directory that holds none is refused."""
+    """Read a comparison for a page.
+
+    Parameters
+    ----------
+    directory
+        The directory that ``dbpcfg compare --out`` wrote.
+
+    Returns
+    -------
+    dict
+        Corpus, signature, category, systems (the best first) and tests.
+
+    Raises
+    ------
+    DbpcfgError
+        If the directory has no comparison, or its file is damaged.
+    """
     if not directory.is_dir():
         what = "is a file" if directory.exists() else "does not exist"
         raise DbpcfgError(
@@ -31,7 +47,7 @@ def read_comparison(directory: Path) -> dict[str, Any]:
         )
     content = comparison_data(directory)
     try:
-        return _picked(content)
+        return _checked(content)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise DbpcfgError(
             f"{directory / 'comparison.json'} is not as `dbpcfg compare --out` writes it "
@@ -40,7 +56,7 @@ def read_comparison(directory: Path) -> dict[str, Any]:
         ) from None
 
 
-def _picked(content: dict[str, Any]) -> dict[str, Any]:
+def _checked(content: dict[str, Any]) -> dict[str, Any]:
     corpus = content["corpus"]
     systems = [_system(one) for one in content["systems"]]
     if not systems:

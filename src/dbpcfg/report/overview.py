@@ -1,4 +1,4 @@
-"""A run at a glance: text, settings, versions, and the command that repeats it."""
+"""Overview of a run: text, settings, versions, and the command that repeats it."""
 
 from __future__ import annotations
 
@@ -19,11 +19,18 @@ MOST_SOURCES = 4
 """Files that are named one by one, at most."""
 
 _FLAGS = {"exact", "sample_beta", "numbers"}
-_NAMES = {"categories": "-K", "depth": "-D"}
 
 
 def overview(run: Run, path: Path) -> dict[str, Any]:
-    """What the page says first."""
+    """The data of the first part of the page.
+
+    Parameters
+    ----------
+    run
+        A finished run.
+    path
+        Its directory.
+    """
     configuration = run.configuration
     settings, corpus = configuration.model, configuration.corpus
     when = run_times(path)
@@ -52,7 +59,15 @@ def overview(run: Run, path: Path) -> dict[str, Any]:
 
 
 def command(configuration: Configuration, path: Path) -> str:
-    """What to type for the same run again; what is as by default is left out."""
+    """The command that repeats a run; options with their defaults are left out.
+
+    Parameters
+    ----------
+    configuration
+        The configuration of the run.
+    path
+        Its directory, for the name of ``--out``.
+    """
     model, preparation = configuration.model, configuration.preparation
     words = ["dbpcfg", "induce", *(_sources(configuration) or ["TEXT"])]
     for option in ("speakers", "exclude_speakers"):
@@ -84,7 +99,7 @@ def _changed(options: Any, usual: Any, without: set[str]) -> list[str]:
 
 
 def _settings(configuration: Configuration) -> list[list[str]]:
-    """Names and values of what decides the result, as rows of a table."""
+    """Names and values of the settings, as rows of a table."""
     model, schedule, preparation = (
         configuration.model,
         configuration.schedule,
@@ -96,7 +111,7 @@ def _settings(configuration: Configuration) -> list[list[str]]:
             f"then {schedule.after:,}"
         )
     else:
-        length = f"{schedule.iterations:,}, the second half of which counts"
+        length = f"{schedule.iterations:,}, the first half as burn-in"
     rows = [
         ["categories K", str(model.categories)],
         ["memory bound D", "none" if model.depth is None else str(model.depth)],
@@ -113,7 +128,7 @@ def _settings(configuration: Configuration) -> list[list[str]]:
 
 
 def _sources(configuration: Configuration) -> list[str]:
-    """The files, or if they are many the folder that they are all in."""
+    """The files, or the folder that they are all in if there are many."""
     sources = [str(source) for source in configuration.corpus.get("sources", [])]
     if len(sources) <= MOST_SOURCES:
         return sources

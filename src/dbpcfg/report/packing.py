@@ -10,15 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def packed(numbers: Sequence[int] | NDArray[Any]) -> dict[str, str]:
-    """Numbers from 0 up, each in 1, 2 or 4 bytes, least byte first."""
+def pack(numbers: Sequence[int] | NDArray[Any]) -> dict[str, str]:
+    """Pack numbers from 0 up, each in 1, 2 or 4 bytes, least byte first."""
     array = np.asarray(numbers, dtype=np.int64)
     most = int(array.max(initial=0))
-    kind = "u1" if most < 2**8 else "u2" if most < 2**16 else "u4"
-    data = base64.b64encode(array.astype(f"<{kind}").tobytes())
-    return {"type": kind, "data": data.decode("ascii")}
-
-
-def unpacked(text: dict[str, str]) -> NDArray[np.int64]:
-    """The numbers again."""
-    return np.frombuffer(base64.b64decode(text["data"]), f"<{text['type']}").astype(np.int64)
+    type_code = "u1" if most < 2**8 else "u2" if most < 2**16 else "u4"
+    data = base64.b64encode(array.astype(f"<{type_code}").tobytes())
+    return {"type": type_code, "data": data.decode("ascii")}

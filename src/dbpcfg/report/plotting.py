@@ -1,6 +1,6 @@
-"""Plots for papers by matplotlib: no pyplot, so no state and no window.
+"""Plots for papers by matplotlib, without pyplot, its state and its windows.
 
-Dollar signs in words and labels are dollar signs, and the same data gives the same file.
+Dollar signs in words and labels are not mathematics; the same data gives the same file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,15 @@ ACCENT, SOFT = "#0b6e69", "#56605d"
 
 
 def check_file(path: Path, overwrite: bool) -> None:
-    """Refuse to replace a figure, or to draw one of an unknown kind."""
+    """Raise an error if a figure has an unknown format, or would replace a file.
+
+    Parameters
+    ----------
+    path
+        The file of the figure.
+    overwrite
+        Whether a file may be replaced.
+    """
     require_matplotlib()
     if path.suffix not in (".svg", ".pdf", ".png"):
         raise DbpcfgError(f"{path}: a figure is .svg, .pdf or .png by its name")
@@ -32,7 +40,7 @@ def check_file(path: Path, overwrite: bool) -> None:
 
 
 def new_figure(width: float, height: float) -> tuple[Figure, Axes]:
-    """An empty figure of so many inches."""
+    """An empty figure of a width and height in inches."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
@@ -42,16 +50,16 @@ def new_figure(width: float, height: float) -> tuple[Figure, Axes]:
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write a figure whole, of the kind that its name says."""
-    kind = path.suffix[1:]
-    no_date: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
+    """Write a figure whole, in the format of its extension."""
+    extension = path.suffix[1:]
+    dates: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
     with written_whole(path) as file:
-        figure.savefig(file, format=kind, metadata=no_date, dpi=200)
+        figure.savefig(file, format=extension, metadata=dates.get(extension, {}), dpi=200)
 
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Settings for all that is drawn within."""
+    """Settings of matplotlib for all figures drawn inside."""
     plt = require_matplotlib()
     settings = {
         "font.size": 8,
@@ -65,7 +73,7 @@ def style() -> Iterator[None]:
 
 
 def require_matplotlib() -> Any:
-    """Matplotlib, or a word on how to get it."""
+    """Import matplotlib; raises an error that says how to install it."""
     try:
         import matplotlib
     except ImportError:

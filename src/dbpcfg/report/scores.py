@@ -8,10 +8,11 @@ with before[i] the number of words before token i that are not punctuation.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
+from dbpcfg.comparison.data import finite
 from dbpcfg.evaluation.brackets import Brackets, Pair, brackets, number_words
 from dbpcfg.evaluation.goldtrees import Gold
 from dbpcfg.evaluation.parseval import BracketCounts, Statistics, count, score
@@ -20,14 +21,12 @@ from dbpcfg.induction.run import Run
 from dbpcfg.numerics.kernels import Ints
 from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.parsing.derivations import Derivations
-from dbpcfg.report.chains import finite
-from dbpcfg.systems.branching import branching_tree
+from dbpcfg.systems.branching import Shape, branching_tree
 
 NOT_SCORED = 255
 """In place of a percentage, for sentences of one word or none."""
 MOST_LENGTHS = 20
 """Points of the curve over sentence length, at most."""
-Shape = Literal["right", "left", "balanced", "random"]
 BASELINES: dict[Shape, str] = {
     "right": "right-branching",
     "left": "left-branching",
@@ -36,11 +35,9 @@ BASELINES: dict[Shape, str] = {
 }
 CEILING = "best binary trees"
 
-Told = Callable[[int], None]
-
 
 class Scorer:
-    """BracketCounts brackets of systems against one gold treebank."""
+    """Counts brackets of systems against the gold trees of a run."""
 
     def __init__(self, gold: Gold) -> None:
         self.convention = gold.convention
@@ -56,12 +53,12 @@ class Scorer:
         self.scored = np.flatnonzero(self.words >= self.convention.min_words)
 
     def chain(self, trees: Derivations) -> Statistics:
-        """Of trees over all tokens."""
+        """Counts of a chain's trees, which are over all tokens."""
         found = (_without_punctuation(trees[s], self.before[s]) for s in range(len(trees)))
         return self._count(found)
 
-    def branching(self, system: Shape, seed: int) -> Statistics:
-        """Of a baseline's trees over the words."""
+    def branching(self, shape: Shape, seed: int) -> Statistics:
+        """Counts of a baseline's trees, which are over the words without punctuation."""
         numbers = stream(seed, purpose=Purpose.BASELINE)
 
         def found() -> Iterator[Brackets]:
@@ -69,17 +66,17 @@ class Scorer:
                 if n < 2:
                     yield {}
                     continue
-                yield brackets(branching_tree(system, [""] * n, numbers, s), range(n))[0]
+                yield brackets(branching_tree(shape, [""] * n, numbers, s), range(n))[0]
 
         return self._count(found())
 
     def ceiling(self) -> Statistics:
-        """Of binary trees with all gold brackets: the most that any binary trees can reach."""
+        """Counts of binary trees with all gold brackets: the best that binary trees can score."""
         gold = self._count(iter(self.gold))[:, 2]
         return np.stack([gold, self.words - 1, gold], axis=1)
 
     def _count(self, found: Iterable[Brackets]) -> Statistics:
-        """BracketCounts of all sentences; zeros for those that are not scored."""
+        """Counts of all sentences; zeros for those that are not scored."""
         rows: list[BracketCounts] = []
         for s, predicted in enumerate(found):
             pair = Pair(int(self.words[s]), self.gold[s], predicted, (), ())
@@ -91,8 +88,18 @@ def _without_punctuation(nodes: Ints, before: list[int]) -> Brackets:
     return {(before[i], before[j]): () for i, j, _ in nodes.tolist() if before[i] < before[j]}
 
 
-def scores(run: Run, gold: Gold, tell: Told) -> dict[str, Any]:
-    """Scores of all chains and baselines; ``tell`` hears how many systems are done."""
+def scores(run: Run, gold: Gold, report: Callable[[int], None]) -> dict[str, Any]:
+    """Score all chains and baselines.
+
+    Parameters
+    ----------
+    run
+        A finished run.
+    gold
+        The gold trees of its sentences.
+    report
+        Called with the number of systems scored so far.
+    """
     scorer = Scorer(gold)
     systems: list[dict[str, Any]] = []
     counts: dict[str, Statistics] = {}
@@ -110,7 +117,7 @@ def scores(run: Run, gold: Gold, tell: Told) -> dict[str, Any]:
                 **further,
             }
         )
-        tell(len(systems))
+        report(len(systems))
 
     for chain in run.chains:
         number = chain.settings.chain
@@ -121,8 +128,8 @@ def scores(run: Run, gold: Gold, tell: Told) -> dict[str, Any]:
         if chain is run.best:
             chosen, each = name, statistics
     seed = run.configuration.model.seed
-    for system, name in BASELINES.items():
-        add(name, scorer.branching(system, seed), "baseline")
+    for shape, name in BASELINES.items():
+        add(name, scorer.branching(shape, seed), "baseline")
     add(CEILING, scorer.ceiling(), "ceiling")
     reached = [one["f1"] for one in systems if one["kind"] == "chain" and one["f1"] is not None]
     compared = [chosen, *(one["name"] for one in systems if one["kind"] != "chain")]

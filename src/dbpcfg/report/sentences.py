@@ -1,11 +1,11 @@
 """The sentences of a run with their trees, packed: a page holds tens of thousands of them.
 
 Words and labels are numbers of lists. A binary tree is its nodes in pre-order, each a number 2c for
-a phrase of category c or 2c + 1 for a word; that is all there is to it. A gold tree is its nodes in
-pre-order, each a label and a number of children, 0 for a word under its tag. Of each phrase in
-either tree there is also the share of retained samples that have its span: the posterior
-probability of the bracket, as a percentage. Where a gold bracket begins or ends next to
-punctuation, which does not count, it is that of the likeliest span over the same words.
+a phrase of category c or 2c + 1 for a word. A gold tree is its nodes in pre-order, each a label and
+a number of children, 0 for a word under its tag. Each phrase in either tree also has the share of
+retained samples that have its span: the posterior probability of the bracket, as a percentage.
+Where a gold bracket begins or ends next to punctuation, which is ignored, it is that of the most
+probable span over the same words.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dbpcfg.induction.chain import Chain
 from dbpcfg.induction.run import Run
 from dbpcfg.numerics.kernels import Floats
 from dbpcfg.parsing.derivations import CATEGORY, END, START, Derivations
-from dbpcfg.report.packing import packed
+from dbpcfg.report.packing import pack
 from dbpcfg.trees.tree import Tree
 
 Numbers = NDArray[np.int64]
@@ -31,8 +31,23 @@ Place = tuple[int, int, int]
 """A sentence, and the start and end of a span in it."""
 
 
-def sentence_data(run: Run, trees: Derivations, gold: Gold | None) -> dict[str, Any]:
-    """All sentences with the selected chain's trees, and gold trees if there are any."""
+def sentences(run: Run, trees: Derivations, gold: Gold | None) -> dict[str, Any]:
+    """All sentences with their trees.
+
+    Parameters
+    ----------
+    run
+        A finished run.
+    trees
+        The trees of the selected chain.
+    gold
+        The gold trees of its sentences, if there are any.
+
+    Raises
+    ------
+    DbpcfgError
+        If the run has too many sentences for a page.
+    """
     words, K = run.corpus.words, run.configuration.model.categories
     marks = gold.punctuation if gold else run.corpus.punctuation
     lengths = words.lengths
@@ -40,15 +55,15 @@ def sentence_data(run: Run, trees: Derivations, gold: Gold | None) -> dict[str, 
     is_word = nodes[:, END] - nodes[:, START] == 1
     sentence = np.repeat(np.arange(len(words)), 2 * lengths - 1)
     phrases = ~is_word
-    certain = Posterior(run.best).of(sentence[phrases], *nodes[phrases, :CATEGORY].T)
+    posterior = Posterior(run.best).of(sentence[phrases], *nodes[phrases, :CATEGORY].T)
     data: dict[str, Any] = {
         "categories": [f"X{c}" for c in range(K)],
         "words": list(words.vocabulary.words),
-        "lengths": packed(lengths),
-        "tokens": packed(words.tokens),
-        "punctuation": packed([mark for one in marks for mark in one]),
-        "nodes": packed(2 * nodes[:, CATEGORY].astype(np.int64) + is_word),
-        "posterior": packed(certain),
+        "lengths": pack(lengths),
+        "tokens": pack(words.tokens),
+        "punctuation": pack([mark for one in marks for mark in one]),
+        "nodes": pack(2 * nodes[:, CATEGORY].astype(np.int64) + is_word),
+        "posterior": pack(posterior),
     }
     if gold is not None:
         data["gold"] = _gold(gold, Posterior(run.best))
@@ -56,7 +71,10 @@ def sentence_data(run: Run, trees: Derivations, gold: Gold | None) -> dict[str, 
 
 
 class Posterior:
-    """How many in a hundred of a chain's retained samples have a span, whatever its category."""
+    """The percentage of a chain's retained samples that have a span, of any category.
+
+    Raises an error if the chain did not count spans.
+    """
 
     def __init__(self, chain: Chain) -> None:
         if not chain.spans.kept:
@@ -68,14 +86,14 @@ class Posterior:
         self.share: Floats = chain.spans.counts.sum(axis=1) / chain.retained
 
     def of(self, sentence: Numbers, start: Numbers, end: Numbers) -> Numbers:
-        """One percentage for each span of a sentence."""
+        """The percentage of each span (start, end) of a sentence."""
         n = self.spans.corpus.lengths[sentence]
         cell = self.spans.first_cell[sentence] + start * n - start * (start - 1) // 2
         share: Numbers = np.round(100 * self.share[cell + end - start - 1]).astype(np.int64)
         return share
 
     def of_words(self, spans: list[Place], punctuation: list[tuple[bool, ...]]) -> Numbers:
-        """One percentage for each span, the greatest of all spans over the same words."""
+        """The percentage of each span, the greatest of all spans over the same words."""
         same = [
             (n, s, *ends)
             for n, (s, i, j) in enumerate(spans)
@@ -88,7 +106,17 @@ class Posterior:
 
 
 def same_words(start: int, end: int, punctuation: Sequence[bool]) -> list[tuple[int, int]]:
-    """All spans over the same words as this one, with more or less punctuation around them."""
+    """All spans over the same words, with more or less punctuation around them.
+
+    Parameters
+    ----------
+    start
+        The start of one such span.
+    end
+        Its end.
+    punctuation
+        For each token of the sentence, whether it is punctuation.
+    """
     words = [k for k in range(start, end) if not punctuation[k]]
     if not words:
         return [(start, end)]
@@ -117,10 +145,10 @@ def _gold(gold: Gold, posterior: Posterior) -> dict[str, Any]:
     index = {label: number for number, label in enumerate(names)}
     return {
         "labels": names,
-        "sizes": packed(sizes),
-        "nodes": packed([index[label] for label in labels]),
-        "children": packed(children),
-        "posterior": packed(posterior.of_words(spans, gold.punctuation)),
+        "sizes": pack(sizes),
+        "nodes": pack([index[label] for label in labels]),
+        "children": pack(children),
+        "posterior": pack(posterior.of_words(spans, gold.punctuation)),
     }
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from dbpcfg.comparison.data import finite
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.files.table import Cell, Column, Table
 from dbpcfg.induction.run import Run
-from dbpcfg.report.chains import finite
 from dbpcfg.report.scores import BASELINES, scores
 from dbpcfg.runtime.progress import Progress
 
 
 @dataclass(frozen=True)
-class Row:
-    """What one run came to. F1 is None without gold trees; ``spread`` is its range over chains."""
+class RunSummary:
+    """The result of one run."""
 
     name: str
     categories: int
@@ -25,15 +25,33 @@ class Row:
     """Mean log-likelihood of the selected chain after burn-in, per token."""
     rhat: float | None
     f1: float | None
+    """None without gold trees."""
     spread: tuple[float, float] | None
+    """The range of F1 over chains."""
     signature: str
+    """The convention of F1."""
     digest: str
+    """Of the text."""
 
 
-def row_of(
+def summarise_run(
     name: str, run: Run, treebank: Sequence[Sentence] | None, gold: str, quiet: bool = True
-) -> Row:
-    """Sum a run up, and score it if there is a treebank."""
+) -> RunSummary:
+    """Summarise a run, and score it if there is a treebank.
+
+    Parameters
+    ----------
+    name
+        The name of the run in tables.
+    run
+        A finished run.
+    treebank
+        Gold trees, or None.
+    gold
+        The name of the treebank, for messages.
+    quiet
+        Show no progress.
+    """
     f1, spread, signature = None, None, ""
     if treebank is not None:
         systems = len(run.chains) + len(BASELINES) + 1
@@ -43,7 +61,7 @@ def row_of(
         spread = found["spread"] and (found["spread"][0], found["spread"][2])
         signature = found["signature"]
     settings = run.configuration.model
-    return Row(
+    return RunSummary(
         name,
         settings.categories,
         settings.depth,
@@ -57,8 +75,8 @@ def row_of(
     )
 
 
-def sweep_tables(rows: Sequence[Row]) -> list[Table]:
-    """All runs in the order of D and K, then what can be laid out as a grid of both."""
+def sweep_tables(rows: Sequence[RunSummary]) -> list[Table]:
+    """A table of all runs in the order of D and K; grids of K against D if there is one."""
     scored = any(row.f1 is not None for row in rows)
     columns = [
         Column("Run"),
@@ -71,7 +89,7 @@ def sweep_tables(rows: Sequence[Row]) -> list[Table]:
     if scored:
         columns += [Column("F1", "percent"), Column("from", "percent"), Column("to", "percent")]
     body: list[tuple[Cell, ...]] = []
-    for row in sorted(rows, key=in_order):
+    for row in sorted(rows, key=sort_key):
         cells: tuple[Cell, ...] = (
             *(row.name, row.categories, depth_name(row.depth), row.chains),
             *(row.per_token, row.rhat),
@@ -87,26 +105,26 @@ def sweep_tables(rows: Sequence[Row]) -> list[Table]:
     return tables
 
 
-def in_order(row: Row) -> tuple[float, int, str]:
-    """A key to sort rows by: depth, no bound last, then categories."""
+def sort_key(row: RunSummary) -> tuple[float, int, str]:
+    """Depth, no bound last, then categories."""
     return (float("inf") if row.depth is None else row.depth, row.categories, row.name)
 
 
 def depth_name(depth: int | None) -> str:
-    """A bound as people read it."""
+    """The name of a bound in tables."""
     return "none" if depth is None else str(depth)
 
 
-def is_grid(rows: Sequence[Row]) -> bool:
+def is_grid(rows: Sequence[RunSummary]) -> bool:
     """Whether there is more than one K or D, and at most one run for each pair."""
     pairs = [(row.categories, row.depth) for row in rows]
     return len(set(pairs)) == len(pairs) > 1
 
 
 def _grid(
-    title: str, rows: Sequence[Row], value: Callable[[Row], float | None], kind: str
+    title: str, rows: Sequence[RunSummary], value: Callable[[RunSummary], float | None], kind: str
 ) -> Table:
-    depths = list(dict.fromkeys(row.depth for row in sorted(rows, key=in_order)))
+    depths = list(dict.fromkeys(row.depth for row in sorted(rows, key=sort_key)))
     found = {(row.categories, row.depth): value(row) for row in rows}
     columns = [Column("K", "count")]
     for depth in depths:
@@ -119,11 +137,11 @@ def _grid(
     return Table(title, columns, [(K, *(found.get((K, d)) for d in depths)) for K in categories])
 
 
-def _same_text(rows: Sequence[Row]) -> bool:
+def _same_text(rows: Sequence[RunSummary]) -> bool:
     return len({row.digest for row in rows}) == 1
 
 
-def _notes(rows: Sequence[Row], scored: bool) -> list[str]:
+def _notes(rows: Sequence[RunSummary], scored: bool) -> list[str]:
     notes = []
     if scored:
         notes.append("F1 is the selected chain's; from and to are over all chains of the run")

@@ -1,4 +1,4 @@
-"""Baselines that look at nothing but the number of words.
+"""Baselines that depend on nothing but the number of words.
 
 ==========  ===================================================================================
 right       (a (b (c d))): strong for English
@@ -17,20 +17,28 @@ from typing import Literal, Self, get_args
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.numerics.philox import Purpose, Stream, stream, uniform_pair
 from dbpcfg.runtime.progress import Progress
+from dbpcfg.systems.checks import require_fit
+from dbpcfg.systems.spans import LABEL
 from dbpcfg.trees.tree import Tree
 
-Branching = Literal["right", "left", "balanced", "random"]
-LABEL = "X"
+Shape = Literal["right", "left", "balanced", "random"]
 
 
 class BranchingSystem:
-    """Trees of one shape for all sentences; ``seed`` is for random ones.
+    """Trees of one shape for all sentences.
 
-    They are over all words that they are given, so leave punctuation out first: most scores do.
+    Trees are over all words, so leave punctuation out first, as most scores do.
+
+    Parameters
+    ----------
+    shape
+        ``"right"``, ``"left"``, ``"balanced"`` or ``"random"``.
+    seed
+        The seed of random trees; ignored by the others.
     """
 
-    def __init__(self, shape: Branching = "right", seed: int = 0) -> None:
-        if shape not in get_args(Branching):
+    def __init__(self, shape: Shape = "right", seed: int = 0) -> None:
+        if shape not in get_args(Shape):
             raise _unknown(shape)
         self.name = shape
         self.stochastic = shape == "random"
@@ -39,7 +47,15 @@ class BranchingSystem:
         self._trees: list[Tree] | None = None
 
     def fit(self, sentences: Sequence[Sequence[str]], progress: Progress | None = None) -> Self:
-        """Build all trees: there is nothing to learn."""
+        """Build the trees; nothing is learned.
+
+        Parameters
+        ----------
+        sentences
+            The words of each sentence.
+        progress
+            Updated with the number of trees.
+        """
         trees = []
         for number, words in enumerate(sentences):
             trees.append(branching_tree(self._shape, words, self._numbers, number))
@@ -50,30 +66,38 @@ class BranchingSystem:
 
     def trees(self) -> list[Tree]:
         """A tree for every sentence, in order."""
-        if self._trees is None:
-            raise DbpcfgError(f"{self.name} has not seen any sentences; call fit first")
-        return list(self._trees)
+        return list(require_fit(self.name, self._trees))
 
 
-def branching_tree(
-    system: Branching, words: Sequence[str], numbers: Stream, sentence: int = 0
-) -> Tree:
-    """The tree that a baseline gives to a sentence; ``numbers`` and ``sentence`` are for random."""
+def branching_tree(shape: Shape, words: Sequence[str], numbers: Stream, sentence: int = 0) -> Tree:
+    """The tree of one sentence.
+
+    Parameters
+    ----------
+    shape
+        ``"right"``, ``"left"``, ``"balanced"`` or ``"random"``.
+    words
+        The words, at least one.
+    numbers
+        The random numbers of a baseline.
+    sentence
+        The number of the sentence: random trees depend on it.
+    """
     if not words:
         raise DbpcfgError("a sentence without words has no tree")
-    if system == "right":
+    if shape == "right":
         return _binary_tree(words, lambda i, j: i + 1)
-    if system == "left":
+    if shape == "left":
         return _binary_tree(words, lambda i, j: j - 1)
-    if system == "balanced":
+    if shape == "balanced":
         return _binary_tree(words, lambda i, j: (i + j + 1) // 2)
-    if system == "random":
+    if shape == "random":
         return _binary_tree(words, _uniform_split(numbers, sentence, len(words)))
-    raise _unknown(system)
+    raise _unknown(shape)
 
 
 def _unknown(shape: str) -> DbpcfgError:
-    return DbpcfgError(f"no baseline {shape!r}; choose one of {', '.join(get_args(Branching))}")
+    return DbpcfgError(f"no baseline {shape!r}; choose one of {', '.join(get_args(Shape))}")
 
 
 def _binary_tree(words: Sequence[str], split: Callable[[int, int], int]) -> Tree:

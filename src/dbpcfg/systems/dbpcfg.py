@@ -1,4 +1,4 @@
-"""Our own inducer in the place of any other system."""
+"""The depth-bounded PCFG of this package as one of the systems."""
 
 from __future__ import annotations
 
@@ -6,19 +6,36 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from dbpcfg.corpus.preparation import Preparation
-from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction.chain import Chain
 from dbpcfg.induction.induce import induce
 from dbpcfg.induction.run import Run
 from dbpcfg.runtime.progress import Progress
+from dbpcfg.systems.checks import require_fit
 from dbpcfg.trees.tree import Tree
 
 
 class DbpcfgSystem:
     """The depth-bounded PCFG of this package (Jin et al. 2018).
 
-    ``options`` are further ones of ``dbpcfg.induce``. Words are taken as they are: lower-case them
-    first. Trees are over all of them, punctuation included, and have the categories as labels.
+    Words are taken as they are: lower-case them first. Trees are over all of them, punctuation
+    included, and have the categories as labels.
+
+    Parameters
+    ----------
+    K
+        The number of categories.
+    D
+        The memory bound; None for none.
+    chains
+        The number of chains.
+    iterations
+        The iterations of each chain; if not given, until the log-likelihood levels off.
+    seed
+        The seed of all chains.
+    threads
+        Processors to use; all if not given.
+    **options
+        Further options of `dbpcfg.induce`.
     """
 
     name = "dbpcfg"
@@ -42,7 +59,15 @@ class DbpcfgSystem:
         self._run: Run | None = None
 
     def fit(self, sentences: Sequence[Sequence[str]], progress: Progress | None = None) -> Self:
-        """Run all chains; progress is told the iterations of all of them together."""
+        """Run all chains.
+
+        Parameters
+        ----------
+        sentences
+            The words of each sentence, punctuation included.
+        progress
+            Updated with the number of iterations of all chains together.
+        """
         done: dict[int, int] = {}
         if progress is not None and self._options["iterations"] is not None:
             progress.total = self._options["chains"] * self._options["iterations"]
@@ -59,11 +84,9 @@ class DbpcfgSystem:
 
     @property
     def run(self) -> Run:
-        """The run: its chains, its grammar, and all that can be asked of it."""
-        if self._run is None:
-            raise DbpcfgError(f"{self.name} has not seen any sentences; call fit first")
-        return self._run
+        """The run: its chains and its grammar."""
+        return require_fit(self.name, self._run)
 
     def trees(self) -> list[Tree]:
-        """A tree for every sentence that was learnt from, in order."""
+        """A tree for every sentence, in order."""
         return self.run.trees()

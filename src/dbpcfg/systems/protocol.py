@@ -1,4 +1,4 @@
-"""What every system that gives trees to sentences has in common."""
+"""The interface of every system."""
 
 from __future__ import annotations
 
@@ -10,20 +10,27 @@ from dbpcfg.trees.tree import Tree
 
 
 class System(Protocol):
-    """A way to get trees from words alone: learn from sentences, then give each of them a tree.
+    """Learns from sentences, then gives each of them a tree.
 
-    A system is made with its settings (and a seed, if it draws random numbers), sees the sentences
-    once in ``fit``, and has their trees in ``trees``. Which words a tree has is the system's own
-    matter: some leave punctuation out.
+    A system is made with its settings (and a seed, if it draws random numbers). Its trees may be
+    without some of the punctuation.
     """
 
     name: str
-    """What it is called in tables."""
+    """Its name in tables."""
     stochastic: bool
     """Whether another seed gives other trees."""
 
     def fit(self, sentences: Sequence[Sequence[str]], progress: Progress | None = None) -> Self:
-        """Learn from sentences, punctuation included; the order may matter."""
+        """Learn from sentences.
+
+        Parameters
+        ----------
+        sentences
+            The words of each sentence, punctuation included. Their order may matter.
+        progress
+            Updated while the system learns.
+        """
 
     def trees(self) -> list[Tree]:
-        """A tree for every sentence that was learnt from, in order."""
+        """The trees of these sentences, in order."""

@@ -1,6 +1,6 @@
-"""Every system by name: how to make one, what it is, and who described it.
+"""Every system by name: what it is, who described it, its settings, and where its class is.
 
-A system is made where it is needed, maybe in another process; here is only where to find it.
+The class is imported when a system is made, perhaps in another process.
 """
 
 from __future__ import annotations
@@ -14,40 +14,55 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.systems.protocol import System
 
 SystemSettings = Mapping[str, Any]
-"""Options of a system by name: numbers, words, truth values and None, as JSON has them."""
+"""Settings of a system by name; values are those of JSON."""
 
 
 @dataclass(frozen=True)
 class SystemSpec:
-    """A kind of system, from which `make` makes one."""
+    """The description of a system, from which `make` makes one."""
 
     name: str
-    home: str
-    """The module and the class in it, such as ``package.module:Class``."""
+    entry_point: str
+    """The module and the class in it: ``package.module:Class``."""
     summary: str
     reference: str
     settings: SystemSettings = field(default_factory=dict)
-    """All options that decide what trees come out, but for the seed, and what they are here."""
+    """All settings that the trees depend on, without the seed, and their defaults."""
     aliases: tuple[str, ...] = ()
     learns: bool = True
-    """Learns from words, so punctuation stays in; the others get words to put brackets around."""
+    """Whether it learns from the words. If so, punctuation stays in its input."""
     stochastic: bool = False
-    """Another seed gives other trees."""
+    """Whether another seed gives other trees."""
     threaded: bool = False
-    """Can use several threads, with the same trees for any number."""
+    """Whether it can use several threads; its trees do not depend on their number."""
 
     def make(self, seed: int = 0, threads: int | None = None, **settings: Any) -> System:
-        """A system that has seen nothing yet, with other settings where given."""
-        chosen = self.chosen(settings)
-        if self.stochastic:
-            chosen["seed"] = seed
-        if self.threaded:
-            chosen["threads"] = threads
-        module, _, name = self.home.partition(":")
-        return cast(System, getattr(import_module(module), name)(**chosen))
+        """Make a system.
 
-    def chosen(self, settings: SystemSettings) -> dict[str, Any]:
-        """All settings, some of them as given; one that the system does not have is refused."""
+        Parameters
+        ----------
+        seed
+            Ignored by systems that draw no random numbers.
+        threads
+            Processors to use, all if not given; ignored by systems that use one.
+        **settings
+            Settings that differ from the defaults.
+
+        Raises
+        ------
+        DbpcfgError
+            If the system has no such setting.
+        """
+        options = self.full_settings(settings)
+        if self.stochastic:
+            options["seed"] = seed
+        if self.threaded:
+            options["threads"] = threads
+        module, _, name = self.entry_point.partition(":")
+        return cast(System, getattr(import_module(module), name)(**options))
+
+    def full_settings(self, settings: SystemSettings) -> dict[str, Any]:
+        """All settings: those given, and the defaults of the others."""
         for name in settings:
             if name not in self.settings:
                 has = ", ".join(self.settings) or "none"
@@ -58,7 +73,7 @@ class SystemSpec:
 def _branching(shape: str, summary: str, stochastic: bool = False) -> SystemSpec:
     return SystemSpec(
         name=shape,
-        home="dbpcfg.systems.branching:BranchingSystem",
+        entry_point="dbpcfg.systems.branching:BranchingSystem",
         summary=summary,
         reference="baseline",
         settings={"shape": shape},
@@ -70,7 +85,7 @@ def _branching(shape: str, summary: str, stochastic: bool = False) -> SystemSpec
 def _upparse(model: str, summary: str, *aliases: str) -> SystemSpec:
     return SystemSpec(
         name=f"upparse-{model}",
-        home="dbpcfg.systems.upparse:Upparse",
+        entry_point="dbpcfg.systems.upparse:Upparse",
         summary=summary,
         reference="Ponvert, Baldridge and Erk (2011)",
         settings={"model": model, "smoothing": 0.1, "tolerance": 1e-4},
@@ -85,7 +100,7 @@ SYSTEMS = (
     _branching("random", "any binary tree with equal probability, no learning", stochastic=True),
     SystemSpec(
         name="ccl",
-        home="dbpcfg.systems.ccl:CCL",
+        entry_point="dbpcfg.systems.ccl:CCL",
         summary="incremental parser with common cover links",
         reference="Seginer (2007)",
         settings={"faithful": True, "currency_is_punctuation": False},
@@ -94,7 +109,7 @@ SYSTEMS = (
     _upparse("hmm", "cascaded chunkers, hidden Markov model"),
     SystemSpec(
         name="dbpcfg",
-        home="dbpcfg.systems.dbpcfg:DbpcfgSystem",
+        entry_point="dbpcfg.systems.dbpcfg:DbpcfgSystem",
         summary="depth-bounded PCFG, Gibbs sampling: this package's own",
         reference="Jin, Doshi-Velez, Miller, Schuler and Schwartz (2018)",
         settings={"K": 15, "D": 2, "chains": 4, "iterations": 200, "beta": 0.2, "trees": "mbr"},
@@ -102,18 +117,31 @@ SYSTEMS = (
         threaded=True,
     ),
 )
-"""In the order of tables. Our own runs about a quarter of the paper's iterations: ask for more."""
+"""In the order of tables. ``dbpcfg`` runs about a quarter of the paper's iterations by default."""
 
 
 def find(name: str, among: Iterable[SystemSpec] = SYSTEMS) -> SystemSpec:
-    """The kind of a name or alias, in small or capital letters."""
-    kinds = tuple(among)
-    for kind in kinds:
-        if name.strip().lower() in (kind.name, *kind.aliases):
-            return kind
-    known = ", ".join(_with_aliases(kind) for kind in kinds)
+    """Find a system by its name or alias.
+
+    Parameters
+    ----------
+    name
+        Case is ignored.
+    among
+        The systems to choose from.
+
+    Raises
+    ------
+    DbpcfgError
+        If there is no such system.
+    """
+    specs = tuple(among)
+    for spec in specs:
+        if name.strip().lower() in (spec.name, *spec.aliases):
+            return spec
+    known = ", ".join(_with_aliases(spec) for spec in specs)
     raise DbpcfgError(f"there is no system {name!r}; choose from {known}")
 
 
-def _with_aliases(kind: SystemSpec) -> str:
-    return kind.name + "".join(f" (or {alias})" for alias in kind.aliases)
+def _with_aliases(spec: SystemSpec) -> str:
+    return spec.name + "".join(f" (or {alias})" for alias in spec.aliases)

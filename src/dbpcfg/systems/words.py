@@ -1,8 +1,8 @@
-"""What a system sees of sentences, and its trees in the words as written.
+"""The input of a system, and its trees with the words as written.
 
-Systems that learn see every word, punctuation included, in lower case if asked for.  What has no
-sound, such as ``-LRB-``, keeps its capitals: systems tell punctuation by its exact form.  The
-others see words without punctuation; if a sentence has nothing else, then that.
+Systems that learn get every word, punctuation included, in lower case if the corpus is prepared so.
+Punctuation such as ``-LRB-`` keeps its capitals, because systems recognise it by its exact form.
+The others get words without punctuation, unless a sentence has nothing else.
 """
 
 from __future__ import annotations
@@ -18,12 +18,21 @@ from dbpcfg.trees.tree import Tree
 Words = Sequence[str]
 
 
-def seen_by(kind: SystemSpec, corpus: Prepared, keep_punctuation: bool = False) -> list[Words]:
-    """The sentences of a corpus as a system sees them; prepared for length and lower case.
+def sentences_for(
+    spec: SystemSpec, corpus: Prepared, keep_punctuation: bool = False
+) -> list[Words]:
+    """The sentences of a corpus as a system gets them.
 
-    With ``keep_punctuation``, those who learn nothing get it too.
+    Parameters
+    ----------
+    spec
+        The system.
+    corpus
+        Its sentences, without those that are too long.
+    keep_punctuation
+        Whether systems that learn nothing get punctuation too.
     """
-    if kind.learns:
+    if spec.learns:
         return [
             _lower(sentence.words) if corpus.preparation.lowercase else sentence.words
             for sentence in corpus.sentences
@@ -35,15 +44,28 @@ def seen_by(kind: SystemSpec, corpus: Prepared, keep_punctuation: bool = False) 
     ]
 
 
-def as_written(trees: Sequence[Tree], corpus: Prepared) -> list[Tree]:
-    """Trees over words that a system saw, or some of them, as trees over the words as written."""
+def restore_words(trees: Sequence[Tree], corpus: Prepared) -> list[Tree]:
+    """Give a system's trees the words as written.
+
+    Parameters
+    ----------
+    trees
+        One for each sentence, over the words that the system got, or some of them.
+    corpus
+        The sentences as written.
+
+    Raises
+    ------
+    DbpcfgError
+        If a tree is over other words.
+    """
     restored = []
     for tree, sentence, marks in zip(trees, corpus.sentences, corpus.punctuation, strict=True):
         words = tree.words()
         where = align(sentence.words, marks, words, sentence.place, "the system's tree")
         restored.append(
             tree.replace_words(
-                word if place == MISSING else sentence.words[place]  # a sign: it has no capitals
+                word if place == MISSING else sentence.words[place]  # has no capitals
                 for word, place in zip(words, where)
             )
         )

@@ -5,9 +5,9 @@ function showChains({ chains: data }) {
   const sentence = data.verdict[0].toUpperCase() + data.verdict.slice(1);
   let late = false;
   const traces = figure("Log-likelihood of every chain", "traces", () => drawTraces(data.chains, late),
-    "The selected chain has the thick line; chains are named at the end of their lines. A dotted upright line, or where they differ a tick on the curve, is where burn-in ends: only what follows counts.");
+    "The selected chain has the thick line; chains are named at the end of their lines. A dotted vertical line, or where they differ a tick on the curve, is where burn-in ends: only later iterations are used.");
   const toggle = el("label", { class: "inline" }, el("input", { type: "checkbox", id: "late",
-    onchange: (event) => { late = event.target.checked; traces.redraw(); } }), "Only what counts, after burn-in");
+    onchange: (event) => { late = event.target.checked; traces.redraw(); } }), "Only after burn-in");
   byId("chains").append(
     el("div", { class: wary ? "verdict wary" : "verdict" }, el("p", {}, el("strong", {}, `${sentence}.`)),
       el("p", { class: "small" }, `R-hat ${data.rhat === null ? "–" : fixed(data.rhat, 2)} (1 if chains agree, below 1.01 is good); `

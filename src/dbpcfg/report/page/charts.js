@@ -14,7 +14,7 @@ const mark = (shape, x, y, size, chosen, title) => svg("path", {
   class: chosen ? "dot chosen" : "dot", d: SHAPES[shape % SHAPES.length](x, y, size),
 }, title ? svg("title", {}, title) : null);
 
-// Round numbers within a range, about so many.
+// Round numbers within a range; their number is near `about`.
 function ticks(low, high, about) {
   const rough = (high - low) / about || 1;
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -24,7 +24,7 @@ function ticks(low, high, about) {
   return result;
 }
 
-// A plane with axes: {x, y} turn values into places, `parts` are its drawn parts, from back to front.
+// A plane with axes: {x, y} turn values into positions, `parts` are its elements, from back to front.
 function plane({ width, height, left = 64, right = 16, top = 12, bottom = 44, xs, ys, xLabel, yLabel, xTicks, yTicks, showX, showY }) {
   const span = (range) => range[1] - range[0] || 1;
   const x = (value) => left + (value - xs[0]) / span(xs) * (width - left - right);
@@ -55,7 +55,7 @@ function range(values, margin = 0.06) {
   return [low - pad, high + pad];
 }
 
-// Places for labels at given heights, in the same order, no two closer than `gap`.
+// Positions of labels near given heights, in the same order, no two closer than `gap`.
 function apart(heights, gap, low, high) {
   const order = heights.map((h, n) => n).sort((a, b) => heights[a] - heights[b]);
   const placed = heights.slice();
@@ -68,7 +68,7 @@ function apart(heights, gap, low, high) {
   return placed.map((h) => Math.max(h, low));
 }
 
-// A drawing as wide as the page lets it be.
+// The width of a drawing: that of the page, at most `most`.
 const pageWidth = (most = 1080) => Math.max(320, Math.min(most, byId("content").clientWidth - (innerWidth < 580 ? 32 : 48)));
 
 // Rows of bars for several series; fills differ: full, hollow, grey.

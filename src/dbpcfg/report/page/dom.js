@@ -1,4 +1,4 @@
-// Elements from plain data. Text goes in as text nodes only: words of a corpus are never markup.
+// Elements from plain data. Text becomes text nodes only: words of a corpus are never markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -15,7 +15,7 @@ function fill(node, attributes, children) {
 const el = (name, attributes = {}, ...children) => fill(document.createElement(name), attributes, children);
 const svg = (name, attributes = {}, ...children) => fill(document.createElementNS(SVG, name), attributes, children);
 const byId = (id) => document.getElementById(id);
-const say = (text) => { byId("announce").textContent = text; };
+const announce = (text) => { byId("announce").textContent = text; };
 
 const whole = (number) => Math.round(number).toLocaleString("en");
 const fixed = (number, digits) => number === null || number === undefined ? "–"

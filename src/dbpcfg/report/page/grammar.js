@@ -1,4 +1,4 @@
-// The categories: cards to search and sort, and how they meet gold labels.
+// The grammar: categories as cards to search and sort, and as heat maps against gold labels.
 
 const SHOWN = 10, MOST_LABELS = 22;
 
@@ -29,7 +29,7 @@ function showGrammar({ grammar, meanings, run }) {
   update();
   const bound = run.depth === null ? "" : `, within memory depth ${run.depth}`;
   byId("grammar").append(
-    el("p", {}, `Shares are of all nodes in the run's ${whole(grammar.trees)} trees. Left to itself the grammar makes up sentences of ${fixed(grammar.expected_length, 1)} words on average${bound}; the text's have ${fixed(grammar.mean_length, 1)}.`),
+    el("p", {}, `Shares are of all nodes in the run's ${whole(grammar.trees)} trees. Generated sentences have ${fixed(grammar.expected_length, 1)} words on average${bound}; those of the text have ${fixed(grammar.mean_length, 1)}.`),
     el("div", { class: "controls" }, el("label", { class: "grow" }, "Search", search), el("label", {}, "Sort by", sort)),
     status, list);
   if (meanings) showHeatMaps(grammar, meanings);
@@ -83,7 +83,7 @@ function showHeatMaps(grammar, meanings) {
     const data = meanings[key];
     if (!data.categories.length || !data.labels.length) continue;
     byId("grammar").append(figure(title, `categories-${key}`, () => heatMap(data, order, title),
-      "Each row sums to 100: how often, of all times that the category is used so, the gold tree has each label for the same words. Darker is more; numbers below 1 are left out.", true));
+      "Each row sums to 100: of all such nodes of the category, the percentage for whose words the gold tree has each label. Darker is more; numbers below 1 are left out.", true));
   }
 }
 

@@ -1,15 +1,15 @@
-// The page, section by section.
+// Shows the page, section by section.
 
 const data = JSON.parse(byId("data").textContent);
 showOverview(data);
 showChains(data);
 showScores(data);
-showOthers(data);
+showOtherSystems(data);
 showGrammar(data);
 const memory = new Memory(data);
 new Browser(new Sentences(data.sentences), (number, tree) => memory.take(number, tree));
 
-// The section in sight is marked in the navigation: the last that has begun in the upper third of the window.
+// The visible section is marked in the navigation: the last that begins in the upper third of the window.
 const links = new Map([...document.querySelectorAll("nav.sections a")].map((link) => [byId(link.hash.slice(1)), link]));
 function markSection() {
   let current = null;

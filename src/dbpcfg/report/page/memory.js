@@ -2,8 +2,8 @@
 
 const MARGIN = 74; // room for the names of depths
 
-// The store after t words. A phrase is there once its left child is finished; it is a fragment top/bottom as long as
-// it is itself unfinished and not what another fragment awaits. Its bottom is the first right child not yet there.
+// The store after t words. A phrase exists once its left child is finished; it is a fragment top/bottom as long as
+// it is unfinished itself and no other fragment awaits it. Its bottom is the first right child that does not exist yet.
 function storeAfter(tree, t) {
   const there = (node) => node.children.length && node.children[0].end <= t;
   return tree.nodes.filter((node) => there(node) && node.end > t
@@ -23,12 +23,12 @@ class Memory {
     const draw = () => barChart({ groups, series, width: pageWidth(720), label: "Share of sentences by memory depth",
       xLabel: "most fragments held at once", yLabel: "sentences" });
     const beyond = memory.bound !== null && memory.series[0].shares.length > memory.bound;
-    this.depths = figure("How deep sentences go", "depths", draw, `The memory depth of a sentence is the most derivation fragments that a left-corner parser holds at once. ${memory.bound === null ? "The grammar has no bound." : `The grammar's bound is ${memory.bound}.`}${beyond ? " Trees of least Bayes risk may go beyond it, as they are put together from many samples." : ""}`);
+    this.depths = figure("How deep sentences go", "depths", draw, `The memory depth of a sentence is the greatest number of derivation fragments that a left-corner parser holds at once. ${memory.bound === null ? "The grammar has no bound." : `The grammar's bound is ${memory.bound}.`}${beyond ? " MBR trees may go beyond it, because they combine many samples." : ""}`);
     this.slider = el("input", { type: "range", id: "time", min: 0, value: 0, "aria-label": "Words read", oninput: (event) => this.go(Number(event.target.value)) });
     this.now = el("p", { id: "store-now", "aria-live": "polite" });
     this.place = el("div");
     byId("memory").append(this.depths, el("h3", {}, "The store over time"),
-      el("p", {}, "The sentence chosen above, as a left-corner parser takes it in. A fragment a/b is a phrase a that still lacks a b. Drag, or step word by word."),
+      el("p", {}, "The sentence selected above, as a left-corner parser reads it. A fragment a/b is a phrase a that still lacks a b. Drag, or step word by word."),
       el("div", { class: "stepper" }, el("button", { type: "button", id: "word-back", "aria-label": "One word back", onclick: () => this.go(this.t - 1) }, "←"), this.slider,
         el("button", { type: "button", id: "word-on", "aria-label": "One word on", onclick: () => this.go(this.t + 1) }, "→")),
       this.now, this.place);
@@ -57,7 +57,7 @@ class Memory {
     this.follow();
   }
 
-  // Keep the word just read in sight, where the picture is wider than the page.
+  // Keep the last word read visible where the picture is wider than the page.
   follow() {
     const canvas = this.picture.querySelector(".canvas"), drawn = canvas.querySelector("svg");
     const last = this.tree.nodes.find((node) => node.end === this.t && !node.children.length);

@@ -1,4 +1,4 @@
-// The run at a glance.
+// Overview of the run.
 
 function showOverview({ run, chains, scores }) {
   byId("title").textContent = run.name;
@@ -21,13 +21,13 @@ function showOverview({ run, chains, scores }) {
         ["digest", el("code", {}, run.digest)]]),
       el("h3", {}, "Time and versions"), pairs([
         ...(run.seconds === null ? [] : [["begun", run.begun], ["finished", run.ended],
-          ["took", `${duration(run.seconds)} by the clock, pauses included`]]),
+          ["took", `${duration(run.seconds)} wall-clock time, pauses included`]]),
         ["learned with", Object.entries(run.versions).map(([name, version]) => `${name} ${version}`).join(", ")],
         ["reported with", `dbpcfg ${run.reported_by}`]])),
       el("div", {}, el("h3", {}, "Settings"), pairs([...run.settings.map(([name, value]) => [name, value]),
-        ["trees", { mbr: "of least Bayes risk over the retained samples", best: "the sample of greatest likelihood", last: "the last sample" }[run.trees]],
+        ["trees", { mbr: "MBR (minimum Bayes risk) over the retained samples", best: "the sample of greatest likelihood", last: "the last sample" }[run.trees]],
         ["iterations done", `${whole(run.iterations)} over all chains`]]))),
-    el("h3", {}, "The same again"),
+    el("h3", {}, "The command that repeats this run"),
     el("div", { class: "command" }, el("code", {}, run.command), copy),
     run.remark ? el("p", { class: "small" }, run.remark) : "");
   byId("colophon").textContent = `Made by dbpcfg ${run.reported_by} from the run “${run.name}”. This file is complete: it loads nothing.`;
@@ -40,7 +40,7 @@ function duration(seconds) {
 }
 
 function copyText(text, button) {
-  const done = () => { button.textContent = "Copied"; say("Copied"); };
+  const done = () => { button.textContent = "Copied"; announce("Copied"); };
   const by_hand = () => {
     getSelection().selectAllChildren(button.previousElementSibling);
     button.textContent = "Selected: press Ctrl-C";

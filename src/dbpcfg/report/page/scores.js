@@ -6,17 +6,17 @@ function showScores({ scores, chains }) {
       el("code", {}, "dbpcfg report RUN --gold TREEBANK")));
     return;
   }
-  const [low, middle, high] = scores.spread || [];
+  const [low, median, high] = scores.spread || [];
   const firstOf = new Set();
   const figures = [
     scores.spread && chains.chains.length > 1 ? figure("Log-likelihood against F1, over chains", "loglikelihood-f1",
-      () => drawAgainst(scores, chains), "Each mark is a chain, with its number; the filled diamond is the selected one. If likelihood is a guide to structure, marks rise to the right.") : null,
+      () => drawAgainst(scores, chains), "Each mark is a chain, with its number; the filled diamond is the selected one. If likelihood predicts F1, marks rise to the right.") : null,
     scores.lengths.length > 1 ? figure("F1 by sentence length", "f1-by-length", () => drawLengths(scores),
-      "Of the selected chain, the baselines, and the best that binary trees can do. Lengths are in words without punctuation; the smaller numbers are sentences.") : null].filter(Boolean);
+      "The selected chain, the baselines, and the best that binary trees can score. Lengths are in words without punctuation; the smaller numbers are sentences.") : null].filter(Boolean);
   byId("scores").append(
     scores.spread ? el("p", {}, scores.systems.filter((one) => one.kind === "chain").length > 1
-      ? `Over the chains F1 is between ${percent(low)} and ${percent(high)}, in the middle ${percent(middle)}. Scores were not used to select a chain.`
-      : `There is one chain, so nothing is known of the spread of these scores.`) : null,
+      ? `Over the chains F1 is between ${percent(low)} and ${percent(high)}, median ${percent(median)}. Scores are not used to select a chain.`
+      : `There is one chain, so the spread of these scores is unknown.`) : null,
     table("PARSEVAL, in percent", [
       { name: "system", show: (s) => s.selected ? `${s.name} ★ selected` : s.name },
       { name: "precision", number: true, show: (s) => percent(s.precision) },
@@ -31,7 +31,7 @@ function showScores({ scores, chains }) {
   addEventListener("resize", () => figures.forEach((one) => one.redraw()));
 }
 
-// Points too close for labels of their own, put together.
+// Groups of points that are too close for labels of their own.
 function together(points) {
   const groups = [];
   for (const point of points) {

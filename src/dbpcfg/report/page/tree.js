@@ -30,7 +30,7 @@ function layout(tree) {
   return { width: x + 8, height: 18 + top * ROW + 52, floor: 18 + top * ROW };
 }
 
-// How each phrase relates to the other tree's, punctuation taken out: same, cross, alone; null if it does not count.
+// How each phrase relates to the other tree's, without punctuation: same, cross, alone; null if it is not scored.
 function relations(tree, other, before) {
   const span = (node) => [before[node.start], before[node.end]];
   const theirs = other.nodes.filter((node) => node.children.length).map(span).filter(([i, j]) => j - i > 1);
@@ -45,9 +45,9 @@ function relations(tree, other, before) {
 }
 
 const SIGNS = { same: "✓", cross: "✗", alone: "" };
-const TOLD = { same: "also in the other tree", cross: "crosses a bracket of the other tree", alone: "not in the other tree, crosses nothing" };
+const RELATIONS = { same: "also in the other tree", cross: "crosses a bracket of the other tree", alone: "not in the other tree, crosses nothing" };
 
-// `relation`: from `relations`, or null without another tree.
+// `relation` is the result of `relations`, or null without another tree.
 function drawTree(tree, relation, label) {
   const { width, height, floor } = layout(tree);
   const branches = tree.nodes.flatMap((node) => node.children.map((child) =>
@@ -61,9 +61,9 @@ function phrase(node, kind) {
   const share = node.posterior / 100;
   const sign = kind ? SIGNS[kind] : "";
   const width = node.width + (sign ? 14 : 0);
-  const told = [`${node.label}: in ${node.posterior}% of the samples`, kind ? TOLD[kind] : null].filter(Boolean).join("; ");
+  const title = [`${node.label}: in ${node.posterior}% of the samples`, kind ? RELATIONS[kind] : null].filter(Boolean).join("; ");
   const box = { x: node.x - width / 2, y: node.y - BOX / 2, width, height: BOX + 13, rx: 4 };
-  return svg("g", {}, svg("title", {}, told),
+  return svg("g", {}, svg("title", {}, title),
     svg("rect", { class: "box", ...box }),
     svg("rect", { class: "shade", ...box, "fill-opacity": (0.32 * share).toFixed(3) }),
     svg("rect", { class: `box ${kind || ""}`, ...box, "fill-opacity": 0 }),

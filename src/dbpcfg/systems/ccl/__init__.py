@@ -3,8 +3,8 @@
 Yoav Seginer. 2007. Fast unsupervised incremental parsing. In Proceedings of the 45th Annual Meeting
 of the Association of Computational Linguistics, pages 384–391, Prague.
 
-CCL reads a sentence word by word and never takes anything back.  It has no grammar and no
-categories: all it knows is which words it has met next to which.
+CCL reads a sentence word by word and never takes a link back.  It has no grammar and no categories,
+only statistics of which words it has met next to which.
 
 **Links** (`links`, `admission`).  Each new word may be linked to words before it, and they to it.
 A link goes from a base to a head, always to the nearest word on that side that the base does not
@@ -28,10 +28,10 @@ label names a word z, and one of the two is in its place; what was learnt about 
 decides on the directions, strengths and depth of the links between them.
 
 Learning from a sentence happens after parsing it with what is known so far; so the order of
-sentences matters.  When all have been learnt from, they are parsed once more.  There is no chance
-in any of this, and numbers are in single precision, as in the program that published results come
-from; the tests compare with its brackets, sentence by sentence.  One thing is left out, because
-sentences come here as lists of words: that program takes lines that begin with ``#`` for comments.
+sentences matters.  When all have been learnt from, they are parsed once more.  Nothing is random,
+and numbers are in single precision, as in the program that published results come from; the tests
+compare with its brackets, sentence by sentence.  One difference: that program takes lines that
+begin with ``#`` for comments; here sentences are lists of words.
 """
 
 from dbpcfg.systems.ccl.system import CCL

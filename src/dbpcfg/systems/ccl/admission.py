@@ -8,7 +8,7 @@ stay, and k − 1 joins them.
 
 *Violations.*  If k links to a word that reaches m, and m has a base v on its left that does not
 reach k, then the brackets of v and k would cross.  As long as there is such a *resolution
-violation* the parser may not go on to the next word.
+violation* the parser may not move on to the next word.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ class Frontier(NamedTuple):
 
 
 @kernel
-def new_frontier(n: int) -> Frontier:
+def empty_frontier(n: int) -> Frontier:
     """The frontier of a sentence of n words before it is parsed."""
     return Frontier(np.zeros(n, WAITING), np.zeros(1, STATE))
 
 
 @kernel
 def shift(frontier: Frontier, links: Records, k: int) -> None:
-    """Go on to word k > 0."""
+    """Move on to word k > 0."""
     state = frontier.state[0]
     base = links[k - 1, LEFT].base  # NONE lies to the left of every word
     kept = 0
@@ -57,7 +57,7 @@ def shift(frontier: Frontier, links: Records, k: int) -> None:
 
 @kernel
 def attach(frontier: Frontier, links: Records, x: int, y: int, depth: int) -> None:
-    """Link x to y and see whether that makes a violation, or mends one."""
+    """Link x to y; note whether that makes a violation, or resolves one."""
     add_link(links, x, y, depth)
     state = frontier.state[0]
     if y > x:

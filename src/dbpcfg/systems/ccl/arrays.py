@@ -1,7 +1,7 @@
-"""What the kernels have in common: sides, depths, labels and types.
+"""Constants and types of the kernels: sides, depths, labels.
 
 Kernels work on arrays of records (``np.dtype`` with named fields): ``tokens[x, LEFT].used`` is the
-field ``used`` of what is known about the left side of word x.
+field ``used`` of the left side of word x.
 """
 
 from __future__ import annotations

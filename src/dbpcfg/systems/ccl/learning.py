@@ -1,4 +1,4 @@
-"""What a parsed word teaches.
+"""What is learnt from a parsed word.
 
 When the links of word k are fixed, k and the words it was, or could have been, linked with have met
 neighbours at their adjacency points: these are *events*.  They wait until the whole sentence is
@@ -19,7 +19,7 @@ import numpy as np
 
 from dbpcfg.numerics.kernels import Longs, kernel
 from dbpcfg.systems.ccl.arrays import LEFT, NEVER, NONE, ONE, RIGHT, Records
-from dbpcfg.systems.ccl.lexicon import Lexicon, made_point, see
+from dbpcfg.systems.ccl.lexicon import Lexicon, add_seen, find_or_add_point
 from dbpcfg.systems.ccl.links import least_depth
 from dbpcfg.systems.ccl.tokens import is_used
 
@@ -36,14 +36,14 @@ EVENT = np.dtype(
 
 
 class Events(NamedTuple):
-    """What one sentence teaches, in order."""
+    """What is learnt from one sentence, in order."""
 
     met: Records  # [event]
     total: Longs  # [0]
 
 
 @kernel
-def no_events(n: int) -> Events:
+def empty_events(n: int) -> Events:
     """Room for the events of a sentence of n words."""
     return Events(np.zeros(EVENTS_PER_WORD * n, EVENT), np.zeros(1, np.int64))
 
@@ -105,7 +105,7 @@ def learn_events(events: Events, tokens: Records, lexicon: Lexicon) -> None:
     for at in range(events.total[0]):
         event = events.met[at]
         unit, side = tokens[event.unit, event.side], event.side
-        number = made_point(lexicon, unit.word, side, event.position)
+        number = find_or_add_point(lexicon, unit.word, side, event.position)
         point = lexicon.points[number]
         point.learn += ONE
         if event.neighbour == NONE or unit.stop:
@@ -114,7 +114,7 @@ def learn_events(events: Events, tokens: Records, lexicon: Lexicon) -> None:
         facing, behind = tokens[event.neighbour, 1 - side], tokens[event.neighbour, side]
         for rank in range(facing.count):
             if facing.labels[rank] != NONE:
-                see(lexicon, number, facing.labels[rank], facing.strengths[rank])
+                add_seen(lexicon, number, facing.labels[rank], facing.strengths[rank])
         if event.position > 0:
             continue
         if facing.seen > 0:

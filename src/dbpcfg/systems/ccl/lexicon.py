@@ -40,21 +40,21 @@ _FIRST_ROOM = 2**12
 
 
 class Lexicon(NamedTuple):
-    """There is room for more than there is."""
+    """All statistics; the arrays are longer than what is in use."""
 
     points: Records  # [record]
     seen: Records  # [slot]
-    sizes: Records  # [0]  how many records and entries there are, and labels there could be
+    sizes: Records  # [0]  the number of records and entries in use, and of possible labels
 
 
 def empty_lexicon(types: int) -> Lexicon:
-    """Nothing learnt yet of so many words."""
+    """The lexicon for a number of word types before anything is learnt."""
     sizes = np.array([(2 * types, 0, 2 * types)], dtype=SIZES)
     return Lexicon(_points(2 * types + _FIRST_ROOM), _entries(_FIRST_ROOM), sizes)
 
 
 def with_room(lexicon: Lexicon, events: int) -> Lexicon:
-    """The same lexicon with room to learn from so many events, whatever they are."""
+    """The same lexicon with room to learn from a number of events, whatever they are."""
     points, seen, sizes = lexicon
     points_needed, slots_needed = _needed(lexicon, events)
     if points_needed > len(points):
@@ -98,14 +98,14 @@ def _entry(seen: Records, key: int) -> Record:
 
 @kernel
 def has_room(lexicon: Lexicon, events: int) -> bool:
-    """Whether so many events can be learnt from, whatever they are."""
+    """Whether there is room to learn from a number of events, whatever they are."""
     points, slots = _needed(lexicon, events)
     return points <= len(lexicon.points) and slots <= len(lexicon.seen)
 
 
 @kernel
 def _needed(lexicon: Lexicon, events: int) -> tuple[int, int]:
-    """Records and slots that are enough after so many events."""
+    """Records and slots that are enough after a number of events."""
     sizes = lexicon.sizes[0]
     return sizes.points + events, 2 * (sizes.entries + LONGEST * events)
 
@@ -123,8 +123,8 @@ def first_point(word: int, side: int) -> int:
 
 
 @kernel
-def made_point(lexicon: Lexicon, word: int, side: int, position: int) -> int:
-    """The record of any adjacency point, made if it is not there yet."""
+def find_or_add_point(lexicon: Lexicon, word: int, side: int, position: int) -> int:
+    """The record of any adjacency point, added if it does not exist yet."""
     number = first_point(word, side)
     for _ in range(position):
         if lexicon.points[number].following == NONE:
@@ -135,7 +135,7 @@ def made_point(lexicon: Lexicon, word: int, side: int, position: int) -> int:
 
 
 @kernel
-def see(lexicon: Lexicon, number: int, label: int, strength: Single) -> None:
+def add_seen(lexicon: Lexicon, number: int, label: int, strength: Single) -> None:
     """Seen[label] += strength."""
     key = number * lexicon.sizes[0].labels + label
     entry = _entry(lexicon.seen, key)
@@ -152,7 +152,7 @@ def see(lexicon: Lexicon, number: int, label: int, strength: Single) -> None:
 
 @kernel
 def stronger_than_block(point: Record) -> int:
-    """How many of the strongest labels were seen more often than nothing was."""
+    """The number of the strongest labels that were seen more often than nothing was."""
     number = 0
     while number < point.count and point.strengths[number] > point.block:
         number += 1

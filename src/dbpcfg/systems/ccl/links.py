@@ -41,7 +41,7 @@ LINKS = np.dtype(
 
 
 @kernel
-def no_links(n: int) -> Records:
+def empty_links(n: int) -> Records:
     """Both sides of n words before they are linked."""
     links = np.zeros((n, 2), LINKS)
     for x in range(n):

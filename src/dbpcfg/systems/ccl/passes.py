@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 from dbpcfg.numerics.kernels import Longs, kernel
-from dbpcfg.systems.ccl.admission import new_frontier, shift
+from dbpcfg.systems.ccl.admission import empty_frontier, shift
 from dbpcfg.systems.ccl.arrays import LEFT, NONE, RIGHT, Records
 from dbpcfg.systems.ccl.learning import (
     EVENTS_PER_WORD,
     Events,
+    empty_events,
     learn_events,
     meet_on_the_left,
     meet_on_the_right,
-    no_events,
 )
 from dbpcfg.systems.ccl.lexicon import Lexicon, has_room
-from dbpcfg.systems.ccl.links import no_links
+from dbpcfg.systems.ccl.links import empty_links
 from dbpcfg.systems.ccl.reading import Text
-from dbpcfg.systems.ccl.step import no_candidates, parse_word
+from dbpcfg.systems.ccl.step import empty_candidates, parse_word
 from dbpcfg.systems.ccl.tokens import tokens_of
 
 
 @kernel
 def _parse(tokens: Records, lexicon: Lexicon, events: Events) -> Records:
-    """Link the words of a sentence from left to right, and note what they teach."""
+    """Link the words of a sentence from left to right, and note what is learnt from them."""
     n = len(tokens)
-    links, frontier, candidates = no_links(n), new_frontier(n), no_candidates(n)
+    links, frontier, candidates = empty_links(n), empty_frontier(n), empty_candidates(n)
     now = 0
     for k in range(n):
         if k > 0:
@@ -45,7 +45,7 @@ def learn(text: Text, first: int, last: int, lexicon: Lexicon, faithful: bool) -
         if not has_room(lexicon, EVENTS_PER_WORD * (end - start)):
             return sentence
         tokens = tokens_of(text.words[start:end], text.stops[start:end], lexicon, faithful)
-        events = no_events(end - start)
+        events = empty_events(end - start)
         _parse(tokens, lexicon, events)
         learn_events(events, tokens, lexicon)
     return last
@@ -59,7 +59,7 @@ def parse(
     for sentence in range(first, last):
         start, end = text.starts[sentence], text.starts[sentence + 1]
         tokens = tokens_of(text.words[start:end], text.stops[start:end], lexicon, faithful)
-        links = _parse(tokens, lexicon, no_events(end - start))
+        links = _parse(tokens, lexicon, empty_events(end - start))
         _brackets(links, brackets[start:end])
 
 

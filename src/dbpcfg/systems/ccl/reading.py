@@ -1,8 +1,8 @@
-"""What CCL reads of a sentence: lower-cased words, and where stopping punctuation lies.
+"""The input of CCL: lower-cased words, and where stopping punctuation is.
 
-Punctuation is told by its exact form, so ``-LRB-`` is punctuation and ``-lrb-`` is a word.  All of
-it is left out; ``. ? ! ; , --`` leave a stop behind, on the right of the word before and on the
-left of the word after.
+Punctuation is recognised by its exact form, so ``-LRB-`` is punctuation and ``-lrb-`` is a word.
+All of it is left out; ``. ? ! ; , --`` leave a stop behind, on the right of the word before and on
+the left of the word after.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbpcfg.errors import DbpcfgError
 from dbpcfg.numerics.kernels import Longs
 from dbpcfg.systems.ccl.arrays import RIGHT
+from dbpcfg.systems.checks import check_sentences
 
 STOPS = frozenset({".", "?", "!", ";", ",", "--"})
 PUNCTUATION = STOPS | frozenset(
@@ -27,36 +27,33 @@ class Text(NamedTuple):
     """Sentences end to end; sentence s has the words ``starts[s] : starts[s + 1]``, maybe none."""
 
     words: Longs  # [word]        numbered by first appearance
-    stops: Longs  # [word, side] whether stopping punctuation lies beside it
+    stops: Longs  # [word, side] whether stopping punctuation is beside it
     starts: Longs  # [sentence + 1]
     types: int
 
     def length(self, sentence: int) -> int:
-        """How many words a sentence has."""
+        """The number of words of a sentence."""
         return int(self.starts[sentence + 1] - self.starts[sentence])
 
 
 class Reader:
-    """Tells words from punctuation, and both from what is no sentence at all."""
+    """Separates words from punctuation; ``$`` and ``#`` are either."""
 
     def __init__(self, currency_is_punctuation: bool) -> None:
         self.punctuation = PUNCTUATION | (CURRENCY if currency_is_punctuation else frozenset())
 
     def words(self, sentence: Sequence[str]) -> list[str]:
-        """The words of a sentence, as they are written."""
+        """The words of a sentence as written, without punctuation."""
         return [token for token in sentence if token not in self.punctuation]
 
     def read(self, sentences: Sequence[Sequence[str]]) -> Text:
-        """Number the words of all sentences."""
+        """Number the words of all sentences; raises an error if one is empty or not a list."""
+        check_sentences(sentences)
         numbers: dict[str, int] = {}
         words: list[int] = []
         stops: list[list[bool]] = []
         starts = [0]
-        for n, sentence in enumerate(sentences, start=1):
-            if not sentence:
-                raise DbpcfgError(f"sentence {n} has no words; leave empty sentences out")
-            if isinstance(sentence, str):
-                raise DbpcfgError(f"sentence {n} is one text; give its words, as with text.split()")
+        for sentence in sentences:
             stop = False
             for token in sentence:
                 if token not in self.punctuation:

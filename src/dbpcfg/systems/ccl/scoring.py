@@ -1,4 +1,4 @@
-"""How strongly two words want to be linked.
+"""The strengths of links between two words.
 
 **Matching.**  At an adjacency point of word u, a label of the other word that was also seen there
 matches, with the smaller of the two strengths; labels seen no more often than nothing was do not

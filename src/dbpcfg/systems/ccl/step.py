@@ -2,7 +2,8 @@
 
 The newest word k and the word before it come first, and are linked in either direction whose
 strength is positive.  Then, of all links that may be added, the best is added, one at a time, until
-none is worth it.  A link whose adjacency point is not yet used up goes before links whose point is.
+no strength is positive.  A link whose adjacency point is not yet used up goes before links whose
+point is.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class Candidates(NamedTuple):
 
 
 @kernel
-def no_candidates(n: int) -> Candidates:
+def empty_candidates(n: int) -> Candidates:
     """Room for the candidates of a sentence of n words."""
     return Candidates(np.empty(n, np.int64), np.zeros(n, CANDIDATE))
 
@@ -108,7 +109,7 @@ def _collect(
     k: int,
     now: int,
 ) -> int:
-    """Find and score the links that may be added; return how many."""
+    """Find and score the links that may be added; return their number."""
     count = 0
     if links[k, LEFT].base == NONE:
         for rank in range(frontier.state[0].size - 2, -1, -1):  # the last one is k − 1

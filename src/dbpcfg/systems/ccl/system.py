@@ -1,24 +1,25 @@
-"""The system: what a caller sees of CCL."""
+"""CCL as one of the systems."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Self
 
 import numpy as np
 
-from dbpcfg.errors import DbpcfgError
 from dbpcfg.numerics.kernels import Longs
 from dbpcfg.runtime.progress import Progress
 from dbpcfg.systems.ccl.learning import EVENTS_PER_WORD
 from dbpcfg.systems.ccl.lexicon import empty_lexicon, with_room
 from dbpcfg.systems.ccl.passes import learn, parse
 from dbpcfg.systems.ccl.reading import Reader, Text
-from dbpcfg.systems.ccl.trees import tree_of
+from dbpcfg.systems.ccl.trees import tree_from_brackets
+from dbpcfg.systems.checks import require_fit
 from dbpcfg.trees.tree import Tree
 
-AT_ONCE = 256
-"""Sentences between two words of progress."""
+BATCH = 256
+"""The number of sentences between two updates of progress."""
 
 
 class CCL:
@@ -26,12 +27,15 @@ class CCL:
 
     It learns from the sentences in order, once, and then parses them all with what it has learnt.
 
-    ``faithful`` keeps a slip of the program that published results come from: a label that a word
-    has on its left already is entered on its right without its name.  It takes a place in the list
-    of the ten strongest labels there, but teaches nothing.
-
-    ``currency_is_punctuation`` makes ``$`` and ``#`` punctuation, as that program does unless told
-    otherwise.  They are words by default here, as they are for the scorer and in Jin et al. (2018).
+    Parameters
+    ----------
+    faithful
+        Keep a bug of the program that published results come from: a label that a word has on its
+        left already is entered on its right without its name. It takes a place in the list of the
+        ten strongest labels there, but nothing is learnt from it.
+    currency_is_punctuation
+        Whether ``$`` and ``#`` are punctuation, as by default in that program. They are words by
+        default here, as they are for the scorer and in Jin et al. (2018).
     """
 
     name = "ccl"
@@ -43,7 +47,20 @@ class CCL:
         self._fitted: tuple[list[list[str]], Text, Longs] | None = None
 
     def fit(self, sentences: Sequence[Sequence[str]], progress: Progress | None = None) -> Self:
-        """Learn from sentences in order, then parse them all; each is half of the progress."""
+        """Learn from sentences, then parse them all.
+
+        Parameters
+        ----------
+        sentences
+            The words of each sentence, punctuation included. Their order matters.
+        progress
+            Updated with half the number of sentences learnt from and half that of those parsed.
+
+        Raises
+        ------
+        DbpcfgError
+            If a sentence is empty, or a text instead of a list of words.
+        """
         text = self.reader.read(sentences)
         lexicon = empty_lexicon(text.types)
         brackets = np.empty((len(text.words), 4), dtype=np.int64)
@@ -51,11 +68,11 @@ class CCL:
         done = 0
         while done < n:
             lexicon = with_room(lexicon, EVENTS_PER_WORD * text.length(done))
-            done = learn(text, done, min(done + AT_ONCE, n), lexicon, self.faithful)
+            done = learn(text, done, min(done + BATCH, n), lexicon, self.faithful)
             if progress is not None:
                 progress.update(done // 2)
-        for first in range(0, n, AT_ONCE):
-            last = min(first + AT_ONCE, n)
+        for first in range(0, n, BATCH):
+            last = min(first + BATCH, n)
             parse(text, first, last, lexicon, self.faithful, brackets)
             if progress is not None:
                 progress.update((n + last) // 2)
@@ -68,10 +85,9 @@ class CCL:
 
         A sentence of nothing but punctuation has a flat tree over all of it.
         """
-        if self._fitted is None:
-            raise DbpcfgError("CCL has no trees yet; give sentences to fit first")
-        sentences, text, brackets = self._fitted
+        sentences, text, brackets = require_fit(self.name, self._fitted)
+        spans = [[(i, j), (k, l)] for i, j, k, l in brackets.tolist()]
         return [
-            tree_of(words, [(i, j) for i, j in brackets[start:end].reshape(-1, 2).tolist()])
+            tree_from_brackets(words, chain.from_iterable(spans[start:end]))
             for words, start, end in zip(sentences, text.starts, text.starts[1:])
         ]

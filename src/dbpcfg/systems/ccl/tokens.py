@@ -4,8 +4,8 @@ A word goes by several *labels* on each side.  It is like itself, with strength 
 were seen next to it on that side, it stands beside z; if things that stand beside z were seen, it
 is like z.  So each label seen at its adjacency point 0 gives the word the opposite one.
 
-The ten strongest labels of a side teach the records of neighbours; matching also finds one more
-that did not fit.
+Neighbours learn from the ten strongest labels of a side; matching also finds one more that did not
+fit.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from dbpcfg.systems.ccl.toplist import FIELDS, LONGEST, place
 TOKEN = np.dtype(
     [
         ("word", "i8"),
-        ("stop", "i8"),  # whether stopping punctuation lies on this side
-        ("used", "i8"),  # how many adjacency points are used up: always the first ones
+        ("stop", "i8"),  # whether stopping punctuation is on this side
+        ("used", "i8"),  # the number of adjacency points used up: always the first ones
         *FIELDS,  # the strongest labels; NONE for one whose name was lost
-        ("names", "i8"),  # how many labels there are in all
+        ("names", "i8"),  # the number of all labels
         ("name", "i8", (LONGEST + 1,)),
         ("name_strength", "f4", (LONGEST + 1,)),
         # What the record of adjacency point 0 was:
         ("out_share", "f4"),  # Out / Learn
         ("into_share", "f4"),  # In / Learn
-        ("seen", "i8"),  # how many labels
-        ("stronger", "i8"),  # how many of them stronger than Block
+        ("seen", "i8"),  # the number of labels
+        ("stronger", "i8"),  # the number of them stronger than Block
         ("strongest", "f4"),  # the strength of the strongest
     ]
 )
-"""What there is to know about one side of one word of a sentence."""
+"""One side of one word of a sentence."""
 
 
 @kernel

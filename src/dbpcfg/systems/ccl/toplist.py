@@ -8,7 +8,7 @@ from dbpcfg.systems.ccl.arrays import Record, Single
 LONGEST = 10
 
 FIELDS = [("count", "i8"), ("labels", "i8", (LONGEST,)), ("strengths", "f4", (LONGEST,))]
-"""What a record needs to hold such a list."""
+"""The fields of a record that hold such a list."""
 
 
 @kernel

@@ -4,38 +4,30 @@ Brackets nest, with a rare exception: x and y are linked to each other at depth 
 linked at depth 1, x to what is left of them and y to what is right.  Then x has a bracket with all
 that y reaches, y one with all that x reaches, and the two cross.  What the links mean is that x and
 y are one constituent inside a bigger one.  That is also how the brackets read when they are
-written down: each closing bracket closes the last one still open.  (This is our own
-reading: an account of CCL that foresees the case is not known to us.)
+written down: each closing bracket closes the last one still open.  (This is our own reading: we
+know no description of CCL that has this case.)
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from dbpcfg.systems.spans import tree_from_spans
 from dbpcfg.trees.tree import Tree
 
-LABEL = "X"
 
-
-def tree_of(words: Sequence[str], brackets: Iterable[tuple[int, int]]) -> Tree:
+def tree_from_brackets(words: Sequence[str], brackets: Iterable[tuple[int, int]]) -> Tree:
     """The tree of a sentence whose nodes are its brackets of two words or more and the whole.
 
-    Brackets are half-open spans; those that cross are read as above.
+    Parameters
+    ----------
+    words
+        The words of the sentence.
+    brackets
+        Half-open spans in any order; those that cross are read as above.
     """
-    spans = nested(brackets) | {(0, len(words))}
-    opening = sorted(spans, key=lambda span: (-span[0], span[1]))  # the first and longest last
-    unclosed: list[tuple[int, list[Tree | str]]] = []
-    closed: list[Tree | str] = []
-    for position, word in enumerate(words):
-        while opening and opening[-1][0] == position:
-            unclosed.append((opening.pop()[1], []))
-        unclosed[-1][1].append(word)
-        while unclosed and unclosed[-1][0] == position + 1:
-            tree = Tree(LABEL, unclosed.pop()[1])
-            (unclosed[-1][1] if unclosed else closed).append(tree)
-    (root,) = closed
-    assert isinstance(root, Tree)
-    return root
+    preorder = sorted(nested(brackets), key=lambda span: (span[0], -span[1]))
+    return tree_from_spans(words, preorder)
 
 
 def nested(brackets: Iterable[tuple[int, int]]) -> set[tuple[int, int]]:

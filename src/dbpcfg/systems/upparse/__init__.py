@@ -4,7 +4,7 @@ Elias Ponvert, Jason Baldridge and Katrin Erk: *Simple unsupervised grammar indu
 with cascaded finite state models*, Proceedings of ACL 2011.
 
 The idea is that phrases at the bottom of a tree are short, keep to one side of every comma, and
-look alike; so a model that can only cut a sentence into pieces will find them.  Each piece is then
+look alike; so a model that can only cut a sentence into pieces finds them.  Each piece is then
 replaced by a single pseudo-word, and the same kind of model, trained afresh, finds the phrases
 made of those.
 
@@ -12,9 +12,9 @@ made of those.
    boundary that no phrase crosses.  All sentences become one sequence of symbols, words with
    STOP between the segments of a sentence and EOS between sentences.
 2. **Tags** (`tags`).  Every word begins a chunk (B), continues one (I) or is outside (O); both
-   kinds of boundary have a tag of their own.  A chunk has two words at least: B is always
+   kinds of boundary have a tag of their own.  A chunk has at least two words: B is always
    followed by I.
-3. **Model** (`models`).  A tag emits its word and goes on to the next tag, with probability
+3. **Model** (`models`).  A tag emits its word and is followed by the next tag, with probability
    P(k|j) · P(w|j) in the *HMM*, and P(k|j) · P(w|j,k) in the *PRLG*, a probabilistic
    right-linear grammar, whose words depend on the next tag too.  Words are smoothed, tags are not.
 4. **Training** (`forwardbackward`, `training`).  EM from the uniform model, until the perplexity

@@ -1,4 +1,4 @@
-"""Level on level of chunks, each trained on the text that the one before has shortened."""
+"""Levels of chunks, each trained on the text that the level before has shortened."""
 
 from __future__ import annotations
 
@@ -13,31 +13,38 @@ from dbpcfg.systems.upparse.tags import BOUNDARIES, EOS, SEGMENT_END, I
 from dbpcfg.systems.upparse.viterbi import best_tags
 
 Train = Callable[[Longs, int], Floats | None]
-"""From symbols numbered 0, 1, … and how many there are to arcs, or `None` if none can be learnt."""
+"""From a sequence of symbols 0, 1, … and their number to arcs, or None if none can be learnt."""
 
 
 @dataclass
 class Cascade:
-    """The chunks that all levels have found, and how it ended.
-
-    ``brackets`` are pairs of positions in the sequence of level 1, half-open. ``levels`` is the
-    number of models that were trained. The cascade ends with "all chunked" if no model can be
-    trained, in practice because every segment is one symbol, and with "no change" if the last
-    model finds no chunk.
-    """
+    """The chunks of all levels, and why there were no more."""
 
     brackets: list[Longs] = field(default_factory=list)
+    """Of each level, half-open pairs of positions in the sequence of level 1."""
     levels: int = 0
+    """The number of models that were trained."""
     ended: Literal["all chunked", "no change"] | None = None
+    """"all chunked" if no model can be trained, in practice because every segment is one symbol;
+    "no change" if the last model finds no chunk."""
 
 
 def find_chunks(symbols: Longs, words: int, train: Train, separator: int = -1) -> Cascade:
-    """Chunk a sequence, put pseudo-words for the chunks, and again until nothing changes.
+    """Chunk a sequence, replace the chunks by pseudo-words, and repeat until nothing changes.
 
-    The symbols are the boundaries and a number of ``words``; if symbol t is a word w, or a
-    pseudo-word made of it, then t + words is the pseudo-word ``=t``.  Words of any spelling are
-    only numbers here.  A text is passed on with ``;`` after every segment, so if ";" is also kept
-    as a word, the ``separator``, it counts as that much more frequent.
+    If symbol t is a word w, or a pseudo-word made of it, then t + words is the pseudo-word ``=t``.
+
+    Parameters
+    ----------
+    symbols
+        The boundaries and words of the text, as numbers.
+    words
+        The number of different words.
+    train
+        Trains the model of a level.
+    separator
+        The symbol of ";", if it is also kept as a word. A text is passed on with ";" after every
+        segment, so it counts as that much more frequent.
     """
     found = Cascade()
     starts = np.arange(len(symbols))  # where each symbol begins in the first sequence

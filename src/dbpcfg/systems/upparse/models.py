@@ -1,11 +1,11 @@
 """The two models, as tables of arcs.
 
-An arc ``[w, j, k]`` is the probability to emit symbol w from tag j and go on to tag k.  A model is
-a way to get arcs from counts of arcs, c(w,j,k); sums over an index are written by leaving it out,
-as in c(j,k) = Σ_w c(w,j,k).  Both models have transitions P(k|j) = c(j,k) / c(j).
+An arc ``[w, j, k]`` is the probability that tag j emits symbol w and is followed by tag k.  A model
+estimates arcs from counts of arcs, c(w,j,k); sums over an index are written by leaving it out, as
+in c(j,k) = Σ_w c(w,j,k).  Both models have transitions P(k|j) = c(j,k) / c(j).
 
-Only words are smoothed, by λ.  What the tables say of a word tagged STOP, or a boundary tagged
-otherwise, is never looked at.
+Only words are smoothed, by λ.  The entries for a word tagged STOP, or a boundary tagged otherwise,
+are never used.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def first_arcs(model: ChunkModel, symbols: int, smoothing: float) -> Floats:
 
 
 def arcs(model: ChunkModel, counts: Floats, smoothing: float) -> Floats:
-    """The arcs that a model estimates from counts, in which every tag must be there."""
+    """The arcs that a model estimates from counts, in which every tag must occur."""
     of_pairs = counts.sum(axis=0)
     transitions: Floats = of_pairs / of_pairs.sum(axis=1, keepdims=True)
     if model == "hmm":

@@ -9,6 +9,7 @@ import numpy as np
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.numerics.kernels import Longs
+from dbpcfg.systems.checks import check_sentences
 from dbpcfg.systems.upparse.tags import BOUNDARIES, EOS, SEGMENT_END
 
 STOPS = frozenset((".", "?", "!", ";", ",", "--", "。", "，", "、"))
@@ -16,9 +17,16 @@ STOPS = frozenset((".", "?", "!", ";", ",", "--", "。", "，", "、"))
 
 
 def segments(sentence: Iterable[str], stops: frozenset[str] = STOPS) -> list[list[str]]:
-    """Cut a sentence at its stopping punctuation, which goes.
+    """Cut a sentence at its stopping punctuation, which is left out.
 
     Where there is nothing to cut, at the start or after another stop, a stop is kept as a word.
+
+    Parameters
+    ----------
+    sentence
+        Its words.
+    stops
+        The stopping punctuation.
     """
     found: list[list[str]] = [[]]
     for word in sentence:
@@ -41,18 +49,28 @@ class Text:
     vocabulary: dict[str, int]
 
 
-def read(sentences: Sequence[Sequence[str]], stops: frozenset[str] = STOPS) -> Text:
-    """Cut sentences into segments and number their words."""
+def segment_text(sentences: Sequence[Sequence[str]], stops: frozenset[str] = STOPS) -> Text:
+    """Cut sentences into segments and number their words.
+
+    Parameters
+    ----------
+    sentences
+        The words of each sentence.
+    stops
+        The stopping punctuation.
+
+    Raises
+    ------
+    DbpcfgError
+        If there are no sentences, or one is empty or a text instead of a list of words.
+    """
     if not sentences:
         raise DbpcfgError("there are no sentences to learn from; give one at least")
+    check_sentences(sentences)
     kept: list[list[str]] = []
     symbols = [EOS]
     vocabulary: dict[str, int] = {}
-    for n, sentence in enumerate(sentences, start=1):
-        if isinstance(sentence, str):
-            raise DbpcfgError(f"sentence {n} is one text; give its words, as with text.split()")
-        if not sentence:
-            raise DbpcfgError(f"sentence {n} has no words; leave empty sentences out")
+    for sentence in sentences:
         cut = segments(sentence, stops)
         for segment in cut:
             for word in segment:

@@ -1,4 +1,4 @@
-"""UPPARSE as a system that learns from sentences and gives them trees."""
+"""UPPARSE as one of the systems."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Self, get_args
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.runtime.progress import Progress
+from dbpcfg.systems.checks import require_fit
 from dbpcfg.systems.upparse.cascade import Cascade, find_chunks
 from dbpcfg.systems.upparse.models import ChunkModel
-from dbpcfg.systems.upparse.segments import STOPS, Text, read
+from dbpcfg.systems.upparse.segments import STOPS, Text, segment_text
 from dbpcfg.systems.upparse.training import Trainer
 from dbpcfg.systems.upparse.trees import build_trees
 from dbpcfg.trees.tree import Tree
@@ -20,9 +21,24 @@ from dbpcfg.trees.tree import Tree
 class Upparse:
     """Cascaded chunkers (Ponvert, Baldridge and Erk 2011), with the PRLG or the HMM.
 
-    ``smoothing`` is λ, ``tolerance`` the relative fall of perplexity at which EM stops, and
-    ``stops`` is the stopping punctuation, which is missing from the trees (except where it is kept
-    as a word, see `segments.segments`). Words are taken as they are: lower-case them first.
+    Words are taken as they are: lower-case them first.
+
+    Parameters
+    ----------
+    model
+        ``"prlg"``, a probabilistic right-linear grammar, or ``"hmm"``, a hidden Markov model.
+    smoothing
+        λ, which is added to the counts of words.
+    tolerance
+        The relative fall of perplexity at which EM stops.
+    stops
+        Stopping punctuation. It is missing from the trees, except where it is kept as a word (see
+        `segments.segments`).
+
+    Raises
+    ------
+    DbpcfgError
+        If there is no such model, or a number is not above 0.
     """
 
     stochastic = False
@@ -44,37 +60,45 @@ class Upparse:
         self.name = f"upparse-{model}"
         self.stops = frozenset(stops)
         self._trainer = Trainer(model, smoothing, tolerance)
-        self._learnt: tuple[Text, Cascade] | None = None
+        self._fitted: tuple[Text, Cascade] | None = None
 
     def fit(self, sentences: Sequence[Sequence[str]], progress: Progress | None = None) -> Self:
-        """Learn from sentences, punctuation included; progress is told the iterations of EM."""
-        text = read(sentences, self.stops)
+        """Learn from sentences.
+
+        Parameters
+        ----------
+        sentences
+            The words of each sentence, punctuation included.
+        progress
+            Updated with the number of iterations of EM, over all levels.
+
+        Raises
+        ------
+        DbpcfgError
+            If there are no sentences, or one is empty or a text instead of a list of words.
+        """
+        text = segment_text(sentences, self.stops)
         iterations = count(1)
 
-        def tell() -> None:
+        def report() -> None:
             if progress is not None:
                 progress.update(next(iterations))
 
         found = find_chunks(
             text.symbols,
             len(text.vocabulary),
-            lambda symbols, number: self._trainer.train(symbols, number, tell),
+            lambda symbols, number: self._trainer.train(symbols, number, report),
             separator=text.vocabulary.get(";", -1),
         )
-        self._learnt = text, found
+        self._fitted = text, found
         return self
 
     @property
     def cascade(self) -> Cascade:
-        """The chunks, the number of levels, and why there were no more."""
-        return self._after_fit()[1]
+        """The chunks of all levels, the number of levels, and why there were no more."""
+        return require_fit(self.name, self._fitted)[1]
 
     def trees(self) -> list[Tree]:
-        """A tree for every sentence that was learnt from, in order."""
-        text, found = self._after_fit()
+        """A tree for every sentence, in order."""
+        text, found = require_fit(self.name, self._fitted)
         return build_trees(text.sentences, text.symbols, found.brackets)
-
-    def _after_fit(self) -> tuple[Text, Cascade]:
-        if self._learnt is None:
-            raise DbpcfgError(f"{self.name} has not seen any sentences; call fit first")
-        return self._learnt

@@ -15,20 +15,33 @@ from dbpcfg.systems.upparse.models import ChunkModel, arcs, first_arcs
 
 @dataclass(frozen=True)
 class Trainer:
-    """A model, how much its words are smoothed, and the relative fall of perplexity to stop at."""
+    """A model and how it is trained."""
 
     model: ChunkModel
     smoothing: float
+    """λ, which is added to the counts of words."""
     tolerance: float
+    """The relative fall of perplexity at which EM stops."""
 
     def train(
-        self, symbols: Longs, number: int, tell: Callable[[], None] = lambda: None
+        self, symbols: Longs, number: int, report: Callable[[], None] = lambda: None
     ) -> Floats | None:
-        """The arcs learnt from a sequence over a ``number`` of symbols; `None` if there are none.
+        """Learn arcs from a sequence.
 
-        There are none if a tag has no place in the sequence: there are no transitions from it to
-        estimate then.  That is so if all segments are single words, which can only be O.  ``tell``
-        is called after every iteration, of which there are two at least.
+        Parameters
+        ----------
+        symbols
+            The sequence.
+        number
+            The number of different symbols.
+        report
+            Called after every iteration, of which there are at least two.
+
+        Returns
+        -------
+        Floats or None
+            The arcs. None if a tag is impossible everywhere, so that there are no transitions from
+            it to estimate: that is so if all segments are single words, which can only be O.
         """
         learnt = first_arcs(self.model, number, self.smoothing)
         counts = np.empty_like(learnt)
@@ -38,7 +51,7 @@ class Trainer:
             if not counts.sum(axis=(0, 2)).all():
                 return None
             learnt = arcs(self.model, counts, self.smoothing)
-            tell()
+            report()
             perplexity = math.exp(-log_likelihood / len(symbols))
             if (before - perplexity) / perplexity <= self.tolerance:
                 return learnt

@@ -1,4 +1,4 @@
-// The tree browser: a filtered list of sentences of which only the part in sight exists, and the trees of one.
+// The sentences: a filtered list, of which only the visible lines exist, and the trees of the selected one.
 
 const LINE = 44;
 
@@ -16,7 +16,7 @@ class Browser {
     this.view = el("div", { id: "tree-view" });
     this.inputs = this.controls();
     byId("trees").append(
-      el("p", {}, sentences.gold ? "Gold and induced trees side by side. Each bracket shows how many of the retained samples have it, as a number and as a shade." : "Each bracket shows how many of the retained samples have it, as a number and as a shade.", " Step with ", el("kbd", {}, "j"), " and ", el("kbd", {}, "k"), " or the arrow keys; ", el("kbd", {}, "/"), " searches."),
+      el("p", {}, sentences.gold ? "Gold and induced trees side by side. Each bracket shows the share of retained samples that have it, as a number and as a shade." : "Each bracket shows the share of retained samples that have it, as a number and as a shade.", " Step with ", el("kbd", {}, "j"), " and ", el("kbd", {}, "k"), " or the arrow keys; ", el("kbd", {}, "/"), " searches."),
       this.inputs.node,
       el("div", { class: "browser" }, this.list, el("div", {},
         el("div", { class: "stepper" }, this.where,
@@ -87,7 +87,7 @@ class Browser {
     this.show();
   }
 
-  // Only the lines in sight, and a few around them.
+  // Only the visible lines, and a few around them.
   paint() {
     const first = Math.max(0, Math.floor(this.list.scrollTop / LINE) - 4);
     const last = Math.min(this.order.length, first + Math.ceil((this.list.clientHeight || 540) / LINE) + 8);
@@ -95,7 +95,7 @@ class Browser {
     for (let n = first; n < last; n++) lines.push(this.line(n));
     this.filler.replaceChildren(...lines);
     if (this.order.length) this.list.setAttribute("aria-activedescendant", `line-${this.at}`);
-    else { this.list.removeAttribute("aria-activedescendant"); this.filler.append(el("p", { class: "empty" }, "No sentence is like this.")); }
+    else { this.list.removeAttribute("aria-activedescendant"); this.filler.append(el("p", { class: "empty" }, "No sentence matches.")); }
   }
 
   line(n) {
@@ -136,7 +136,7 @@ class Browser {
     event.preventDefault();
     event.stopPropagation();
     this.step(moves[event.key]);
-    this.tell();
+    this.announce();
   }
 
   // j, k, and the arrow keys to the sides, wherever nothing is being typed or scrolled.
@@ -149,12 +149,12 @@ class Browser {
       this.inputs.word.focus();
     } else if (event.key === "j" || event.key === "k") {
       this.step(event.key === "j" ? 1 : -1);
-      this.tell();
+      this.announce();
     } else if ((event.key === "ArrowRight" || event.key === "ArrowLeft") && !event.target.closest("#memory")) {
       this.step(event.key === "ArrowRight" ? 1 : -1);
-      this.tell();
+      this.announce();
     }
   }
 
-  tell() { say(`${this.where.textContent}: ${this.order.length ? this.sentences.text(this.order[this.at]).join(" ") : ""}`); }
+  announce() { announce(`${this.where.textContent}: ${this.order.length ? this.sentences.text(this.order[this.at]).join(" ") : ""}`); }
 }

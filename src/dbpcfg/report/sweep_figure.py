@@ -1,4 +1,4 @@
-"""Runs of a sweep as one plot."""
+"""A plot of several runs."""
 
 from __future__ import annotations
 
@@ -15,21 +15,26 @@ from dbpcfg.report.plotting import (
     save,
     style,
 )
-from dbpcfg.report.sweep import Row, depth_name, in_order
+from dbpcfg.report.sweep import RunSummary, depth_name, sort_key
 
 
-def write_sweep(rows: Sequence[Row], path: Path) -> None:
-    """F1 against K, a line for each D, with the range over chains.
+def write_sweep(rows: Sequence[RunSummary], path: Path) -> None:
+    """Plot F1 against K, a line for each D, with the range over chains.
 
-    Without gold trees it is the log-likelihood.
+    Parameters
+    ----------
+    rows
+        The runs. Without F1, their log-likelihoods are plotted.
+    path
+        The file; its extension is the format.
     """
     scored = any(row.f1 is not None for row in rows)
     with writing(path), style():
         figure, axes = new_figure(4.8, 3.4)
         for number, depth in enumerate(
-            dict.fromkeys(row.depth for row in sorted(rows, key=in_order))
+            dict.fromkeys(row.depth for row in sorted(rows, key=sort_key))
         ):
-            here = [row for row in sorted(rows, key=in_order) if row.depth == depth]
+            here = [row for row in sorted(rows, key=sort_key) if row.depth == depth]
             if scored:
                 here = [row for row in here if row.f1 is not None]
             x = [row.categories for row in here]

@@ -1,18 +1,18 @@
-// Other systems on the same text: what they reached, how it varies, whether the best differs from the others.
+// Other systems on the same text: their scores, how these vary, and tests of the best against the others.
 
-function showOthers({ others }) {
+function showOtherSystems({ others }) {
   if (!others) return;
   const section = el("section", { id: "others", "aria-labelledby": "others-title" }, el("h2", { id: "others-title" }, "Other systems"));
   byId("scores").after(section);
   document.querySelector("nav a[href='#scores']").parentNode.after(el("li", {}, el("a", { href: "#others" }, "Other systems")));
   const varies = (key) => key !== "seconds" && others.systems.some((one) => one[key].sd !== null);
-  // Means stand below each other, and below their heading, whether or not a spread follows.
+  // Means are aligned with each other and with their heading, with or without a spread.
   const followed = (key, spread) => varies(key) ? [" ", el("span", { class: "spread" }, spread)] : null;
   const measured = (name, key, show) => ({ name: [name, followed(key, "")], number: true,
     show: (one) => [show(one[key].mean), followed(key, one[key].sd === null ? "" : `± ${show(one[key].sd)}`)] });
   const chart = figure("F1 of every system", "systems", () => drawSystems(others),
-    ["A mark is the mean over runs, a bar goes from the least to the greatest run; the filled diamond is the best by mean F1.",
-      others.own ? " The dotted upright line is the selected chain of this run, on the same trees by the same convention." : ""].join(""));
+    ["A mark is the mean over runs, a bar the range over runs; the filled diamond is the best by mean F1.",
+      others.own ? " The dotted vertical line is the selected chain of this run, on the same trees by the same convention." : ""].join(""));
   section.append(
     sameText(others),
     table(`In percent${varies("f1") ? ", mean ± standard deviation over runs" : ""}; ${others.category}: recall of gold ${others.category}s of two words or more`, [
@@ -25,22 +25,22 @@ function showOthers({ others }) {
       { name: "failed", number: true, show: (one) => whole(one.failures.length) },
     ], others.systems, (one) => isBest(others, one) ? "chosen" : null),
     el("p", { class: "small" }, `Of ${whole(others.corpus.sentences)} sentences, ${whole(others.corpus.words)} words without punctuation. `
-      + "Seconds are by the clock, the mean over runs; MB is the most memory that any run held. Signature: ", el("code", {}, others.signature)),
+      + "Seconds are wall-clock time, the mean over runs; MB is the peak memory of the run that used most. Signature: ", el("code", {}, others.signature)),
     ...failures(others.systems), chart, ...tests(others.tests),
-    el("h3", {}, "What they are"), pairs(others.systems.map((one) => [one.name, one.about])));
+    el("h3", {}, "About the systems"), pairs(others.systems.map((one) => [one.name, one.about])));
   addEventListener("resize", () => chart.redraw());
 }
 
 const isBest = (others, one) => one === others.systems[0] && one.f1.mean !== null;
 
 function sameText({ same, differences, same_case }) {
-  const said = same === false
+  const text = same === false
     ? [el("p", {}, el("strong", {}, "This comparison is not of the text that the run learned from: ", differences.join("; "), ".")),
       el("p", { class: "small" }, "Scores here and those of the run are not comparable.")]
-    : [el("p", {}, same ? "All systems had the sentences of this run, and are scored against the same gold trees."
-      : "The comparison has as many sentences and words as the run. Whether they are the same ones, only gold trees can tell: --gold TREEBANK.")];
-  if (!same_case) said.push(el("p", { class: "small" }, "Either the systems or the run learned from words in lower case, and the other from words as written."));
-  return el("div", { class: same === false ? "verdict wary" : "verdict" }, said);
+    : [el("p", {}, same ? "All systems got the sentences of this run, and are scored against the same gold trees."
+      : "The comparison has as many sentences and words as the run. Whether they are the same is only known with gold trees: --gold TREEBANK.")];
+  if (!same_case) text.push(el("p", { class: "small" }, "Of the systems and the run, one learned from words in lower case, the other from words as written."));
+  return el("div", { class: same === false ? "verdict wary" : "verdict" }, text);
 }
 
 function failures(systems) {
@@ -57,7 +57,7 @@ function tests(rows) {
     { name: "its F1", number: true, show: (row) => percent(row.against_f1) },
     { name: "difference", number: true, show: (row) => percent(row.difference) },
     { name: "p", number: true, show: (row) => fixed(row.p, 4) },
-  ], rows), el("p", { class: "small" }, "Of several runs the one of median F1 is compared (of two the lower): p is about these runs, the spread about others. No correction is made for the number of tests.")];
+  ], rows), el("p", { class: "small" }, "Of several runs the one of median F1 is tested (of two the lower): p is about these runs, the spread about all. There is no correction for the number of tests.")];
 }
 
 function drawSystems({ systems, own }) {

@@ -1,4 +1,4 @@
-// Sentences and trees from their packed numbers (see `sentences.py` for how they are laid out).
+// Sentences and trees from packed numbers: `packing.py` packs them, `sentences.py` describes the layout.
 
 function unpack({ type, data }) {
   const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
@@ -50,12 +50,12 @@ class Sentences {
     return Array.from(this.tokens.subarray(this.starts[s], this.starts[s + 1]), (w) => this.words[w]);
   }
 
-  // Which tokens are words, by number: before[i] words stand before token i.
+  // before[i] is the number of words before token i, without punctuation.
   before(s) {
     return sums(Array.from(this.punctuation.subarray(this.starts[s], this.starts[s + 1]), (mark) => 1 - mark));
   }
 
-  // The mean posterior of a sentence's brackets, that of the whole sentence apart: nothing to doubt there.
+  // The mean posterior of a sentence's brackets, without that of the whole sentence, which is always 100.
   certainty(s) {
     const first = this.starts[s] - s, last = this.starts[s + 1] - s - 1;
     let sum = 0;

@@ -3,7 +3,7 @@
 const INLINED = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "fill-opacity",
   "opacity", "font-family", "font-size", "font-weight", "text-anchor"];
 
-// `draw()` gives the drawing; `redraw()` of the result puts a new one in its place.
+// `draw()` returns the drawing; `redraw()` of the result replaces it by a new one.
 function figure(title, name, draw, caption, wide = false) {
   const canvas = el("div", { class: wide ? "canvas wide" : "canvas", tabindex: wide ? 0 : null,
     role: wide ? "region" : null, "aria-label": wide ? title : null });
@@ -14,7 +14,7 @@ function figure(title, name, draw, caption, wide = false) {
     caption ? el("figcaption", {}, caption) : null);
   node.redraw = () => {
     const drawn = draw();
-    // What is wide shrinks a little to fit, as far as it stays readable; then it scrolls.
+    // A wide drawing shrinks to fit as long as it is readable; then it scrolls.
     if (wide) drawn.style.minWidth = `${(innerWidth < 580 ? 0.9 : 0.7) * Number(drawn.getAttribute("width"))}px`;
     canvas.replaceChildren(drawn);
   };
@@ -26,7 +26,7 @@ const drawing = (width, height, label, ...children) => svg("svg", {
   viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label, xmlns: SVG,
 }, ...children);
 
-// A drawing on its own has no style sheet: what it looks like in light colours goes with each element.
+// A saved drawing has no style sheet: each element gets its own style, in light colours.
 function standalone(drawn) {
   const copy = drawn.cloneNode(true);
   const root = document.documentElement;
@@ -48,5 +48,5 @@ function saveSvg(drawn, name) {
   link.click();
   link.remove();
   setTimeout(() => URL.revokeObjectURL(url), 1000);
-  say(`Saved ${name}.svg`);
+  announce(`Saved ${name}.svg`);
 }

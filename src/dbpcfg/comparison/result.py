@@ -1,0 +1,121 @@
+"""The result of a comparison: what each system reached, tests against the best, and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dbpcfg.comparison.summary import MEASURES, SystemSummary
+from dbpcfg.evaluation.significance import PairedTest
+from dbpcfg.evaluation.tables import comparison_table
+from dbpcfg.files.table import Cell, Column, Table, render
+from dbpcfg.version import __version__
+
+MEGABYTE = 1_000_000
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison:
+    """Several systems on one corpus; ``print`` shows its tables."""
+
+    corpus: Mapping[str, Any]
+    """Digest, size and preparation of the corpus."""
+    signature: str
+    """The convention of the scores."""
+    category: str
+    """The gold category of ``phrase_recall``."""
+    summaries: Sequence[SystemSummary]
+    """One for each system, in the order in which they were named."""
+    tests: Mapping[tuple[str, str], PairedTest]
+    """The best system against every other."""
+
+    def tables(self) -> list[Table]:
+        """Scores, time and memory of all systems; spread over runs; tests against the best."""
+        tables = [self._systems()]
+        if any(len(system.runs) > 1 for system in self.summaries):
+            tables.append(self._spread())
+        if self.tests:
+            tables.append(self._differences())
+        return tables
+
+    def __str__(self) -> str:
+        return render(self.tables())
+
+    def __repr__(self) -> str:
+        names = ", ".join(system.name for system in self.summaries)
+        return f"<Comparison of {names} on {self.corpus['sentences']:,} sentences>"
+
+    def _systems(self) -> Table:
+        """One row for each system: means over its runs, and failures."""
+        columns = [
+            Column("System"),
+            Column("Runs", "count"),
+            Column("P", "percent", "precision"),
+            Column("R", "percent", "recall"),
+            Column("F1", "percent", "f1"),
+            Column(self.category, "percent", "phrase_recall"),
+            Column("Seconds", "number", decimals=2),
+            Column("MB", "count", "megabytes"),
+        ]
+        failed = any(system.failures for system in self.summaries)
+        if failed:
+            columns.append(Column("Remark"))
+        rows = []
+        for system in self.summaries:
+            means = [system.spread(measure).mean for measure in MEASURES]
+            peak = None if system.peak_bytes is None else system.peak_bytes / MEGABYTE
+            remark: list[Cell] = [system.remark or ""] if failed else []
+            rows.append([system.name, len(system.runs), *means, peak, *remark])
+        notes = [
+            f"{self.corpus['sentences']:,} sentences, "
+            f"{self.corpus['words']:,} words without punctuation",
+            f"{self.category}: recall of gold {self.category}s of two words or more",
+            "P, R, F1, recall and seconds are means over runs; MB is the greatest of them",
+            *(_settings(it) for it in self.summaries if it.spec.learns and it.settings),
+            *(
+                f"{system.name} ran under dbpcfg {version}, not {__version__}"
+                for system in self.summaries
+                for version in dict.fromkeys(run.version for run in system.runs)
+                if version != __version__
+            ),
+            self.signature,
+        ]
+        return Table("Systems", columns, rows, notes)
+
+    def _spread(self) -> Table:
+        """How the measures of systems with several runs vary."""
+        columns = [
+            Column("System"),
+            Column("Runs", "count"),
+            Column("Measure"),
+            *(Column(name, "number") for name in ("mean", "sd", "min", "max")),
+        ]
+        rows = [
+            _spread_row(system, measure, self.category)
+            for system in self.summaries
+            if len(system.runs) > 1
+            for measure in MEASURES
+        ]
+        note = "sd: standard deviation over runs with different seeds, n − 1; scores in percent"
+        return Table("Spread over runs", columns, rows, [note, self.signature])
+
+    def _differences(self) -> Table:
+        """Paired permutation tests of the best system against the others."""
+        table = comparison_table(self.tests)
+        notes = [*table.notes, "the best by mean F1 against each other system"]
+        if any(system.spec.stochastic and system.runs for system in self.summaries):
+            notes.append("of several runs the one of median F1 is compared (of two the lower)")
+        return Table(table.title, table.columns, table.rows, notes)
+
+
+def _settings(system: SystemSummary) -> str:
+    settings = ", ".join(f"{name} = {value}" for name, value in system.settings.items())
+    return f"{system.name}: {settings}"
+
+
+def _spread_row(system: SystemSummary, measure: str, category: str) -> list[Cell]:
+    names = {"f1": "F1", "phrase_recall": f"{category} recall"}
+    scale = 1 if measure == "seconds" else 100
+    figures = [scale * figure for figure in system.spread(measure)]
+    return [system.name, len(system.runs), names.get(measure, measure), *figures]
