@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from dbpcfg.cli.options import TableFormat
-from dbpcfg.cli.output import RunArgument, write
+from dbpcfg.cli.options import RunArgument, TableFormat
+from dbpcfg.cli.output import print_tables
 from dbpcfg.errors import DbpcfgError
 
 
@@ -29,7 +29,6 @@ def bound(
     """
     numbers = _depths(depths)
 
-    from dbpcfg.files.table import render
     from dbpcfg.grammar.bounded import bounded_table, containment_table, mass_table
     from dbpcfg.model.model import load
 
@@ -40,7 +39,7 @@ def bound(
         tables = [containment_table(grammar, depth) for depth in numbers]
     else:
         tables = [bounded_table(grammar, depth, top or None) for depth in numbers]
-    write("-", render(tables, format) + "\n")
+    print_tables(tables, format)
 
 
 def _depths(text: str) -> list[int]:

@@ -6,26 +6,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dbpcfg.cli.inputs import read_corpus
 from dbpcfg.cli.options import (
     ExcludeSpeakers,
     InputFormat,
+    Lowercase,
     MaxLength,
     Punctuation,
     Quiet,
     Seed,
     Speakers,
     TableFormat,
-    depth_of,
-    read_corpus,
+    Text,
+    depth_bound,
 )
+from dbpcfg.cli.output import open_output, print_tables
 from dbpcfg.errors import DbpcfgError
 
 if TYPE_CHECKING:
     from dbpcfg.systems.registry import SystemSpec
-
-EXIT_INTERRUPTED = 130
-
-Lowercase = Annotated[bool, typer.Option(help="Systems that learn do so from words in lower case.")]
 
 
 def baseline(
@@ -36,7 +35,7 @@ def baseline(
             help="right, left, balanced, random; ccl; upparse-prlg (or upparse), upparse-hmm.",
         ),
     ],
-    text: Annotated[list[str], typer.Argument(metavar="TEXT...", help="Files, directories or -.")],
+    text: Text,
     keep_punctuation: Annotated[
         bool,
         typer.Option(
@@ -92,8 +91,8 @@ def baseline(
     with Progress(kind.name, quiet=quiet) as progress:
         made = kind.make(seed, **settings)
         trees = made.fit(seen_by(kind, prepared, keep_punctuation), progress).trees()
-    for tree in as_written(trees, prepared):
-        typer.echo(str(tree))
+    with open_output("-") as out:
+        out.writelines(f"{tree}\n" for tree in as_written(trees, prepared))
 
 
 def _baseline_kind(name: str) -> SystemSpec:
@@ -107,7 +106,7 @@ def _baseline_kind(name: str) -> SystemSpec:
 def compare(
     treebank: Annotated[
         list[str],
-        typer.Argument(metavar="TREEBANK...", help="Gold trees: files, directories or -."),
+        typer.Argument(metavar="TREEBANK", help="Gold trees: files, directories or -."),
     ],
     systems: Annotated[
         str | None,
@@ -153,12 +152,11 @@ def compare(
     from dbpcfg.comparison.compare import compare as run_all
     from dbpcfg.comparison.tables import comparison_tables
     from dbpcfg.comparison.task import Task
-    from dbpcfg.files.table import render
     from dbpcfg.systems.registry import SYSTEMS, find
 
     names = [kind.name for kind in SYSTEMS] if systems is None else systems.split(",")
     chosen = [find(name) for name in names if name.strip()]
-    bound = depth_of(depth)
+    bound = depth_bound(depth)
     corpus = read_corpus(treebank, input_format, quiet=quiet)
     task = Task.of(corpus, lowercase=lowercase, max_length=max_length, punctuation=punctuation)
     if not quiet:
@@ -186,5 +184,5 @@ def compare(
     except KeyboardInterrupt:
         kept = f"finished runs are in {out}; the same command goes on" if out else "nothing is kept"
         typer.echo(f"\nstopped; {kept}", err=True)
-        raise typer.Exit(EXIT_INTERRUPTED) from None
-    typer.echo(render(comparison_tables(compared), format))
+        raise
+    print_tables(comparison_tables(compared), format)

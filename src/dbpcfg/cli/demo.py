@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from dbpcfg.cli import (
-    terminal,
-)
+from dbpcfg.cli import terminal
 from dbpcfg.cli.options import Quiet, Seed
 
 
@@ -23,5 +21,5 @@ def demo(seed: Seed = 0, quiet: Quiet = False) -> None:
         typer.echo,
         quiet=quiet,
         width=terminal.width(),
-        ascii=not terminal.takes(BOX_CHARACTERS),
+        ascii=not terminal.can_show(BOX_CHARACTERS),
     )

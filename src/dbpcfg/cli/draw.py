@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from dbpcfg.cli.options import Quiet, read_corpus
+from dbpcfg.cli import terminal
+from dbpcfg.cli.inputs import read_corpus
+from dbpcfg.cli.options import Overwrite, Quiet
+from dbpcfg.cli.output import check_overwrite, write
 from dbpcfg.errors import DbpcfgError
 
 if TYPE_CHECKING:
     from dbpcfg.trees.tree import Tree
-from dbpcfg.cli.output import Overwrite, refuse_to_overwrite, write
 
 
 def draw(
@@ -55,7 +57,7 @@ def draw(
     if format == "svg":
         _draw_svg(chosen, first, out, overwrite)
         return
-    refuse_to_overwrite([out], overwrite)
+    check_overwrite([out], overwrite)
     write(out, _drawn(chosen, format, document, to_terminal=out == "-"))
 
 
@@ -85,12 +87,12 @@ def _draw_svg(trees: list[Tree], first: int, out: str, overwrite: bool) -> None:
                 f"{len(trees):,} pictures do not fit into one file: give a directory by --out, or "
                 "-n 1 for one picture"
             )
-        refuse_to_overwrite([out], overwrite)
+        check_overwrite([out], overwrite)
         write(out, tree_svg(trees[0]) + "\n")
         return
     digits = len(str(first + len(trees) - 1))
     files = [str(Path(out) / f"{first + n:0{digits}}.svg") for n in range(len(trees))]
-    refuse_to_overwrite(files, overwrite)
+    check_overwrite(files, overwrite)
     with writing(out):
         Path(out).mkdir(parents=True, exist_ok=True)
     for file, tree in zip(files, trees, strict=True):
@@ -98,8 +100,6 @@ def _draw_svg(trees: list[Tree], first: int, out: str, overwrite: bool) -> None:
 
 
 def _drawn(trees: list[Tree], format: str, document: bool, to_terminal: bool) -> str:
-    import shutil
-
     from dbpcfg.trees.evalb import evalb_line
     from dbpcfg.trees.latex import forest, latex_document, qtree
     from dbpcfg.trees.terminal import beside
@@ -110,7 +110,7 @@ def _drawn(trees: list[Tree], format: str, document: bool, to_terminal: bool) ->
     if format == "terminal":
         plain = to_terminal and "utf" not in (sys.stdout.encoding or "").lower()
         pictures = [draw_in_terminal(tree, ascii=plain) for tree in trees]
-        return beside(pictures, shutil.get_terminal_size().columns) + "\n"
+        return beside(pictures, terminal.width()) + "\n"
     pictures = [forest(tree) if format == "forest" else qtree(tree) for tree in trees]
     if document:
         return latex_document(pictures, "forest" if format == "forest" else "qtree")

@@ -1,4 +1,4 @@
-"""The command that scores trees: ``evaluate``."""
+"""``dbpcfg evaluate``: trees scored against a treebank."""
 
 from __future__ import annotations
 
@@ -7,15 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from dbpcfg.cli.options import (
-    InputFormat,
-    MaxLength,
-    Punctuation,
-    Quiet,
-    Seed,
-    TableFormat,
-    read_corpus,
-)
+from dbpcfg.cli.inputs import read_corpus
+from dbpcfg.cli.options import InputFormat, MaxLength, Punctuation, Quiet, Seed, TableFormat
+from dbpcfg.cli.output import print_tables
 from dbpcfg.errors import DbpcfgError
 
 if TYPE_CHECKING:
@@ -32,7 +26,7 @@ def evaluate(
         str, typer.Argument(metavar="GOLD", help="Treebank: file, directory, pattern.")
     ],
     predicted: Annotated[
-        str | None, typer.Argument(metavar="[PRED]", help="Trees to score, in the order of GOLD.")
+        str | None, typer.Argument(metavar="PRED", help="Trees to score, in the order of GOLD.")
     ] = None,
     against: Annotated[
         str | None, typer.Option(help="Other trees: score them too, and test the difference.")
@@ -83,7 +77,6 @@ def evaluate(
     from dbpcfg.evaluation.evaluate import Evaluation
     from dbpcfg.evaluation.evaluate import evaluate as score
     from dbpcfg.evaluation.tables import comparison_table, evaluation_tables, intervals_table
-    from dbpcfg.files.table import render
     from dbpcfg.runtime.progress import Progress
 
     if predicted is None and baseline is None:
@@ -136,7 +129,7 @@ def evaluate(
                 {(first, name): one.compare(other, permutations, seed) for name, other in others}
             )
         )
-    typer.echo(render(tables, format))
+    print_tables(tables, format)
 
 
 def _baseline_tree(

@@ -1,4 +1,4 @@
-"""Commands that hand grammars and trees to others: ``export``, ``draw`` and ``bound``."""
+"""``dbpcfg export``: a grammar for other programs."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from dbpcfg.cli.options import Quiet
-from dbpcfg.cli.output import Overwrite, RunArgument, refuse_to_overwrite, write
+from dbpcfg.cli.options import Overwrite, Quiet, RunArgument
+from dbpcfg.cli.output import check_overwrite, write
 
 
 def export(
@@ -45,7 +45,7 @@ def export(
 
     Probabilities have all their digits. What is written can be read again, here as well.
     """
-    refuse_to_overwrite([target], overwrite)
+    check_overwrite([target], overwrite)
 
     from dbpcfg.grammar.bounded import bounded_pcfg
     from dbpcfg.grammar.exchange.formats import format_of, to_text

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from dbpcfg.cli import terminal
-from dbpcfg.cli.model_options import (
-    Depth,
-    RunPath,
-    open_model,
-)
-from dbpcfg.cli.options import Quiet, Seed
-
-if TYPE_CHECKING:
-    pass
+from dbpcfg.cli.inputs import open_model
+from dbpcfg.cli.options import Depth, Quiet, RunArgument, Seed
+from dbpcfg.cli.output import standard_output
 
 
 def generate(
-    run: RunPath,
+    run: RunArgument,
     number: Annotated[int, typer.Option("-n", "--number", help="How many.", min=1)] = 10,
     trees: Annotated[bool, typer.Option("--trees", help="With their trees, in brackets.")] = False,
     max_length: Annotated[
@@ -45,9 +37,9 @@ def generate(
 
     model = open_model(run, depth)
     made = make(model, number, seed, max_length=max_length, unknown=with_unknown)
-    terminal.write_utf8()
-    with Progress("sentences", number, quiet or sys.stdout.isatty()) as progress:
+    out = standard_output()
+    with Progress("sentences", number, quiet or out.isatty()) as progress:
         for done, tree in enumerate(made, start=1):
-            sys.stdout.write((str(tree) if trees else " ".join(tree.words())) + "\n")
+            out.write((str(tree) if trees else " ".join(tree.words())) + "\n")
             progress.update(done)
-        sys.stdout.flush()
+        out.flush()

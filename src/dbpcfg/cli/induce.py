@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import signal
-import sys
-from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from dbpcfg.cli.inputs import read_corpus
+from dbpcfg.cli.interruption import StopRequest, resume_hint, stop_on_signal
 from dbpcfg.cli.options import (
     ExcludeSpeakers,
     InputFormat,
+    Lowercase,
     MaxLength,
     Numbers,
     Punctuation,
@@ -22,13 +20,16 @@ from dbpcfg.cli.options import (
     Seed,
     Speakers,
     TableFormat,
-    depth_of,
-    read_corpus,
+    Text,
+    Threads,
+    depth_bound,
 )
+from dbpcfg.cli.output import print_tables
 
 if TYPE_CHECKING:
+    from dbpcfg.cli.chain_progress import Mode
+    from dbpcfg.files.table import Format
     from dbpcfg.induction.run import Run
-from dbpcfg.cli.options import Threads
 
 Workers = Annotated[
     Literal["threads", "processes"],
@@ -42,9 +43,7 @@ Json = Annotated[bool, typer.Option("--json", help="Progress and results as JSON
 
 
 def induce(
-    text: Annotated[
-        list[str], typer.Argument(metavar="TEXT...", help="Files, directories, patterns or -.")
-    ],
+    text: Text,
     out: Annotated[str, typer.Option("--out", help="Directory for the run.")],
     categories: Annotated[int, typer.Option("-K", "--categories", help="Categories.", min=1)] = 15,
     depth: Annotated[
@@ -100,7 +99,7 @@ def induce(
         Literal["double", "single"],
         typer.Option(help="Of the chart: single is faster for K of 30 and more."),
     ] = "double",
-    lowercase: Annotated[bool, typer.Option(help="Learn from words in lower case.")] = True,
+    lowercase: Lowercase = True,
     max_length: MaxLength = None,
     numbers: Numbers = False,
     rare: Rare = 0,
@@ -141,11 +140,12 @@ def induce(
         typer.echo(prepared.summary(), err=True)
     schedule = Schedule(iterations=iterations)
     tokens = sum(len(forms) for forms in prepared.forms)
-    with _until_told(out) as told, ChainProgress(_kind(quiet, json), schedule, tokens) as display:
+    mode = _progress_mode(quiet, json)
+    with stop_on_signal(out) as stop, ChainProgress(mode, schedule, tokens) as progress:
         run = learn(
             prepared,
             categories,
-            depth_of(depth),
+            depth_bound(depth),
             chains=chains,
             seed=seed,
             beta=beta,
@@ -156,8 +156,8 @@ def induce(
             workers=workers,
             checkpoint=checkpoint,
             schedule=schedule,
-            report=display.show,
-            stopping=lambda: told() != 0,
+            report=progress.show,
+            stopping=stop,
             gold=None if gold is None else read_corpus([gold], quiet=quiet),
             gold_sources=[] if gold is None else [gold],
             exact=exact,
@@ -171,7 +171,7 @@ def induce(
             parser=parser,
             precision=precision,
         )
-    _conclude(run, out, told, format, quiet, json)
+    _print_result(run, out, stop, format, quiet, json)
 
 
 def resume(
@@ -188,78 +188,44 @@ def resume(
 
     from dbpcfg.cli.chain_progress import ChainProgress
     from dbpcfg.induction.configuration import load_configuration
-    from dbpcfg.induction.induce import resume as go_on
+    from dbpcfg.induction.induce import resume as resume_run
 
     configuration = load_configuration(Path(run) / "config.toml")
     tokens = int(configuration.corpus.get("tokens", 1))
-    kind = _kind(quiet, json)
-    with _until_told(run) as told, ChainProgress(kind, configuration.schedule, tokens) as display:
-        done = go_on(
+    mode, schedule = _progress_mode(quiet, json), configuration.schedule
+    with stop_on_signal(run) as stop, ChainProgress(mode, schedule, tokens) as progress:
+        done = resume_run(
             run,
             threads=threads,
             workers=workers,
             checkpoint=checkpoint,
-            report=display.show,
-            stopping=lambda: told() != 0,
+            report=progress.show,
+            stopping=stop,
         )
-    _conclude(done, run, told, format, quiet, json)
+    _print_result(done, run, stop, format, quiet, json)
 
 
-def _kind(quiet: bool, json: bool) -> Literal["auto", "quiet", "json"]:
+def _progress_mode(quiet: bool, json: bool) -> Mode:
     return "json" if json else "quiet" if quiet else "auto"
 
 
-@contextlib.contextmanager
-def _until_told(run: str) -> Iterator[Callable[[], int]]:
-    """Stop in an orderly way when told to, at once when told twice.
-
-    Gives a function that says by which signal; 0 if by none.
-    """
-    signals: list[int] = []
-
-    def handle(number: int, _: object) -> None:
-        if signals:
-            cursor = "\x1b[?25h" if os.isatty(2) else ""  # a live table hides it
-            os.write(2, f"{cursor}\nstopped; go on with: dbpcfg resume {run}\n".encode())
-            os._exit(128 + number)  # every file is whole at any moment
-        signals.append(number)
-        print(
-            "\nstopping after the current iteration; once more to stop at once",
-            file=sys.stderr,
-            flush=True,
-        )
-
-    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield lambda: signals[0] if signals else 0
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _conclude(
-    run: Run,
-    path: str,
-    told: Callable[[], int],
-    format: Literal["text", "json", "latex"],
-    quiet: bool,
-    json: bool,
+def _print_result(
+    run: Run, path: str, stop: StopRequest, format: Format, quiet: bool, json: bool
 ) -> None:
-    """Show what came of it, or how to go on."""
+    """Print the table of the chains, or how to resume a run that was stopped."""
     from json import dumps
 
-    from dbpcfg.files.table import render
     from dbpcfg.induction.chain_table import chain_table
 
     if not run.finished:
         if json:
             typer.echo(dumps({"event": "stopped", "run": path}))
-        typer.echo(f"stopped; go on with: dbpcfg resume {path}", err=True)
-        raise typer.Exit(128 + told())
+        typer.echo(resume_hint(path), err=True)
+        raise typer.Exit(stop.exit_code)
     table = chain_table(run)
     if json:
         typer.echo(dumps({"event": "finished", "run": path, **table.json()}, ensure_ascii=False))
         return
-    typer.echo(render([table], format))
+    print_tables([table], format)
     if not quiet:
         typer.echo(f"{path}: trees.txt, model.npz, chains.tsv", err=True)

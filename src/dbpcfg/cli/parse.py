@@ -1,24 +1,27 @@
-"""Commands that put a learned grammar to work: ``parse`` and ``generate``."""
+"""``dbpcfg parse``: trees of new text."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from dbpcfg.cli import terminal
-from dbpcfg.cli.model_options import (
+from dbpcfg.cli.inputs import open_model, open_text, reads_terminal
+from dbpcfg.cli.options import (
     Depth,
-    RunPath,
-    Text,
+    ExcludeSpeakers,
+    InputFormat,
+    Quiet,
+    RunArgument,
+    Seed,
+    Speakers,
+    TextOrInput,
+    Threads,
     UnknownWords,
-    at_terminal,
-    open_model,
-    open_text,
 )
-from dbpcfg.cli.options import ExcludeSpeakers, InputFormat, Quiet, Seed, Speakers, Threads
+from dbpcfg.cli.output import standard_output
 from dbpcfg.errors import DbpcfgError
 
 if TYPE_CHECKING:
@@ -29,8 +32,8 @@ COLUMNS = ("source", "line", "sentence", "rank", "log_probability", "posterior",
 
 
 def parse(
-    run: RunPath,
-    text: Text = None,
+    run: RunArgument,
+    text: TextOrInput = None,
     method: Annotated[
         Literal["mbr", "mbr-chain", "viterbi", "sample"],
         typer.Option(
@@ -78,16 +81,16 @@ def parse(
         )
     if draw and table:
         raise DbpcfgError("pictures have no scores: --draw goes without --scores and -n")
-    ascii = not terminal.takes(BOX_CHARACTERS)
+    ascii = not terminal.can_show(BOX_CHARACTERS)
     model = open_model(run, depth, unknown, samples=method == "mbr-chain")
     decoder = Decoder(model, method, number, seed, threads or cores())
     sentences = open_text(text, input_format, speaker, exclude_speaker, quiet)
-    terminal.write_utf8()
+    out = standard_output()
     if table:
-        print("\t".join(COLUMNS), flush=True)
+        print("\t".join(COLUMNS), file=out, flush=True)
     done, flat = 0, ""
-    with Progress("sentences", None, quiet or sys.stdout.isatty()) as progress:
-        most = 1 if at_terminal(text) else None
+    with Progress("sentences", None, quiet or out.isatty()) as progress:
+        most = 1 if reads_terminal(text) else None
         for batch in batched(sentences, lambda s: len(s.words) if s else 0, most):
             found = [sentence for sentence in batch if sentence is not None]
             if table:
@@ -98,8 +101,8 @@ def parse(
             else:
                 words = [sentence.words for sentence in found]
                 lines = _lines(batch, decoder.brackets(words, done))
-            sys.stdout.writelines(f"{line}\n" for line in lines)
-            sys.stdout.flush()
+            out.writelines(f"{line}\n" for line in lines)
+            out.flush()
             if decoder.flat and not flat:
                 flat = found[decoder.first_flat - done].place
             done += len(found)

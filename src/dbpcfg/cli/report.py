@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dbpcfg.cli.options import Quiet, TableFormat, read_corpus
+from dbpcfg.cli.inputs import read_corpus
+from dbpcfg.cli.options import Overwrite, Quiet, TableFormat
+from dbpcfg.cli.output import print_tables
 
 if TYPE_CHECKING:
     from dbpcfg.corpus.sentence import Sentence
@@ -22,7 +24,6 @@ GoldTrees = Annotated[
         help="Treebank of the run's sentences, or of all from which they were taken.",
     ),
 ]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")]
 
 
 def report(
@@ -73,9 +74,7 @@ def report(
 
 
 def compare_runs(
-    runs: Annotated[
-        list[str], typer.Argument(metavar="RUN...", help="Directories of finished runs.")
-    ],
+    runs: Annotated[list[str], typer.Argument(metavar="RUN", help="Directories of finished runs.")],
     gold: GoldTrees = None,
     figure: Annotated[
         str | None, typer.Option(help="File for a plot: .svg, .pdf or .png by its name.")
@@ -85,7 +84,6 @@ def compare_runs(
     quiet: Quiet = False,
 ) -> None:
     """Compare runs, such as those of a sweep over K and D: likelihood, agreement, scores."""
-    from dbpcfg.files.table import render
     from dbpcfg.induction.finished import finished_run
     from dbpcfg.report.plotting import check_file
     from dbpcfg.report.sweep import Row, row_of, sweep_tables
@@ -98,7 +96,7 @@ def compare_runs(
     for run in runs:
         done = finished_run(Path(run), quiet)
         rows.append(row_of(run, done, treebank, gold or "", quiet))
-    typer.echo(render(sweep_tables(rows), format))
+    print_tables(sweep_tables(rows), format)
     if figure is not None:
         write_sweep(rows, Path(figure))
         typer.echo(figure, err=True)
@@ -111,6 +109,4 @@ def _gold(treebank: str | None, run: Run, quiet: bool) -> Gold | None:
 
 
 def _treebank(path: str, quiet: bool) -> list[Sentence]:
-    corpus = read_corpus([path], quiet=quiet)
-    corpus.trees()  # refuses text without trees, and says where
-    return corpus.sentences
+    return read_corpus([path], quiet=quiet).sentences

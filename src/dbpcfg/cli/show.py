@@ -1,4 +1,4 @@
-"""Commands that tell what a learned grammar is like: ``show`` and ``probability``."""
+"""``dbpcfg show``: the categories of a learned grammar."""
 
 from __future__ import annotations
 
@@ -9,12 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dbpcfg.cli import terminal
-from dbpcfg.cli.model_options import Depth, RunPath, open_model
-from dbpcfg.cli.options import (
-    Quiet,
-    TableFormat,
-    read_corpus,
-)
+from dbpcfg.cli.inputs import open_model, read_corpus
+from dbpcfg.cli.options import Depth, Quiet, RunArgument, TableFormat
+from dbpcfg.cli.output import print_tables
 from dbpcfg.errors import DbpcfgError
 
 if TYPE_CHECKING:
@@ -23,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def show(
-    run: RunPath,
+    run: RunArgument,
     trees: Annotated[
         int, typer.Option("--trees", help="Draw so many of the run's trees.", min=0)
     ] = 0,
@@ -47,7 +44,6 @@ def show(
     import json
     from dataclasses import replace
 
-    from dbpcfg.files.table import render
     from dbpcfg.model.categories import profile
     from dbpcfg.model.presentation import TOP, as_json, as_tables, as_text
     from dbpcfg.trees.terminal import BOX_CHARACTERS
@@ -59,13 +55,12 @@ def show(
     found = profile(model, learned)
     if gold is not None:
         found = replace(found, meanings=_meanings(gold, run, learned, quiet))
-    ascii = not terminal.takes(BOX_CHARACTERS + "█…–")
+    ascii = not terminal.can_show(BOX_CHARACTERS + "█…–")
     if format == "json":
         drawn = [str(tree) for tree in _evenly(learned, trees)]
         typer.echo(json.dumps({**as_json(found, top or TOP), "drawn": drawn}, indent=2))
     elif format == "latex":
-        terminal.write_utf8()
-        typer.echo(render(as_tables(found, top or 5), "latex"))
+        print_tables(as_tables(found, top or 5), "latex")
     else:
         width, bold = terminal.width(), terminal.coloured()
         typer.echo(as_text(found, width, top or TOP, bold, ascii))

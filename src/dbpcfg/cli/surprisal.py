@@ -1,33 +1,34 @@
-"""The command for reading experiments: ``surprisal``."""
+"""``dbpcfg surprisal``: a row for each word, for reading experiments."""
 
 from __future__ import annotations
 
 import math
-import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dbpcfg.cli import terminal
-from dbpcfg.cli.model_options import (
+from dbpcfg.cli.inputs import open_model, open_text, reads_terminal
+from dbpcfg.cli.options import (
     Depth,
-    RunPath,
-    Text,
+    ExcludeSpeakers,
+    InputFormat,
+    Quiet,
+    RunArgument,
+    Speakers,
+    TextOrInput,
+    Threads,
     UnknownWords,
-    at_terminal,
-    open_model,
-    open_text,
 )
-from dbpcfg.cli.options import ExcludeSpeakers, InputFormat, Quiet, Speakers, Threads
+from dbpcfg.cli.output import standard_output
 
 if TYPE_CHECKING:
     from dbpcfg.model.measures import Row
 
 
 def surprisal(
-    run: RunPath,
-    text: Text = None,
+    run: RunArgument,
+    text: TextOrInput = None,
     depth: Depth = None,
     beam: Annotated[
         int | None,
@@ -66,17 +67,17 @@ def surprisal(
         )
     lines = open_text(text, input_format, speaker, exclude_speaker, quiet)
     sentences = (sentence for sentence in lines if sentence is not None)
-    threads = 1 if at_terminal(text) else threads or cores()
-    terminal.write_utf8()
+    threads = 1 if reads_terminal(text) else threads or cores()
+    out = standard_output()
     remarks = Remarks()
-    with Progress("sentences", None, quiet or sys.stdout.isatty()) as progress:
+    with Progress("sentences", None, quiet or out.isatty()) as progress:
         for rows in follow(parser, model, sentences, threads=threads):
-            write_tsv(rows[:-1] if no_end else rows, sys.stdout, header=not remarks.words)
-            sys.stdout.flush()
+            write_tsv(rows[:-1] if no_end else rows, out, header=not remarks.words)
+            out.flush()
             remarks.note(rows)
             progress.update(rows[0].sentence)
     if not remarks.words:
-        write_tsv([], sys.stdout)
+        write_tsv([], out)
     if not quiet:
         for remark in remarks.lines(parser.beam):
             typer.echo(remark, err=True)
