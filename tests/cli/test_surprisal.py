@@ -166,16 +166,6 @@ def test_three_hundred_words(files):
     assert all(float(row["surprisal"]) > 0 for row in rows)
 
 
-def test_a_reader_that_goes_away_is_no_error(files):
-    (files / "long.txt").write_text(TEXT * 3000)
-    command = f"{' '.join(COMMAND)} surprisal {files / 'model.npz'} {files / 'long.txt'} -q"
-    done = subprocess.run(
-        f"{command} | head -n 2", shell=True, capture_output=True, text=True, timeout=300
-    )
-    assert done.stdout.startswith("source\tline\tsentence")
-    assert done.stderr == ""
-
-
 def test_stopping_by_hand(files):
     (files / "long.txt").write_text(TEXT * 20_000)
     command = [*COMMAND, "surprisal", str(files / "model.npz"), str(files / "long.txt"), "-q"]

@@ -182,7 +182,7 @@ def compare(
             quiet=quiet,
         )
     except KeyboardInterrupt:
-        kept = f"finished runs are in {out}; the same command goes on" if out else "nothing is kept"
+        kept = f"finished runs are in {out}; the same command resumes" if out else "nothing is kept"
         typer.echo(f"\nstopped; {kept}", err=True)
         raise
     print_tables(comparison_tables(compared), format)
