@@ -52,7 +52,7 @@ def test_h_and_the_bounded_rules(odd_model, tmp_path):
 def test_bounds_that_cannot_be(odd_model, tmp_path):
     npz = tmp_path / "model.npz"
     for depths in ("1,", "one", "-1", "²"):
-        assert "whole numbers with commas" in refused("bound", npz, "--depths", depths)
+        assert "whole numbers separated by commas" in refused("bound", npz, "--depths", depths)
     assert "at least 1, got 0" in refused("bound", npz, "--depths", "0")
     assert "at most 1,000, got 999,999,999" in refused("bound", npz, "--depths", "999999999")
     assert "'mass', 'h', 'grammar'" in refused("bound", npz, "--show", "everything")

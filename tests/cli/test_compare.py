@@ -79,12 +79,13 @@ def test_what_baseline_refuses(command, news):
     said = command.refuse("baseline", "bmmm", news)
     assert "no system 'bmmm'; choose from right, left, balanced, random, ccl, upparse-prlg" in said
     assert "dbpcfg," not in said
-    assert "`dbpcfg induce` runs it" in command.refuse("baseline", "dbpcfg", news)
-    assert "--mended is for ccl; upparse-prlg has" in command.refuse(
+    assert "run it with `dbpcfg induce`" in command.refuse("baseline", "dbpcfg", news)
+    assert "--mended is for ccl; upparse-prlg has no such option" in command.refuse(
         *("baseline", "upparse", news, "--mended")
     )
-    assert "--keep-punctuation is for branching trees; ccl has its own" in command.refuse(
-        *("baseline", "ccl", news, "--keep-punctuation")
+    assert (
+        "--keep-punctuation is for branching trees; ccl handles punctuation itself"
+        in command.refuse(*("baseline", "ccl", news, "--keep-punctuation"))
     )
     assert "nowhere.txt" in command.refuse("baseline", "ccl", "nowhere.txt")
 

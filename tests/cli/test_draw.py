@@ -42,7 +42,7 @@ def test_svg_of_one_tree_and_of_several(trees, tmp_path):
     page = ET.fromstring(printed("draw", trees, "--as", "svg", "-n", "1", "--quiet"))
     shown = [element.text for element in page.iter("{http://www.w3.org/2000/svg}text")]
     assert shown[-7:] == ["The", "<script>", "saw", "&", r"\input{x}", "%", "."]
-    assert "3 pictures do not fit into one file" in refused("draw", trees, "--as", "svg")
+    assert "3 SVG files need a directory" in refused("draw", trees, "--as", "svg")
     out = tmp_path / "pictures"
     assert printed("draw", trees, "--as", "svg", "--out", out, "--quiet") == ""
     assert sorted(path.name for path in out.iterdir()) == ["1.svg", "2.svg", "3.svg"]
@@ -81,7 +81,7 @@ def test_the_trees_of_a_run(tmp_path):
 
 
 def test_drawings_that_cannot_be(trees, tmp_path):
-    assert "has 3 trees, so none from number 4 on" in refused("draw", trees, "--from", "4", "-q")
+    assert "gold.mrg has only 3 trees" in refused("draw", trees, "--from", "4", "-q")
     assert "there is no such file" in refused("draw", tmp_path / "none.mrg")
     assert "--document is for LaTeX" in refused("draw", trees, "--document", "-q")
     assert "'svg'" in refused("draw", trees, "--as", "png")

@@ -175,7 +175,7 @@ def test_sentences_that_a_rule_table_does_not_have(call, rules):
     assert {node.label for node in read_tree(lines[0]).nodes()} <= {"NP", "VP"}
     assert lines[1:] == ["", "(X w0 new w1)", "(X new)"]
     assert "2 sentences have probability zero" in err
-    assert "first <stdin>:3; are words unknown? --unknown 0.000001" in err
+    assert "first <stdin>:3; if words are unknown, try --unknown 0.000001" in err
     assert call("parse", rules, "-q", stdin=text)[1] == ""
     found = rows(call("parse", rules, "--method", "viterbi", "-n", 2, stdin=text)[0])
     assert [(r["sentence"], r["log_probability"], r["posterior"]) for r in found[2:]] == [
@@ -201,7 +201,7 @@ def memory_depth_of(tree) -> int:
         (["--method", "best"], "'mbr-chain', 'viterbi'"),
         (["-n", "2"], "-n 2 needs --method viterbi"),
         (["-n", "20000", "--method", "viterbi"], "1 to 10,000 trees, not 20,000"),
-        (["--draw", "--scores"], "--draw goes without --scores"),
+        (["--draw", "--scores"], "--draw cannot be combined with --scores"),
         (["--depth", "0"], "--depth must be a number from 1 up, or 'none'"),
         (["--depth", "two"], "got 'two'"),
         (["--unknown", "2"], "--unknown must be a probability below 1"),

@@ -95,7 +95,7 @@ def test_gold_trees_of_all_sentences_or_of_those_kept(call, refuse, corpus_folde
 def test_only_a_run_has_trees(refuse, center_run, corpus_folder, tmp_path):
     for arguments in (["--trees", 2], ["--gold", corpus_folder / "gold.mrg"]):
         said = refuse("show", center_run / "model.npz", *arguments)
-        assert "only the directory of a run has trees" in said
+        assert "--trees and --gold need the directory of a run" in said
     shutil.copytree(center_run, tmp_path / "copy")
     (tmp_path / "copy" / "trees.txt").write_text("(X0 (X1 a)")
     assert "trees.txt:1" in refuse("show", tmp_path / "copy")

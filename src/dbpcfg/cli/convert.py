@@ -1,4 +1,4 @@
-"""Commands that make and change corpora: ``synth`` and ``convert``."""
+"""``dbpcfg convert`` converts corpora, ``dbpcfg synth`` generates synthetic ones."""
 
 from __future__ import annotations
 
@@ -24,13 +24,15 @@ from dbpcfg.cli.output import check_overwrite, open_output
 
 
 def synth(
-    kind: Annotated[Literal["left", "right", "center"], typer.Argument(help="Which corpus.")],
-    sentences: Annotated[int, typer.Option("--sentences", "-n", help="How many.", min=1)] = 200,
-    vocabulary: Annotated[int, typer.Option(help="Words of each class.", min=1)] = 50,
+    kind: Annotated[Literal["left", "right", "center"], typer.Argument(help="Corpus.")],
+    sentences: Annotated[
+        int, typer.Option("--sentences", "-n", help="Number of sentences.", min=1)
+    ] = 200,
+    vocabulary: Annotated[int, typer.Option(help="Words per class.", min=1)] = 50,
     seed: Seed = 0,
-    words: Annotated[bool, typer.Option("--words", help="Sentences only, without trees.")] = False,
+    words: Annotated[bool, typer.Option("--words", help="Sentences without trees.")] = False,
 ) -> None:
-    """Print a synthetic corpus of the paper: one gold tree, or sentence, per line."""
+    """Print a synthetic corpus of the paper, one gold tree or sentence per line."""
     from dbpcfg.corpus.synthetic import synthetic_trees
 
     trees = synthetic_trees(kind, sentences, vocabulary, seed)
@@ -43,15 +45,17 @@ def convert(
     target: Annotated[str, typer.Argument(metavar="OUT", help="File, or - for standard output.")],
     to: Annotated[
         Literal["text", "penn"] | None,
-        typer.Option(help="text: sentences; penn: trees. By the ending of OUT if not given."),
+        typer.Option(help="text: sentences; penn: trees. By the suffix of OUT if not given."),
     ] = None,
-    lowercase: Annotated[bool, typer.Option("--lowercase", help="To lower case.")] = False,
+    lowercase: Annotated[
+        bool, typer.Option("--lowercase", help="Change words to lower case.")
+    ] = False,
     max_length: MaxLength = None,
     numbers: Numbers = False,
     rare: Rare = 0,
     scheme: Scheme = "suffix",
     no_punctuation: Annotated[
-        bool, typer.Option("--no-punctuation", help="Leave punctuation out.")
+        bool, typer.Option("--no-punctuation", help="Remove punctuation.")
     ] = False,
     punctuation: Punctuation = "auto",
     input_format: InputFormat = None,

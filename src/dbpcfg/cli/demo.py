@@ -9,9 +9,9 @@ from dbpcfg.cli.options import Quiet, Seed
 
 
 def demo(seed: Seed = 0, quiet: Quiet = False) -> None:
-    """Repeat the paper's experiments with synthetic text: learn from words alone, show the trees.
+    """Repeat the paper's synthetic experiments: learn from words alone, show scores and trees.
 
-    The corpora are made on the spot. It takes less than a minute, and nothing is written.
+    The corpora are generated. It takes less than a minute and writes no files.
     """
     from dbpcfg.demo import run_demo
     from dbpcfg.trees.terminal import BOX_CHARACTERS

@@ -1,4 +1,4 @@
-"""Commands that learn: ``induce`` and ``resume``."""
+"""``dbpcfg induce`` learns a grammar, ``dbpcfg resume`` resumes a run."""
 
 from __future__ import annotations
 
@@ -33,29 +33,34 @@ if TYPE_CHECKING:
 
 Workers = Annotated[
     Literal["threads", "processes"],
-    typer.Option(help="What runs chains side by side; processes suit many small chains."),
+    typer.Option(help="How chains run in parallel; processes suit many small chains."),
 ]
-Checkpoint = Annotated[
-    float, typer.Option(help="Seconds between two checkpoints of a chain.", min=0)
-]
-QuietRun = Annotated[bool, typer.Option("--quiet", "-q", help="Only results.")]
+Checkpoint = Annotated[float, typer.Option(help="Seconds between checkpoints of a chain.", min=0)]
+QuietRun = Annotated[bool, typer.Option("--quiet", "-q", help="Results only.")]
 Json = Annotated[bool, typer.Option("--json", help="Progress and results as JSON lines.")]
 
 
 def induce(
     text: Text,
     out: Annotated[str, typer.Option("--out", help="Directory for the run.")],
-    categories: Annotated[int, typer.Option("-K", "--categories", help="Categories.", min=1)] = 15,
+    categories: Annotated[
+        int, typer.Option("-K", "--categories", help="Number of categories.", min=1)
+    ] = 15,
     depth: Annotated[
-        str, typer.Option("-D", "--depth", help="Most fragments in memory; 'none' for no bound.")
+        str,
+        typer.Option(
+            "-D",
+            "--depth",
+            help="Memory bound: at most this many fragments; 'none': no bound.",
+        ),
     ] = "2",
-    beta: Annotated[float, typer.Option(help="Dirichlet parameter of all rules.")] = 0.2,
-    chains: Annotated[int, typer.Option(help="Independent chains.", min=1)] = 4,
+    beta: Annotated[float, typer.Option(help="Dirichlet parameter.")] = 0.2,
+    chains: Annotated[int, typer.Option(help="Number of chains.", min=1)] = 4,
     iterations: Annotated[
         int | None,
         typer.Option(
-            help="Exactly so many, the second half counts. If not given, the paper's rule: 500 or "
-            "more until the log-likelihood levels off, then 250.",
+            help="Exactly this many; the second half is kept. If not given, the paper's rule: at "
+            "least 500 until the log-likelihood levels off, then 250.",
             min=1,
         ),
     ] = None,
@@ -63,41 +68,45 @@ def induce(
     trees: Annotated[
         Literal["mbr", "best", "last"],
         typer.Option(
-            help="Trees to print: minimum Bayes risk over the retained samples; the sample of "
-            "greatest likelihood, as in the paper; the last sample."
+            help="Trees to write: MBR trees of the kept samples; the sample of greatest "
+            "likelihood, as in the paper; the last sample."
         ),
     ] = "mbr",
     exact: Annotated[
-        bool, typer.Option("--exact", help="Account for the bound's normaliser in each draw.")
+        bool, typer.Option("--exact", help="Correct each grammar draw for the bound's normaliser.")
     ] = False,
     sample_beta: Annotated[
-        bool, typer.Option("--sample-beta", help="Draw beta too; --beta is where it starts.")
+        bool, typer.Option("--sample-beta", help="Sample beta too, starting from --beta.")
     ] = False,
     initial: Annotated[
         Literal["prior", "left", "right"],
-        typer.Option(help="Start at a grammar from the prior, or from branching trees."),
+        typer.Option(help="First grammar: drawn from the prior, or from branching trees."),
     ] = "prior",
     restarts: Annotated[
-        int, typer.Option(help="Short chains to choose each chain's start from.", min=0)
+        int, typer.Option(help="Short chains from which each chain's start is chosen.", min=0)
     ] = 0,
-    restart_iterations: Annotated[int, typer.Option(help="Length of each restart.", min=1)] = 20,
+    restart_iterations: Annotated[
+        int, typer.Option(help="Iterations of each restart.", min=1)
+    ] = 20,
     anneal: Annotated[
         int,
         typer.Option(
-            help="Iterations during which the grammar is flattened, less and less.", min=0
+            help="Annealing: iterations with a flattened grammar, less and less so.", min=0
         ),
     ] = 0,
-    temperature: Annotated[float, typer.Option(help="How much, at first.", min=1)] = 5.0,
+    temperature: Annotated[
+        float, typer.Option(help="Initial temperature of annealing.", min=1)
+    ] = 5.0,
     curriculum: Annotated[
-        int, typer.Option(help="Iterations at each depth below the bound.", min=0)
+        int, typer.Option(help="Iterations at each smaller memory bound first.", min=0)
     ] = 0,
     parser: Annotated[
         Literal["chart", "leftcorner"],
-        typer.Option(help="They sample the same trees' distribution; the chart is much faster."),
+        typer.Option(help="Both sample from the same distribution; the chart is much faster."),
     ] = "chart",
     precision: Annotated[
         Literal["double", "single"],
-        typer.Option(help="Of the chart: single is faster for K of 30 and more."),
+        typer.Option(help="Precision of the chart; single is faster if K is 30 or more."),
     ] = "double",
     lowercase: Lowercase = True,
     max_length: MaxLength = None,
@@ -107,7 +116,9 @@ def induce(
     punctuation: Punctuation = "auto",
     gold: Annotated[
         str | None,
-        typer.Option(help="Treebank of the same sentences: adds F1 to traces, decides nothing."),
+        typer.Option(
+            help="Treebank of the same sentences: adds F1 to traces; not used for selection."
+        ),
     ] = None,
     input_format: InputFormat = None,
     speaker: Speakers = None,
@@ -122,9 +133,9 @@ def induce(
     quiet: QuietRun = False,
     json: Json = False,
 ) -> None:
-    """Learn a grammar from text: several chains, a grammar, trees, and an account of it all.
+    """Learn a grammar from text, by several Gibbs chains; write the grammar and the trees.
 
-    Stop with Ctrl-C and go on later with `dbpcfg resume`; nothing is lost.
+    Ctrl-C stops the run, and `dbpcfg resume` resumes it.
     """
     from dbpcfg.cli.chain_progress import ChainProgress
     from dbpcfg.corpus.preparation import Preparation, prepare
@@ -183,7 +194,7 @@ def resume(
     quiet: QuietRun = False,
     json: Json = False,
 ) -> None:
-    """Go on with a run where it stopped; the result is as if it never had."""
+    """Resume a run; the result is the same as without the interruption."""
     from pathlib import Path
 
     from dbpcfg.cli.chain_progress import ChainProgress

@@ -38,11 +38,11 @@ def probability(
     run: RunArgument,
     text: TextOrInput = None,
     each: Annotated[
-        bool, typer.Option("--each", help="A tab-separated row for each sentence instead.")
+        bool, typer.Option("--each", help="Tab-separated table with a row for each sentence.")
     ] = False,
     chain: Annotated[
         bool,
-        typer.Option("--chain", help="Mean over several grammars of the chain, not only one."),
+        typer.Option("--chain", help="Mean probability under several grammars of the chain."),
     ] = False,
     depth: Depth = None,
     unknown: UnknownWords = None,
@@ -53,11 +53,11 @@ def probability(
     format: TableFormat = "text",
     quiet: Quiet = False,
 ) -> None:
-    """Show how probable a text is: log-probability, bits per word, perplexity.
+    """Print log-probability, bits per word and perplexity of a text.
 
-    The model generates whole sentences, so their ends are part of it.
-    Words that it does not know are one word to it, or their classes:
-    compare only models that see the same words.
+    The probability of a sentence includes its end.
+    All unknown words are one word to the model, or their classes:
+    compare only models that have the same words.
     """
     from dbpcfg.model.probabilities import probabilities, probability_table, sums
     from dbpcfg.runtime.processes import cores

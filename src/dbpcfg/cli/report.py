@@ -1,4 +1,4 @@
-"""Commands that show what came of runs: ``report`` and ``compare-runs``."""
+"""``dbpcfg report`` writes a page on one run, ``dbpcfg compare-runs`` a table of several."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GoldTrees = Annotated[
     typer.Option(
         "--gold",
         metavar="TREEBANK",
-        help="Treebank of the run's sentences, or of all from which they were taken.",
+        help="Treebank of the run's sentences; it may have more.",
     ),
 ]
 
@@ -32,7 +32,7 @@ def report(
     comparison: Annotated[
         str | None,
         typer.Option(
-            metavar="DIR", help="Directory of `dbpcfg compare`, to show other systems beside it."
+            metavar="DIR", help="Directory of `dbpcfg compare`: adds other systems to the scores."
         ),
     ] = None,
     out: Annotated[
@@ -40,15 +40,15 @@ def report(
     ] = None,
     figures: Annotated[
         str | None,
-        typer.Option(help="Directory for the page's figures too, each as PDF and SVG for a paper."),
+        typer.Option(help="Directory for the figures as PDF and SVG."),
     ] = None,
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write one page to look at: chains, scores, the grammar, every tree, memory.
+    """Write an HTML page on a run: chains, scores, the grammar, every tree, memory.
 
-    The file is complete in itself: open it from disk, send it to a colleague.
+    The page is one file, without links to others.
     """
     from dbpcfg.induction.finished import finished_run
     from dbpcfg.report.assemble import check_free, write_page
@@ -76,14 +76,12 @@ def report(
 def compare_runs(
     runs: Annotated[list[str], typer.Argument(metavar="RUN", help="Directories of finished runs.")],
     gold: GoldTrees = None,
-    figure: Annotated[
-        str | None, typer.Option(help="File for a plot: .svg, .pdf or .png by its name.")
-    ] = None,
+    figure: Annotated[str | None, typer.Option(help="File for a plot (.svg, .pdf, .png).")] = None,
     overwrite: Overwrite = False,
     format: TableFormat = "text",
     quiet: Quiet = False,
 ) -> None:
-    """Compare runs, such as those of a sweep over K and D: likelihood, agreement, scores."""
+    """Compare runs, such as a sweep over K and D: likelihood, agreement, scores."""
     from dbpcfg.induction.finished import finished_run
     from dbpcfg.report.plotting import check_file
     from dbpcfg.report.sweep import Row, row_of, sweep_tables
