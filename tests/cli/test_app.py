@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
 
 import pytest
 
+from dbpcfg.cli.app import app
 from dbpcfg.version import __version__
 from tests.command import COMMAND, dbpcfg, refused
 
@@ -18,6 +20,13 @@ def test_help_and_version():
         assert command in shown.stdout
     assert dbpcfg("--version").stdout == f"dbpcfg {__version__}\n"
     assert dbpcfg().stdout.strip() == shown.stdout.strip()
+
+
+@pytest.mark.parametrize("command", app.registered_commands, ids=lambda c: c.callback.__name__)
+def test_help_texts_fit_80_columns(command):
+    """Lines after the first paragraph stay as they are, so they must be short enough."""
+    _, *rest = inspect.getdoc(command.callback).split("\n\n")
+    assert max((len(line) for text in rest for line in text.splitlines()), default=0) <= 76
 
 
 def test_help_imports_nothing_heavy():

@@ -135,7 +135,7 @@ def test_latex_is_whole(command, center):
         assert table.count("{") - table.count(r"\{") == table.count("}") - table.count(r"\}")
 
 
-def test_going_on(command, center, tmp_path):
+def test_resuming(command, center, tmp_path):
     arguments = ("compare", center, "--systems", "left,random", "--out", tmp_path / "out")
     first, _ = command.call(*arguments, "--runs", 1)
     written = (tmp_path / "out" / "random-0.json").stat().st_mtime_ns
@@ -177,7 +177,7 @@ def test_a_directory_that_cannot_be_written(command, center, tmp_path):
 
 
 def test_interrupted(center, tmp_path):
-    """Ctrl-C keeps what is finished, and says how to go on."""
+    """Ctrl-C keeps finished runs, and the message says how to resume."""
     out = tmp_path / "out"
     arguments = [*COMMAND, "compare", center, "--out", out, "--systems"]
     endless = ["left,dbpcfg", "--iterations", "1000000", "--runs", "1"]

@@ -65,9 +65,10 @@ def baseline(
 ) -> None:
     """Print a system's tree for every sentence, one per line, ready for `evaluate`.
 
-    Branching trees depend on the number of words only. CCL and UPPARSE first learn from the
-    text, punctuation included, and leave some punctuation out of their trees. With --max-length N,
-    score the trees with `evaluate --gold-length N`.
+    Branching trees depend on the number of words only.
+    CCL and UPPARSE first learn from the text, punctuation included;
+    some punctuation is not in their trees.
+    With --max-length N, score the trees with `evaluate --gold-length N`.
     """
     from dbpcfg.corpus.preparation import Preparation, prepare
     from dbpcfg.runtime.progress import Progress
@@ -146,8 +147,9 @@ def compare(
 ) -> None:
     """Run several systems on one corpus and compare their scores, time and memory.
 
-    Each run has a process of its own; a failed run is reported in the table. The best system is
-    tested against the others. With --out, finished runs are kept, also after Ctrl-C.
+    Each run has a process of its own; failed runs are reported in the table.
+    The best system is tested against the others.
+    With --out, finished runs are kept, also after Ctrl-C.
     """
     from dbpcfg.comparison.compare import compare as run_all
     from dbpcfg.comparison.tables import comparison_tables

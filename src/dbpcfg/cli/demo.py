@@ -11,7 +11,8 @@ from dbpcfg.cli.options import Quiet, Seed
 def demo(seed: Seed = 0, quiet: Quiet = False) -> None:
     """Repeat the paper's synthetic experiments: learn from words alone, show scores and trees.
 
-    The corpora are generated. It takes less than a minute and writes no files.
+    The corpora are generated.
+    It takes less than a minute and writes no files.
     """
     from dbpcfg.demo import run_demo
     from dbpcfg.trees.terminal import BOX_CHARACTERS

@@ -76,7 +76,8 @@ def evaluate(
 ) -> None:
     """Score trees against a treebank: PARSEVAL, noun phrases, labels, memory depths.
 
-    The default convention is the paper's. Every score is printed with its convention.
+    The default convention is the paper's.
+    Every score is printed with its convention.
     """
     from dbpcfg.corpus.punctuation import punctuation as marks_of
     from dbpcfg.corpus.punctuation import recognised_by

@@ -42,7 +42,8 @@ def export(
 ) -> None:
     """Write a learned grammar for other programs: rule table, JSON, or NLTK's PCFG.
 
-    Probabilities have all their digits. The file can be used wherever a RUN is expected.
+    Probabilities have all their digits.
+    The file can be used wherever a RUN is expected.
     """
     check_overwrite([target], overwrite)
 

@@ -116,9 +116,7 @@ def induce(
     punctuation: Punctuation = "auto",
     gold: Annotated[
         str | None,
-        typer.Option(
-            help="Treebank of the same sentences: adds F1 to traces; not used for selection."
-        ),
+        typer.Option(help="Treebank of the same sentences: adds F1 to traces, for information."),
     ] = None,
     input_format: InputFormat = None,
     speaker: Speakers = None,

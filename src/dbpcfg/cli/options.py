@@ -9,8 +9,7 @@ import typer
 from dbpcfg.errors import DbpcfgError
 
 RunArgument = Annotated[
-    str,
-    typer.Argument(metavar="RUN", help="Run directory, model file or rule table (.tsv, .json)."),
+    str, typer.Argument(metavar="RUN", help="Run directory, model file or rule table.")
 ]
 Text = Annotated[
     list[str],

@@ -41,8 +41,8 @@ def show(
 ) -> None:
     """Show each category with its words and rules, most frequent first.
 
-    Frequencies are counted in the trees of a run; for a model file or rule table they are
-    expectations under the grammar.
+    Frequencies are counted in the trees of a run.
+    For a model file or rule table they are expectations under the grammar.
     """
     import json
     from dataclasses import replace

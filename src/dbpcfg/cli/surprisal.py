@@ -48,8 +48,10 @@ def surprisal(
 ) -> None:
     """Print surprisal, entropies, memory, forks and joins of each word, for R or pandas.
 
-    The table is tab-separated, with a header; docs/surprisal.md defines the columns. The last
-    row of a sentence is its end, </s>: its surprisals sum to -log2 P(sentence).
+    The table is tab-separated, with a header.
+    docs/surprisal.md defines the columns.
+    The last row of a sentence is its end, </s>: with it, the surprisals of the
+    sentence sum to -log2 P(sentence).
     """
     from dbpcfg.model.measures import follow, follower, write_tsv
     from dbpcfg.runtime.processes import cores
