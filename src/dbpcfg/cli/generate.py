@@ -32,7 +32,7 @@ def generate(
     """Print generated sentences, one per line.
 
     They are sampled from the model, within its memory bound if it has one.
-    The first sentences do not depend on their number.
+    The first sentences do not depend on --number.
     """
     from dbpcfg.model.generation import generate as make
     from dbpcfg.runtime.progress import Progress

@@ -89,12 +89,17 @@ class Summary:
 
     words: int = 0
     classes: int = 0
+    """Words that the model sees as classes."""
     unknown: int = 0
     lost: float = 0.0
+    """The sum, over words, of the probability that the beam dropped."""
     worst: Row | None = None
+    """The row at which it dropped most."""
     impossible: int = 0
+    """Sentences of probability zero."""
     first_impossible: Row | None = None
     fallen: int = 0
+    """Sentences of which the beam kept no memory state."""
     first_fallen: Row | None = None
 
     def add(self, rows: list[Row]) -> None:
@@ -128,9 +133,8 @@ class Summary:
             )
         if self.first_impossible is not None:
             notes.append(
-                f"{_sentences(self.impossible)} probability zero: surprisal is Inf at the first "
-                f"impossible word, cells are empty afterwards; first "
-                f"{_place(self.first_impossible)}"
+                f"{_sentences(self.impossible)} probability zero: surprisal is Inf at the impossible "
+                f"word, cells are empty afterwards; first {_place(self.first_impossible)}"
             )
         if self.first_fallen is not None:
             notes.append(
