@@ -13,8 +13,15 @@ def dbpcfg(*arguments: object, **options) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=300, **options)
 
 
+def printed(*arguments: object, **options) -> str:
+    """The standard output of a command that succeeds."""
+    result = dbpcfg(*arguments, **options)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
 def refused(*arguments: object, **options) -> str:
-    """What a command says when it refuses: on standard error, with exit code 2, no traceback."""
+    """The message of a command that fails: on standard error, exit code 2, no traceback."""
     result = dbpcfg(*arguments, **options)
     assert result.returncode == 2, (result.stdout, result.stderr)
     assert "Traceback" not in result.stderr

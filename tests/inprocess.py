@@ -21,7 +21,7 @@ class InProcess:
         return out, err
 
     def refuse(self, *arguments: object, stdin: bytes = b"") -> str:
-        """What a command says that refuses, in one line."""
+        """The message of a command that fails with exit code 2, in one line."""
         code, _, err = self._run(arguments, stdin)
         assert code == 2, err
         return " ".join(err.replace("│", " ").split())

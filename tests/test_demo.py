@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import io
-import sys
 from dataclasses import replace
 
 import pytest
 
-import dbpcfg.cli.demo
 import dbpcfg.demo
 from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.demo import CENTER, LEFT, RIGHT, branching_table, difference, pictures, run_demo
@@ -73,15 +70,6 @@ def test_another_seed_is_another_corpus():
 @pytest.mark.usefixtures("small")
 def test_plain_output_is_ascii():
     assert shown(quiet=True, ascii=True).isascii()
-
-
-@pytest.mark.parametrize(("encoding", "plain"), [("utf-8", False), ("cp1252", True)])
-def test_boxes_are_drawn_where_the_output_can_hold_them(monkeypatch, encoding, plain):
-    asked = []
-    monkeypatch.setattr(dbpcfg.demo, "run_demo", lambda *_, **options: asked.append(options))
-    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding))
-    dbpcfg.cli.demo.demo(seed=0, quiet=True)
-    assert asked[0]["ascii"] is plain
 
 
 def test_what_is_wrong_is_counted_as_wrong():

@@ -1,4 +1,4 @@
-"""The demonstration: the paper's experiments with synthetic text (its section 5.1), start to end.
+"""The demonstration: the paper's experiments on synthetic text (its section 5.1).
 
 **Centre-embedding.** 200 sentences of four forms; a, b and c each stand for one of 50 words. Two of
 the forms need memory for two fragments. Learned as in the paper: 5 categories, depth 2, β = 0.2.
@@ -67,7 +67,22 @@ class Experiment:
         threads: int | None = None,
         report: Callable[[Chain], None] = lambda chain: None,
     ) -> Result:
-        """Make the corpus, and induce a grammar from its words; ``report`` is told of progress."""
+        """Generate the corpus and induce a grammar from its words.
+
+        Parameters
+        ----------
+        seed
+            Seed of the corpus and of the chains.
+        threads
+            Processors to use; all if not given.
+        report
+            Called with each chain as it advances.
+
+        Returns
+        -------
+        Result
+            The run and the gold trees.
+        """
         gold = synthetic_trees(self.kind, SENTENCES, self.vocabulary, seed)
         run = induce(
             [tree.words() for tree in gold],
@@ -90,7 +105,7 @@ RIGHT = replace(LEFT, kind="right")
 
 @dataclass(frozen=True)
 class Result:
-    """What an experiment came to."""
+    """The run of an experiment, scored against the gold trees."""
 
     experiment: Experiment
     gold: list[Tree]
@@ -98,22 +113,22 @@ class Result:
 
     @cached_property
     def trees(self) -> list[Tree]:
-        """The trees of the selected chain."""
+        """The MBR trees of the selected chain."""
         return self.run.trees()
 
     @cached_property
     def evaluation(self) -> Evaluation:
-        """Of these trees."""
+        """The scores of these trees."""
         return self._evaluate(self.trees)
 
     @cached_property
     def chain_scores(self) -> list[float]:
-        """F1 of each chain's own trees: for the record, as nothing is chosen by it."""
+        """F1 of the trees of each chain; it is not used for selection."""
         return [self._evaluate(self.run.trees(chain)).score.f1 for chain in self.run.chains]
 
     @property
     def right_chains(self) -> int:
-        """How many chains found the gold trees, every bracket of them."""
+        """The number of chains whose trees have exactly the gold brackets."""
         return sum(score == 1 for score in self.chain_scores)
 
     def _evaluate(self, trees: list[Tree]) -> Evaluation:
@@ -128,50 +143,62 @@ def run_demo(
     width: int = 80,
     ascii: bool = False,
 ) -> None:
-    """Run the experiments and ``show`` results; progress goes to standard error unless ``quiet``.
+    """Run the experiments and show their results.
 
-    Trees are drawn next to each other as far as the width allows.
+    Parameters
+    ----------
+    seed
+        Seed of the corpora and of the chains.
+    show
+        Called with each part of the results.
+    quiet
+        Whether to show no progress on standard error.
+    width
+        Columns; trees are drawn side by side as far as they fit.
+    ascii
+        Whether to draw trees in ASCII.
     """
     if not quiet:
         print("(The first run compiles the kernels, which takes a while.)", file=sys.stderr)
-    center = _watched(CENTER, seed, quiet)
-    show(introduction(center, seed))
-    show(f"\n{chains_table(center)}")
-    show(f"\n{scores_table(center)}\n{labels_line(center)}")
+    center = _learn(CENTER, seed, quiet)
+    show(_introduction(center, seed))
+    show(f"\n{_chains_table(center)}")
+    show(f"\n{_scores_table(center)}\n{_labels_line(center)}")
     show(f"\nWhat was learned, a tree of each form:\n\n{pictures(center, width, ascii)}")
-    left, right = (_watched(side, seed, quiet) for side in (LEFT, RIGHT))
+    left, right = (_learn(side, seed, quiet) for side in (LEFT, RIGHT))
     show(f"\n{branching_table(left, right)}")
 
 
-def _watched(experiment: Experiment, seed: int, quiet: bool) -> Result:
-    """Learn, and tell of it."""
-    it, done = experiment, dict[int, int]()
-    what = f"learning the corpus '{it.kind}'"
+def _learn(experiment: Experiment, seed: int, quiet: bool) -> Result:
+    """Run an experiment, with progress on standard error unless ``quiet``."""
+    what = f"learning the corpus '{experiment.kind}'"
+    chains, iterations = experiment.chains, experiment.iterations
     if not quiet:
-        print(f"{what}: {it.chains} chains of {it.iterations} iterations", file=sys.stderr)
-    with Progress(f"{what}, iterations", it.chains * it.iterations, quiet) as progress:
+        print(f"{what}: {chains} chains of {iterations} iterations", file=sys.stderr)
+    done: dict[int, int] = {}
+    with Progress(f"{what}, iterations", chains * iterations, quiet) as progress:
 
         def report(chain: Chain) -> None:
             done[chain.settings.chain] = chain.iteration
             progress.update(sum(done.values()))
 
-        return it.learn(seed, report=report)
+        return experiment.learn(seed, report=report)
 
 
-def introduction(result: Result, seed: int) -> str:
-    """What is learned from, and how."""
-    it, forms = result.experiment, result.run.corpus.forms
+def _introduction(result: Result, seed: int) -> str:
+    """Describe the corpus and the model."""
+    experiment, forms = result.experiment, result.run.corpus.forms
     return (
         "The paper's centre-embedding experiment\n"
         f"Learned from {len(forms)} sentences of {len(forms.vocabulary)} words, drawn with seed "
         f"{seed}, without their trees:\n"
-        f"{it.categories} categories, memory depth {it.depth}, Dirichlet parameter {BETA} as in "
-        f"the paper; {it.chains} chains of {it.iterations} iterations."
+        f"{experiment.categories} categories, memory depth {experiment.depth}, Dirichlet parameter "
+        f"{BETA} as in the paper; {experiment.chains} chains of {experiment.iterations} iterations."
     )
 
 
-def chains_table(result: Result) -> Table:
-    """The account of all chains, with the score of each one's trees."""
+def _chains_table(result: Result) -> Table:
+    """Tabulate the chains, with the F1 of each one's trees."""
     table = chain_table(result.run)
     return Table(
         table.title,
@@ -181,8 +208,8 @@ def chains_table(result: Result) -> Table:
     )
 
 
-def scores_table(result: Result) -> Table:
-    """Our scores under those that the paper reports."""
+def _scores_table(result: Result) -> Table:
+    """Tabulate the scores of this run below those of the paper."""
     score = result.evaluation.score
     columns = [Column("System"), *(Column(name, "percent") for name in ("P", "R", "F1"))]
     rows = [
@@ -197,8 +224,8 @@ def scores_table(result: Result) -> Table:
     return Table("PARSEVAL", [*columns, Column("source")], rows, notes)
 
 
-def labels_line(result: Result) -> str:
-    """How well categories agree with those of the gold trees."""
+def _labels_line(result: Result) -> str:
+    """Say how well categories agree with those of the gold trees."""
     constituents, words = (
         percent(table.score().many_to_one)
         for table in (result.evaluation.constituents, result.evaluation.tags)
@@ -210,7 +237,17 @@ def labels_line(result: Result) -> str:
 
 
 def pictures(result: Result, width: int, ascii: bool) -> str:
-    """A tree of each form, shortest first, with the number of its like that are right."""
+    """Draw a tree of each form of sentence, shortest first, with the number of correct trees.
+
+    Parameters
+    ----------
+    result
+        The result of the centre-embedding experiment.
+    width
+        Columns; trees are drawn side by side as far as they fit.
+    ascii
+        Whether to draw in ASCII.
+    """
     forms: dict[str, list[tuple[Tree, Tree]]] = {}
     for gold, found in zip(result.gold, result.trees, strict=True):
         forms.setdefault(" ".join(word[0] for word in gold.words()), []).append((gold, found))
@@ -223,8 +260,16 @@ def pictures(result: Result, width: int, ascii: bool) -> str:
 
 
 def branching_table(left: Result, right: Result) -> Table:
-    """Whether both corpora are learned, and equally well."""
-    it = left.experiment
+    """Compare how well the left-branching and the right-branching corpus are learned.
+
+    Parameters
+    ----------
+    left
+        The result on the left-branching corpus.
+    right
+        The result on the right-branching corpus.
+    """
+    experiment = left.experiment
     columns = [
         Column("Corpus"),
         Column("chains", "count"),
@@ -245,14 +290,14 @@ def branching_table(left: Result, right: Result) -> Table:
     notes = [
         "Log-likelihood and F1 are those of the chain of greatest likelihood;",
         f"the two log-likelihoods differ by {percent(difference(left, right), 2)}%.",
-        f"{SENTENCES} sentences each; {it.categories} categories, memory depth {it.depth}, "
-        f"{it.iterations} iterations.",
+        f"{SENTENCES} sentences each; {experiment.categories} categories, memory depth "
+        f"{experiment.depth}, {experiment.iterations} iterations.",
     ]
     return Table("Is one direction of branching favoured?", columns, rows, notes)
 
 
 def difference(left: Result, right: Result) -> float:
-    """By which share of itself one corpus's greatest log-likelihood differs from the other's."""
+    """Return the relative difference between the best log-likelihoods of two experiments."""
     first, second = (result.run.best.mean_log_likelihood for result in (left, right))
     return abs(first - second) / abs(first)
 

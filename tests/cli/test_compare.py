@@ -17,17 +17,11 @@ from dbpcfg.systems.ccl import CCL
 from dbpcfg.trees.brackets import read_trees
 from tests.command import COMMAND, dbpcfg
 from tests.evaluation.test_reference import REFERENCE, SCORES, needs_reference
-from tests.inprocess import InProcess
 
 NEWS = """\
 ( (S (NP-SBJ (DT The) (NN Cat)) (VP (VBD saw) (NP (CD $) (CD 3))) (. .)))
 ( (S (NP (PRP It)) (VP (VBD barked)) (. !)))
 """
-
-
-@pytest.fixture
-def command(monkeypatch, capsys) -> InProcess:
-    return InProcess(monkeypatch, capsys)
 
 
 @pytest.fixture
@@ -85,12 +79,13 @@ def test_what_baseline_refuses(command, news):
     said = command.refuse("baseline", "bmmm", news)
     assert "no system 'bmmm'; choose from right, left, balanced, random, ccl, upparse-prlg" in said
     assert "dbpcfg," not in said
-    assert "`dbpcfg induce` runs it" in command.refuse("baseline", "dbpcfg", news)
-    assert "--mended is for ccl; upparse-prlg has" in command.refuse(
+    assert "run it with `dbpcfg induce`" in command.refuse("baseline", "dbpcfg", news)
+    assert "--mended is for ccl; upparse-prlg has no such option" in command.refuse(
         *("baseline", "upparse", news, "--mended")
     )
-    assert "--keep-punctuation is for branching trees; ccl has its own" in command.refuse(
-        *("baseline", "ccl", news, "--keep-punctuation")
+    assert (
+        "--keep-punctuation is for branching trees; ccl handles punctuation itself"
+        in command.refuse(*("baseline", "ccl", news, "--keep-punctuation"))
     )
     assert "nowhere.txt" in command.refuse("baseline", "ccl", "nowhere.txt")
 
@@ -101,7 +96,7 @@ def test_what_baseline_refuses(command, news):
 @pytest.mark.slow
 def test_every_system_at_once(command, center):
     options = ("-K", 5, "--chains", 2, "--iterations", 30, "--runs", 2, "--permutations", 100)
-    shown, told = command.call("compare", center, *options, "--format", "json")
+    shown, notes = command.call("compare", center, *options, "--format", "json")
     systems, spread, tests = json.loads(shown)
     rows = {row["system"]: row for row in systems["rows"]}
     assert list(rows) == [
@@ -122,14 +117,14 @@ def test_every_system_at_once(command, center):
     assert {row["system"].split()[0] for row in tests["rows"]} == {best}
     assert any("labels:no|average:corpus|root:counted" in note for note in systems["notes"])
     assert any("K = 5, D = 2, chains = 2, iterations = 30" in note for note in systems["notes"])
-    assert "dbpcfg-1:" in told
+    assert "dbpcfg-1:" in notes
 
 
 def test_latex_is_whole(command, center):
-    shown, told = command.call(
+    shown, notes = command.call(
         *("compare", center, "--systems", "right,upparse", "--format", "latex", "--quiet")
     )
-    assert told == ""
+    assert notes == ""
     tables = shown.split(r"\begin{table}")[1:]
     assert len(tables) == 2
     for table in tables:
@@ -140,13 +135,13 @@ def test_latex_is_whole(command, center):
         assert table.count("{") - table.count(r"\{") == table.count("}") - table.count(r"\}")
 
 
-def test_going_on(command, center, tmp_path):
+def test_resuming(command, center, tmp_path):
     arguments = ("compare", center, "--systems", "left,random", "--out", tmp_path / "out")
     first, _ = command.call(*arguments, "--runs", 1)
     written = (tmp_path / "out" / "random-0.json").stat().st_mtime_ns
-    again, told = command.call(*arguments, "--runs", 1)
+    again, notes = command.call(*arguments, "--runs", 1)
     assert again == first
-    assert "random-0: kept from before" in told
+    assert "random-0: kept from before" in notes
     assert (tmp_path / "out" / "random-0.json").stat().st_mtime_ns == written
     other = tmp_path / "other.trees"
     other.write_text("".join(center.read_text().splitlines(keepends=True)[1:]))
@@ -182,7 +177,7 @@ def test_a_directory_that_cannot_be_written(command, center, tmp_path):
 
 
 def test_interrupted(center, tmp_path):
-    """Ctrl-C keeps what is finished, and says how to go on."""
+    """Ctrl-C keeps finished runs, and the message says how to resume."""
     out = tmp_path / "out"
     arguments = [*COMMAND, "compare", center, "--out", out, "--systems"]
     endless = ["left,dbpcfg", "--iterations", "1000000", "--runs", "1"]
@@ -195,11 +190,11 @@ def test_interrupted(center, tmp_path):
         time.sleep(0.05)
     time.sleep(0.5)  # into the run of the other
     process.send_signal(signal.SIGINT)
-    shown, told = process.communicate(timeout=30)
+    shown, notes = process.communicate(timeout=30)
     assert process.returncode == 130
     assert shown == ""
-    assert f"stopped; finished runs are in {out}; the same command goes on" in told
-    assert "Traceback" not in told
+    assert f"stopped; finished runs are in {out}; the same command resumes" in notes
+    assert "Traceback" not in notes
     assert not list(out.glob("dbpcfg*"))
     gone_on = dbpcfg("compare", center, "--out", out, "--systems", "left,right")
     assert "left: kept from before" in gone_on.stderr

@@ -1,4 +1,4 @@
-"""``evaluate``, ``baseline`` and ``convert`` as a user meets them."""
+"""``evaluate`` as a user meets it."""
 
 from __future__ import annotations
 
@@ -9,15 +9,9 @@ from pathlib import Path
 import pytest
 
 from dbpcfg.trees.brackets import read_trees
+from tests.cli.small import NEWS
 from tests.command import dbpcfg, refused
 
-GOLD = """\
-( (S (NP-SBJ (DT The) (NN cat))
-     (VP (VBD saw) (NP (-NONE- *T*-1)) (NP (DT a) (JJ big) (NN dog)))
-     (. .)))
-( (S (NP (PRP It)) (VP (VBD barked)) (. !)))
-( (INTJ (UH Well) (. ...)))
-"""
 PREDICTED = """\
 (X (X the cat) (X (X saw a) (X big dog)))
 (X (X it barked) !)
@@ -27,7 +21,7 @@ PREDICTED = """\
 
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
-    (tmp_path / "gold.mrg").write_text(GOLD)
+    (tmp_path / "gold.mrg").write_text(NEWS)
     (tmp_path / "predicted.trees").write_text(PREDICTED)
     return tmp_path
 
@@ -140,36 +134,17 @@ def test_a_directory_without_treebank_files(tmp_path):
 
 def test_windows_line_ends_and_a_byte_order_mark(files):
     odd = files / "odd.mrg"
-    odd.write_bytes(b"\xef\xbb\xbf" + GOLD.replace("\n", "\r\n").encode())
+    odd.write_bytes(b"\xef\xbb\xbf" + NEWS.replace("\n", "\r\n").encode())
     result = dbpcfg("evaluate", odd, files / "predicted.trees", "--format", "json")
     assert scores(result)[0]["matched"] == 4
 
 
 def test_a_long_single_line(files):
-    (files / "line.mrg").write_text(GOLD.replace("\n", " ") * 30_000)  # 6 MB in one line
+    (files / "line.mrg").write_text(NEWS.replace("\n", " ") * 30_000)  # 6 MB in one line
     result = dbpcfg("evaluate", files / "line.mrg", "--baseline", "right", "--format", "json")
     assert scores(result)[0]["sentences"] == 60_000
     (files / "line.txt").write_text("word " * 2_000_000)
     assert "line.txt:1" in refused("baseline", "right", files / "line.txt")
-
-
-def test_convert(files):
-    text = dbpcfg("convert", files / "gold.mrg", "-", "--lowercase")
-    assert text.stdout.splitlines() == ["the cat saw a big dog .", "it barked !", "well ..."]
-    trees = dbpcfg("convert", files / "gold.mrg", files / "clean.trees", "--no-punctuation")
-    assert trees.returncode == 0
-    assert (files / "clean.trees").read_text().splitlines() == [
-        "(ROOT (S (NP (DT The) (NN cat)) (VP (VBD saw) (NP (DT a) (JJ big) (NN dog)))))",
-        "(ROOT (S (NP (PRP It)) (VP (VBD barked))))",
-        "(ROOT (INTJ (UH Well)))",
-    ]
-    assert "exists; --overwrite" in refused("convert", files / "gold.mrg", files / "clean.trees")
-    assert "cannot be written" in refused(
-        "convert", files / "gold.mrg", files / "missing" / "clean.trees"
-    )
-    rare = dbpcfg("convert", files / "gold.mrg", "-", "--rare", "1", "--max-length", "2")
-    assert rare.stdout.splitlines() == ["<*it> <*ed> <word>", "<*ll> <word>"]
-    assert "1 left out (longer than 2 words)" in rare.stderr
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The command line. Each command imports what it needs when it runs: ``--help`` stays instant."""
+"""The program ``dbpcfg``. Commands import what they need when they run: ``--help`` is instant."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from dbpcfg.cli.surprisal import surprisal
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.version import __version__
 
-EXIT_MISTAKE = 2
+EXIT_USER_ERROR = 2
 EXIT_INTERRUPTED = 130
 
 app = typer.Typer(
@@ -38,16 +38,17 @@ app = typer.Typer(
 )
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _print_version(wanted: bool) -> None:
+    if wanted:
         typer.echo(f"dbpcfg {__version__}")
         raise typer.Exit
 
 
 @app.callback()
-def _options(
+def _program(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
     pass
@@ -77,14 +78,14 @@ for command in (
 
 
 def main() -> None:
-    """Run the command line: a user's mistake is one line and exit code 2, never a traceback."""
+    """Run the program; a user error is one line and exit code 2, never a traceback."""
     try:
         app()
     except DbpcfgError as error:
         typer.echo(f"dbpcfg: {error}", err=True)
-        sys.exit(EXIT_MISTAKE)
+        sys.exit(EXIT_USER_ERROR)
     except BrokenPipeError:
-        # The reader has gone (as with `| head`); keep Python from complaining about it at exit.
+        # The reader has closed the pipe, as `| head` does: no message of Python's at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""``dbpcfg bound``: what a memory bound does to a grammar."""
+"""``dbpcfg bound``: a grammar under memory bounds."""
 
 from __future__ import annotations
 
@@ -6,30 +6,29 @@ from typing import Annotated, Literal
 
 import typer
 
-from dbpcfg.cli.options import TableFormat
-from dbpcfg.cli.output import RunArgument, write
+from dbpcfg.cli.options import RunArgument, TableFormat
+from dbpcfg.cli.output import print_tables
 from dbpcfg.errors import DbpcfgError
 
 
 def bound(
     run: RunArgument,
-    depths: Annotated[str, typer.Option(help="Bounds, with commas between.")] = "1,2,3",
+    depths: Annotated[str, typer.Option(help="Memory bounds, separated by commas.")] = "1,2,3",
     show: Annotated[
         Literal["mass", "h", "grammar"],
-        typer.Option(help="How much probability each bound keeps; h(s,d,c); or the rules G(s,d)."),
+        typer.Option(help="Probability mass within each bound; h(s,d,c); or the rules G(s,d)."),
     ] = "mass",
     top: Annotated[
-        int, typer.Option(help="Most probable rules of each category to show; 0: all.", min=0)
+        int, typer.Option(help="Show at most this many rules of each category; 0: all.", min=0)
     ] = 10,
     format: TableFormat = "text",
 ) -> None:
-    """Show what a bound on memory makes of a grammar: competence next to performance.
+    """Show a grammar under memory bounds: competence and performance.
 
-    In tables, L2 are left nodes at depth 2, and R2 right ones.
+    In the tables, L2 stands for left nodes at depth 2, R2 for right nodes.
     """
     numbers = _depths(depths)
 
-    from dbpcfg.files.table import render
     from dbpcfg.grammar.bounded import bounded_table, containment_table, mass_table
     from dbpcfg.model.model import load
 
@@ -40,11 +39,11 @@ def bound(
         tables = [containment_table(grammar, depth) for depth in numbers]
     else:
         tables = [bounded_table(grammar, depth, top or None) for depth in numbers]
-    write("-", render(tables, format) + "\n")
+    print_tables(tables, format)
 
 
 def _depths(text: str) -> list[int]:
     parts = [part.strip() for part in text.split(",")]
     if not all(part.isascii() and part.isdigit() and len(part) < 10 for part in parts):
-        raise DbpcfgError(f"--depths must be whole numbers with commas between, as 1,2,3: {text!r}")
+        raise DbpcfgError(f"--depths must be whole numbers separated by commas, as 1,2,3: {text!r}")
     return [int(part) for part in parts]

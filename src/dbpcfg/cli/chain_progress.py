@@ -1,4 +1,4 @@
-"""What a person sees of a run while it goes: a table on a terminal, lines elsewhere, or JSON."""
+"""Progress of chains: a live table on a terminal, lines elsewhere, or JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Mode = Literal["auto", "quiet", "json"]
 
 
 def sparkline(values: list[float], width: int = 16) -> str:
-    """A small picture of a trace, drawn between its least and greatest value."""
+    """Draw a trace with one character for each value, from its minimum to its maximum."""
     if len(values) > width:
         step = len(values) / width
         values = [values[int((n + 1) * step) - 1] for n in range(width)]
@@ -28,17 +28,28 @@ def sparkline(values: list[float], width: int = 16) -> str:
 
 
 class ChainProgress:
-    """News of chains, in the way that suits where it goes."""
+    """Shows the progress of chains; a context manager, because of the live table.
 
-    def __init__(self, kind: Mode, schedule: Schedule, tokens: int) -> None:
-        self.kind, self.schedule, self.tokens = kind, schedule, tokens
+    Parameters
+    ----------
+    mode
+        ``"auto"`` for a live table on a terminal and lines elsewhere, ``"quiet"`` for nothing,
+        ``"json"`` for one JSON object per line on standard output.
+    schedule
+        The iterations that chains run for, from which the time left is estimated.
+    tokens
+        Tokens of the corpus.
+    """
+
+    def __init__(self, mode: Mode, schedule: Schedule, tokens: int) -> None:
+        self.mode, self.schedule, self.tokens = mode, schedule, tokens
         self.began: dict[int, tuple[int, float]] = {}
         self.rows: dict[int, dict[str, Any]] = {}
         self.last_line = time.monotonic()
         self.live: Any = None
 
     def __enter__(self) -> ChainProgress:
-        if self.kind == "auto" and sys.stderr.isatty():
+        if self.mode == "auto" and sys.stderr.isatty():
             from rich.console import Console
             from rich.live import Live
 
@@ -51,19 +62,19 @@ class ChainProgress:
             self.live.stop()
 
     def show(self, chain: Chain) -> None:
-        """Tell of a chain that has advanced."""
-        if self.kind == "quiet":
+        """Show a chain that has advanced."""
+        if self.mode == "quiet":
             return
         row = self._row(chain)
         self.rows[chain.settings.chain] = row
-        if self.kind == "json":
+        if self.mode == "json":
             print(json.dumps({"event": "progress", **row}), flush=True)
         elif self.live is not None:
             self.live.update(self._table())
         elif time.monotonic() - self.last_line > LINE_SECONDS:
             self.last_line = time.monotonic()
-            for line in sorted(self.rows):
-                print(self._line(self.rows[line]), file=sys.stderr, flush=True)
+            for number in sorted(self.rows):
+                print(self._line(self.rows[number]), file=sys.stderr, flush=True)
 
     def _row(self, chain: Chain) -> dict[str, Any]:
         number, now = chain.settings.chain, time.monotonic()

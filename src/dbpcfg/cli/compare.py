@@ -1,4 +1,4 @@
-"""Commands that run other systems: ``baseline`` for one of them, ``compare`` for all."""
+"""``dbpcfg baseline`` runs one other system, ``dbpcfg compare`` runs and scores several."""
 
 from __future__ import annotations
 
@@ -6,26 +6,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dbpcfg.cli.inputs import read_corpus
 from dbpcfg.cli.options import (
     ExcludeSpeakers,
     InputFormat,
+    Lowercase,
     MaxLength,
     Punctuation,
     Quiet,
     Seed,
     Speakers,
     TableFormat,
-    depth_of,
-    read_corpus,
+    Text,
+    depth_bound,
 )
+from dbpcfg.cli.output import open_output, print_tables
 from dbpcfg.errors import DbpcfgError
 
 if TYPE_CHECKING:
     from dbpcfg.systems.registry import SystemSpec
-
-EXIT_INTERRUPTED = 130
-
-Lowercase = Annotated[bool, typer.Option(help="Systems that learn do so from words in lower case.")]
 
 
 def baseline(
@@ -36,23 +35,23 @@ def baseline(
             help="right, left, balanced, random; ccl; upparse-prlg (or upparse), upparse-hmm.",
         ),
     ],
-    text: Annotated[list[str], typer.Argument(metavar="TEXT...", help="Files, directories or -.")],
+    text: Text,
     keep_punctuation: Annotated[
         bool,
         typer.Option(
             "--keep-punctuation",
-            help="right, left, balanced, random: build trees over punctuation too.",
+            help="right, left, balanced, random: include punctuation in the trees.",
         ),
     ] = False,
     mended: Annotated[
         bool,
-        typer.Option("--mended", help="ccl: without a slip of the program that results come from."),
+        typer.Option("--mended", help="ccl: correct an error of the published program."),
     ] = False,
     currency: Annotated[
         bool,
         typer.Option(
             "--currency",
-            help="ccl: $ and # are punctuation too, as in that program unless told otherwise.",
+            help="ccl: $ and # are punctuation, the published program's default.",
         ),
     ] = False,
     max_length: MaxLength = None,
@@ -66,9 +65,10 @@ def baseline(
 ) -> None:
     """Print a system's tree for every sentence, one per line, ready for `evaluate`.
 
-    Branching trees look at nothing but the number of words. CCL and UPPARSE learn from the text
-    first, punctuation included, and leave some of it out of their trees. With --max-length, give
-    `evaluate` the same number as --gold-length.
+    Branching trees depend on the number of words only.
+    CCL and UPPARSE first learn from the text, punctuation included;
+    some punctuation is not in their trees.
+    With --max-length N, score the trees with `evaluate --gold-length N`.
     """
     from dbpcfg.corpus.preparation import Preparation, prepare
     from dbpcfg.runtime.progress import Progress
@@ -82,82 +82,82 @@ def baseline(
         settings["currency_is_punctuation"] = True
     if settings and spec.name != "ccl":
         option = "--mended" if mended else "--currency"
-        raise DbpcfgError(f"{option} is for ccl; {spec.name} has nothing of the kind")
+        raise DbpcfgError(f"{option} is for ccl; {spec.name} has no such option")
     if keep_punctuation and spec.learns:
         raise DbpcfgError(
-            f"--keep-punctuation is for branching trees; {spec.name} has its own way with it"
+            f"--keep-punctuation is for branching trees; {spec.name} handles punctuation itself"
         )
     corpus = read_corpus(text, input_format, speaker, exclude_speaker, quiet)
     prepared = prepare(corpus, Preparation(lowercase, max_length, punctuation))
     with Progress(spec.name, quiet=quiet) as progress:
         made = spec.make(seed, **settings)
         trees = made.fit(sentences_for(spec, prepared, keep_punctuation), progress).trees()
-    for tree in restore_words(trees, prepared):
-        typer.echo(str(tree))
+    with open_output("-") as out:
+        out.writelines(f"{tree}\n" for tree in restore_words(trees, prepared))
 
 
 def _baseline_spec(name: str) -> SystemSpec:
     from dbpcfg.systems.registry import SYSTEMS, find
 
     if name.strip().lower() == "dbpcfg":
-        raise DbpcfgError("dbpcfg itself is no baseline; `dbpcfg induce` runs it, and keeps more")
+        raise DbpcfgError("dbpcfg itself is not a baseline; run it with `dbpcfg induce`")
     return find(name, [spec for spec in SYSTEMS if spec.name != "dbpcfg"])
 
 
 def compare(
     treebank: Annotated[
         list[str],
-        typer.Argument(metavar="TREEBANK...", help="Gold trees: files, directories or -."),
+        typer.Argument(metavar="TREEBANK", help="Gold trees: files, directories or -."),
     ],
     systems: Annotated[
         str | None,
         typer.Option(
-            help="Some of them, with commas between; if not given all: right, left, balanced, "
-            "random, ccl, upparse-prlg, upparse-hmm, dbpcfg."
+            help="Systems, separated by commas; all if not given: right, left, balanced, random, "
+            "ccl, upparse-prlg, upparse-hmm, dbpcfg."
         ),
     ] = None,
     runs: Annotated[
-        int, typer.Option(help="Runs of systems that draw random numbers, seeds one up.", min=1)
+        int, typer.Option(help="Runs of each random system, with consecutive seeds.", min=1)
     ] = 3,
     out: Annotated[
         str | None,
-        typer.Option(help="Directory that keeps every finished run; the next call goes on."),
+        typer.Option(help="Directory for finished runs; the same command resumes."),
     ] = None,
     max_length: MaxLength = None,
     lowercase: Lowercase = True,
     punctuation: Punctuation = "auto",
-    seed: Annotated[int, typer.Option(help="The first seed of random systems.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the first run of random systems.", min=0)] = 0,
     categories: Annotated[
         int, typer.Option("-K", "--categories", help="dbpcfg: categories.", min=1)
     ] = 15,
     depth: Annotated[
         str, typer.Option("-D", "--depth", help="dbpcfg: memory bound, or 'none'.")
     ] = "2",
-    chains: Annotated[int, typer.Option(help="dbpcfg: chains of each run.", min=1)] = 4,
+    chains: Annotated[int, typer.Option(help="dbpcfg: chains per run.", min=1)] = 4,
     iterations: Annotated[
-        int, typer.Option(help="dbpcfg: of each chain; the second half counts.", min=1)
+        int, typer.Option(help="dbpcfg: iterations per chain; the second half is kept.", min=1)
     ] = 200,
     threads: Annotated[
         int | None, typer.Option(help="dbpcfg: processors to use; all if not given.", min=1)
     ] = None,
-    permutations: Annotated[int, typer.Option(help="Of the permutation tests.", min=1)] = 10_000,
+    permutations: Annotated[int, typer.Option(help="Permutations of each test.", min=1)] = 10_000,
     input_format: InputFormat = None,
     format: TableFormat = "text",
     quiet: Quiet = False,
 ) -> None:
-    """Run every system on one corpus and score them alike: brackets, noun phrases, time, memory.
+    """Run several systems on one corpus and compare their scores, time and memory.
 
-    Each run has a process of its own; one that fails is a row that says so. The best system is
-    tested against the others. With --out what is finished is kept, also after Ctrl-C.
+    Each run has a process of its own; failed runs are reported in the table.
+    The best system is tested against the others.
+    With --out, finished runs are kept, also after Ctrl-C.
     """
     from dbpcfg.comparison.compare import compare as run_all
     from dbpcfg.comparison.task import Task
-    from dbpcfg.files.table import render
     from dbpcfg.systems.registry import SYSTEMS, find
 
     names = [spec.name for spec in SYSTEMS] if systems is None else systems.split(",")
     chosen = [find(name) for name in names if name.strip()]
-    bound = depth_of(depth)
+    bound = depth_bound(depth)
     corpus = read_corpus(treebank, input_format, quiet=quiet)
     task = Task.of(corpus, lowercase=lowercase, max_length=max_length, punctuation=punctuation)
     if not quiet:
@@ -183,7 +183,7 @@ def compare(
             quiet=quiet,
         )
     except KeyboardInterrupt:
-        kept = f"finished runs are in {out}; the same command goes on" if out else "nothing is kept"
+        kept = f"finished runs are in {out}; the same command resumes" if out else "nothing is kept"
         typer.echo(f"\nstopped; {kept}", err=True)
-        raise typer.Exit(EXIT_INTERRUPTED) from None
-    typer.echo(render(comparison.tables(), format))
+        raise
+    print_tables(comparison.tables(), format)

@@ -1,42 +1,43 @@
-"""Commands that make and change corpora: ``synth`` and ``convert``."""
+"""``dbpcfg convert`` converts corpora, ``dbpcfg synth`` generates synthetic ones."""
 
 from __future__ import annotations
 
-import contextlib
-import sys
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
+from dbpcfg.cli.inputs import read_corpus
 from dbpcfg.cli.options import (
     ExcludeSpeakers,
     InputFormat,
     MaxLength,
     Numbers,
+    Overwrite,
     Punctuation,
     Quiet,
     Rare,
     Scheme,
     Seed,
     Speakers,
-    read_corpus,
 )
-from dbpcfg.errors import DbpcfgError
+from dbpcfg.cli.output import check_overwrite, open_output
 
 
 def synth(
-    kind: Annotated[Literal["left", "right", "center"], typer.Argument(help="Which corpus.")],
-    sentences: Annotated[int, typer.Option("--sentences", "-n", help="How many.", min=1)] = 200,
-    vocabulary: Annotated[int, typer.Option(help="Words of each class.", min=1)] = 50,
+    kind: Annotated[Literal["left", "right", "center"], typer.Argument(help="Corpus.")],
+    sentences: Annotated[
+        int, typer.Option("--sentences", "-n", help="Number of sentences.", min=1)
+    ] = 200,
+    vocabulary: Annotated[int, typer.Option(help="Words per class.", min=1)] = 50,
     seed: Seed = 0,
-    words: Annotated[bool, typer.Option("--words", help="Sentences only, without trees.")] = False,
+    words: Annotated[bool, typer.Option("--words", help="Sentences without trees.")] = False,
 ) -> None:
-    """Print a synthetic corpus of the paper: one gold tree, or sentence, per line."""
+    """Print a synthetic corpus of the paper, one gold tree or sentence per line."""
     from dbpcfg.corpus.synthetic import synthetic_trees
 
-    for tree in synthetic_trees(kind, sentences, vocabulary, seed):
-        typer.echo(" ".join(tree.words()) if words else str(tree))
+    trees = synthetic_trees(kind, sentences, vocabulary, seed)
+    with open_output("-") as out:
+        out.writelines(f"{' '.join(tree.words()) if words else tree}\n" for tree in trees)
 
 
 def convert(
@@ -44,21 +45,23 @@ def convert(
     target: Annotated[str, typer.Argument(metavar="OUT", help="File, or - for standard output.")],
     to: Annotated[
         Literal["text", "penn"] | None,
-        typer.Option(help="text: sentences; penn: trees. By the ending of OUT if not given."),
+        typer.Option(help="text: sentences; penn: trees. By the suffix of OUT if not given."),
     ] = None,
-    lowercase: Annotated[bool, typer.Option("--lowercase", help="To lower case.")] = False,
+    lowercase: Annotated[
+        bool, typer.Option("--lowercase", help="Change words to lower case.")
+    ] = False,
     max_length: MaxLength = None,
     numbers: Numbers = False,
     rare: Rare = 0,
     scheme: Scheme = "suffix",
     no_punctuation: Annotated[
-        bool, typer.Option("--no-punctuation", help="Leave punctuation out.")
+        bool, typer.Option("--no-punctuation", help="Remove punctuation.")
     ] = False,
     punctuation: Punctuation = "auto",
     input_format: InputFormat = None,
     speaker: Speakers = None,
     exclude_speaker: ExcludeSpeakers = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace OUT.")] = False,
+    overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
     """Write a corpus as plain text or as cleaned trees, one sentence per line.
@@ -68,28 +71,13 @@ def convert(
     from dbpcfg.corpus.preparation import Preparation, prepare
     from dbpcfg.corpus.writing import lines
 
-    if target != "-" and Path(target).exists() and not overwrite:
-        raise DbpcfgError(f"{target} exists; --overwrite replaces it")
+    check_overwrite([target], overwrite)
     corpus = read_corpus([source], input_format, speaker, exclude_speaker, quiet)
     kind = to or ("text" if target.endswith(".txt") or target == "-" else "penn")
     prepared = prepare(
         corpus, Preparation(lowercase, max_length, punctuation, numbers, rare, scheme)
     )
-    with _writer(target) as write:
-        for line in lines(prepared, kind, no_punctuation):
-            write(line)
+    with open_output(target) as out:
+        out.writelines(f"{line}\n" for line in lines(prepared, kind, no_punctuation))
     if not quiet:
         typer.echo(prepared.summary(), err=True)
-
-
-@contextlib.contextmanager
-def _writer(target: str):  # type: ignore[no-untyped-def]
-    """A function that writes lines to a file, whole or not at all, or to standard output."""
-    from dbpcfg.files.atomic import written_whole
-    from dbpcfg.files.faults import writing
-
-    if target == "-":
-        yield lambda line: sys.stdout.write(line + "\n")
-        return
-    with writing(target), written_whole(Path(target)) as file:
-        yield lambda line: file.write(f"{line}\n".encode())

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import typer
 
-from dbpcfg.cli import (
-    terminal,
-)
+from dbpcfg.cli import terminal
 from dbpcfg.cli.options import Quiet, Seed
 
 
 def demo(seed: Seed = 0, quiet: Quiet = False) -> None:
-    """Repeat the paper's experiments with synthetic text: learn from words alone, show the trees.
+    """Repeat the paper's synthetic experiments: learn from words alone, show scores and trees.
 
-    The corpora are made on the spot. It takes less than a minute, and nothing is written.
+    The corpora are generated.
+    It takes less than a minute and writes no files.
     """
     from dbpcfg.demo import run_demo
     from dbpcfg.trees.terminal import BOX_CHARACTERS
@@ -23,5 +22,5 @@ def demo(seed: Seed = 0, quiet: Quiet = False) -> None:
         typer.echo,
         quiet=quiet,
         width=terminal.width(),
-        ascii=not terminal.takes(BOX_CHARACTERS),
+        ascii=not terminal.can_show(BOX_CHARACTERS),
     )

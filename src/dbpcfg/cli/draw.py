@@ -8,54 +8,54 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from dbpcfg.cli.options import Quiet, read_corpus
+from dbpcfg.cli import terminal
+from dbpcfg.cli.inputs import read_corpus
+from dbpcfg.cli.options import Overwrite, Quiet
+from dbpcfg.cli.output import check_overwrite, write
 from dbpcfg.errors import DbpcfgError
 
 if TYPE_CHECKING:
     from dbpcfg.trees.tree import Tree
-from dbpcfg.cli.output import Overwrite, refuse_to_overwrite, write
 
 
 def draw(
     trees: Annotated[
         str,
-        typer.Argument(
-            metavar="TREES", help="Trees in brackets: file or -; or a run, for its trees."
-        ),
+        typer.Argument(metavar="TREES", help="Bracketed trees: file, - or run directory."),
     ],
     format: Annotated[
         Literal["terminal", "svg", "forest", "qtree", "evalb"],
         typer.Option(
             "--as",
-            help="Drawn with characters; SVG; LaTeX for the package forest or "
-            "tikz-qtree; or brackets as EVALB reads them, one tree a line.",
+            help="Characters; SVG; LaTeX for the package forest or tikz-qtree; or one tree per "
+            "line in EVALB's brackets.",
         ),
     ] = "terminal",
     number: Annotated[
-        int | None, typer.Option("-n", "--number", help="How many; all if not given.", min=1)
+        int | None, typer.Option("-n", "--number", help="Number of trees; all if not given.", min=1)
     ] = None,
-    first: Annotated[int, typer.Option("--from", help="The number of the first tree.", min=1)] = 1,
+    first: Annotated[int, typer.Option("--from", help="Number of the first tree.", min=1)] = 1,
     out: Annotated[
         str,
-        typer.Option(help="File, or - for standard output; for several SVG pictures a directory."),
+        typer.Option(help="File, or - for standard output; a directory for several SVG files."),
     ] = "-",
     document: Annotated[
-        bool, typer.Option("--document", help="LaTeX: a whole document, a page for each tree.")
+        bool, typer.Option("--document", help="LaTeX: a complete document, one page per tree.")
     ] = False,
     raw: Annotated[
-        bool, typer.Option("--raw", help="Labels with function tags, and empty elements too.")
+        bool, typer.Option("--raw", help="Keep function tags and empty elements.")
     ] = False,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
-    """Draw trees, in the terminal or for a page, a paper or a scorer."""
+    """Draw trees in the terminal, as SVG or in LaTeX, or write them for EVALB."""
     chosen = _chosen(_read_trees(trees, raw, quiet), trees, first, number)
     if document and format not in ("forest", "qtree"):
         raise DbpcfgError(f"--document is for LaTeX, --as forest or --as qtree, not {format}")
     if format == "svg":
         _draw_svg(chosen, first, out, overwrite)
         return
-    refuse_to_overwrite([out], overwrite)
+    check_overwrite([out], overwrite)
     write(out, _drawn(chosen, format, document, to_terminal=out == "-"))
 
 
@@ -71,7 +71,7 @@ def _read_trees(path: str, raw: bool, quiet: bool) -> list[Tree]:
 
 def _chosen(trees: list[Tree], path: str, first: int, number: int | None) -> list[Tree]:
     if first > len(trees):
-        raise DbpcfgError(f"{path} has {len(trees):,} trees, so none from number {first:,} on")
+        raise DbpcfgError(f"--from {first:,}: {path} has only {len(trees):,} trees")
     return trees[first - 1 :][:number]
 
 
@@ -82,15 +82,15 @@ def _draw_svg(trees: list[Tree], first: int, out: str, overwrite: bool) -> None:
     if out == "-" or out.endswith(".svg"):
         if len(trees) > 1:
             raise DbpcfgError(
-                f"{len(trees):,} pictures do not fit into one file: give a directory by --out, or "
-                "-n 1 for one picture"
+                f"{len(trees):,} SVG files need a directory: give one with --out, or draw one tree "
+                "with -n 1"
             )
-        refuse_to_overwrite([out], overwrite)
+        check_overwrite([out], overwrite)
         write(out, tree_svg(trees[0]) + "\n")
         return
     digits = len(str(first + len(trees) - 1))
     files = [str(Path(out) / f"{first + n:0{digits}}.svg") for n in range(len(trees))]
-    refuse_to_overwrite(files, overwrite)
+    check_overwrite(files, overwrite)
     with writing(out):
         Path(out).mkdir(parents=True, exist_ok=True)
     for file, tree in zip(files, trees, strict=True):
@@ -98,8 +98,6 @@ def _draw_svg(trees: list[Tree], first: int, out: str, overwrite: bool) -> None:
 
 
 def _drawn(trees: list[Tree], format: str, document: bool, to_terminal: bool) -> str:
-    import shutil
-
     from dbpcfg.trees.evalb import evalb_line
     from dbpcfg.trees.latex import forest, latex_document, qtree
     from dbpcfg.trees.terminal import beside
@@ -110,7 +108,7 @@ def _drawn(trees: list[Tree], format: str, document: bool, to_terminal: bool) ->
     if format == "terminal":
         plain = to_terminal and "utf" not in (sys.stdout.encoding or "").lower()
         pictures = [draw_in_terminal(tree, ascii=plain) for tree in trees]
-        return beside(pictures, shutil.get_terminal_size().columns) + "\n"
+        return beside(pictures, terminal.width()) + "\n"
     pictures = [forest(tree) if format == "forest" else qtree(tree) for tree in trees]
     if document:
         return latex_document(pictures, "forest" if format == "forest" else "qtree")

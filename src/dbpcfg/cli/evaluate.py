@@ -1,4 +1,4 @@
-"""The command that scores trees: ``evaluate``."""
+"""``dbpcfg evaluate``: trees scored against a treebank."""
 
 from __future__ import annotations
 
@@ -7,15 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from dbpcfg.cli.options import (
-    InputFormat,
-    MaxLength,
-    Punctuation,
-    Quiet,
-    Seed,
-    TableFormat,
-    read_corpus,
-)
+from dbpcfg.cli.inputs import read_corpus
+from dbpcfg.cli.options import InputFormat, MaxLength, Punctuation, Quiet, Seed, TableFormat
+from dbpcfg.cli.output import print_tables
 from dbpcfg.errors import DbpcfgError
 
 if TYPE_CHECKING:
@@ -32,24 +26,25 @@ def evaluate(
         str, typer.Argument(metavar="GOLD", help="Treebank: file, directory, pattern.")
     ],
     predicted: Annotated[
-        str | None, typer.Argument(metavar="[PRED]", help="Trees to score, in the order of GOLD.")
+        str | None, typer.Argument(metavar="PRED", help="Trees to score, in the order of GOLD.")
     ] = None,
     against: Annotated[
-        str | None, typer.Option(help="Other trees: score them too, and test the difference.")
+        str | None,
+        typer.Option(help="Second system's trees: score them too and test the difference."),
     ] = None,
     baseline: Annotated[
         Branching | None,
-        typer.Option(help="Score a branching baseline, instead of or next to PRED."),
+        typer.Option(help="Score a branching baseline, with or without PRED."),
     ] = None,
     max_length: MaxLength = None,
     gold_length: Annotated[
         int | None,
-        typer.Option(help="PRED holds only GOLD's sentences of so many words or fewer.", min=1),
+        typer.Option(help="PRED has only the sentences of GOLD of at most this many words.", min=1),
     ] = None,
     labelled: Annotated[bool, typer.Option("--labelled", help="Labels must match too.")] = False,
     average: Annotated[
         Literal["corpus", "sentence"],
-        typer.Option(help="Pool all spans, or average over sentences."),
+        typer.Option(help="Pool the spans of all sentences, or average over sentences."),
     ] = "corpus",
     ignore_root: Annotated[
         bool, typer.Option("--ignore-root", help="Do not count the span of the whole sentence.")
@@ -59,14 +54,20 @@ def evaluate(
         str, typer.Option(help="Gold category for recall and aggregate F1.")
     ] = "NP",
     mapping: Annotated[
-        int, typer.Option(help="Sentences that choose the induced categories to aggregate.", min=1)
+        int,
+        typer.Option(
+            help="Number of first sentences that choose the induced categories to aggregate.",
+            min=1,
+        ),
     ] = 4000,
     intervals: Annotated[
-        bool, typer.Option("--intervals", help="Bootstrap intervals of the scores too.")
+        bool, typer.Option("--intervals", help="Bootstrap confidence intervals of the scores.")
     ] = False,
-    permutations: Annotated[int, typer.Option(help="Of the permutation test.", min=1)] = 10_000,
+    permutations: Annotated[
+        int, typer.Option(help="Permutations of the significance test.", min=1)
+    ] = 10_000,
     direction: Annotated[
-        Literal["right", "left"], typer.Option(help="How trees are made binary to count depths.")
+        Literal["right", "left"], typer.Option(help="Binarisation of trees for memory depths.")
     ] = "right",
     seed: Seed = 0,
     input_format: InputFormat = None,
@@ -75,7 +76,8 @@ def evaluate(
 ) -> None:
     """Score trees against a treebank: PARSEVAL, noun phrases, labels, memory depths.
 
-    The convention is the paper's unless options say otherwise, and is printed with every score.
+    The default convention is the paper's.
+    Every score is printed with its convention.
     """
     from dbpcfg.corpus.punctuation import punctuation as marks_of
     from dbpcfg.corpus.punctuation import recognised_by
@@ -83,7 +85,6 @@ def evaluate(
     from dbpcfg.evaluation.evaluate import Evaluation
     from dbpcfg.evaluation.evaluate import evaluate as score
     from dbpcfg.evaluation.tables import comparison_table, evaluation_tables, intervals_table
-    from dbpcfg.files.table import render
     from dbpcfg.runtime.progress import Progress
 
     if predicted is None and baseline is None:
@@ -91,7 +92,7 @@ def evaluate(
     if "-" in (gold, predicted) and (gold == predicted or against == "-"):
         raise DbpcfgError("only one of GOLD, PRED and --against can be standard input")
     corpus = read_corpus([gold], input_format, quiet=quiet)
-    corpus.trees()  # refuses text without trees, and says where
+    corpus.trees()  # raises an error if a sentence has no tree
     marks = [marks_of(sentence, punctuation) for sentence in corpus]
     kept = [n for n, mark in enumerate(marks) if mark.count(False) <= (gold_length or len(mark))]
     sentences, marks = [corpus[n] for n in kept], [marks[n] for n in kept]
@@ -136,13 +137,13 @@ def evaluate(
                 {(first, name): one.compare(other, permutations, seed) for name, other in others}
             )
         )
-    typer.echo(render(tables, format))
+    print_tables(tables, format)
 
 
 def _baseline_tree(
     system: Branching, sentence: Sentence, marks: Sequence[bool], seed: int, number: int
 ) -> Tree:
-    """A baseline's tree over the words that are not punctuation; over all, if all are."""
+    """Make a tree over the words that are not punctuation; over all words if all are."""
     from dbpcfg.numerics.philox import Purpose, stream
     from dbpcfg.systems.branching import branching_tree
 
@@ -153,13 +154,13 @@ def _baseline_tree(
 
 
 def _name(path: str, taken: Collection[str]) -> str:
-    """What a system is called in tables: its file's name, unless that is taken."""
+    """Return the name of a system in tables: its file's, or the whole path if that is taken."""
     name = Path(path).name if path != "-" else "standard input"
     return path if name in taken else name
 
 
 def _check_number(path: str, trees: int, gold: str, marks: Sequence[Sequence[bool]]) -> None:
-    """Refuse a wrong number of trees; say which length limit would make it right, if one does."""
+    """Raise an error for a wrong number of trees, with the length limit that explains it if any."""
     if trees == len(marks):
         return
     lengths = sorted(mark.count(False) for mark in marks)

@@ -1,4 +1,4 @@
-"""Commands that hand grammars and trees to others: ``export``, ``draw`` and ``bound``."""
+"""``dbpcfg export``: a grammar for other programs."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from dbpcfg.cli.options import Quiet
-from dbpcfg.cli.output import Overwrite, RunArgument, refuse_to_overwrite, write
+from dbpcfg.cli.options import Overwrite, Quiet, RunArgument
+from dbpcfg.cli.output import check_overwrite, write
 
 
 def export(
@@ -17,15 +17,14 @@ def export(
         Literal["tsv", "json", "nltk"] | None,
         typer.Option(
             "--as",
-            help="A table of rules, the same as JSON, or NLTK's notation. By the "
-            "ending of OUT (.tsv, .json, .pcfg) if not given; tsv for -.",
+            help="Rule table, JSON or NLTK's PCFG notation. By the suffix of OUT (.tsv, .json, "
+            ".pcfg) if not given; tsv for -.",
         ),
     ] = None,
     threshold: Annotated[
         float | None,
         typer.Option(
-            help="Leave out rules less probable than this, and scale the others of each "
-            "category to sum to 1. If not given, all rules are written."
+            help="Prune rules less probable than this, and renormalise; all rules if not given."
         ),
     ] = None,
     depth: Annotated[
@@ -34,18 +33,19 @@ def export(
             "-D",
             "--depth",
             min=1,
-            help="Write the grammar under this bound on memory out as one without: its "
-            "categories are then those on each side and depth, such as X1/L2.",
+            help="Write the grammar under this memory bound as an unbounded one; its categories "
+            "have a side and depth, such as X1/L2.",
         ),
     ] = None,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write a learned grammar for other programs: a table of rules, JSON, or NLTK's PCFG.
+    """Write a learned grammar for other programs: rule table, JSON, or NLTK's PCFG.
 
-    Probabilities have all their digits. What is written can be read again, here as well.
+    Probabilities have all their digits.
+    The file can be used wherever a RUN is expected.
     """
-    refuse_to_overwrite([target], overwrite)
+    check_overwrite([target], overwrite)
 
     from dbpcfg.grammar.bounded import bounded_pcfg
     from dbpcfg.grammar.exchange.formats import format_of, to_text

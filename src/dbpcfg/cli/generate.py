@@ -1,53 +1,47 @@
-"""``dbpcfg generate``: sentences drawn from a learned grammar."""
+"""``dbpcfg generate``: sentences sampled from a learned grammar."""
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from dbpcfg.cli import terminal
-from dbpcfg.cli.model_options import (
-    Depth,
-    RunPath,
-    open_model,
-)
-from dbpcfg.cli.options import Quiet, Seed
-
-if TYPE_CHECKING:
-    pass
+from dbpcfg.cli.inputs import open_model
+from dbpcfg.cli.options import Depth, Quiet, RunArgument, Seed
+from dbpcfg.cli.output import standard_output
 
 
 def generate(
-    run: RunPath,
-    number: Annotated[int, typer.Option("-n", "--number", help="How many.", min=1)] = 10,
-    trees: Annotated[bool, typer.Option("--trees", help="With their trees, in brackets.")] = False,
+    run: RunArgument,
+    number: Annotated[int, typer.Option("-n", "--number", help="Number of sentences.", min=1)] = 10,
+    trees: Annotated[
+        bool, typer.Option("--trees", help="Bracketed trees instead of sentences.")
+    ] = False,
     max_length: Annotated[
         int | None,
-        typer.Option(help="Only sentences of at most so many words.", min=1, max=1000),
+        typer.Option(help="Only sentences of at most this many words.", min=1, max=1000),
     ] = None,
     with_unknown: Annotated[
-        bool, typer.Option("--with-unknown", help="Allow <unknown>, the word for unknown ones.")
+        bool,
+        typer.Option("--with-unknown", help="Include <unknown>, which stands for unknown words."),
     ] = False,
     seed: Seed = 0,
     depth: Depth = None,
     quiet: Quiet = False,
 ) -> None:
-    """Print sentences that the grammar makes up, one a line.
+    """Print generated sentences, one per line.
 
-    They are drawn from the model: within its bound, if it has one.
-    With --max-length, from its sentences that are no longer.
-    The first ten of a hundred are the ten of ten.
+    They are sampled from the model, within its memory bound if it has one.
+    The first sentences do not depend on --number.
     """
     from dbpcfg.model.generation import generate as make
     from dbpcfg.runtime.progress import Progress
 
     model = open_model(run, depth)
     made = make(model, number, seed, max_length=max_length, unknown=with_unknown)
-    terminal.write_utf8()
-    with Progress("sentences", number, quiet or sys.stdout.isatty()) as progress:
+    out = standard_output()
+    with Progress("sentences", number, quiet or out.isatty()) as progress:
         for done, tree in enumerate(made, start=1):
-            sys.stdout.write((str(tree) if trees else " ".join(tree.words())) + "\n")
+            out.write((str(tree) if trees else " ".join(tree.words())) + "\n")
             progress.update(done)
-        sys.stdout.flush()
+        out.flush()

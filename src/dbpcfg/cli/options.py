@@ -1,22 +1,28 @@
-"""Options that several commands share, and reading as they ask for it."""
+"""Arguments and options that several commands share."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from dbpcfg.errors import DbpcfgError
 
-if TYPE_CHECKING:
-    from dbpcfg.corpus.reading import Corpus
-
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from dbpcfg.corpus.reading import Corpus
-
+RunArgument = Annotated[
+    str, typer.Argument(metavar="RUN", help="Run directory, model file or rule table.")
+]
+Text = Annotated[
+    list[str],
+    typer.Argument(metavar="TEXT", help="Files, directories, patterns or -."),
+]
+TextOrInput = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="TEXT",
+        help="Files, directories, patterns or -; standard input if not given.",
+        show_default=False,
+    ),
+]
 InputFormat = Annotated[
     Literal["text", "penn", "chat", "conllu"] | None,
     typer.Option("--input-format", help="Format of the input; recognised if not given."),
@@ -29,60 +35,60 @@ ExcludeSpeakers = Annotated[
     list[str] | None,
     typer.Option(
         "--exclude-speaker",
-        help="Not this speaker; may be repeated. CHAT: the target child if nothing is said.",
+        help="Leave this speaker out; may be repeated. CHAT: the target child if not given.",
     ),
 ]
+
+Lowercase = Annotated[bool, typer.Option(help="Learn from words in lower case.")]
 MaxLength = Annotated[
     int | None,
-    typer.Option(help="Longest sentence, in words without punctuation.", min=1),
+    typer.Option(help="Maximum sentence length in words; punctuation does not count.", min=1),
 ]
-Numbers = Annotated[bool, typer.Option("--numbers", help="All numbers are one form.")]
+Numbers = Annotated[bool, typer.Option("--numbers", help="Make all numbers one form.")]
 Rare = Annotated[
-    int, typer.Option(help="Forms seen at most this often become classes; 0: none.", min=0)
+    int,
+    typer.Option(help="Replace forms that occur at most this often by classes; 0: none.", min=0),
 ]
-Scheme = Annotated[Literal["suffix", "shape", "both", "one"], typer.Option(help="Which classes.")]
+Scheme = Annotated[
+    Literal["suffix", "shape", "both", "one"],
+    typer.Option(help="Classes of rare forms: by suffix, by shape, by both, or a single one."),
+]
 Punctuation = Annotated[
     Literal["auto", "tags", "characters", "both"],
-    typer.Option(help="How punctuation is told: auto is by tags where there are any."),
+    typer.Option(help="How punctuation is recognised; auto: by tags if there are any."),
 ]
+
+Depth = Annotated[
+    str | None,
+    typer.Option(
+        "-D",
+        "--depth",
+        help="Memory bound instead of the model's: at most this many fragments; 'none': no bound.",
+    ),
+]
+UnknownWords = Annotated[
+    float | None,
+    typer.Option(
+        "--unknown",
+        help="Probability of unknown words under each category instead of the model's; a rule "
+        "table has none.",
+    ),
+]
+Seed = Annotated[int, typer.Option(help="Random seed.", min=0)]
+Threads = Annotated[
+    int | None,
+    typer.Option(help="Processors to use; all if not given. Results do not depend on it.", min=1),
+]
+
 TableFormat = Annotated[
-    Literal["text", "json", "latex"], typer.Option("--format", help="How tables are printed.")
+    Literal["text", "json", "latex"], typer.Option("--format", help="Format of tables.")
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no remarks.")]
-Seed = Annotated[int, typer.Option(help="Seed of the random numbers.", min=0)]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes.")]
 
 
-def read_corpus(
-    paths: list[str],
-    input_format: str | None = None,
-    speakers: list[str] | None = None,
-    exclude_speakers: list[str] | None = None,
-    quiet: bool = False,
-) -> Corpus:
-    """Read files with progress, and say what was left out."""
-    from dbpcfg.corpus.reading import read
-    from dbpcfg.runtime.progress import Progress
-
-    with Progress("reading files", quiet=quiet) as progress:
-
-        def tell(done: int, total: int, _: str) -> None:
-            progress.total = total
-            progress.update(done)
-
-        corpus = read(
-            *paths,
-            format=input_format,
-            speakers=speakers or None,
-            exclude_speakers=exclude_speakers or None,
-            progress=tell,
-        )
-    if corpus.dropped and not quiet:
-        typer.echo(corpus.summary(), err=True)
-    return corpus
-
-
-def depth_of(text: str) -> int | None:
-    """What the option --depth says."""
+def depth_bound(text: str) -> int | None:
+    """Read the value of --depth: a number, or None for ``none``."""
     if text.lower() == "none":
         return None
     if not text.isdecimal() or not int(text):
@@ -90,9 +96,3 @@ def depth_of(text: str) -> int | None:
             f"--depth must be a number from 1 up, or 'none' for no bound, got {text!r}"
         )
     return int(text)
-
-
-Threads = Annotated[
-    int | None,
-    typer.Option(help="Processors to use; all if not given. Results do not change.", min=1),
-]

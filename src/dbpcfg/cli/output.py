@@ -1,38 +1,59 @@
-"""Where commands write: a file, whole or not at all, or standard output."""
+"""Where commands write: a file, whole or not at all, or standard output; always in UTF-8."""
 
 from __future__ import annotations
 
+import contextlib
+import io
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
-
-import typer
+from typing import TYPE_CHECKING, TextIO
 
 from dbpcfg.errors import DbpcfgError
 
-RunArgument = Annotated[
-    str, typer.Argument(metavar="RUN", help="Run, model file, or rule table (.tsv, .json).")
-]
+if TYPE_CHECKING:
+    from dbpcfg.files.table import Format, Table
 
 
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")]
-
-
-def refuse_to_overwrite(files: list[str], overwrite: bool) -> None:
-    """Raise an error if a file exists that may not be replaced."""
+def check_overwrite(files: list[str], overwrite: bool) -> None:
+    """Raise an error if a file exists and may not be replaced."""
     for file in files:
         if file != "-" and Path(file).exists() and not overwrite:
             raise DbpcfgError(f"{file} exists; --overwrite replaces it")
 
 
-def write(target: str, text: str) -> None:
-    """Write a text to a file, whole or not at all, or to standard output; always in UTF-8."""
+def standard_output() -> TextIO:
+    """Return standard output, set to UTF-8: words are written in the encoding they are read in."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", newline="\n")
+    return sys.stdout
+
+
+@contextlib.contextmanager
+def open_output(target: str) -> Iterator[TextIO]:
+    """Open a file that is written whole or not at all, or standard output for ``-``."""
     from dbpcfg.files.atomic import written_whole
     from dbpcfg.files.faults import writing
 
     if target == "-":
-        sys.stdout.buffer.write(text.encode())
-        sys.stdout.buffer.flush()
+        out = standard_output()
+        yield out
+        out.flush()
         return
     with writing(target), written_whole(Path(target)) as file:
-        file.write(text.encode())
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="\n")
+        yield text
+        text.detach()  # which flushes, and leaves the file open
+
+
+def write(target: str, text: str) -> None:
+    """Write a text to a file, or to standard output for ``-``."""
+    with open_output(target) as file:
+        file.write(text)
+
+
+def print_tables(tables: Sequence[Table], format: Format) -> None:
+    """Print tables to standard output."""
+    from dbpcfg.files.table import render
+
+    write("-", render(tables, format) + "\n")

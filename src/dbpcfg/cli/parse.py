@@ -1,24 +1,27 @@
-"""Commands that put a learned grammar to work: ``parse`` and ``generate``."""
+"""``dbpcfg parse``: trees of new text."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from dbpcfg.cli import terminal
-from dbpcfg.cli.model_options import (
+from dbpcfg.cli.inputs import open_model, open_text, reads_terminal
+from dbpcfg.cli.options import (
     Depth,
-    RunPath,
-    Text,
+    ExcludeSpeakers,
+    InputFormat,
+    Quiet,
+    RunArgument,
+    Seed,
+    Speakers,
+    TextOrInput,
+    Threads,
     UnknownWords,
-    at_terminal,
-    open_model,
-    open_text,
 )
-from dbpcfg.cli.options import ExcludeSpeakers, InputFormat, Quiet, Seed, Speakers, Threads
+from dbpcfg.cli.output import standard_output
 from dbpcfg.errors import DbpcfgError
 
 if TYPE_CHECKING:
@@ -29,23 +32,23 @@ COLUMNS = ("source", "line", "sentence", "rank", "log_probability", "posterior",
 
 
 def parse(
-    run: RunPath,
-    text: Text = None,
+    run: RunArgument,
+    text: TextOrInput = None,
     method: Annotated[
         Literal["mbr", "mbr-chain", "viterbi", "sample"],
         typer.Option(
-            help="Minimum Bayes risk under the selected grammar, or under several of its chain; "
-            "the most probable tree; a tree drawn from the posterior."
+            help="MBR tree under the selected grammar, or under several grammars of its chain; "
+            "most probable tree; tree sampled from the posterior."
         ),
     ] = "mbr",
     number: Annotated[
         int,
-        typer.Option("-n", "--number", help="Trees of each sentence (viterbi, sample).", min=1),
+        typer.Option("-n", "--number", help="Trees per sentence (viterbi, sample).", min=1),
     ] = 1,
     scores: Annotated[
-        bool, typer.Option("--scores", help="A table with probabilities, as for -n 2 or more.")
+        bool, typer.Option("--scores", help="Table with probabilities, as with -n 2 or more.")
     ] = False,
-    draw: Annotated[bool, typer.Option("--draw", help="Pictures instead of brackets.")] = False,
+    draw: Annotated[bool, typer.Option("--draw", help="Draw the trees.")] = False,
     seed: Seed = 0,
     depth: Depth = None,
     unknown: UnknownWords = None,
@@ -55,14 +58,14 @@ def parse(
     threads: Threads = None,
     quiet: Quiet = False,
 ) -> None:
-    """Print a tree for every sentence, one a line, in the words as written.
+    """Print a tree for every sentence, one per line, over the words as written.
 
     A blank line of plain text stays blank: line i is the tree of line i.
-    Text is read, and trees are written, piece by piece: any length will do.
+    Text is streamed, so that it can be of any length.
     A sentence of probability zero has a flat tree, (X w1 w2 ...).
 
-    With several trees a sentence, or --scores, it is a tab-separated table:
-    rank, log P(tree, sentence), P(tree | sentence), and the tree at the end.
+    With several trees per sentence, or --scores, the output is a
+    tab-separated table with rank, log P(tree, sentence) and P(tree | sentence).
     """
     from dbpcfg.model.decoding import Decoder, batched
     from dbpcfg.runtime.processes import cores
@@ -74,20 +77,20 @@ def parse(
     if number > 1 and method in ("mbr", "mbr-chain"):
         raise DbpcfgError(
             f"{method} gives one tree: -n {number} needs --method viterbi, for the best trees, or "
-            "--method sample, for random ones"
+            "--method sample, for samples"
         )
     if draw and table:
-        raise DbpcfgError("pictures have no scores: --draw goes without --scores and -n")
-    ascii = not terminal.takes(BOX_CHARACTERS)
+        raise DbpcfgError("--draw cannot be combined with --scores or -n")
+    ascii = not terminal.can_show(BOX_CHARACTERS)
     model = open_model(run, depth, unknown, samples=method == "mbr-chain")
     decoder = Decoder(model, method, number, seed, threads or cores())
     sentences = open_text(text, input_format, speaker, exclude_speaker, quiet)
-    terminal.write_utf8()
+    out = standard_output()
     if table:
-        print("\t".join(COLUMNS), flush=True)
+        print("\t".join(COLUMNS), file=out, flush=True)
     done, flat = 0, ""
-    with Progress("sentences", None, quiet or sys.stdout.isatty()) as progress:
-        most = 1 if at_terminal(text) else None
+    with Progress("sentences", None, quiet or out.isatty()) as progress:
+        most = 1 if reads_terminal(text) else None
         for batch in batched(sentences, lambda s: len(s.words) if s else 0, most):
             found = [sentence for sentence in batch if sentence is not None]
             if table:
@@ -98,24 +101,24 @@ def parse(
             else:
                 words = [sentence.words for sentence in found]
                 lines = _lines(batch, decoder.brackets(words, done))
-            sys.stdout.writelines(f"{line}\n" for line in lines)
-            sys.stdout.flush()
+            out.writelines(f"{line}\n" for line in lines)
+            out.flush()
             if decoder.flat and not flat:
                 flat = found[decoder.first_flat - done].place
             done += len(found)
             progress.update(done)
     if decoder.flat and not quiet:
-        typer.echo(_remark(decoder, flat), err=True)
+        typer.echo(_flat_trees_note(decoder, flat), err=True)
 
 
 def _lines(batch: Sequence[Sentence | None], lines: Iterable[str]) -> Iterator[str]:
-    """One line a sentence; blank ones stay blank."""
+    """One line per sentence; blank lines stay blank."""
     found = iter(lines)
     return ("" if sentence is None else next(found) for sentence in batch)
 
 
 def _rows(sentences: Sequence[Sentence], decoder: Decoder, done: int) -> Iterator[str]:
-    """One row a tree. It is never quoted: there is no tab in it, and `cut -f 7` gives trees."""
+    """One row per tree. Trees have no tabs and are not quoted: `cut -f 7` gives them."""
     from dbpcfg.files.tsv import cell
 
     found = decoder.parses([sentence.words for sentence in sentences], done)
@@ -126,14 +129,14 @@ def _rows(sentences: Sequence[Sentence], decoder: Decoder, done: int) -> Iterato
             yield "\t".join([*cells, str(parse.tree)])
 
 
-def _remark(decoder: Decoder, first: str) -> str:
-    """What to know of flat trees."""
+def _flat_trees_note(decoder: Decoder, first: str) -> str:
+    """Say how many sentences have flat trees, and why."""
     from dbpcfg.corpus.text import MAX_WORDS
     from dbpcfg.model.learned import UNKNOWN
 
     number = decoder.flat
     who = "1 sentence has" if number == 1 else f"{number:,} sentences have"
-    remark = f"{who} probability zero, or over {MAX_WORDS:,} words, and a flat tree; first {first}"
+    note = f"{who} probability zero, or over {MAX_WORDS:,} words, and a flat tree; first {first}"
     if UNKNOWN in decoder.model.grammar_with_unknown.vocabulary.index:
-        return remark
-    return f"{remark}; are words unknown? --unknown 0.000001 makes room for them"
+        return note
+    return f"{note}; if words are unknown, try --unknown 0.000001"

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import sys
 from collections import deque
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dbpcfg.cli import terminal
-from dbpcfg.cli.model_options import Depth, RunPath, Text, UnknownWords, open_model, open_text
+from dbpcfg.cli.inputs import open_model, open_text
 from dbpcfg.cli.options import (
+    Depth,
     ExcludeSpeakers,
     InputFormat,
     Quiet,
+    RunArgument,
     Speakers,
     TableFormat,
+    TextOrInput,
     Threads,
+    UnknownWords,
 )
+from dbpcfg.cli.output import open_output, print_tables
 from dbpcfg.errors import DbpcfgError
 
 if TYPE_CHECKING:
@@ -32,14 +35,14 @@ COLUMNS = (
 
 
 def probability(
-    run: RunPath,
-    text: Text = None,
+    run: RunArgument,
+    text: TextOrInput = None,
     each: Annotated[
-        bool, typer.Option("--each", help="A tab-separated row for each sentence instead.")
+        bool, typer.Option("--each", help="Tab-separated table with a row for each sentence.")
     ] = False,
     chain: Annotated[
         bool,
-        typer.Option("--chain", help="Mean over several grammars of the chain, not only one."),
+        typer.Option("--chain", help="Mean probability under several grammars of the chain."),
     ] = False,
     depth: Depth = None,
     unknown: UnknownWords = None,
@@ -50,13 +53,12 @@ def probability(
     format: TableFormat = "text",
     quiet: Quiet = False,
 ) -> None:
-    """Show how probable a text is: log-probability, bits per word, perplexity.
+    """Print log-probability, bits per word and perplexity of a text.
 
-    The model generates whole sentences, so their ends are part of it.
-    Words that it does not know are one word to it, or their classes:
-    compare only models that see the same words.
+    The probability of a sentence includes its end.
+    All unknown words are one word to the model, or their classes:
+    compare only models that have the same words.
     """
-    from dbpcfg.files.table import render
     from dbpcfg.model.probabilities import probabilities, probability_table, totals
     from dbpcfg.runtime.processes import cores
     from dbpcfg.runtime.progress import Progress
@@ -65,7 +67,7 @@ def probability(
     sentences = open_text(text, input_format, speaker, exclude_speaker, quiet)
     seen: deque[Sentence] = deque()
 
-    def told() -> Iterator[Sentence]:
+    def counted() -> Iterator[Sentence]:
         with Progress("sentences", None, quiet) as progress:
             for number, sentence in enumerate(filter(None, sentences)):
                 progress.update(number)
@@ -73,7 +75,7 @@ def probability(
                     seen.append(sentence)
                 yield sentence
 
-    found = probabilities(model, told(), chain, threads or cores())
+    found = probabilities(model, counted(), chain, threads or cores())
     if each:
         _write_rows(found, seen)
         return
@@ -81,17 +83,16 @@ def probability(
     if not everything.sentences:
         raise DbpcfgError("there is no sentence in this text")
     grammars = len(model.samples) if chain else 1
-    typer.echo(render([probability_table(everything, possible, grammars)], format))
+    print_tables([probability_table(everything, possible, grammars)], format)
 
 
 def _write_rows(found: Iterator[SentenceProbability], seen: deque[Sentence]) -> None:
     from dbpcfg.files.tsv import line
 
-    terminal.write_utf8()
-    sys.stdout.write(line(COLUMNS))
-    for number, one in enumerate(found, start=1):
-        sentence = seen.popleft()
-        counts = (one.tokens, one.unknown, one.classes)
-        figures = (one.log_probability, one.bits_per_word)
-        sys.stdout.write(line((sentence.source, sentence.line, number, *counts, *figures)))
-    sys.stdout.flush()
+    with open_output("-") as out:
+        out.write(line(COLUMNS))
+        for number, one in enumerate(found, start=1):
+            sentence = seen.popleft()
+            counts = (one.tokens, one.unknown, one.classes)
+            figures = (one.log_probability, one.bits_per_word)
+            out.write(line((sentence.source, sentence.line, number, *counts, *figures)))

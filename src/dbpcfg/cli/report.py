@@ -1,4 +1,4 @@
-"""Commands that show what came of runs: ``report`` and ``compare-runs``."""
+"""``dbpcfg report`` writes a page on one run, ``dbpcfg compare-runs`` a table of several."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dbpcfg.cli.options import Quiet, TableFormat, read_corpus
+from dbpcfg.cli.inputs import read_corpus
+from dbpcfg.cli.options import Overwrite, Quiet, TableFormat
+from dbpcfg.cli.output import print_tables
 
 if TYPE_CHECKING:
     from dbpcfg.corpus.sentence import Sentence
@@ -19,10 +21,9 @@ GoldTrees = Annotated[
     typer.Option(
         "--gold",
         metavar="TREEBANK",
-        help="Treebank of the run's sentences, or of all from which they were taken.",
+        help="Treebank of the run's sentences; it may have more.",
     ),
 ]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")]
 
 
 def report(
@@ -31,7 +32,7 @@ def report(
     comparison: Annotated[
         str | None,
         typer.Option(
-            metavar="DIR", help="Directory of `dbpcfg compare`, to show other systems beside it."
+            metavar="DIR", help="Directory of `dbpcfg compare`: adds other systems to the scores."
         ),
     ] = None,
     out: Annotated[
@@ -39,15 +40,15 @@ def report(
     ] = None,
     figures: Annotated[
         str | None,
-        typer.Option(help="Directory for the page's figures too, each as PDF and SVG for a paper."),
+        typer.Option(help="Directory for the figures as PDF and SVG."),
     ] = None,
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write one page to look at: chains, scores, the grammar, every tree, memory.
+    """Write an HTML page on a run: chains, scores, the grammar, every tree, memory.
 
-    The file is complete in itself: open it from disk, send it to a colleague.
+    The page is one file, without links to others.
     """
     from dbpcfg.induction.directory import finished_run
     from dbpcfg.report.assemble import check_free, write_page
@@ -73,19 +74,14 @@ def report(
 
 
 def compare_runs(
-    runs: Annotated[
-        list[str], typer.Argument(metavar="RUN...", help="Directories of finished runs.")
-    ],
+    runs: Annotated[list[str], typer.Argument(metavar="RUN", help="Directories of finished runs.")],
     gold: GoldTrees = None,
-    figure: Annotated[
-        str | None, typer.Option(help="File for a plot: .svg, .pdf or .png by its name.")
-    ] = None,
+    figure: Annotated[str | None, typer.Option(help="File for a plot (.svg, .pdf, .png).")] = None,
     overwrite: Overwrite = False,
     format: TableFormat = "text",
     quiet: Quiet = False,
 ) -> None:
-    """Compare runs, such as those of a sweep over K and D: likelihood, agreement, scores."""
-    from dbpcfg.files.table import render
+    """Compare runs, such as a sweep over K and D: likelihood, agreement, scores."""
     from dbpcfg.induction.directory import finished_run
     from dbpcfg.report.plotting import check_file
     from dbpcfg.report.sweep import RunSummary, summarise_run, sweep_tables
@@ -98,7 +94,7 @@ def compare_runs(
     for run in runs:
         done = finished_run(Path(run), quiet)
         rows.append(summarise_run(run, done, treebank, gold or "", quiet))
-    typer.echo(render(sweep_tables(rows), format))
+    print_tables(sweep_tables(rows), format)
     if figure is not None:
         write_sweep(rows, Path(figure))
         typer.echo(figure, err=True)
@@ -111,6 +107,4 @@ def _gold(treebank: str | None, run: Run, quiet: bool) -> Gold | None:
 
 
 def _treebank(path: str, quiet: bool) -> list[Sentence]:
-    corpus = read_corpus([path], quiet=quiet)
-    corpus.trees()  # refuses text without trees, and says where
-    return corpus.sentences
+    return read_corpus([path], quiet=quiet).sentences

@@ -1,4 +1,4 @@
-"""Commands that tell what a learned grammar is like: ``show`` and ``probability``."""
+"""``dbpcfg show``: the categories of a learned grammar."""
 
 from __future__ import annotations
 
@@ -9,12 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dbpcfg.cli import terminal
-from dbpcfg.cli.model_options import Depth, RunPath, open_model
-from dbpcfg.cli.options import (
-    Quiet,
-    TableFormat,
-    read_corpus,
-)
+from dbpcfg.cli.inputs import open_model, read_corpus
+from dbpcfg.cli.options import Depth, Quiet, RunArgument, TableFormat
+from dbpcfg.cli.output import print_tables
 from dbpcfg.errors import DbpcfgError
 
 if TYPE_CHECKING:
@@ -23,31 +20,33 @@ if TYPE_CHECKING:
 
 
 def show(
-    run: RunPath,
+    run: RunArgument,
     trees: Annotated[
-        int, typer.Option("--trees", help="Draw so many of the run's trees.", min=0)
+        int, typer.Option("--trees", help="Draw this many of the run's trees.", min=0)
     ] = 0,
     gold: Annotated[
         str | None,
-        typer.Option(help="Treebank of the run's sentences: the gold labels of each category."),
+        typer.Option(help="Treebank of the run's sentences: adds gold labels of categories."),
     ] = None,
     top: Annotated[
         int | None,
-        typer.Option(help="Most words and rules of each category; 12, or 5 in LaTeX.", min=1),
+        typer.Option(
+            help="At most this many words and rules per category; 12, or 5 in LaTeX.",
+            min=1,
+        ),
     ] = None,
     depth: Depth = None,
     format: TableFormat = "text",
     quiet: Quiet = False,
 ) -> None:
-    """Show what was learned: each category with its words and rules, most used first.
+    """Show each category with its words and rules, most frequent first.
 
-    How often categories are used is counted in the trees of the run.
-    Of a model file or rule table it is what the grammar expects.
+    Frequencies are counted in the trees of a run.
+    For a model file or rule table they are expectations under the grammar.
     """
     import json
     from dataclasses import replace
 
-    from dbpcfg.files.table import render
     from dbpcfg.model.grammar_profile import profile
     from dbpcfg.model.profile_formats import TOP, as_json, as_tables, as_text
     from dbpcfg.trees.terminal import BOX_CHARACTERS
@@ -55,17 +54,16 @@ def show(
     model = open_model(run, depth)
     learned = _trees(run)
     if not learned and (trees or gold):
-        raise DbpcfgError(f"only the directory of a run has trees, and {run} is none")
+        raise DbpcfgError(f"--trees and --gold need the directory of a run; {run} is not one")
     found = profile(model, learned)
     if gold is not None:
         found = replace(found, meanings=_meanings(gold, run, learned, quiet))
-    ascii = not terminal.takes(BOX_CHARACTERS + "█…–")
+    ascii = not terminal.can_show(BOX_CHARACTERS + "█…–")
     if format == "json":
         drawn = [str(tree) for tree in _evenly(learned, trees)]
         typer.echo(json.dumps({**as_json(found, top or TOP), "drawn": drawn}, indent=2))
     elif format == "latex":
-        terminal.write_utf8()
-        typer.echo(render(as_tables(found, top or 5), "latex"))
+        print_tables(as_tables(found, top or 5), "latex")
     else:
         width, bold = terminal.width(), terminal.coloured()
         typer.echo(as_text(found, width, top or TOP, bold, ascii))
@@ -74,7 +72,7 @@ def show(
 
 
 def _trees(run: str) -> list[Tree]:
-    """The trees of a run; none of what is only a model."""
+    """Return the trees of a run; none of a model file or rule table."""
     from dbpcfg.corpus.loading import load
     from dbpcfg.trees.brackets import read_trees
 
@@ -83,13 +81,13 @@ def _trees(run: str) -> list[Tree]:
 
 
 def _evenly(trees: Sequence[Tree], number: int) -> list[Tree]:
-    """So many of the trees, or all, from places all over the text."""
+    """Choose trees at even distances over the text; all if there are not more."""
     number = min(number, len(trees))
     return [trees[n * len(trees) // number] for n in range(number)]
 
 
 def _drawn(trees: Sequence[Tree], number: int, width: int, ascii: bool) -> str:
-    """Pictures of some trees, of such as are not too wide if there are any."""
+    """Draw some trees, only those that fit the width if there are any."""
     from dbpcfg.trees.terminal import beside, draw
 
     pictures = {id(tree): draw(tree, ascii=ascii) for tree in trees}
@@ -98,7 +96,7 @@ def _drawn(trees: Sequence[Tree], number: int, width: int, ascii: bool) -> str:
 
 
 def _meanings(path: str, run: str, trees: Sequence[Tree], quiet: bool) -> Meanings:
-    """Gold labels of a run's trees, from a treebank of its sentences or of more."""
+    """Count the gold labels of a run's categories, from a treebank of its sentences or of more."""
     from dbpcfg.evaluation.brackets import as_sentence
     from dbpcfg.evaluation.goldtrees import match_gold
     from dbpcfg.evaluation.meanings import meanings

@@ -1,45 +1,44 @@
-"""The command for reading experiments: ``surprisal``."""
+"""``dbpcfg surprisal``: a row for each word, for reading experiments."""
 
 from __future__ import annotations
 
 import math
-import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dbpcfg.cli import terminal
-from dbpcfg.cli.model_options import (
+from dbpcfg.cli.inputs import open_model, open_text, reads_terminal
+from dbpcfg.cli.options import (
     Depth,
-    RunPath,
-    Text,
+    ExcludeSpeakers,
+    InputFormat,
+    Quiet,
+    RunArgument,
+    Speakers,
+    TextOrInput,
+    Threads,
     UnknownWords,
-    at_terminal,
-    open_model,
-    open_text,
 )
-from dbpcfg.cli.options import ExcludeSpeakers, InputFormat, Quiet, Speakers, Threads
+from dbpcfg.cli.output import standard_output
 
 if TYPE_CHECKING:
     from dbpcfg.model.measures import WordMeasures
 
 
 def surprisal(
-    run: RunPath,
-    text: Text = None,
+    run: RunArgument,
+    text: TextOrInput = None,
     depth: Depth = None,
     beam: Annotated[
         int | None,
         typer.Option(
-            help="Keep so many states of memory at each word; 0: all. If not given: all, or 2,000 "
-            "where all would take more than 32 MiB for each processor.",
+            help="Keep at most this many memory states at each word; 0: all. If not given: all, "
+            "or 2,000 if all would take more than 32 MiB per processor.",
             min=0,
         ),
     ] = None,
-    no_end: Annotated[
-        bool, typer.Option("--no-end", help="No rows for the ends of sentences.")
-    ] = False,
+    no_end: Annotated[bool, typer.Option("--no-end", help="No rows for sentence ends.")] = False,
     unknown: UnknownWords = None,
     input_format: InputFormat = None,
     speaker: Speakers = None,
@@ -47,10 +46,12 @@ def surprisal(
     threads: Threads = None,
     quiet: Quiet = False,
 ) -> None:
-    """Print a row for each word, for R or pandas: surprisal, entropies, memory, forks and joins.
+    """Print surprisal, entropies, memory, forks and joins of each word, for R or pandas.
 
-    The table is tab-separated, with a header; docs/surprisal.md defines every column. Each
-    sentence has a last row for its end, </s>: its surprisals sum to -log2 P(sentence).
+    The table is tab-separated, with a header.
+    docs/surprisal.md defines the columns.
+    The last row of a sentence is its end, </s>: with it, the surprisals of the
+    sentence sum to -log2 P(sentence).
     """
     from dbpcfg.model.measures import incremental_parser, measure_with, write_tsv
     from dbpcfg.runtime.processes import cores
@@ -60,44 +61,49 @@ def surprisal(
     parser = incremental_parser(model, beam=beam)
     if beam is None and parser.beam and not quiet:
         typer.echo(
-            f"{parser.stores:,} states of memory are possible: keeping the {parser.beam:,} most "
-            "probable at each word; --beam for another number, --beam 0 for all",
+            f"{parser.stores:,} memory states are possible: keeping the {parser.beam:,} most "
+            "probable at each word; --beam N keeps N, --beam 0 all",
             err=True,
         )
     lines = open_text(text, input_format, speaker, exclude_speaker, quiet)
     sentences = (sentence for sentence in lines if sentence is not None)
-    threads = 1 if at_terminal(text) else threads or cores()
-    terminal.write_utf8()
-    remarks = Remarks()
-    with Progress("sentences", None, quiet or sys.stdout.isatty()) as progress:
+    threads = 1 if reads_terminal(text) else threads or cores()
+    out = standard_output()
+    summary = Summary()
+    with Progress("sentences", None, quiet or out.isatty()) as progress:
         for rows in measure_with(parser, model, sentences, threads=threads):
-            write_tsv(rows[:-1] if no_end else rows, sys.stdout, header=not remarks.words)
-            sys.stdout.flush()
-            remarks.note(rows)
+            write_tsv(rows[:-1] if no_end else rows, out, header=not summary.words)
+            out.flush()
+            summary.add(rows)
             progress.update(rows[0].sentence)
-    if not remarks.words:
-        write_tsv([], sys.stdout)
+    if not summary.words:
+        write_tsv([], out)
     if not quiet:
-        for remark in remarks.lines(parser.beam):
-            typer.echo(remark, err=True)
+        for note in summary.notes(parser.beam):
+            typer.echo(note, err=True)
 
 
 @dataclass
-class Remarks:
-    """What a user should know of a table that is not plain from it."""
+class Summary:
+    """Counts over the sentences of a table, for notes to the user."""
 
     words: int = 0
     classes: int = 0
+    """Words that the model sees as classes."""
     unknown: int = 0
     lost: float = 0.0
+    """The sum, over words, of the probability that the beam dropped."""
     worst: WordMeasures | None = None
+    """The row at which it dropped most."""
     impossible: int = 0
+    """Sentences of probability zero."""
     first_impossible: WordMeasures | None = None
     fallen: int = 0
+    """Sentences of which the beam kept no memory state."""
     first_fallen: WordMeasures | None = None
 
-    def note(self, rows: list[WordMeasures]) -> None:
-        """Take note of a sentence, its end included."""
+    def add(self, rows: list[WordMeasures]) -> None:
+        """Add the rows of a sentence, its end included."""
         self.words += len(rows) - 1
         self.classes += sum(row.kind == "class" for row in rows)
         self.unknown += sum(row.kind == "unknown" for row in rows)
@@ -114,28 +120,28 @@ class Remarks:
             if self.worst is None or row.lost > self.worst.lost:
                 self.worst = row
 
-    def lines(self, beam: int) -> list[str]:
-        """The remarks, in as many lines."""
-        said = [
-            f"{self.words:,} words; {self.unknown:,} unknown to the model, {self.classes:,} seen "
-            "as classes"
+    def notes(self, beam: int) -> list[str]:
+        """Return the notes, one line each."""
+        notes = [
+            f"{self.words:,} words; {self.unknown:,} unknown to the model, {self.classes:,} "
+            "replaced by classes"
         ]
         if beam and self.worst is not None:
-            said.append(
+            notes.append(
                 f"beam of {beam:,}: on average {self.lost / self.words:.2g} of the probability was "
                 f"dropped at a word, {self.worst.lost:.2g} at most ({_place(self.worst)})"
             )
         if self.first_impossible is not None:
-            said.append(
-                f"{_sentences(self.impossible)} probability zero: surprisal is Inf where that "
-                f"shows, and nothing is known afterwards; first {_place(self.first_impossible)}"
+            notes.append(
+                f"{_sentences(self.impossible)} probability zero: surprisal is Inf at the "
+                f"impossible word, cells are empty afterwards; first {_place(self.first_impossible)}"
             )
         if self.first_fallen is not None:
-            said.append(
-                f"{_sentences(self.fallen)} fallen out of the beam, and nothing is known "
-                f"afterwards; first {_place(self.first_fallen)}; try --beam {10 * beam}"
+            notes.append(
+                f"{_sentences(self.fallen)} fallen out of the beam, cells are empty afterwards; "
+                f"first {_place(self.first_fallen)}; try --beam {10 * beam}"
             )
-        return said
+        return notes
 
 
 def _sentences(number: int) -> str:

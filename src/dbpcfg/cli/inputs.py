@@ -1,0 +1,100 @@
+"""What commands read: corpora, models, and sentences one by one."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import typer
+
+from dbpcfg.cli.options import depth_bound
+from dbpcfg.errors import DbpcfgError
+
+if TYPE_CHECKING:
+    from dbpcfg.corpus.reading import Corpus
+    from dbpcfg.corpus.sentence import Sentence
+    from dbpcfg.model.model import Model
+
+
+def read_corpus(
+    paths: list[str],
+    input_format: str | None = None,
+    speakers: list[str] | None = None,
+    exclude_speakers: list[str] | None = None,
+    quiet: bool = False,
+) -> Corpus:
+    """Read files, with progress and a note of what was left out unless ``quiet``."""
+    from dbpcfg.corpus.reading import read
+    from dbpcfg.runtime.progress import Progress
+
+    with Progress("reading files", quiet=quiet) as progress:
+
+        def update(done: int, total: int, _: str) -> None:
+            progress.total = total
+            progress.update(done)
+
+        corpus = read(
+            *paths,
+            format=input_format,
+            speakers=speakers or None,
+            exclude_speakers=exclude_speakers or None,
+            progress=update,
+        )
+    if corpus.dropped and not quiet:
+        typer.echo(corpus.summary(), err=True)
+    return corpus
+
+
+def open_model(
+    run: str, depth: str | None = None, unknown: float | None = None, samples: bool = False
+) -> Model:
+    """Load the model of a run.
+
+    Parameters
+    ----------
+    run
+        Run directory, model file or rule table.
+    depth
+        Value of --depth; the model's own bound if not given.
+    unknown
+        Value of --unknown; the model's own probabilities if not given.
+    samples
+        Whether to load the other grammars of the run's chain too.
+    """
+    import numpy as np
+
+    from dbpcfg.model.model import load
+
+    model = load(run, samples)
+    if unknown is not None:
+        if not 0 <= unknown < 1:
+            raise DbpcfgError(f"--unknown must be a probability below 1, got {unknown}")
+        model = replace(model, unknown=np.full(model.grammar.categories, unknown))
+    return model if depth is None else replace(model, depth=depth_bound(depth))
+
+
+def open_text(
+    text: list[str] | None,
+    input_format: str | None,
+    speakers: list[str] | None,
+    exclude_speakers: list[str] | None,
+    quiet: bool,
+) -> Iterator[Sentence | None]:
+    """Read sentences one by one; None is a blank line."""
+    from dbpcfg.corpus.streaming import stream
+
+    if reads_terminal(text) and not quiet:
+        typer.echo("reading sentences from the terminal, one per line; Ctrl-D ends", err=True)
+
+    def report(note: str) -> None:
+        if not quiet:
+            typer.echo(note, err=True)
+
+    return stream(text or ["-"], input_format, speakers or None, exclude_speakers or None, report)
+
+
+def reads_terminal(text: list[str] | None) -> bool:
+    """Whether sentences are typed at a terminal, so that each must be answered at once."""
+    return (not text or text == ["-"]) and sys.stdin is not None and sys.stdin.isatty()

@@ -1,0 +1,55 @@
+"""Stopping a run by Ctrl-C or SIGTERM: after the current iteration, or immediately if repeated."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Iterator
+
+
+class StopRequest:
+    """Whether a signal has asked a run to stop, and which."""
+
+    def __init__(self) -> None:
+        self.signal: int | None = None
+
+    def __call__(self) -> bool:
+        """Whether the run is to stop."""
+        return self.signal is not None
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of a command that a signal has stopped."""
+        return 128 + (self.signal or 0)
+
+
+def resume_hint(run: str) -> str:
+    """How to resume a run that was stopped."""
+    return f"stopped; resume with: dbpcfg resume {run}"
+
+
+@contextlib.contextmanager
+def stop_on_signal(run: str) -> Iterator[StopRequest]:
+    """Turn the first SIGINT or SIGTERM into a request to stop; the second ends the process."""
+    stop = StopRequest()
+
+    def handle(number: int, _: object) -> None:
+        if stop():
+            cursor = "\x1b[?25h" if os.isatty(2) else ""  # a live table hides it
+            os.write(2, f"{cursor}\n{resume_hint(run)}\n".encode())
+            os._exit(128 + number)  # every file is whole at any moment
+        stop.signal = number
+        print(
+            "\nstopping after the current iteration; Ctrl-C again stops immediately",
+            file=sys.stderr,
+            flush=True,
+        )
+
+    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,73 @@
+"""What is shown of chains while they run."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dbpcfg.cli import chain_progress
+from dbpcfg.cli.chain_progress import ChainProgress, sparkline
+from dbpcfg.induction.convergence import Schedule
+from tests.induction.small import run as chain_of
+
+
+def test_sparkline():
+    assert sparkline([1.0, 2.0, 3.0, 8.0]) == "▁▂▃█"
+    assert sparkline([-5.0, -5.0]) == "▁▁"
+    assert sparkline([float(n) for n in range(8)]) == "▁▂▃▄▅▆▇█"
+    long = sparkline([float(n) for n in range(1000)])
+    assert len(long) == 16
+    assert list(long) == sorted(long)
+    assert long[-1] == "█"
+
+
+@pytest.fixture(scope="module")
+def chains():
+    return [chain_of(9), chain_of(9, chain=1)]
+
+
+def shown_of(chains, kind, capsys, schedule=None) -> tuple[list[str], list[str]]:
+    with ChainProgress(kind, schedule or Schedule(12), tokens=200) as shown:
+        for _ in range(2):
+            for chain in chains:
+                shown.show(chain)
+    out, err = capsys.readouterr()
+    return out.splitlines(), err.splitlines()
+
+
+def test_plain_lines_where_there_is_no_terminal(chains, capsys, monkeypatch):
+    assert shown_of(chains, "auto", capsys) == ([], [])  # ten seconds have not passed
+    monkeypatch.setattr(chain_progress, "LINE_SECONDS", -1.0)
+    out, err = shown_of(chains, "auto", capsys)
+    assert out == []
+    assert len(err) == 1 + 2 + 2 + 2  # all chains that have reported, each time
+    assert err[-1].startswith("chain 1: iteration 9 (sampling), log-likelihood -")
+    assert "tokens/s" in err[-1]
+    assert not any("\x1b" in line for line in err)
+
+
+def test_quiet_and_json(chains, capsys, monkeypatch):
+    monkeypatch.setattr(chain_progress, "LINE_SECONDS", -1.0)
+    assert shown_of(chains, "quiet", capsys) == ([], [])
+    out, err = shown_of(chains, "json", capsys)
+    assert err == []
+    events = [json.loads(line) for line in out]
+    assert [event["chain"] for event in events] == [0, 1, 0, 1]
+    assert events[0]["log_likelihood"] == chains[0].logs[-1]
+    assert events[0]["burn_in"] == chains[0].burn_in
+
+
+def test_time_left(chains, capsys, monkeypatch):
+    """From 9 iterations in 3 seconds to 12, or to 20 after a burn-in of 4."""
+    clock = iter([0.0, 0.0, 3.0])
+    monkeypatch.setattr(chain_progress.time, "monotonic", lambda: next(clock))
+    shown = ChainProgress("json", Schedule(12), tokens=200)
+    shown.began[0] = (0, 0.0)
+    shown.show(chains[0])
+    shown.show(chains[0])
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["seconds_left"] == 1
+    monkeypatch.undo()
+    assert [chain_progress._clock(seconds) for seconds in (5, 65, 3600 * 12 + 61)] == [
+        *("0:05", "1:05", "12:01:01")
+    ]

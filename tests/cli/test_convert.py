@@ -1,0 +1,47 @@
+"""``convert`` and ``synth`` as a user meets them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dbpcfg.corpus.synthetic import synthetic_trees
+from dbpcfg.trees.brackets import read_trees
+from tests.cli.small import NEWS
+from tests.command import dbpcfg, refused
+
+
+def test_synth_prints_gold_trees():
+    printed = dbpcfg("synth", "center", "-n", "12", "--vocabulary", "3", "--seed", "4")
+    assert printed.stderr == ""
+    assert list(read_trees(printed.stdout)) == synthetic_trees("center", 12, 3, 4)
+    words = dbpcfg("synth", "center", "-n", "12", "--vocabulary", "3", "--seed", "4", "--words")
+    assert [line.split() for line in words.stdout.splitlines()] == [
+        tree.words() for tree in synthetic_trees("center", 12, 3, 4)
+    ]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    (tmp_path / "gold.mrg").write_text(NEWS)
+    return tmp_path
+
+
+def test_convert(files):
+    text = dbpcfg("convert", files / "gold.mrg", "-", "--lowercase")
+    assert text.stdout.splitlines() == ["the cat saw a big dog .", "it barked !", "well ..."]
+    trees = dbpcfg("convert", files / "gold.mrg", files / "clean.trees", "--no-punctuation")
+    assert trees.returncode == 0
+    assert (files / "clean.trees").read_text().splitlines() == [
+        "(ROOT (S (NP (DT The) (NN cat)) (VP (VBD saw) (NP (DT a) (JJ big) (NN dog)))))",
+        "(ROOT (S (NP (PRP It)) (VP (VBD barked))))",
+        "(ROOT (INTJ (UH Well)))",
+    ]
+    assert "exists; --overwrite" in refused("convert", files / "gold.mrg", files / "clean.trees")
+    assert "cannot be written" in refused(
+        "convert", files / "gold.mrg", files / "missing" / "clean.trees"
+    )
+    rare = dbpcfg("convert", files / "gold.mrg", "-", "--rare", "1", "--max-length", "2")
+    assert rare.stdout.splitlines() == ["<*it> <*ed> <word>", "<*ll> <word>"]
+    assert "1 left out (longer than 2 words)" in rare.stderr

@@ -1,0 +1,20 @@
+"""``demo`` as a user meets it; what it shows is tested in ``tests/test_demo.py``."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import pytest
+
+import dbpcfg.cli.demo
+import dbpcfg.demo
+
+
+@pytest.mark.parametrize(("encoding", "plain"), [("utf-8", False), ("cp1252", True)])
+def test_boxes_are_drawn_where_the_output_can_hold_them(monkeypatch, encoding, plain):
+    asked = []
+    monkeypatch.setattr(dbpcfg.demo, "run_demo", lambda *_, **options: asked.append(options))
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding))
+    dbpcfg.cli.demo.demo(seed=0, quiet=True)
+    assert asked[0]["ascii"] is plain
