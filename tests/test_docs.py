@@ -11,6 +11,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -286,20 +287,82 @@ def test_names_of_the_package_exist(page):
     assert not exists("dbpcfg.trees.Shrub")
 
 
-def test_functions_that_the_mathematics_name_exist():
-    """``grammar/pcfg.py``: `Grammar` … names functions of that file, or of one named before."""
-    text = TEXTS["mathematics.md"]
-    files = set(re.findall(r"`((?:\w+/)*\w+\.py)`", text))
-    assert len(files) > 10
-    package = Path(dbpcfg.__file__).parent
-    sources = "".join(path.read_text("utf-8") for path in package.rglob("*.py"))
-    for file in files:
-        if not file.startswith("tests/"):
-            assert list(package.rglob(file)), file
-        else:
-            assert (ROOT / file).exists(), file
-    for name in set(re.findall(r"`(?:\w+\.)?([a-z]\w+_\w+|[a-z]+[A-Z]\w+)`", text)):
-        assert re.search(rf"\b(?:def|class) {name}\b|\b{name}\b\s*[:=]", sources), name
+PACKAGE = Path(dbpcfg.__file__).parent
+
+
+@cache
+def definitions(file: Path) -> set[str]:
+    """What a file itself defines: functions, classes, constants, and ``Class.member``."""
+    found: set[str] = set()
+
+    def gather(body: list[ast.stmt], before: str) -> None:
+        for node in body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                found.add(before + node.name)
+                if isinstance(node, ast.ClassDef):
+                    gather(node.body, f"{node.name}.")
+            elif isinstance(node, ast.Assign | ast.AnnAssign):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                named = [name for target in targets for name in ast.walk(target)]
+                found.update(before + name.id for name in named if isinstance(name, ast.Name))
+
+    gather(ast.parse(file.read_text("utf-8")).body, "")
+    return found
+
+
+def misnamed(text: str) -> list[str]:
+    """Files and names that are not where a text says they are.
+
+    An entry is a paragraph, a list or a table. In it ``package/module.py`` names a file, and every
+    name in code after that is one that this file defines, until another file is named. The first
+    row of a table holds for all its rows.
+    """
+    wrong = []
+    for entry in re.split(r"\n\s*\n", prose(text)):
+        head: Path | None = None
+        for number, line in enumerate(entry.splitlines() if entry.startswith("|") else [entry]):
+            file = head
+            for code in re.findall(r"(?<!`)`([^`\n]+)`(?!`)", line):
+                if re.fullmatch(r"(\w+/)+\w+\.py|\w+\.py", code):
+                    file = ROOT / code if code.startswith(("tests/", "docs/")) else PACKAGE / code
+                    if not file.is_file():
+                        wrong.append(code)
+                elif re.fullmatch(r"(\w+/)+", code):
+                    if not (PACKAGE / code).is_dir():
+                        wrong.append(code)
+                elif re.fullmatch(r"[A-Za-z_]\w*(\.\w+)?", code):
+                    if file is None:
+                        wrong.append(f"{code}, without a file")
+                    elif file.is_file() and code not in definitions(file):
+                        wrong.append(f"{code} in {file.name}")
+            if number == 0:
+                head = file
+    return wrong
+
+
+@pytest.mark.parametrize("page", ["mathematics.md", "architecture.md"])
+def test_functions_are_where_the_page_says(page):
+    text = TEXTS[page]
+    assert len(set(re.findall(r"`((?:\w+/)+\w+\.py)`", text))) > 20
+    assert misnamed(text) == []
+
+
+def test_functions_that_are_elsewhere_are_noticed():
+    assert misnamed("`grammar/pcfg.py`, `Grammar`, `Grammar.named`, `draw_grammar`, `x y`") == []
+    assert misnamed("`grammar/pcfg.py`: `dirichlet_rows`, which it only imports") == [
+        "dirichlet_rows in pcfg.py"
+    ]
+    assert misnamed("`grammar/pcfg.py`\n\n`Grammar`") == ["Grammar, without a file"]
+    assert misnamed("`grammar/nowhere.py`, `Grammar`, `nowhere/`") == [
+        "grammar/nowhere.py",
+        "nowhere/",
+    ]
+    assert misnamed("`Grammar` of `grammar/pcfg.py`") == ["Grammar, without a file"]
+    table = "| a | in `grammar/pcfg.py` |\n|---|---|\n| b | `Grammar` |\n| c | `dirichlet_rows` |\n"
+    assert misnamed(table) == ["dirichlet_rows in pcfg.py"]
+    assert misnamed("| `grammar/dirichlet.py`: `dirichlet_rows` | `Grammar` |") == [
+        "Grammar in dirichlet.py"
+    ]
 
 
 def test_python_in_the_guide_is_python():
