@@ -10,10 +10,13 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from typer.main import get_command
@@ -288,6 +291,7 @@ def test_names_of_the_package_exist(page):
 
 
 PACKAGE = Path(dbpcfg.__file__).parent
+DATA = re.compile(r"\.(html|npz|toml|tsv|txt)$")
 
 
 @cache
@@ -313,12 +317,12 @@ def definitions(file: Path) -> set[str]:
 def misnamed(text: str) -> list[str]:
     """Files and names that are not where a text says they are.
 
-    An entry is a paragraph, a list or a table. In it ``package/module.py`` names a file, and every
-    name in code after that is one that this file defines, until another file is named. The first
-    row of a table holds for all its rows.
+    An entry is a paragraph, an item of a list, or a table. In it ``package/module.py`` names a
+    file, and every name in code after that is one that this file defines, until another file is
+    named. A file in the first row of a table holds for all its rows.
     """
     wrong = []
-    for entry in re.split(r"\n\s*\n", prose(text)):
+    for entry in re.split(r"\n\s*\n|\n(?=\d+\. |- )", prose(text)):
         head: Path | None = None
         for number, line in enumerate(entry.splitlines() if entry.startswith("|") else [entry]):
             file = head
@@ -330,7 +334,7 @@ def misnamed(text: str) -> list[str]:
                 elif re.fullmatch(r"(\w+/)+", code):
                     if not (PACKAGE / code).is_dir():
                         wrong.append(code)
-                elif re.fullmatch(r"[A-Za-z_]\w*(\.\w+)?", code):
+                elif re.fullmatch(r"[A-Za-z_]\w*(\.\w+)*", code) and not DATA.search(code):
                     if file is None:
                         wrong.append(f"{code}, without a file")
                     elif file.is_file() and code not in definitions(file):
@@ -352,7 +356,9 @@ def test_functions_that_are_elsewhere_are_noticed():
     assert misnamed("`grammar/pcfg.py`: `dirichlet_rows`, which it only imports") == [
         "dirichlet_rows in pcfg.py"
     ]
+    assert misnamed("`grammar/pcfg.py`, `pcfg.Grammar`") == ["pcfg.Grammar in pcfg.py"]
     assert misnamed("`grammar/pcfg.py`\n\n`Grammar`") == ["Grammar, without a file"]
+    assert misnamed("1. `grammar/pcfg.py`\n2. `Grammar`") == ["Grammar, without a file"]
     assert misnamed("`grammar/nowhere.py`, `Grammar`, `nowhere/`") == [
         "grammar/nowhere.py",
         "nowhere/",
@@ -363,6 +369,37 @@ def test_functions_that_are_elsewhere_are_noticed():
     assert misnamed("| `grammar/dirichlet.py`: `dirichlet_rows` | `Grammar` |") == [
         "Grammar in dirichlet.py"
     ]
+
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def drawn_layers(picture: str) -> list[str]:
+    """The layers of the picture, from top to bottom, if it is clear which box is whose."""
+    found = []
+    for layer in ElementTree.fromstring(picture).iter(f"{SVG}g"):
+        if layer.get("class") == "layer":
+            box, texts = layer.find(f"{SVG}rect"), layer.findall(f"{SVG}text")
+            top, height = float(box.get("y")), float(box.get("height"))
+            assert all(top < float(text.get("y")) < top + height for text in texts)
+            name, what = (text.text for text in texts)
+            assert name == layer.get("data-layer").replace(" | ", ", ")
+            assert what
+            found.append((top, top + height, layer.get("data-layer")))
+    found.sort()
+    assert all(above[1] <= below[0] for above, below in pairwise(found))
+    return [name for _, _, name in found]
+
+
+def test_the_picture_of_the_layers_is_the_contract():
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
+    (layers,) = (c["layers"] for c in contracts["contracts"] if c["type"] == "layers")
+    picture = (DOCS / "images" / "architecture.svg").read_text("utf-8")
+    assert drawn_layers(picture) == layers
+    swapped = picture.replace(">corpus<", ">trees<").replace('"corpus"', '"trees"')
+    assert drawn_layers(swapped) != layers
+    with pytest.raises(AssertionError):
+        drawn_layers(picture.replace(">corpus<", ">corpora<"))
 
 
 def test_python_in_the_guide_is_python():
