@@ -1,9 +1,9 @@
-"""Docstrings and signatures as autodoc wants them.
+"""Docstrings and signatures for autodoc.
 
 * A recurrence after ``::`` is a literal block. The formatter of the source takes its indentation
   away where nothing but the recurrence follows the first line; here it comes back.
-* What is indented for itself is a literal block too, not a quotation.
-* A default that is made anew each time, ``<factory>``, is no Python: it becomes ``...``.
+* An indented block is a literal block, not a quotation.
+* A default that is made anew each time, ``<factory>``, is not Python: it becomes ``...``.
 * Names that stand for a type, such as ``Floats``, stay names.
 """
 
@@ -60,8 +60,8 @@ def _signature(
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Tell autodoc of it all."""
+    """Connect these to autodoc."""
     TypeAliasForwardRef.__repr__ = lambda self: self.name  # type: ignore[method-assign]
-    app.connect("autodoc-process-docstring", _docstring)
+    app.connect("autodoc-process-docstring", _docstring, priority=400)  # before napoleon, at 500
     app.connect("autodoc-process-signature", _signature)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
