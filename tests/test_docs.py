@@ -291,6 +291,30 @@ def test_names_of_the_package_exist(page):
     assert not exists("dbpcfg.trees.Shrub")
 
 
+def in_full(cell: str) -> list[str]:
+    """Names in a cell, where ``.x`` after ``dbpcfg.a.y`` stands for ``dbpcfg.a.x``."""
+    names: list[str] = []
+    for name in re.findall(r"`([\w.]+)`", cell):
+        if name.startswith("."):
+            name = names[-1].rpartition(".")[0] + name
+        names.append(name)
+    return names
+
+
+def test_the_changelog_sends_importers_to_names_that_exist():
+    text = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    rows = re.findall(r"^  \| (`.*?) \| (.*) \|$", text, re.MULTILINE)
+    assert len(rows) > 20
+    now = [name for _, cell in rows for name in in_full(cell) if "." in name]
+    assert [name for name in now if not exists(name)] == []
+    assert in_full("`dbpcfg.a.x`, `.y`; `z` is `.w`") == ["dbpcfg.a.x", "dbpcfg.a.y", "z", ".w"]
+
+
+@pytest.mark.parametrize("page", [*PAGES, *ROOT.glob("*.md")], ids=str)
+def test_the_guide_uses_plain_words(page):
+    assert re.findall(r"\b(?:told|refuse[sd]?|least risk|so many)\b", page.read_text("utf-8")) == []
+
+
 PACKAGE = Path(dbpcfg.__file__).parent
 DATA = re.compile(r"\.(html|npz|toml|tsv|txt)$")
 
