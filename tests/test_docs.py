@@ -416,9 +416,21 @@ def drawn_layers(picture: str) -> list[str]:
     return [name for _, _, name in found]
 
 
+def contracted_layers() -> list[str]:
+    """The layers that import-linter checks, from top to bottom."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
+    (layers,) = (c["layers"] for c in settings["contracts"] if c["type"] == "layers")
+    return layers
+
+
+def test_the_package_lists_its_layers_in_order():
+    listed = re.findall(r"^``dbpcfg\.(\w+)``", dbpcfg.__doc__, re.MULTILINE)
+    packages = [layer for layer in contracted_layers() if (PACKAGE / layer).is_dir()]
+    assert listed == packages[::-1]
+
+
 def test_the_picture_of_the_layers_is_the_contract():
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
-    (layers,) = (c["layers"] for c in contracts["contracts"] if c["type"] == "layers")
+    layers = contracted_layers()
     picture = (DOCS / "images" / "architecture.svg").read_text("utf-8")
     assert drawn_layers(picture) == layers
     swapped = picture.replace(">corpus<", ">trees<").replace('"corpus"', '"trees"')
