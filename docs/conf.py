@@ -14,9 +14,10 @@ version = release = dbpcfg.__version__
 
 extensions = [
     "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",  # sections such as Parameters
     "sphinx.ext.viewcode",
     "myst_nb",
-    "commandline",  # the command line reference, asked of the program itself
+    "commandline",  # the command line reference, read from the program itself
     "mathml",  # equations that need no network
     "docstrings",  # what autodoc should know of ours
 ]
@@ -42,6 +43,8 @@ nb_execution_timeout = 300
 nb_merge_streams = True
 
 default_role = "code"
+napoleon_google_docstring = False
+napoleon_use_rtype = False
 add_module_names = False
 toc_object_entries = False
 autodoc_member_order = "bysource"

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import inspect
 import io
 import os
 import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from typer.main import get_command
@@ -177,8 +182,8 @@ def test_options_that_the_text_names_exist(page):
 
 
 def test_every_command_is_in_the_guide():
-    told = {arguments[0] for text in TEXTS.values() for arguments in commands(text)}
-    missing = set(get_command(app).commands) - told - {"demo"}  # which is `make demo`
+    shown = {arguments[0] for text in TEXTS.values() for arguments in commands(text)}
+    missing = set(get_command(app).commands) - shown - {"demo"}  # which is `make demo`
     assert not missing, "show them in a block ```bash of a page of docs/"
 
 
@@ -286,20 +291,152 @@ def test_names_of_the_package_exist(page):
     assert not exists("dbpcfg.trees.Shrub")
 
 
-def test_functions_that_the_mathematics_name_exist():
-    """``grammar/pcfg.py``: `Grammar` … names functions of that file, or of one named before."""
-    text = TEXTS["mathematics.md"]
-    files = set(re.findall(r"`((?:\w+/)*\w+\.py)`", text))
-    assert len(files) > 10
-    package = Path(dbpcfg.__file__).parent
-    sources = "".join(path.read_text("utf-8") for path in package.rglob("*.py"))
-    for file in files:
-        if not file.startswith("tests/"):
-            assert list(package.rglob(file)), file
-        else:
-            assert (ROOT / file).exists(), file
-    for name in set(re.findall(r"`(?:\w+\.)?([a-z]\w+_\w+|[a-z]+[A-Z]\w+)`", text)):
-        assert re.search(rf"\b(?:def|class) {name}\b|\b{name}\b\s*[:=]", sources), name
+def in_full(cell: str) -> list[str]:
+    """Names in a cell, where ``.x`` after ``dbpcfg.a.y`` stands for ``dbpcfg.a.x``."""
+    names: list[str] = []
+    for name in re.findall(r"`([\w.]+)`", cell):
+        if name.startswith("."):
+            name = names[-1].rpartition(".")[0] + name
+        names.append(name)
+    return names
+
+
+def test_the_changelog_sends_importers_to_names_that_exist():
+    text = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    rows = re.findall(r"^  \| (`.*?) \| (.*) \|$", text, re.MULTILINE)
+    assert len(rows) > 20
+    now = [name for _, cell in rows for name in in_full(cell) if "." in name]
+    assert [name for name in now if not exists(name)] == []
+    assert in_full("`dbpcfg.a.x`, `.y`; `z` is `.w`") == ["dbpcfg.a.x", "dbpcfg.a.y", "z", ".w"]
+
+
+@pytest.mark.parametrize("page", [*PAGES, *ROOT.glob("*.md")], ids=str)
+def test_the_guide_uses_plain_words(page):
+    assert re.findall(r"\b(?:told|refuse[sd]?|least risk|so many)\b", page.read_text("utf-8")) == []
+
+
+PACKAGE = Path(dbpcfg.__file__).parent
+DATA = re.compile(r"\.(html|npz|toml|tsv|txt)$")
+
+
+@cache
+def definitions(file: Path) -> set[str]:
+    """What a file itself defines: functions, classes, constants, and ``Class.member``."""
+    found: set[str] = set()
+
+    def gather(body: list[ast.stmt], before: str) -> None:
+        for node in body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                found.add(before + node.name)
+                if isinstance(node, ast.ClassDef):
+                    gather(node.body, f"{node.name}.")
+            elif isinstance(node, ast.Assign | ast.AnnAssign):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                named = [name for target in targets for name in ast.walk(target)]
+                found.update(before + name.id for name in named if isinstance(name, ast.Name))
+
+    gather(ast.parse(file.read_text("utf-8")).body, "")
+    return found
+
+
+def misnamed(text: str) -> list[str]:
+    """Files and names that are not where a text says they are.
+
+    An entry is a paragraph, an item of a list, or a table. In it ``package/module.py`` names a
+    file, and every name in code after that is one that this file defines, until another file is
+    named. A file in the first row of a table holds for all its rows.
+    """
+    wrong = []
+    for entry in re.split(r"\n\s*\n|\n(?=\d+\. |- )", prose(text)):
+        head: Path | None = None
+        for number, line in enumerate(entry.splitlines() if entry.startswith("|") else [entry]):
+            file = head
+            for code in re.findall(r"(?<!`)`([^`\n]+)`(?!`)", line):
+                if re.fullmatch(r"(\w+/)+\w+\.py|\w+\.py", code):
+                    file = ROOT / code if code.startswith(("tests/", "docs/")) else PACKAGE / code
+                    if not file.is_file():
+                        wrong.append(code)
+                elif re.fullmatch(r"(\w+/)+", code):
+                    if not (PACKAGE / code).is_dir():
+                        wrong.append(code)
+                elif re.fullmatch(r"[A-Za-z_]\w*(\.\w+)*", code) and not DATA.search(code):
+                    if file is None:
+                        wrong.append(f"{code}, without a file")
+                    elif file.is_file() and code not in definitions(file):
+                        wrong.append(f"{code} in {file.name}")
+            if number == 0:
+                head = file
+    return wrong
+
+
+@pytest.mark.parametrize("page", ["mathematics.md", "architecture.md"])
+def test_functions_are_where_the_page_says(page):
+    text = TEXTS[page]
+    assert len(set(re.findall(r"`((?:\w+/)+\w+\.py)`", text))) > 20
+    assert misnamed(text) == []
+
+
+def test_functions_that_are_elsewhere_are_noticed():
+    assert misnamed("`grammar/pcfg.py`, `Grammar`, `Grammar.named`, `draw_grammar`, `x y`") == []
+    assert misnamed("`grammar/pcfg.py`: `dirichlet_rows`, which it only imports") == [
+        "dirichlet_rows in pcfg.py"
+    ]
+    assert misnamed("`grammar/pcfg.py`, `pcfg.Grammar`") == ["pcfg.Grammar in pcfg.py"]
+    assert misnamed("`grammar/pcfg.py`\n\n`Grammar`") == ["Grammar, without a file"]
+    assert misnamed("1. `grammar/pcfg.py`\n2. `Grammar`") == ["Grammar, without a file"]
+    assert misnamed("`grammar/nowhere.py`, `Grammar`, `nowhere/`") == [
+        "grammar/nowhere.py",
+        "nowhere/",
+    ]
+    assert misnamed("`Grammar` of `grammar/pcfg.py`") == ["Grammar, without a file"]
+    table = "| a | in `grammar/pcfg.py` |\n|---|---|\n| b | `Grammar` |\n| c | `dirichlet_rows` |\n"
+    assert misnamed(table) == ["dirichlet_rows in pcfg.py"]
+    assert misnamed("| `grammar/dirichlet.py`: `dirichlet_rows` | `Grammar` |") == [
+        "Grammar in dirichlet.py"
+    ]
+
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def drawn_layers(picture: str) -> list[str]:
+    """The layers of the picture, from top to bottom, if it is clear which box is whose."""
+    found = []
+    for layer in ElementTree.fromstring(picture).iter(f"{SVG}g"):
+        if layer.get("class") == "layer":
+            box, texts = layer.find(f"{SVG}rect"), layer.findall(f"{SVG}text")
+            top, height = float(box.get("y")), float(box.get("height"))
+            assert all(top < float(text.get("y")) < top + height for text in texts)
+            name, what = (text.text for text in texts)
+            assert name == layer.get("data-layer").replace(" | ", ", ")
+            assert what
+            found.append((top, top + height, layer.get("data-layer")))
+    found.sort()
+    assert all(above[1] <= below[0] for above, below in pairwise(found))
+    return [name for _, _, name in found]
+
+
+def contracted_layers() -> list[str]:
+    """The layers that import-linter checks, from top to bottom."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
+    (layers,) = (c["layers"] for c in settings["contracts"] if c["type"] == "layers")
+    return layers
+
+
+def test_the_package_lists_its_layers_in_order():
+    listed = re.findall(r"^``dbpcfg\.(\w+)``", dbpcfg.__doc__, re.MULTILINE)
+    packages = [layer for layer in contracted_layers() if (PACKAGE / layer).is_dir()]
+    assert listed == packages[::-1]
+
+
+def test_the_picture_of_the_layers_is_the_contract():
+    layers = contracted_layers()
+    picture = (DOCS / "images" / "architecture.svg").read_text("utf-8")
+    assert drawn_layers(picture) == layers
+    swapped = picture.replace(">corpus<", ">trees<").replace('"corpus"', '"trees"')
+    assert drawn_layers(swapped) != layers
+    with pytest.raises(AssertionError):
+        drawn_layers(picture.replace(">corpus<", ">corpora<"))
 
 
 def test_python_in_the_guide_is_python():
@@ -309,3 +446,127 @@ def test_python_in_the_guide_is_python():
                 if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("dbpcfg"):
                     for alias in node.names:
                         assert exists(f"{node.module}.{alias.name}"), alias.name
+
+
+# --- the reference --------------------------------------------------------------------------------
+
+VERBS = ["read", "induce", "resume", "load", "evaluate", "compare"]
+METHODS = ["parse", "surprisal", "probability", "generate", "show", "save"]
+AUTODOC = re.compile(r"^\.\. auto(module|function|class):: (\S+)\n((?:   :\S.*\n)*)", re.MULTILINE)
+
+
+def shown_in_reference() -> dict[str, object]:
+    """Every function, class and method that the pages in docs/api show, by its dotted name."""
+    found: dict[str, object] = {}
+    for page, text in TEXTS.items():
+        for kind, name, _ in AUTODOC.findall(text) if page.startswith("api/") else ():
+            if kind == "module":
+                module = import_module(name)
+                for member in getattr(module, "__all__", list(vars(module))):
+                    value = getattr(module, member)
+                    if not member.startswith("_") and getattr(value, "__module__", "") == name:
+                        found[f"{name}.{member}"] = value
+            else:
+                home, _, member = name.rpartition(".")
+                found[name] = getattr(import_module(home), member)
+    for name, value in list(found.items()):
+        if isinstance(value, type):
+            for member, function in inspect.getmembers_static(value):
+                if not member.startswith("_"):
+                    function = getattr(function, "__func__", function)
+                    if inspect.isfunction(function):
+                        found[f"{name}.{member}"] = function
+    return found
+
+
+def documented(docstring: str | None) -> list[str] | None:
+    """The names in the section Parameters of a docstring, if there is one."""
+    lines = inspect.cleandoc(docstring or "").splitlines()
+    if "Parameters" not in lines:
+        return None
+    section = lines[lines.index("Parameters") + 2 :]
+    ends = [n for n, line in enumerate(section) if re.fullmatch("-{3,}", line)]
+    names = section[: ends[0] - 1] if ends else section
+    return [
+        name.strip()
+        for line in names
+        if line and not line.startswith(" ")
+        for name in line.partition(" : ")[0].split(",")
+    ]
+
+
+def parameters(item: object) -> list[str]:
+    """The names in a signature, with their stars, without ``self``."""
+    stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+    found = inspect.signature(item).parameters.values()
+    return [stars.get(p.kind, "") + p.name for p in found if p.name not in ("self", "cls")]
+
+
+def test_documented_parameters_are_those_of_the_signature():
+    shown = shown_in_reference()
+    assert len(shown) > 200
+    sections = {name: names for name, item in shown.items() if (names := documented(item.__doc__))}
+    wrong = {
+        name: (names, parameters(shown[name]))
+        for name, names in sections.items()
+        if names != parameters(shown[name])
+    }
+    assert wrong == {}
+    public = [f"dbpcfg.{verb}" for verb in VERBS]
+    public += [f"dbpcfg.Model.{method}" for method in METHODS]
+    assert [name for name in public if name not in sections] == []
+    assert {*VERBS, "Model", "Tree", "__version__"} == set(dbpcfg.__all__)
+
+
+def signature_of(function: ast.FunctionDef) -> list[str]:
+    """The same as ``parameters``, from source."""
+    a = function.args
+    names = [x.arg for x in (*a.posonlyargs, *a.args)] + ([f"*{a.vararg.arg}"] if a.vararg else [])
+    names += [x.arg for x in a.kwonlyargs] + ([f"**{a.kwarg.arg}"] if a.kwarg else [])
+    return [name for name in names if name not in ("self", "cls")]
+
+
+@pytest.mark.parametrize("layer", sorted(p.name for p in PACKAGE.iterdir() if p.is_dir()))
+def test_parameters_are_right_outside_the_reference_too(layer):
+    wrong = {}
+    for file in (PACKAGE / layer).rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.FunctionDef):
+                names = documented(ast.get_docstring(node))
+                if names is not None and names != signature_of(node):
+                    wrong[f"{file.name}: {node.name}"] = names, signature_of(node)
+    assert wrong == {}
+
+
+def test_wrong_parameters_are_noticed():
+    def right(a: int, *b: int, c: int = 0, **d: int) -> None:
+        """Do.
+
+        Parameters
+        ----------
+        a
+            One.
+
+            And more of it.
+        *b, c
+            Two.
+        **d
+            Three.
+
+        Returns
+        -------
+        None
+            Nothing.
+        """
+
+    assert documented(right.__doc__) == parameters(right) == ["a", "*b", "c", "**d"]
+    assert documented("No section.") is None
+    assert documented(right.__doc__.replace("*b, c", "*b, e")) != parameters(right)
+    (node,) = ast.parse("def f(self, a, *b, c=0, **d): ...").body
+    assert signature_of(node) == parameters(right)
+
+
+def test_every_page_of_the_reference_is_in_its_table_of_contents():
+    (listed,) = blocks(TEXTS["api/index.md"], "toctree")
+    pages = {page.removeprefix("api/").removesuffix(".md") for page in TEXTS if "/" in page}
+    assert set(listed.split("\n\n")[1].split()) == pages - {"index"}

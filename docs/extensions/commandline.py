@@ -1,4 +1,4 @@
-"""The directive ``commandline``: a section for every command, asked of the program itself."""
+"""The directive ``commandline``: a section for every command, read from the program itself."""
 
 from __future__ import annotations
 
@@ -68,6 +68,6 @@ def _paragraph(text: str) -> nodes.paragraph:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Tell Sphinx of the directive."""
+    """Register the directive."""
     app.add_directive("commandline", CommandLine)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,10 +1,11 @@
-"""Docstrings and signatures as autodoc wants them.
+"""Docstrings and signatures for autodoc.
 
 * A recurrence after ``::`` is a literal block. The formatter of the source takes its indentation
   away where nothing but the recurrence follows the first line; here it comes back.
-* What is indented for itself is a literal block too, not a quotation.
-* A default that is made anew each time, ``<factory>``, is no Python: it becomes ``...``.
+* An indented block is a literal block, not a quotation.
+* A default that is made anew each time, ``<factory>``, is not Python: it becomes ``...``.
 * Names that stand for a type, such as ``Floats``, stay names.
+* The dash between a parameter and its description is a dash.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import Any
 
+from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.inspect import TypeAliasForwardRef
 
@@ -59,9 +61,16 @@ def _signature(
     return signature and signature.replace("<factory>", "..."), returned
 
 
+def _dashes(app: Sphinx, domain: str, kind: str, content: nodes.Element) -> None:
+    for text in list(content.findall(nodes.Text)):
+        if text == " -- ":
+            text.parent.replace(text, nodes.Text(" – "))
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Tell autodoc of it all."""
+    """Connect these to autodoc."""
     TypeAliasForwardRef.__repr__ = lambda self: self.name  # type: ignore[method-assign]
-    app.connect("autodoc-process-docstring", _docstring)
+    app.connect("autodoc-process-docstring", _docstring, priority=400)  # before napoleon, at 500
     app.connect("autodoc-process-signature", _signature)
+    app.connect("object-description-transform", _dashes, priority=600)  # after Sphinx's own
     return {"parallel_read_safe": True, "parallel_write_safe": True}
