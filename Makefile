@@ -14,7 +14,7 @@ test: lint types .venv/browser
 coverage: .venv/browser
 	$(BIN)/pytest -n 2 --dist worksteal -m "not slow" --cov --cov-report=term
 
-dist: .venv/ready
+dist: .venv/ready-for-release
 	rm -rf dist
 	$(BIN)/python -m build
 	$(BIN)/twine check --strict dist/*
@@ -51,6 +51,10 @@ format: .venv/ready
 
 .venv/ready-for-docs: .venv/ready
 	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	touch $@
+
+.venv/ready-for-release: .venv/ready
+	$(BIN)/python -m pip install --quiet --editable '.[release]'
 	touch $@
 
 clean:
