@@ -2,13 +2,22 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test docs lint types format clean
+.PHONY: demo test coverage docs dist lint types format clean
 
 demo: .venv/ready
 	$(BIN)/dbpcfg demo
 
 test: lint types .venv/browser
 	$(BIN)/pytest -n 2 --dist worksteal
+
+# Not part of `make test`: measuring takes its time. The floor is in pyproject.toml.
+coverage: .venv/browser
+	$(BIN)/pytest -n 2 --dist worksteal -m "not slow" --cov --cov-report=term
+
+dist: .venv/ready-for-release
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/twine check --strict dist/*
 
 docs: .venv/ready-for-docs
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_build/html
@@ -44,6 +53,11 @@ format: .venv/ready
 	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	touch $@
 
+.venv/ready-for-release: .venv/ready
+	$(BIN)/python -m pip install --quiet --editable '.[release]'
+	touch $@
+
 clean:
-	rm -rf .venv docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv dist docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .import_linter_cache .coverage .coverage.* htmlcov
 	find src tests -name __pycache__ -prune -exec rm -rf {} +
