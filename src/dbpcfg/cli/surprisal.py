@@ -134,7 +134,8 @@ class Summary:
         if self.first_impossible is not None:
             notes.append(
                 f"{_sentences(self.impossible)} probability zero: surprisal is Inf at the "
-                f"impossible word, cells are empty afterwards; first {_place(self.first_impossible)}"
+                f"impossible word, cells are empty afterwards; "
+                f"first {_place(self.first_impossible)}"
             )
         if self.first_fallen is not None:
             notes.append(
