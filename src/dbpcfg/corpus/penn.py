@@ -24,7 +24,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 
 from dbpcfg.corpus.sentence import Sentence
@@ -63,52 +64,19 @@ def read_penn(
     def preterminal(label: str, word: str) -> Tree | None:
         return Tree(relabel(label), (word,)) if empty_elements or _heard(label, word) else None
 
+    def cleaned(node: Tree, parts: list[Tree | str | None]) -> Tree | None:
+        if len(parts) == 1 and isinstance(parts[0], str):
+            return preterminal(node.label, parts[0])
+        children = tuple([part for part in parts if part is not None])
+        return Tree.unchecked(relabel(node.label), children) if children else None
+
     for line, tree in read_trees_at(text, source, empty="drop"):
-        words: list[str] = []
-        tags: list[str] = []
-        built: list[Tree | str | None] = []  # what is left of each node, while its parent waits
-        for item in _post_order(tree, relabel, preterminal) if tree else ():
-            if isinstance(item, tuple):
-                label, arity = item
-                children = [child for child in built[-arity:] if child is not None]
-                built[-arity:] = [Tree(label, children) if children else None]
-                continue
-            built.append(item)
-            if isinstance(item, str):
-                words.append(item)
-            elif item is not None:
-                words.append(str(item.children[0]))
-                tags.append(item.label)
-        root = built.pop() if words else None
-        if isinstance(root, Tree):
-            root = root if root.label else Tree("ROOT", root.children)
-            tagged = tuple(tags) if len(tags) == len(words) and all(tags) else None
-            yield Sentence(tuple(words), tagged, root, source=source, line=line)
-        else:
+        root = tree.fold(str, cleaned) if tree else None
+        if root is None:
             dropped["trees without words"] += 1
-
-
-def _post_order(
-    tree: Tree,
-    relabel: Callable[[str], str],
-    preterminal: Callable[[str, str], Tree | None],
-) -> Iterable[Tree | str | tuple[str, int] | None]:
-    """Words and preterminals as they will be, and other nodes as (label, number of children)."""
-    backwards: list[Tree | str | tuple[str, int] | None] = []
-    todo: list[Tree | str] = [tree]
-    while todo:
-        item = todo.pop()
-        if isinstance(item, str):
-            backwards.append(item)
             continue
-        children = item.children
-        first = children[0]
-        if len(children) == 1 and isinstance(first, str):
-            backwards.append(preterminal(item.label, first))
-        else:
-            backwards.append((relabel(item.label), len(children)))
-            todo.extend(children)
-    return reversed(backwards)
+        sentence = Sentence.from_tree(root, source, line)
+        yield sentence if root.label else replace(sentence, tree=Tree("ROOT", root.children))
 
 
 def _category(label: str) -> str:

@@ -22,6 +22,12 @@ class Sentence:
     source: str = "<text>"
     line: int = 0
 
+    @classmethod
+    def from_tree(cls, tree: Tree, source: str = "<text>", line: int = 0) -> Sentence:
+        """The words of a tree, and its tags if every word has one."""
+        words, tags = zip(*tree.leaves())
+        return cls(words, tags if all(tags) else None, tree, source=source, line=line)
+
     @property
     def place(self) -> str:
         """Where the sentence is, as error messages name it."""

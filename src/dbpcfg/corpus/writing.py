@@ -31,29 +31,12 @@ def without_words(tree: Tree, gone: Sequence[bool]) -> Tree:
 
     At least one word must stay.
     """
-    built: list[Tree | str | None] = []
-    position = len(gone)
-    for label, size, word in _reversed(tree):
-        if word is not None:
-            position -= 1
-            built.append(None if gone[position] else word)
-        else:
-            children = [child for child in (built.pop() for _ in range(size)) if child is not None]
-            built.append(Tree(label, children) if children else None)
-    (whole,) = built
-    assert isinstance(whole, Tree)
+    marks = iter(gone)
+
+    def kept(node: Tree, parts: list[Tree | str | None]) -> Tree | None:
+        children = [part for part in parts if part is not None]
+        return Tree(node.label, children) if children else None
+
+    whole = tree.fold(lambda word: None if next(marks) else word, kept)
+    assert whole is not None
     return whole
-
-
-def _reversed(tree: Tree) -> list[tuple[str, int, str | None]]:
-    """Nodes and words from the last to the first in pre-order: label, number of children, word."""
-    listed: list[tuple[str, int, str | None]] = []
-    todo: list[Tree | str] = [tree]
-    while todo:
-        item = todo.pop()
-        if isinstance(item, str):
-            listed.append(("", 0, item))
-        else:
-            listed.append((item.label, len(item.children), None))
-            todo.extend(reversed(item.children))
-    return listed[::-1]
