@@ -60,10 +60,7 @@ class LabelPrecision(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """The labels that together are a gold category, and their score on the other sentences.
-
-    ``mapping_f1`` is the pool's F1 on the sentences that chose it.
-    """
+    """The labels that together are a gold category, and their score on the other sentences."""
 
     category: str
     chosen: tuple[LabelPrecision, ...]
@@ -71,7 +68,6 @@ class Aggregate:
     recall: float
     f1: float
     counts: BracketCounts
-    mapping_f1: float
     signature: str
 
     def __str__(self) -> str:
@@ -118,10 +114,9 @@ def aggregate(mapping: Proposals, others: Proposals, category: str, signature: s
     """Choose labels on the mapping sentences and score them on the others."""
     chosen = _choose(mapping)
     pool = {it.label for it in chosen}
-    counts, mapping_counts = _pooled(others, pool), _pooled(mapping, pool)
-    both = ratios(terms(np.array([counts, mapping_counts]), Convention()))
-    (precision, recall, f1), (_, _, mapping_f1) = both.tolist()
-    return Aggregate(category, chosen, precision, recall, f1, counts, mapping_f1, signature)
+    counts = _pooled(others, pool)
+    precision, recall, f1 = ratios(terms(np.array([counts]), Convention()))[0].tolist()
+    return Aggregate(category, chosen, precision, recall, f1, counts, signature)
 
 
 def _choose(mapping: Proposals) -> tuple[LabelPrecision, ...]:

@@ -5,9 +5,10 @@ A binary tree's memory depth is the most derivation fragments that a left-corner
 it: the root is a left node at depth 1; a left node at depth d has children (L,d) and (R,d); a right
 node at depth d has children (L,d+1) and (R,d); the tree needs the depth of its deepest right node.
 
-Treebank trees are not binary, and the depth depends on the direction in which they are made so by
-`dbpcfg.evaluation.binarise`.  The binary tree need not be built, for in it the children of a node
-of the old tree, the first, the last and those between, are::
+Treebank trees are not binary, and the depth depends on how they are made so.  Nodes over the same
+words become one, and a node with children c₁ … c_k, k > 2, becomes ``c₁ (c₂ (… c_k))`` with
+``direction="right"`` and ``((c₁ c₂) …) c_k`` with ``"left"``.  The binary tree need not be built,
+for in it the children of a node of the old tree, the first, the last and those between, are::
 
                           first      between     last
     right   of (L,d)      (L,d)      (L,d+1)     (R,d)
@@ -23,14 +24,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
-from dbpcfg.evaluation.binarise import Direction, check_direction
+from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.brackets import Brackets, brackets, number_words
 from dbpcfg.evaluation.convention import signed
 from dbpcfg.files.table import percent
 from dbpcfg.trees.tree import Tree
 
-__all__ = ["DepthTable", "depth_table", "span_depth", "tree_depth"]
+__all__ = ["DepthTable", "Direction", "depth_table", "span_depth", "tree_depth"]
+
+Direction: TypeAlias = Literal["right", "left"]
+"""How a node of more than two children is made binary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +89,8 @@ def tree_depth(
 
 def span_depth(spans: Brackets, words: int, direction: Direction = "right") -> int:
     """The memory depth of the tree that has these spans, in pre-order, over so many words."""
-    check_direction(direction)
+    if direction not in ("right", "left"):
+        raise DbpcfgError(f"direction must be 'right' or 'left', not {direction!r}")
     if words < 2:
         return words
     deepest = 1

@@ -36,10 +36,9 @@ from dbpcfg.evaluation.aggregate import (
     mapping_split,
     proposals,
 )
-from dbpcfg.evaluation.binarise import Direction
 from dbpcfg.evaluation.brackets import as_sentence, pair
 from dbpcfg.evaluation.convention import Convention, Skipped, signed
-from dbpcfg.evaluation.depths import DepthTable, depth_table, span_depth
+from dbpcfg.evaluation.depths import DepthTable, Direction, depth_table, span_depth
 from dbpcfg.evaluation.labels import Contingency, matched_labels, matched_tags
 from dbpcfg.evaluation.nounphrases import Recall, count_found
 from dbpcfg.evaluation.parseval import Score, Statistics, count, score

@@ -84,12 +84,6 @@ class Contingency:
             counts[row[one], column[other]] = number
         return cls(induced, gold, counts, signature)
 
-    def mapping(self) -> dict[str, str]:
-        """Each induced label's commonest gold label; of equals the first by name."""
-        if not self.counts.size:
-            return {}
-        return {i: self.gold[g] for i, g in zip(self.induced, self.counts.argmax(axis=1))}
-
     def score(self) -> LabelScore:
         """All measures of the table."""
         total = int(self.counts.sum())

@@ -18,19 +18,15 @@ undefined and nan, which prints as a dash.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dbpcfg.corpus.sentence import Sentence
-from dbpcfg.errors import DbpcfgError
-from dbpcfg.evaluation.brackets import Brackets, Pair, pair
+from dbpcfg.evaluation.brackets import Brackets, Pair
 from dbpcfg.evaluation.convention import Convention, Skipped
 from dbpcfg.files.table import percent
-from dbpcfg.trees.tree import Tree
 
 __all__ = [
     "BracketCounts",
@@ -38,11 +34,9 @@ __all__ = [
     "Score",
     "Skipped",
     "Statistics",
-    "as_statistics",
     "count",
     "ratios",
     "score",
-    "sentence_counts",
     "terms",
 ]
 
@@ -81,14 +75,6 @@ class Score:
         )
 
 
-def sentence_counts(
-    gold: Tree, predicted: Tree, punctuation: Sequence[bool], convention: Convention
-) -> BracketCounts:
-    """The counts of one sentence from its two trees; ``punctuation`` marks the gold words."""
-    first, second = (Sentence(tuple(tree.words()), tree=tree) for tree in (gold, predicted))
-    return count(pair(first, second, punctuation), convention)
-
-
 def count(trees: Pair, convention: Convention) -> BracketCounts:
     """The counts of one sentence; all 0 if it has too few words."""
     if trees.words < convention.min_words:
@@ -118,7 +104,6 @@ def _counted(brackets: Brackets, words: int, convention: Convention) -> set[Item
 
 def score(statistics: Statistics, convention: Convention, skipped: Skipped | None = None) -> Score:
     """The score of a corpus; ``skipped`` sentences are not among the statistics."""
-    statistics = as_statistics(statistics)
     precision, recall, f1 = ratios(terms(statistics, convention).sum(axis=0)).tolist()
     matched, predicted, gold = statistics.sum(axis=0).tolist()
     return Score(
@@ -136,7 +121,7 @@ def score(statistics: Statistics, convention: Convention, skipped: Skipped | Non
 
 def terms(statistics: Statistics, convention: Convention) -> Floats:
     """Numerators and denominators of P, R and F1: ``[sentence, measure, 0 or 1]``."""
-    matched, predicted, gold = as_statistics(statistics).T
+    matched, predicted, gold = statistics.T
     numerators = np.stack([matched, matched, 2 * matched], axis=1)
     denominators = np.stack([predicted, gold, predicted + gold], axis=1)
     sums = np.stack([numerators, denominators], axis=2).astype(float)
@@ -153,17 +138,3 @@ def ratios(sums: Floats) -> Floats:
         values = numerator / denominator
     nothing = denominator[..., -1:] == 0  # neither predicted nor gold
     return np.where(denominator > 0, values, np.where(nothing, np.nan, 0.0))
-
-
-def as_statistics(statistics: Statistics) -> Statistics:
-    """Check the shape of some statistics, and that their numbers are possible."""
-    statistics = np.asarray(statistics)
-    if statistics.ndim != 2 or statistics.shape[1] != 3 or statistics.dtype.kind not in "iu":
-        raise DbpcfgError(
-            "expected whole numbers of shape (sentences, 3), matched, predicted and gold; "
-            f"got {statistics.dtype} of shape {statistics.shape}"
-        )
-    statistics = statistics.astype(np.int64)
-    if (statistics < 0).any() or (statistics[:, :1] > statistics[:, 1:]).any():
-        raise DbpcfgError("0 ≤ matched ≤ predicted and matched ≤ gold must hold in every row")
-    return statistics

@@ -76,14 +76,6 @@ class Table:
     rows: Sequence[Sequence[Cell]]
     notes: Sequence[str] = ()
 
-    def __post_init__(self) -> None:
-        keys = [column.json_key for column in self.columns]
-        if len(set(keys)) != len(keys):
-            raise DbpcfgError(f"the columns of a table need different keys, got {keys}")
-        for row in self.rows:
-            if len(row) != len(self.columns):
-                raise DbpcfgError(f"expected {len(self.columns)} cells in a row, got {row!r}")
-
     def __str__(self) -> str:
         return self.text()
 

@@ -136,16 +136,6 @@ class Grammar:
         """What notebooks show: each category with its most probable rules and words."""
         return grammar_html(self.names, self.vocabulary.words, self.root, self.binary, self.lexical)
 
-    def log_probability(self, counts: RuleCounts) -> float:
-        """Log-probability of derivations that use these rules, without any bound."""
-        total = 0.0
-        for name in ("root", "binary", "lexical"):
-            used = getattr(counts, name) > 0
-            with np.errstate(divide="ignore"):
-                logs = np.log(getattr(self, name)[used])
-            total += float(getattr(counts, name)[used] @ logs)
-        return total
-
 
 def draw_grammar(
     counts: RuleCounts, beta: float, vocabulary: Vocabulary, numbers: Stream, threads: int = 1
@@ -153,8 +143,6 @@ def draw_grammar(
     """Draw π and every row of G from Dirichlet(counts + β)."""
     if not SMALLEST_BETA <= beta < np.inf:
         raise GrammarError(f"beta must be a positive number, {SMALLEST_BETA} or more, got {beta}")
-    if min(counts.root.min(), counts.binary.min(), counts.lexical.min()) < 0:
-        raise GrammarError("a rule cannot have been used fewer than 0 times")
     K = len(counts.root)
     rows = counts.rows.astype(np.float64) + beta
     G = dirichlet_rows(rows, numbers, 0, threads)
