@@ -294,7 +294,7 @@ def test_output_is_utf8_wherever_it_goes(run):
         (["--depth", "two"], "got 'two'"),
         (["--unknown", "2"], "--unknown must be a probability below 1"),
         (["--scorse"], "No such option"),
-        (["none.txt"], "none.txt: cannot be read (No such file"),
+        (["none.txt"], "none.txt cannot be read: No such file"),
         (["--threads", "0"], "--threads"),
     ],
 )

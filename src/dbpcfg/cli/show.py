@@ -18,7 +18,7 @@ from dbpcfg.cli.options import (
 from dbpcfg.errors import DbpcfgError
 
 if TYPE_CHECKING:
-    from dbpcfg.evaluation.meanings import Meanings
+    from dbpcfg.evaluation.labels import GoldLabels
     from dbpcfg.trees.tree import Tree
 
 
@@ -97,16 +97,15 @@ def _drawn(trees: Sequence[Tree], number: int, width: int, ascii: bool) -> str:
     return beside([pictures[id(tree)] for tree in _evenly(fitting or trees, number)], width)
 
 
-def _meanings(path: str, run: str, trees: Sequence[Tree], quiet: bool) -> Meanings:
+def _meanings(path: str, run: str, trees: Sequence[Tree], quiet: bool) -> GoldLabels:
     """Gold labels of a run's trees, from a treebank of its sentences or of more."""
-    from dbpcfg.evaluation.brackets import as_sentence
+    from dbpcfg.corpus.sentence import as_sentences
     from dbpcfg.evaluation.goldtrees import match_gold
-    from dbpcfg.evaluation.meanings import meanings
+    from dbpcfg.evaluation.labels import gold_labels
     from dbpcfg.induction.configuration import load_configuration
 
     rule = load_configuration(Path(run) / "config.toml").preparation.punctuation
     words = [tree.words() for tree in trees]
     gold = match_gold(words, read_corpus([path], quiet=quiet).sentences, path, rule)
     source = str(Path(run) / "trees.txt")
-    predicted = [as_sentence(tree, source, number) for number, tree in enumerate(trees)]
-    return meanings(gold.sentences, predicted, gold.punctuation)
+    return gold_labels(gold.sentences, as_sentences(trees, source), gold.punctuation)

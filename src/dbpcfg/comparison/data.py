@@ -7,10 +7,11 @@ import os
 from pathlib import Path
 from typing import Any
 
+from dbpcfg.comparison.store import COMPARISON
 from dbpcfg.comparison.summary import MEASURES, Comparison, ScoredRun, SystemSummary
 from dbpcfg.comparison.tables import comparison_tables
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.files.records import COMPARISON, read_json
+from dbpcfg.files.json_files import read_json
 
 
 def comparison_data(directory: str | os.PathLike[str]) -> dict[str, Any]:

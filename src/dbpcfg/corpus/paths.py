@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from dbpcfg.corpus.formats import Format, by_extension
 from dbpcfg.corpus.loading import STDIN, name_of
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.files.faults import opening
 
 __all__ = ["expand"]
 
@@ -39,7 +40,7 @@ def _files(path: str, format: Format | None) -> list[str]:
     name = name_of(path)
     if not path or "\0" in path:
         raise DbpcfgError(f"{name!r} is not a path; give a file, a folder or -")
-    try:
+    with opening(name):
         if path == STDIN:
             return [path]
         if os.path.isdir(path):
@@ -50,8 +51,6 @@ def _files(path: str, format: Format | None) -> list[str]:
         if not found:
             raise DbpcfgError(f"{name}: nothing matches this pattern; is the path right?")
         return [file for match in found for file in _files(match, format)]
-    except OSError as error:
-        raise DbpcfgError(f"{name}: cannot be read ({error.strerror or error})") from error
 
 
 def _in_folder(folder: str, format: Format | None) -> list[str]:

@@ -59,14 +59,7 @@ class Corpus:
 
     def trees(self) -> list[Tree]:
         """The gold tree of every sentence; an error if there is one without."""
-        trees = [sentence.tree for sentence in self.sentences if sentence.tree is not None]
-        if len(trees) != len(self.sentences):
-            bare = next(sentence for sentence in self.sentences if sentence.tree is None)
-            raise DbpcfgError(
-                f"{bare.place}: the sentence has no tree; gold trees come from a treebank in Penn "
-                "brackets"
-            )
-        return trees
+        return [sentence.gold_tree() for sentence in self.sentences]
 
     def summary(self) -> str:
         """What was read and what was left out, in a sentence or two."""

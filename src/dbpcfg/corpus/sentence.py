@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from dbpcfg.errors import DbpcfgError
 from dbpcfg.trees.tree import Tree
+
+__all__ = ["Sentence", "as_sentences"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,3 +36,20 @@ class Sentence:
     def place(self) -> str:
         """Where the sentence is, as error messages name it."""
         return f"{self.source}:{self.line}"
+
+    def gold_tree(self) -> Tree:
+        """Its tree; raises an error if it has none."""
+        if self.tree is None:
+            raise DbpcfgError(
+                f"{self.place}: the sentence has no tree; gold trees come from a treebank in Penn "
+                "brackets"
+            )
+        return self.tree
+
+
+def as_sentences(items: Iterable[Sentence | Tree], source: str) -> list[Sentence]:
+    """Sentences as they are, and those of trees, numbered from 1 in a text called ``source``."""
+    return [
+        item if isinstance(item, Sentence) else Sentence.from_tree(item, source, number)
+        for number, item in enumerate(items, start=1)
+    ]

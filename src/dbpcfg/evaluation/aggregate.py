@@ -25,7 +25,7 @@ import numpy as np
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.brackets import Brackets, Pair
-from dbpcfg.evaluation.parseval import BracketCounts, Convention, ratios, terms
+from dbpcfg.evaluation.parseval import BracketCounts, Convention, f1, ratios, terms
 from dbpcfg.files.table import percent
 
 __all__ = [
@@ -115,8 +115,8 @@ def aggregate(mapping: Proposals, others: Proposals, category: str, signature: s
     chosen = _choose(mapping)
     pool = {it.label for it in chosen}
     counts = _pooled(others, pool)
-    precision, recall, f1 = ratios(terms(np.array([counts]), Convention()))[0].tolist()
-    return Aggregate(category, chosen, precision, recall, f1, counts, signature)
+    precision, recall, both = ratios(terms(np.array([counts]), Convention()))[0].tolist()
+    return Aggregate(category, chosen, precision, recall, both, counts, signature)
 
 
 def _choose(mapping: Proposals) -> tuple[LabelPrecision, ...]:
@@ -137,8 +137,8 @@ def _choose(mapping: Proposals) -> tuple[LabelPrecision, ...]:
             joining[min(rank[label] for label in labels)] += number * is_gold, number
     gold = sum(number for (_, is_gold), number in mapping.items() if is_gold)
     pool_matched, pool_predicted = joining.cumsum(axis=0).T
-    f1 = 2 * pool_matched / np.maximum(1, pool_predicted + gold)
-    best = int(f1.argmax()) if f1.any() else -1
+    reached = f1(pool_matched, pool_predicted, np.int64(gold))
+    best = int(reached.argmax()) if reached.any() else -1
     return tuple(table[: best + 1])
 
 

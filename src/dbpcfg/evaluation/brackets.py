@@ -121,11 +121,3 @@ def _of_words(tags: Sequence[str], words: Sequence[int], total: int) -> list[str
         if word != MISSING:
             found[word] = tag
     return found
-
-
-def as_sentence(item: Sentence | Tree, source: str, number: int) -> Sentence:
-    if isinstance(item, Sentence):
-        return item
-    tags = item.tags()
-    known = tuple(tags) if all(tags) else None
-    return Sentence(tuple(item.words()), known, item, source=source, line=number + 1)

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from dbpcfg.corpus.punctuation import PunctuationRule, recognised_by
 from dbpcfg.corpus.punctuation import punctuation as marks_of
-from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.corpus.sentence import Sentence, as_sentences
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.aggregate import (
     MAPPING_SENTENCES,
@@ -36,7 +36,7 @@ from dbpcfg.evaluation.aggregate import (
     mapping_split,
     proposals,
 )
-from dbpcfg.evaluation.brackets import as_sentence, pair
+from dbpcfg.evaluation.brackets import pair
 from dbpcfg.evaluation.convention import Convention, Skipped, signed
 from dbpcfg.evaluation.depths import DepthTable, Direction, depth_table, span_depth
 from dbpcfg.evaluation.labels import Contingency, matched_labels, matched_tags
@@ -100,12 +100,18 @@ def evaluate(
     the gold category to look for, ``direction`` how trees are made binary for their depths, and
     ``progress`` is told the number of sentences done after each.
     """
+    if len(gold) != len(predicted):
+        raise DbpcfgError(
+            f"{len(gold)} gold trees{_source(gold)} but {len(predicted)} predicted trees"
+            f"{_source(predicted)}; line i of PRED must be the tree of line i of GOLD"
+        )
+    gold, predicted = as_sentences(gold, "<gold>"), as_sentences(predicted, "<predicted>")
     if isinstance(punctuation, str):
-        sentences = [as_sentence(item, "<gold>", number) for number, item in enumerate(gold)]
-        convention = convention or Convention(punctuation=recognised_by(sentences, punctuation))
-        punctuation = [marks_of(sentence, punctuation) for sentence in sentences]
+        convention = convention or Convention(punctuation=recognised_by(gold, punctuation))
+        punctuation = [marks_of(sentence, punctuation) for sentence in gold]
+    elif len(gold) != len(punctuation):
+        raise DbpcfgError(f"{len(gold)} gold trees but marks of punctuation for {len(punctuation)}")
     convention = convention or Convention()
-    _check_lengths(gold, predicted, punctuation)
     if aggregate_min_words < 1:
         raise DbpcfgError(f"aggregate_min_words must be at least 1, not {aggregate_min_words}")
     split, split_name = mapping_split(len(gold), mapping_sentences)
@@ -117,9 +123,7 @@ def evaluate(
     tags: Counter[tuple[str, str]] = Counter()
     depths: list[tuple[int, int]] = []
     for number, (one, other, marks) in enumerate(zip(gold, predicted, punctuation)):
-        trees = pair(
-            as_sentence(one, "<gold>", number), as_sentence(other, "<predicted>", number), marks
-        )
+        trees = pair(one, other, marks)
         if convention.too_long(trees.words):
             left_out["too_long"] += 1
         else:
@@ -158,20 +162,6 @@ def evaluate(
 
 def _phrases(category: str, min_words: int, *parts: str) -> str:
     return signed(f"gold:{category}", "root:counted", f"span:>={min_words}", *parts)
-
-
-def _check_lengths(
-    gold: Sequence[Sentence | Tree],
-    predicted: Sequence[Sentence | Tree],
-    punctuation: Sequence[Sequence[bool]],
-) -> None:
-    if len(gold) != len(predicted):
-        raise DbpcfgError(
-            f"{len(gold)} gold trees{_source(gold)} but {len(predicted)} predicted trees"
-            f"{_source(predicted)}; line i of PRED must be the tree of line i of GOLD"
-        )
-    if len(gold) != len(punctuation):
-        raise DbpcfgError(f"{len(gold)} gold trees but marks of punctuation for {len(punctuation)}")
 
 
 def _source(sentences: Sequence[Sentence | Tree]) -> str:

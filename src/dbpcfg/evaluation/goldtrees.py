@@ -29,7 +29,7 @@ class Gold:
     @property
     def trees(self) -> list[Tree]:
         """Its trees."""
-        return [sentence.tree for sentence in self.sentences if sentence.tree is not None]
+        return [sentence.gold_tree() for sentence in self.sentences]
 
 
 def match_gold(
@@ -45,11 +45,7 @@ def match_gold(
     messages, ``rule`` that by which punctuation is recognised.
     """
     for sentence in treebank:
-        if sentence.tree is None:
-            raise DbpcfgError(
-                f"{sentence.place}: the sentence has no tree; gold trees come from a treebank in "
-                "Penn brackets"
-            )
+        sentence.gold_tree()
     if len(treebank) == len(sentences):
         found = list(treebank)
         for number, sentence in enumerate(found):

@@ -19,22 +19,49 @@ With N items, n(i,g) of them labelled i and g, and H entropies of the induced la
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dbpcfg.evaluation.brackets import Pair
+from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.evaluation.brackets import Pair, pair
 from dbpcfg.files.table import percent
 
-__all__ = ["Contingency", "LabelScore", "matched_labels", "matched_tags"]
+__all__ = [
+    "NO_PHRASE",
+    "Contingency",
+    "GoldLabels",
+    "LabelScore",
+    "gold_labels",
+    "matched_labels",
+    "matched_tags",
+]
 
 
-def matched_labels(trees: Pair) -> Iterator[tuple[str, str]]:
-    """(induced, gold) for every span of two words or more that both trees have."""
+NO_PHRASE = "–"
+"""Stands for a gold label where the gold tree has no phrase."""
+
+
+def matched_labels(trees: Pair, otherwise: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
+    """(induced, gold) for every span of two words or more that both trees have.
+
+    Parameters
+    ----------
+    trees
+        The two trees.
+    otherwise
+        The gold labels of a span that the gold tree does not have; without any it is left out.
+
+    Yields
+    ------
+    tuple of str
+        The topmost label in each tree.
+    """
     for span, labels in trees.predicted.items():
-        gold = trees.gold.get(span)
+        gold = trees.gold.get(span, otherwise)
         if labels and gold and span[1] - span[0] >= 2:
             yield labels[0], gold[0]
 
@@ -103,6 +130,39 @@ class Contingency:
             items=total,
             signature=self.signature,
         )
+
+
+@dataclass(frozen=True, eq=False)
+class GoldLabels:
+    """Which gold labels the categories of a grammar meet, punctuation taken out."""
+
+    phrases: Contingency
+    """Labels of spans of two words or more, against the gold label or `NO_PHRASE`."""
+    words: Contingency
+    """Labels of words against gold tags."""
+
+
+def gold_labels(
+    gold: Sequence[Sentence], predicted: Sequence[Sentence], punctuation: Sequence[Sequence[bool]]
+) -> GoldLabels:
+    """Count which gold labels the labels of predicted trees meet.
+
+    Parameters
+    ----------
+    gold
+        Sentences with gold trees.
+    predicted
+        The same sentences with predicted trees.
+    punctuation
+        Marks the words of each gold sentence that are punctuation.
+    """
+    phrases: Counter[tuple[str, str]] = Counter()
+    words: Counter[tuple[str, str]] = Counter()
+    for one, other, marks in zip(gold, predicted, punctuation, strict=True):
+        trees = pair(one, other, marks)
+        phrases.update(matched_labels(trees, (NO_PHRASE,)))
+        words.update(matched_tags(trees))
+    return GoldLabels(Contingency.of(phrases), Contingency.of(words))
 
 
 def _entropy(counts: NDArray[np.int64]) -> float:

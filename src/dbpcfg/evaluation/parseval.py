@@ -19,7 +19,7 @@ undefined and nan, which prints as a dash.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,8 @@ __all__ = [
     "Skipped",
     "Statistics",
     "count",
+    "f1",
+    "f1_terms",
     "ratios",
     "score",
     "terms",
@@ -42,6 +44,7 @@ __all__ = [
 
 Statistics: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
+Number = TypeVar("Number", int, NDArray[np.int64])
 Item: TypeAlias = tuple[int, int] | tuple[int, int, str]
 
 
@@ -122,13 +125,25 @@ def score(statistics: Statistics, convention: Convention, skipped: Skipped | Non
 def terms(statistics: Statistics, convention: Convention) -> Floats:
     """Numerators and denominators of P, R and F1: ``[sentence, measure, 0 or 1]``."""
     matched, predicted, gold = statistics.T
-    numerators = np.stack([matched, matched, 2 * matched], axis=1)
-    denominators = np.stack([predicted, gold, predicted + gold], axis=1)
+    twice, both = f1_terms(matched, predicted, gold)
+    numerators = np.stack([matched, matched, twice], axis=1)
+    denominators = np.stack([predicted, gold, both], axis=1)
     sums = np.stack([numerators, denominators], axis=2).astype(float)
     if convention.average == "corpus":
         return sums
     values = ratios(sums)
     return np.stack([np.nan_to_num(values), ~np.isnan(values)], axis=2)
+
+
+def f1_terms(matched: Number, predicted: Number, gold: Number) -> tuple[Number, Number]:
+    """Numerator and denominator of F1 = 2 matched / (predicted + gold)."""
+    return 2 * matched, predicted + gold
+
+
+def f1(matched: Number, predicted: Number, gold: Number) -> Any:
+    """F1 from numbers of brackets, or arrays of them; 0 where nothing is predicted or gold."""
+    twice, both = f1_terms(matched, predicted, gold)
+    return twice / np.maximum(both, 1)
 
 
 def ratios(sums: Floats) -> Floats:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.files.latex import SPECIAL
 
 __all__ = ["Cell", "Column", "Format", "Table", "percent", "render"]
 
@@ -22,17 +23,7 @@ Format: TypeAlias = Literal["text", "json", "latex"]
 
 UNDEFINED = "–"
 
-_LATEX = {
-    **{character: "\\" + character for character in "&%$#_{}"},
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar\allowbreak{}",
-    "–": "--",
-    "−": "$-$",
-}
+_LATEX = {**SPECIAL, "|": r"\textbar\allowbreak{}", "–": "--", "−": "$-$"}
 
 
 def percent(fraction: float | None, decimals: int = 1) -> str:

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.evaluation.meanings import Meanings
+from dbpcfg.evaluation.labels import GoldLabels
 from dbpcfg.grammar.bounding import (
     bounded_root,
     containment,
@@ -76,7 +76,7 @@ class Profile:
     counted: Use | None = None
     trees: int = 0
     """How many trees were counted."""
-    meanings: Meanings | None = None
+    meanings: GoldLabels | None = None
 
     @property
     def use(self) -> Use:

@@ -6,7 +6,7 @@
 ``scores``       of chains and baselines, by length; None without gold        `scores`
 ``others``       other systems on the text; None without a comparison         `other_systems`
 ``grammar``      categories with words, rules, sides and depths               `model.presentation`
-``meanings``     categories against gold labels; None without gold            `evaluation.meanings`
+``meanings``     categories against gold labels; None without gold            `evaluation.labels`
 ``sentences``    words and trees, packed                                      `sentences`
 ``memory``       depths that sentences need                                   `memory`
 ===============  ===========================================================  ==================
@@ -18,10 +18,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.corpus.sentence import as_sentences
 from dbpcfg.evaluation.goldtrees import Gold
-from dbpcfg.evaluation.labels import Contingency
-from dbpcfg.evaluation.meanings import NO_PHRASE, Meanings, meanings
+from dbpcfg.evaluation.labels import NO_PHRASE, Contingency, GoldLabels, gold_labels
 from dbpcfg.induction.chain import trees_of
 from dbpcfg.induction.run import Run
 from dbpcfg.model.categories import profile
@@ -78,12 +77,11 @@ def collect(
     return data
 
 
-def _meanings(trees: list[Tree], gold: Gold) -> Meanings:
-    predicted = [Sentence(tuple(tree.words()), tree=tree) for tree in trees]
-    return meanings(gold.sentences, predicted, gold.punctuation)
+def _meanings(trees: list[Tree], gold: Gold) -> GoldLabels:
+    return gold_labels(gold.sentences, as_sentences(trees, "<predicted>"), gold.punctuation)
 
 
-def _tables(found: Meanings) -> dict[str, Any]:
+def _tables(found: GoldLabels) -> dict[str, Any]:
     return {"phrases": _table(found.phrases), "tags": _table(found.words)}
 
 

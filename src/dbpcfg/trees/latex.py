@@ -11,20 +11,12 @@ from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.files.latex import SPECIAL
 from dbpcfg.trees.tree import Tree
 
 LatexPackage: TypeAlias = Literal["forest", "qtree"]
 
-_SPECIAL = {
-    **{character: "\\" + character for character in "&%$#_{}"},
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\char34{}",  # with babel, a quotation mark itself may be a command
-}
+_SPECIAL = {**SPECIAL, '"': r"\char34{}"}  # with babel, a quotation mark itself may be a command
 _LIGATURE = re.compile("-(?=-)|[?!](?=`)")  # -- would be printed as one dash, ?` as ¿
 _BLANK = r"\textperiodcentered{}"
 _DEEPEST = 40  # blanks before a line, at most: deep trees would take quadratic space

@@ -22,7 +22,7 @@ from dbpcfg.errors import DbpcfgError, GrammarError
 from dbpcfg.files.atomic import written_whole
 from dbpcfg.grammar.exchange.json import from_json, to_json
 from dbpcfg.grammar.exchange.nltk import from_nltk, to_nltk
-from dbpcfg.grammar.exchange.rules import check_name
+from dbpcfg.grammar.exchange.rules import check_name, is_unicode
 from dbpcfg.grammar.exchange.tsv import from_tsv, to_tsv
 from dbpcfg.grammar.pcfg import Grammar
 
@@ -82,7 +82,7 @@ def to_text(grammar: Grammar, format: RuleFormat = "tsv", notes: Iterable[str] =
     for name in grammar.names:
         check_name(name, "names of categories")
     for token in (*grammar.names, *grammar.vocabulary.words):
-        if not token or any("\ud800" <= letter <= "\udfff" for letter in token):
+        if not token or not is_unicode(token):
             raise GrammarError(f"{token!r} cannot be written: it is empty, or no Unicode text")
     return _WRITERS[_known(format)](grammar, [" ".join(note.split()) for note in notes])
 

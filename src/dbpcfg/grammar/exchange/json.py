@@ -28,6 +28,7 @@ from dbpcfg.grammar.exchange.rules import (
     Rule,
     check_name,
     grammar_of,
+    is_unicode,
     probability,
     quoted,
     refusal,
@@ -148,5 +149,5 @@ def _rule(item: Any, place: str) -> Rule:
 def _check_text(token: Any, place: str) -> None:
     if not isinstance(token, str) or not token:
         raise refusal(place, f"{token!r:.40}", "a text that is not empty", "put it in quotes")
-    if any("\ud800" <= letter <= "\udfff" for letter in token):
+    if not is_unicode(token):
         raise refusal(place, f"{token!a:.40}", "Unicode text", "remove the lone surrogate")

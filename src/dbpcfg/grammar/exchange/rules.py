@@ -51,6 +51,11 @@ def quoted(text: str) -> str:
     return repr(text) if len(text) <= _QUOTED else f"{text[:_QUOTED]!r}…"
 
 
+def is_unicode(text: str) -> bool:
+    """Whether a text can be written in UTF-8: it has no lone surrogate."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
 def refusal(place: str, found: str, expected: str, remedy: str) -> GrammarError:
     """What is wrong with a table, where, and what to do about it."""
     return GrammarError(f"{place}: found {found}, expected {expected}; {remedy}")

@@ -1,4 +1,4 @@
-"""JSON files of ours: what each is, by which version it was written, and messages about them."""
+"""JSON files with a header: what the file is, the format's version, the version of the program."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from dbpcfg.files.atomic import written_whole
 from dbpcfg.files.faults import reading
 from dbpcfg.version import __version__
 
-TASK, RUN, COMPARISON = "dbpcfg comparison task", "dbpcfg comparison run", "dbpcfg comparison"
 VERSION = 1
 
 
