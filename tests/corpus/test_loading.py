@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbpcfg.corpus.loading import _decoded, load, name_of
+from dbpcfg.corpus.loading import _decoded, load_text, name_of
 from dbpcfg.errors import DbpcfgError
 
 
@@ -36,14 +36,14 @@ def put(tmp_path):
     ],
 )
 def test_text(put, data, text):
-    assert load(put(data)) == text
-    assert load(put(gzip.compress(data))) == text  # whatever the extension
-    assert load(put(gzip.compress(data[:3]) + gzip.compress(data[3:]), "f.gz")) == text
+    assert load_text(put(data)) == text
+    assert load_text(put(gzip.compress(data))) == text  # whatever the extension
+    assert load_text(put(gzip.compress(data[:3]) + gzip.compress(data[3:]), "f.gz")) == text
 
 
 def error_of(path):
     with pytest.raises(DbpcfgError) as caught:
-        load(path)
+        load_text(path)
     assert str(caught.value).startswith(path)
     return str(caught.value).removeprefix(path)
 
@@ -107,15 +107,15 @@ def stdin(monkeypatch, data):
 
 def test_standard_input(monkeypatch):
     stdin(monkeypatch, b"the cat\n")
-    assert load("-") == "the cat\n"
+    assert load_text("-") == "the cat\n"
     stdin(monkeypatch, gzip.compress(b"the cat\n"))
-    assert load("-") == "the cat\n"
+    assert load_text("-") == "the cat\n"
     stdin(monkeypatch, b"")
     with pytest.raises(DbpcfgError, match=r"^<stdin>: the file is empty"):
-        load("-")
+        load_text("-")
     stdin(monkeypatch, b"\xff")
     with pytest.raises(DbpcfgError, match=r"^<stdin>:1: found the byte 0xff.* FILE > NEW"):
-        load("-")
+        load_text("-")
 
 
 def test_no_standard_input(monkeypatch):
@@ -124,7 +124,7 @@ def test_no_standard_input(monkeypatch):
     for nothing in (sys.stdin, None):
         monkeypatch.setattr(sys, "stdin", nothing)
         with pytest.raises(DbpcfgError, match="no standard input to read; give a file instead"):
-            load("-")
+            load_text("-")
 
 
 def test_names_that_are_no_text():

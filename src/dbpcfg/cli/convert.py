@@ -66,7 +66,7 @@ def convert(
     Reads plain text, Penn brackets, CHAT and CoNLL-U.
     """
     from dbpcfg.corpus.preparation import Preparation, prepare
-    from dbpcfg.corpus.writing import lines
+    from dbpcfg.corpus.writing import corpus_lines
 
     if target != "-" and Path(target).exists() and not overwrite:
         raise DbpcfgError(f"{target} exists; --overwrite replaces it")
@@ -76,7 +76,7 @@ def convert(
         corpus, Preparation(lowercase, max_length, punctuation, numbers, rare, scheme)
     )
     with _writer(target) as write:
-        for line in lines(prepared, kind, no_punctuation):
+        for line in corpus_lines(prepared, kind, no_punctuation):
             write(line)
     if not quiet:
         typer.echo(prepared.summary(), err=True)

@@ -75,11 +75,11 @@ def show(
 
 def _trees(run: str) -> list[Tree]:
     """The trees of a run; none of what is only a model."""
-    from dbpcfg.corpus.loading import load
+    from dbpcfg.corpus.loading import load_text
     from dbpcfg.trees.brackets import read_trees
 
     path = Path(run) / "trees.txt"
-    return list(read_trees(load(str(path)), str(path))) if Path(run).is_dir() else []
+    return list(read_trees(load_text(str(path)), str(path))) if Path(run).is_dir() else []
 
 
 def _evenly(trees: Sequence[Tree], number: int) -> list[Tree]:

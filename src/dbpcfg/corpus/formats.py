@@ -19,7 +19,7 @@ from typing import Literal, get_args
 
 from dbpcfg.errors import DbpcfgError
 
-__all__ = ["FORMATS", "Format", "by_content", "by_extension", "checked"]
+__all__ = ["FORMATS", "Format", "by_content", "by_extension", "checked_format"]
 
 Format = Literal["text", "penn", "chat", "conllu"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -50,7 +50,7 @@ _PENN = re.compile(
 )
 
 
-def checked(format: str | None) -> Format | None:
+def checked_format(format: str | None) -> Format | None:
     """A format that the user asked for, if there is such a one."""
     for known in FORMATS:
         if format == known:

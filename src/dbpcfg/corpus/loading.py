@@ -15,7 +15,7 @@ from typing import BinaryIO
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.files.faults import opening
 
-__all__ = ["STDIN", "load", "name_of"]
+__all__ = ["STDIN", "load_text", "name_of"]
 
 STDIN = "-"
 """The path that stands for standard input."""
@@ -38,7 +38,7 @@ def name_of(path: str) -> str:
     return "<stdin>" if path == STDIN else path.encode("utf-8", "backslashreplace").decode()
 
 
-def load(path: str) -> str:
+def load_text(path: str) -> str:
     """The text of a file, or of standard input."""
     name = name_of(path)
     with opening(name, hint="is the path right?"):

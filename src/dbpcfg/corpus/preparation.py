@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.corpus.punctuation import PunctuationRule, punctuation
+from dbpcfg.corpus.punctuation import PunctuationRule, punctuation_mask
 from dbpcfg.corpus.reading import Corpus
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.wordclasses import NUMBER, Scheme, is_number, word_class
@@ -90,7 +90,7 @@ def prepare(sentences: Iterable[Sentence], preparation: Preparation) -> Prepared
     masks: list[tuple[bool, ...]] = []
     too_long = 0
     for sentence in sentences:
-        mask = punctuation(sentence, preparation.punctuation)
+        mask = punctuation_mask(sentence, preparation.punctuation)
         if preparation.max_length is not None and mask.count(False) > preparation.max_length:
             too_long += 1
         else:

@@ -26,7 +26,7 @@ __all__ = [
     "PunctuationRule",
     "by_characters",
     "by_tags",
-    "punctuation",
+    "punctuation_mask",
     "recognised_by",
 ]
 
@@ -52,7 +52,7 @@ def by_characters(words: Sequence[str]) -> tuple[bool, ...]:
     return tuple(map(_silent, words))
 
 
-def punctuation(sentence: Sentence, rule: PunctuationRule = "auto") -> tuple[bool, ...]:
+def punctuation_mask(sentence: Sentence, rule: PunctuationRule = "auto") -> tuple[bool, ...]:
     """For each word of a sentence whether it is punctuation.
 
     ``"auto"`` goes by the tags of a sentence that has them, and by characters otherwise;

@@ -15,8 +15,8 @@ from typing import overload
 
 from dbpcfg.corpus.chat import read_chat
 from dbpcfg.corpus.conllu import read_conllu
-from dbpcfg.corpus.formats import Format, by_content, by_extension, checked
-from dbpcfg.corpus.loading import load, name_of
+from dbpcfg.corpus.formats import Format, by_content, by_extension, checked_format
+from dbpcfg.corpus.loading import load_text, name_of
 from dbpcfg.corpus.paths import expand
 from dbpcfg.corpus.penn import read_penn
 from dbpcfg.corpus.sentence import Sentence
@@ -88,7 +88,7 @@ def read(
     `empty_elements` keep these in Penn brackets.  `progress` is called with the number of files
     read, of files in all, and the name of the next one.
     """
-    wanted = checked(format)
+    wanted = checked_format(format)
     chosen = Speakers.of(speakers, exclude_speakers)
     files = expand(paths, wanted)
     dropped: Counter[str] = Counter()
@@ -98,7 +98,7 @@ def read(
         name = name_of(file)
         if progress is not None:
             progress(number, len(files), name)
-        text = load(file)
+        text = load_text(file)
         actual = wanted or _recognised(file, text)
         formats.append(actual)
         if actual == "penn":

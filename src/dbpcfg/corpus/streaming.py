@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from typing import BinaryIO
 
-from dbpcfg.corpus.formats import by_content, by_extension, checked
+from dbpcfg.corpus.formats import by_content, by_extension, checked_format
 from dbpcfg.corpus.loading import (
     GZIP,
     STDIN,
@@ -47,7 +47,7 @@ def stream(
 
     ``report`` is told what was left out of files that are read whole.
     """
-    wanted = checked(format)
+    wanted = checked_format(format)
     for path in expand(paths, wanted):
         name = name_of(path)
         with opening(name), ExitStack() as stack:

@@ -9,7 +9,7 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.trees.tree import Tree
 
 
-def lines(prepared: Prepared, kind: str, no_punctuation: bool = False) -> Iterator[str]:
+def corpus_lines(prepared: Prepared, kind: str, no_punctuation: bool = False) -> Iterator[str]:
     """One line a sentence, of ``text`` or of ``penn`` brackets, in its prepared forms.
 
     A sentence of nothing but punctuation keeps it, so that line i stays sentence i.

@@ -24,8 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dbpcfg.corpus.punctuation import PunctuationRule, recognised_by
-from dbpcfg.corpus.punctuation import punctuation as marks_of
+from dbpcfg.corpus.punctuation import PunctuationRule, punctuation_mask, recognised_by
 from dbpcfg.corpus.sentence import Sentence, as_sentences
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.aggregate import (
@@ -108,7 +107,7 @@ def evaluate(
     gold, predicted = as_sentences(gold, "<gold>"), as_sentences(predicted, "<predicted>")
     if isinstance(punctuation, str):
         convention = convention or Convention(punctuation=recognised_by(gold, punctuation))
-        punctuation = [marks_of(sentence, punctuation) for sentence in gold]
+        punctuation = [punctuation_mask(sentence, punctuation) for sentence in gold]
     elif len(gold) != len(punctuation):
         raise DbpcfgError(f"{len(gold)} gold trees but marks of punctuation for {len(punctuation)}")
     convention = convention or Convention()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from dbpcfg.corpus.punctuation import PunctuationRule, punctuation, recognised_by
+from dbpcfg.corpus.punctuation import PunctuationRule, punctuation_mask, recognised_by
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.convention import Convention
@@ -53,7 +53,7 @@ def match_gold(
     else:
         found = _among(treebank, sentences, name)
     convention = Convention(punctuation=recognised_by(found, rule))
-    return Gold(found, [punctuation(one, rule) for one in found], convention)
+    return Gold(found, [punctuation_mask(one, rule) for one in found], convention)
 
 
 def _check_same(sentence: Sentence, words: Sequence[str], number: int) -> None:

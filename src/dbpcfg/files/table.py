@@ -16,10 +16,10 @@ from typing import Literal, TypeAlias
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.files.latex import SPECIAL
 
-__all__ = ["Cell", "Column", "Format", "Table", "percent", "render"]
+__all__ = ["Cell", "Column", "Table", "TableFormat", "percent", "render"]
 
 Cell: TypeAlias = str | int | float | None
-Format: TypeAlias = Literal["text", "json", "latex"]
+TableFormat: TypeAlias = Literal["text", "json", "latex"]
 
 UNDEFINED = "–"
 
@@ -119,7 +119,7 @@ class Table:
         )
 
 
-def render(tables: Iterable[Table], format: Format = "text") -> str:
+def render(tables: Iterable[Table], format: TableFormat = "text") -> str:
     """Some tables as one text; in JSON always as one list."""
     tables = list(tables)
     if format == "text":

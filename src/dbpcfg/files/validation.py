@@ -9,7 +9,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from dbpcfg.errors import DbpcfgError
 
 
-def table_of(content: dict[str, Any], name: str) -> dict[str, Any]:
+def checked_table(content: dict[str, Any], name: str) -> dict[str, Any]:
     """A table of a file's content; an empty one if it is not there."""
     table = content.get(name, {})
     if not isinstance(table, dict):
@@ -17,11 +17,11 @@ def table_of(content: dict[str, Any], name: str) -> dict[str, Any]:
     return table
 
 
-def options_of(
+def checked_options(
     content: dict[str, Any], name: str, kind: type, known: Sequence[str] = ()
 ) -> dict[str, Any]:
     """The options in a table, if they are fields of ``kind`` and of the types that these have."""
-    table, hints = table_of(content, name), get_type_hints(kind)
+    table, hints = checked_table(content, name), get_type_hints(kind)
     for option, value in table.items():
         if option not in (known or hints):
             raise DbpcfgError(f"[{name}] has {option!r}, which is no option of it")

@@ -6,7 +6,7 @@ elements can perform. This module shows the one next to the other:
 * h(s,d,c), the probability that c yields words within the bound (`containment_table`);
 * G(s,d), the rules of the bounded grammar (`bounded_table`), also as an ordinary PCFG whose
   categories are those of G with a side and a depth (`bounded_pcfg`);
-* how much of the probability the bound keeps (`kept`, `mass_table`).
+* how much of the probability the bound keeps (`kept_mass`, `mass_table`).
 
 **Derivations that never end.** A PCFG may give some probability to derivations that go on for ever.
 No bound keeps those, because a tree that fits is finite, but what fits grows with D to all that
@@ -45,7 +45,7 @@ _ENDS = 1e-7  # termination is found by iteration, and at the edge of ending onl
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptMass:
     """What a bound keeps of a grammar's probability; ``depth`` None is no bound."""
 
     depth: int | None
@@ -57,7 +57,7 @@ class Kept:
     """The share of these that need this depth and no less; None without a bound."""
 
 
-def kept(grammar: Grammar, depths: Sequence[int]) -> list[Kept]:
+def kept_mass(grammar: Grammar, depths: Sequence[int]) -> list[KeptMass]:
     """What each of some bounds keeps, and at last what there is without one."""
     deepest = max(map(_checked, depths), default=1)
     # What is above (L,D+1) does not depend on how deep that is: one pass serves all bounds.
@@ -66,7 +66,7 @@ def kept(grammar: Grammar, depths: Sequence[int]) -> list[Kept]:
     # The last is a bound below, and what is found by iteration may be less in its last digits.
     ends = min(1.0, max(float(grammar.root @ termination(grammar)), fits[-1]))
     rows = [
-        Kept(
+        KeptMass(
             depth,
             fits[depth],
             fits[depth] / ends if ends else None,
@@ -74,12 +74,12 @@ def kept(grammar: Grammar, depths: Sequence[int]) -> list[Kept]:
         )
         for depth in depths
     ]
-    return [*rows, Kept(None, ends, 1.0 if ends else None, None)]
+    return [*rows, KeptMass(None, ends, 1.0 if ends else None, None)]
 
 
 def mass_table(grammar: Grammar, depths: Sequence[int]) -> Table:
     """How much of a grammar's probability some bounds keep."""
-    rows = kept(grammar, depths)
+    rows = kept_mass(grammar, depths)
     ends, notes = rows[-1].derivations, []
     if ends == 0.0:
         notes = ["No derivation of this grammar ends: it has no trees."]

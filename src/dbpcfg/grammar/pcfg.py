@@ -23,7 +23,7 @@ import numpy as np
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.errors import GrammarError
 from dbpcfg.grammar.dirichlet import dirichlet_rows
-from dbpcfg.grammar.notebook import grammar_html
+from dbpcfg.grammar.html import grammar_html
 from dbpcfg.numerics.kernels import Floats, Longs
 from dbpcfg.numerics.philox import Purpose, Stream, stream
 

@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal, TypeAlias, cast
 
-from dbpcfg.corpus.loading import load
+from dbpcfg.corpus.loading import load_text
 from dbpcfg.errors import DbpcfgError, GrammarError
 from dbpcfg.files.atomic import written_whole
 from dbpcfg.grammar.exchange.json import from_json, to_json
@@ -71,7 +71,7 @@ def read_grammar(path: str | Path, format: RuleFormat | None = None) -> Grammar:
     """The grammar of a rule table, or where and why it is none."""
     format = format or format_of(path)
     try:
-        text = load(str(path))
+        text = load_text(str(path))
     except DbpcfgError as error:
         raise GrammarError(str(error)) from None
     return from_text(text, format, str(path))

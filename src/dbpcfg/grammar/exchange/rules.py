@@ -56,7 +56,7 @@ def is_unicode(text: str) -> bool:
     return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
-def refusal(place: str, found: str, expected: str, remedy: str) -> GrammarError:
+def rule_error(place: str, found: str, expected: str, remedy: str) -> GrammarError:
     """What is wrong with a table, where, and what to do about it."""
     return GrammarError(f"{place}: found {found}, expected {expected}; {remedy}")
 
@@ -66,14 +66,14 @@ def probability(text: str, place: str) -> float:
     number = float(text) if _NUMBER.fullmatch(text) else math.nan
     if not 0.0 <= number <= 1.0 + ROW_SUM_TOLERANCE:
         remedy = "write it as a decimal number, such as 0.25 or 2.5e-1"
-        raise refusal(place, quoted(text), "a probability from 0 to 1", remedy)
+        raise rule_error(place, quoted(text), "a probability from 0 to 1", remedy)
     return number
 
 
 def check_name(name: str, place: str) -> None:
     """Refuse what cannot be the label of a node in brackets."""
     if not name or _SPACE.search(name):
-        raise refusal(
+        raise rule_error(
             place,
             f"the category {quoted(name)}",
             "a name without white space",
@@ -114,7 +114,7 @@ def grammar_of(
     given. ``categories`` and ``words`` come first, in this order.
     """
     if not rules:
-        raise refusal(source, "no rules", "at least T → S and S → word", "is it the right file?")
+        raise rule_error(source, "no rules", "at least T → S and S → word", "is it the right file?")
     start = rules[0].parent if start is None else start
     rows: dict[str, list[Rule]] = {}
     for rule in rules:
@@ -171,7 +171,7 @@ def _check_rule(
     key = (rule.parent, rule.children, rule.lexical)
     if key in seen:
         where = f"the same rule is at {seen[key]}"
-        raise refusal(rule.place, f"{rule} again", "each rule once", f"{where}; join the two")
+        raise rule_error(rule.place, f"{rule} again", "each rule once", f"{where}; join the two")
     seen[key] = rule.place
     if not rule.lexical:
         for child in rule.children:
@@ -181,7 +181,7 @@ def _check_rule(
     if arity > 2:
         parent, (first, *rest) = rule.parent, rule.children
         new = "+".join(rest)
-        raise refusal(
+        raise rule_error(
             rule.place,
             f"{rule}, a rule with {arity} children",
             "two categories or one word",
@@ -190,7 +190,7 @@ def _check_rule(
         )
     if arity == 1 and not rule.lexical and rule.parent != top:
         child = rule.children[0]
-        raise refusal(
+        raise rule_error(
             rule.place,
             f"{rule}, where {quoted(child)} has rules itself",
             "two categories or one word",
@@ -204,7 +204,7 @@ def _check_sums(rows: dict[str, list[Rule]]) -> None:
     for parent, row in rows.items():
         total = math.fsum(rule.probability for rule in row)
         if abs(total - 1.0) > ROW_SUM_TOLERANCE:
-            raise refusal(
+            raise rule_error(
                 row[0].place,
                 f"{len(row):,} rule{'s' * (len(row) > 1)} of {quoted(parent)} from here on, whose "
                 f"probabilities sum to {total:.12g}",
@@ -216,7 +216,7 @@ def _check_sums(rows: dict[str, list[Rule]]) -> None:
 def _check_size(source: str, categories: int, words: int) -> None:
     entries = categories**3 + categories * words
     if entries > MOST_ENTRIES:
-        raise refusal(
+        raise rule_error(
             source,
             f"{categories:,} categories and {words:,} words, which need {entries:,} numbers",
             f"at most {MOST_ENTRIES:,}",
@@ -226,4 +226,4 @@ def _check_size(source: str, categories: int, words: int) -> None:
 
 def _without_rules(place: str, name: str) -> GrammarError:
     remedy = "give it rules, or look for a slip in its name"
-    return refusal(place, f"{quoted(name)}, which has no rules", "a category that has", remedy)
+    return rule_error(place, f"{quoted(name)}, which has no rules", "a category that has", remedy)
