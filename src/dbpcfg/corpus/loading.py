@@ -34,12 +34,28 @@ _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def name_of(path: str) -> str:
-    """How messages name a path, even one that is no valid text."""
+    """The name of a path in messages, even of one that is no valid text."""
     return "<stdin>" if path == STDIN else path.encode("utf-8", "backslashreplace").decode()
 
 
 def load_text(path: str) -> str:
-    """The text of a file, or of standard input."""
+    """Read the text of a file.
+
+    Parameters
+    ----------
+    path
+        The file, plain or packed with gzip, or ``-`` for standard input.
+
+    Returns
+    -------
+    str
+        The text; line ends are single newlines.
+
+    Raises
+    ------
+    DbpcfgError
+        If the file cannot be read, is not UTF-8 text, or is empty.
+    """
     name = name_of(path)
     with opening(name, hint="is the path right?"):
         if path == STDIN:

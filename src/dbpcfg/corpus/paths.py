@@ -1,4 +1,4 @@
-"""Which files to read: paths to files, folders, patterns and ``-``, made into a list of files.
+"""The files to read: a list, from paths to files, folders, patterns and ``-``.
 
 A folder stands for the files in it, and in the folders below, whose extension is known, sorted by
 path; hidden ones are left out.  If they are of several formats, one has to be chosen.  A pattern
@@ -22,7 +22,26 @@ __all__ = ["expand"]
 
 
 def expand(paths: Iterable[str | os.PathLike[str]], format: Format | None = None) -> list[str]:
-    """The files to read, in order; of folders, the files in `format` only."""
+    """List the files to read.
+
+    Parameters
+    ----------
+    paths
+        Files, folders, patterns, or ``-`` for standard input.
+    format
+        Of folders, only the files in this format.
+
+    Returns
+    -------
+    list of str
+        The files in order.
+
+    Raises
+    ------
+    DbpcfgError
+        If a file is given twice, a folder has files of several formats, or there is nothing to
+        read.
+    """
     files: dict[str, str] = {}  # the file, and what it is on disk
     for path in paths:
         for file in _files(os.fspath(path), format):

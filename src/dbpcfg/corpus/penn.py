@@ -12,7 +12,7 @@ that grammar induction is usually scored:
   ``(WP *NULL*)``.  Any other word with a star in front is a word, as in web text: ``*``, ``***``,
   ``*NOT*``, ``*sigh*``.
 * The outer bracket without a label is called ``ROOT``.
-* A node without children (a slip that real treebanks have) is dropped and counted; but where it
+* A node without children (a mistake that real treebanks have) is dropped and counted; but where it
   looks like a bracket inside a word, as in ``(-LRB- ()``, that is an error, since a word would be
   lost.  Trees without words are dropped and counted.
 
@@ -49,14 +49,35 @@ def read_penn(
     function_tags: bool = False,
     empty_elements: bool = False,
 ) -> Iterator[Sentence]:
-    """Yield every tree, cleaned, with its words and tags; count in `dropped` what is left out.
+    """Read trees in Penn brackets, and clean them.
 
-    `function_tags` keeps labels as they are, `empty_elements` keeps traces and the like.
+    Parameters
+    ----------
+    text
+        The content of a file.
+    source
+        Its name in messages.
+    dropped
+        Counts what is left out, by reason.
+    function_tags
+        Whether labels are kept as they are.
+    empty_elements
+        Whether traces and other empty elements are kept.
+
+    Yields
+    ------
+    Sentence
+        The words, tags and tree of every tree that has words.
+
+    Raises
+    ------
+    TreeSyntaxError
+        If the brackets are not those of trees, or a word would be lost.
     """
     dropped = Counter() if dropped is None else dropped
     childless = len(_CHILDLESS.findall(text))
     if childless:
-        _refuse_lost_words(text, source)
+        _check_lost_words(text, source)
         dropped["nodes without children"] += childless
     relabel = cache(str if function_tags else _category)
 
@@ -88,7 +109,7 @@ def _heard(label: str, word: str) -> bool:
     return "NONE" not in label and not _TRACE.fullmatch(word)
 
 
-def _refuse_lost_words(text: str, source: str) -> None:
+def _check_lost_words(text: str, source: str) -> None:
     lost = _LOST_WORD.search(text)
     if lost is not None:
         line = text.count("\n", 0, lost.end()) + 1

@@ -43,9 +43,30 @@ def stream(
     exclude_speakers: Iterable[str] | None = None,
     report: Callable[[str], None] = lambda remark: None,
 ) -> Iterator[Sentence | None]:
-    """The sentences of files, folders, patterns or ``-``; the options are those of ``read``.
+    """Read sentences one by one.
 
-    ``report`` is told what was left out of files that are read whole.
+    Parameters
+    ----------
+    paths
+        Files, folders, patterns, or ``-``.
+    format
+        As for `read`.
+    speakers
+        As for `read`.
+    exclude_speakers
+        As for `read`.
+    report
+        Called with what was left out of files that are read whole.
+
+    Yields
+    ------
+    Sentence or None
+        The sentences; None for a blank line of plain text.
+
+    Raises
+    ------
+    DbpcfgError
+        If a file cannot be read or is not in its format.
     """
     wanted = checked_format(format)
     for path in expand(paths, wanted):

@@ -10,9 +10,28 @@ from dbpcfg.trees.tree import Tree
 
 
 def corpus_lines(prepared: Prepared, kind: str, no_punctuation: bool = False) -> Iterator[str]:
-    """One line a sentence, of ``text`` or of ``penn`` brackets, in its prepared forms.
+    """Write a prepared corpus, one line a sentence, in its prepared forms.
 
     A sentence of nothing but punctuation keeps it, so that line i stays sentence i.
+
+    Parameters
+    ----------
+    prepared
+        The corpus.
+    kind
+        ``"text"`` or ``"penn"``.
+    no_punctuation
+        Whether punctuation is left out.
+
+    Yields
+    ------
+    str
+        The lines, without their ends.
+
+    Raises
+    ------
+    DbpcfgError
+        If brackets are wanted and a sentence has no tree.
     """
     for sentence, forms, marks in zip(
         prepared.sentences, prepared.forms, prepared.punctuation, strict=True
@@ -27,9 +46,14 @@ def corpus_lines(prepared: Prepared, kind: str, no_punctuation: bool = False) ->
 
 
 def without_words(tree: Tree, gone: Sequence[bool]) -> Tree:
-    """The tree without some of its words, and without nodes that are left with none.
+    """The tree without some of its words, and without nodes that then have none.
 
-    At least one word must stay.
+    Parameters
+    ----------
+    tree
+        The tree.
+    gone
+        For each word whether it is removed; at least one stays.
     """
     marks = iter(gone)
 

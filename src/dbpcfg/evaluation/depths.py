@@ -1,4 +1,4 @@
-"""How much memory trees need: the store of a left-corner parser, after making them binary.
+"""The memory depth of trees: the store of a left-corner parser, after making them binary.
 
 A binary tree's memory depth is the most derivation fragments that a left-corner parser ever holds
 (`dbpcfg.parsing.leftcorner.stores.memory_depth`).  Sides and depths handed down from the root give
@@ -40,11 +40,14 @@ Direction: TypeAlias = Literal["right", "left"]
 
 @dataclass(frozen=True, slots=True)
 class DepthTable:
-    """How many sentences need each memory depth; ``counts[0]`` is of depth 1."""
+    """How many sentences need each memory depth."""
 
     counts: tuple[int, ...]
+    """The number of sentences of depth 1, 2, …."""
     only_punctuation: int
+    """Sentences without words."""
     signature: str
+    """What the depths are of."""
 
     @property
     def sentences(self) -> int:
@@ -65,9 +68,16 @@ class DepthTable:
 def depth_table(
     depths: Iterable[int], direction: Direction, sentences: str = "punct:kept"
 ) -> DepthTable:
-    """Count depths, 0 being that of a sentence without words.
+    """Count depths.
 
-    ``sentences`` is the part of the signature that says what the depths are of.
+    Parameters
+    ----------
+    depths
+        The depth of each sentence; 0 for one without words.
+    direction
+        How trees were made binary.
+    sentences
+        The part of the signature that says what the depths are of.
     """
     counts = Counter(depths)
     nothing = counts.pop(0, 0)
@@ -81,14 +91,44 @@ def depth_table(
 def tree_depth(
     tree: Tree, direction: Direction = "right", punctuation: Sequence[bool] | None = None
 ) -> int:
-    """The memory depth of a tree, made binary; 0 if nothing but punctuation is in it."""
+    """The memory depth of a tree, made binary.
+
+    Parameters
+    ----------
+    tree
+        Any tree.
+    direction
+        How it is made binary.
+    punctuation
+        Marks the words that are left out.
+
+    Returns
+    -------
+    int
+        The depth; 0 if there is nothing but punctuation.
+    """
     words = number_words(punctuation if punctuation is not None else [False] * len(tree))
     found, _ = brackets(tree, words)
     return span_depth(found, max(words) + 1, direction)
 
 
 def span_depth(spans: Brackets, words: int, direction: Direction = "right") -> int:
-    """The memory depth of the tree that has these spans, in pre-order, over so many words."""
+    """The memory depth of the tree with these spans, made binary.
+
+    Parameters
+    ----------
+    spans
+        The spans in pre-order.
+    words
+        The number of words.
+    direction
+        How the tree is made binary.
+
+    Raises
+    ------
+    DbpcfgError
+        If the direction is not ``"right"`` or ``"left"``.
+    """
     if direction not in ("right", "left"):
         raise DbpcfgError(f"direction must be 'right' or 'left', not {direction!r}")
     if words < 2:

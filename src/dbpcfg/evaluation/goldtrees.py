@@ -17,14 +17,14 @@ _QUOTED = 8  # words of a sentence that a message repeats, at most
 
 @dataclass(frozen=True)
 class Gold:
-    """One gold sentence for each of a run's, which of its words are punctuation, how that is told.
-
-    Every sentence has a tree.
-    """
+    """Gold sentences, one for each sentence of a run; every one has a tree."""
 
     sentences: list[Sentence]
+    """The gold sentences."""
     punctuation: list[tuple[bool, ...]]
+    """Whether each of their words is punctuation."""
     convention: Convention
+    """How the run is scored."""
 
     @property
     def trees(self) -> list[Tree]:
@@ -38,11 +38,31 @@ def match_gold(
     name: str,
     rule: PunctuationRule,
 ) -> Gold:
-    """Find each of a run's sentences in a treebank, in order; leave out the others there.
+    """Find each of a run's sentences in a treebank, in order.
 
     A run may have left sentences out, as those that were too long. Taking the first sentence that
-    is the same word by word finds all of them if anything does. ``name`` is the treebank's in
-    messages, ``rule`` that by which punctuation is recognised.
+    is the same word by word finds all of them if anything does.
+
+    Parameters
+    ----------
+    sentences
+        The words of each sentence of the run.
+    treebank
+        Sentences with trees: those of the run, or more.
+    name
+        The name of the treebank in messages.
+    rule
+        How punctuation is recognised.
+
+    Returns
+    -------
+    Gold
+        The gold sentences that were found; others are left out.
+
+    Raises
+    ------
+    DbpcfgError
+        If a sentence of the treebank has no tree, or one of the run is not in it.
     """
     for sentence in treebank:
         sentence.gold_tree()
@@ -89,7 +109,7 @@ def _among(
 
 
 def _written(word: str) -> str:
-    """A word as treebanks write it, who use round brackets for themselves."""
+    """A word as treebanks write it: without round brackets."""
     return word.replace("(", "-LRB-").replace(")", "-RRB-")
 
 

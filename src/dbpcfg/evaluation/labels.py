@@ -1,4 +1,4 @@
-"""Do induced labels mean anything?  Many-to-one accuracy and V-measure of two labellings.
+"""Induced against gold labels: many-to-one accuracy and V-measure of two labellings.
 
 A `Contingency` counts how often an induced label meets a gold label; what it counts is up to the
 caller.  Two uses are provided:
@@ -67,7 +67,7 @@ def matched_labels(trees: Pair, otherwise: Sequence[str] = ()) -> Iterator[tuple
 
 
 def matched_tags(trees: Pair) -> Iterator[tuple[str, str]]:
-    """(induced, gold) for every word."""
+    """(induced, gold) for every word that has a tag in both trees."""
     return (tags for tags in zip(trees.predicted_tags, trees.gold_tags) if all(tags))
 
 
@@ -76,11 +76,17 @@ class LabelScore:
     """How well induced labels agree with gold labels, as fractions."""
 
     many_to_one: float
+    """Accuracy if each induced label is named by its commonest gold label."""
     homogeneity: float
+    """1 − H(G|I) / H(G)."""
     completeness: float
+    """1 − H(I|G) / H(I)."""
     v_measure: float
+    """The harmonic mean of the last two."""
     items: int
+    """The number of items."""
     signature: str
+    """What the items are."""
 
     def __str__(self) -> str:
         return (
@@ -92,16 +98,28 @@ class LabelScore:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contingency:
-    """How often each induced label (a row) meets each gold label (a column), labels sorted."""
+    """How often each induced label meets each gold label."""
 
     induced: tuple[str, ...]
+    """The labels of the rows, sorted."""
     gold: tuple[str, ...]
+    """The labels of the columns, sorted."""
     counts: NDArray[np.int64]
+    """``[induced, gold]``."""
     signature: str = ""
+    """What is counted."""
 
     @classmethod
     def of(cls, items: Mapping[tuple[str, str], int], signature: str = "") -> Contingency:
-        """From numbers of (induced, gold) items, as in a Counter of them."""
+        """Make a table from counts.
+
+        Parameters
+        ----------
+        items
+            How often each pair of an induced and a gold label occurs.
+        signature
+            What is counted.
+        """
         induced = tuple(sorted({label for label, _ in items}))
         gold = tuple(sorted({label for _, label in items}))
         row = {label: number for number, label in enumerate(induced)}

@@ -49,26 +49,41 @@ Item: TypeAlias = tuple[int, int] | tuple[int, int, str]
 
 
 class BracketCounts(NamedTuple):
-    """What a sentence adds: brackets in both trees, in the predicted tree, in the gold tree."""
+    """Numbers of brackets, of one sentence or of many."""
 
     matched: int
+    """Brackets in both trees."""
     predicted: int
+    """Brackets in the predicted tree."""
     gold: int
+    """Brackets in the gold tree."""
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Precision, recall and F1 as fractions, the counts behind them, and their convention."""
+    """The PARSEVAL score of a corpus.
+
+    With ``average="sentence"`` the three measures are means over sentences.
+    """
 
     precision: float
+    """matched / predicted, as a fraction."""
     recall: float
+    """matched / gold, as a fraction."""
     f1: float
+    """Their harmonic mean."""
     matched: int
+    """Brackets in both trees."""
     predicted: int
+    """Brackets in the predicted trees."""
     gold: int
+    """Brackets in the gold trees."""
     sentences: int
+    """The number of sentences scored."""
     skipped: Skipped
+    """Sentences left out."""
     signature: str
+    """The convention."""
 
     def __str__(self) -> str:
         return (
@@ -79,7 +94,20 @@ class Score:
 
 
 def count(trees: Pair, convention: Convention) -> BracketCounts:
-    """The counts of one sentence; all 0 if it has too few words."""
+    """Count the brackets of one sentence.
+
+    Parameters
+    ----------
+    trees
+        Its two trees.
+    convention
+        What counts.
+
+    Returns
+    -------
+    BracketCounts
+        All 0 if the sentence has too few words.
+    """
     if trees.words < convention.min_words:
         return BracketCounts(0, 0, 0)
     gold = _counted(trees.gold, trees.words, convention)
@@ -106,7 +134,17 @@ def _counted(brackets: Brackets, words: int, convention: Convention) -> set[Item
 
 
 def score(statistics: Statistics, convention: Convention, skipped: Skipped | None = None) -> Score:
-    """The score of a corpus; ``skipped`` sentences are not among the statistics."""
+    """Score a corpus.
+
+    Parameters
+    ----------
+    statistics
+        One row ``(matched, predicted, gold)`` for each sentence that is scored.
+    convention
+        How counts become a score.
+    skipped
+        Sentences that are not among the statistics.
+    """
     precision, recall, f1 = ratios(terms(statistics, convention).sum(axis=0)).tolist()
     matched, predicted, gold = statistics.sum(axis=0).tolist()
     return Score(
@@ -123,7 +161,20 @@ def score(statistics: Statistics, convention: Convention, skipped: Skipped | Non
 
 
 def terms(statistics: Statistics, convention: Convention) -> Floats:
-    """Numerators and denominators of P, R and F1: ``[sentence, measure, 0 or 1]``."""
+    """Numerators and denominators of precision, recall and F1, sentence by sentence.
+
+    Parameters
+    ----------
+    statistics
+        One row ``(matched, predicted, gold)`` for each sentence that is scored.
+    convention
+        How counts become a score.
+
+    Returns
+    -------
+    array
+        ``[sentence, measure, 0 or 1]``; a score is a ratio of sums over sentences.
+    """
     matched, predicted, gold = statistics.T
     twice, both = f1_terms(matched, predicted, gold)
     numerators = np.stack([matched, matched, twice], axis=1)
@@ -147,7 +198,18 @@ def f1(matched: Number, predicted: Number, gold: Number) -> Any:
 
 
 def ratios(sums: Floats) -> Floats:
-    """P, R and F1 from their numerators and denominators ``[..., measure, 0 or 1]``."""
+    """Precision, recall and F1 from sums of their terms.
+
+    Parameters
+    ----------
+    sums
+        Numerators and denominators ``[..., measure, 0 or 1]``.
+
+    Returns
+    -------
+    array
+        ``[..., measure]``; nan where nothing is predicted and nothing gold.
+    """
     numerator, denominator = sums[..., 0], sums[..., 1]
     with np.errstate(invalid="ignore"):
         values = numerator / denominator

@@ -1,4 +1,4 @@
-"""Trees as EVALB and the tools after its example read them.
+"""Trees as EVALB reads them, and tools that follow its format.
 
 One tree a line, below a node ``TOP``. Each word has a preterminal, which such tools take for a part
 of speech and do not score: where a tree has none, it is ``XX``, the Penn Treebank's tag for a word
@@ -15,7 +15,18 @@ _TOPS = ("", "TOP", "ROOT")
 
 
 def evalb_line(tree: Tree) -> str:
-    """A tree on one line for EVALB; an error if a word has white space."""
+    """Write a tree on one line for EVALB.
+
+    Parameters
+    ----------
+    tree
+        Any tree.
+
+    Raises
+    ------
+    TreeSyntaxError
+        If a word or label has white space.
+    """
     whole = tree.fold(lambda word: Tree(TAG, (word,)), _labelled)
     if tree.label in _TOPS and not tree.preterminal:
         return str(Tree(TOP, whole.children))

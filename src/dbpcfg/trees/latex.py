@@ -1,7 +1,7 @@
 r"""A tree as LaTeX, for the packages ``forest`` and ``tikz-qtree``.
 
-Every word and label stands in braces, and whatever is special to LaTeX in it is written as the
-character that it is: a word is never a command, and no bracket of it is one of the tree.
+Every word and label stands in braces, and characters that are special to LaTeX are escaped: a word
+is never a command, and a bracket in a word is never one of the tree.
 """
 
 from __future__ import annotations
@@ -45,7 +45,20 @@ def qtree(tree: Tree) -> str:
 
 
 def latex_document(pictures: Iterable[str], package: LatexPackage) -> str:
-    """A whole document with a page for each picture."""
+    """A whole LaTeX document with a page for each picture.
+
+    Parameters
+    ----------
+    pictures
+        What `forest` or `qtree` made.
+    package
+        Which of the two made them.
+
+    Raises
+    ------
+    DbpcfgError
+        If there is no such package.
+    """
     if package not in _PREAMBLE:
         raise DbpcfgError(f"the package of LaTeX must be forest or qtree, not {package!r}")
     body = "\n\n".join(pictures)

@@ -1,22 +1,15 @@
-"""Phrase-structure trees: one immutable type, its spans, and its brackets in and out.
+"""Phrase-structure trees: one immutable type, and its spans.
 
 A `Tree` is a label over children; a child is another tree or a word, and a word is a plain `str`
 (as in NLTK).  Every node has at least one child, so every node covers at least one word, and the
 words that it covers are the half-open span ``start:end``, counted from 0.
 
-Nothing here recurses: a tree may be deeper than Python's stack.  What needs the whole tree goes
-through its *flat form*, the nodes in pre-order, each as ``(label, number of children)``, and the
-words as they are; it determines the tree, and it compares, hashes and pickles without nesting.
+Nothing here recurses: a tree may be deeper than Python's stack.  What is computed from the words
+upwards goes through `Tree.fold`.  Equality, hashes and pickles go through the *flat form*: the
+nodes in pre-order, each as ``(label, number of children)``, and the words as they are.  It
+determines the tree.
 
-Brackets are those of the Penn Treebank: ``(S (NP (D the) (N dog)) (V barks))``.
-
-* Only ASCII white space separates; any other character may be part of a word or label.
-* A label follows its bracket at once.  A bracket followed by white space or another bracket has
-  the empty label, like the treebank's top bracket in ``( (S (V go)))``.
-* A round bracket inside a word or label is written ``-LRB-`` or ``-RRB-``, as treebanks do.  The
-  reader leaves these as they are, for the sake of real ``-LRB-`` tokens; so a token with a round
-  bracket does not survive writing and reading, and every other token does.
-* An empty word, or white space inside a word or label, cannot be written: `TreeSyntaxError`.
+`dbpcfg.trees.brackets` reads what ``str(tree)`` writes, and says how.
 """
 
 from __future__ import annotations
@@ -53,9 +46,23 @@ class Span(NamedTuple):
 @final
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
 class Tree:
-    """A label over one or more children, each a `Tree` or a word; equal to any tree of its shape.
+    """A label over one or more children; equal to any tree of the same structure.
 
     ``len(tree)`` is the number of words, ``str(tree)`` is `bracketed`.
+
+    Parameters
+    ----------
+    label
+        The label of the node; it may be empty.
+    children
+        Trees and words from left to right.
+
+    Raises
+    ------
+    DbpcfgError
+        If there are no children.
+    TypeError
+        If a child is neither a tree nor a `str`.
     """
 
     label: str
@@ -75,7 +82,7 @@ class Tree:
 
     @classmethod
     def unchecked(cls, label: str, children: tuple[Tree | str, ...]) -> Tree:
-        """Make a tree without checks of its parts: for the program's own, by the thousand."""
+        """Make a tree without checks of its parts: for our own, by the thousand."""
         tree = object.__new__(cls)
         _set(tree, "label", label)
         _set(tree, "children", children)
@@ -125,7 +132,13 @@ class Tree:
         return [tag for _, tag in self.leaves()]
 
     def spans(self, preterminals: bool = False) -> list[Span]:
-        """The span of every node, in pre-order, without those of preterminals unless asked."""
+        """List the span of every node, in pre-order.
+
+        Parameters
+        ----------
+        preterminals
+            Whether those of preterminals are listed too.
+        """
         spans: list[Span] = []
         position = 0
         todo: list[Tree | str | int] = [self]
@@ -250,10 +263,16 @@ class Tree:
         left = iter(new)
         return self.fold(lambda _: next(left), lambda tree, children: Tree(tree.label, children))
 
-    # --- brackets out ---------------------------------------------------------------------------
+    # --- brackets and pictures --------------------------------------------------------------------
 
     def bracketed(self) -> str:
-        """The tree in brackets, on one line; `TreeSyntaxError` if a token cannot be written."""
+        """The tree in brackets, on one line.
+
+        Raises
+        ------
+        TreeSyntaxError
+            If a word is empty, or a word or label has white space.
+        """
         return "".join(self._pieces(writable))[1:]
 
     def _pieces(self, written: Callable[[str, str], str]) -> Iterator[str]:
@@ -285,7 +304,13 @@ class Tree:
     # --- NLTK -----------------------------------------------------------------------------------
 
     def to_nltk(self) -> Any:
-        """The same tree as an ``nltk.Tree``."""
+        """The same tree as an ``nltk.Tree``.
+
+        Raises
+        ------
+        DbpcfgError
+            If NLTK is not installed.
+        """
         try:
             from nltk.tree import Tree as NltkTree
         except ImportError as error:
@@ -294,7 +319,18 @@ class Tree:
 
     @staticmethod
     def from_nltk(nltk_tree: Any) -> Tree:
-        """The same tree as any kind of ``nltk.Tree``; leaves and labels go through ``str``."""
+        """Convert an NLTK tree.
+
+        Parameters
+        ----------
+        nltk_tree
+            Any kind of ``nltk.Tree``; leaves and labels go through ``str``.
+
+        Raises
+        ------
+        DbpcfgError
+            If it is not an NLTK tree, or has a node without children.
+        """
         flat: list[tuple[str, int] | str] = []
         todo = [nltk_tree]
         while todo:
@@ -324,6 +360,20 @@ def _tree(flat: _Flat) -> Tree:
 
 
 def writable(token: str, kind: str) -> str:
+    """A word or label as brackets hold it.
+
+    Parameters
+    ----------
+    token
+        The word or label.
+    kind
+        ``"word"`` or ``"label"``.
+
+    Raises
+    ------
+    TreeSyntaxError
+        If it cannot be written.
+    """
     if not token and kind == "word":
         raise TreeSyntaxError("an empty word cannot be written in brackets")
     if not _UNWRITABLE.search(token):
