@@ -1,4 +1,4 @@
-"""Formats told apart."""
+"""Recognition of formats."""
 
 import pytest
 from hypothesis import given

@@ -172,7 +172,7 @@ def test_punctuation_by_a_rule():
     same = evaluate(gold, trees, [(False, False, False, True)])
     assert found.score.f1 == same.score.f1
     assert found.convention.punctuation == "tags"
-    told = evaluate(gold, trees, "characters")
-    assert told.score.f1 == same.score.f1
-    assert told.convention.punctuation == "characters"
+    by_rule = evaluate(gold, trees, "characters")
+    assert by_rule.score.f1 == same.score.f1
+    assert by_rule.convention.punctuation == "characters"
     assert evaluate(trees, trees).score.f1 == 1.0

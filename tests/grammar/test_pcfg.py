@@ -22,7 +22,7 @@ AB = Vocabulary(("a", "b"))
 
 
 def parts(**changes):
-    """X0 → X0 X1 (½) | a (½), X1 → X0 X0 (¼) | b (¾); changed as told."""
+    """X0 → X0 X1 (½) | a (½), X1 → X0 X0 (¼) | b (¾); with changes."""
     binary = np.zeros((2, 2, 2))
     binary[0, 0, 1], binary[1, 0, 0] = 0.5, 0.25
     arrays = {"root": np.array([0.9, 0.1]), "binary": binary}

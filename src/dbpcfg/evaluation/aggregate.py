@@ -3,8 +3,8 @@
 The first ``mapping_sentences`` (4,000) sentences of the corpus choose the labels.  There each label
 has a precision: the share of its spans that are gold constituents of the category.  Labels are
 ranked by it (of equals the one with more spans is first, then by name), and as many of the first
-are pooled as make the pool's F1 highest there (of equals the fewest).  The score is the F1 of this pool
-on the remaining sentences.  A pool's spans are distinct: a span under two of its labels is one.
+are pooled as make the pool's F1 highest there (of equals the fewest).  The score is the F1 of this
+pool on the remaining sentences.  A pool's spans are distinct: one under two of its labels is one.
 
 * The paper says "all spans of proposed categories".  Whether it means one-word spans is open: they
   are left out unless ``min_words`` is 1, and then the tag of a word is a label over it.

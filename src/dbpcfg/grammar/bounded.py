@@ -1,4 +1,4 @@
-"""Competence and performance: what is left of a grammar under a bound on memory.
+"""Competence and performance: a grammar under a bound on memory.
 
 The paper's G is competence, a grammar without a bound; G(s,d) is what a speaker with D memory
 elements can perform. This module shows the one next to the other:
@@ -46,9 +46,10 @@ _ENDS = 1e-7  # termination is found by iteration, and at the edge of ending onl
 
 @dataclass(frozen=True, slots=True)
 class KeptMass:
-    """What a bound keeps of a grammar's probability; ``depth`` None is no bound."""
+    """What a bound keeps of a grammar's probability."""
 
     depth: int | None
+    """The bound; None is no bound."""
     derivations: float
     """Z(D): the probability that a derivation fits, of all derivations."""
     trees: float | None
@@ -58,7 +59,25 @@ class KeptMass:
 
 
 def kept_mass(grammar: Grammar, depths: Sequence[int]) -> list[KeptMass]:
-    """What each of some bounds keeps, and at last what there is without one."""
+    """The probability that bounds keep.
+
+    Parameters
+    ----------
+    grammar
+        The grammar, without a bound.
+    depths
+        The bounds.
+
+    Returns
+    -------
+    list of KeptMass
+        One for each bound, and a last one without a bound.
+
+    Raises
+    ------
+    GrammarError
+        If a depth is less than 1 or too large.
+    """
     deepest = max(map(_checked, depths), default=1)
     # What is above (L,D+1) does not depend on how deep that is: one pass serves all bounds.
     h = containment(grammar, deepest)
@@ -78,7 +97,20 @@ def kept_mass(grammar: Grammar, depths: Sequence[int]) -> list[KeptMass]:
 
 
 def mass_table(grammar: Grammar, depths: Sequence[int]) -> Table:
-    """How much of a grammar's probability some bounds keep."""
+    """A table of the probability that bounds keep.
+
+    Parameters
+    ----------
+    grammar
+        The grammar, without a bound.
+    depths
+        The bounds.
+
+    Raises
+    ------
+    GrammarError
+        If a depth is less than 1 or too large.
+    """
     rows = kept_mass(grammar, depths)
     ends, notes = rows[-1].derivations, []
     if ends == 0.0:
@@ -108,7 +140,20 @@ def level_name(level: int) -> str:
 
 
 def containment_table(grammar: Grammar, depth: int) -> Table:
-    """h(s,d,c): a row for each category, a column for each side and depth."""
+    """h(s,d,c): a row for each category, a column for each side and depth.
+
+    Parameters
+    ----------
+    grammar
+        The grammar, without a bound.
+    depth
+        The bound D.
+
+    Raises
+    ------
+    GrammarError
+        If a depth is less than 1 or too large.
+    """
     h = containment(grammar, _checked(depth))
     columns = [Column("category"), *_level_columns(h)]
     rows: list[list[Cell]] = [[name, *h[:, c].tolist()] for c, name in enumerate(grammar.names)]
@@ -116,7 +161,22 @@ def containment_table(grammar: Grammar, depth: int) -> Table:
 
 
 def bounded_table(grammar: Grammar, depth: int, most: int | None = 10) -> Table:
-    """G next to G(s,d) for the most probable rules of T and of every category; None: for all."""
+    """G next to G(s,d), for the most probable rules of T and of every category.
+
+    Parameters
+    ----------
+    grammar
+        The grammar, without a bound.
+    depth
+        The bound D.
+    most
+        The number of rules of each symbol; None for all.
+
+    Raises
+    ------
+    GrammarError
+        If the depth is less than 1 or too large, or no tree fits.
+    """
     h = containment(grammar, _checked(depth))
     require_fitting(grammar, h)
     columns = [Column("rule"), Column("G", "number", "g", _DECIMALS), *_level_columns(h)]
@@ -138,10 +198,23 @@ def bounded_table(grammar: Grammar, depth: int, most: int | None = 10) -> Table:
 
 
 def bounded_pcfg(grammar: Grammar, depth: int) -> Grammar:
-    """The bounded grammar as a PCFG without a bound, that gives every sentence the same.
+    """The bounded grammar as a PCFG without a bound.
 
-    Its categories are those of G on each level, such as ``NP/L1``; those that cannot fit are left
-    out.
+    It gives every sentence the same probability. Its categories are those of G on each level, such
+    as ``NP/L1``; those that cannot fit are left out.
+
+    Parameters
+    ----------
+    grammar
+        The grammar, without a bound.
+    depth
+        The bound D.
+
+    Raises
+    ------
+    GrammarError
+        If the depth is less than 1 or too large, no tree fits, or there are too many categories to
+        write out.
     """
     h = containment(grammar, _checked(depth))
     require_fitting(grammar, h)

@@ -202,7 +202,7 @@ class Tree:
 
         Returns
         -------
-        _Node
+        Any
             The value of the whole tree.
         """
         order: list[Tree | str] = []

@@ -44,7 +44,15 @@ _REMEDY = 'for a word, write "word": "dog" instead of the children'
 
 
 def to_json(grammar: Grammar, notes: list[str]) -> str:
-    """The JSON text of a grammar."""
+    """Write a grammar as JSON.
+
+    Parameters
+    ----------
+    grammar
+        The grammar.
+    notes
+        Remarks for people, which readers skip.
+    """
     head = {
         "format": FORMAT,
         "version": VERSION,
@@ -68,7 +76,20 @@ def _dump(value: Any) -> str:
 
 
 def from_json(text: str, source: str) -> Grammar:
-    """The grammar of a JSON text, or where and why it is none."""
+    """Read a grammar from JSON.
+
+    Parameters
+    ----------
+    text
+        The text of a rule table.
+    source
+        Its name in messages.
+
+    Raises
+    ------
+    GrammarError
+        If the text is not a grammar; the message says where and why.
+    """
     content = _parsed(text, source)
     for key in content:
         if key not in _KEYS:

@@ -12,7 +12,7 @@ decimals. It knows no escapes: a word stands in double quotes if it has a single
 with both kinds cannot be written. A category begins with a letter, a digit, ``_`` or ``/``, and may
 have ``^ < > -`` further on.
 
-What is read may also have several expansions in a line, divided by ``|``, lines that go on after a
+What is read may also have several expansions in a line, divided by ``|``, lines continued after a
 backslash, and comments from ``#`` at the beginning of a line.
 """
 
@@ -46,7 +46,20 @@ _LOOKS_LIKE = "a rule such as S -> NP VP [0.5] or N -> 'dog' [0.25]"
 
 
 def to_nltk(grammar: Grammar, notes: list[str]) -> str:
-    """The text of a grammar; rules of probability 0 are left out."""
+    """Write a grammar in NLTK's notation; rules of probability 0 are left out.
+
+    Parameters
+    ----------
+    grammar
+        The grammar.
+    notes
+        Remarks for people, which readers skip.
+
+    Raises
+    ------
+    GrammarError
+        If NLTK cannot read a category or word.
+    """
     for name in grammar.names:
         if not re.fullmatch(_NAME, name) or any(map(_doubtful, name)):
             raise GrammarError(
@@ -85,7 +98,20 @@ def _decimal(number: float) -> str:
 
 
 def from_nltk(text: str, source: str) -> Grammar:
-    """The grammar of a text in NLTK's notation, or where and why it is none."""
+    """Read a grammar in NLTK's notation.
+
+    Parameters
+    ----------
+    text
+        The text of a rule table.
+    source
+        Its name in messages.
+
+    Raises
+    ------
+    GrammarError
+        If the text is not a grammar; the message says where and why.
+    """
     start: str | None = None
     rules: list[Rule] = []
     for place, line in _lines(text, source):
@@ -113,9 +139,7 @@ def _lines(text: str, source: str) -> Iterator[tuple[str, str]]:
             yield f"{source}:{first}", " ".join(pieces)
             pieces = []
     if pieces:
-        raise rule_error(
-            f"{source}:{first}", "a backslash at the end", "a line to go on with", "remove it"
-        )
+        raise rule_error(f"{source}:{first}", "a backslash at the end", "another line", "remove it")
 
 
 def _rules(line: str, place: str) -> Iterator[Rule]:

@@ -42,7 +42,20 @@ _NOT_IN_CELLS = re.compile(r"[\t\n\r\0]")
 
 
 def to_tsv(grammar: Grammar, notes: list[str]) -> str:
-    """The table of a grammar, after its notes."""
+    """Write a grammar as tab-separated values, after its notes.
+
+    Parameters
+    ----------
+    grammar
+        The grammar.
+    notes
+        Remarks for people, which readers skip.
+
+    Raises
+    ------
+    GrammarError
+        If a name or word cannot stand between tabs.
+    """
     for token in (*grammar.names, *grammar.vocabulary.words):
         if _NOT_IN_CELLS.search(token) or len(token) > LONGEST_TOKEN:
             raise GrammarError(
@@ -60,7 +73,20 @@ def _lines(grammar: Grammar) -> Iterator[str]:
 
 
 def from_tsv(text: str, source: str) -> Grammar:
-    """The grammar of a table, or where and why it is none."""
+    """Read a grammar from tab-separated values.
+
+    Parameters
+    ----------
+    text
+        The text of a rule table.
+    source
+        Its name in messages.
+
+    Raises
+    ------
+    GrammarError
+        If the text is not a grammar; the message says where and why.
+    """
     lines = _cells(text, source)
     place, header = next(lines, (source, []))
     _check_header(header, place)
