@@ -13,7 +13,7 @@ from itertools import product
 
 import numpy as np
 
-from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.grammar.pcfg import Grammar, RuleCounts
 
 Shape = tuple  # (start, end) for a word, (start, end, left, right) for a phrase
 
@@ -130,3 +130,14 @@ def truth(grammar: Grammar, words: list[int], depth: int | None) -> Truth:
 
 def all_sentences(words: int, length: int) -> list[tuple[int, ...]]:
     return list(product(range(words), repeat=length))
+
+
+def log_probability(grammar: Grammar, counts: RuleCounts) -> float:
+    """Log-probability of derivations that use these rules, without any bound."""
+    total = 0.0
+    for name in ("root", "binary", "lexical"):
+        used = getattr(counts, name) > 0
+        with np.errstate(divide="ignore"):
+            logs = np.log(getattr(grammar, name)[used])
+        total += float(getattr(counts, name)[used] @ logs)
+    return total

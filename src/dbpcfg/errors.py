@@ -1,4 +1,4 @@
-"""What can go wrong through no fault of the program, one base class for all of it."""
+"""Errors about input and calls, with one base class for all of them."""
 
 
 class DbpcfgError(ValueError):

@@ -206,7 +206,7 @@ def memory_depth_of(tree) -> int:
         (["--depth", "two"], "got 'two'"),
         (["--unknown", "2"], "--unknown must be a probability below 1"),
         (["--scorse"], "No such option"),
-        (["none.txt"], "none.txt: cannot be read (No such file"),
+        (["none.txt"], "none.txt cannot be read: No such file"),
         (["--threads", "0"], "--threads"),
     ],
 )

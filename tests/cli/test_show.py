@@ -100,7 +100,7 @@ def test_only_a_run_has_trees(refuse, center_run, corpus_folder, tmp_path):
     (tmp_path / "copy" / "trees.txt").write_text("(X0 (X1 a)")
     assert "trees.txt:1" in refuse("show", tmp_path / "copy")
     (tmp_path / "copy" / "trees.txt").unlink()
-    assert "trees.txt: there is no such file" in refuse("show", tmp_path / "copy")
+    assert "trees.txt cannot be read: No such file" in refuse("show", tmp_path / "copy")
 
 
 def terminal_output(columns: int, *arguments: object, **environment: str) -> str:

@@ -187,7 +187,9 @@ def test_mistakes(files):
     assert "nowhere" in refused("surprisal", files / "nowhere", files / "text.txt")
     (files / "empty").mkdir()
     assert "is no run of dbpcfg" in refused("surprisal", files / "empty", files / "text.txt")
-    assert "absent.txt: cannot be read" in refused("surprisal", path, files / "absent.txt")
+    assert "absent.txt cannot be read: No such file" in refused(
+        "surprisal", path, files / "absent.txt"
+    )
     assert "text.txt" in refused("surprisal", files / "text.txt", files / "text.txt")
     assert "--beam" in refused("surprisal", path, files / "text.txt", "--beam", "-1")
     assert "--depth" in refused("surprisal", path, files / "text.txt", "--depth", "0")

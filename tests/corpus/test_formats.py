@@ -1,10 +1,10 @@
-"""Formats told apart."""
+"""Recognition of formats."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbpcfg.corpus.formats import FORMATS, by_content, by_extension, checked
+from dbpcfg.corpus.formats import FORMATS, by_content, by_extension, checked_format
 from dbpcfg.errors import DbpcfgError
 
 ROW = "1 the the DET DT _ 0 root _ _\n".replace(" ", "\t")
@@ -77,10 +77,10 @@ def test_content(text, format):
 
 
 def test_asking_for_a_format():
-    assert [checked(format) for format in FORMATS] == [*FORMATS]
-    assert checked(None) is None
+    assert [checked_format(format) for format in FORMATS] == [*FORMATS]
+    assert checked_format(None) is None
     with pytest.raises(DbpcfgError, match="no format 'xml'; choose text, penn, chat, conllu"):
-        checked("xml")
+        checked_format("xml")
 
 
 @given(st.one_of(st.text(), st.text("()ab \n\t#1")))

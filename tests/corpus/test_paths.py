@@ -111,4 +111,4 @@ def test_folders_that_cannot_be_listed(here, monkeypatch):
         raise PermissionError(13, "Permission denied", path)
 
     monkeypatch.setattr(os, "scandir", refuse)
-    assert error_of("a") == "a: cannot be read (Permission denied)"
+    assert error_of("a") == "a cannot be read: Permission denied"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dbpcfg.corpus.preparation import Preparation, prepare
 from dbpcfg.corpus.sentence import Sentence
-from dbpcfg.corpus.writing import lines, without_words
+from dbpcfg.corpus.writing import corpus_lines, without_words
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.trees.brackets import read_tree
 
@@ -89,8 +89,8 @@ def test_lines():
     only = read_tree("(S (. .) (. !))")
     silent = Sentence((".", "!"), (".", "."), only)
     prepared = prepare([gold, silent], Preparation())
-    assert list(lines(prepared, "text")) == ["the cat , sat .", ". !"]
-    assert list(lines(prepared, "text", no_punctuation=True)) == ["the cat sat", ". !"]
-    assert list(lines(prepared, "penn", no_punctuation=True))[1] == "(S (. .) (. !))"
+    assert list(corpus_lines(prepared, "text")) == ["the cat , sat .", ". !"]
+    assert list(corpus_lines(prepared, "text", no_punctuation=True)) == ["the cat sat", ". !"]
+    assert list(corpus_lines(prepared, "penn", no_punctuation=True))[1] == "(S (. .) (. !))"
     with pytest.raises(DbpcfgError, match=r"here\.txt:3: the sentence has no tree"):
-        list(lines(prepare(TEXT, Preparation()), "penn"))
+        list(corpus_lines(prepare(TEXT, Preparation()), "penn"))

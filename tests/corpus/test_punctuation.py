@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbpcfg.corpus.punctuation import PENN_TAGS, by_characters, by_tags, punctuation
+from dbpcfg.corpus.punctuation import PENN_TAGS, by_characters, by_tags, punctuation_mask
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 
@@ -40,13 +40,13 @@ def test_tags():
 
 def test_rules():
     words, tags = (False,) * 4 + (True,) * 3, (False,) * 5 + (True, False)
-    assert punctuation(PRICE, "characters") == words
-    assert punctuation(PRICE, "tags") == tags
-    assert punctuation(PRICE) == punctuation(PRICE, "auto") == tags
-    assert punctuation(PRICE, "both") == words
-    assert punctuation(Sentence(PRICE.words)) == words
-    assert punctuation(Sentence(("go", "."), ("V", "X")), "both") == (False, True)
-    assert punctuation(Sentence(("Wa", "x"), (":", "X")), "both") == (True, False)
+    assert punctuation_mask(PRICE, "characters") == words
+    assert punctuation_mask(PRICE, "tags") == tags
+    assert punctuation_mask(PRICE) == punctuation_mask(PRICE, "auto") == tags
+    assert punctuation_mask(PRICE, "both") == words
+    assert punctuation_mask(Sentence(PRICE.words)) == words
+    assert punctuation_mask(Sentence(("go", "."), ("V", "X")), "both") == (False, True)
+    assert punctuation_mask(Sentence(("Wa", "x"), (":", "X")), "both") == (True, False)
 
 
 def test_no_tags_to_go_by():
@@ -54,12 +54,12 @@ def test_no_tags_to_go_by():
         with pytest.raises(
             DbpcfgError, match=r"^f\.txt:3: .* no tags .* use the rule 'characters'"
         ):
-            punctuation(Sentence(("a",), source="f.txt", line=3), rule)
+            punctuation_mask(Sentence(("a",), source="f.txt", line=3), rule)
 
 
 def test_unknown_rule():
     with pytest.raises(DbpcfgError, match=re.escape("no punctuation rule 'none'; choose auto,")):
-        punctuation(PRICE, "none")
+        punctuation_mask(PRICE, "none")
 
 
 @given(st.lists(st.text()))

@@ -154,7 +154,9 @@ def test_folders(here):
 
 
 def test_mistakes_name_their_file(here):
-    assert error_of("no.txt") == "no.txt: there is no such file; is the path right?"
+    assert error_of("no.txt") == (
+        "no.txt cannot be read: No such file or directory; is the path right?"
+    )
     Path("empty.mrg").write_text("\n")
     assert error_of("cat.mrg", "empty.mrg").startswith("empty.mrg: the file is empty")
     Path("none.mrg").write_text("(S (-NONE- *))")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dbpcfg.corpus.punctuation import punctuation
+from dbpcfg.corpus.punctuation import punctuation_mask
 from dbpcfg.corpus.reading import read
 from dbpcfg.trees.brackets import read_trees
 
@@ -34,13 +34,13 @@ def reference(name):
 
 def lowered(sentence, rule):
     """The tree with its words in lower case, but punctuation as it is."""
-    marks = punctuation(sentence, rule)
+    marks = punctuation_mask(sentence, rule)
     words = [word if mark else word.lower() for word, mark in zip(sentence.words, marks)]
     return sentence.tree.replace_words(words)
 
 
 def length(sentence):
-    return punctuation(sentence).count(False)
+    return punctuation_mask(sentence).count(False)
 
 
 def test_adam(adam):

@@ -71,7 +71,7 @@ def test_other_formats_are_recognised(tmp_path, stdin):
     assert words(["-"]) == []
 
 
-def test_what_is_left_out_of_other_formats_is_told(tmp_path):
+def test_report_is_called_with_what_is_left_out_of_other_formats(tmp_path):
     (tmp_path / "a.mrg").write_text("(S (D the) (N dog))\n(S (-NONE- *))\n")
     remarks: list[str] = []
     assert words([tmp_path / "a.mrg"], report=remarks.append) == [("the", "dog")]
@@ -103,9 +103,9 @@ def test_lines_of_any_length(tmp_path):
         (b"one\n\ntwo\0", r"a\.txt:3: found a NUL byte"),
         (
             gzip.compress(b"one\n" * 1000, mtime=0)[:-20],
-            r"a\.txt: cannot be read \(Compressed file ended",
+            r"a\.txt cannot be read: Compressed file ended",
         ),
-        (b"\x1f\x8bone", r"a\.txt: cannot be read"),
+        (b"\x1f\x8bone", r"a\.txt cannot be read: "),
     ],
 )
 def test_what_is_no_text(tmp_path, data, said):
@@ -115,7 +115,7 @@ def test_what_is_no_text(tmp_path, data, said):
 
 
 def test_what_is_not_there(tmp_path, monkeypatch):
-    with pytest.raises(DbpcfgError, match=r"none\.txt: cannot be read \(No such file"):
+    with pytest.raises(DbpcfgError, match=r"none\.txt cannot be read: No such file"):
         list(stream([str(tmp_path / "none.txt")]))
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(DbpcfgError, match="no standard input"):

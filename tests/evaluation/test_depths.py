@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from dbpcfg.corpus.synthetic import PATTERNS
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.evaluation.binarise import binarise
 from dbpcfg.evaluation.depths import depth_table, tree_depth
 from dbpcfg.parsing.leftcorner.stores import memory_depth
 from dbpcfg.trees.brackets import read_tree
 from dbpcfg.trees.tree import Tree
 from dbpcfg.version import __version__
+from tests.evaluation.binarise import binarise
 from tests.evaluation.helpers import gold_and_predicted, marks, punctuated
 
 DIRECTIONS = st.sampled_from(["right", "left"])
@@ -105,16 +105,11 @@ def test_deep_and_wide_trees():
 def test_nothing_but_punctuation():
     tree = read_tree("(S (. .) (. .))")
     assert tree_depth(tree, punctuation=marks(tree)) == 0
-    with pytest.raises(DbpcfgError, match="nothing but punctuation"):
-        binarise(tree, punctuation=marks(tree))
 
 
 def test_other_directions():
-    for function in (binarise, tree_depth):
-        with pytest.raises(DbpcfgError, match="must be 'right' or 'left', not 'up'"):
-            function(read_tree("(S a b)"), "up")
-    with pytest.raises(DbpcfgError, match="2 words but 1 marks"):
-        binarise(read_tree("(S a b)"), "right", [True])
+    with pytest.raises(DbpcfgError, match="must be 'right' or 'left', not 'up'"):
+        tree_depth(read_tree("(S a b)"), "up")
 
 
 def test_table():

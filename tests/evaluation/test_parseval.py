@@ -8,10 +8,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.evaluation.parseval import Convention, Skipped, ratios, score, sentence_counts, terms
+from dbpcfg.evaluation.brackets import pair
+from dbpcfg.evaluation.parseval import (
+    BracketCounts,
+    Convention,
+    Skipped,
+    count,
+    ratios,
+    score,
+    terms,
+)
 from dbpcfg.trees.brackets import read_tree
 from dbpcfg.version import __version__
-from tests.evaluation.helpers import branching, gold_and_predicted, marks, naive_spans, punctuated
+from tests.evaluation.helpers import (
+    branching,
+    gold_and_predicted,
+    marks,
+    naive_spans,
+    punctuated,
+    sentence,
+)
 
 PAPER = Convention()
 INNER = Convention(whole_sentence=False)
@@ -26,6 +42,10 @@ DOG = "(S (NP (D the) (N dog)) (VP (V saw) (NP (D a) (N cat))))"
 def counts(gold: str, predicted: str, convention: Convention = PAPER) -> tuple[int, int, int]:
     tree = read_tree(gold)
     return sentence_counts(tree, read_tree(predicted), marks(tree), convention)
+
+
+def sentence_counts(gold, predicted, punctuation, convention: Convention) -> BracketCounts:
+    return count(pair(sentence(gold), sentence(predicted), punctuation), convention)
 
 
 # --- counts of one sentence, by hand ----------------------------------------------------------
@@ -223,9 +243,3 @@ def test_signatures_tell_conventions_apart():
 def test_conventions_that_are_none(wrong):
     with pytest.raises(DbpcfgError, match=str(next(iter(wrong.values())))):
         Convention(**wrong)
-
-
-@pytest.mark.parametrize("wrong", [[[1.0, 1, 1]], [[1, 1]], [1, 1, 1], [[2, 1, 2]], [[0, -1, 0]]])
-def test_statistics_that_are_none(wrong):
-    with pytest.raises(DbpcfgError, match="matched"):
-        score(np.array(wrong), PAPER)

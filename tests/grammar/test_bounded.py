@@ -17,7 +17,7 @@ from dbpcfg.grammar.bounded import (
     bounded_pcfg,
     bounded_table,
     containment_table,
-    kept,
+    kept_mass,
     mass_table,
 )
 from dbpcfg.grammar.bounding import (
@@ -58,7 +58,7 @@ def mass_by_hand(grammar: Grammar, depth: int | None) -> float:
 @given(grammars(most_categories=2))
 def test_the_mass_of_all_trees(grammar):
     """Trees of more words add something to each sum, but no more than to that without a bound."""
-    rows = kept(grammar, DEPTHS)
+    rows = kept_mass(grammar, DEPTHS)
     longer = rows[-1].derivations - mass_by_hand(grammar, None)
     assert longer > -1e-9
     for row in rows[:-1]:
@@ -72,7 +72,7 @@ def test_the_mass_of_all_trees_where_hardly_any_is_long():
     lexical = grammar.lexical / grammar.lexical_mass[:, np.newaxis] * 0.97
     binary = grammar.binary / grammar.binary.sum(axis=(1, 2))[:, np.newaxis, np.newaxis] * 0.03
     short = Grammar(grammar.root, binary, lexical, grammar.vocabulary)
-    rows = kept(short, DEPTHS)
+    rows = kept_mass(short, DEPTHS)
     assert rows[-1].derivations == pytest.approx(1.0, abs=1e-12)
     sums = [0.0, *(mass_by_hand(short, depth) for depth in DEPTHS)]
     assert sums[1] < 1 - 1e-5  # or there would be nothing to tell
@@ -86,7 +86,7 @@ def test_the_mass_of_all_trees_where_hardly_any_is_long():
 @given(grammars())
 def test_deeper_bounds_keep_more_up_to_all_that_ends(grammar):
     depths = [1, 2, 3, 5, 10, 200]
-    *rows, without = kept(grammar, depths)
+    *rows, without = kept_mass(grammar, depths)
     for row in rows:
         assert row.derivations == fitting_mass(grammar, containment(grammar, row.depth))
         if without.derivations:
@@ -94,15 +94,17 @@ def test_deeper_bounds_keep_more_up_to_all_that_ends(grammar):
     for shallow, deep in itertools.pairwise([*rows, without]):
         assert shallow.derivations <= deep.derivations + 1e-12
     assert without.derivations == pytest.approx(grammar.root @ termination(grammar), abs=1e-9)
-    assert rows[-1].derivations == pytest.approx(without.derivations, abs=0.02)  # slow at the edge
+    if grammar.lexical_mass.min() > 0.05:  # where words are rarer, trees may well be 200 deep
+        # Slow where derivations end with probability one, but only just.
+        assert rows[-1].derivations == pytest.approx(without.derivations, abs=0.02)
     if without.derivations:
-        every = kept(grammar, range(1, 31))
+        every = kept_mass(grammar, range(1, 31))
         assert sum(row.exactly for row in every[:-1]) == pytest.approx(every[-2].trees)
 
 
 @pytest.mark.parametrize("lex", [0.2, 0.4, 0.6, 0.9])
 def test_the_limit_is_the_probability_of_ending(lex):
-    *_, deep, without = kept(of_one_category(lex), [1, 500])
+    *_, deep, without = kept_mass(of_one_category(lex), [1, 500])
     assert without.derivations == pytest.approx(min(1, lex / (1 - lex)), abs=1e-12)
     assert deep.derivations == pytest.approx(without.derivations, abs=1e-12)
     assert deep.trees == pytest.approx(1.0)
@@ -127,7 +129,7 @@ def test_the_table_tells_of_derivations_that_never_end():
 
 def test_a_grammar_without_trees():
     grammar = of_one_category(0.0)
-    rows = kept(grammar, [1, 2])
+    rows = kept_mass(grammar, [1, 2])
     assert [row.derivations for row in rows] == [0, 0, 0]
     assert [row.trees for row in rows] == [None] * 3
     assert "No derivation of this grammar ends" in mass_table(grammar, [1]).text()
@@ -160,7 +162,7 @@ def test_tables_of_h_and_of_the_bounded_grammar():
 @pytest.mark.parametrize("depth", [0, -3, 1001])
 def test_depths_that_make_no_sense(depth):
     for refusing in (
-        lambda: kept(of_one_category(0.5), [1, depth]),
+        lambda: kept_mass(of_one_category(0.5), [1, depth]),
         lambda: containment_table(of_one_category(0.5), depth),
         lambda: bounded_table(of_one_category(0.5), depth),
     ):
@@ -181,7 +183,7 @@ def test_the_bounded_grammar_written_out_gives_sentences_the_same_probability(dr
     bounded = ChartParser(grammar, depth).log_probabilities(encode(grammar, sentence))[0]
     plain = ChartParser(written, None).log_probabilities(encode(written, sentence))[0]
     assert plain == pytest.approx(bounded, rel=1e-9, abs=1e-9)
-    assert kept(written, [1])[-1].derivations == pytest.approx(1.0, abs=1e-6)
+    assert kept_mass(written, [1])[-1].derivations == pytest.approx(1.0, abs=1e-6)
     copy = from_text(to_text(written, "nltk"), "nltk")
     assert set(copy.names) == set(written.names)
 

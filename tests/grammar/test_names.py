@@ -11,7 +11,7 @@ from hypothesis import given
 
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.errors import GrammarError
-from dbpcfg.grammar.notebook import most_probable
+from dbpcfg.grammar.html import most_probable
 from dbpcfg.grammar.pcfg import Grammar
 from tests.grammar.tables import assert_same, named_grammars
 from tests.strategies import random_grammar

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.evaluation.meanings import NO_PHRASE, meanings
+from dbpcfg.evaluation.labels import NO_PHRASE, gold_labels
 from dbpcfg.files.table import render
 from dbpcfg.grammar.bounding import bounded_root, containment
 from dbpcfg.grammar.pcfg import Grammar
@@ -93,7 +93,7 @@ def sentence(text: str, line: int = 1) -> Sentence:
 def gold_meanings():
     gold = sentence("(ROOT (S (NP (D the) (N dog)) (VP (V saw) (NP (D a) (N cat))) (. .)))")
     ours = sentence("(X0 (X1 (X2 the) (X2 dog)) (X0 (X0 (X2 saw) (X2 a)) (X1 (X2 cat) (X1 .))))")
-    return meanings([gold], [ours], [(False,) * 5 + (True,)])
+    return gold_labels([gold], [ours], [(False,) * 5 + (True,)])
 
 
 def test_gold_labels_of_categories():
@@ -108,7 +108,7 @@ def test_gold_labels_of_categories():
 
 def test_other_sentences_are_refused():
     with pytest.raises(DbpcfgError, match="dog"):
-        meanings(
+        gold_labels(
             [sentence("(S (D the) (N dog))")], [sentence("(X0 (X0 the) (X0 cat))")], [[False] * 2]
         )
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dbpcfg.evaluation.binarise import binarise
 from dbpcfg.evaluation.evaluate import evaluate
 from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.report.scores import BASELINES, CEILING, NOT_SCORED
 from dbpcfg.systems.branching import branching_tree
+from tests.evaluation.binarise import binarise
 from tests.report.small import TREES
 from tests.report.unpacking import unpack
 

@@ -69,7 +69,7 @@ def convert(
     Reads plain text, Penn brackets, CHAT and CoNLL-U.
     """
     from dbpcfg.corpus.preparation import Preparation, prepare
-    from dbpcfg.corpus.writing import lines
+    from dbpcfg.corpus.writing import corpus_lines
 
     check_overwrite([target], overwrite)
     corpus = read_corpus([source], input_format, speaker, exclude_speaker, quiet)
@@ -78,6 +78,6 @@ def convert(
         corpus, Preparation(lowercase, max_length, punctuation, numbers, rare, scheme)
     )
     with open_output(target) as out:
-        out.writelines(f"{line}\n" for line in lines(prepared, kind, no_punctuation))
+        out.writelines(f"{line}\n" for line in corpus_lines(prepared, kind, no_punctuation))
     if not quiet:
         typer.echo(prepared.summary(), err=True)

@@ -79,8 +79,7 @@ def evaluate(
     The default convention is the paper's.
     Every score is printed with its convention.
     """
-    from dbpcfg.corpus.punctuation import punctuation as marks_of
-    from dbpcfg.corpus.punctuation import recognised_by
+    from dbpcfg.corpus.punctuation import punctuation_mask, recognised_by
     from dbpcfg.evaluation.convention import Convention
     from dbpcfg.evaluation.evaluate import Evaluation
     from dbpcfg.evaluation.evaluate import evaluate as score
@@ -93,7 +92,7 @@ def evaluate(
         raise DbpcfgError("only one of GOLD, PRED and --against can be standard input")
     corpus = read_corpus([gold], input_format, quiet=quiet)
     corpus.trees()  # raises an error if a sentence has no tree
-    marks = [marks_of(sentence, punctuation) for sentence in corpus]
+    marks = [punctuation_mask(sentence, punctuation) for sentence in corpus]
     kept = [n for n, mark in enumerate(marks) if mark.count(False) <= (gold_length or len(mark))]
     sentences, marks = [corpus[n] for n in kept], [marks[n] for n in kept]
     convention = Convention(

@@ -28,7 +28,6 @@ from dbpcfg.cli.output import print_tables
 
 if TYPE_CHECKING:
     from dbpcfg.cli.chain_progress import Mode
-    from dbpcfg.files.table import Format
     from dbpcfg.induction.run import Run
 
 Workers = Annotated[
@@ -219,7 +218,7 @@ def _progress_mode(quiet: bool, json: bool) -> Mode:
 
 
 def _print_result(
-    run: Run, path: str, stop: StopRequest, format: Format, quiet: bool, json: bool
+    run: Run, path: str, stop: StopRequest, format: TableFormat, quiet: bool, json: bool
 ) -> None:
     """Print the table of the chains, or how to resume a run that was stopped."""
     from json import dumps

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 from dbpcfg.errors import DbpcfgError
 
 if TYPE_CHECKING:
-    from dbpcfg.files.table import Format, Table
+    from dbpcfg.files.table import Table, TableFormat
 
 
 def check_overwrite(files: list[str], overwrite: bool) -> None:
@@ -52,7 +52,7 @@ def write(target: str, text: str) -> None:
         file.write(text)
 
 
-def print_tables(tables: Sequence[Table], format: Format) -> None:
+def print_tables(tables: Sequence[Table], format: TableFormat) -> None:
     """Print tables to standard output."""
     from dbpcfg.files.table import render
 

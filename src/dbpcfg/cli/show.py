@@ -15,7 +15,7 @@ from dbpcfg.cli.output import print_tables
 from dbpcfg.errors import DbpcfgError
 
 if TYPE_CHECKING:
-    from dbpcfg.evaluation.meanings import Meanings
+    from dbpcfg.evaluation.labels import GoldLabels
     from dbpcfg.trees.tree import Tree
 
 
@@ -73,11 +73,11 @@ def show(
 
 def _trees(run: str) -> list[Tree]:
     """Return the trees of a run; none of a model file or rule table."""
-    from dbpcfg.corpus.loading import load
+    from dbpcfg.corpus.loading import load_text
     from dbpcfg.trees.brackets import read_trees
 
     path = Path(run) / "trees.txt"
-    return list(read_trees(load(str(path)), str(path))) if Path(run).is_dir() else []
+    return list(read_trees(load_text(str(path)), str(path))) if Path(run).is_dir() else []
 
 
 def _evenly(trees: Sequence[Tree], number: int) -> list[Tree]:
@@ -95,16 +95,15 @@ def _drawn(trees: Sequence[Tree], number: int, width: int, ascii: bool) -> str:
     return beside([pictures[id(tree)] for tree in _evenly(fitting or trees, number)], width)
 
 
-def _meanings(path: str, run: str, trees: Sequence[Tree], quiet: bool) -> Meanings:
+def _meanings(path: str, run: str, trees: Sequence[Tree], quiet: bool) -> GoldLabels:
     """Count the gold labels of a run's categories, from a treebank of its sentences or of more."""
-    from dbpcfg.evaluation.brackets import as_sentence
+    from dbpcfg.corpus.sentence import as_sentences
     from dbpcfg.evaluation.goldtrees import match_gold
-    from dbpcfg.evaluation.meanings import meanings
+    from dbpcfg.evaluation.labels import gold_labels
     from dbpcfg.induction.configuration import load_configuration
 
     rule = load_configuration(Path(run) / "config.toml").preparation.punctuation
     words = [tree.words() for tree in trees]
     gold = match_gold(words, read_corpus([path], quiet=quiet).sentences, path, rule)
     source = str(Path(run) / "trees.txt")
-    predicted = [as_sentence(tree, source, number) for number, tree in enumerate(trees)]
-    return meanings(gold.sentences, predicted, gold.punctuation)
+    return gold_labels(gold.sentences, as_sentences(trees, source), gold.punctuation)

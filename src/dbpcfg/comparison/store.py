@@ -23,15 +23,10 @@ from dbpcfg.comparison.worker import Outcome
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.files.atomic import written_whole
 from dbpcfg.files.faults import writing
-from dbpcfg.files.records import (
-    COMPARISON,
-    RUN,
-    TASK,
-    read_json,
-    write_json,
-)
+from dbpcfg.files.json_files import read_json, write_json
 from dbpcfg.systems.registry import SystemSpec
 
+TASK, RUN, COMPARISON = "dbpcfg comparison task", "dbpcfg comparison run", "dbpcfg comparison"
 _MEASURED = ("seconds", "cpu_seconds", "peak_bytes")
 _OPTIONS = ("lowercase", "max_length", "punctuation")
 

@@ -5,13 +5,13 @@ which is skipped) or a tab (continues the line before).  Everything happens betw
 ``@End``; text that is not like this is an error, not an empty transcript.  Several transcripts may
 follow each other.
 
-Whose speech: without a choice everyone's but the target child's, that is, speech *to* a child.
-The target child is whoever ``@Participants`` or ``@ID`` gives the role ``Target_Child``; where they
-give it to nobody, ``CHI``.  Speakers are chosen by code (``MOT``), name or role (``Mother``); any
-choice takes the place of the default, so that to exclude nobody is to read everyone.
+By default everyone's speech is read but the target child's, that is, speech *to* a child.  The
+target child is the speaker with the role ``Target_Child`` in ``@Participants`` or ``@ID``, or
+``CHI`` if no speaker has it.  Speakers are chosen by code (``MOT``), name or role (``Mother``); any
+choice replaces the default, so that an empty list of excluded speakers reads everyone.
 
-`dbpcfg.corpus.utterance` says what becomes of the main lines.  Utterances without words, and those
-of speakers who were not chosen, are dropped and counted.
+`dbpcfg.corpus.utterance` cleans the main lines.  Utterances without words, and those of speakers
+who were not chosen, are dropped and counted.
 """
 
 from __future__ import annotations
@@ -39,7 +39,29 @@ def read_chat(
     dropped: Counter[str] | None = None,
     speakers: Speakers | None = None,
 ) -> Iterator[Sentence]:
-    """Yield every utterance of the chosen `speakers`; count in `dropped` what is left out."""
+    """Read CHAT transcripts.
+
+    Parameters
+    ----------
+    text
+        The content of a file.
+    source
+        Its name in messages.
+    dropped
+        Counts what is left out, by reason.
+    speakers
+        Whose utterances to read; by default everyone's but the target child's.
+
+    Yields
+    ------
+    Sentence
+        The utterances that have words.
+
+    Raises
+    ------
+    DbpcfgError
+        If the text is not CHAT.
+    """
     dropped = Counter() if dropped is None else dropped
     speakers = Speakers() if speakers is None else speakers
     participants: dict[str, dict[str, None]] = {}  # the names and roles of each code

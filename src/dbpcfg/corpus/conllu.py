@@ -2,7 +2,7 @@
 
 Words are the *syntactic* words, the lines with plain numbers, because these are what tags belong
 to, and what Penn treebanks have (*do n't*): the surface tokens of ranges such as ``1-2`` are
-skipped, and so are empty nodes such as ``1.1``, which nobody said.  White space inside a word,
+skipped, and so are empty nodes such as ``1.1``, which were not said.  White space inside a word,
 which the format allows, becomes ``_``.  Tags are the UPOS column, unless all of a sentence's are
 ``_``.  Sentences with every word ``_`` are those of treebanks that withhold their text: dropped
 and counted.
@@ -11,7 +11,7 @@ The speaker is what a comment such as ``# speaker_role = Mother`` says.  Everyon
 read by default; without ``Target_Child`` those of a CHILDES treebank are speech to the child.
 
 Reading is strict: ten columns, none empty, words numbered 1, 2, 3, …; anything else is an error
-with its line, since a slip here shifts every word after it.
+with its line, since a mistake here shifts every word after it.
 """
 
 from __future__ import annotations
@@ -53,7 +53,29 @@ def read_conllu(
     dropped: Counter[str] | None = None,
     speakers: Speakers | None = None,
 ) -> Iterator[Sentence]:
-    """Yield every sentence of the chosen `speakers`; count in `dropped` what is left out."""
+    """Read CoNLL-U.
+
+    Parameters
+    ----------
+    text
+        The content of a file.
+    source
+        Its name in messages.
+    dropped
+        Counts what is left out, by reason.
+    speakers
+        Whose sentences to read; by default everyone's.
+
+    Yields
+    ------
+    Sentence
+        The sentences, with tags if they have any.
+
+    Raises
+    ------
+    DbpcfgError
+        If the text is not CoNLL-U.
+    """
     dropped = Counter() if dropped is None else dropped
     speakers = Speakers() if speakers is None else speakers
     block = _Block()

@@ -18,6 +18,7 @@ class Vocabulary:
     """The words of a language, numbered in the order given."""
 
     words: tuple[str, ...]
+    """The words, each once."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "words", tuple(self.words))
@@ -34,7 +35,18 @@ class Vocabulary:
         return len(self.words)
 
     def encode(self, sentences: Iterable[Sequence[str]]) -> Encoded:
-        """Number the words of some sentences; a word that is not in the vocabulary is an error."""
+        """Number the words of sentences.
+
+        Parameters
+        ----------
+        sentences
+            Sentences as sequences of words.
+
+        Raises
+        ------
+        DbpcfgError
+            If a sentence has no words, or a word is not in the vocabulary.
+        """
         numbers = []
         for n, sentence in enumerate(sentences, start=1):
             if not sentence:
@@ -59,19 +71,36 @@ class Encoded:
     """
 
     tokens: Ints
+    """The numbers of all words, sentence after sentence."""
     starts: Longs
+    """Where each sentence begins, and the end of the last."""
     vocabulary: Vocabulary
+    """The words."""
 
     @classmethod
     def from_sentences(cls, sentences: Iterable[Sequence[str]]) -> Encoded:
-        """Make a corpus and its vocabulary, words numbered in order of first appearance."""
+        """Number words in order of first appearance.
+
+        Parameters
+        ----------
+        sentences
+            Sentences as sequences of words.
+        """
         sentences = list(sentences)
         words = dict.fromkeys(word for sentence in sentences for word in sentence)
         return Vocabulary(tuple(words)).encode(sentences)
 
     @classmethod
     def from_numbers(cls, sentences: Sequence[Sequence[int]], vocabulary: Vocabulary) -> Encoded:
-        """Sentences whose words are given by their numbers in a vocabulary."""
+        """Sentences whose words are numbered already.
+
+        Parameters
+        ----------
+        sentences
+            For each sentence the numbers of its words.
+        vocabulary
+            The words.
+        """
         lengths = [len(sentence) for sentence in sentences]
         starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         tokens = np.fromiter(chain.from_iterable(sentences), np.int32, int(starts[-1]))
@@ -84,10 +113,10 @@ class Encoded:
 
     @cached_property
     def distinct(self) -> tuple[Longs, Longs, Longs]:
-        """Sentences without repetitions, longest first, and what each of them stands for.
+        """Sentences without repetitions, longest first, and their copies.
 
-        The first of each kind; where its copies begin among the third array; and the copies, all
-        sentences of the corpus.
+        The first of each kind; where its copies begin in the third array; and the copies, which are
+        all sentences of the corpus.
         """
         alike: dict[bytes, list[int]] = {}
         for sentence in np.argsort(-self.lengths, kind="stable").tolist():
@@ -101,7 +130,13 @@ class Encoded:
         )
 
     def chosen(self, sentences: Longs) -> Encoded:
-        """Some of the sentences, in the order given."""
+        """Some of the sentences.
+
+        Parameters
+        ----------
+        sentences
+            Their numbers, in the order wanted.
+        """
         lengths = self.lengths[sentences]
         starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         places = np.arange(starts[-1]) + np.repeat(self.starts[sentences] - starts[:-1], lengths)

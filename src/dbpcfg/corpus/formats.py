@@ -1,6 +1,6 @@
 """Which format a file has: by its name, or else by how it begins.
 
-An extension that stands for one format is believed, so that mistakes in such a file are reported as
+An extension that stands for one format decides, so that mistakes in such a file are reported as
 mistakes.  ``.txt``, any other extension and standard input say nothing, and the content decides,
 because treebanks come as ``.txt`` too, and brackets read as words would go unnoticed:
 
@@ -19,7 +19,7 @@ from typing import Literal, get_args
 
 from dbpcfg.errors import DbpcfgError
 
-__all__ = ["FORMATS", "Format", "by_content", "by_extension", "checked"]
+__all__ = ["FORMATS", "Format", "by_content", "by_extension", "checked_format"]
 
 Format = Literal["text", "penn", "chat", "conllu"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -50,8 +50,19 @@ _PENN = re.compile(
 )
 
 
-def checked(format: str | None) -> Format | None:
-    """A format that the user asked for, if there is such a one."""
+def checked_format(format: str | None) -> Format | None:
+    """A format that a user gave, checked to be one.
+
+    Parameters
+    ----------
+    format
+        Its name, or None.
+
+    Raises
+    ------
+    DbpcfgError
+        If there is no such format.
+    """
     for known in FORMATS:
         if format == known:
             return known

@@ -1,6 +1,6 @@
 """Files as text: from disk or standard input, packed with gzip or not, in UTF-8 and nothing else.
 
-Other encodings are refused rather than guessed, because a wrong guess goes unnoticed: the error
+Other encodings are errors and not guessed, because a wrong guess goes unnoticed: the error
 names the first byte that is not UTF-8 and the command that converts the file.  Line ends become
 ``\\n``, and a byte-order mark goes.
 """
@@ -10,16 +10,19 @@ from __future__ import annotations
 import gzip
 import os
 import sys
-import zlib
+from typing import BinaryIO
 
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.files.faults import opening
 
-__all__ = ["STDIN", "load", "name_of"]
+__all__ = ["STDIN", "load_text", "name_of"]
 
 STDIN = "-"
 """The path that stands for standard input."""
 
-_GZIP = b"\x1f\x8b"
+GZIP = b"\x1f\x8b"
+"""How a file packed with gzip begins."""
+
 _PACKED = {
     b"BZh": "bzip2",
     b"\xfd7zXZ\x00": "xz",
@@ -31,42 +34,65 @@ _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def name_of(path: str) -> str:
-    """How messages name a path, even one that is no valid text."""
+    """The name of a path in messages, even of one that is no valid text."""
     return "<stdin>" if path == STDIN else path.encode("utf-8", "backslashreplace").decode()
 
 
-def load(path: str) -> str:
-    """The text of a file, or of standard input."""
+def load_text(path: str) -> str:
+    """Read the text of a file.
+
+    Parameters
+    ----------
+    path
+        The file, plain or packed with gzip, or ``-`` for standard input.
+
+    Returns
+    -------
+    str
+        The text; line ends are single newlines.
+
+    Raises
+    ------
+    DbpcfgError
+        If the file cannot be read, is not UTF-8 text, or is empty.
+    """
     name = name_of(path)
-    if path == STDIN and (sys.stdin is None or sys.stdin.closed):
-        raise DbpcfgError("there is no standard input to read; give a file instead of -")
-    data = _read(path, name)
-    if data.startswith(_GZIP):
-        try:
+    with opening(name, hint="is the path right?"):
+        if path == STDIN:
+            data = standard_input().read()
+        else:
+            with open(path, "rb") as file:
+                data = file.read()
+    if data.startswith(GZIP):
+        with opening(name, hint="is the gzip file damaged or cut off?"):
             data = gzip.decompress(data)
-        except (OSError, EOFError, zlib.error) as error:
-            raise DbpcfgError(
-                f"{name}: this gzip file is damaged or cut off ({error}); "
-                "get it again, or see what `gzip -t` says"
-            ) from error
     text = _decoded(data, name)
     if not text.strip():
         raise DbpcfgError(f"{name}: the file is empty; leave it out, or get it again")
     return text
 
 
-def _read(path: str, name: str) -> bytes:
-    try:
-        if path == STDIN:
-            return sys.stdin.buffer.read()
-        with open(path, "rb") as file:
-            return file.read()
-    except FileNotFoundError as error:
-        raise DbpcfgError(f"{name}: there is no such file; is the path right?") from error
-    except PermissionError as error:
-        raise DbpcfgError(f"{name}: no permission to read it; try `ls -l` on it") from error
-    except OSError as error:
-        raise DbpcfgError(f"{name}: cannot be read ({error.strerror or error})") from error
+def standard_input() -> BinaryIO:
+    """Standard input as bytes; raises an error if there is none."""
+    if sys.stdin is None or sys.stdin.closed:
+        raise DbpcfgError("there is no standard input to read; give a file instead of -")
+    return sys.stdin.buffer
+
+
+def binary_file(name: str, line: int) -> DbpcfgError:
+    """The error about a NUL byte."""
+    return DbpcfgError(
+        f"{name}:{line}: found a NUL byte, so this is a binary file (or UTF-16), expected UTF-8 "
+        "text; is it the right file?"
+    )
+
+
+def not_utf8(name: str, line: int, byte: int) -> DbpcfgError:
+    """The error about a byte that is not UTF-8."""
+    return DbpcfgError(
+        f"{name}:{line}: found the byte 0x{byte:02x}, which is not UTF-8; "
+        f"{_convert('ISO-8859-1', name)} (or whatever its encoding is)"
+    )
 
 
 def _decoded(data: bytes, name: str) -> str:
@@ -80,18 +106,12 @@ def _decoded(data: bytes, name: str) -> str:
             )
     nul = data.find(b"\x00")
     if nul >= 0:
-        raise DbpcfgError(
-            f"{name}:{_line(data, nul)}: found a NUL byte, so this is a binary file (or UTF-16), "
-            "expected UTF-8 text; is it the right file?"
-        )
+        raise binary_file(name, _line(data, nul))
     data = data.removeprefix(_BOM)
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
-        raise DbpcfgError(
-            f"{name}:{_line(data, error.start)}: found the byte 0x{data[error.start]:02x}, which "
-            f"is not UTF-8; {_convert('ISO-8859-1', name)} (or whatever its encoding is)"
-        ) from error
+        raise not_utf8(name, _line(data, error.start), data[error.start]) from error
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     return text

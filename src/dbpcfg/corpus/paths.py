@@ -1,4 +1,4 @@
-"""Which files to read: paths to files, folders, patterns and ``-``, made into a list of files.
+"""The files to read: a list, from paths to files, folders, patterns and ``-``.
 
 A folder stands for the files in it, and in the folders below, whose extension is known, sorted by
 path; hidden ones are left out.  If they are of several formats, one has to be chosen.  A pattern
@@ -16,12 +16,32 @@ from collections.abc import Iterable, Iterator
 from dbpcfg.corpus.formats import Format, by_extension
 from dbpcfg.corpus.loading import STDIN, name_of
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.files.faults import opening
 
 __all__ = ["expand"]
 
 
 def expand(paths: Iterable[str | os.PathLike[str]], format: Format | None = None) -> list[str]:
-    """The files to read, in order; of folders, the files in `format` only."""
+    """List the files to read.
+
+    Parameters
+    ----------
+    paths
+        Files, folders, patterns, or ``-`` for standard input.
+    format
+        Of folders, only the files in this format.
+
+    Returns
+    -------
+    list of str
+        The files in order.
+
+    Raises
+    ------
+    DbpcfgError
+        If a file is given twice, a folder has files of several formats, or there is nothing to
+        read.
+    """
     files: dict[str, str] = {}  # the file, and what it is on disk
     for path in paths:
         for file in _files(os.fspath(path), format):
@@ -39,7 +59,7 @@ def _files(path: str, format: Format | None) -> list[str]:
     name = name_of(path)
     if not path or "\0" in path:
         raise DbpcfgError(f"{name!r} is not a path; give a file, a folder or -")
-    try:
+    with opening(name):
         if path == STDIN:
             return [path]
         if os.path.isdir(path):
@@ -50,8 +70,6 @@ def _files(path: str, format: Format | None) -> list[str]:
         if not found:
             raise DbpcfgError(f"{name}: nothing matches this pattern; is the path right?")
         return [file for match in found for file in _files(match, format)]
-    except OSError as error:
-        raise DbpcfgError(f"{name}: cannot be read ({error.strerror or error})") from error
 
 
 def _in_folder(folder: str, format: Format | None) -> list[str]:

@@ -12,7 +12,7 @@ that grammar induction is usually scored:
   ``(WP *NULL*)``.  Any other word with a star in front is a word, as in web text: ``*``, ``***``,
   ``*NOT*``, ``*sigh*``.
 * The outer bracket without a label is called ``ROOT``.
-* A node without children (a slip that real treebanks have) is dropped and counted; but where it
+* A node without children (a mistake that real treebanks have) is dropped and counted; but where it
   looks like a bracket inside a word, as in ``(-LRB- ()``, that is an error, since a word would be
   lost.  Trees without words are dropped and counted.
 
@@ -24,7 +24,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 
 from dbpcfg.corpus.sentence import Sentence
@@ -48,14 +49,35 @@ def read_penn(
     function_tags: bool = False,
     empty_elements: bool = False,
 ) -> Iterator[Sentence]:
-    """Yield every tree, cleaned, with its words and tags; count in `dropped` what is left out.
+    """Read trees in Penn brackets, and clean them.
 
-    `function_tags` keeps labels as they are, `empty_elements` keeps traces and the like.
+    Parameters
+    ----------
+    text
+        The content of a file.
+    source
+        Its name in messages.
+    dropped
+        Counts what is left out, by reason.
+    function_tags
+        Whether labels are kept as they are.
+    empty_elements
+        Whether traces and other empty elements are kept.
+
+    Yields
+    ------
+    Sentence
+        The words, tags and tree of every tree that has words.
+
+    Raises
+    ------
+    TreeSyntaxError
+        If the brackets are not those of trees, or a word would be lost.
     """
     dropped = Counter() if dropped is None else dropped
     childless = len(_CHILDLESS.findall(text))
     if childless:
-        _refuse_lost_words(text, source)
+        _check_lost_words(text, source)
         dropped["nodes without children"] += childless
     relabel = cache(str if function_tags else _category)
 
@@ -63,52 +85,19 @@ def read_penn(
     def preterminal(label: str, word: str) -> Tree | None:
         return Tree(relabel(label), (word,)) if empty_elements or _heard(label, word) else None
 
+    def cleaned(node: Tree, parts: list[Tree | str | None]) -> Tree | None:
+        if len(parts) == 1 and isinstance(parts[0], str):
+            return preterminal(node.label, parts[0])
+        children = tuple([part for part in parts if part is not None])
+        return Tree.unchecked(relabel(node.label), children) if children else None
+
     for line, tree in read_trees_at(text, source, empty="drop"):
-        words: list[str] = []
-        tags: list[str] = []
-        built: list[Tree | str | None] = []  # what is left of each node, while its parent waits
-        for item in _post_order(tree, relabel, preterminal) if tree else ():
-            if isinstance(item, tuple):
-                label, arity = item
-                children = [child for child in built[-arity:] if child is not None]
-                built[-arity:] = [Tree(label, children) if children else None]
-                continue
-            built.append(item)
-            if isinstance(item, str):
-                words.append(item)
-            elif item is not None:
-                words.append(str(item.children[0]))
-                tags.append(item.label)
-        root = built.pop() if words else None
-        if isinstance(root, Tree):
-            root = root if root.label else Tree("ROOT", root.children)
-            tagged = tuple(tags) if len(tags) == len(words) and all(tags) else None
-            yield Sentence(tuple(words), tagged, root, source=source, line=line)
-        else:
+        root = tree.fold(str, cleaned) if tree else None
+        if root is None:
             dropped["trees without words"] += 1
-
-
-def _post_order(
-    tree: Tree,
-    relabel: Callable[[str], str],
-    preterminal: Callable[[str, str], Tree | None],
-) -> Iterable[Tree | str | tuple[str, int] | None]:
-    """Words and preterminals as they will be, and other nodes as (label, number of children)."""
-    backwards: list[Tree | str | tuple[str, int] | None] = []
-    todo: list[Tree | str] = [tree]
-    while todo:
-        item = todo.pop()
-        if isinstance(item, str):
-            backwards.append(item)
             continue
-        children = item.children
-        first = children[0]
-        if len(children) == 1 and isinstance(first, str):
-            backwards.append(preterminal(item.label, first))
-        else:
-            backwards.append((relabel(item.label), len(children)))
-            todo.extend(children)
-    return reversed(backwards)
+        sentence = Sentence.from_tree(root, source, line)
+        yield sentence if root.label else replace(sentence, tree=Tree("ROOT", root.children))
 
 
 def _category(label: str) -> str:
@@ -120,7 +109,7 @@ def _heard(label: str, word: str) -> bool:
     return "NONE" not in label and not _TRACE.fullmatch(word)
 
 
-def _refuse_lost_words(text: str, source: str) -> None:
+def _check_lost_words(text: str, source: str) -> None:
     lost = _LOST_WORD.search(text)
     if lost is not None:
         line = text.count("\n", 0, lost.end()) + 1

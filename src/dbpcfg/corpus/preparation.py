@@ -1,6 +1,6 @@
 """From the sentences of a file to the words that the model learns from.
 
-Every step is an option, and the options are recorded with whatever is computed from the result. The
+Every step is an option, and the options are recorded with all that is computed from the result. The
 model sees *forms*; the words as they stand in the file come back in every tree that is printed.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.corpus.punctuation import PunctuationRule, punctuation
+from dbpcfg.corpus.punctuation import PunctuationRule, punctuation_mask
 from dbpcfg.corpus.reading import Corpus
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.wordclasses import NUMBER, Scheme, is_number, word_class
@@ -21,9 +21,10 @@ from dbpcfg.errors import DbpcfgError
 
 @dataclass(frozen=True)
 class Preparation:
-    """How sentences are prepared. The defaults change letters to lower case and nothing else."""
+    """How sentences are prepared; by default letters change to lower case and nothing else."""
 
     lowercase: bool = True
+    """Whether letters are changed to lower case."""
     max_length: int | None = None
     """Longest sentence kept, in words without punctuation."""
     punctuation: PunctuationRule = "auto"
@@ -33,17 +34,17 @@ class Preparation:
     rare: int = 0
     """Forms seen at most this often become classes; 0 keeps every form."""
     scheme: Scheme = "suffix"
-    """Which classes (see ``wordclasses``)."""
+    """Which classes (see `dbpcfg.corpus.wordclasses`)."""
 
     def __post_init__(self) -> None:
         if self.rare < 0:
             raise DbpcfgError(f"rare must be 0 (off) or a number of occurrences, got {self.rare}")
         if self.max_length is not None and self.max_length < 1:
             raise DbpcfgError(f"the length limit must be at least 1, got {self.max_length}")
-        word_class("", self.scheme)  # refuses an unknown scheme before anything is read
+        word_class("", self.scheme)  # an unknown scheme is an error before anything is read
 
     def form(self, word: str) -> str:
-        """A word's form before rare ones are replaced."""
+        """The form of a word, before rare ones are replaced."""
         if self.numbers and is_number(word):
             return NUMBER
         return word.lower() if self.lowercase else word
@@ -51,13 +52,18 @@ class Preparation:
 
 @dataclass(frozen=True)
 class Prepared:
-    """Sentences that were kept, and the form of each of their words."""
+    """Prepared sentences."""
 
     sentences: list[Sentence]
+    """The sentences that were kept."""
     forms: list[tuple[str, ...]]
+    """The form of each of their words."""
     punctuation: list[tuple[bool, ...]]
+    """Whether each of their words is punctuation."""
     preparation: Preparation
+    """The options."""
     dropped: dict[str, int] = field(default_factory=dict)
+    """How many sentences were left out, by reason."""
     classes: dict[str, int] = field(default_factory=dict)
     """How many different rare forms each class stands for."""
     origin: Corpus | None = None
@@ -72,7 +78,7 @@ class Prepared:
         return len(self.sentences)
 
     def summary(self) -> str:
-        """What was kept, what was dropped and what was replaced, in one line."""
+        """The numbers of sentences kept and left out, and of rare forms replaced, in one line."""
         tokens = sum(len(forms) for forms in self.forms)
         parts = [
             f"{len(self):,} sentences, {tokens:,} tokens, {len(self.encoded.vocabulary):,} forms"
@@ -85,12 +91,30 @@ class Prepared:
 
 
 def prepare(sentences: Iterable[Sentence], preparation: Preparation) -> Prepared:
-    """Choose sentences and the forms of their words."""
+    """Choose sentences and the forms of their words.
+
+    Parameters
+    ----------
+    sentences
+        Sentences, or a corpus as `read` returns it.
+    preparation
+        The options.
+
+    Returns
+    -------
+    Prepared
+        The sentences that are kept, and their forms.
+
+    Raises
+    ------
+    DbpcfgError
+        If no sentence is left.
+    """
     kept: list[Sentence] = []
     masks: list[tuple[bool, ...]] = []
     too_long = 0
     for sentence in sentences:
-        mask = punctuation(sentence, preparation.punctuation)
+        mask = punctuation_mask(sentence, preparation.punctuation)
         if preparation.max_length is not None and mask.count(False) > preparation.max_length:
             too_long += 1
         else:

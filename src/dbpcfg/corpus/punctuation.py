@@ -1,4 +1,4 @@
-"""Which words are punctuation: it stays in for learning, and is removed on both sides for scoring.
+"""Recognising punctuation: it stays in for learning, and is removed on both sides for scoring.
 
 Two rules.  By *tags*: the seven punctuation tags of the Penn Treebank, or ``PUNCT`` of Universal
 Dependencies.  By *characters*: a word without a letter or digit of any script, or one that stands
@@ -26,7 +26,7 @@ __all__ = [
     "PunctuationRule",
     "by_characters",
     "by_tags",
-    "punctuation",
+    "punctuation_mask",
     "recognised_by",
 ]
 
@@ -48,15 +48,25 @@ def by_tags(tags: Sequence[str]) -> tuple[bool, ...]:
 
 
 def by_characters(words: Sequence[str]) -> tuple[bool, ...]:
-    """For each word whether it has nothing to pronounce."""
+    """For each word whether it is punctuation by its characters."""
     return tuple(map(_silent, words))
 
 
-def punctuation(sentence: Sentence, rule: PunctuationRule = "auto") -> tuple[bool, ...]:
+def punctuation_mask(sentence: Sentence, rule: PunctuationRule = "auto") -> tuple[bool, ...]:
     """For each word of a sentence whether it is punctuation.
 
-    ``"auto"`` goes by the tags of a sentence that has them, and by characters otherwise;
-    ``"both"`` counts a word as punctuation if either rule does.
+    Parameters
+    ----------
+    sentence
+        The sentence.
+    rule
+        ``"tags"``; ``"characters"``; ``"auto"``: by tags if the sentence has them, and by
+        characters otherwise; or ``"both"``: punctuation by either rule.
+
+    Raises
+    ------
+    DbpcfgError
+        If there is no such rule, or it needs tags and the sentence has none.
     """
     if rule not in ("auto", "tags", "characters", "both"):
         raise DbpcfgError(
@@ -66,7 +76,7 @@ def punctuation(sentence: Sentence, rule: PunctuationRule = "auto") -> tuple[boo
         return by_characters(sentence.words)
     if sentence.tags is None:
         raise DbpcfgError(
-            f"{sentence.place}: the sentence has no tags to tell its punctuation by; "
+            f"{sentence.place}: the sentence has no tags to recognise punctuation by; "
             "use the rule 'characters' or 'auto'"
         )
     tagged = by_tags(sentence.tags)
@@ -76,7 +86,20 @@ def punctuation(sentence: Sentence, rule: PunctuationRule = "auto") -> tuple[boo
 
 
 def recognised_by(sentences: Sequence[Sentence], rule: PunctuationRule) -> str:
-    """What a rule goes by with these sentences, in a word, for the signature of a score."""
+    """The name of a rule in the signature of a score.
+
+    Parameters
+    ----------
+    sentences
+        The gold sentences; the first decides what ``"auto"`` is.
+    rule
+        The rule.
+
+    Returns
+    -------
+    str
+        ``"tags"``, ``"characters"`` or ``"tags-and-characters"``.
+    """
     if rule == "auto":
         return "tags" if sentences and sentences[0].tags is not None else "characters"
     return "tags-and-characters" if rule == "both" else rule

@@ -1,7 +1,7 @@
 """Read a corpus: any mixture of files, folders, patterns and standard input.
 
-``read("adam.parsed")``, ``read("wsj/")``, ``read("a.cha", "b.cha", speakers=["MOT"])``.  What could
-not be used is left out, counted and told by `Corpus.summary`; what is broken is an error that names
+``read("adam.parsed")``, ``read("wsj/")``, ``read("a.cha", "b.cha", speakers=["MOT"])``.  What is of
+no use is left out, counted and reported by `Corpus.summary`; what is broken is an error that names
 its place and the remedy.
 """
 
@@ -15,8 +15,8 @@ from typing import overload
 
 from dbpcfg.corpus.chat import read_chat
 from dbpcfg.corpus.conllu import read_conllu
-from dbpcfg.corpus.formats import Format, by_content, by_extension, checked
-from dbpcfg.corpus.loading import load, name_of
+from dbpcfg.corpus.formats import Format, by_content, by_extension, checked_format
+from dbpcfg.corpus.loading import load_text, name_of
 from dbpcfg.corpus.paths import expand
 from dbpcfg.corpus.penn import read_penn
 from dbpcfg.corpus.sentence import Sentence
@@ -30,9 +30,10 @@ __all__ = ["Corpus", "read"]
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """Sentences in the order of the files, and what was left out of these."""
+    """Sentences read from files, and counts of what was left out."""
 
     sentences: list[Sentence]
+    """All sentences, in the order of the files."""
     dropped: dict[str, int]
     """How many of what was left out, such as ``{"blank lines": 2}``."""
     sources: tuple[str, ...]
@@ -58,15 +59,14 @@ class Corpus:
         return self.sentences[index]
 
     def trees(self) -> list[Tree]:
-        """The gold tree of every sentence; an error if there is one without."""
-        trees = [sentence.tree for sentence in self.sentences if sentence.tree is not None]
-        if len(trees) != len(self.sentences):
-            bare = next(sentence for sentence in self.sentences if sentence.tree is None)
-            raise DbpcfgError(
-                f"{bare.place}: the sentence has no tree; gold trees come from a treebank in Penn "
-                "brackets"
-            )
-        return trees
+        """The gold tree of every sentence.
+
+        Raises
+        ------
+        DbpcfgError
+            If a sentence has none.
+        """
+        return [sentence.gold_tree() for sentence in self.sentences]
 
     def summary(self) -> str:
         """What was read and what was left out, in a sentence or two."""
@@ -87,15 +87,37 @@ def read(
     empty_elements: bool = False,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> Corpus:
-    """Read all sentences of some files, folders, patterns, or ``-`` for standard input.
+    """Read all sentences of files, folders, patterns, or ``-`` for standard input.
 
-    The `format` (``"text"``, ``"penn"``, ``"chat"`` or ``"conllu"``) is recognised unless given.
-    `speakers` and `exclude_speakers` choose among those of CHAT and CoNLL-U, by code or role;
-    CHAT is read without the target child unless one of them is given.  `function_tags` and
-    `empty_elements` keep these in Penn brackets.  `progress` is called with the number of files
-    read, of files in all, and the name of the next one.
+    Parameters
+    ----------
+    *paths
+        Files, folders, glob patterns, or ``-``.
+    format
+        ``"text"``, ``"penn"``, ``"chat"`` or ``"conllu"``; recognised if not given.
+    speakers
+        Speakers to read, by code, name or role (CHAT and CoNLL-U). Without any choice, CHAT is read
+        without the target child.
+    exclude_speakers
+        Speakers to leave out.
+    function_tags
+        Whether labels in Penn brackets keep function tags.
+    empty_elements
+        Whether Penn brackets keep empty elements.
+    progress
+        Called with the number of files read, the number of files, and the name of the next one.
+
+    Returns
+    -------
+    Corpus
+        The sentences in the order of the files, and counts of what was left out.
+
+    Raises
+    ------
+    DbpcfgError
+        If a file cannot be read or is not in its format, or no sentence is left.
     """
-    wanted = checked(format)
+    wanted = checked_format(format)
     chosen = Speakers.of(speakers, exclude_speakers)
     files = expand(paths, wanted)
     dropped: Counter[str] = Counter()
@@ -105,7 +127,7 @@ def read(
         name = name_of(file)
         if progress is not None:
             progress(number, len(files), name)
-        text = load(file)
+        text = load_text(file)
         actual = wanted or _recognised(file, text)
         formats.append(actual)
         if actual == "penn":

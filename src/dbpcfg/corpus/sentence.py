@@ -2,27 +2,80 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from dbpcfg.errors import DbpcfgError
 from dbpcfg.trees.tree import Tree
+
+__all__ = ["Sentence", "as_sentences"]
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """Words, and whatever else the file says of them.
-
-    ``tags`` are parts of speech, one a word; ``tree`` is over exactly these words. ``source`` and
-    ``line`` say where the sentence begins.
-    """
+    """A sentence, with what its file says about it."""
 
     words: tuple[str, ...]
+    """The words from left to right."""
     tags: tuple[str, ...] | None = None
+    """Parts of speech, one a word; None if the file has none."""
     tree: Tree | None = None
+    """A tree over exactly these words."""
     speaker: str | None = None
+    """Who said it, by code or role."""
     source: str = "<text>"
+    """The file."""
     line: int = 0
+    """The line on which it begins, counted from 1."""
+
+    @classmethod
+    def from_tree(cls, tree: Tree, source: str = "<text>", line: int = 0) -> Sentence:
+        """The words of a tree, and its tags if every word has one.
+
+        Parameters
+        ----------
+        tree
+            The tree.
+        source
+            The file that it comes from.
+        line
+            Its line there.
+        """
+        words, tags = zip(*tree.leaves())
+        return cls(words, tags if all(tags) else None, tree, source=source, line=line)
 
     @property
     def place(self) -> str:
         """Where the sentence is, as error messages name it."""
         return f"{self.source}:{self.line}"
+
+    def gold_tree(self) -> Tree:
+        """Its tree.
+
+        Raises
+        ------
+        DbpcfgError
+            If it has none.
+        """
+        if self.tree is None:
+            raise DbpcfgError(
+                f"{self.place}: the sentence has no tree; gold trees come from a treebank in Penn "
+                "brackets"
+            )
+        return self.tree
+
+
+def as_sentences(items: Iterable[Sentence | Tree], source: str) -> list[Sentence]:
+    """Make sentences of trees.
+
+    Parameters
+    ----------
+    items
+        Sentences, which stay as they are, or trees.
+    source
+        The name of the text that trees are lines of.
+    """
+    return [
+        item if isinstance(item, Sentence) else Sentence.from_tree(item, source, number)
+        for number, item in enumerate(items, start=1)
+    ]

@@ -12,20 +12,30 @@ __all__ = ["Speakers"]
 
 @dataclass(slots=True)
 class Speakers:
-    """A choice of speakers: those in `only` (or everyone), without those in `without`.
+    """A choice of speakers.
 
-    A speaker goes by several names, such as the code ``MOT`` and the role ``Mother``; any of them
-    will do, in capitals or not.  With neither `only` nor `without` the choice is the format's.
+    A speaker has several names, such as the code ``MOT`` and the role ``Mother``; any of them
+    counts, in capitals or not. With neither `only` nor `without` the choice is the format's.
     """
 
     only: tuple[str, ...] | None = None
+    """Those to read; None: everyone."""
     without: tuple[str, ...] | None = None
+    """Those to leave out."""
     heard: dict[str, None] = field(default_factory=dict)
-    """Every name met so far, in order."""
+    """Every name seen so far, in order."""
 
     @classmethod
     def of(cls, only: Iterable[str] | None, without: Iterable[str] | None) -> Speakers:
-        """A choice from lists of names; a single name needs no list."""
+        """Make a choice from lists of names.
+
+        Parameters
+        ----------
+        only
+            Speakers to read; a single name needs no list.
+        without
+            Speakers to leave out, likewise.
+        """
         return cls(_names(only), _names(without))
 
     @property
@@ -42,11 +52,11 @@ class Speakers:
         return self.without is None or folded.isdisjoint(map(str.casefold, self.without))
 
     def check(self) -> None:
-        """Refuse a choice that names someone who never speaks: most likely a slip of the pen."""
+        """Raise an error if nobody has a chosen name: most likely it is a typing error."""
         folded = {name.casefold() for name in self.heard}
         for name in (self.only or ()) + (self.without or ()):
             if name.casefold() not in folded:
-                known = ", ".join(sorted(self.heard)) or "nobody, going by the files"
+                known = ", ".join(sorted(self.heard)) or "the files name none"
                 raise DbpcfgError(f"no speaker is called {name!r}; these speak: {known}")
 
 

@@ -10,22 +10,26 @@ from __future__ import annotations
 import gzip
 import io
 import re
-import sys
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from typing import BinaryIO
 
-from dbpcfg.corpus.formats import by_content, by_extension, checked
-from dbpcfg.corpus.loading import STDIN, name_of
+from dbpcfg.corpus.formats import by_content, by_extension, checked_format
+from dbpcfg.corpus.loading import (
+    GZIP,
+    STDIN,
+    binary_file,
+    name_of,
+    not_utf8,
+    standard_input,
+)
 from dbpcfg.corpus.paths import expand
 from dbpcfg.corpus.reading import read
 from dbpcfg.corpus.sentence import Sentence
-from dbpcfg.errors import DbpcfgError
+from dbpcfg.files.faults import opening
 
 __all__ = ["stream"]
 
-_GZIP = b"\x1f\x8b"
 _HEAD = 1 << 16
 """Bytes that a format is recognised by, at most."""
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
@@ -39,23 +43,39 @@ def stream(
     exclude_speakers: Iterable[str] | None = None,
     report: Callable[[str], None] = lambda remark: None,
 ) -> Iterator[Sentence | None]:
-    """The sentences of files, folders, patterns or ``-``; the options are those of ``read``.
+    """Read sentences one by one.
 
-    ``report`` is told what was left out of files that are read whole.
+    Parameters
+    ----------
+    paths
+        Files, folders, patterns, or ``-``.
+    format
+        As for `read`.
+    speakers
+        As for `read`.
+    exclude_speakers
+        As for `read`.
+    report
+        Called with what was left out of files that are read whole.
+
+    Yields
+    ------
+    Sentence or None
+        The sentences; None for a blank line of plain text.
+
+    Raises
+    ------
+    DbpcfgError
+        If a file cannot be read or is not in its format.
     """
-    wanted = checked(format)
+    wanted = checked_format(format)
     for path in expand(paths, wanted):
         name = name_of(path)
-        try:
-            with ExitStack() as stack:
-                lines = _plain_text(path, wanted, stack)
-                if lines is not None and not speakers and not exclude_speakers:
-                    yield from _sentences(lines, name)
-                    continue
-        except (OSError, EOFError, zlib.error) as error:
-            raise DbpcfgError(
-                f"{name}: cannot be read ({getattr(error, 'strerror', None) or error})"
-            ) from error
+        with opening(name), ExitStack() as stack:
+            lines = _plain_text(path, wanted, stack)
+            if lines is not None and not speakers and not exclude_speakers:
+                yield from _sentences(lines, name)
+                continue
         corpus = read(path, format=wanted, speakers=speakers, exclude_speakers=exclude_speakers)
         if corpus.dropped:
             report(corpus.summary())
@@ -66,13 +86,11 @@ def _plain_text(path: str, format: str | None, stack: ExitStack) -> io.TextIOWra
     """The lines of a file, if it is plain text; of other files nothing is taken."""
     file: BinaryIO
     if path == STDIN:
-        if sys.stdin is None or sys.stdin.closed:
-            raise DbpcfgError("there is no standard input to read; give a file instead of -")
-        file = sys.stdin.buffer
+        file = standard_input()
     else:
         file = stack.enter_context(open(path, "rb", buffering=_HEAD))  # noqa: SIM115
     head = _head(file)
-    if head.startswith(_GZIP):
+    if head.startswith(GZIP):
         if path == STDIN:  # what is taken from it cannot be given back
             return None
         file = stack.enter_context(gzip.GzipFile(fileobj=file))  # type: ignore[assignment]
@@ -96,14 +114,8 @@ def _head(file: BinaryIO) -> bytes:
 def _sentences(lines: Iterable[str], name: str) -> Iterator[Sentence | None]:
     for number, line in enumerate(lines, start=1):
         if "\0" in line:
-            raise DbpcfgError(
-                f"{name}:{number}: found a NUL byte, so this is a binary file (or UTF-16), "
-                "expected UTF-8 text; is it the right file?"
-            )
+            raise binary_file(name, number)
         if not line.isascii() and (byte := _NOT_UTF8.search(line)):
-            raise DbpcfgError(
-                f"{name}:{number}: found the byte 0x{ord(byte[0]) - 0xDC00:02x}, which is not "
-                "UTF-8; convert the text first, as with `iconv -f ISO-8859-1 -t UTF-8`"
-            )
+            raise not_utf8(name, number, ord(byte[0]) - 0xDC00)
         words = tuple(line.split())
         yield Sentence(words, source=name, line=number) if words else None

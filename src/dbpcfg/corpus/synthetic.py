@@ -33,9 +33,25 @@ PATTERNS = {
 def synthetic_trees(
     kind: str, sentences: int = 200, vocabulary: int = 50, seed: int = 0
 ) -> list[Tree]:
-    """Gold trees of the corpus ``"left"``, ``"right"`` or ``"center"``, shuffled.
+    """Make gold trees of one of the paper's synthetic corpora, shuffled.
 
     Patterns are equally frequent (the first ones by one more where the number does not divide).
+
+    Parameters
+    ----------
+    kind
+        ``"left"``, ``"right"`` or ``"center"``.
+    sentences
+        The number of trees.
+    vocabulary
+        The number of words that stand for each letter of a pattern.
+    seed
+        The seed of the random numbers.
+
+    Raises
+    ------
+    DbpcfgError
+        If there is no such corpus, or a number is less than 1.
     """
     if kind not in PATTERNS:
         raise DbpcfgError(f"there is no synthetic corpus {kind!r}; choose {', '.join(PATTERNS)}")

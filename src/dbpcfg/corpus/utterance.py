@@ -1,9 +1,9 @@
 """The main line of a CHAT transcript, cleaned: what was said, as words and punctuation.
 
 =======================================  ==========================================================
-in the transcript                        what becomes of it
+in the transcript                        in the corpus
 =======================================  ==========================================================
-``the [/] the``, ``<it is> [//] it's``   retraced corpus goes: also ``[///] [/-] [/?]``; and what
+``the [/] the``, ``<it is> [//] it's``   retraced words go: also ``[///] [/-] [/?]``; and what
                                          ``[e]`` excludes
 ``goed [: went]``                        the replacement; ``[:: …]``, on a real word, is ignored
 ``[*] [= …] [=! …] [% …] [+ …] [?] …``   any other code in square brackets goes, its words stay
@@ -23,7 +23,7 @@ in the transcript                        what becomes of it
 =======================================  ==========================================================
 
 Contractions stay whole (*don't*), where treebanks split them.  An utterance with brackets that do
-not match is not guessed at: it has no words.
+not match has no words.
 """
 
 from __future__ import annotations
@@ -59,14 +59,27 @@ _SIGNS = dict.fromkeys(
 
 
 class Utterance(NamedTuple):
-    """The words of an utterance; or none, and why."""
+    """The words of an utterance, or none."""
 
     words: tuple[str, ...]
+    """The words and punctuation."""
     why_empty: str = ""
+    """The reason if there are none."""
 
 
 def clean_utterance(line: str) -> Utterance:
-    """The words said in a main line, without ``*MOT:``, its continuation lines joined on."""
+    """Clean the main line of an utterance.
+
+    Parameters
+    ----------
+    line
+        The line without ``*MOT:``, its continuation lines joined on.
+
+    Returns
+    -------
+    Utterance
+        The words that were said, or none and the reason.
+    """
     said = _said(_BULLET.sub(" ", line))
     if said is None:
         return Utterance((), "utterances with brackets that do not match")

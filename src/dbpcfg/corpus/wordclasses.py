@@ -1,10 +1,10 @@
 """Classes that stand for words too rare to learn anything about.
 
-A word seen once tells an inducer nothing; its last letters, its shape and its digits may. A class
+A word seen once is of no use to an inducer; its last letters, shape and digits may be. A class
 is written in angle brackets, as no tokeniser writes words: ``<number>``, ``<*ed>``, ``<Cap*ed>``.
 
 ==========  ============================================  =====================================
-scheme      what it looks at                              *walked*, *Bonn*, *1987*, *A-3*
+scheme      depends on                                    *walked*, *Bonn*, *1987*, *A-3*
 ==========  ============================================  =====================================
 suffix      the last two letters                          <*ed>, <*nn>, <number>, <*a>
 shape       capitals, digits, hyphens                     <word>, <Cap>, <number>, <Cap-digit>
@@ -35,7 +35,20 @@ def is_number(word: str) -> bool:
 
 
 def word_class(word: str, scheme: Scheme) -> str:
-    """The class of a rare word."""
+    """The class of a rare word.
+
+    Parameters
+    ----------
+    word
+        The word as written.
+    scheme
+        ``"suffix"``, ``"shape"``, ``"both"`` or ``"one"``.
+
+    Raises
+    ------
+    DbpcfgError
+        If there is no such scheme.
+    """
     if scheme not in get_args(Scheme):
         raise DbpcfgError(f"no scheme {scheme!r}; choose one of {', '.join(get_args(Scheme))}")
     if scheme == "one":

@@ -9,10 +9,29 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.trees.tree import Tree
 
 
-def lines(prepared: Prepared, kind: str, no_punctuation: bool = False) -> Iterator[str]:
-    """One line a sentence, of ``text`` or of ``penn`` brackets, in its prepared forms.
+def corpus_lines(prepared: Prepared, kind: str, no_punctuation: bool = False) -> Iterator[str]:
+    """Write a prepared corpus, one line a sentence, in its prepared forms.
 
     A sentence of nothing but punctuation keeps it, so that line i stays sentence i.
+
+    Parameters
+    ----------
+    prepared
+        The corpus.
+    kind
+        ``"text"`` or ``"penn"``.
+    no_punctuation
+        Whether punctuation is left out.
+
+    Yields
+    ------
+    str
+        The lines, without their ends.
+
+    Raises
+    ------
+    DbpcfgError
+        If brackets are wanted and a sentence has no tree.
     """
     for sentence, forms, marks in zip(
         prepared.sentences, prepared.forms, prepared.punctuation, strict=True
@@ -27,33 +46,21 @@ def lines(prepared: Prepared, kind: str, no_punctuation: bool = False) -> Iterat
 
 
 def without_words(tree: Tree, gone: Sequence[bool]) -> Tree:
-    """The tree without some of its words, and without nodes that are left with none.
+    """The tree without some of its words, and without nodes that then have none.
 
-    At least one word must stay.
+    Parameters
+    ----------
+    tree
+        The tree.
+    gone
+        For each word whether it is removed; at least one stays.
     """
-    built: list[Tree | str | None] = []
-    position = len(gone)
-    for label, size, word in _reversed(tree):
-        if word is not None:
-            position -= 1
-            built.append(None if gone[position] else word)
-        else:
-            children = [child for child in (built.pop() for _ in range(size)) if child is not None]
-            built.append(Tree(label, children) if children else None)
-    (whole,) = built
-    assert isinstance(whole, Tree)
+    marks = iter(gone)
+
+    def kept(node: Tree, parts: list[Tree | str | None]) -> Tree | None:
+        children = [part for part in parts if part is not None]
+        return Tree(node.label, children) if children else None
+
+    whole = tree.fold(lambda word: None if next(marks) else word, kept)
+    assert whole is not None
     return whole
-
-
-def _reversed(tree: Tree) -> list[tuple[str, int, str | None]]:
-    """Nodes and words from the last to the first in pre-order: label, number of children, word."""
-    listed: list[tuple[str, int, str | None]] = []
-    todo: list[Tree | str] = [tree]
-    while todo:
-        item = todo.pop()
-        if isinstance(item, str):
-            listed.append(("", 0, item))
-        else:
-            listed.append((item.label, len(item.children), None))
-            todo.extend(reversed(item.children))
-    return listed[::-1]

@@ -9,9 +9,8 @@
 ``nounphrases``   recall of the gold constituents of a category
 ``aggregate``     which induced labels are that category: the paper's aggregate F1
 ``labels``        induced against gold labels: many-to-one accuracy and V-measure
-``binarise``      binary trees from trees of any shape
 ``depths``        the memory depth that trees need
 ``significance``  paired permutation tests and bootstrap intervals
-``report``        tables of all of it
+``tables``        tables of all of it
 ================  ================================================================================
 """

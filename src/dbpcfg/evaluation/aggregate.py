@@ -2,9 +2,9 @@
 
 The first ``mapping_sentences`` (4,000) sentences of the corpus choose the labels.  There each label
 has a precision: the share of its spans that are gold constituents of the category.  Labels are
-ranked by it (of equals the one with more spans is first, then by name), and the first so many are
-pooled that the pool's F1 is highest there (of equals the fewest).  The score is the F1 of this pool
-on the remaining sentences.  A pool's spans are distinct: a span under two of its labels is one.
+ranked by it (of equals the one with more spans is first, then by name), and as many of the first
+are pooled as make the pool's F1 highest there (of equals the fewest).  The score is the F1 of this
+pool on the remaining sentences.  A pool's spans are distinct: one under two of its labels is one.
 
 * The paper says "all spans of proposed categories".  Whether it means one-word spans is open: they
   are left out unless ``min_words`` is 1, and then the tag of a word is a label over it.
@@ -25,7 +25,7 @@ import numpy as np
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.brackets import Brackets, Pair
-from dbpcfg.evaluation.parseval import BracketCounts, Convention, ratios, terms
+from dbpcfg.evaluation.parseval import BracketCounts, Convention, f1, ratios, terms
 from dbpcfg.files.table import percent
 
 __all__ = [
@@ -46,33 +46,39 @@ Proposals: TypeAlias = Counter[tuple[tuple[str, ...], bool]]
 
 
 class LabelPrecision(NamedTuple):
-    """An induced label on the mapping sentences: its spans, and how many of them are gold."""
+    """An induced label on the mapping sentences."""
 
     label: str
+    """The induced label."""
     matched: int
+    """Its spans that are gold."""
     predicted: int
+    """All its spans."""
 
     @property
     def precision(self) -> float:
-        """The share that is gold."""
+        """The share of its spans that are gold."""
         return self.matched / self.predicted
 
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """The labels that together are a gold category, and their score on the other sentences.
-
-    ``mapping_f1`` is the pool's F1 on the sentences that chose it.
-    """
+    """The labels that together are a gold category, and their score on the other sentences."""
 
     category: str
+    """The gold category."""
     chosen: tuple[LabelPrecision, ...]
+    """The pooled labels, by their precision on the mapping sentences."""
     precision: float
+    """Of the pool, on the other sentences."""
     recall: float
+    """Likewise."""
     f1: float
+    """Likewise."""
     counts: BracketCounts
-    mapping_f1: float
+    """The counts behind these."""
     signature: str
+    """The convention."""
 
     def __str__(self) -> str:
         labels = ", ".join(f"{it.label} {percent(it.precision)}" for it in self.chosen) or "none"
@@ -83,7 +89,25 @@ class Aggregate:
 
 
 def mapping_split(sentences: int, mapping_sentences: int = MAPPING_SENTENCES) -> tuple[int, str]:
-    """How many of the first sentences choose labels, and how signatures say it."""
+    """Split a corpus into mapping sentences and others.
+
+    Parameters
+    ----------
+    sentences
+        The number of sentences.
+    mapping_sentences
+        How many of the first choose labels, if there are more.
+
+    Returns
+    -------
+    tuple of int and str
+        How many choose labels, and the part of the signature that says so.
+
+    Raises
+    ------
+    DbpcfgError
+        If ``mapping_sentences`` is less than 1.
+    """
     if mapping_sentences < 1:
         raise DbpcfgError(f"mapping_sentences must be at least 1, not {mapping_sentences}")
     if sentences > mapping_sentences:
@@ -94,7 +118,22 @@ def mapping_split(sentences: int, mapping_sentences: int = MAPPING_SENTENCES) ->
 def proposals(
     trees: Pair, category: str, min_words: int = 2
 ) -> Iterator[tuple[tuple[str, ...], bool]]:
-    """The items of `Proposals` of one sentence."""
+    """The items of `Proposals` of one sentence.
+
+    Parameters
+    ----------
+    trees
+        Its two trees.
+    category
+        The gold category.
+    min_words
+        The length of the shortest span that counts.
+
+    Yields
+    ------
+    tuple of tuple and bool
+        The induced labels of a span, and whether it is gold.
+    """
     gold, predicted = trees.gold, trees.predicted
     if min_words == 1:
         gold, predicted = _with(trees.gold_tags, gold), _with(trees.predicted_tags, predicted)
@@ -115,13 +154,24 @@ def _with(tags: Sequence[str], brackets: Brackets) -> Brackets:
 
 
 def aggregate(mapping: Proposals, others: Proposals, category: str, signature: str) -> Aggregate:
-    """Choose labels on the mapping sentences and score them on the others."""
+    """Choose labels on the mapping sentences and score them on the others.
+
+    Parameters
+    ----------
+    mapping
+        Spans of the mapping sentences.
+    others
+        Spans of the other sentences.
+    category
+        The gold category.
+    signature
+        The signature of the score.
+    """
     chosen = _choose(mapping)
     pool = {it.label for it in chosen}
-    counts, mapping_counts = _pooled(others, pool), _pooled(mapping, pool)
-    both = ratios(terms(np.array([counts, mapping_counts]), Convention()))
-    (precision, recall, f1), (_, _, mapping_f1) = both.tolist()
-    return Aggregate(category, chosen, precision, recall, f1, counts, mapping_f1, signature)
+    counts = _pooled(others, pool)
+    precision, recall, both = ratios(terms(np.array([counts]), Convention()))[0].tolist()
+    return Aggregate(category, chosen, precision, recall, both, counts, signature)
 
 
 def _choose(mapping: Proposals) -> tuple[LabelPrecision, ...]:
@@ -142,8 +192,8 @@ def _choose(mapping: Proposals) -> tuple[LabelPrecision, ...]:
             joining[min(rank[label] for label in labels)] += number * is_gold, number
     gold = sum(number for (_, is_gold), number in mapping.items() if is_gold)
     pool_matched, pool_predicted = joining.cumsum(axis=0).T
-    f1 = 2 * pool_matched / np.maximum(1, pool_predicted + gold)
-    best = int(f1.argmax()) if f1.any() else -1
+    reached = f1(pool_matched, pool_predicted, np.int64(gold))
+    best = int(reached.argmax()) if reached.any() else -1
     return tuple(table[: best + 1])
 
 

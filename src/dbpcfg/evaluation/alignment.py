@@ -1,4 +1,4 @@
-"""Which word of the gold sentence each word of a predicted tree is.
+"""Aligning the words of a predicted tree with those of its gold sentence.
 
 Systems take punctuation out, or leave some of it in, and lower-case words; the rest must be the
 same.  Two words are the same if they are equal without regard to case and to how brackets are
@@ -38,7 +38,7 @@ class AlignmentError(DbpcfgError):
 
 @lru_cache(maxsize=2**16)
 def _same(word: str) -> str:
-    """A word as it is compared."""
+    """A word in the form that is compared."""
     word = word.casefold()
     if "-" in word:
         for name, bracket in _BRACKETS.items():
@@ -59,10 +59,30 @@ def align(
     gold_place: str = "<gold>",
     predicted_place: str = "<predicted>",
 ) -> Sequence[int]:
-    """For every predicted word the position of its gold word, ascending, or `MISSING`.
+    """Align the words of a predicted tree with those of the gold sentence.
 
-    The places, such as ``wsj.trees:12``, are for the message of the `AlignmentError` that is
-    raised if a word is missing that may not be.
+    Parameters
+    ----------
+    gold
+        The gold words.
+    punctuation
+        Marks the words of the gold sentence that are punctuation.
+    predicted
+        The predicted words.
+    gold_place
+        Where the gold sentence is, such as ``wsj.trees:12``, for messages.
+    predicted_place
+        The same of the predicted tree.
+
+    Returns
+    -------
+    sequence of int
+        For every predicted word the position of its gold word, ascending, or `MISSING`.
+
+    Raises
+    ------
+    AlignmentError
+        If a word is missing that may not be.
     """
     if len(punctuation) != len(gold):
         raise AlignmentError(
@@ -123,7 +143,7 @@ def _best(
     best[m][n] = 0.0
 
     def choices(i: int, j: int) -> list[tuple[float, int, int]]:
-        """Each way to go on: its score and where it leads, preferred ones first."""
+        """Each next step: its score and where it leads, preferred ones first."""
         ways = []
         if i < m and j < n and gold[i] == predicted[j]:
             weight = 1 if punctuation[i] else m + 1
@@ -152,7 +172,7 @@ def _best(
 def _stuck(
     gold: Sequence[str], punctuation: Sequence[bool], predicted: Sequence[str]
 ) -> tuple[int, int]:
-    """Where someone reading both from the left, with no alignment possible, would stop."""
+    """Where an alignment from the left, word by word, ends: no alignment is possible."""
     i = j = 0
     while True:
         if i < len(gold) and j < len(predicted) and gold[i] == predicted[j]:

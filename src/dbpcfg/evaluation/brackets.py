@@ -1,4 +1,4 @@
-"""The brackets of a gold and of a predicted tree over the same words: what every score is of.
+"""The brackets of a gold and a predicted tree over the same words, from which all scores are made.
 
 Punctuation is taken out of both trees.  The *words* of a sentence are the gold words that are not
 punctuation, numbered from 0, and every node of either tree becomes a half-open span of them:
@@ -34,20 +34,37 @@ TOP_LABELS = frozenset({"", "ROOT", "TOP", "S1", "VROOT"})
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The two trees of one sentence, over its words without punctuation.
-
-    Tags are one for each word, "" where there is none.
-    """
+    """The two trees of one sentence, over its words without punctuation."""
 
     words: int
+    """The number of words."""
     gold: Brackets
+    """The brackets of the gold tree."""
     predicted: Brackets
+    """The brackets of the predicted tree."""
     gold_tags: Sequence[str]
+    """The gold tag of each word, "" where there is none."""
     predicted_tags: Sequence[str]
+    """The same in the predicted tree."""
 
 
 def pair(gold: Sentence, predicted: Sentence, punctuation: Sequence[bool]) -> Pair:
-    """Align two trees and take the punctuation out; ``punctuation`` marks the gold words."""
+    """Align two trees and take the punctuation out.
+
+    Parameters
+    ----------
+    gold
+        A sentence with its gold tree.
+    predicted
+        The same sentence with a predicted tree.
+    punctuation
+        Marks the words of the gold sentence that are punctuation.
+
+    Raises
+    ------
+    DbpcfgError
+        If one has no tree, or they are not the same sentence.
+    """
     aligned = align(gold.words, punctuation, predicted.words, gold.place, predicted.place)
     gold_words = number_words(punctuation)
     words = [MISSING if leaf == MISSING else gold_words[leaf] for leaf in aligned]
@@ -64,7 +81,18 @@ def pair(gold: Sentence, predicted: Sentence, punctuation: Sequence[bool]) -> Pa
 
 
 def number_words(punctuation: Sequence[bool]) -> list[int]:
-    """For every leaf its number among the words, or `MISSING` if it is punctuation."""
+    """Number words without punctuation.
+
+    Parameters
+    ----------
+    punctuation
+        For every leaf whether it is punctuation.
+
+    Returns
+    -------
+    list of int
+        For every leaf its number among the words, or `MISSING`.
+    """
     numbers = []
     total = 0
     for mark in punctuation:
@@ -74,7 +102,20 @@ def number_words(punctuation: Sequence[bool]) -> list[int]:
 
 
 def brackets(tree: Tree, words: Sequence[int]) -> tuple[Brackets, list[str]]:
-    """The brackets of a tree whose leaf i is ``words[i]``, and the tag of every leaf."""
+    """The brackets of a tree.
+
+    Parameters
+    ----------
+    tree
+        The tree.
+    words
+        For every leaf the number of its word, or `MISSING`.
+
+    Returns
+    -------
+    tuple of dict and list
+        The brackets, and the tag of every leaf.
+    """
     starts = [*words, max(words, default=0) + 1]  # for each leaf the first word not before it
     for leaf in range(len(words) - 1, -1, -1):
         if starts[leaf] == MISSING:
@@ -121,11 +162,3 @@ def _of_words(tags: Sequence[str], words: Sequence[int], total: int) -> list[str
         if word != MISSING:
             found[word] = tag
     return found
-
-
-def as_sentence(item: Sentence | Tree, source: str, number: int) -> Sentence:
-    if isinstance(item, Sentence):
-        return item
-    tags = item.tags()
-    known = tuple(tags) if all(tags) else None
-    return Sentence(tuple(item.words()), known, item, source=source, line=number + 1)

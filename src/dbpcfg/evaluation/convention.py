@@ -1,9 +1,9 @@
-"""What counts as a bracket, how counts become a score, and the signature that says so.
+"""Conventions of scoring, and the signature that names them.
 
 The default is the paper's convention, which is also Seginer's (2007).  Scores are unlabelled and of
 the whole corpus; punctuation and empty elements are taken out; the whole sentence counts as a span,
 and every system is credited with it; one-word spans do not count; and a span counts once in a
-sentence, however many nodes cover it.  Other people count otherwise, and differences of convention
+sentence, however many nodes cover it.  Other papers count otherwise, and differences of convention
 are larger than most differences between systems:
 
 * ``labelled``: what counts are distinct pairs of a span and a label.  Nothing is credited: a
@@ -37,17 +37,20 @@ def signed(*parts: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Convention:
-    """A convention of scoring; ``Convention()`` is the paper's.
-
-    ``punctuation`` only says, for the signature, how it was recognised: by tags, characters, …
-    """
+    """A convention of scoring; ``Convention()`` is the paper's."""
 
     labelled: bool = False
+    """Whether labels count."""
     average: Literal["corpus", "sentence"] = "corpus"
+    """Whether counts or the scores of sentences are averaged."""
     whole_sentence: bool = True
+    """Whether the span over all words counts."""
     min_words: int = 2
+    """The length of the shortest span that counts."""
     max_length: int | None = None
+    """The length of the longest sentence that is scored, without punctuation."""
     punctuation: str = "tags"
+    """How punctuation was recognised; only the signature uses it."""
 
     def __post_init__(self) -> None:
         if self.average not in ("corpus", "sentence"):
@@ -73,7 +76,7 @@ class Convention:
         return f"punct:removed-by-{self.punctuation}|length:{length}"
 
     def too_long(self, words: int) -> bool:
-        """Whether a sentence of so many words is left out of all scores."""
+        """Whether a sentence of this number of words is left out of all scores."""
         return self.max_length is not None and words > self.max_length
 
 
@@ -82,8 +85,11 @@ class Skipped:
     """How many sentences a score leaves out, and why."""
 
     only_punctuation: int = 0
+    """Sentences of punctuation only."""
     too_short: int = 0
+    """Sentences of fewer words than ``min_words``."""
     too_long: int = 0
+    """Sentences of more words than ``max_length``."""
 
     @property
     def total(self) -> int:

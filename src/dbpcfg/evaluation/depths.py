@@ -1,13 +1,14 @@
-"""How much memory trees need: the store of a left-corner parser, after making them binary.
+"""The memory depth of trees: the store of a left-corner parser, after making them binary.
 
 A binary tree's memory depth is the most derivation fragments that a left-corner parser ever holds
 (`dbpcfg.parsing.leftcorner.stores.memory_depth`).  Sides and depths handed down from the root give
 it: the root is a left node at depth 1; a left node at depth d has children (L,d) and (R,d); a right
 node at depth d has children (L,d+1) and (R,d); the tree needs the depth of its deepest right node.
 
-Treebank trees are not binary, and the depth depends on the direction in which they are made so by
-`dbpcfg.evaluation.binarise`.  The binary tree need not be built, for in it the children of a node
-of the old tree, the first, the last and those between, are::
+Treebank trees are not binary, and the depth depends on how they are made so.  Nodes over the same
+words become one, and a node with children c₁ … c_k, k > 2, becomes ``c₁ (c₂ (… c_k))`` with
+``direction="right"`` and ``((c₁ c₂) …) c_k`` with ``"left"``.  The binary tree need not be built,
+for in it the children of a node of the old tree, the first, the last and those between, are::
 
                           first      between     last
     right   of (L,d)      (L,d)      (L,d+1)     (R,d)
@@ -23,23 +24,30 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
-from dbpcfg.evaluation.binarise import Direction, check_direction
+from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.brackets import Brackets, brackets, number_words
 from dbpcfg.evaluation.convention import signed
 from dbpcfg.files.table import percent
 from dbpcfg.trees.tree import Tree
 
-__all__ = ["DepthTable", "depth_table", "span_depth", "tree_depth"]
+__all__ = ["DepthTable", "Direction", "depth_table", "span_depth", "tree_depth"]
+
+Direction: TypeAlias = Literal["right", "left"]
+"""How a node of more than two children is made binary."""
 
 
 @dataclass(frozen=True, slots=True)
 class DepthTable:
-    """How many sentences need each memory depth; ``counts[0]`` is of depth 1."""
+    """How many sentences need each memory depth."""
 
     counts: tuple[int, ...]
+    """The number of sentences of depth 1, 2, …."""
     only_punctuation: int
+    """Sentences without words."""
     signature: str
+    """What the depths are of."""
 
     @property
     def sentences(self) -> int:
@@ -60,9 +68,16 @@ class DepthTable:
 def depth_table(
     depths: Iterable[int], direction: Direction, sentences: str = "punct:kept"
 ) -> DepthTable:
-    """Count depths, 0 being that of a sentence without words.
+    """Count depths.
 
-    ``sentences`` is the part of the signature that says what the depths are of.
+    Parameters
+    ----------
+    depths
+        The depth of each sentence; 0 for one without words.
+    direction
+        How trees were made binary.
+    sentences
+        The part of the signature that says what the depths are of.
     """
     counts = Counter(depths)
     nothing = counts.pop(0, 0)
@@ -76,15 +91,46 @@ def depth_table(
 def tree_depth(
     tree: Tree, direction: Direction = "right", punctuation: Sequence[bool] | None = None
 ) -> int:
-    """The memory depth of a tree, made binary; 0 if nothing but punctuation is in it."""
+    """The memory depth of a tree, made binary.
+
+    Parameters
+    ----------
+    tree
+        Any tree.
+    direction
+        How it is made binary.
+    punctuation
+        Marks the words that are left out.
+
+    Returns
+    -------
+    int
+        The depth; 0 if there is nothing but punctuation.
+    """
     words = number_words(punctuation if punctuation is not None else [False] * len(tree))
     found, _ = brackets(tree, words)
     return span_depth(found, max(words) + 1, direction)
 
 
 def span_depth(spans: Brackets, words: int, direction: Direction = "right") -> int:
-    """The memory depth of the tree that has these spans, in pre-order, over so many words."""
-    check_direction(direction)
+    """The memory depth of the tree with these spans, made binary.
+
+    Parameters
+    ----------
+    spans
+        The spans in pre-order.
+    words
+        The number of words.
+    direction
+        How the tree is made binary.
+
+    Raises
+    ------
+    DbpcfgError
+        If the direction is not ``"right"`` or ``"left"``.
+    """
+    if direction not in ("right", "left"):
+        raise DbpcfgError(f"direction must be 'right' or 'left', not {direction!r}")
     if words < 2:
         return words
     deepest = 1

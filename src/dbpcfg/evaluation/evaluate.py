@@ -1,4 +1,4 @@
-"""Everything about predicted trees from one pass over them.
+"""All scores of predicted trees from one pass over them.
 
 Gold and predicted trees come in the same order, one of each for every sentence.  Each pair is
 aligned once (`alignment`), becomes brackets over the same words (`brackets`), and is counted:
@@ -24,9 +24,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dbpcfg.corpus.punctuation import PunctuationRule, recognised_by
-from dbpcfg.corpus.punctuation import punctuation as marks_of
-from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.corpus.punctuation import PunctuationRule, punctuation_mask, recognised_by
+from dbpcfg.corpus.sentence import Sentence, as_sentences
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.aggregate import (
     MAPPING_SENTENCES,
@@ -36,10 +35,9 @@ from dbpcfg.evaluation.aggregate import (
     mapping_split,
     proposals,
 )
-from dbpcfg.evaluation.binarise import Direction
-from dbpcfg.evaluation.brackets import as_sentence, pair
+from dbpcfg.evaluation.brackets import pair
 from dbpcfg.evaluation.convention import Convention, Skipped, signed
-from dbpcfg.evaluation.depths import DepthTable, depth_table, span_depth
+from dbpcfg.evaluation.depths import DepthTable, Direction, depth_table, span_depth
 from dbpcfg.evaluation.labels import Contingency, matched_labels, matched_tags
 from dbpcfg.evaluation.nounphrases import Recall, count_found
 from dbpcfg.evaluation.parseval import Score, Statistics, count, score
@@ -51,25 +49,60 @@ __all__ = ["Evaluation", "evaluate"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evaluation:
-    """All that is known of predicted trees; row r of ``statistics`` is sentence ``rows[r]``'s."""
+    """All scores of predicted trees."""
 
     convention: Convention
+    """What counts."""
     statistics: Statistics
+    """``(matched, predicted, gold)`` of each scored sentence."""
     rows: NDArray[np.int64]
+    """The number of the sentence of each row of ``statistics``."""
     score: Score
+    """PARSEVAL."""
     recall: Recall
+    """Recall of a gold category."""
     aggregate: Aggregate
+    """The induced labels that are that category."""
     constituents: Contingency
+    """Labels of matched spans."""
     tags: Contingency
+    """Tags of words."""
     gold_depths: DepthTable
+    """Memory depths of the gold trees."""
     predicted_depths: DepthTable
+    """Memory depths of the predicted trees."""
 
     def intervals(self, level: float = 0.95, resamples: int = 1_000, seed: int = 0) -> Intervals:
-        """Bootstrap intervals of precision, recall and F1."""
+        """Bootstrap intervals of precision, recall and F1.
+
+        Parameters
+        ----------
+        level
+            The level of confidence.
+        resamples
+            The number of resamples.
+        seed
+            The seed of the random numbers.
+        """
         return bootstrap(self.statistics, self.convention, level, resamples, seed)
 
     def compare(self, other: Evaluation, permutations: int = 10_000, seed: int = 0) -> PairedTest:
-        """A paired permutation test of F1 against another system on the same gold trees."""
+        """Test the difference in F1 from another system: a paired permutation test.
+
+        Parameters
+        ----------
+        other
+            The other system, evaluated on the same gold trees.
+        permutations
+            The number of permutations.
+        seed
+            The seed of the random numbers.
+
+        Raises
+        ------
+        DbpcfgError
+            If the conventions or gold trees differ.
+        """
         if self.convention != other.convention:
             raise DbpcfgError(
                 "scores of different conventions cannot be compared: "
@@ -92,21 +125,50 @@ def evaluate(
     direction: Direction = "right",
     progress: Callable[[int], None] | None = None,
 ) -> Evaluation:
-    """Score predicted trees against gold ones.
+    """Score predicted trees against gold trees.
 
-    ``punctuation`` is a rule by which it is told (see ``corpus.punctuation``), or marks the words
-    of each gold sentence. It is left out of both sides.
+    Labels must have been cleaned of function tags, and trees of empty elements, as `dbpcfg.read`
+    does.
 
-    Labels must have been cleaned of function tags, and trees of empty elements.  ``category`` is
-    the gold category to look for, ``direction`` how trees are made binary for their depths, and
-    ``progress`` is told the number of sentences done after each.
+    Parameters
+    ----------
+    gold
+        Sentences with gold trees, or the trees.
+    predicted
+        Sentences with predicted trees, or the trees, in the same order.
+    punctuation
+        How punctuation is recognised (see `dbpcfg.corpus.punctuation`), or marks for the words of
+        each gold sentence. It is left out of both sides.
+    convention
+        What counts; the paper's convention if not given.
+    category
+        The gold category of recall and aggregate F1.
+    mapping_sentences
+        How many sentences choose the labels of that category.
+    aggregate_min_words
+        The length of the shortest span that counts for it.
+    direction
+        How trees are made binary for their memory depths.
+    progress
+        Called with the number of sentences done after each.
+
+    Raises
+    ------
+    DbpcfgError
+        If there are not as many predicted as gold trees, or they are not of the same sentences.
     """
+    if len(gold) != len(predicted):
+        raise DbpcfgError(
+            f"{len(gold)} gold trees{_source(gold)} but {len(predicted)} predicted trees"
+            f"{_source(predicted)}; line i of PRED must be the tree of line i of GOLD"
+        )
+    gold, predicted = as_sentences(gold, "<gold>"), as_sentences(predicted, "<predicted>")
     if isinstance(punctuation, str):
-        sentences = [as_sentence(item, "<gold>", number) for number, item in enumerate(gold)]
-        convention = convention or Convention(punctuation=recognised_by(sentences, punctuation))
-        punctuation = [marks_of(sentence, punctuation) for sentence in sentences]
+        convention = convention or Convention(punctuation=recognised_by(gold, punctuation))
+        punctuation = [punctuation_mask(sentence, punctuation) for sentence in gold]
+    elif len(gold) != len(punctuation):
+        raise DbpcfgError(f"{len(gold)} gold trees but marks of punctuation for {len(punctuation)}")
     convention = convention or Convention()
-    _check_lengths(gold, predicted, punctuation)
     if aggregate_min_words < 1:
         raise DbpcfgError(f"aggregate_min_words must be at least 1, not {aggregate_min_words}")
     split, split_name = mapping_split(len(gold), mapping_sentences)
@@ -118,9 +180,7 @@ def evaluate(
     tags: Counter[tuple[str, str]] = Counter()
     depths: list[tuple[int, int]] = []
     for number, (one, other, marks) in enumerate(zip(gold, predicted, punctuation)):
-        trees = pair(
-            as_sentence(one, "<gold>", number), as_sentence(other, "<predicted>", number), marks
-        )
+        trees = pair(one, other, marks)
         if convention.too_long(trees.words):
             left_out["too_long"] += 1
         else:
@@ -159,20 +219,6 @@ def evaluate(
 
 def _phrases(category: str, min_words: int, *parts: str) -> str:
     return signed(f"gold:{category}", "root:counted", f"span:>={min_words}", *parts)
-
-
-def _check_lengths(
-    gold: Sequence[Sentence | Tree],
-    predicted: Sequence[Sentence | Tree],
-    punctuation: Sequence[Sequence[bool]],
-) -> None:
-    if len(gold) != len(predicted):
-        raise DbpcfgError(
-            f"{len(gold)} gold trees{_source(gold)} but {len(predicted)} predicted trees"
-            f"{_source(predicted)}; line i of PRED must be the tree of line i of GOLD"
-        )
-    if len(gold) != len(punctuation):
-        raise DbpcfgError(f"{len(gold)} gold trees but marks of punctuation for {len(punctuation)}")
 
 
 def _source(sentences: Sequence[Sentence | Tree]) -> str:

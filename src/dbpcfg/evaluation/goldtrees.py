@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from dbpcfg.corpus.punctuation import PunctuationRule, punctuation, recognised_by
+from dbpcfg.corpus.punctuation import PunctuationRule, punctuation_mask, recognised_by
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.convention import Convention
@@ -17,19 +17,19 @@ _QUOTED = 8  # words of a sentence that a message repeats, at most
 
 @dataclass(frozen=True)
 class Gold:
-    """One gold sentence for each of a run's, which of its words are punctuation, how that is told.
-
-    Every sentence has a tree.
-    """
+    """Gold sentences, one for each sentence of a run; every one has a tree."""
 
     sentences: list[Sentence]
+    """The gold sentences."""
     punctuation: list[tuple[bool, ...]]
+    """Whether each of their words is punctuation."""
     convention: Convention
+    """How the run is scored."""
 
     @property
     def trees(self) -> list[Tree]:
         """Its trees."""
-        return [sentence.tree for sentence in self.sentences if sentence.tree is not None]
+        return [sentence.gold_tree() for sentence in self.sentences]
 
 
 def match_gold(
@@ -38,18 +38,34 @@ def match_gold(
     name: str,
     rule: PunctuationRule,
 ) -> Gold:
-    """Find each of a run's sentences in a treebank, in order; leave out the others there.
+    """Find each of a run's sentences in a treebank, in order.
 
     A run may have left sentences out, as those that were too long. Taking the first sentence that
-    is the same word by word finds all of them if anything does. ``name`` is the treebank's in
-    messages, ``rule`` that by which punctuation is recognised.
+    is the same word by word finds all of them if anything does.
+
+    Parameters
+    ----------
+    sentences
+        The words of each sentence of the run.
+    treebank
+        Sentences with trees: those of the run, or more.
+    name
+        The name of the treebank in messages.
+    rule
+        How punctuation is recognised.
+
+    Returns
+    -------
+    Gold
+        The gold sentences that were found; others are left out.
+
+    Raises
+    ------
+    DbpcfgError
+        If a sentence of the treebank has no tree, or one of the run is not in it.
     """
     for sentence in treebank:
-        if sentence.tree is None:
-            raise DbpcfgError(
-                f"{sentence.place}: the sentence has no tree; gold trees come from a treebank in "
-                "Penn brackets"
-            )
+        sentence.gold_tree()
     if len(treebank) == len(sentences):
         found = list(treebank)
         for number, sentence in enumerate(found):
@@ -57,7 +73,7 @@ def match_gold(
     else:
         found = _among(treebank, sentences, name)
     convention = Convention(punctuation=recognised_by(found, rule))
-    return Gold(found, [punctuation(one, rule) for one in found], convention)
+    return Gold(found, [punctuation_mask(one, rule) for one in found], convention)
 
 
 def _check_same(sentence: Sentence, words: Sequence[str], number: int) -> None:
@@ -93,7 +109,7 @@ def _among(
 
 
 def _written(word: str) -> str:
-    """A word as treebanks write it, who use round brackets for themselves."""
+    """A word as treebanks write it: without round brackets."""
     return word.replace("(", "-LRB-").replace(")", "-RRB-")
 
 

@@ -1,4 +1,4 @@
-"""Do induced labels mean anything?  Many-to-one accuracy and V-measure of two labellings.
+"""Induced against gold labels: many-to-one accuracy and V-measure of two labellings.
 
 A `Contingency` counts how often an induced label meets a gold label; what it counts is up to the
 caller.  Two uses are provided:
@@ -19,28 +19,55 @@ With N items, n(i,g) of them labelled i and g, and H entropies of the induced la
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dbpcfg.evaluation.brackets import Pair
+from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.evaluation.brackets import Pair, pair
 from dbpcfg.files.table import percent
 
-__all__ = ["Contingency", "LabelScore", "matched_labels", "matched_tags"]
+__all__ = [
+    "NO_PHRASE",
+    "Contingency",
+    "GoldLabels",
+    "LabelScore",
+    "gold_labels",
+    "matched_labels",
+    "matched_tags",
+]
 
 
-def matched_labels(trees: Pair) -> Iterator[tuple[str, str]]:
-    """(induced, gold) for every span of two words or more that both trees have."""
+NO_PHRASE = "–"
+"""Stands for a gold label where the gold tree has no phrase."""
+
+
+def matched_labels(trees: Pair, otherwise: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
+    """(induced, gold) for every span of two words or more that both trees have.
+
+    Parameters
+    ----------
+    trees
+        The two trees.
+    otherwise
+        The gold labels of a span that the gold tree does not have; without any it is left out.
+
+    Yields
+    ------
+    tuple of str
+        The topmost label in each tree.
+    """
     for span, labels in trees.predicted.items():
-        gold = trees.gold.get(span)
+        gold = trees.gold.get(span, otherwise)
         if labels and gold and span[1] - span[0] >= 2:
             yield labels[0], gold[0]
 
 
 def matched_tags(trees: Pair) -> Iterator[tuple[str, str]]:
-    """(induced, gold) for every word."""
+    """(induced, gold) for every word that has a tag in both trees."""
     return (tags for tags in zip(trees.predicted_tags, trees.gold_tags) if all(tags))
 
 
@@ -49,11 +76,17 @@ class LabelScore:
     """How well induced labels agree with gold labels, as fractions."""
 
     many_to_one: float
+    """Accuracy if each induced label is named by its commonest gold label."""
     homogeneity: float
+    """1 − H(G|I) / H(G)."""
     completeness: float
+    """1 − H(I|G) / H(I)."""
     v_measure: float
+    """The harmonic mean of the last two."""
     items: int
+    """The number of items."""
     signature: str
+    """What the items are."""
 
     def __str__(self) -> str:
         return (
@@ -65,16 +98,28 @@ class LabelScore:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contingency:
-    """How often each induced label (a row) meets each gold label (a column), labels sorted."""
+    """How often each induced label meets each gold label."""
 
     induced: tuple[str, ...]
+    """The labels of the rows, sorted."""
     gold: tuple[str, ...]
+    """The labels of the columns, sorted."""
     counts: NDArray[np.int64]
+    """``[induced, gold]``."""
     signature: str = ""
+    """What is counted."""
 
     @classmethod
     def of(cls, items: Mapping[tuple[str, str], int], signature: str = "") -> Contingency:
-        """From numbers of (induced, gold) items, as in a Counter of them."""
+        """Make a table from counts.
+
+        Parameters
+        ----------
+        items
+            How often each pair of an induced and a gold label occurs.
+        signature
+            What is counted.
+        """
         induced = tuple(sorted({label for label, _ in items}))
         gold = tuple(sorted({label for _, label in items}))
         row = {label: number for number, label in enumerate(induced)}
@@ -83,12 +128,6 @@ class Contingency:
         for (one, other), number in items.items():
             counts[row[one], column[other]] = number
         return cls(induced, gold, counts, signature)
-
-    def mapping(self) -> dict[str, str]:
-        """Each induced label's commonest gold label; of equals the first by name."""
-        if not self.counts.size:
-            return {}
-        return {i: self.gold[g] for i, g in zip(self.induced, self.counts.argmax(axis=1))}
 
     def score(self) -> LabelScore:
         """All measures of the table."""
@@ -109,6 +148,39 @@ class Contingency:
             items=total,
             signature=self.signature,
         )
+
+
+@dataclass(frozen=True, eq=False)
+class GoldLabels:
+    """Which gold labels the categories of a grammar meet, punctuation taken out."""
+
+    phrases: Contingency
+    """Labels of spans of two words or more, against the gold label or `NO_PHRASE`."""
+    words: Contingency
+    """Labels of words against gold tags."""
+
+
+def gold_labels(
+    gold: Sequence[Sentence], predicted: Sequence[Sentence], punctuation: Sequence[Sequence[bool]]
+) -> GoldLabels:
+    """Count which gold labels the labels of predicted trees meet.
+
+    Parameters
+    ----------
+    gold
+        Sentences with gold trees.
+    predicted
+        The same sentences with predicted trees.
+    punctuation
+        Marks the words of each gold sentence that are punctuation.
+    """
+    phrases: Counter[tuple[str, str]] = Counter()
+    words: Counter[tuple[str, str]] = Counter()
+    for one, other, marks in zip(gold, predicted, punctuation, strict=True):
+        trees = pair(one, other, marks)
+        phrases.update(matched_labels(trees, (NO_PHRASE,)))
+        words.update(matched_tags(trees))
+    return GoldLabels(Contingency.of(phrases), Contingency.of(words))
 
 
 def _entropy(counts: NDArray[np.int64]) -> float:

@@ -20,9 +20,13 @@ class Recall:
     """How many gold constituents of a category are spans of the predicted trees."""
 
     category: str
+    """The gold category."""
     found: int
+    """Gold constituents that are spans of the predicted trees."""
     gold: int
+    """All gold constituents."""
     signature: str
+    """The convention."""
 
     @property
     def recall(self) -> float:
@@ -35,7 +39,20 @@ class Recall:
 
 
 def count_found(trees: Pair, category: str) -> tuple[int, int]:
-    """How many gold constituents of a sentence are found, and how many there are."""
+    """Count the gold constituents of a category in one sentence.
+
+    Parameters
+    ----------
+    trees
+        Its two trees.
+    category
+        The gold category.
+
+    Returns
+    -------
+    tuple of int and int
+        How many are spans of the predicted tree, and how many there are.
+    """
     gold = [
         span for span, labels in trees.gold.items() if category in labels and span[1] - span[0] >= 2
     ]

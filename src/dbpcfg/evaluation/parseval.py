@@ -18,19 +18,15 @@ undefined and nan, which prints as a dash.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dbpcfg.corpus.sentence import Sentence
-from dbpcfg.errors import DbpcfgError
-from dbpcfg.evaluation.brackets import Brackets, Pair, pair
+from dbpcfg.evaluation.brackets import Brackets, Pair
 from dbpcfg.evaluation.convention import Convention, Skipped
 from dbpcfg.files.table import percent
-from dbpcfg.trees.tree import Tree
 
 __all__ = [
     "BracketCounts",
@@ -38,40 +34,56 @@ __all__ = [
     "Score",
     "Skipped",
     "Statistics",
-    "as_statistics",
     "count",
+    "f1",
+    "f1_terms",
     "ratios",
     "score",
-    "sentence_counts",
     "terms",
 ]
 
 Statistics: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
+Number = TypeVar("Number", int, NDArray[np.int64])
 Item: TypeAlias = tuple[int, int] | tuple[int, int, str]
 
 
 class BracketCounts(NamedTuple):
-    """What a sentence adds: brackets in both trees, in the predicted tree, in the gold tree."""
+    """Numbers of brackets, of one sentence or of many."""
 
     matched: int
+    """Brackets in both trees."""
     predicted: int
+    """Brackets in the predicted tree."""
     gold: int
+    """Brackets in the gold tree."""
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Precision, recall and F1 as fractions, the counts behind them, and their convention."""
+    """The PARSEVAL score of a corpus.
+
+    With ``average="sentence"`` the three measures are means over sentences.
+    """
 
     precision: float
+    """matched / predicted, as a fraction."""
     recall: float
+    """matched / gold, as a fraction."""
     f1: float
+    """Their harmonic mean."""
     matched: int
+    """Brackets in both trees."""
     predicted: int
+    """Brackets in the predicted trees."""
     gold: int
+    """Brackets in the gold trees."""
     sentences: int
+    """The number of sentences scored."""
     skipped: Skipped
+    """Sentences left out."""
     signature: str
+    """The convention."""
 
     def __str__(self) -> str:
         return (
@@ -81,16 +93,21 @@ class Score:
         )
 
 
-def sentence_counts(
-    gold: Tree, predicted: Tree, punctuation: Sequence[bool], convention: Convention
-) -> BracketCounts:
-    """The counts of one sentence from its two trees; ``punctuation`` marks the gold words."""
-    first, second = (Sentence(tuple(tree.words()), tree=tree) for tree in (gold, predicted))
-    return count(pair(first, second, punctuation), convention)
-
-
 def count(trees: Pair, convention: Convention) -> BracketCounts:
-    """The counts of one sentence; all 0 if it has too few words."""
+    """Count the brackets of one sentence.
+
+    Parameters
+    ----------
+    trees
+        Its two trees.
+    convention
+        What counts.
+
+    Returns
+    -------
+    BracketCounts
+        All 0 if the sentence has too few words.
+    """
     if trees.words < convention.min_words:
         return BracketCounts(0, 0, 0)
     gold = _counted(trees.gold, trees.words, convention)
@@ -117,8 +134,17 @@ def _counted(brackets: Brackets, words: int, convention: Convention) -> set[Item
 
 
 def score(statistics: Statistics, convention: Convention, skipped: Skipped | None = None) -> Score:
-    """The score of a corpus; ``skipped`` sentences are not among the statistics."""
-    statistics = as_statistics(statistics)
+    """Score a corpus.
+
+    Parameters
+    ----------
+    statistics
+        One row ``(matched, predicted, gold)`` for each sentence that is scored.
+    convention
+        How counts become a score.
+    skipped
+        Sentences that are not among the statistics.
+    """
     precision, recall, f1 = ratios(terms(statistics, convention).sum(axis=0)).tolist()
     matched, predicted, gold = statistics.sum(axis=0).tolist()
     return Score(
@@ -135,10 +161,24 @@ def score(statistics: Statistics, convention: Convention, skipped: Skipped | Non
 
 
 def terms(statistics: Statistics, convention: Convention) -> Floats:
-    """Numerators and denominators of P, R and F1: ``[sentence, measure, 0 or 1]``."""
-    matched, predicted, gold = as_statistics(statistics).T
-    numerators = np.stack([matched, matched, 2 * matched], axis=1)
-    denominators = np.stack([predicted, gold, predicted + gold], axis=1)
+    """Numerators and denominators of precision, recall and F1, sentence by sentence.
+
+    Parameters
+    ----------
+    statistics
+        One row ``(matched, predicted, gold)`` for each sentence that is scored.
+    convention
+        How counts become a score.
+
+    Returns
+    -------
+    array
+        ``[sentence, measure, 0 or 1]``; a score is a ratio of sums over sentences.
+    """
+    matched, predicted, gold = statistics.T
+    twice, both = f1_terms(matched, predicted, gold)
+    numerators = np.stack([matched, matched, twice], axis=1)
+    denominators = np.stack([predicted, gold, both], axis=1)
     sums = np.stack([numerators, denominators], axis=2).astype(float)
     if convention.average == "corpus":
         return sums
@@ -146,24 +186,32 @@ def terms(statistics: Statistics, convention: Convention) -> Floats:
     return np.stack([np.nan_to_num(values), ~np.isnan(values)], axis=2)
 
 
+def f1_terms(matched: Number, predicted: Number, gold: Number) -> tuple[Number, Number]:
+    """Numerator and denominator of F1 = 2 matched / (predicted + gold)."""
+    return 2 * matched, predicted + gold
+
+
+def f1(matched: Number, predicted: Number, gold: Number) -> Any:
+    """F1 from numbers of brackets, or arrays of them; 0 where nothing is predicted or gold."""
+    twice, both = f1_terms(matched, predicted, gold)
+    return twice / np.maximum(both, 1)
+
+
 def ratios(sums: Floats) -> Floats:
-    """P, R and F1 from their numerators and denominators ``[..., measure, 0 or 1]``."""
+    """Precision, recall and F1 from sums of their terms.
+
+    Parameters
+    ----------
+    sums
+        Numerators and denominators ``[..., measure, 0 or 1]``.
+
+    Returns
+    -------
+    array
+        ``[..., measure]``; nan where nothing is predicted and nothing gold.
+    """
     numerator, denominator = sums[..., 0], sums[..., 1]
     with np.errstate(invalid="ignore"):
         values = numerator / denominator
     nothing = denominator[..., -1:] == 0  # neither predicted nor gold
     return np.where(denominator > 0, values, np.where(nothing, np.nan, 0.0))
-
-
-def as_statistics(statistics: Statistics) -> Statistics:
-    """Check the shape of some statistics, and that their numbers are possible."""
-    statistics = np.asarray(statistics)
-    if statistics.ndim != 2 or statistics.shape[1] != 3 or statistics.dtype.kind not in "iu":
-        raise DbpcfgError(
-            "expected whole numbers of shape (sentences, 3), matched, predicted and gold; "
-            f"got {statistics.dtype} of shape {statistics.shape}"
-        )
-    statistics = statistics.astype(np.int64)
-    if (statistics < 0).any() or (statistics[:, :1] > statistics[:, 1:]).any():
-        raise DbpcfgError("0 ≤ matched ≤ predicted and matched ≤ gold must hold in every row")
-    return statistics

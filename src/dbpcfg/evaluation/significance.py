@@ -1,13 +1,12 @@
-"""Is one system better than another, and how sure is a score?
+"""Significance of a difference between two systems, and confidence intervals of a score.
 
-Both answers come from the statistics that scores are made of (see `parseval`), sentence by
-sentence, and both take the sentence as the unit that might have come out otherwise.
+Both come from the statistics that scores are made of (see `parseval`), sentence by sentence.
 
 **Paired permutation test** (approximate randomisation, Noreen 1989): if the systems are alike it
 makes no difference which of them gave which of a sentence's two trees.  So exchange the two rows of
 each sentence with probability 1/2, many times, and see how often F1 then differs, in either
 direction, at least as much as it does.  With c such among n exchanges, p = (c + 1) / (n + 1): the
-systems as they are belong to what might have been, and p is never 0.
+observed assignment is one of the possible ones, and p is never 0.
 
 **Bootstrap interval**: draw as many sentences with replacement, many times; the interval holds the
 middle 95% of the scores.
@@ -25,7 +24,6 @@ from dbpcfg.evaluation.parseval import (
     Convention,
     Floats,
     Statistics,
-    as_statistics,
     ratios,
     score,
     terms,
@@ -40,18 +38,24 @@ _ROUNDING = 1e-12  # of differences that are equal in exact arithmetic
 
 @dataclass(frozen=True, slots=True)
 class PairedTest:
-    """The F1 of two systems on the same sentences; p: how often like systems differ as much."""
+    """A paired permutation test of two systems on the same sentences."""
 
     first: float
+    """F1 of the first system."""
     second: float
+    """F1 of the second system."""
     p: float
+    """The two-sided p-value."""
     permutations: int
+    """The number of permutations."""
     seed: int
+    """The seed of the random numbers."""
     signature: str
+    """The convention."""
 
     @property
     def difference(self) -> float:
-        """How much better the first is."""
+        """F1 of the first minus F1 of the second."""
         return self.first - self.second
 
     def __str__(self) -> str:
@@ -63,14 +67,20 @@ class PairedTest:
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """From where to where each measure goes at a level of confidence."""
+    """Confidence intervals: the lower and upper end of each measure."""
 
     precision: tuple[float, float]
+    """Of precision."""
     recall: tuple[float, float]
+    """Of recall."""
     f1: tuple[float, float]
+    """Of F1."""
     level: float
+    """The level of confidence."""
     resamples: int
+    """The number of resamples."""
     seed: int
+    """The seed of the random numbers."""
 
 
 def permutation_test(
@@ -80,10 +90,28 @@ def permutation_test(
     permutations: int = 10_000,
     seed: int = 0,
 ) -> PairedTest:
-    """Compare two systems by F1, two-sided; row s of both must be of the same sentence."""
+    """Compare two systems by F1, two-sided.
+
+    Parameters
+    ----------
+    first
+        One row ``(matched, predicted, gold)`` for each sentence that is scored.
+    second
+        The same of the other system: row s is of the same sentence.
+    convention
+        How counts become a score.
+    permutations
+        The number of permutations.
+    seed
+        The seed of the random numbers.
+
+    Raises
+    ------
+    DbpcfgError
+        If the systems are not scored on the same gold trees, or there are no permutations.
+    """
     if permutations < 1:
         raise DbpcfgError(f"permutations must be at least 1, not {permutations}")
-    first, second = as_statistics(first), as_statistics(second)
     if first.shape != second.shape or (first[:, 2] != second[:, 2]).any():
         raise DbpcfgError(
             "the two systems are not scored on the same gold trees "
@@ -116,7 +144,31 @@ def bootstrap(
     resamples: int = 1_000,
     seed: int = 0,
 ) -> Intervals:
-    """Percentile intervals of precision, recall and F1; nan for what is undefined."""
+    """Percentile intervals of precision, recall and F1.
+
+    Parameters
+    ----------
+    statistics
+        One row ``(matched, predicted, gold)`` for each sentence that is scored.
+    convention
+        How counts become a score.
+    level
+        The level of confidence.
+    resamples
+        The number of resamples.
+    seed
+        The seed of the random numbers.
+
+    Returns
+    -------
+    Intervals
+        nan for what is undefined.
+
+    Raises
+    ------
+    DbpcfgError
+        If the level is not between 0 and 1, or there are no resamples.
+    """
     if not 0 < level < 1:
         raise DbpcfgError(f"the level must lie between 0 and 1, as 0.95 does, not be {level}")
     if resamples < 1:
@@ -142,7 +194,7 @@ def _f1(sums: Floats) -> Floats:
 
 
 def _chunks(times: int, width: int, seed: int) -> Iterator[tuple[np.random.Generator, int]]:
-    """One generator, and how many rows of so many random numbers to draw from it at a time."""
+    """One generator, and how many rows of ``width`` random numbers to draw from it at a time."""
     rng = np.random.Generator(np.random.PCG64(seed))
     rows = max(1, _CELLS // max(1, width))
     for done in range(0, times, rows):

@@ -26,7 +26,7 @@ _SYSTEM = Column("System")
 
 
 def evaluation_tables(systems: Mapping[str, Evaluation]) -> list[Table]:
-    """Every table of some systems, by name, evaluated on the same gold trees."""
+    """Every table of systems, by name, evaluated on the same gold trees."""
     tables = [score_table({name: it.score for name, it in systems.items()}), phrases_table(systems)]
     with_labels = {name: it for name, it in systems.items() if has_labels(it)}
     if with_labels:
@@ -43,7 +43,7 @@ def evaluation_tables(systems: Mapping[str, Evaluation]) -> list[Table]:
 
 
 def has_labels(evaluation: Evaluation) -> bool:
-    """Whether a system labels its constituents: one label for all of them is none."""
+    """Whether a system labels its constituents: one label for all does not count."""
     return len(evaluation.constituents.induced) > 1
 
 
@@ -71,7 +71,7 @@ def score_table(scores: Mapping[str, Score], title: str = "PARSEVAL") -> Table:
 
 
 def phrases_table(systems: Mapping[str, Evaluation]) -> Table:
-    """Recall and aggregate F1 of a gold category, and the induced labels that it was found in."""
+    """Recall and aggregate F1 of a gold category, and the induced labels that are pooled for it."""
     categories = ", ".join(_distinct(it.recall.category for it in systems.values()))
     columns = [
         _SYSTEM,
@@ -109,7 +109,7 @@ def labels_table(title: str, tables: Mapping[str, Contingency]) -> Table:
 
 
 def depths_table(depths: Mapping[str, DepthTable]) -> Table:
-    """How many trees need each memory depth, and which share."""
+    """The number and share of trees that need each memory depth."""
     deepest = max((len(table.counts) for table in depths.values()), default=0)
     columns = [Column("Trees"), Column("Depth", "count"), Column("Number", "count")]
     rows = [

@@ -1,1 +1,1 @@
-"""Files, whole or not at all: archives, JSON, tables, and checks of what strangers wrote."""
+"""Files written whole or not at all: archives, JSON, tables, and checks of what is read."""

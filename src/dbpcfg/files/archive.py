@@ -1,8 +1,8 @@
 """Arrays and a JSON header in one ``.npz`` file that NumPy reads, and that is data only.
 
 Entries are uncompressed: ``header`` is UTF-8 JSON as bytes, with the name and version of what the
-file holds; the others are arrays. A file from a stranger is checked entry by entry before anything
-is believed: nothing is unpickled, nothing is inflated, no size is taken from the file that the file
+file holds; the others are arrays. A file may come from anywhere, so each entry is checked before it
+is used: nothing is unpickled, nothing is inflated, no size is taken from the file that the file
 does not have.
 """
 
@@ -31,7 +31,21 @@ class ArchiveError(DbpcfgError):
 def write_archive(
     path: Path, kind: str, version: int, header: Mapping[str, Any], arrays: Mapping[str, Any]
 ) -> None:
-    """Write a file, whole; the same content always gives the same bytes."""
+    """Write an archive, whole; the same content always gives the same bytes.
+
+    Parameters
+    ----------
+    path
+        The file.
+    kind
+        The name of the format.
+    version
+        The version of the format.
+    header
+        JSON content besides these two.
+    arrays
+        Arrays by name.
+    """
     text = json.dumps({"format": kind, "version": version, **header}, ensure_ascii=False)
     with written_whole(path) as file:
         np.savez(file, header=np.frombuffer(text.encode(), dtype=np.uint8), **arrays)
@@ -40,14 +54,38 @@ def write_archive(
 def read_archive(
     path: Path, kind: str, version: int, dtypes: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """The header and the arrays of a file that has exactly the arrays ``dtypes`` names."""
-    data = path.read_bytes()  # whatever is wrong from here on is wrong with the content
+    """Read an archive.
+
+    Parameters
+    ----------
+    path
+        The file.
+    kind
+        The name of the format that it must have.
+    version
+        The version that it must have.
+    dtypes
+        The types of its arrays by name: exactly these must be there.
+
+    Returns
+    -------
+    tuple of dict and dict
+        The header, and the arrays by name.
+
+    Raises
+    ------
+    ArchiveError
+        If the content is not such an archive.
+    OSError
+        If the file cannot be read.
+    """
+    data = path.read_bytes()  # errors from here on are about the content
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             arrays = _arrays(archive, len(data), kind, {"header": np.uint8, **dtypes})
     except ArchiveError:
         raise
-    except Exception as error:  # zipfile has many ways to refuse a damaged archive
+    except Exception as error:  # zipfile has many errors for a damaged archive
         raise ArchiveError(f"not a {kind} file, or a damaged one ({error})") from None
     return _header(arrays.pop("header").tobytes(), kind, version), arrays
 
@@ -111,7 +149,20 @@ def _header(encoded: bytes, kind: str, version: int) -> dict[str, Any]:
 
 
 def text_list(header: dict[str, Any], name: str) -> tuple[str, ...]:
-    """A list of texts from a header, such as the words of a vocabulary."""
+    """A list of texts from a header, such as the words of a vocabulary.
+
+    Parameters
+    ----------
+    header
+        The header of an archive.
+    name
+        The key.
+
+    Raises
+    ------
+    ArchiveError
+        If it is not a list of Unicode texts.
+    """
     texts = header.get(name)
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise ArchiveError(f"the {name} in its header must be a list of texts")

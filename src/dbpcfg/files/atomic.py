@@ -17,7 +17,17 @@ _TEMPORARY = re.compile(r"\.([^/\\]{1,100})\.[0-9a-f]{16}$")
 def written_whole(path: Path) -> Iterator[IO[bytes]]:
     """Open a file that takes its name only once it is complete and on disk.
 
-    Until then, and if anything goes wrong, whatever had that name before is untouched.
+    Until then, and after an error, a file that had the name before is untouched.
+
+    Parameters
+    ----------
+    path
+        The file to write; a link keeps pointing where it points.
+
+    Yields
+    ------
+    IO[bytes]
+        The file to write to.
     """
     path = path.resolve()  # a link keeps pointing where it points
     temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}")
@@ -34,7 +44,7 @@ def written_whole(path: Path) -> Iterator[IO[bytes]]:
 
 
 def is_temporary(name: str) -> bool:
-    """Whether ``written_whole`` would give this name to a file that it has not finished."""
+    """Whether ``written_whole`` gives such a name to a file that it has not finished."""
     return _TEMPORARY.fullmatch(name) is not None
 
 

@@ -1,27 +1,56 @@
-"""Messages for files that cannot be read, written or believed: one wording for all of them."""
+"""Errors about files that cannot be read or written: one wording for all of them."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import zlib
 from collections.abc import Iterator
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.files.atomic import final_name
 
-__all__ = ["reading", "writing"]
+__all__ = ["opening", "reading", "writing"]
+
+
+@contextlib.contextmanager
+def opening(
+    path: str | os.PathLike[str], error: type[DbpcfgError] = DbpcfgError, hint: str = ""
+) -> Iterator[None]:
+    """Turn the system's error about a file into one that begins with its name.
+
+    Parameters
+    ----------
+    path
+        The file, as the message names it.
+    error
+        The class of the error.
+    hint
+        What to do about it.
+
+    Raises
+    ------
+    DbpcfgError
+        For an `OSError`, or a gzip file that is damaged or cut off.
+    """
+    try:
+        yield
+    except (OSError, EOFError, zlib.error) as fault:
+        reason = getattr(fault, "strerror", None) or fault
+        advice = f"; {hint}" if hint else ""
+        raise error(f"{path} cannot be read: {reason}{advice}") from None
 
 
 @contextlib.contextmanager
 def reading(
     path: str | os.PathLike[str], error: type[DbpcfgError] = DbpcfgError, hint: str = ""
 ) -> Iterator[None]:
-    """Turn whatever goes wrong while a file is read into an error that begins with its name.
+    """Like `opening`, and put the name of the file before an error about its content.
 
     Parameters
     ----------
     path
-        The file.
+        The file, as the message names it.
     error
         The class of the error.
     hint
@@ -32,13 +61,11 @@ def reading(
     DbpcfgError
         For an `OSError`, or for a `DbpcfgError` about the content.
     """
-    try:
-        yield
-    except OSError as fault:
-        advice = f"; {hint}" if hint else ""
-        raise error(f"{path} cannot be read: {fault.strerror or fault}{advice}") from None
-    except DbpcfgError as fault:
-        raise error(f"{path}: {fault}") from None
+    with opening(path, error, hint):
+        try:
+            yield
+        except DbpcfgError as fault:
+            raise error(f"{path}: {fault}") from None
 
 
 @contextlib.contextmanager

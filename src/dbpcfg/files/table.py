@@ -14,29 +14,28 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.files.latex import SPECIAL
 
-__all__ = ["Cell", "Column", "Format", "Table", "percent", "render"]
+__all__ = ["Cell", "Column", "Table", "TableFormat", "percent", "render"]
 
 Cell: TypeAlias = str | int | float | None
-Format: TypeAlias = Literal["text", "json", "latex"]
+TableFormat: TypeAlias = Literal["text", "json", "latex"]
 
 UNDEFINED = "–"
 
-_LATEX = {
-    **{character: "\\" + character for character in "&%$#_{}"},
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar\allowbreak{}",
-    "–": "--",
-    "−": "$-$",
-}
+_LATEX = {**SPECIAL, "|": r"\textbar\allowbreak{}", "–": "--", "−": "$-$"}
 
 
 def percent(fraction: float | None, decimals: int = 1) -> str:
-    """A fraction as a percentage, without the sign: 0.4784 is 47.8."""
+    """A fraction as a percentage, without the sign: 0.4784 is 47.8.
+
+    Parameters
+    ----------
+    fraction
+        The fraction; None or nan is shown as a dash.
+    decimals
+        Digits after the point.
+    """
     return _number(None if fraction is None else 100 * fraction, decimals)
 
 
@@ -46,12 +45,16 @@ def _number(value: float | None, decimals: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: its heading, what its cells are, and their key in JSON (by default the heading)."""
+    """A column of a table."""
 
     name: str
+    """The heading."""
     kind: Literal["text", "count", "percent", "number"] = "text"
+    """What its cells are."""
     key: str = ""
+    """The key of its cells in JSON; by default made from the heading."""
     decimals: int = 1
+    """Digits after the point, of percentages and numbers."""
 
     @property
     def json_key(self) -> str:
@@ -59,7 +62,7 @@ class Column:
         return self.key or re.sub(r"\W+", "_", self.name.lower()).strip("_")
 
     def show(self, cell: Cell) -> str:
-        """A cell as people read it."""
+        """A cell as text."""
         if cell is None or isinstance(cell, str):
             return UNDEFINED if cell is None else cell
         if self.kind == "percent":
@@ -69,20 +72,16 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A title, columns, rows of as many cells, and notes such as the signature of the scores."""
+    """A table of results."""
 
     title: str
+    """The heading; may be empty."""
     columns: Sequence[Column]
+    """The columns; their JSON keys differ."""
     rows: Sequence[Sequence[Cell]]
+    """Rows of one cell for each column."""
     notes: Sequence[str] = ()
-
-    def __post_init__(self) -> None:
-        keys = [column.json_key for column in self.columns]
-        if len(set(keys)) != len(keys):
-            raise DbpcfgError(f"the columns of a table need different keys, got {keys}")
-        for row in self.rows:
-            if len(row) != len(self.columns):
-                raise DbpcfgError(f"expected {len(self.columns)} cells in a row, got {row!r}")
+    """Lines below the table, such as the signature of the scores."""
 
     def __str__(self) -> str:
         return self.text()
@@ -108,7 +107,7 @@ class Table:
         return "\n".join([*filter(None, [self.title]), *body, *self.notes])
 
     def json(self) -> dict[str, object]:
-        """The table as JSON writes it: rows by key, numbers as they are."""
+        """The table as JSON has it: rows by key, numbers unrounded."""
         keys = [column.json_key for column in self.columns]
         rows = [dict(zip(keys, map(_plain, row))) for row in self.rows]
         return {"title": self.title, "rows": rows, "notes": list(self.notes)}
@@ -136,8 +135,21 @@ class Table:
         )
 
 
-def render(tables: Iterable[Table], format: Format = "text") -> str:
-    """Some tables as one text; in JSON always as one list."""
+def render(tables: Iterable[Table], format: TableFormat = "text") -> str:
+    """Write tables as one text.
+
+    Parameters
+    ----------
+    tables
+        The tables.
+    format
+        ``"text"``, ``"json"`` (always one list) or ``"latex"``.
+
+    Raises
+    ------
+    DbpcfgError
+        If there is no such format.
+    """
     tables = list(tables)
     if format == "text":
         return "\n\n".join(table.text() for table in tables)

@@ -1,4 +1,4 @@
-"""Tables of tab-separated values, as R, pandas and csv read them without being told anything.
+"""Tables of tab-separated values, as R, pandas and csv read them with their defaults.
 
 Text with a tab, a line end, a quote or ``#`` in it goes between double quotes, and a double quote
 within is doubled: R's read.table takes ' for a quote as well, and # for a comment. Numbers have 12

@@ -9,19 +9,59 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from dbpcfg.errors import DbpcfgError
 
 
-def table_of(content: dict[str, Any], name: str) -> dict[str, Any]:
-    """A table of a file's content; an empty one if it is not there."""
+def checked_table(content: dict[str, Any], name: str) -> dict[str, Any]:
+    """A table of a file, checked to be one.
+
+    Parameters
+    ----------
+    content
+        The content of the file.
+    name
+        The name of the table.
+
+    Returns
+    -------
+    dict
+        The table; empty if it is not there.
+
+    Raises
+    ------
+    DbpcfgError
+        If it is not a table.
+    """
     table = content.get(name, {})
     if not isinstance(table, dict):
         raise DbpcfgError(f"[{name}] must be a table")
     return table
 
 
-def options_of(
+def checked_options(
     content: dict[str, Any], name: str, kind: type, known: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """The options in a table, if they are fields of ``kind`` and of the types that these have."""
-    table, hints = table_of(content, name), get_type_hints(kind)
+    """The options in a table of a file, checked against the fields of a dataclass.
+
+    Parameters
+    ----------
+    content
+        The content of the file.
+    name
+        The name of the table.
+    kind
+        The dataclass.
+    known
+        The fields that are allowed; all of them if empty.
+
+    Returns
+    -------
+    dict
+        The options that the table has.
+
+    Raises
+    ------
+    DbpcfgError
+        If an option is not a field, or not of its type.
+    """
+    table, hints = checked_table(content, name), get_type_hints(kind)
     for option, value in table.items():
         if option not in (known or hints):
             raise DbpcfgError(f"[{name}] has {option!r}, which is no option of it")

@@ -1,4 +1,4 @@
-"""Competence and performance: what is left of a grammar under a bound on memory.
+"""Competence and performance: a grammar under a bound on memory.
 
 The paper's G is competence, a grammar without a bound; G(s,d) is what a speaker with D memory
 elements can perform. This module shows the one next to the other:
@@ -6,7 +6,7 @@ elements can perform. This module shows the one next to the other:
 * h(s,d,c), the probability that c yields words within the bound (`containment_table`);
 * G(s,d), the rules of the bounded grammar (`bounded_table`), also as an ordinary PCFG whose
   categories are those of G with a side and a depth (`bounded_pcfg`);
-* how much of the probability the bound keeps (`kept`, `mass_table`).
+* how much of the probability the bound keeps (`kept_mass`, `mass_table`).
 
 **Derivations that never end.** A PCFG may give some probability to derivations that go on for ever.
 No bound keeps those, because a tree that fits is finite, but what fits grows with D to all that
@@ -45,10 +45,11 @@ _ENDS = 1e-7  # termination is found by iteration, and at the edge of ending onl
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """What a bound keeps of a grammar's probability; ``depth`` None is no bound."""
+class KeptMass:
+    """What a bound keeps of a grammar's probability."""
 
     depth: int | None
+    """The bound; None is no bound."""
     derivations: float
     """Z(D): the probability that a derivation fits, of all derivations."""
     trees: float | None
@@ -57,8 +58,26 @@ class Kept:
     """The share of these that need this depth and no less; None without a bound."""
 
 
-def kept(grammar: Grammar, depths: Sequence[int]) -> list[Kept]:
-    """What each of some bounds keeps, and at last what there is without one."""
+def kept_mass(grammar: Grammar, depths: Sequence[int]) -> list[KeptMass]:
+    """The probability that bounds keep.
+
+    Parameters
+    ----------
+    grammar
+        The grammar, without a bound.
+    depths
+        The bounds.
+
+    Returns
+    -------
+    list of KeptMass
+        One for each bound, and a last one without a bound.
+
+    Raises
+    ------
+    GrammarError
+        If a depth is less than 1 or too large.
+    """
     deepest = max(map(_checked, depths), default=1)
     # What is above (L,D+1) does not depend on how deep that is: one pass serves all bounds.
     h = containment(grammar, deepest)
@@ -66,7 +85,7 @@ def kept(grammar: Grammar, depths: Sequence[int]) -> list[Kept]:
     # The last is a bound below, and what is found by iteration may be less in its last digits.
     ends = min(1.0, max(float(grammar.root @ termination(grammar)), fits[-1]))
     rows = [
-        Kept(
+        KeptMass(
             depth,
             fits[depth],
             fits[depth] / ends if ends else None,
@@ -74,12 +93,25 @@ def kept(grammar: Grammar, depths: Sequence[int]) -> list[Kept]:
         )
         for depth in depths
     ]
-    return [*rows, Kept(None, ends, 1.0 if ends else None, None)]
+    return [*rows, KeptMass(None, ends, 1.0 if ends else None, None)]
 
 
 def mass_table(grammar: Grammar, depths: Sequence[int]) -> Table:
-    """How much of a grammar's probability some bounds keep."""
-    rows = kept(grammar, depths)
+    """A table of the probability that bounds keep.
+
+    Parameters
+    ----------
+    grammar
+        The grammar, without a bound.
+    depths
+        The bounds.
+
+    Raises
+    ------
+    GrammarError
+        If a depth is less than 1 or too large.
+    """
+    rows = kept_mass(grammar, depths)
     ends, notes = rows[-1].derivations, []
     if ends == 0.0:
         notes = ["No derivation of this grammar ends: it has no trees."]
@@ -108,7 +140,20 @@ def level_name(level: int) -> str:
 
 
 def containment_table(grammar: Grammar, depth: int) -> Table:
-    """h(s,d,c): a row for each category, a column for each side and depth."""
+    """h(s,d,c): a row for each category, a column for each side and depth.
+
+    Parameters
+    ----------
+    grammar
+        The grammar, without a bound.
+    depth
+        The bound D.
+
+    Raises
+    ------
+    GrammarError
+        If a depth is less than 1 or too large.
+    """
     h = containment(grammar, _checked(depth))
     columns = [Column("category"), *_level_columns(h)]
     rows: list[list[Cell]] = [[name, *h[:, c].tolist()] for c, name in enumerate(grammar.names)]
@@ -116,7 +161,22 @@ def containment_table(grammar: Grammar, depth: int) -> Table:
 
 
 def bounded_table(grammar: Grammar, depth: int, most: int | None = 10) -> Table:
-    """G next to G(s,d) for the most probable rules of T and of every category; None: for all."""
+    """G next to G(s,d), for the most probable rules of T and of every category.
+
+    Parameters
+    ----------
+    grammar
+        The grammar, without a bound.
+    depth
+        The bound D.
+    most
+        The number of rules of each symbol; None for all.
+
+    Raises
+    ------
+    GrammarError
+        If the depth is less than 1 or too large, or no tree fits.
+    """
     h = containment(grammar, _checked(depth))
     require_fitting(grammar, h)
     columns = [Column("rule"), Column("G", "number", "g", _DECIMALS), *_level_columns(h)]
@@ -138,10 +198,23 @@ def bounded_table(grammar: Grammar, depth: int, most: int | None = 10) -> Table:
 
 
 def bounded_pcfg(grammar: Grammar, depth: int) -> Grammar:
-    """The bounded grammar as a PCFG without a bound, that gives every sentence the same.
+    """The bounded grammar as a PCFG without a bound.
 
-    Its categories are those of G on each level, such as ``NP/L1``; those that cannot fit are left
-    out.
+    It gives every sentence the same probability. Its categories are those of G on each level, such
+    as ``NP/L1``; those that cannot fit are left out.
+
+    Parameters
+    ----------
+    grammar
+        The grammar, without a bound.
+    depth
+        The bound D.
+
+    Raises
+    ------
+    GrammarError
+        If the depth is less than 1 or too large, no tree fits, or there are too many categories to
+        write out.
     """
     h = containment(grammar, _checked(depth))
     require_fitting(grammar, h)

@@ -100,9 +100,25 @@ def probabilities(logs: Floats) -> None:
 
 
 def dirichlet_rows(parameters: Floats, stream: Stream, first_item: int, threads: int = 1) -> Floats:
-    """Draw one row of probabilities for each row of positive ``parameters``.
+    """Draw one row of probabilities for each row of parameters.
 
     Entry (r, x) uses the counter item ``first_item + r · columns + x``.
+
+    Parameters
+    ----------
+    parameters
+        Positive numbers.
+    stream
+        The stream of random numbers.
+    first_item
+        The first counter item.
+    threads
+        Threads to use; the result does not depend on their number.
+
+    Returns
+    -------
+    array
+        Rows that sum to 1.
     """
     drawn = np.empty_like(parameters)
 

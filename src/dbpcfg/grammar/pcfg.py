@@ -23,7 +23,7 @@ import numpy as np
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.errors import GrammarError
 from dbpcfg.grammar.dirichlet import dirichlet_rows
-from dbpcfg.grammar.notebook import grammar_html
+from dbpcfg.grammar.html import grammar_html
 from dbpcfg.numerics.kernels import Floats, Longs
 from dbpcfg.numerics.philox import Purpose, Stream, stream
 
@@ -41,8 +41,11 @@ class RuleCounts:
     """How often each rule was used: C in the paper."""
 
     root: Longs
+    """``[c]``: uses of T → c."""
     binary: Longs
+    """``[c, a, b]``: uses of c → a b."""
     lexical: Longs
+    """``[c, w]``: uses of c → w."""
 
     @property
     def rows(self) -> Longs:
@@ -51,7 +54,15 @@ class RuleCounts:
 
     @classmethod
     def zeros(cls, categories: int, words: int) -> RuleCounts:
-        """No rule used yet."""
+        """Counts of 0.
+
+        Parameters
+        ----------
+        categories
+            K.
+        words
+            W.
+        """
         K = categories
         return cls(
             root=np.zeros(K, dtype=np.int64),
@@ -67,12 +78,19 @@ class RuleCounts:
 
 @dataclass(frozen=True, eq=False)
 class Grammar:
-    """A PCFG in Chomsky normal form over a vocabulary. Its arrays cannot be written to."""
+    """A PCFG in Chomsky normal form over a vocabulary. Its arrays cannot be written to.
+
+    Shapes and sums of the arrays are checked: a `GrammarError` says what is wrong.
+    """
 
     root: Floats
+    """``[c]``: probability of T → c."""
     binary: Floats
+    """``[c, a, b]``: probability of c → a b."""
     lexical: Floats
+    """``[c, w]``: probability of c → w."""
     vocabulary: Vocabulary
+    """The words."""
     names: tuple[str, ...] = field(init=False)
     """The label of each category in printed trees: X0, X1, … unless ``named`` otherwise."""
 
@@ -113,7 +131,18 @@ class Grammar:
         return int(self.root.shape[0]) if self.root.ndim == 1 else 0
 
     def named(self, names: Iterable[str]) -> Grammar:
-        """The same grammar, with other names for its categories."""
+        """The same grammar, with other names for its categories.
+
+        Parameters
+        ----------
+        names
+            One name for each category, all different.
+
+        Raises
+        ------
+        GrammarError
+            If they are not K different names.
+        """
         names, K = tuple(names), self.categories
         if len(names) != K or len(set(names)) != K or not all(names):
             raise GrammarError(f"expected {K} different names of categories, got {names!r:.200}")
@@ -133,28 +162,35 @@ class Grammar:
         return mass
 
     def _repr_html_(self) -> str:
-        """What notebooks show: each category with its most probable rules and words."""
+        """The table that notebooks show: each category with its most probable rules and words."""
         return grammar_html(self.names, self.vocabulary.words, self.root, self.binary, self.lexical)
-
-    def log_probability(self, counts: RuleCounts) -> float:
-        """Log-probability of derivations that use these rules, without any bound."""
-        total = 0.0
-        for name in ("root", "binary", "lexical"):
-            used = getattr(counts, name) > 0
-            with np.errstate(divide="ignore"):
-                logs = np.log(getattr(self, name)[used])
-            total += float(getattr(counts, name)[used] @ logs)
-        return total
 
 
 def draw_grammar(
     counts: RuleCounts, beta: float, vocabulary: Vocabulary, numbers: Stream, threads: int = 1
 ) -> Grammar:
-    """Draw π and every row of G from Dirichlet(counts + β)."""
+    """Draw π and every row of G from Dirichlet(counts + β).
+
+    Parameters
+    ----------
+    counts
+        How often each rule was used.
+    beta
+        The parameter of the prior.
+    vocabulary
+        The words.
+    numbers
+        The stream of random numbers.
+    threads
+        Threads to use; the result does not depend on their number.
+
+    Raises
+    ------
+    GrammarError
+        If ``beta`` is not a positive number.
+    """
     if not SMALLEST_BETA <= beta < np.inf:
         raise GrammarError(f"beta must be a positive number, {SMALLEST_BETA} or more, got {beta}")
-    if min(counts.root.min(), counts.binary.min(), counts.lexical.min()) < 0:
-        raise GrammarError("a rule cannot have been used fewer than 0 times")
     K = len(counts.root)
     rows = counts.rows.astype(np.float64) + beta
     G = dirichlet_rows(rows, numbers, 0, threads)
@@ -175,7 +211,28 @@ def draw_from_prior(
     chain: int = 0,
     iteration: int = 0,
 ) -> Grammar:
-    """Draw a grammar from the prior: where chain ``chain`` of seed ``seed`` starts."""
+    """Draw a grammar from the prior.
+
+    Parameters
+    ----------
+    categories
+        K.
+    vocabulary
+        The words.
+    beta
+        The parameter of the prior.
+    seed
+        The seed of the random numbers.
+    chain
+        The chain that starts with this grammar.
+    iteration
+        The iteration of that chain.
+
+    Raises
+    ------
+    GrammarError
+        If there are no categories, or ``beta`` is not a positive number.
+    """
     if categories < 1:
         raise GrammarError(f"a grammar needs at least one category, got {categories}")
     nothing = RuleCounts.zeros(categories, len(vocabulary))

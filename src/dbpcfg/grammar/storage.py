@@ -16,7 +16,18 @@ STACKED = ("grammars_root", "grammars_rows")
 
 
 def stacked(grammars: Sequence[Grammar]) -> dict[str, Floats]:
-    """π and the rows of every grammar: ``[s, c]`` and ``[s, c, rule]``."""
+    """Several grammars as arrays.
+
+    Parameters
+    ----------
+    grammars
+        Grammars over one vocabulary, with the same number of categories.
+
+    Returns
+    -------
+    dict of arrays
+        π and the rows of every grammar: ``[s, c]`` and ``[s, c, rule]``.
+    """
     if not grammars:
         return {"grammars_root": np.empty((0, 0)), "grammars_rows": np.empty((0, 0, 0))}
     return {
@@ -26,7 +37,22 @@ def stacked(grammars: Sequence[Grammar]) -> dict[str, Floats]:
 
 
 def unstacked(arrays: Mapping[str, Any], vocabulary: Vocabulary) -> list[Grammar]:
-    """The grammars again, or why the arrays are none."""
+    """The grammars of arrays that `stacked` made.
+
+    Parameters
+    ----------
+    arrays
+        Arrays by name, as a file has them.
+    vocabulary
+        The words.
+
+    Raises
+    ------
+    ArchiveError
+        If the arrays do not fit each other or the vocabulary.
+    GrammarError
+        If their numbers are not probabilities.
+    """
     roots, rows = (arrays[name] for name in STACKED)
     if not len(roots) == len(rows):
         raise ArchiveError("its grammars have not as many roots as rows")

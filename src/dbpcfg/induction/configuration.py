@@ -11,7 +11,7 @@ from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.files.atomic import written_whole
 from dbpcfg.files.faults import reading
-from dbpcfg.files.validation import check_choice, options_of, table_of
+from dbpcfg.files.validation import check_choice, checked_options, checked_table
 from dbpcfg.induction.chain import TreeChoice
 from dbpcfg.induction.convergence import Schedule
 from dbpcfg.induction.settings import ChainSettings
@@ -116,7 +116,7 @@ def load_configuration(path: Path) -> Configuration:
     except ValueError as error:
         raise DbpcfgError(f"{path} is not TOML: {error}") from None
     with reading(path):
-        kind = table_of(content, "format")
+        kind = checked_table(content, "format")
         if kind.get("name") != FORMAT:
             raise DbpcfgError(f"its [format] does not say that it is a {FORMAT!r}")
         version = kind.get("version")
@@ -126,12 +126,14 @@ def load_configuration(path: Path) -> Configuration:
                 "use the version of dbpcfg that it was made with"
             )
         return Configuration(
-            model=ChainSettings(**{"depth": None, **options_of(content, "model", ChainSettings)}),
-            schedule=Schedule(**options_of(content, "schedule", Schedule)),
-            preparation=Preparation(**options_of(content, "preparation", Preparation)),
-            **options_of(content, "run", Configuration, ("chains", "trees", "gold")),
-            corpus=table_of(content, "corpus"),
-            versions=table_of(content, "versions"),
+            model=ChainSettings(
+                **{"depth": None, **checked_options(content, "model", ChainSettings)}
+            ),
+            schedule=Schedule(**checked_options(content, "schedule", Schedule)),
+            preparation=Preparation(**checked_options(content, "preparation", Preparation)),
+            **checked_options(content, "run", Configuration, ("chains", "trees", "gold")),
+            corpus=checked_table(content, "corpus"),
+            versions=checked_table(content, "versions"),
         )
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from dbpcfg.evaluation.parseval import f1
 from dbpcfg.files.archive import ArchiveError, read_archive, write_archive
 from dbpcfg.files.faults import reading
 from dbpcfg.numerics.kernels import Ints, Longs, kernel
@@ -50,10 +51,8 @@ class GoldSpans:
         nodes
             The pre-order nodes of their trees.
         """
-        matched, predicted, gold = span_counts(
-            starts, nodes, self.kept, self.words, self.first, self.spans
-        )
-        return 2 * matched / (predicted + gold) if predicted + gold else 0.0
+        counts = span_counts(starts, nodes, self.kept, self.words, self.first, self.spans)
+        return float(f1(*counts))
 
 
 def gold_spans(trees: Sequence[Tree], punctuation: Sequence[Sequence[bool]]) -> GoldSpans:

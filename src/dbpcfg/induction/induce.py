@@ -9,9 +9,8 @@ from typing import Any
 
 from dbpcfg.corpus.preparation import Preparation, Prepared, prepare
 from dbpcfg.corpus.reading import Corpus
-from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.corpus.sentence import Sentence, as_sentences
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.evaluation.brackets import as_sentence
 from dbpcfg.evaluation.goldtrees import match_gold
 from dbpcfg.induction.chain import Chain, TreeChoice
 from dbpcfg.induction.chains import ChainStore, NoChainStore, run_chains
@@ -231,7 +230,7 @@ def _sources(gold: Sequence[Sentence | Tree] | Corpus) -> list[str]:
 def _gold_spans(
     gold: Sequence[Sentence | Tree] | Corpus, corpus: RunCorpus, prepared: Prepared
 ) -> GoldSpans:
-    treebank = [as_sentence(item, "<gold>", number) for number, item in enumerate(gold)]
+    treebank = as_sentences(gold, "<gold>")
     rule = prepared.preparation.punctuation
     found = match_gold(list(corpus.words), treebank, "the treebank", rule)
     return gold_spans(found.trees, corpus.punctuation)

@@ -18,7 +18,7 @@ from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.errors import GrammarError
 from dbpcfg.files.archive import ArchiveError, read_archive, text_list, write_archive
 from dbpcfg.files.faults import reading
-from dbpcfg.files.validation import options_of
+from dbpcfg.files.validation import checked_options
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.grammar.storage import STACKED, stacked, unstacked
 from dbpcfg.model.learned import LearnedGrammar
@@ -78,7 +78,7 @@ def load_model(path: str | Path) -> LearnedGrammar:
         return LearnedGrammar(
             grammar.named(text_list(header, "names")),
             depth,
-            Preparation(**options_of(header, "preparation", Preparation)),
+            Preparation(**checked_options(header, "preparation", Preparation)),
             unknown,
         )
 

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.evaluation.meanings import Meanings
+from dbpcfg.evaluation.labels import GoldLabels
 from dbpcfg.grammar.bounding import (
     bounded_root,
     containment,
@@ -78,7 +78,7 @@ class Profile:
     """In trees, if there are any."""
     trees: int = 0
     """The number of these trees."""
-    meanings: Meanings | None = None
+    meanings: GoldLabels | None = None
     """The gold labels of categories, if there are gold trees."""
 
     @property

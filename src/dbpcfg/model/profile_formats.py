@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dbpcfg.evaluation.labels import Contingency
-from dbpcfg.evaluation.meanings import NO_PHRASE
+from dbpcfg.evaluation.labels import NO_PHRASE, Contingency
 from dbpcfg.files.table import Cell, Column, Table
 from dbpcfg.model.grammar_profile import CategoryUse, Profile, level_name
 

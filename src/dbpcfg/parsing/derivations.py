@@ -99,7 +99,7 @@ def as_tree(nodes: Ints, words: Sequence[str], names: Sequence[str] = ()) -> Tre
     Categories have the names given, or those of ``category_name``.
     """
     names = names or _plain_names(int(nodes[:, CATEGORY].max()) + 1)
-    tree = Tree._trusted
+    tree = Tree.unchecked
     waiting: list[Tree] = []
     for start, end, category in reversed(nodes.tolist()):
         if end - start == 1:

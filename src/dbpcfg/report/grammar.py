@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.corpus.sentence import as_sentences
+from dbpcfg.evaluation import labels
 from dbpcfg.evaluation.goldtrees import Gold
-from dbpcfg.evaluation.labels import Contingency
-from dbpcfg.evaluation.meanings import NO_PHRASE, meanings
+from dbpcfg.evaluation.labels import NO_PHRASE, Contingency
 from dbpcfg.induction.run import Run
 from dbpcfg.model.grammar_profile import Profile, profile
 from dbpcfg.model.profile_formats import as_json
@@ -33,8 +33,9 @@ def grammar_profile(run: Run, trees: list[Tree], gold: Gold | None) -> Profile:
     found = profile(run.model, trees)
     if gold is None:
         return found
-    predicted = [Sentence(tuple(tree.words()), tree=tree) for tree in trees]
-    return replace(found, meanings=meanings(gold.sentences, predicted, gold.punctuation))
+    predicted = as_sentences(trees, "<predicted>")
+    met = labels.gold_labels(gold.sentences, predicted, gold.punctuation)
+    return replace(found, meanings=met)
 
 
 def grammar(categories: Profile) -> dict[str, Any]:

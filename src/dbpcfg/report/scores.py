@@ -15,7 +15,7 @@ import numpy as np
 from dbpcfg.comparison.data import finite
 from dbpcfg.evaluation.brackets import Brackets, Pair, brackets, number_words
 from dbpcfg.evaluation.goldtrees import Gold
-from dbpcfg.evaluation.parseval import BracketCounts, Statistics, count, score
+from dbpcfg.evaluation.parseval import BracketCounts, Statistics, count, f1_terms, score
 from dbpcfg.induction.chain import trees_of
 from dbpcfg.induction.run import Run
 from dbpcfg.numerics.kernels import Ints
@@ -163,6 +163,6 @@ def _by_length(scorer: Scorer, counts: dict[str, Statistics]) -> list[dict[str, 
 
 def _percentages(counts: Statistics) -> list[int]:
     """F1 of each sentence, as a whole percentage."""
-    both = counts[:, 1] + counts[:, 2]
-    f1 = np.round(200 * counts[:, 0] / np.maximum(both, 1)).astype(int)
+    twice, both = f1_terms(*counts.T)
+    f1 = np.round(100 * twice / np.maximum(both, 1)).astype(int)
     return np.where(both > 0, f1, NOT_SCORED).tolist()  # type: ignore[no-any-return]

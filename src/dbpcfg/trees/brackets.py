@@ -1,4 +1,15 @@
-"""Reading trees in Penn Treebank brackets."""
+"""Trees in the brackets of the Penn Treebank: ``(S (NP (D the) (N dog)) (V barks))``.
+
+* Only ASCII white space separates; any other character may be part of a word or label.
+* A label follows its bracket at once.  A bracket followed by white space or another bracket has
+  the empty label, like the treebank's top bracket in ``( (S (V go)))``.
+* A round bracket inside a word or label is written ``-LRB-`` or ``-RRB-``, as treebanks do.  The
+  reader leaves these as they are, for the sake of real ``-LRB-`` tokens; so a token with a round
+  bracket does not survive writing and reading, and every other token does.
+* An empty word, or white space inside a word or label, cannot be written: `TreeSyntaxError`.
+
+`Tree.bracketed` writes brackets; this module reads them.
+"""
 
 from __future__ import annotations
 
@@ -9,36 +20,42 @@ from itertools import islice
 from typing import Literal
 
 from dbpcfg.errors import DbpcfgError, TreeSyntaxError
-from dbpcfg.trees.tree import (
-    Tree,
-)
+from dbpcfg.trees.tree import Tree
 
 _TOKEN = re.compile(r"\([^\s()]*|\)|[^\s()]+", re.ASCII)  # an opening bracket takes its label
-
-
 _LINE_BREAK = re.compile(r"\r\n?|\n")
-
-
 _QUOTED = 40  # characters of the text that a message repeats, at most
-
-
 _OUTSIDE = re.compile(rf"[^()\r\n]{{1,{_QUOTED}}}(?<!\s)", re.ASCII)
-
-
 _LOOKS_LIKE = "a tree looks like (S (NP (D the) (N dog)) (V barks))"
-
-
 _BRACKET_IN_WORD = "a bracket inside a word is written -LRB- or -RRB-"
 
 
 def read_trees(
     text: str, source: str = "<string>", *, empty: Literal["error", "drop"] = "error"
 ) -> Iterator[Tree]:
-    """Yield every tree of `text`, however they are spread over lines.
+    """Read every tree of a text.
 
-    `source` names the text in messages.  A node without children is an error, or with
-    ``empty="drop"`` left out, together with the parents that it leaves without children.
     Preterminals that are equal may be one object.
+
+    Parameters
+    ----------
+    text
+        Any number of trees, however they are spread over lines.
+    source
+        The name of the text in messages.
+    empty
+        A node without children is an error, or with ``"drop"`` left out, together with the parents
+        that it leaves without children.
+
+    Yields
+    ------
+    Tree
+        The trees in their order.
+
+    Raises
+    ------
+    TreeSyntaxError
+        If the brackets are not those of trees.
     """
     found = _read(text.removeprefix("\ufeff"), source, empty)
     return (tree for _, tree in found if tree is not None)
@@ -47,9 +64,28 @@ def read_trees(
 def read_trees_at(
     text: str, source: str = "<string>", *, empty: Literal["error", "drop"] = "error"
 ) -> Iterator[tuple[int, Tree | None]]:
-    """Yield every tree with the line on which it begins, counted from 1; otherwise `read_trees`.
+    """Read every tree of a text, with the line on which it begins.
 
-    Where ``empty="drop"`` leaves nothing of a tree, there is `None` in its place.
+    Parameters
+    ----------
+    text
+        Any number of trees, however they are spread over lines.
+    source
+        The name of the text in messages.
+    empty
+        A node without children is an error, or with ``"drop"`` left out, together with the parents
+        that it leaves without children.
+
+    Yields
+    ------
+    tuple of int and Tree or None
+        The line, counted from 1, and the tree, or `None` where ``empty="drop"`` leaves nothing of
+        it.
+
+    Raises
+    ------
+    TreeSyntaxError
+        If the brackets are not those of trees.
     """
     text = text.removeprefix("\ufeff")
     line, counted = 1, 0
@@ -62,7 +98,23 @@ def read_trees_at(
 def read_tree(
     text: str, source: str = "<string>", *, empty: Literal["error", "drop"] = "error"
 ) -> Tree:
-    """The tree of a text that has exactly one; otherwise as `read_trees`."""
+    """Read the tree of a text that has exactly one.
+
+    Parameters
+    ----------
+    text
+        One tree.
+    source
+        The name of the text in messages.
+    empty
+        A node without children is an error, or with ``"drop"`` left out, together with the parents
+        that it leaves without children.
+
+    Raises
+    ------
+    TreeSyntaxError
+        If the brackets are not those of a tree, or there is not exactly one.
+    """
     text = text.removeprefix("\ufeff")
     found = list(islice(((at, tree) for at, tree in _read(text, source, empty) if tree), 2))
     if not found:

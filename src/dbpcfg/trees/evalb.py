@@ -1,4 +1,4 @@
-"""Trees as EVALB and the tools after its example read them.
+"""Trees as EVALB reads them, and tools that follow its format.
 
 One tree a line, below a node ``TOP``. Each word has a preterminal, which such tools take for a part
 of speech and do not score: where a tree has none, it is ``XX``, the Penn Treebank's tag for a word
@@ -15,27 +15,26 @@ _TOPS = ("", "TOP", "ROOT")
 
 
 def evalb_line(tree: Tree) -> str:
-    """A tree on one line for EVALB; an error if a word has white space."""
-    order: list[Tree | str] = []
-    todo: list[Tree | str] = [tree]
-    while todo:
-        item = todo.pop()
-        order.append(item)
-        if isinstance(item, Tree):
-            todo.extend(item.children)
-    built: list[Tree] = []  # whatever waits for its parent: nodes, and words below a tag
-    for item in reversed(order):  # children before their parents, from left to right
-        if isinstance(item, str):
-            built.append(Tree(TAG, (item,)))
-            continue
-        children = built[-len(item.children) :]
-        del built[-len(item.children) :]
-        if item.preterminal and item.label not in _TOPS:
-            children = [Tree(item.label, item.children)]
-        elif not item.preterminal:
-            children = [Tree(item.label or LABEL, children)]
-        built += children
-    (whole,) = built
+    """Write a tree on one line for EVALB.
+
+    Parameters
+    ----------
+    tree
+        Any tree.
+
+    Raises
+    ------
+    TreeSyntaxError
+        If a word or label has white space.
+    """
+    whole = tree.fold(lambda word: Tree(TAG, (word,)), _labelled)
     if tree.label in _TOPS and not tree.preterminal:
         return str(Tree(TOP, whole.children))
     return str(Tree(TOP, (whole,)))
+
+
+def _labelled(node: Tree, children: list[Tree]) -> Tree:
+    """A node with a label, over children that have one."""
+    if not node.preterminal:
+        return Tree(node.label or LABEL, children)
+    return children[0] if node.label in _TOPS else node

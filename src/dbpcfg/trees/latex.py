@@ -1,7 +1,7 @@
 r"""A tree as LaTeX, for the packages ``forest`` and ``tikz-qtree``.
 
-Every word and label stands in braces, and whatever is special to LaTeX in it is written as the
-character that it is: a word is never a command, and no bracket of it is one of the tree.
+Every word and label stands in braces, and characters that are special to LaTeX are escaped: a word
+is never a command, and a bracket in a word is never one of the tree.
 """
 
 from __future__ import annotations
@@ -11,20 +11,12 @@ from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.files.latex import SPECIAL
 from dbpcfg.trees.tree import Tree
 
 LatexPackage: TypeAlias = Literal["forest", "qtree"]
 
-_SPECIAL = {
-    **{character: "\\" + character for character in "&%$#_{}"},
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\char34{}",  # with babel, a quotation mark itself may be a command
-}
+_SPECIAL = {**SPECIAL, '"': r"\char34{}"}  # with babel, a quotation mark itself may be a command
 _LIGATURE = re.compile("-(?=-)|[?!](?=`)")  # -- would be printed as one dash, ?` as ¿
 _BLANK = r"\textperiodcentered{}"
 _DEEPEST = 40  # blanks before a line, at most: deep trees would take quadratic space
@@ -53,7 +45,20 @@ def qtree(tree: Tree) -> str:
 
 
 def latex_document(pictures: Iterable[str], package: LatexPackage) -> str:
-    """A whole document with a page for each picture."""
+    """A whole LaTeX document with a page for each picture.
+
+    Parameters
+    ----------
+    pictures
+        What `forest` or `qtree` made.
+    package
+        Which of the two made them.
+
+    Raises
+    ------
+    DbpcfgError
+        If there is no such package.
+    """
     if package not in _PREAMBLE:
         raise DbpcfgError(f"the package of LaTeX must be forest or qtree, not {package!r}")
     body = "\n\n".join(pictures)

@@ -1,4 +1,4 @@
-"""Where everything in a drawn tree goes.
+"""Places of all nodes and words in a drawn tree.
 
 Words stand in row 0, in their order; a node stands one row above the highest of its children, so
 that all preterminals are next to their words. From side to side, each node has a strip of its own:
@@ -42,7 +42,7 @@ _WIDE = 1000
 
 
 def text_width(text: str) -> float:
-    """How wide a text is about, in units of the size of the font."""
+    """The approximate width of a text, in units of the size of the font."""
     total = 0
     for letter in unicodedata.normalize("NFD", text):
         if unicodedata.category(letter) in ("Mn", "Me", "Cf"):
@@ -53,7 +53,7 @@ def text_width(text: str) -> float:
 
 
 class Node(Protocol):
-    """What is drawn: a label over children, each another node or a word."""
+    """A node to draw: a label over children, each another node or a word."""
 
     @property
     def label(self) -> str:
@@ -61,16 +61,19 @@ class Node(Protocol):
 
     @property
     def children(self) -> Sequence[Node | str]:
-        """What stands below it, from left to right."""
+        """Nodes and words below it, from left to right."""
 
 
 @dataclass(slots=True, eq=False)
 class Placed:
-    """A word or a node, and where it stands."""
+    """A word or a node, and its place."""
 
     text: str
+    """The word or label."""
     is_word: bool
+    """Whether it is a word."""
     children: list[Placed] = field(default_factory=list)
+    """What is below it, from left to right."""
     row: int = 0
     """0 for words; counted upwards."""
     x: float = 0.0
@@ -78,10 +81,26 @@ class Placed:
     left: float = 0.0
     """The left end of its strip, counted likewise."""
     width: float = 0.0
+    """The width of its strip."""
 
 
 def place(tree: Node, width_of: Callable[[str, bool], float], gap: float) -> list[Placed]:
-    """Everything in a tree, in pre-order, with ``gap`` between strips."""
+    """Place everything in a tree.
+
+    Parameters
+    ----------
+    tree
+        The tree.
+    width_of
+        Gives the width of a text, and is called with it and whether it is a word.
+    gap
+        The space between two strips.
+
+    Returns
+    -------
+    list of Placed
+        Nodes and words in pre-order.
+    """
     items: list[Placed] = []
     root = Placed(tree.label, is_word=False)
     todo: list[tuple[Placed, Node | None]] = [(root, tree)]

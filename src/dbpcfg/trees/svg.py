@@ -25,10 +25,23 @@ _TITLE_WORDS = 40
 
 
 def tree_svg(tree: Node, size: float = 15.0, title: str | None = None) -> str:
-    """A picture of a tree; ``size`` is that of the font in pixels.
+    """Draw a tree as SVG.
 
-    The title is for screen readers and for whoever points at the picture; by default it is the
-    sentence. Words stand on one line at the bottom. Nothing in a word or label is taken for markup.
+    Words stand on one line at the bottom. Nothing in a word or label is taken for markup.
+
+    Parameters
+    ----------
+    tree
+        The tree, or anything with a label and children.
+    size
+        The size of the font in pixels.
+    title
+        The title for screen readers and pointing devices; by default the sentence.
+
+    Returns
+    -------
+    str
+        One ``<svg>`` element.
     """
     items = place(tree, _width, _GAP)
     root = items[0]

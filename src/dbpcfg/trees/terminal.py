@@ -42,13 +42,32 @@ class _Box:
     anchor: int = 0
     """Column of the line to the parent, counted from the left end of the box."""
     left: int = 0
-    """Left end of the box, counted from that of the parent, and at last from that of the page."""
+    """Left end of the box, from that of the parent while measured, then from that of the page."""
 
 
 def draw(tree: Tree, *, ascii: bool = False, gap: int = 2) -> str:
-    """A picture of a tree; ``gap`` is the least number of blanks between two words.
+    """Draw a tree with box-drawing characters or plain ASCII.
 
     A node without a label is a dot. Characters that cannot be printed become question marks.
+
+    Parameters
+    ----------
+    tree
+        The tree.
+    ascii
+        Whether only ASCII is used.
+    gap
+        The smallest number of blanks between two words.
+
+    Returns
+    -------
+    str
+        Lines without white space at their ends.
+
+    Raises
+    ------
+    DbpcfgError
+        If ``gap`` is less than 1.
     """
     if gap < 1:
         raise DbpcfgError(f"words need a gap of at least 1 between them, got {gap}")
@@ -67,9 +86,23 @@ def draw(tree: Tree, *, ascii: bool = False, gap: int = 2) -> str:
 
 
 def beside(pictures: Iterable[str], width: int = 80, *, gap: int = 4) -> str:
-    """Pictures next to each other, as many in a row as the width allows, their tops in line.
+    """Put pictures next to each other, their tops in line.
 
     A blank line divides rows. A picture that is itself too wide has a row of its own, uncut.
+
+    Parameters
+    ----------
+    pictures
+        Pictures as `draw` makes them.
+    width
+        Columns of the page.
+    gap
+        Blanks between two pictures.
+
+    Returns
+    -------
+    str
+        As many pictures in a row as the width allows.
     """
     rows: list[list[list[str]]] = []
     room = 0

@@ -1,22 +1,15 @@
-"""Phrase-structure trees: one immutable type, its spans, and its brackets in and out.
+"""Phrase-structure trees: one immutable type, and its spans.
 
 A `Tree` is a label over children; a child is another tree or a word, and a word is a plain `str`
 (as in NLTK).  Every node has at least one child, so every node covers at least one word, and the
 words that it covers are the half-open span ``start:end``, counted from 0.
 
-Nothing here recurses: a tree may be deeper than Python's stack.  What needs the whole tree goes
-through its *flat form*, the nodes in pre-order, each as ``(label, number of children)``, and the
-words as they are; it determines the tree, and it compares, hashes and pickles without nesting.
+Nothing here recurses: a tree may be deeper than Python's stack.  What is computed from the words
+upwards goes through `Tree.fold`.  Equality, hashes and pickles go through the *flat form*: the
+nodes in pre-order, each as ``(label, number of children)``, and the words as they are.  It
+determines the tree.
 
-Brackets are those of the Penn Treebank: ``(S (NP (D the) (N dog)) (V barks))``.
-
-* Only ASCII white space separates; any other character may be part of a word or label.
-* A label follows its bracket at once.  A bracket followed by white space or another bracket has
-  the empty label, like the treebank's top bracket in ``( (S (V go)))``.
-* A round bracket inside a word or label is written ``-LRB-`` or ``-RRB-``, as treebanks do.  The
-  reader leaves these as they are, for the sake of real ``-LRB-`` tokens; so a token with a round
-  bracket does not survive writing and reading, and every other token does.
-* An empty word, or white space inside a word or label, cannot be written: `TreeSyntaxError`.
+`dbpcfg.trees.brackets` reads what ``str(tree)`` writes, and says how.
 """
 
 from __future__ import annotations
@@ -32,6 +25,7 @@ from dbpcfg.trees.svg import tree_svg
 
 __all__ = ["Span", "Tree"]
 
+_Word = TypeVar("_Word")
 _Node = TypeVar("_Node")
 _Flat: TypeAlias = Sequence[tuple[str, int] | str]
 
@@ -52,9 +46,23 @@ class Span(NamedTuple):
 @final
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
 class Tree:
-    """A label over one or more children, each a `Tree` or a word; equal to any tree of its shape.
+    """A label over one or more children; equal to any tree of the same structure.
 
     ``len(tree)`` is the number of words, ``str(tree)`` is `bracketed`.
+
+    Parameters
+    ----------
+    label
+        The label of the node; it may be empty.
+    children
+        Trees and words from left to right.
+
+    Raises
+    ------
+    DbpcfgError
+        If there are no children.
+    TypeError
+        If a child is neither a tree nor a `str`.
     """
 
     label: str
@@ -73,8 +81,8 @@ class Tree:
         object.__setattr__(self, "children", children)
 
     @classmethod
-    def _trusted(cls, label: str, children: tuple[Tree | str, ...]) -> Tree:
-        """A tree of parts that need no checking: the program's own, by the thousand."""
+    def unchecked(cls, label: str, children: tuple[Tree | str, ...]) -> Tree:
+        """Make a tree without checks of its parts: for our own, by the thousand."""
         tree = object.__new__(cls)
         _set(tree, "label", label)
         _set(tree, "children", children)
@@ -99,24 +107,38 @@ class Tree:
         """Every node, in pre-order, this one first."""
         return (item for item in self._walk() if isinstance(item, Tree))
 
+    def leaves(self) -> list[tuple[str, str]]:
+        """Each word with its tag: the label of its preterminal, or "" if it has none."""
+        leaves: list[tuple[str, str]] = []
+        todo: list[Tree | str] = [self]
+        while todo:
+            item = todo.pop()
+            if isinstance(item, str):
+                leaves.append((item, ""))
+                continue
+            first = item.children[0]
+            if len(item.children) == 1 and isinstance(first, str):
+                leaves.append((first, item.label))
+            else:
+                todo.extend(reversed(item.children))
+        return leaves
+
     def words(self) -> list[str]:
         """The words from left to right."""
-        return [item for item in self._walk() if isinstance(item, str)]
+        return [word for word, _ in self.leaves()]
 
     def tags(self) -> list[str]:
         """For each word the label of its preterminal, or "" if it hangs on a bigger node."""
-        tags = []
-        tag = ""
-        for item in self._walk():
-            if isinstance(item, str):
-                tags.append(tag)
-                tag = ""
-            else:  # a preterminal is followed by its own word
-                tag = item.label if item.preterminal else ""
-        return tags
+        return [tag for _, tag in self.leaves()]
 
     def spans(self, preterminals: bool = False) -> list[Span]:
-        """The span of every node, in pre-order, without those of preterminals unless asked."""
+        """List the span of every node, in pre-order.
+
+        Parameters
+        ----------
+        preterminals
+            Whether those of preterminals are listed too.
+        """
         spans: list[Span] = []
         position = 0
         todo: list[Tree | str | int] = [self]
@@ -148,7 +170,7 @@ class Tree:
         return [it if isinstance(it, str) else (it.label, len(it.children)) for it in walk]
 
     def __len__(self) -> int:
-        return len(self.words())
+        return len(self.leaves())
 
     def __bool__(self) -> bool:  # without counting the words
         return True
@@ -166,52 +188,92 @@ class Tree:
 
     # --- the same tree, changed -----------------------------------------------------------------
 
+    def fold(
+        self, word: Callable[[str], _Word], node: Callable[[Tree, list[_Word | _Node]], _Node]
+    ) -> _Node:
+        """Compute a value from the words upwards, from left to right, without recursion.
+
+        Parameters
+        ----------
+        word
+            Gives the value of a word.
+        node
+            Gives the value of a node, from the node and the values of its children.
+
+        Returns
+        -------
+        Any
+            The value of the whole tree.
+        """
+        order: list[Tree | str] = []
+        todo: list[Tree | str] = [self]
+        while todo:
+            item = todo.pop()
+            order.append(item)
+            if isinstance(item, Tree):
+                todo.extend(item.children)
+        values: list[Any] = []  # those that wait for their parents
+        for item in reversed(order):  # children before their parents
+            if isinstance(item, str):
+                values.append(word(item))
+            else:
+                arity = len(item.children)
+                children = values[-arity:]
+                del values[-arity:]
+                values.append(node(item, children))
+        whole: _Node = values[0]
+        return whole
+
     def relabel(self, function: Callable[[str], str]) -> Tree:
-        """The same tree with `function` applied to every label, preterminals included."""
-        flat = self._flat()
-        return _tree([it if isinstance(it, str) else (function(it[0]), it[1]) for it in flat])
+        """Change labels.
+
+        Parameters
+        ----------
+        function
+            Applied to every label, preterminals included.
+
+        Returns
+        -------
+        Tree
+            The same tree with other labels.
+        """
+        return self.fold(str, lambda tree, children: Tree(function(tree.label), children))
 
     def replace_words(self, words: Iterable[str]) -> Tree:
-        """The same tree over other words, exactly as many."""
-        new, flat = list(words), self._flat()
-        places = [place for place, item in enumerate(flat) if isinstance(item, str)]
-        if len(new) != len(places):
-            raise DbpcfgError(f"expected {len(places)} words, as in the tree, got {len(new)}")
-        for place, word in zip(places, new):
-            flat[place] = word
-        return _tree(flat)
+        """Change words.
 
-    # --- brackets out ---------------------------------------------------------------------------
+        Parameters
+        ----------
+        words
+            Words from left to right, as many as the tree has.
+
+        Returns
+        -------
+        Tree
+            The same tree over other words.
+
+        Raises
+        ------
+        DbpcfgError
+            If there are more or fewer words than in the tree.
+        """
+        new = list(words)
+        if len(new) != len(self):
+            raise DbpcfgError(f"expected {len(self)} words, as in the tree, got {len(new)}")
+        left = iter(new)
+        return self.fold(lambda _: next(left), lambda tree, children: Tree(tree.label, children))
+
+    # --- brackets and pictures --------------------------------------------------------------------
 
     def bracketed(self) -> str:
-        """The tree in brackets, on one line; `TreeSyntaxError` if a token cannot be written."""
-        return "".join(self._pieces(writable))[1:]
+        """The tree in brackets, on one line.
 
-    def pretty(self, indent: int = 2, width: int = 80) -> str:
-        """The tree in brackets, over lines: a node that fits its line by `width` is not broken.
-
-        Preterminals are never broken, and brackets that close nodes further up are not counted.
-        Indentation stops at half the width, or deep trees would take quadratic space.
+        Raises
+        ------
+        TreeSyntaxError
+            If a word is empty, or a word or label has white space.
         """
-        pieces = []
-        todo: list[tuple[int, Tree | str] | None] = [(0, self)]
-        while todo:
-            entry = todo.pop()
-            if entry is None:
-                pieces.append(")")
-                continue
-            depth, item = entry
-            margin = min(depth * indent, width // 2)
-            pieces.append("\n" + " " * margin)
-            if isinstance(item, str):
-                pieces.append(writable(item, "word"))
-            elif item.preterminal or len(item._start(width - margin, writable)) <= width - margin:
-                pieces.append(item.bracketed())
-            else:
-                pieces.append("(" + writable(item.label, "label"))
-                todo.append(None)
-                todo.extend((depth + 1, child) for child in reversed(item.children))
-        return "".join(pieces)[1:]
+        return "".join(self._pieces(writable))[1:]
 
     def _pieces(self, written: Callable[[str, str], str]) -> Iterator[str]:
         """The brackets on one line, bit by bit, after one space too many."""
@@ -227,16 +289,12 @@ class Tree:
                 todo.append(None)
                 todo.extend(reversed(item.children))
 
-    def _start(self, length: int, written: Callable[[str, str], str]) -> str:
-        """The brackets on one line, all of them unless they are longer than `length`."""
-        # No piece is empty, the first has two characters or more: so many pieces are too long.
-        return "".join(islice(self._pieces(written), max(length, 0) + 1))[1:]
-
     def __str__(self) -> str:
         return self.bracketed()
 
     def __repr__(self) -> str:  # never fails, and never floods the screen
-        text = self._start(_REPR_LENGTH, lambda token, _: repr(str(token))[1:-1])
+        pieces = self._pieces(lambda token, _: repr(str(token))[1:-1])
+        text = "".join(islice(pieces, _REPR_LENGTH + 1))[1:]  # no piece is empty
         return f"<Tree {text[:_REPR_LENGTH]}{'…' if len(text) > _REPR_LENGTH else ''}>"
 
     def _repr_svg_(self) -> str | None:
@@ -246,16 +304,33 @@ class Tree:
     # --- NLTK -----------------------------------------------------------------------------------
 
     def to_nltk(self) -> Any:
-        """The same tree as an ``nltk.Tree``."""
+        """The same tree as an ``nltk.Tree``.
+
+        Raises
+        ------
+        DbpcfgError
+            If NLTK is not installed.
+        """
         try:
             from nltk.tree import Tree as NltkTree
         except ImportError as error:
             raise DbpcfgError("NLTK is not installed: pip install 'dbpcfg[nltk]'") from error
-        return _build(self._flat(), NltkTree)
+        return self.fold(str, lambda tree, children: NltkTree(tree.label, children))
 
     @staticmethod
     def from_nltk(nltk_tree: Any) -> Tree:
-        """The same tree as any kind of ``nltk.Tree``; leaves and labels go through ``str``."""
+        """Convert an NLTK tree.
+
+        Parameters
+        ----------
+        nltk_tree
+            Any kind of ``nltk.Tree``; leaves and labels go through ``str``.
+
+        Raises
+        ------
+        DbpcfgError
+            If it is not an NLTK tree, or has a node without children.
+        """
         flat: list[tuple[str, int] | str] = []
         todo = [nltk_tree]
         while todo:
@@ -270,24 +345,35 @@ class Tree:
         return _tree(flat)
 
 
-def _build(flat: _Flat, make: Callable[[str, list[Any]], _Node]) -> _Node:
-    """The tree of a flat form, its nodes made by `make` from a label and children."""
-    built: list[Any] = []
+def _tree(flat: _Flat) -> Tree:
+    """The tree of a flat form."""
+    built: list[Tree | str] = []
     for item in reversed(flat):  # so that children wait on the stack, the first one on top
         if isinstance(item, str):
             built.append(item)
         else:
             label, arity = item
-            built.append(make(label, [built.pop() for _ in range(arity)]))
-    root: _Node = built.pop()
+            built.append(Tree(label, [built.pop() for _ in range(arity)]))
+    (root,) = built
+    assert isinstance(root, Tree)
     return root
 
 
-def _tree(flat: _Flat) -> Tree:
-    return _build(flat, Tree)
-
-
 def writable(token: str, kind: str) -> str:
+    """A word or label as brackets hold it.
+
+    Parameters
+    ----------
+    token
+        The word or label.
+    kind
+        ``"word"`` or ``"label"``.
+
+    Raises
+    ------
+    TreeSyntaxError
+        If it cannot be written.
+    """
     if not token and kind == "word":
         raise TreeSyntaxError("an empty word cannot be written in brackets")
     if not _UNWRITABLE.search(token):
@@ -296,6 +382,3 @@ def writable(token: str, kind: str) -> str:
     if _UNWRITABLE.search(token):
         raise TreeSyntaxError(f"the {kind} {token!r} has white space: no brackets can hold it")
     return token
-
-
-# --- brackets in --------------------------------------------------------------------------------

@@ -17,12 +17,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal, TypeAlias, cast
 
-from dbpcfg.corpus.loading import load
+from dbpcfg.corpus.loading import load_text
 from dbpcfg.errors import DbpcfgError, GrammarError
 from dbpcfg.files.atomic import written_whole
 from dbpcfg.grammar.exchange.json import from_json, to_json
 from dbpcfg.grammar.exchange.nltk import from_nltk, to_nltk
-from dbpcfg.grammar.exchange.rules import check_name
+from dbpcfg.grammar.exchange.rules import check_name, is_unicode
 from dbpcfg.grammar.exchange.tsv import from_tsv, to_tsv
 from dbpcfg.grammar.pcfg import Grammar
 
@@ -42,12 +42,23 @@ _READERS = {"tsv": from_tsv, "json": from_json, "nltk": from_nltk}
 
 
 def format_of(path: str | Path) -> RuleFormat:
-    """The format that the ending of a file's name tells."""
+    """The format of a rule table, by the ending of its name.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Raises
+    ------
+    GrammarError
+        If no format has this ending.
+    """
     try:
         return ENDINGS[Path(path).suffix.lower()]
     except KeyError:
         raise GrammarError(
-            f"{path}: found no ending that tells a format of rules, expected "
+            f"{path}: found no ending of a format of rules, expected "
             f"{', '.join(ENDINGS)}; rename it, or say which format is meant"
         ) from None
 
@@ -58,9 +69,23 @@ def write(
     format: RuleFormat | None = None,
     notes: Iterable[str] = (),
 ) -> None:
-    """Write a rule table, whole or not at all, in the format that its name tells unless given.
+    """Write a rule table, whole or not at all.
 
-    ``notes`` are remarks for people, which the readers skip.
+    Parameters
+    ----------
+    grammar
+        The grammar.
+    path
+        The file.
+    format
+        ``"tsv"``, ``"json"`` or ``"nltk"``; by the ending of the name if not given.
+    notes
+        Remarks for people, which readers skip.
+
+    Raises
+    ------
+    GrammarError
+        If there is no such format, or the format cannot hold a name or word.
     """
     text = to_text(grammar, format or format_of(path), notes)
     with written_whole(Path(path)) as file:
@@ -68,27 +93,70 @@ def write(
 
 
 def read_grammar(path: str | Path, format: RuleFormat | None = None) -> Grammar:
-    """The grammar of a rule table, or where and why it is none."""
+    """Read the grammar of a rule table.
+
+    Parameters
+    ----------
+    path
+        The file, plain or packed with gzip.
+    format
+        ``"tsv"``, ``"json"`` or ``"nltk"``; by the ending of the name if not given.
+
+    Raises
+    ------
+    GrammarError
+        If the file cannot be read or is not a grammar; the message says where and why.
+    """
     format = format or format_of(path)
     try:
-        text = load(str(path))
+        text = load_text(str(path))
     except DbpcfgError as error:
         raise GrammarError(str(error)) from None
     return from_text(text, format, str(path))
 
 
 def to_text(grammar: Grammar, format: RuleFormat = "tsv", notes: Iterable[str] = ()) -> str:
-    """A grammar as the text of a rule table."""
+    """Write a grammar as the text of a rule table.
+
+    Parameters
+    ----------
+    grammar
+        The grammar.
+    format
+        ``"tsv"``, ``"json"`` or ``"nltk"``.
+    notes
+        Remarks for people, which readers skip.
+
+    Raises
+    ------
+    GrammarError
+        If there is no such format, or the format cannot hold a name or word.
+    """
     for name in grammar.names:
         check_name(name, "names of categories")
     for token in (*grammar.names, *grammar.vocabulary.words):
-        if not token or any("\ud800" <= letter <= "\udfff" for letter in token):
+        if not token or not is_unicode(token):
             raise GrammarError(f"{token!r} cannot be written: it is empty, or no Unicode text")
     return _WRITERS[_known(format)](grammar, [" ".join(note.split()) for note in notes])
 
 
 def from_text(text: str, format: RuleFormat = "tsv", source: str = "<text>") -> Grammar:
-    """The grammar of a rule table's text; ``source`` names it in messages."""
+    """Read the grammar of a rule table's text.
+
+    Parameters
+    ----------
+    text
+        The text of a rule table.
+    format
+        ``"tsv"``, ``"json"`` or ``"nltk"``.
+    source
+        Its name in messages.
+
+    Raises
+    ------
+    GrammarError
+        If the text is not a grammar; the message says where and why.
+    """
     return _READERS[_known(format)](text, source)
 
 

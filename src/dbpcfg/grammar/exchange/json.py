@@ -28,9 +28,10 @@ from dbpcfg.grammar.exchange.rules import (
     Rule,
     check_name,
     grammar_of,
+    is_unicode,
     probability,
     quoted,
-    refusal,
+    rule_error,
     rules_of,
     top_symbol,
 )
@@ -43,7 +44,15 @@ _REMEDY = 'for a word, write "word": "dog" instead of the children'
 
 
 def to_json(grammar: Grammar, notes: list[str]) -> str:
-    """The JSON text of a grammar."""
+    """Write a grammar as JSON.
+
+    Parameters
+    ----------
+    grammar
+        The grammar.
+    notes
+        Remarks for people, which readers skip.
+    """
     head = {
         "format": FORMAT,
         "version": VERSION,
@@ -67,15 +76,30 @@ def _dump(value: Any) -> str:
 
 
 def from_json(text: str, source: str) -> Grammar:
-    """The grammar of a JSON text, or where and why it is none."""
+    """Read a grammar from JSON.
+
+    Parameters
+    ----------
+    text
+        The text of a rule table.
+    source
+        Its name in messages.
+
+    Raises
+    ------
+    GrammarError
+        If the text is not a grammar; the message says where and why.
+    """
     content = _parsed(text, source)
     for key in content:
         if key not in _KEYS:
-            raise refusal(source, f"the key {quoted(key)}", ", ".join(_KEYS), "remove or mend it")
+            raise rule_error(
+                source, f"the key {quoted(key)}", ", ".join(_KEYS), "remove or mend it"
+            )
     if content.get("format", FORMAT) != FORMAT or content.get("version", VERSION) != VERSION:
         found = f"format {content.get('format')!r:.40} and version {content.get('version')!r:.40}"
         remedy = "is it the right file, and is this program new enough?"
-        raise refusal(source, found, f"{FORMAT!r} and {VERSION}", remedy)
+        raise rule_error(source, found, f"{FORMAT!r} and {VERSION}", remedy)
     start = content.get("start")
     if start is not None:
         _check_text(start, f"{source}: start")
@@ -86,7 +110,7 @@ def from_json(text: str, source: str) -> Grammar:
             _check_text(token, f"{source}: {key}")
         if len(set(lists[key])) != len(lists[key]):
             remedy = "remove the second"
-            raise refusal(f"{source}: {key}", "one of them twice", "each once", remedy)
+            raise rule_error(f"{source}: {key}", "one of them twice", "each once", remedy)
     rules = [
         _rule(item, f"{source}: rule {number}")
         for number, item in enumerate(_list(content, "rules", source), start=1)
@@ -98,32 +122,32 @@ def _parsed(text: str, source: str) -> dict[str, Any]:
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if len(dict(pairs)) != len(pairs):
             remedy = "remove one"
-            raise refusal(source, f"a key twice in {pairs!r:.80}", "each key once", remedy)
+            raise rule_error(source, f"a key twice in {pairs!r:.80}", "each key once", remedy)
         return dict(pairs)
 
     def no_number(constant: str) -> NoReturn:
         remedy = "every rule needs its probability"
-        raise refusal(source, constant, "a probability from 0 to 1", remedy)
+        raise rule_error(source, constant, "a probability from 0 to 1", remedy)
 
     try:
         content = json.loads(text, object_pairs_hook=unique, parse_constant=no_number)
     except json.JSONDecodeError as error:
-        raise refusal(
+        raise rule_error(
             f"{source}:{error.lineno}:{error.colno}", error.msg, "JSON", "mend the text there"
         ) from None
     except GrammarError:
         raise
     except (ValueError, RecursionError) as error:  # numbers of thousands of digits, deep nesting
-        raise refusal(source, f"what no rule table has ({error})", "JSON", "mend it") from None
+        raise rule_error(source, f"what no rule table has ({error})", "JSON", "mend it") from None
     if not isinstance(content, dict):
-        raise refusal(source, type(content).__name__, 'an object with "rules"', _RULE)
+        raise rule_error(source, type(content).__name__, 'an object with "rules"', _RULE)
     return content
 
 
 def _list(content: dict[str, Any], key: str, source: str) -> list[Any]:
     value = content.get(key, [])
     if not isinstance(value, list):
-        raise refusal(f"{source}: {key}", f"{value!r:.40}", "a list", "put it in [ ]")
+        raise rule_error(f"{source}: {key}", f"{value!r:.40}", "a list", "put it in [ ]")
     return value
 
 
@@ -131,22 +155,22 @@ def _rule(item: Any, place: str) -> Rule:
     keys = set(item) if isinstance(item, dict) else set()
     lexical = "word" in keys
     if keys != {"parent", "word" if lexical else "children", "probability"}:
-        raise refusal(place, f"{item!r:.80}", _RULE, _REMEDY)
+        raise rule_error(place, f"{item!r:.80}", _RULE, _REMEDY)
     children = [item["word"]] if lexical else item["children"]
     if not isinstance(children, list) or not children:
-        raise refusal(place, f"the children {children!r:.40}", "a list of categories", _REMEDY)
+        raise rule_error(place, f"the children {children!r:.40}", "a list of categories", _REMEDY)
     for token in (item["parent"], *children):
         _check_text(token, place)
     for name in (item["parent"], *(() if lexical else children)):
         check_name(name, place)
     chance = item["probability"]
     if type(chance) not in (int, float):
-        raise refusal(place, f"{chance!r:.40}", "a probability from 0 to 1", "write a number")
+        raise rule_error(place, f"{chance!r:.40}", "a probability from 0 to 1", "write a number")
     return Rule(item["parent"], tuple(children), probability(repr(chance), place), lexical, place)
 
 
 def _check_text(token: Any, place: str) -> None:
     if not isinstance(token, str) or not token:
-        raise refusal(place, f"{token!r:.40}", "a text that is not empty", "put it in quotes")
-    if any("\ud800" <= letter <= "\udfff" for letter in token):
-        raise refusal(place, f"{token!a:.40}", "Unicode text", "remove the lone surrogate")
+        raise rule_error(place, f"{token!r:.40}", "a text that is not empty", "put it in quotes")
+    if not is_unicode(token):
+        raise rule_error(place, f"{token!a:.40}", "Unicode text", "remove the lone surrogate")

@@ -12,7 +12,7 @@ decimals. It knows no escapes: a word stands in double quotes if it has a single
 with both kinds cannot be written. A category begins with a letter, a digit, ``_`` or ``/``, and may
 have ``^ < > -`` further on.
 
-What is read may also have several expansions in a line, divided by ``|``, lines that go on after a
+What is read may also have several expansions in a line, divided by ``|``, lines continued after a
 backslash, and comments from ``#`` at the beginning of a line.
 """
 
@@ -29,7 +29,7 @@ from dbpcfg.grammar.exchange.rules import (
     grammar_of,
     probability,
     quoted,
-    refusal,
+    rule_error,
     rules_of,
     top_symbol,
 )
@@ -46,7 +46,20 @@ _LOOKS_LIKE = "a rule such as S -> NP VP [0.5] or N -> 'dog' [0.25]"
 
 
 def to_nltk(grammar: Grammar, notes: list[str]) -> str:
-    """The text of a grammar; rules of probability 0 are left out."""
+    """Write a grammar in NLTK's notation; rules of probability 0 are left out.
+
+    Parameters
+    ----------
+    grammar
+        The grammar.
+    notes
+        Remarks for people, which readers skip.
+
+    Raises
+    ------
+    GrammarError
+        If NLTK cannot read a category or word.
+    """
     for name in grammar.names:
         if not re.fullmatch(_NAME, name) or any(map(_doubtful, name)):
             raise GrammarError(
@@ -85,14 +98,27 @@ def _decimal(number: float) -> str:
 
 
 def from_nltk(text: str, source: str) -> Grammar:
-    """The grammar of a text in NLTK's notation, or where and why it is none."""
+    """Read a grammar in NLTK's notation.
+
+    Parameters
+    ----------
+    text
+        The text of a rule table.
+    source
+        Its name in messages.
+
+    Raises
+    ------
+    GrammarError
+        If the text is not a grammar; the message says where and why.
+    """
     start: str | None = None
     rules: list[Rule] = []
     for place, line in _lines(text, source):
         if line.startswith("%"):
             found = _START.fullmatch(line)
             if found is None:
-                raise refusal(place, quoted(line), "%start S", "no other directive is known")
+                raise rule_error(place, quoted(line), "%start S", "no other directive is known")
             start = found[1]
         else:
             rules += _rules(line, place)
@@ -113,9 +139,7 @@ def _lines(text: str, source: str) -> Iterator[tuple[str, str]]:
             yield f"{source}:{first}", " ".join(pieces)
             pieces = []
     if pieces:
-        raise refusal(
-            f"{source}:{first}", "a backslash at the end", "a line to go on with", "remove it"
-        )
+        raise rule_error(f"{source}:{first}", "a backslash at the end", "another line", "remove it")
 
 
 def _rules(line: str, place: str) -> Iterator[Rule]:
@@ -123,7 +147,7 @@ def _rules(line: str, place: str) -> Iterator[Rule]:
     tokens = list(_tokens(line, place))
     if [kind for kind, _ in tokens[:2]] != ["name", "arrow"]:
         remedy = "put blanks around the arrow"
-        raise refusal(place, quoted(line), f"{_LOOKS_LIKE}", remedy)
+        raise rule_error(place, quoted(line), f"{_LOOKS_LIKE}", remedy)
     expansion: list[tuple[str, str]] = []
     for kind, token in [*tokens[2:], ("bar", "|")]:
         if kind != "bar":
@@ -138,7 +162,7 @@ def _tokens(line: str, place: str) -> Iterator[tuple[str, str]]:
     while at < len(line):
         match = _TOKEN.match(line, at)
         if match is None:
-            raise refusal(place, f"{quoted(line[at:])}", _LOOKS_LIKE, "put words in quotes")
+            raise rule_error(place, f"{quoted(line[at:])}", _LOOKS_LIKE, "put words in quotes")
         assert match.lastgroup is not None
         yield match.lastgroup, match[match.lastgroup]
         at = match.end()
@@ -149,9 +173,9 @@ def _rule(parent: str, expansion: list[tuple[str, str]], line: str, place: str) 
     kinds = {kind for kind, _ in children}
     if last[0] != "chance" or not children or not kinds <= {"name", "word"}:
         remedy = "every expansion needs children, and then its probability in [ ]"
-        raise refusal(place, quoted(line), _LOOKS_LIKE, remedy)
+        raise rule_error(place, quoted(line), _LOOKS_LIKE, remedy)
     if "word" in kinds and len(children) > 1:
-        raise refusal(
+        raise rule_error(
             place,
             f"a rule of {quoted(parent)} with a word next to other children",
             "two categories or one word",
@@ -159,5 +183,5 @@ def _rule(parent: str, expansion: list[tuple[str, str]], line: str, place: str) 
         )
     words = tuple(token[1:-1] if kind == "word" else token for kind, token in children)
     if "" in words:
-        raise refusal(place, "an empty word", "a word", "fill it in")
+        raise rule_error(place, "an empty word", "a word", "fill it in")
     return Rule(parent, words, probability(last[1].strip(), place), "word" in kinds, place)

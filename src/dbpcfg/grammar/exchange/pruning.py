@@ -14,17 +14,20 @@ from dbpcfg.grammar.pcfg import Grammar
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """What is left of a grammar, and an account of what is not."""
+    """A grammar without its least probable rules, and what was left out."""
 
     grammar: Grammar
+    """What is left."""
     threshold: float
+    """The smallest probability of a rule that was kept."""
     rules: int
     """Rules that were possible before."""
     left_out: int
+    """Rules that were left out."""
     loser: str
     """The symbol whose rules lost most of their probability."""
     lost: float
-    """How much that was."""
+    """How much probability that was."""
 
     def __str__(self) -> str:
         return (
@@ -35,9 +38,21 @@ class Pruned:
 
 
 def pruned(grammar: Grammar, threshold: float) -> Pruned:
-    """Leave out rules less probable than ``threshold``, and words that then have none.
+    """Leave out rules less probable than a threshold, and words that then have none.
 
-    The rest of each row is divided by its sum. A row that would be left empty is an error.
+    The rest of each row is divided by its sum.
+
+    Parameters
+    ----------
+    grammar
+        The grammar.
+    threshold
+        The smallest probability of a rule that is kept.
+
+    Raises
+    ------
+    GrammarError
+        If a row would be left empty, or no word would be left.
     """
     if not 0.0 < threshold <= 1.0:
         raise GrammarError(f"the threshold must be above 0 and at most 1, got {threshold:g}")

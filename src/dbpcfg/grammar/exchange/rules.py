@@ -6,8 +6,8 @@ top symbol T, which starts each sentence and is no category, has rules with one 
 understood as well: then that symbol is the root of every tree.
 
 The list has its own order, and keeps that of the grammar: T has a rule for each category, if need
-be of probability 0; binary rules follow by parent, and words by word. Whoever numbers categories
-and words as they first appear has the same arrays again.
+be of probability 0; binary rules follow by parent, and words by word. Numbering categories and
+words as they first appear gives the same arrays again.
 """
 
 from __future__ import annotations
@@ -33,42 +33,64 @@ _QUOTED = 40
 
 
 class Rule(NamedTuple):
-    """A rule, what its children are, and where it stands."""
+    """A rule of a table."""
 
     parent: str
+    """The symbol that is expanded."""
     children: tuple[str, ...]
+    """Two categories, one word, or, of T, one category."""
     probability: float
+    """Its probability."""
     lexical: bool
     """Whether the one child is a word."""
     place: str = ""
+    """Where it stands, as messages name it."""
 
     def __str__(self) -> str:
         return f"{quoted(self.parent)} → {' '.join(map(quoted, self.children))}"
 
 
 def quoted(text: str) -> str:
-    """A text as messages repeat it: not all of it, if it is long."""
+    """A text as messages repeat it: shortened if it is long."""
     return repr(text) if len(text) <= _QUOTED else f"{text[:_QUOTED]!r}…"
 
 
-def refusal(place: str, found: str, expected: str, remedy: str) -> GrammarError:
-    """What is wrong with a table, where, and what to do about it."""
+def is_unicode(text: str) -> bool:
+    """Whether a text can be written in UTF-8: it has no lone surrogate."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
+def rule_error(place: str, found: str, expected: str, remedy: str) -> GrammarError:
+    """The error about a rule table: where it is, what was found and expected, and what to do."""
     return GrammarError(f"{place}: found {found}, expected {expected}; {remedy}")
 
 
 def probability(text: str, place: str) -> float:
-    """The probability that a text says, and nothing else."""
+    """Read a probability.
+
+    Parameters
+    ----------
+    text
+        A decimal number, and nothing else.
+    place
+        Where it stands.
+
+    Raises
+    ------
+    GrammarError
+        If it is not a number from 0 to 1.
+    """
     number = float(text) if _NUMBER.fullmatch(text) else math.nan
     if not 0.0 <= number <= 1.0 + ROW_SUM_TOLERANCE:
         remedy = "write it as a decimal number, such as 0.25 or 2.5e-1"
-        raise refusal(place, quoted(text), "a probability from 0 to 1", remedy)
+        raise rule_error(place, quoted(text), "a probability from 0 to 1", remedy)
     return number
 
 
 def check_name(name: str, place: str) -> None:
-    """Refuse what cannot be the label of a node in brackets."""
+    """Raise an error if a category cannot be the label of a node in brackets."""
     if not name or _SPACE.search(name):
-        raise refusal(
+        raise rule_error(
             place,
             f"the category {quoted(name)}",
             "a name without white space",
@@ -77,13 +99,24 @@ def check_name(name: str, place: str) -> None:
 
 
 def top_symbol(names: Sequence[str]) -> str:
-    """What to call T next to these categories."""
+    """A name for T that no category has."""
     candidates = chain(("T", "TOP", "ROOT"), (f"T{n}" for n in count()))
     return next(name for name in candidates if name not in names)
 
 
 def rules_of(grammar: Grammar) -> Iterator[Rule]:
-    """All rules that are not impossible, and those of probability 0 that keep the numbering."""
+    """List the rules of a grammar.
+
+    Parameters
+    ----------
+    grammar
+        The grammar.
+
+    Yields
+    ------
+    Rule
+        All that are not impossible, and those of probability 0 that keep the numbering.
+    """
     names, words = grammar.names, grammar.vocabulary.words
     top = top_symbol(names)
     for name, root in zip(names, grammar.root.tolist(), strict=True):
@@ -103,13 +136,28 @@ def grammar_of(
     categories: Iterable[str] = (),
     words: Iterable[str] = (),
 ) -> Grammar:
-    """The grammar of a list of rules, or what is wrong with the first that is wrong.
+    """Make a grammar from a list of rules.
 
-    ``start`` is the top symbol, or the root of every tree; the parent of the first rule if not
-    given. ``categories`` and ``words`` come first, in this order.
+    Parameters
+    ----------
+    rules
+        The rules, in any order.
+    source
+        The name of the table in messages.
+    start
+        The top symbol, or the root of every tree; the parent of the first rule if not given.
+    categories
+        Categories that are numbered first, in this order.
+    words
+        Words that are numbered first, in this order.
+
+    Raises
+    ------
+    GrammarError
+        If the rules are not a grammar; the message is about the first that is wrong.
     """
     if not rules:
-        raise refusal(source, "no rules", "at least T → S and S → word", "is it the right file?")
+        raise rule_error(source, "no rules", "at least T → S and S → word", "is it the right file?")
     start = rules[0].parent if start is None else start
     rows: dict[str, list[Rule]] = {}
     for rule in rules:
@@ -151,7 +199,7 @@ def grammar_of(
 
 
 def _is_top(start: str, rules: Sequence[Rule], rows: dict[str, list[Rule]]) -> bool:
-    """Whether a symbol is T: it only ever becomes one category, and is nobody's child."""
+    """Whether a symbol is T: all its rules have one category, and it is no child."""
     return all(len(rule.children) == 1 and not rule.lexical for rule in rows[start]) and not any(
         start in rule.children for rule in rules if not rule.lexical
     )
@@ -166,7 +214,7 @@ def _check_rule(
     key = (rule.parent, rule.children, rule.lexical)
     if key in seen:
         where = f"the same rule is at {seen[key]}"
-        raise refusal(rule.place, f"{rule} again", "each rule once", f"{where}; join the two")
+        raise rule_error(rule.place, f"{rule} again", "each rule once", f"{where}; join the two")
     seen[key] = rule.place
     if not rule.lexical:
         for child in rule.children:
@@ -176,7 +224,7 @@ def _check_rule(
     if arity > 2:
         parent, (first, *rest) = rule.parent, rule.children
         new = "+".join(rest)
-        raise refusal(
+        raise rule_error(
             rule.place,
             f"{rule}, a rule with {arity} children",
             "two categories or one word",
@@ -185,7 +233,7 @@ def _check_rule(
         )
     if arity == 1 and not rule.lexical and rule.parent != top:
         child = rule.children[0]
-        raise refusal(
+        raise rule_error(
             rule.place,
             f"{rule}, where {quoted(child)} has rules itself",
             "two categories or one word",
@@ -199,7 +247,7 @@ def _check_sums(rows: dict[str, list[Rule]]) -> None:
     for parent, row in rows.items():
         total = math.fsum(rule.probability for rule in row)
         if abs(total - 1.0) > ROW_SUM_TOLERANCE:
-            raise refusal(
+            raise rule_error(
                 row[0].place,
                 f"{len(row):,} rule{'s' * (len(row) > 1)} of {quoted(parent)} from here on, whose "
                 f"probabilities sum to {total:.12g}",
@@ -211,7 +259,7 @@ def _check_sums(rows: dict[str, list[Rule]]) -> None:
 def _check_size(source: str, categories: int, words: int) -> None:
     entries = categories**3 + categories * words
     if entries > MOST_ENTRIES:
-        raise refusal(
+        raise rule_error(
             source,
             f"{categories:,} categories and {words:,} words, which need {entries:,} numbers",
             f"at most {MOST_ENTRIES:,}",
@@ -220,5 +268,5 @@ def _check_size(source: str, categories: int, words: int) -> None:
 
 
 def _without_rules(place: str, name: str) -> GrammarError:
-    remedy = "give it rules, or look for a slip in its name"
-    return refusal(place, f"{quoted(name)}, which has no rules", "a category that has", remedy)
+    remedy = "give it rules, or check the spelling of its name"
+    return rule_error(place, f"{quoted(name)}, which has no rules", "a category that has", remedy)

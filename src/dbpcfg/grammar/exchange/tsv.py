@@ -26,7 +26,7 @@ from dbpcfg.grammar.exchange.rules import (
     grammar_of,
     probability,
     quoted,
-    refusal,
+    rule_error,
     rules_of,
 )
 from dbpcfg.grammar.pcfg import Grammar
@@ -42,7 +42,20 @@ _NOT_IN_CELLS = re.compile(r"[\t\n\r\0]")
 
 
 def to_tsv(grammar: Grammar, notes: list[str]) -> str:
-    """The table of a grammar, after its notes."""
+    """Write a grammar as tab-separated values, after its notes.
+
+    Parameters
+    ----------
+    grammar
+        The grammar.
+    notes
+        Remarks for people, which readers skip.
+
+    Raises
+    ------
+    GrammarError
+        If a name or word cannot stand between tabs.
+    """
     for token in (*grammar.names, *grammar.vocabulary.words):
         if _NOT_IN_CELLS.search(token) or len(token) > LONGEST_TOKEN:
             raise GrammarError(
@@ -60,7 +73,20 @@ def _lines(grammar: Grammar) -> Iterator[str]:
 
 
 def from_tsv(text: str, source: str) -> Grammar:
-    """The grammar of a table, or where and why it is none."""
+    """Read a grammar from tab-separated values.
+
+    Parameters
+    ----------
+    text
+        The text of a rule table.
+    source
+        Its name in messages.
+
+    Raises
+    ------
+    GrammarError
+        If the text is not a grammar; the message says where and why.
+    """
     lines = _cells(text, source)
     place, header = next(lines, (source, []))
     _check_header(header, place)
@@ -68,7 +94,7 @@ def from_tsv(text: str, source: str) -> Grammar:
     rows = []
     for place, cells in lines:
         if len(cells) != len(header):
-            raise refusal(
+            raise rule_error(
                 place,
                 f"{len(cells)} cells",
                 f"{len(header)}, as in the header",
@@ -90,7 +116,7 @@ def from_tsv(text: str, source: str) -> Grammar:
         for name in (parent, *(() if lexical else children)):
             check_name(name, place)
         if not left:
-            raise refusal(place, "no left child", "a category or a word", "fill in the cell")
+            raise rule_error(place, "no left child", "a category or a word", "fill in the cell")
         rules.append(Rule(parent, children, probability(chance, place), lexical, place))
     return grammar_of(rules, source, start)
 
@@ -99,7 +125,7 @@ def _cells(text: str, source: str) -> Iterator[tuple[str, list[str]]]:
     """The cells of every line that is not blank or a comment, and its place."""
     for number, line in enumerate(text.split("\n"), start=1):
         if len(line) > LONGEST_LINE:
-            raise refusal(
+            raise rule_error(
                 f"{source}:{number}",
                 f"a line of {len(line):,} characters",
                 f"at most {LONGEST_LINE:,}",
@@ -114,7 +140,7 @@ def _check_header(header: list[str], place: str) -> None:
     others = [name for name in header if name not in COLUMNS or header.count(name) > 1]
     if missing or others:
         found = "the column " + quoted(others[0]) if others else "no column " + quoted(missing[0])
-        raise refusal(
+        raise rule_error(
             place,
             found,
             f"a header with the columns {', '.join(COLUMNS)}, each once, with tabs between",
@@ -125,18 +151,18 @@ def _check_header(header: list[str], place: str) -> None:
 def _check_kind(kind: str, children: tuple[str, ...], place: str) -> None:
     if kind not in KINDS:
         remedy = "correct it, or leave out the whole column"
-        raise refusal(place, f"the kind {quoted(kind)}", ", ".join(KINDS), remedy)
+        raise rule_error(place, f"the kind {quoted(kind)}", ", ".join(KINDS), remedy)
     if len(children) != KINDS[kind]:
         found, needed = "two children", "only a left one, and nothing in right"
         if KINDS[kind] == 2:
             found, needed = "one child", "both left and right"
         remedy = "correct the children or the kind"
-        raise refusal(place, f"a {kind} rule with {found}", needed, remedy)
+        raise rule_error(place, f"a {kind} rule with {found}", needed, remedy)
 
 
 def _check_root(parent: str, start: str, place: str) -> None:
     if parent != start:
-        raise refusal(
+        raise rule_error(
             place,
             f"a root rule of {quoted(parent)} after one of {quoted(start)}",
             "one top symbol",

@@ -1,4 +1,4 @@
-"""A grammar as a notebook shows it: for each category its most probable words and rules."""
+"""A grammar as an HTML table: for each category its most probable words and rules."""
 
 from __future__ import annotations
 
@@ -20,7 +20,15 @@ _CELL = "text-align: left; vertical-align: top"
 
 
 def most_probable(row: Floats, most: int = MOST) -> list[int]:
-    """Numbers of the greatest entries of a row, greatest first."""
+    """Numbers of the greatest entries of a row, greatest first.
+
+    Parameters
+    ----------
+    row
+        Probabilities.
+    most
+        The number of entries, at most.
+    """
     order = np.argsort(-row, kind="stable")[:most]
     return [int(number) for number in order if row[number] >= LEAST]
 
@@ -33,9 +41,24 @@ def grammar_html(
     lexical: Floats,
     most: int = MOST,
 ) -> str:
-    """A table with a row for each category: how often it starts a sentence, its words, its rules.
+    """A table with a row for each category.
 
     Nothing in a word or a name is taken for HTML, and colours are those of the page.
+
+    Parameters
+    ----------
+    names
+        The categories.
+    words
+        The vocabulary.
+    root
+        Probabilities of T → c.
+    binary
+        Probabilities of c → a b.
+    lexical
+        Probabilities of c → w.
+    most
+        The number of words, and of rules, of each category.
     """
     pairs = [f"{a} {b}" for a in names for b in names]
     heads = ["category", "T →", "words", "most probable words", "most probable rules"]

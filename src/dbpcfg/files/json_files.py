@@ -1,4 +1,4 @@
-"""JSON files of ours: what each is, by which version it was written, and messages about them."""
+"""JSON files with a header: what the file is, the format's version, the version of the program."""
 
 from __future__ import annotations
 
@@ -12,12 +12,21 @@ from dbpcfg.files.atomic import written_whole
 from dbpcfg.files.faults import reading
 from dbpcfg.version import __version__
 
-TASK, RUN, COMPARISON = "dbpcfg comparison task", "dbpcfg comparison run", "dbpcfg comparison"
 VERSION = 1
 
 
 def write_json(path: Path, kind: str, content: Mapping[str, Any]) -> None:
-    """Write a file of ours: what it is, by which version of the program, and its content."""
+    """Write a JSON file with a header, whole.
+
+    Parameters
+    ----------
+    path
+        The file.
+    kind
+        The name of the format, which the header gives.
+    content
+        Entries besides the header.
+    """
     head = {"format": kind, "version": VERSION, "dbpcfg": __version__}
     with written_whole(path) as file:
         text = json.dumps({**head, **content}, indent=2, ensure_ascii=False)
@@ -25,7 +34,25 @@ def write_json(path: Path, kind: str, content: Mapping[str, Any]) -> None:
 
 
 def read_json(path: Path, kind: str) -> dict[str, Any]:
-    """Read a file of ours back, or say what is wrong with it."""
+    """Read a JSON file with a header.
+
+    Parameters
+    ----------
+    path
+        The file.
+    kind
+        The name of the format that it must have.
+
+    Returns
+    -------
+    dict
+        Header and content.
+
+    Raises
+    ------
+    DbpcfgError
+        If it cannot be read, or is not a file of this format and version.
+    """
     try:
         with reading(path):
             content = json.loads(path.read_text(encoding="utf-8"))

@@ -1,0 +1,273 @@
+"""Brackets out and in: there and back, and the reader's errors word by word."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dbpcfg.errors import DbpcfgError, TreeSyntaxError
+from dbpcfg.trees.brackets import read_tree, read_trees, read_trees_at
+from dbpcfg.trees.tree import Tree
+from tests.trees.strategies import DEPTH, DOG, flatten, trees
+
+gaps = st.text(" \t\n\r\f\v", max_size=3)
+
+
+def over_lines(tree: Tree) -> str:
+    """The brackets of a tree, with a line for every node."""
+    return str(tree).replace(" (", "\n  (")
+
+
+# --- out and in -----------------------------------------------------------------------------------
+
+
+def naive_brackets(item):
+    if isinstance(item, str):
+        return item
+    return "(" + " ".join([item.label, *map(naive_brackets, item.children)]) + ")"
+
+
+@given(trees)
+def test_brackets_there_and_back(tree):
+    assert str(tree) == naive_brackets(tree)
+    assert "\n" not in str(tree)
+    assert read_tree(str(tree)) == tree
+    assert read_tree(over_lines(tree)) == tree
+
+
+@given(st.lists(trees, max_size=5), st.data())
+def test_many_trees_with_any_white_space_between(several, data):
+    pieces = [data.draw(gaps)]
+    for tree in several:
+        for token in re.findall(r"\([^\s()]*|\)|[^\s()]+", str(tree), re.ASCII):
+            # A gap is needed between two tokens that would join into one.
+            pieces += [token, data.draw(gaps) or ("" if token == ")" else " ")]
+    assert list(read_trees("".join(pieces))) == several
+
+
+def test_several_trees_on_a_line_and_one_over_several():
+    text = f"{DOG}{DOG} {DOG}\n\n(S\r\n\t(NP (D\x0cthe)\n(N dog)\x0b)\r(V barks\n)\n)\n"
+    assert list(read_trees(text)) == [read_tree(DOG)] * 4
+
+
+@pytest.mark.parametrize("text", ["", " \n\t\r\n", "\ufeff", "\ufeff \n"])
+def test_no_trees(text):
+    assert list(read_trees(text)) == []
+
+
+def test_trees_come_one_by_one():
+    found = read_trees(f"{DOG} )")
+    assert next(found) == read_tree(DOG)
+    with pytest.raises(TreeSyntaxError):
+        next(found)
+
+
+def test_byte_order_mark_is_skipped_at_the_start_only():
+    assert read_tree("\ufeff" + DOG) == read_tree(DOG)
+    assert list(read_trees("\ufeff" + DOG)) == [read_tree(DOG)]
+    assert read_tree("(N \ufeffdog)").words() == ["\ufeffdog"]
+
+
+@pytest.mark.parametrize("text", ["( (S (V go)) )", "((S (V go)))", "(\n  (S (V go)))"])
+def test_empty_top_bracket(text):
+    tree = read_tree(text)
+    assert tree == Tree("", [Tree("S", [Tree("V", ["go"])])])
+    assert str(tree) == "( (S (V go)))"
+
+
+def test_an_empty_label_over_a_word():
+    assert read_tree("( go)") == Tree("", ["go"])
+    assert str(Tree("", ["go"])) == "( go)"
+
+
+def test_mixed_and_bare_nodes():
+    mixed = read_tree("(X the (X dog barks))")
+    assert mixed == Tree("X", ["the", Tree("X", ["dog", "barks"])])
+    assert mixed.spans() == [(0, 3, "X"), (1, 3, "X")]
+    bare = read_tree("(X (X the dog) (X barks))")
+    assert bare.spans() == [(0, 3, "X"), (0, 2, "X")]
+    assert bare.words() == ["the", "dog", "barks"]
+    assert read_tree("(X(Y a)b(Z c))") == read_tree("(X (Y a) b (Z c))")
+
+
+@pytest.mark.parametrize(
+    "word", ["犬", "naïve", "10\xa0000", "a\u2003b", "\x85", "\x1c", "🐶", "\0"]
+)
+def test_only_ascii_white_space_separates(word):
+    assert read_tree(f"(N {word})") == Tree("N", [word])
+    assert read_tree(f"({word} dog)") == Tree(word, ["dog"])
+
+
+def test_round_brackets_are_written_as_treebanks_do_and_left_so_when_read():
+    tree = Tree("N(1)", ["(", ")", "f(x)", "-LRB-"])
+    assert str(tree) == "(N-LRB-1-RRB- -LRB- -RRB- f-LRB-x-RRB- -LRB-)"
+    assert read_tree(str(tree)).words() == ["-LRB-", "-RRB-", "f-LRB-x-RRB-", "-LRB-"]
+    assert read_tree(str(tree)).label == "N-LRB-1-RRB-"
+
+
+@pytest.mark.parametrize("space", [*" \t\n\r\f\v"])
+def test_white_space_cannot_be_written(space):
+    for write in (Tree.bracketed, str):
+        with pytest.raises(TreeSyntaxError, match=r"the word 'a.*b' has white space"):
+            write(Tree("X", [Tree("Y", [f"a{space}b"]), "c"]))
+        with pytest.raises(TreeSyntaxError, match=r"the label 'a.*b' has white space"):
+            write(Tree("X", [Tree(f"a{space}b", ["c"]), "c"]))
+
+
+def test_an_empty_word_cannot_be_written():
+    for write in (Tree.bracketed, str):
+        with pytest.raises(TreeSyntaxError, match="empty word"):
+            write(Tree("X", ["a", ""]))
+
+
+# --- errors of the reader -------------------------------------------------------------------------
+
+ERRORS = {
+    "closing first": (")", "1:1", "')' that closes nothing", "expected '('"),
+    "closing twice": ("(N dog))", "1:8", "')' that closes nothing", "expected '('"),
+    "closing later": ("(N a)\n(N b)\n  ) (N c)", "3:3", "')' that closes nothing", "expected '('"),
+    "never closed": ("(N dog", "1:1", "the end of the text", "expected 1 more ')'"),
+    "first of unclosed": ("(N a)\n (S (N b)\n(V c", "2:2", "the end of the text", "2 more ')'"),
+    "only opened": ("\n\n\t(", "3:2", "the end of the text", "expected 1 more ')'"),
+    "text before": ("the dog (N a)", "1:1", "'the dog' outside any bracket", "expected '('"),
+    "text between": ("(N a) # x \n(N b)", "1:7", "'# x' outside any bracket", "expected '('"),
+    "text after": ("(N a)\r\n(N b)\r\n c", "3:2", "'c' outside any bracket", "expected '('"),
+    "old line breaks": ("(N a)\r(N b)\r c", "3:2", "'c' outside any bracket", "expected '('"),
+    "two lines": ("x y\nz (N a)", "1:1", "'x y' outside any bracket", "expected '('"),
+    "text before )": ("x)", "1:1", "'x' outside any bracket", "expected '('"),
+    "odd space": ("\n\xa0", "2:1", r"'\xa0' outside any bracket", "expected '('"),
+    "long text": ("y" * 99, "1:1", f"found '{'y' * 40}' outside any", "expected '('"),
+    "after the mark": ("\ufeff x", "1:2", "'x' outside any bracket", "expected '('"),
+    "empty node": ("(S (NP) (V go))", "1:4", "empty node labelled 'NP'", "a word or a node inside"),
+    "spaced empty node": ("(S\n(NP \n)", "2:1", "empty node labelled 'NP'", "a word or a node"),
+    "empty bracket": ("(N a)\n()", "2:1", "empty node labelled ''", "a word or a node inside"),
+    "long label": (f"({'y' * 99})", "1:1", f"labelled '{'y' * 40}',", "a word or a node inside"),
+}
+
+
+@pytest.mark.parametrize(("text", "place", "found", "expected"), ERRORS.values(), ids=ERRORS)
+def test_errors_say_where_and_what(text, place, found, expected):
+    for read in (lambda *a: list(read_trees(*a)), lambda *a: read_tree(*a)):
+        with pytest.raises(TreeSyntaxError) as caught:
+            read(text, "wsj.mrg")
+        if "second tree" in str(caught.value):  # read_tree may meet that first
+            continue
+        message = str(caught.value)
+        assert message.startswith(f"wsj.mrg:{place}: found ")
+        assert found in message
+        assert expected in message
+        assert "; hint: " in message
+
+
+def test_text_without_a_name():
+    with pytest.raises(TreeSyntaxError, match=r"^<string>:1:1: "):
+        list(read_trees(")"))
+
+
+def test_read_tree_wants_exactly_one():
+    with pytest.raises(TreeSyntaxError, match=r"^f:1:1: found no tree, expected exactly one"):
+        read_tree(" \n", "f")
+    with pytest.raises(TreeSyntaxError, match=r"^f:2:2: found a second tree, expected exactly one"):
+        read_tree("\ufeff(N a)\n (S (N b) (V c)) (N d)", "f")
+    with pytest.raises(TreeSyntaxError, match="found no tree"):
+        read_tree("(N)", empty="drop")
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("(S (NP) (V go))", ["(S (V go))"]),
+        ("(S (V go) ())", ["(S (V go))"]),
+        ("(S (NP (N) ( )) (V go))", ["(S (V go))"]),
+        ("(S (NP (N)))", []),
+        ("() (V go) ((()))", ["(V go)"]),
+        ("(S a (N) b)", ["(S a b)"]),
+        ("(S (N) b)", ["(S b)"]),
+    ],
+)
+def test_empty_nodes_can_be_dropped(text, left):
+    assert [str(tree) for tree in read_trees(text, empty="drop")] == left
+    with pytest.raises(TreeSyntaxError, match="empty node"):
+        list(read_trees(text))
+    with pytest.raises(TreeSyntaxError, match="empty node"):
+        list(read_trees(text, empty="error"))
+
+
+def test_an_empty_node_may_be_a_bracket_as_a_word():
+    with pytest.raises(TreeSyntaxError, match=r"a bracket inside a word is written -LRB- or -RRB-"):
+        list(read_trees("(S (-LRB- () (N a) (-RRB- )))"))
+
+
+def test_trees_with_their_lines():
+    text = "\ufeff\n(N a)(N\nb)\r\n\r (S (NP)\n (V c)) (N\n) (N d)\r\r(\n)\n"
+    lines = [(2, "(N a)"), (2, "(N b)"), (5, "(S (V c))"), (6, None), (7, "(N d)"), (9, None)]
+    found = list(read_trees_at(text, empty="drop"))
+    assert [(line, tree and str(tree)) for line, tree in found] == lines
+    with pytest.raises(TreeSyntaxError, match=r"^f:5:5: found an empty node"):
+        list(read_trees_at(text, "f"))
+
+
+@given(st.lists(st.tuples(trees, st.sampled_from(["", "\n", "\r\n \r", " \n\n"]))))
+def test_lines_agree_with_a_naive_count(several):
+    text, expected = "", []
+    for tree, gap in several:
+        text += gap
+        expected.append((len(re.split(r"\r\n?|\n", text)), tree))
+        text += over_lines(tree)
+    assert list(read_trees_at(text)) == expected
+
+
+def test_dropping_does_not_forgive_other_errors():
+    with pytest.raises(TreeSyntaxError, match=r":1:1: found the end of the text"):
+        list(read_trees("(S (NP)", empty="drop"))
+    with pytest.raises(DbpcfgError, match="'error' or 'drop', not 'keep'"):
+        list(read_trees(DOG, empty="keep"))
+
+
+def spoil(several, place, junk):
+    text = "\n".join(over_lines(tree) for tree in several)
+    return text[: place % (len(text) + 1)] + junk + text[place % (len(text) + 1) + 1 :]
+
+
+texts = st.one_of(
+    st.text(),
+    st.text("() \n\rab\ufeff\xa0"),
+    st.builds(spoil, st.lists(trees), st.integers(0), st.text("() a\n", max_size=2)),
+)
+
+
+@given(texts, st.sampled_from(["error", "drop"]))
+def test_any_text_is_trees_or_a_syntax_error(text, empty):
+    unmarked = text.removeprefix("\ufeff")
+    try:
+        found = list(read_trees(text, empty=empty))
+    except TreeSyntaxError as error:
+        line, column = map(int, re.match(r"<string>:(\d+):(\d+): found ", str(error)).groups())
+        character = re.split(r"\r\n?|\n", unmarked)[line - 1][column - 1]
+        assert character not in " \t\n\r\f\v"
+        return
+    assert text.count("(") == text.count(")")
+    without_nodes = re.sub(r"\([^\s()]*|\)", " ", unmarked, flags=re.ASCII)
+    assert flatten(map(Tree.words, found)) == re.findall(r"\S+", without_nodes, re.ASCII)
+    assert list(read_trees("".join(map(str, found)))) == found
+
+
+# --- big and deep ---------------------------------------------------------------------------------
+
+
+def test_a_big_text():
+    # Big enough for quadratic reading to be felt, without a clock.
+    text = f"{DOG}\n" * 20_000
+    found = list(read_trees(text))
+    assert len(found) == 20_000
+    assert "\n".join(map(str, found)) + "\n" == text
+    assert len(read_tree(f"(X {'(N a) ' * 100_000})")) == 100_000
+    with pytest.raises(TreeSyntaxError, match=r"^<string>:20001:1: found a '\)'"):
+        list(read_trees(text + ")"))
+
+
+def test_a_deep_unclosed_tree():
+    with pytest.raises(TreeSyntaxError, match=rf":1:1: .* expected {DEPTH} more"):
+        read_tree("(" * DEPTH)
+    assert list(read_trees("(" * DEPTH + ")" * DEPTH, empty="drop")) == []
