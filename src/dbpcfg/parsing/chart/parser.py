@@ -21,7 +21,7 @@ from dbpcfg.parsing.chart.sampling import sample_batches
 from dbpcfg.parsing.chart.viterbi import best_of_batches
 from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.parsing.protocol import check_parsable, check_vocabulary
-from dbpcfg.parsing.spans import first_cells
+from dbpcfg.parsing.span_weights import first_cells
 from dbpcfg.runtime.threads import in_pieces, one_blas_thread
 
 PILOTS = 32
@@ -127,7 +127,7 @@ class ChartParser:
     def posteriors(self, corpus: Encoded, negligible: float = NEGLIGIBLE) -> tuple[Floats, Floats]:
         """Posterior probabilities of all labelled spans, ``[cell, c]``, and every log P(sentence).
 
-        Cells are laid out as in ``parsing.spans``. What is below a span of ``negligible``
+        Cells are laid out as in ``parsing.span_weights``. What is below a span of ``negligible``
         probability is left out, and all of it for a sentence of probability zero.
         """
         check_vocabulary(self.grammar, corpus)

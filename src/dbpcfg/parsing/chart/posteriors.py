@@ -49,6 +49,7 @@ from dbpcfg.parsing.chart.layout import (
     right_level,
 )
 from dbpcfg.parsing.chart.outside import marginals
+from dbpcfg.parsing.span_weights import span_cell
 
 TOGETHER = 32
 """Spans that are looked into together: what is made of them should stay in the nearest cache."""
@@ -219,13 +220,13 @@ def add_products(
                     cell = cell_of(n, level, i, i + width)
                     mass = cell_product(cells, (at + cell) * K, v, (over + cell) * K, K)
                     if mass > least[m]:
-                        span = span_of[m] + i * n - i * (i - 1) // 2 + width - 1
+                        span = span_of[m] + span_cell(n, i, i + width)
                         for c in range(weights.shape[1]):
                             both = cells[m, level, cell, c] * v[m, level, cell, c]
                             weights[span, c] += both * share
         if depth:
             for i in range(1, n - 1):  # (L,D+1), whose spans are words
-                cell, span = left_cell(n, i, i + 1), span_of[m] + i * n - i * (i - 1) // 2
+                cell, span = left_cell(n, i, i + 1), span_of[m] + span_cell(n, i, i + 1)
                 for c in range(weights.shape[1]):
                     both = emission[batch[m, i], c] * v[m, levels, cell, c]
                     weights[span, c] += both * share
