@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dbpcfg.errors import DbpcfgError, GrammarError
-from dbpcfg.grammar.bounding import check_depth
+from dbpcfg.grammar.levels import check_depth
 from dbpcfg.grammar.pcfg import SMALLEST_BETA
 from dbpcfg.numerics.philox import stream
 from dbpcfg.parsing.chart.layout import Precision

@@ -2,7 +2,7 @@
 
 Two things can be said of how often a category is used on each side and depth. *Expected* is what
 the grammar would do by itself, exactly (``grammar.usage``). *Counted* is what it did: the mean over
-the trees of a run. Levels number (L,1), (R,1), (L,2), … as in ``grammar.bounding``.
+the trees of a run. Levels number (L,1), (R,1), (L,2), … as in ``grammar.levels``.
 """
 
 from __future__ import annotations
@@ -16,20 +16,15 @@ import numpy as np
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.meanings import Meanings
-from dbpcfg.grammar.bounding import (
-    bounded_root,
-    containment,
-    fitting_mass,
-    left_child,
-    right_child,
-)
+from dbpcfg.grammar.bounding import bounded_root, containment, fitting_mass
+from dbpcfg.grammar.levels import left_child, right_child
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.grammar.usage import expected_depths, expected_use
 from dbpcfg.model.learned import LearnedGrammar
 from dbpcfg.numerics.kernels import Floats
 from dbpcfg.trees.tree import Tree
 
-__all__ = ["Profile", "Use", "level_name", "profile"]
+__all__ = ["Profile", "Use", "profile"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,11 +110,6 @@ def profile(model: LearnedGrammar, trees: Iterable[Tree] = ()) -> Profile:
         counted,
         number,
     )
-
-
-def level_name(level: int) -> str:
-    """The side and depth of a level: L1, R1, L2, …"""
-    return f"{'LR'[level % 2]}{level // 2 + 1}"
 
 
 def _counted(trees: Iterable[Tree], grammar: Grammar) -> tuple[Use | None, int]:

@@ -15,7 +15,8 @@ import numpy as np
 from dbpcfg.evaluation.labels import Contingency
 from dbpcfg.evaluation.meanings import NO_PHRASE
 from dbpcfg.files.table import Cell, Column, Table
-from dbpcfg.model.categories import Profile, Use, level_name
+from dbpcfg.grammar.levels import level_name
+from dbpcfg.model.categories import Profile, Use
 
 __all__ = ["as_json", "as_tables", "as_text"]
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.numerics.kernels import Longs, kernel
-from dbpcfg.parsing.chart.layout import cell_count, level_count
+from dbpcfg.parsing.chart.layout import cell_count, chart_levels
 
 MOST_TOGETHER = 32
 CHART_BYTES = 2**20
@@ -50,7 +50,7 @@ def bounds(lengths: Longs, K: int, depth: int) -> Longs:
     number = 0
     for s in range(1, len(lengths) + 1):
         began = found[number]
-        chart = 8 * K * level_count(depth) * cell_count(lengths[began])
+        chart = 8 * K * chart_levels(depth) * cell_count(lengths[began])
         room = max(1, min(MOST_TOGETHER, CHART_BYTES // max(1, chart)))
         if s == len(lengths) or lengths[s] != lengths[began] or s - began == room:
             number += 1

@@ -8,7 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.grammar.bounding import check_depth, containment, require_fitting
+from dbpcfg.grammar.bounding import containment, require_fitting
+from dbpcfg.grammar.levels import check_depth
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.numerics.kernels import Floats
 from dbpcfg.numerics.philox import Stream

@@ -39,14 +39,14 @@ from dbpcfg.parsing.chart.layout import (
     Tables,
     cell_count,
     cell_of,
+    chart_levels,
     fair_size,
     first_start,
     last_start,
+    left_below,
     left_cell,
-    left_level,
-    level_count,
+    right_below,
     right_cell,
-    right_level,
 )
 from dbpcfg.parsing.chart.outside import marginals
 from dbpcfg.parsing.span_weights import span_cell
@@ -99,7 +99,7 @@ def look_into(
     product(W.above, 0, rows, G.by_right.reshape(K, K * K), turned)
     for row in range(rows):
         m, level, i = placed[row, 0], placed[row, 1], placed[row, 2]
-        l, r, at = left_level(level, depth), right_level(level, depth), row * K * K
+        l, r, at = left_below(level, depth), right_below(level, depth), row * K * K
         x, y, splits = left_cell(n, i, i + 1), right_cell(i + 1, i + width), width - 1
         lefts, rights = ((m * levels + l) * size + x) * K, ((m * levels + r) * size + y) * K
         over_lefts = ((m * (levels + 1) + l) * size + x) * K
@@ -252,7 +252,7 @@ def posteriors_of_batches(
     ``log_inside`` goes into ``logs``; a sentence for which that is −∞ adds nothing. ``exact`` is
     the same grammar in double precision, for long sentences.
     """
-    K, levels = G.root.shape[0], level_count(depth)
+    K, levels = G.root.shape[0], chart_levels(depth)
     longest, most = largest(B, first, last, starts)
     room, room_exponents = room_for(most, depth, G)
     room_above = aligned((levels + 1) * most * K, G.root)

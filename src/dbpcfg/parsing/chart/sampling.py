@@ -23,10 +23,10 @@ from dbpcfg.parsing.chart.inside import (
 from dbpcfg.parsing.chart.layout import (
     Tables,
     cell_of,
+    left_below,
     left_cell,
-    left_level,
+    right_below,
     right_cell,
-    right_level,
 )
 
 BUNCH = 4
@@ -96,7 +96,7 @@ def sample_tree(
         if j - i == 1:
             continue
         uniform_k, uniform_ab = uniform_pair(numbers, sentence, draw)
-        l, r = left_level(level, depth), right_level(level, depth)
+        l, r = left_below(level, depth), right_below(level, depth)
         cell, x, y = cell_of(n, level, i, j), left_cell(n, i, i + 1), right_cell(i + 1, j)
         left_is_word = l == levels
         splits = 1 if left_is_word else j - i - 1

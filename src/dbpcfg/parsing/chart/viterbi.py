@@ -14,14 +14,14 @@ from dbpcfg.parsing.chart.batches import Batches
 from dbpcfg.parsing.chart.inside import largest
 from dbpcfg.parsing.chart.layout import (
     cell_of,
+    chart_levels,
     first_start,
     last_start,
+    left_below,
     left_cell,
-    left_level,
-    level_count,
     new_chart,
+    right_below,
     right_cell,
-    right_level,
 )
 
 
@@ -34,13 +34,13 @@ def best_inside(
     ``binary[c, a, b]`` and ``lexical[w, c]`` are logarithms.
     """
     n, K = len(words), binary.shape[0]
-    levels = level_count(depth)
+    levels = chart_levels(depth)
     for level in range(levels):
         for i in range(n):
             cells[level, cell_of(n, level, i, i + 1)] = lexical[words[i]]
     for width in range(2, n + 1):
         for level in range(levels):
-            l, r = left_level(level, depth), right_level(level, depth)
+            l, r = left_below(level, depth), right_below(level, depth)
             for i in range(first_start(level, depth), last_start(level, depth, n, width) + 1):
                 j = i + width
                 pairs[:] = -np.inf
@@ -73,7 +73,7 @@ def best_tree(
     ``root``, ``binary`` and ``lexical`` are logarithms. No tree is written if it is −∞.
     """
     n, K = len(words), binary.shape[0]
-    levels = level_count(depth)
+    levels = chart_levels(depth)
     top_scores = root + cells[0, left_cell(n, 0, n)]
     category = np.argmax(top_scores)
     if top_scores[category] == -np.inf:
@@ -88,7 +88,7 @@ def best_tree(
         node += 1
         if j - i == 1:
             continue
-        l, r = left_level(level, depth), right_level(level, depth)
+        l, r = left_below(level, depth), right_below(level, depth)
         best, best_k, best_a, best_b = -np.inf, i + 1, 0, 0
         for k in range(i + 1, i + 2 if l == levels else j):
             left = lexical[words[i]] if l == levels else cells[l, left_cell(n, i, k)]

@@ -6,7 +6,7 @@ import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.grammar.bounding import check_depth
+from dbpcfg.grammar.levels import check_depth
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.numerics.kernels import Floats, Ints, Longs, kernel
 from dbpcfg.numerics.philox import Stream, stream
