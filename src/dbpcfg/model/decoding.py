@@ -31,9 +31,9 @@ from dbpcfg.model.learned import LearnedGrammar, Words, words_of
 from dbpcfg.numerics.kernels import Ints
 from dbpcfg.numerics.philox import stream
 from dbpcfg.parsing import methods
+from dbpcfg.parsing.chart.layout import Logs, logarithms
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import as_brackets, as_tree
-from dbpcfg.parsing.nbest import Logs, logarithms
 from dbpcfg.parsing.tree_probability import log_probability
 from dbpcfg.trees.tree import Tree
 

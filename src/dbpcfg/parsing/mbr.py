@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.numerics.kernels import Floats, Ints, Longs, kernel
 from dbpcfg.parsing.chart.parser import NEGLIGIBLE, ChartParser
-from dbpcfg.parsing.derivations import Derivations
+from dbpcfg.parsing.derivations import Derivations, first_node
 from dbpcfg.parsing.span_weights import first_cells
 from dbpcfg.runtime.threads import in_pieces
 
@@ -113,7 +113,7 @@ def heaviest_trees(
                         greatest, labels[i, j] = weights[cell, c], c
                 gain[i, j] = math.floor(total * GRAIN + 0.5) / GRAIN
                 cell += 1
-        heaviest_tree(gain, labels, nodes[2 * starts[s] - s : 2 * starts[s + 1] - s - 1])
+        heaviest_tree(gain, labels, nodes[first_node(starts, s) : first_node(starts, s + 1)])
 
 
 @kernel

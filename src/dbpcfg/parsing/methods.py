@@ -15,10 +15,11 @@ from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import UnparsableError
 from dbpcfg.numerics.kernels import Ints
 from dbpcfg.numerics.philox import stream
+from dbpcfg.parsing.chart.layout import Logs
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.parsing.mbr import mbr_trees, summed_posteriors
-from dbpcfg.parsing.nbest import Logs, best_trees
+from dbpcfg.parsing.nbest import best_trees
 from dbpcfg.runtime.threads import in_pieces
 
 NEGLIGIBLE = 3e-3
@@ -47,7 +48,7 @@ def n_best(logs: Logs, corpus: Encoded, n: int, threads: int) -> list[Ints]:
     """The n most probable trees, best first, or as many as there are."""
 
     def choose(s: int) -> Ints:
-        nodes, _ = best_trees(_words(corpus, s), logs, n)
+        nodes, _ = best_trees(corpus.numbers(s), logs, n)
         if not len(nodes):
             raise _impossible(s)
         return nodes
@@ -65,7 +66,7 @@ def samples(
 
     def choose(s: int) -> Ints:
         copies = Encoded(
-            np.tile(_words(corpus, s), n),
+            np.tile(corpus.numbers(s), n),
             np.arange(n + 1, dtype=np.int64) * corpus.lengths[s],
             corpus.vocabulary,
         )
@@ -90,10 +91,6 @@ def _each(corpus: Encoded, threads: int, choose: Callable[[int], Ints]) -> list[
 
     in_pieces(work, len(corpus), threads)
     return chosen
-
-
-def _words(corpus: Encoded, s: int) -> Ints:
-    return corpus.tokens[corpus.starts[s] : corpus.starts[s + 1]]
 
 
 def _impossible(s: int) -> UnparsableError:

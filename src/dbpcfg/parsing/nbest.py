@@ -20,9 +20,15 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.numerics.kernels import Floats, Ints, Longs, kernel
-from dbpcfg.parsing.chart.layout import cell_of, chart_levels, left_below, new_chart, right_below
+from dbpcfg.parsing.chart.layout import (
+    Logs,
+    cell_of,
+    chart_levels,
+    left_below,
+    new_chart,
+    right_below,
+)
 from dbpcfg.parsing.chart.viterbi import best_inside
 from dbpcfg.parsing.heaps import CHILD, NONE, SIBLING, melded, without_best
 
@@ -34,15 +40,6 @@ LEVEL, START, END, CATEGORY, KNOWN, DONE, HEAP = range(7)
 
 SPLIT, LEFT, RIGHT, LEFT_RANK, RIGHT_RANK = range(5)
 """Columns of ``Pool.derivations``: k, a, b, x, y."""
-
-
-class Logs(NamedTuple):
-    """The logarithms of a grammar, and its bound; depth 0 means none."""
-
-    root: Floats  # [c]
-    binary: Floats  # [c, a, b]
-    lexical: Floats  # [w, c]
-    depth: int
 
 
 class Pool(NamedTuple):
@@ -251,7 +248,7 @@ def best_trees(words: Ints, G: Logs, most: int) -> tuple[Ints, Floats]:
     """``[tree, node, 3]`` and log-probabilities of the best trees, best first; maybe fewer."""
     n, K = len(words), len(G.root)
     cells, _ = new_chart(n, K, G.depth)
-    best_inside(words, G.depth, G.binary, G.lexical, cells, np.empty((K, K)))
+    best_inside(words, G, cells, np.empty((K, K)))
     C = Chart(words, G, cells)
     P = Pool(
         np.full(cells.shape, NONE, dtype=np.int64),
@@ -283,14 +280,3 @@ def best_trees(words: Ints, G: Logs, most: int) -> tuple[Ints, Floats]:
     for tree in range(trees):
         write_tree(C, P, chosen[tree, 0], chosen[tree, 1], nodes[tree])
     return nodes, logs[:trees]
-
-
-def logarithms(grammar: Grammar, depth: int | None) -> Logs:
-    """A grammar as ``best_trees`` wants it."""
-    with np.errstate(divide="ignore"):
-        return Logs(
-            np.log(grammar.root),
-            np.log(grammar.binary),
-            np.ascontiguousarray(np.log(grammar.lexical).T),
-            0 if depth is None else depth,
-        )

@@ -6,7 +6,7 @@ import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.numerics.kernels import Floats, Ints, Longs, kernel
-from dbpcfg.parsing.derivations import Derivations
+from dbpcfg.parsing.derivations import Derivations, first_node
 from dbpcfg.parsing.mbr import mbr_trees
 from dbpcfg.parsing.span_weights import first_cells, span_cell
 
@@ -61,7 +61,6 @@ def add_spans(starts: Longs, first_cell: Longs, nodes: Ints, counts: Ints) -> No
     """Add the spans of every sentence's nodes to its cells."""
     for s in range(len(starts) - 1):
         n = starts[s + 1] - starts[s]
-        base = 2 * starts[s] - s
-        for t in range(base, base + 2 * n - 1):
+        for t in range(first_node(starts, s), first_node(starts, s + 1)):
             i, j, c = nodes[t, 0], nodes[t, 1], nodes[t, 2]
             counts[first_cell[s] + span_cell(n, i, j), c] += 1

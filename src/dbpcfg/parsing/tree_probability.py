@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from dbpcfg.numerics.kernels import Ints, kernel
-from dbpcfg.parsing.chart.layout import chart_levels, left_below, right_below
+from dbpcfg.parsing.chart.layout import Logs, chart_levels, left_below, right_below
 from dbpcfg.parsing.derivations import CATEGORY, END, START
-from dbpcfg.parsing.nbest import Logs
 
 
 @kernel

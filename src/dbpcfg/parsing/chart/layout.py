@@ -57,6 +57,15 @@ class Tables(NamedTuple):
     log_scale: Floats  # [w]       log max_c G[c → w]; −∞ for a word no category emits
 
 
+class Logs(NamedTuple):
+    """The logarithms of a grammar, and its bound; depth 0 means none."""
+
+    root: Floats  # [c]
+    binary: Floats  # [c, a, b]
+    lexical: Floats  # [w, c]
+    depth: int
+
+
 def padded(categories: int) -> int:
     """How many categories the kernels work with: as many as fill vector registers."""
     return 4 if categories <= 4 else -8 * (-categories // 8)
@@ -97,6 +106,17 @@ def shifted(G: Tables, bits: int) -> Tables:
     return G._replace(
         emission=np.ldexp(G.emission, bits), log_scale=G.log_scale - bits * math.log(2.0)
     )
+
+
+def logarithms(grammar: Grammar, depth: int | None) -> Logs:
+    """Take the logarithms of a grammar."""
+    with np.errstate(divide="ignore"):
+        return Logs(
+            np.log(grammar.root),
+            np.log(grammar.binary),
+            np.ascontiguousarray(np.log(grammar.lexical).T),
+            0 if depth is None else depth,
+        )
 
 
 @kernel

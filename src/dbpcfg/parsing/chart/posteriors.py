@@ -25,19 +25,9 @@ from dbpcfg.numerics.simd import (
     round_to_zero,
     small_product,
 )
-from dbpcfg.parsing.chart.batches import Batches
-from dbpcfg.parsing.chart.inside import (
-    charts,
-    gather,
-    inside,
-    largest,
-    log_inside,
-    new_workspace,
-    room_for,
-)
+from dbpcfg.parsing.chart.batches import Batches, copies_of, filled, largest, new_room
 from dbpcfg.parsing.chart.layout import (
     Tables,
-    cell_count,
     cell_of,
     chart_levels,
     fair_size,
@@ -237,13 +227,11 @@ def posteriors_of_batches(
     first: int,
     last: int,
     B: Batches,
-    tokens: Ints,
-    starts: Longs,
-    first_cell: Longs,
     depth: int,
     G: Tables,
     exact: Tables,
     negligible: float,
+    first_cell: Longs,
     weights: Floats,
     logs: Floats,
 ) -> None:
@@ -253,28 +241,20 @@ def posteriors_of_batches(
     the same grammar in double precision, for long sentences.
     """
     K, levels = G.root.shape[0], chart_levels(depth)
-    longest, most = largest(B, first, last, starts)
-    room, room_exponents = room_for(most, depth, G)
-    room_above = aligned((levels + 1) * most * K, G.root)
-    work, descent = new_workspace(longest, G, False), new_descent(longest, G)
-    bounds, first_copy, copies = B.bounds, B.first_copy, B.copies
+    room, (longest, most) = new_room(B, first, last, depth, G, False), largest(B, first, last)
+    room_above, descent = aligned((levels + 1) * most * K, G.root), new_descent(longest, G)
     for number in range(first, last):
-        batch = gather(B, number, tokens, starts)
-        sentences, n = batch.shape
-        size = cell_count(n)
         round_to_zero(G.root.itemsize == 4)
-        cells, exponents = charts(room, room_exponents, sentences, n, K, depth)
-        inside(batch, depth, G, cells, exponents, work)
-        found = log_inside(batch, G, cells, exponents)
+        batch, cells, _, found = filled(B, number, depth, G, room)
+        sentences, size = len(batch), cells.shape[2]
         v = room_above[: sentences * (levels + 1) * size * K].reshape(
             (sentences, levels + 1, size, K)
         )
         span_of, totals = np.empty(sentences, dtype=np.int64), np.empty(sentences)
+        whole = left_cell(batch.shape[1], 0, batch.shape[1])
         for m in range(sentences):
-            span_of[m] = first_cell[copies[first_copy[bounds[number] + m]]]
-            totals[m] = cell_product(
-                G.root, 0, cells, m * levels * size * K + left_cell(n, 0, n) * K, K
-            )
+            span_of[m] = first_cell[copies_of(B, number, m)[0]]
+            totals[m] = cell_product(G.root, 0, cells, (m * levels * size + whole) * K, K)
             if not 1 / fair_size(G.root) <= totals[m] <= fair_size(G.root):
                 totals[m] = np.inf  # nothing of it matters here
                 at = span_of[m]
@@ -282,14 +262,11 @@ def posteriors_of_batches(
         outside_of_batch(batch, depth, G, cells, v, descent, negligible, totals, span_of, weights)
         round_to_zero(False)
         for m in range(sentences):
-            y = bounds[number] + m
-            for copy in range(first_copy[y], first_copy[y + 1]):
-                s = copies[copy]
+            here = weights[span_of[m] : span_of[m] + size]
+            for s in copies_of(B, number, m):
                 logs[s] = found[m]
                 if first_cell[s] != span_of[m]:
-                    weights[first_cell[s] : first_cell[s + 1]] = weights[
-                        span_of[m] : span_of[m] + size
-                    ]
+                    weights[first_cell[s] : first_cell[s + 1]] = here
 
 
 @kernel

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbpcfg.numerics.kernels import Floats, Ints, Longs, kernel
-from dbpcfg.parsing.chart.batches import Batches
-from dbpcfg.parsing.chart.inside import largest
+from dbpcfg.numerics.kernels import Floats, Ints, kernel
+from dbpcfg.parsing.chart.batches import Batches, largest
 from dbpcfg.parsing.chart.layout import (
+    Logs,
     cell_of,
     chart_levels,
     first_start,
@@ -23,16 +23,13 @@ from dbpcfg.parsing.chart.layout import (
     right_below,
     right_cell,
 )
+from dbpcfg.parsing.derivations import first_node
 
 
 @kernel
-def best_inside(
-    words: Ints, depth: int, binary: Floats, lexical: Floats, cells: Floats, pairs: Floats
-) -> None:
-    """Log-probability of the best subtree for every span, level and category.
-
-    ``binary[c, a, b]`` and ``lexical[w, c]`` are logarithms.
-    """
+def best_inside(words: Ints, G: Logs, cells: Floats, pairs: Floats) -> None:
+    """Log-probability of the best subtree for every span, level and category."""
+    depth, binary, lexical = G.depth, G.binary, G.lexical
     n, K = len(words), binary.shape[0]
     levels = chart_levels(depth)
     for level in range(levels):
@@ -59,22 +56,15 @@ def best_inside(
 
 
 @kernel
-def best_tree(
-    words: Ints,
-    depth: int,
-    root: Floats,
-    binary: Floats,
-    lexical: Floats,
-    cells: Floats,
-    nodes: Ints,
-) -> float:
+def best_tree(words: Ints, G: Logs, cells: Floats, nodes: Ints) -> float:
     """Follow the best choices down into pre-order ``nodes``; return the tree's log-probability.
 
-    ``root``, ``binary`` and ``lexical`` are logarithms. No tree is written if it is −∞.
+    No tree is written if it is −∞.
     """
+    depth, binary, lexical = G.depth, G.binary, G.lexical
     n, K = len(words), binary.shape[0]
     levels = chart_levels(depth)
-    top_scores = root + cells[0, left_cell(n, 0, n)]
+    top_scores = G.root + cells[0, left_cell(n, 0, n)]
     category = np.argmax(top_scores)
     if top_scores[category] == -np.inf:
         return -np.inf
@@ -105,27 +95,14 @@ def best_tree(
 
 
 @kernel
-def best_of_batches(
-    first: int,
-    last: int,
-    B: Batches,
-    tokens: Ints,
-    starts: Longs,
-    depth: int,
-    root: Floats,
-    binary: Floats,
-    lexical: Floats,
-    nodes: Ints,
-    logs: Floats,
-) -> None:
+def best_of_batches(first: int, last: int, B: Batches, G: Logs, nodes: Ints, logs: Floats) -> None:
     """The best tree of each sentence of some batches and its log-probability, before Z."""
-    K = binary.shape[0]
-    longest, _ = largest(B, first, last, starts)
-    cells, _ = new_chart(longest, K, depth)
+    K, (tokens, starts) = len(G.root), B.sentences
+    cells, _ = new_chart(largest(B, first, last)[0], K, G.depth)
     pairs = np.empty((K, K))
     for y in range(B.bounds[first], B.bounds[last]):
         words = tokens[starts[B.distinct[y]] : starts[B.distinct[y] + 1]]
-        best_inside(words, depth, binary, lexical, cells, pairs)
+        best_inside(words, G, cells, pairs)
         for s in B.copies[B.first_copy[y] : B.first_copy[y + 1]]:
-            tree = nodes[2 * starts[s] - s : 2 * starts[s + 1] - s - 1]
-            logs[s] = best_tree(words, depth, root, binary, lexical, cells, tree)
+            tree = nodes[first_node(starts, s) : first_node(starts, s + 1)]
+            logs[s] = best_tree(words, G, cells, tree)
