@@ -128,6 +128,36 @@ def truth(grammar: Grammar, words: list[int], depth: int | None) -> Truth:
     )
 
 
+def mbr_tree(weights: np.ndarray) -> np.ndarray:
+    """Pre-order nodes of the tree of greatest total weight, for ``weights[i, j, c]``.
+
+    Among equals the most even split wins, then the earlier one in spans that start at an even
+    position and the later one in others. Weights are rounded to 2^−24, as in the package.
+    """
+    gain = np.floor(weights.sum(axis=2) * 2.0**24 + 0.5)
+
+    @cache
+    def total(i: int, j: int) -> float:
+        below = max((total(i, k) + total(k, j) for k in range(i + 1, j)), default=0.0)
+        return float(gain[i, j]) + below
+
+    def nodes(i: int, j: int) -> list[tuple[int, int, int]]:
+        here = (i, j, int(weights[i, j].argmax()))
+        if j - i == 1:
+            return [here]
+        k = min(
+            range(i + 1, j),
+            key=lambda k: (
+                -total(i, k) - total(k, j),
+                abs((k - i) - (j - k)),
+                k if i % 2 == 0 else -k,
+            ),
+        )
+        return [here, *nodes(i, k), *nodes(k, j)]
+
+    return np.array(nodes(0, len(weights)), dtype=np.int32)
+
+
 def all_sentences(words: int, length: int) -> list[tuple[int, ...]]:
     return list(product(range(words), repeat=length))
 

@@ -20,9 +20,7 @@ from dbpcfg.grammar.bounding import (
     containment,
     containment_by_iteration,
     fitting_mass,
-    left_child,
     left_corner_expectations,
-    right_child,
     termination,
 )
 from dbpcfg.grammar.pcfg import Grammar
@@ -30,19 +28,6 @@ from dbpcfg.parsing.chart.parser import ChartParser
 from tests.strategies import encode, grammars, random_grammar
 
 depths = st.integers(1, 4)
-
-
-def test_levels_follow_the_definition_of_depth():
-    """(L,d) → (L,d) (R,d) and (R,d) → (L,d+1) (R,d), in words."""
-
-    def level(side: str, d: int) -> int:
-        return 2 * (d - 1) + (side == "R")
-
-    for d in (1, 2, 3):
-        assert left_child(level("L", d)) == level("L", d)
-        assert right_child(level("L", d)) == level("R", d)
-        assert left_child(level("R", d)) == level("L", d + 1)
-        assert right_child(level("R", d)) == level("R", d)
 
 
 @settings(max_examples=200)

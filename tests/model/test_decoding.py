@@ -21,11 +21,10 @@ from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.model import decoding as parsing
 from dbpcfg.model.decoding import Decoder, batched, in_batches, parse, parses
 from dbpcfg.model.model import Model
-from dbpcfg.parsing.decode import minimum_bayes_risk
 from dbpcfg.parsing.derivations import as_nodes, as_tree
 from dbpcfg.trees.brackets import read_tree
 from dbpcfg.trees.tree import Tree
-from tests.oracle import truth
+from tests.oracle import mbr_tree, truth
 from tests.statistics import LEAST_P, goodness_of_fit
 from tests.strategies import grammars_and_sentences, random_grammar
 
@@ -71,7 +70,7 @@ def test_trees_are_those_of_brute_force(grammar_and_words, depth):
     assert as_nodes(one).tobytes() in posterior
     (mbr,) = parse(model, [words])
     gains = true.marginals.sum(axis=2)
-    expected = minimum_bayes_risk(true.marginals)
+    expected = mbr_tree(true.marginals)
     total = [sum(gains[i, j] for i, j, _ in nodes) for nodes in (as_nodes(mbr), expected)]
     assert total[0] == pytest.approx(total[1], abs=0.05)  # spans of 0.003 are pruned
 
@@ -81,7 +80,7 @@ def test_mbr_chain_averages_the_posteriors():
     for words in sentences(model, 10, 6):
         numbers = [model.grammar.vocabulary.index[word] for word in words]
         mean = sum(truth(grammar, numbers, 2).marginals for grammar in model.samples)
-        assert parse(model, [words], "mbr-chain") == [as_tree(minimum_bayes_risk(mean), words)]
+        assert parse(model, [words], "mbr-chain") == [as_tree(mbr_tree(mean), words)]
 
 
 def test_a_grammar_that_cannot_yield_a_sentence_has_no_say():

@@ -17,7 +17,7 @@ from dbpcfg.evaluation.labels import NO_PHRASE, gold_labels
 from dbpcfg.files.table import render
 from dbpcfg.grammar.bounding import bounded_root, containment
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.model.grammar_profile import level_name, profile
+from dbpcfg.model.grammar_profile import profile
 from dbpcfg.model.model import Model
 from dbpcfg.model.profile_formats import as_json, as_tables, as_text
 from dbpcfg.trees.brackets import read_tree
@@ -46,7 +46,6 @@ def test_use_is_counted_by_side_and_depth():
     assert found.counted.length == 2.5
     np.testing.assert_allclose(found.counted.share, [3 / 8, 2 / 8, 3 / 8])
     np.testing.assert_allclose(found.counted.word_share, [0, 1, 1])
-    assert [level_name(level) for level in range(4)] == ["L1", "R1", "L2", "R2"]
 
 
 def test_without_trees_it_is_what_is_expected():

@@ -19,8 +19,7 @@ from dbpcfg.grammar.bounding import (
     left_corner_expectations,
 )
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.parsing.chart.batches import batches
-from dbpcfg.parsing.chart.inside import inside_batches
+from dbpcfg.parsing.chart.batches import batches, inside_batches
 from dbpcfg.parsing.chart.layout import tables
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.leftcorner.parser import LeftCornerParser
@@ -94,7 +93,7 @@ def test_prefix_probabilities_from_the_chart(depth):
         corpus = words.encode([[*map(str, prefix), *(["any"] * more)] for more in range(120)])
         logs = np.empty(len(corpus))
         B = batches(corpus, len(G.root), depth)
-        inside_batches(0, len(B.bounds) - 1, B, corpus.tokens, corpus.starts, depth, G, logs)
+        inside_batches(0, len(B.bounds) - 1, B, depth, G, logs)
         total = np.exp(logs - chart.log_fitting_mass).sum()
         found = leftcorner.prefix_log_probabilities(encode(grammar, list(prefix)), 0)[-1]
         assert math.exp(found) == pytest.approx(total, rel=1e-8)

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.parsing.chart.layout import logarithms
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.heaps import NONE, melded, without_best
-from dbpcfg.parsing.nbest import best_trees, logarithms
+from dbpcfg.parsing.nbest import best_trees
 from dbpcfg.parsing.tree_probability import log_probability
 from tests.oracle import truth
 from tests.strategies import encode, grammars_and_sentences, random_grammar

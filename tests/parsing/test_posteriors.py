@@ -11,9 +11,10 @@ from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import TreeSyntaxError
 from dbpcfg.grammar.pcfg import draw_from_prior
 from dbpcfg.parsing.chart.parser import ChartParser
-from dbpcfg.parsing.decode import minimum_bayes_risk
 from dbpcfg.parsing.derivations import as_brackets, as_tree
-from dbpcfg.parsing.spans import first_cells, least_risk
+from dbpcfg.parsing.mbr import mbr_trees
+from dbpcfg.parsing.span_weights import first_cells
+from tests.oracle import mbr_tree
 from tests.strategies import random_grammar
 
 PRECISION = {"double": 1e-12, "single": 1e-4}
@@ -96,18 +97,18 @@ def test_threads_make_no_difference():
 
 
 @given(st.integers(0, 2**32 - 1))
-def test_trees_of_least_risk(seed):
+def test_mbr_trees(seed):
     text = corpus([1, 2, 5, 9], seed)
     parser = ChartParser(draw_from_prior(3, text.vocabulary, 0.5, seed), 2)
     weights, _ = parser.posteriors(text, 0.0)
-    trees = least_risk(text, weights)
+    trees = mbr_trees(text, weights)
     for s in range(len(text)):
         marginals = parser.marginals(text, s)
 
         def gain(nodes: np.ndarray, marginals: np.ndarray = marginals) -> float:
             return float(sum(marginals[i, j].sum() for i, j, _ in nodes))
 
-        assert gain(trees[s]) == pytest.approx(gain(minimum_bayes_risk(marginals)), abs=1e-6)
+        assert gain(trees[s]) == pytest.approx(gain(mbr_tree(marginals)), abs=1e-6)
     names, every = ("A", "B", "C"), range(len(text))
     lines = as_brackets([trees[s] for s in every], [text[s] for s in every], names)
     assert lines == [str(as_tree(trees[s], text[s], names)) for s in every]
@@ -115,7 +116,7 @@ def test_trees_of_least_risk(seed):
 
 def test_brackets_in_words():
     text = Encoded.from_sentences([["(", "a"], ["b"]])
-    trees = least_risk(text, np.ones((4, 1)))
+    trees = mbr_trees(text, np.ones((4, 1)))
     lines = as_brackets([trees[0], trees[1]], [text[0], text[1]], ["X"])
     assert lines == ["(X (X -LRB-) (X a))", "(X b)"]
     assert as_brackets([], [], ["X"]) == []

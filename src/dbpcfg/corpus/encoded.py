@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 
@@ -63,6 +64,13 @@ class Vocabulary:
         return Encoded.from_numbers(numbers, self)
 
 
+class Sentences(NamedTuple):
+    """What kernels need of a corpus: sentence s is ``tokens[starts[s] : starts[s + 1]]``."""
+
+    tokens: Ints
+    starts: Longs
+
+
 @dataclass(frozen=True, eq=False)
 class Encoded:
     """Sentences over one vocabulary.
@@ -105,6 +113,15 @@ class Encoded:
         starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         tokens = np.fromiter(chain.from_iterable(sentences), np.int32, int(starts[-1]))
         return cls(tokens, starts, vocabulary)
+
+    @property
+    def sentences(self) -> Sentences:
+        """The sentences as kernels want them."""
+        return Sentences(self.tokens, self.starts)
+
+    def numbers(self, sentence: int) -> Ints:
+        """The word numbers of one sentence."""
+        return self.tokens[self.starts[sentence] : self.starts[sentence + 1]]
 
     @property
     def lengths(self) -> Longs:

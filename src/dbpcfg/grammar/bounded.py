@@ -28,14 +28,12 @@ from dbpcfg.grammar.bounding import (
     bounded_binary,
     bounded_lexical,
     bounded_root,
-    check_depth,
     containment,
-    left_child,
     require_fitting,
-    right_child,
     termination,
 )
 from dbpcfg.grammar.exchange.rules import MOST_ENTRIES
+from dbpcfg.grammar.levels import check_depth, left_child, level_name, right_child
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.numerics.kernels import Floats
 
@@ -132,11 +130,6 @@ def mass_table(grammar: Grammar, depths: Sequence[int]) -> Table:
         for row in rows
     ]
     return Table("Probability that a bound on memory keeps", columns, cells, notes)
-
-
-def level_name(level: int) -> str:
-    """The side and depth of the nodes on a level, such as L1."""
-    return f"{'LR'[level % 2]}{level // 2 + 1}"
 
 
 def containment_table(grammar: Grammar, depth: int) -> Table:

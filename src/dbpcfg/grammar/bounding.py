@@ -1,14 +1,6 @@
 """What a bound on memory makes of a grammar: h, G(s,d) and E⁺ (the paper's section 4.1).
 
-**Levels.** A node of a binary tree has a side s and a depth d. The root is (L,1). A left node (L,d)
-has children (L,d) and (R,d); a right node (R,d) has children (L,d+1) and (R,d). Right nodes deeper
-than D do not exist, so (L,D+1) can only be a word. We number the pairs
-
-    level     0      1      2      3    …   2D−2    2D−1     2D
-    node    (L,1)  (R,1)  (L,2)  (R,2)  …  (L,D)   (R,D)  (L,D+1)
-
-so that the children of a node on level m are on levels m and m + 1: the left child on the even one,
-the right child on the odd one.
+Levels number the sides and depths of nodes, (L,1), (R,1), (L,2), …, as in ``levels``.
 
 **Exact, without iteration.** The paper iterates h twenty times. But h(L,D+1) is known (the lexical
 mass), h(R,d) is linear in itself once h(L,d+1) is known, and h(L,d) is linear in itself once h(R,d)
@@ -20,25 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from dbpcfg.errors import GrammarError
+from dbpcfg.grammar.levels import children, is_right, left_level, level_count, right_level
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.numerics.kernels import Floats, kernel
-
-
-def check_depth(depth: int) -> int:
-    """Return a valid bound D, or say what is wrong with it."""
-    if depth < 1:
-        raise GrammarError(f"the depth bound must be at least 1, got {depth}")
-    return depth
-
-
-def left_child(level: int) -> int:
-    """The level of the left child of a node on this level: the even one of level, level + 1."""
-    return level + level % 2
-
-
-def right_child(level: int) -> int:
-    """The level of the right child of a node on this level: the odd one of level, level + 1."""
-    return level + (level + 1) % 2
 
 
 @kernel
@@ -84,13 +60,13 @@ def containment(grammar: Grammar, depth: int | None) -> Floats:
     if depth is None:
         return termination(grammar)[np.newaxis]
     G, lex = grammar.binary, grammar.lexical_mass
-    levels = 2 * check_depth(depth) + 1
+    levels = level_count(depth)
     h = np.empty((levels, grammar.categories))
     h[-1] = lex
     within, beyond = lex, G.sum(axis=(1, 2))
     for level in range(levels - 2, -1, -1):
         # One child is of the level below, already known; the other is of this very level.
-        known_child = "cab,a->cb" if level % 2 else "cab,b->ca"
+        known_child = "cab,a->cb" if is_right(level) else "cab,b->ca"
         same = np.einsum(known_child, G, within)
         lost = np.einsum(known_child, G, beyond).sum(axis=1)
         solved = absorption(same, lex + lost, np.stack([lex, lost], axis=1))
@@ -103,14 +79,14 @@ def containment(grammar: Grammar, depth: int | None) -> Floats:
 def containment_by_iteration(grammar: Grammar, depth: int, iterations: int = 20) -> Floats:
     """h^(I), the paper's own approximation of h by I terms, for comparison."""
     G, lex = grammar.binary, grammar.lexical_mass
-    levels = 2 * check_depth(depth) + 1
+    levels = level_count(depth)
     h = np.zeros((levels, grammar.categories))
     for _ in range(iterations):
         previous = h.copy()
         h[-1] = lex
         for m in range(levels - 1):
-            children = previous[left_child(m)], previous[right_child(m)]
-            h[m] = lex + np.einsum("cab,a,b->c", G, *children)
+            left, right = children(m, levels)
+            h[m] = lex + np.einsum("cab,a,b->c", G, previous[left], previous[right])
     return h
 
 
@@ -159,13 +135,10 @@ def bounded_binary(grammar: Grammar, h: Floats, level: int) -> Floats:
     On the last level, (L,D+1), and for categories that cannot fit (h = 0) there are none. With
     ``termination`` as the only level, this is G given that the tree ends.
     """
-    if len(h) == 1:
-        a, b = h[0], h[0]
-    elif level == len(h) - 1:
+    if level == len(h) - 1 > 0:
         return np.zeros_like(grammar.binary)
-    else:
-        a, b = h[left_child(level)], h[right_child(level)]
-    reweighted = grammar.binary * a[:, np.newaxis] * b
+    left, right = children(level, len(h))
+    reweighted = grammar.binary * h[left][:, np.newaxis] * h[right]
     return quotient(reweighted, h[level][:, np.newaxis, np.newaxis])
 
 
@@ -191,9 +164,10 @@ def left_corner_expectations(grammar: Grammar, h: Floats) -> Floats:
             first = np.zeros((K, K))
             first[0] = bounded_root(grammar, h)
         else:
-            first = bounded_binary(grammar, h, 2 * d - 1).sum(axis=2)
-        descent = bounded_binary(grammar, h, 2 * d).sum(axis=2)
-        lexical = quotient(grammar.lexical_mass, h[2 * d])
+            first = bounded_binary(grammar, h, right_level(d)).sum(axis=2)
+        left = left_level(d + 1)
+        descent = bounded_binary(grammar, h, left).sum(axis=2)
+        lexical = quotient(grammar.lexical_mass, h[left])
         expectations[d] = first @ absorption(descent, lexical, np.eye(K))
     return expectations
 

@@ -19,6 +19,7 @@ from dbpcfg.grammar.bounding import (
     containment,
     require_fitting,
 )
+from dbpcfg.grammar.levels import children, level_count
 from dbpcfg.grammar.pcfg import Grammar, RuleCounts, category_name
 from dbpcfg.numerics.kernels import Floats, Ints, Longs, kernel
 from dbpcfg.numerics.philox import Stream, uniform_pair
@@ -74,12 +75,9 @@ def derive(
         used += 1
         if rule >= K * K:
             continue
-        if levels == 1:
-            left, right = 0, 0
-        elif level == levels - 1:
+        if level == levels - 1 and levels > 1:
             return _FAILS, used, draw
-        else:
-            left, right = level + level % 2, level + (level + 1) % 2
+        left, right = children(level, levels)
         stack[top] = (rule % K, right)
         stack[top + 1] = (rule // K, left)
         top += 2
@@ -132,7 +130,7 @@ def failed_derivations(grammar: Grammar, depth: int, sentences: int, numbers: St
     counts = RuleCounts.zeros(grammar.categories, len(grammar.vocabulary))
     rows = np.cumsum(grammar.rows, axis=1)
     # The same unbounded rows on every level, without a copy of them for each.
-    rows = np.broadcast_to(rows, (2 * depth + 1, *rows.shape))
+    rows = np.broadcast_to(rows, (level_count(depth), *rows.shape))
     finished = count_failures(
         np.arange(sentences, dtype=np.int64),
         np.cumsum(grammar.root),

@@ -1,6 +1,6 @@
 """How long a grammar's sentences are, and sentences that are not too long.
 
-Let p(m,c,n) be the probability that c on level m (see ``bounding``) yields n words within the
+Let p(m,c,n) be the probability that c on level m (see ``levels``) yields n words within the
 bound; it obeys the recurrence of the chart, with lengths in place of spans::
 
     p(m,c,1) = lex(c)
@@ -15,8 +15,8 @@ from __future__ import annotations
 import numpy as np
 
 from dbpcfg.errors import GrammarError
-from dbpcfg.grammar.bounding import check_depth, left_child, right_child
 from dbpcfg.grammar.derivation import draw_from
+from dbpcfg.grammar.levels import children, level_count
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.numerics.kernels import Floats, Ints, kernel
 from dbpcfg.numerics.philox import Stream, uniform_pair
@@ -24,14 +24,14 @@ from dbpcfg.numerics.philox import Stream, uniform_pair
 
 def length_table(grammar: Grammar, depth: int | None, most: int) -> Floats:
     """p: ``[level, n, c]`` for lengths up to ``most``; without a bound there is one level."""
-    K, levels = grammar.categories, 1 if depth is None else 2 * check_depth(depth) + 1
+    K, levels = grammar.categories, level_count(depth)
     rules = grammar.binary.reshape(K, K * K).T
     p = np.zeros((levels, most + 1, K))
     if most:
         p[:, 1] = grammar.lexical_mass
     for n in range(2, most + 1):
         for level in range(max(1, levels - 1)):
-            left, right = (0, 0) if depth is None else (left_child(level), right_child(level))
+            left, right = children(level, levels)
             pairs = p[left, 1:n].T @ p[right, n - 1 : 0 : -1]
             p[level, n] = pairs.reshape(-1) @ rules
     return p
@@ -82,9 +82,7 @@ def derive_short(
         if size == 1:
             sentence[start] = draw_from(words[c], uniform)
             continue
-        left, right = 0, 0
-        if levels > 1:
-            left, right = level + level % 2, level + (level + 1) % 2
+        left, right = children(level, levels)
         weights = np.empty((size - 1) * K)
         for k in range(1, size):
             above = np.dot(binary[c], p[right, size - k])

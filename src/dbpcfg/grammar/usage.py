@@ -1,6 +1,6 @@
 """How often a grammar uses each category, by side and depth, in an average sentence.
 
-A node on level m (see ``bounding``) has one child on level m and one on level m + 1. So with S and
+A node on level m (see ``levels``) has one child on level m and one on level m + 1. So with S and
 N, what G(s,d) on level m expects of each category among the children on these two::
 
     use(m) = entering(m) + use(m) · S      = entering(m) · (I − S)⁻¹
@@ -24,6 +24,7 @@ from dbpcfg.grammar.bounding import (
     require_fitting,
     termination,
 )
+from dbpcfg.grammar.levels import is_right
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.numerics.kernels import Floats
 
@@ -46,7 +47,7 @@ def expected_use(grammar: Grammar, depth: int | None) -> tuple[Floats, Floats]:
         row = 0 if depth is None else level
         binary = bounded_binary(grammar, h, row)
         left, right = binary.sum(axis=2), binary.sum(axis=1)
-        same, below = (right, left) if level % 2 else (left, right)
+        same, below = (right, left) if is_right(level) else (left, right)
         lexical = quotient(grammar.lexical_mass, h[row])
         use.append(entering @ absorption(same, lexical, np.eye(K)))
         words.append(use[-1] * lexical)

@@ -18,7 +18,8 @@ from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.numerics.kernels import Ints
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import Derivations
-from dbpcfg.parsing.spans import SpanCounts, least_risk
+from dbpcfg.parsing.mbr import mbr_trees, summed_posteriors
+from dbpcfg.parsing.spans import SpanCounts
 
 TreeChoice = Literal["mbr", "best", "last"]
 """How a chain's trees are chosen (see `trees_of`)."""
@@ -213,10 +214,8 @@ def _mbr_over_grammars(chain: Chain, corpus: Encoded, threads: int) -> Derivatio
     for first in range(0, len(corpus), BATCH):
         some = np.arange(first, min(first + BATCH, len(corpus)))
         here = corpus.chosen(some)
-        weights = charts[0].posteriors(here)[0]
-        for chart in charts[1:]:
-            weights += chart.posteriors(here)[0]
+        weights, _ = summed_posteriors(charts, here)
         start = 2 * corpus.starts[first] - first
-        found = least_risk(here, weights, threads).nodes
+        found = mbr_trees(here, weights, threads).nodes
         trees.nodes[start : start + len(found)] = found
     return trees

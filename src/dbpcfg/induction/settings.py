@@ -11,7 +11,7 @@ import numpy as np
 
 from dbpcfg.errors import DbpcfgError, GrammarError
 from dbpcfg.files.validation import check_choice
-from dbpcfg.grammar.bounding import check_depth
+from dbpcfg.grammar.levels import check_depth
 from dbpcfg.grammar.pcfg import SMALLEST_BETA
 from dbpcfg.numerics.philox import stream
 from dbpcfg.parsing.chart.layout import Precision

@@ -31,10 +31,10 @@ from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.model.learned import LearnedGrammar, Words, words_of
 from dbpcfg.numerics.kernels import Ints
 from dbpcfg.numerics.philox import stream
-from dbpcfg.parsing import choosing
+from dbpcfg.parsing import methods
+from dbpcfg.parsing.chart.layout import Logs, logarithms
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import as_brackets, as_tree
-from dbpcfg.parsing.nbest import Logs, logarithms
 from dbpcfg.parsing.tree_probability import log_probability
 from dbpcfg.trees.tree import Tree
 
@@ -372,11 +372,11 @@ class Decoder:
 
     def _choose(self, corpus: Encoded, numbers: Sequence[int]) -> list[Ints]:
         if self.method == "mbr":
-            return choosing.least_risk([self._quick_chart], corpus, self.threads)
+            return methods.mbr([self._quick_chart], corpus, self.threads)
         if self.method == "mbr-chain":
-            return choosing.least_risk(self._charts, corpus, self.threads)
+            return methods.mbr(self._charts, corpus, self.threads)
         if self.method == "sample":
-            return choosing.sampled(self._chart, corpus, self.n, self.seed, numbers, self.threads)
+            return methods.samples(self._chart, corpus, self.n, self.seed, numbers, self.threads)
         if self.n == 1:
-            return choosing.most_probable(self._chart, corpus)
-        return choosing.n_best(self._logs, corpus, self.n, self.threads)
+            return methods.viterbi(self._chart, corpus)
+        return methods.n_best(self._logs, corpus, self.n, self.threads)

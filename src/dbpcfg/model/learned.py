@@ -26,7 +26,7 @@ from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.wordclasses import word_class
 from dbpcfg.errors import DbpcfgError, GrammarError, UnparsableError
-from dbpcfg.grammar.bounding import check_depth
+from dbpcfg.grammar.levels import check_depth
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.numerics.kernels import Floats
 from dbpcfg.parsing.chart.parser import ChartParser

@@ -14,7 +14,8 @@ import numpy as np
 
 from dbpcfg.evaluation.labels import NO_PHRASE, Contingency
 from dbpcfg.files.table import Cell, Column, Table
-from dbpcfg.model.grammar_profile import CategoryUse, Profile, level_name
+from dbpcfg.grammar.levels import level_name
+from dbpcfg.model.grammar_profile import CategoryUse, Profile
 
 __all__ = ["as_json", "as_tables", "as_text"]
 

@@ -12,6 +12,7 @@ from typing import TypeVar, cast
 
 import numba
 import numpy as np
+from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 Function = TypeVar("Function", bound=Callable[..., object])
@@ -25,6 +26,11 @@ def kernel(function: Function) -> Function:
     """Compile a function of arrays and numbers; division by zero follows IEEE 754."""
     compiled = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
     return cast(Function, compiled)
+
+
+def also_in_kernels(function: Function) -> Function:
+    """Let kernels call a small function; from Python it is the function itself, not compiled."""
+    return register_jitable(error_model="numpy")(function)
 
 
 def part_of_kernel(function: Function) -> Function:

@@ -3,7 +3,7 @@
 A sentence of n words has 2n − 1 nodes. They are listed in pre-order, one row ``(start, end,
 category)`` each, spans half-open. The left child of node t is t + 1 and its right child is t plus
 twice the width of the left child: the tree needs no pointers. The nodes of sentence s of a corpus
-start at row ``2 · starts[s] − s``.
+start at row ``first_node(starts, s)``.
 """
 
 from __future__ import annotations
@@ -14,13 +14,20 @@ from functools import lru_cache
 
 import numpy as np
 
-from dbpcfg.corpus.encoded import Encoded
+from dbpcfg.corpus.encoded import Encoded, Sentences
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.pcfg import RuleCounts, category_name
-from dbpcfg.numerics.kernels import Ints, Longs, kernel
+from dbpcfg.numerics.kernels import Ints, Longs, also_in_kernels, kernel
 from dbpcfg.trees.tree import Tree, writable
 
 START, END, CATEGORY = 0, 1, 2
+
+
+@also_in_kernels
+def first_node(starts: Longs, s: int) -> int:
+    """The row of the root of sentence s; that of sentence s + 1 is where its nodes end."""
+    row: int = 2 * starts[s] - s
+    return row
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +40,7 @@ class Derivations:
     @classmethod
     def empty(cls, corpus: Encoded) -> Derivations:
         """Room for the trees of a corpus."""
-        rows = 2 * len(corpus.tokens) - len(corpus)
+        rows = first_node(corpus.starts, len(corpus))
         return cls(np.full((rows, 3), -1, dtype=np.int32), corpus)
 
     def __len__(self) -> int:
@@ -42,8 +49,8 @@ class Derivations:
     def __getitem__(self, sentence: int) -> Ints:
         """The nodes of one sentence's tree."""
         sentence = range(len(self))[sentence]
-        first, last = self.corpus.starts[sentence], self.corpus.starts[sentence + 1]
-        return self.nodes[2 * first - sentence : 2 * last - sentence - 1]
+        starts = self.corpus.starts
+        return self.nodes[first_node(starts, sentence) : first_node(starts, sentence + 1)]
 
     def tree(self, sentence: int) -> Tree:
         """One sentence's tree, with its words."""
@@ -59,31 +66,21 @@ class Derivations:
         if used.min(initial=0) < 0 or used.max(initial=0) >= categories:
             raise DbpcfgError(f"a tree has a category beyond the first {categories}")
         counts = RuleCounts.zeros(categories, len(self.corpus.vocabulary))
-        sentences = np.arange(len(self), dtype=np.int64)
-        count_rules(sentences, self.corpus.tokens, self.corpus.starts, self.nodes, *_arrays(counts))
+        sentences = self.corpus.sentences
+        count_rules(sentences, self.nodes, counts.root, counts.binary, counts.lexical)
         return counts
-
-
-def _arrays(counts: RuleCounts) -> tuple[Longs, Longs, Longs]:
-    return counts.root, counts.binary, counts.lexical
 
 
 @kernel
 def count_rules(
-    sentences: Longs,
-    tokens: Ints,
-    starts: Longs,
-    nodes: Ints,
-    root: Longs,
-    binary: Longs,
-    lexical: Longs,
+    sentences: Sentences, nodes: Ints, root: Longs, binary: Longs, lexical: Longs
 ) -> None:
-    """Add the rules of some sentences' trees to the counts."""
-    for s in sentences:
-        base = 2 * starts[s] - s
-        n = starts[s + 1] - starts[s]
+    """Add the rules of all sentences' trees to the counts."""
+    tokens, starts = sentences
+    for s in range(len(starts) - 1):
+        base = first_node(starts, s)
         root[nodes[base, CATEGORY]] += 1
-        for t in range(base, base + 2 * n - 1):
+        for t in range(base, first_node(starts, s + 1)):
             start, end, c = nodes[t, START], nodes[t, END], nodes[t, CATEGORY]
             if end - start == 1:
                 lexical[c, tokens[starts[s] + start]] += 1

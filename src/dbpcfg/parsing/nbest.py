@@ -20,9 +20,15 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.numerics.kernels import Floats, Ints, Longs, kernel
-from dbpcfg.parsing.chart.layout import cell_of, left_level, level_count, new_chart, right_level
+from dbpcfg.parsing.chart.layout import (
+    Logs,
+    cell_of,
+    chart_levels,
+    left_below,
+    new_chart,
+    right_below,
+)
 from dbpcfg.parsing.chart.viterbi import best_inside
 from dbpcfg.parsing.heaps import CHILD, NONE, SIBLING, melded, without_best
 
@@ -34,15 +40,6 @@ LEVEL, START, END, CATEGORY, KNOWN, DONE, HEAP = range(7)
 
 SPLIT, LEFT, RIGHT, LEFT_RANK, RIGHT_RANK = range(5)
 """Columns of ``Pool.derivations``: k, a, b, x, y."""
-
-
-class Logs(NamedTuple):
-    """The logarithms of a grammar, and its bound; depth 0 means none."""
-
-    root: Floats  # [c]
-    binary: Floats  # [c, a, b]
-    lexical: Floats  # [w, c]
-    depth: int
 
 
 class Pool(NamedTuple):
@@ -71,7 +68,7 @@ class Chart(NamedTuple):
 @kernel
 def score(C: Chart, P: Pool, level: int, i: int, j: int, c: int, rank: int) -> float:
     """Log-probability of an item's derivation of a rank; −∞ if there is none."""
-    if level == level_count(C.G.depth):  # (L,D+1), which is a word
+    if level == chart_levels(C.G.depth):  # (L,D+1), which is a word
         return float(C.G.lexical[C.words[i], c]) if rank == 0 else -np.inf
     cell = cell_of(len(C.words), level, i, j)
     if rank == 0:
@@ -87,7 +84,7 @@ def add(C: Chart, P: Pool, item: int, k: int, a: int, b: int, x: int, y: int) ->
     """Make a derivation a candidate, if it exists. There must be room for it."""
     columns = P.items[item]
     level, i, j, c = columns[LEVEL], columns[START], columns[END], columns[CATEGORY]
-    l, r = left_level(level, C.G.depth), right_level(level, C.G.depth)
+    l, r = left_below(level, C.G.depth), right_below(level, C.G.depth)
     children = score(C, P, l, i, k, a, x) + score(C, P, r, k, j, b, y)
     total = C.G.binary[c, a, b] + children
     if total == -np.inf:
@@ -117,8 +114,8 @@ def take(P: Pool, item: int) -> None:
 def edges(C: Chart, level: int, i: int, j: int, c: int) -> Floats:
     """``[k − i − 1, a, b]``: log-probability of (k, a, b, 0, 0)."""
     n, K, binary = len(C.words), len(C.G.root), C.G.binary
-    l, r = left_level(level, C.G.depth), right_level(level, C.G.depth)
-    left_is_word = l == level_count(C.G.depth)
+    l, r = left_below(level, C.G.depth), right_below(level, C.G.depth)
+    left_is_word = l == chart_levels(C.G.depth)
     scores = np.empty((1 if left_is_word else j - i - 1, K, K))
     for k in range(i + 1, i + 1 + len(scores)):
         left = C.G.lexical[C.words[i]] if left_is_word else C.cells[l, cell_of(n, l, i, k)]
@@ -194,9 +191,9 @@ def look_for_next(C: Chart, P: Pool, item: int) -> Pool:
         level, i, j = P.items[item, LEVEL], P.items[item, START], P.items[item, END]
         last = P.derivations[P.found[item, P.items[item, KNOWN] - 1]]
         k, a, b, x, y = last[SPLIT], last[LEFT], last[RIGHT], last[LEFT_RANK], last[RIGHT_RANK]
-        P, first = lacking(C, P, right_level(level, C.G.depth), k, j, b, y + 1)
+        P, first = lacking(C, P, right_below(level, C.G.depth), k, j, b, y + 1)
         if first == NONE and y == 0:
-            P, first = lacking(C, P, left_level(level, C.G.depth), i, k, a, x + 1)
+            P, first = lacking(C, P, left_below(level, C.G.depth), i, k, a, x + 1)
         if first != NONE:
             stack[top] = first
             top += 1
@@ -241,8 +238,8 @@ def write_tree(C: Chart, P: Pool, c: int, rank: int, nodes: Ints) -> None:
         else:
             e = P.derivations[P.found[item, rank]]
             k, a, b, x, y = e[SPLIT], e[LEFT], e[RIGHT], e[LEFT_RANK], e[RIGHT_RANK]
-        put(stack[top], k, j, b, right_level(level, depth), y)
-        put(stack[top + 1], i, k, a, left_level(level, depth), x)
+        put(stack[top], k, j, b, right_below(level, depth), y)
+        put(stack[top + 1], i, k, a, left_below(level, depth), x)
         top += 2
 
 
@@ -251,7 +248,7 @@ def best_trees(words: Ints, G: Logs, most: int) -> tuple[Ints, Floats]:
     """``[tree, node, 3]`` and log-probabilities of the best trees, best first; maybe fewer."""
     n, K = len(words), len(G.root)
     cells, _ = new_chart(n, K, G.depth)
-    best_inside(words, G.depth, G.binary, G.lexical, cells, np.empty((K, K)))
+    best_inside(words, G, cells, np.empty((K, K)))
     C = Chart(words, G, cells)
     P = Pool(
         np.full(cells.shape, NONE, dtype=np.int64),
@@ -283,14 +280,3 @@ def best_trees(words: Ints, G: Logs, most: int) -> tuple[Ints, Floats]:
     for tree in range(trees):
         write_tree(C, P, chosen[tree, 0], chosen[tree, 1], nodes[tree])
     return nodes, logs[:trees]
-
-
-def logarithms(grammar: Grammar, depth: int | None) -> Logs:
-    """A grammar as ``best_trees`` wants it."""
-    with np.errstate(divide="ignore"):
-        return Logs(
-            np.log(grammar.root),
-            np.log(grammar.binary),
-            np.ascontiguousarray(np.log(grammar.lexical).T),
-            0 if depth is None else depth,
-        )

@@ -1,39 +1,33 @@
-"""How often each labelled span occurs in sampled trees, and the trees that follow from it.
-
-Weights of labelled spans are laid out as ``weights[cell, c]``: a sentence of n words has n(n + 1)/2
-cells in a row, those of one start together, shortest first.
-"""
+"""How often each labelled span occurs in sampled trees, and the trees that follow from it."""
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.numerics.kernels import Floats, Ints, Longs, kernel
-from dbpcfg.parsing.decode import heaviest_tree
-from dbpcfg.parsing.derivations import Derivations
-from dbpcfg.runtime.threads import in_pieces
-
-GRAIN = 2.0**24
-"""Spans' weights are rounded to so many parts of one, lest the order of sums decide ties."""
+from dbpcfg.parsing.derivations import Derivations, first_node
+from dbpcfg.parsing.mbr import mbr_trees
+from dbpcfg.parsing.span_weights import first_cells, span_cell
 
 MOST_BYTES = 2**30
 """The most memory for counts of spans: 85,000 sentences of 20 words with K = 15."""
 
 
-def first_cells(corpus: Encoded) -> Longs:
-    """Where the cells of each sentence begin, and where the last one's end."""
-    sizes = corpus.lengths * (corpus.lengths + 1) // 2
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-
-
 class SpanCounts:
     """Counts of (start, end, category) over samples of the trees of one corpus.
 
-    Of a corpus whose counts would take more than ``MOST_BYTES`` none are kept: they grow with the
-    corpus, nothing else does so much.
+    No counts are kept of a corpus for which they would take more than ``MOST_BYTES``: they grow
+    with the corpus, more than anything else.
+
+    Parameters
+    ----------
+    corpus
+        The sentences.
+    categories
+        K, the number of categories.
+    counts
+        Counts so far, ``[cell, c]`` as in `dbpcfg.parsing.span_weights`; zeros if not given.
     """
 
     def __init__(self, corpus: Encoded, categories: int, counts: Ints | None = None) -> None:
@@ -58,19 +52,8 @@ class SpanCounts:
         return dense
 
     def decode(self, threads: int = 1) -> Derivations:
-        """Minimum-Bayes-risk trees of all sentences."""
-        return least_risk(self.corpus, self.counts, threads)
-
-
-def least_risk(corpus: Encoded, weights: Floats | Ints, threads: int = 1) -> Derivations:
-    """Minimum-Bayes-risk trees of all sentences, given the weights of their labelled spans."""
-    trees, cells = Derivations.empty(corpus), first_cells(corpus)
-
-    def work(first: int, last: int) -> None:
-        heaviest_trees(first, last, corpus.starts, cells, weights, trees.nodes)
-
-    in_pieces(work, len(corpus), threads)
-    return trees
+        """MBR trees of all sentences."""
+        return mbr_trees(self.corpus, self.counts, threads)
 
 
 @kernel
@@ -78,35 +61,6 @@ def add_spans(starts: Longs, first_cell: Longs, nodes: Ints, counts: Ints) -> No
     """Add the spans of every sentence's nodes to its cells."""
     for s in range(len(starts) - 1):
         n = starts[s + 1] - starts[s]
-        base = 2 * starts[s] - s
-        for t in range(base, base + 2 * n - 1):
+        for t in range(first_node(starts, s), first_node(starts, s + 1)):
             i, j, c = nodes[t, 0], nodes[t, 1], nodes[t, 2]
-            cell = first_cell[s] + i * n - i * (i - 1) // 2 + j - i - 1
-            counts[cell, c] += 1
-
-
-@kernel
-def heaviest_trees(
-    first: int,
-    last: int,
-    starts: Longs,
-    first_cell: Longs,
-    weights: Floats | Ints,
-    nodes: Ints,
-) -> None:
-    """``heaviest_tree`` of some sentences: a span gains the sum of its weights, and has the label
-    of the greatest."""
-    for s in range(first, last):
-        n = starts[s + 1] - starts[s]
-        gain, labels = np.zeros((n, n + 1)), np.zeros((n, n + 1), dtype=np.int64)
-        cell = first_cell[s]
-        for i in range(n):
-            for j in range(i + 1, n + 1):
-                total, greatest = 0.0, -1.0
-                for c in range(weights.shape[1]):
-                    total += weights[cell, c]
-                    if weights[cell, c] > greatest:
-                        greatest, labels[i, j] = weights[cell, c], c
-                gain[i, j] = math.floor(total * GRAIN + 0.5) / GRAIN
-                cell += 1
-        heaviest_tree(gain, labels, nodes[2 * starts[s] - s : 2 * starts[s + 1] - s - 1])
+            counts[first_cell[s] + span_cell(n, i, j), c] += 1

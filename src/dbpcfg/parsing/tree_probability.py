@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from dbpcfg.numerics.kernels import Ints, kernel
-from dbpcfg.parsing.chart.layout import left_level, level_count, right_level
+from dbpcfg.parsing.chart.layout import Logs, chart_levels, left_below, right_below
 from dbpcfg.parsing.derivations import CATEGORY, END, START
-from dbpcfg.parsing.nbest import Logs
 
 
 @kernel
@@ -23,13 +22,13 @@ def log_probability(nodes: Ints, words: Ints, G: Logs) -> float:
         if end - start == 1:
             total += G.lexical[words[start], c]
             continue
-        if level == level_count(G.depth):  # (L,D+1), which must be a word
+        if level == chart_levels(G.depth):  # (L,D+1), which must be a word
             return -np.inf
         left = t + 1
         right = t + 2 * (nodes[left, END] - start)
         levels[left], levels[right] = (
-            left_level(levels[t], G.depth),
-            right_level(levels[t], G.depth),
+            left_below(levels[t], G.depth),
+            right_below(levels[t], G.depth),
         )
         total += G.binary[c, nodes[left, CATEGORY], nodes[right, CATEGORY]]
     return float(total)

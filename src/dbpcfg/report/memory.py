@@ -8,7 +8,7 @@ from typing import Any
 
 from dbpcfg.evaluation.depths import tree_depth
 from dbpcfg.evaluation.goldtrees import Gold
-from dbpcfg.grammar.bounding import left_child, right_child
+from dbpcfg.grammar.levels import left_child, right_child
 from dbpcfg.model.grammar_profile import Profile
 from dbpcfg.numerics.kernels import Ints
 from dbpcfg.parsing.derivations import Derivations

@@ -7,22 +7,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbpcfg.numerics.kernels import Floats, Ints, Longs, kernel
+from dbpcfg.grammar.levels import right_level
+from dbpcfg.numerics.kernels import Floats, Ints, kernel
 from dbpcfg.numerics.simd import aligned, copy_cell, product, small_product
-from dbpcfg.parsing.chart.batches import Batches
 from dbpcfg.parsing.chart.layout import (
     EMPTY,
     Tables,
-    cell_count,
     cell_of,
+    chart_levels,
     fair_size,
     first_start,
     last_start,
+    left_below,
     left_cell,
-    left_level,
-    level_count,
+    right_below,
     right_cell,
-    right_level,
     settle,
 )
 
@@ -37,7 +36,7 @@ def fill_words(batch: Ints, depth: int, G: Tables, cells: Floats, exponents: Int
     levels, size, K = cells.shape[1:]
     emission, log_scale = G.emission, G.log_scale
     for m in range(sentences):
-        for level in range(level_count(depth)):
+        for level in range(chart_levels(depth)):
             for i in range(n):
                 word, cell = batch[m, i], cell_of(n, level, i, i + 1)
                 to = ((m * levels + level) * size + cell) * K
@@ -119,7 +118,7 @@ def deepest_right_nodes(
     """
     sentences, n = batch.shape
     levels, size, K = cells.shape[1:]
-    level, least, most = 2 * depth - 1, W.fair[0], W.fair[1]
+    level, least, most = right_level(depth), W.fair[0], W.fair[1]
     vectors, steps, spans, scaled = W.vectors, W.steps, W.spans, W.scaled
     emission, by_left = G.emission, G.by_left
     for m in range(sentences):
@@ -188,14 +187,14 @@ def inside(
     fill_words(batch, depth, G, cells, exponents)
     if depth and n > 1:
         deepest_right_nodes(batch, depth, G, cells, exponents, W)
-    levels = level_count(depth) - 1  # without (R,D); without a bound, without the copy
+    levels = chart_levels(depth) - 1  # without (R,D); without a bound, without the copy
     outer, left, placed, scaled = W.outer, W.left, W.rows, W.scaled
     K, size = cells.shape[3], cells.shape[2] * cells.shape[3]
     for width in range(2, n + 1):
         rows, splits = 0, width - 1
         for m in range(sentences):
             for level in range(levels):
-                l, r = left_level(level, depth), right_level(level, depth)
+                l, r = left_below(level, depth), right_below(level, depth)
                 lefts, rights = (m * cells.shape[1] + l) * size, (m * cells.shape[1] + r) * size
                 for i in range(first_start(level, depth), last_start(level, depth, n, width) + 1):
                     x, y = left_cell(n, i, i + 1), right_cell(i + 1, i + width)
@@ -234,75 +233,3 @@ def log_inside(batch: Ints, G: Tables, cells: Floats, exponents: Ints) -> Floats
             scales += log_scale[batch[m, i]]
         logs[m] = math.log(total) + scales if total > 0.0 else -np.inf
     return logs
-
-
-@kernel
-def gather(B: Batches, number: int, tokens: Ints, starts: Longs) -> Ints:
-    """The words of one batch's sentences, a sentence a row."""
-    first, last = B.bounds[number], B.bounds[number + 1]
-    n = starts[B.distinct[first] + 1] - starts[B.distinct[first]]
-    batch = np.empty((last - first, n), dtype=np.int32)
-    for m in range(last - first):
-        s = B.distinct[first + m]
-        batch[m] = tokens[starts[s] : starts[s + 1]]
-    return batch
-
-
-@kernel
-def largest(B: Batches, first: int, last: int, starts: Longs) -> tuple[int, int]:
-    """Of some batches: the length of the longest sentence, and the most cells of one level."""
-    longest, most = 0, 0
-    for number in range(first, last):
-        s = B.distinct[B.bounds[number]]
-        n = starts[s + 1] - starts[s]
-        longest = max(longest, n)
-        most = max(most, (B.bounds[number + 1] - B.bounds[number]) * cell_count(n))
-    return longest, most
-
-
-@kernel
-def room_for(cells: int, depth: int, G: Tables) -> tuple[Floats, Ints]:
-    """Cells and exponents of charts that have so many cells on one level."""
-    size = level_count(depth) * cells
-    return aligned(size * len(G.root), G.root), np.empty(size, dtype=np.int32)
-
-
-@kernel
-def charts(
-    room: Floats, room_exponents: Ints, sentences: int, n: int, K: int, depth: int
-) -> tuple[Floats, Ints]:
-    """Cells and exponents for a batch, in room that is there."""
-    levels, size = level_count(depth), cell_count(n)
-    whole = sentences * levels * size
-    return (
-        room[: whole * K].reshape(sentences, levels, size, K),
-        room_exponents[:whole].reshape(sentences, levels, size),
-    )
-
-
-@kernel
-def inside_batches(
-    first: int,
-    last: int,
-    B: Batches,
-    tokens: Ints,
-    starts: Longs,
-    depth: int,
-    G: Tables,
-    logs: Floats,
-) -> None:
-    """``log_inside`` of the sentences of some batches into ``logs[sentence]``."""
-    K = G.root.shape[0]
-    longest, most = largest(B, first, last, starts)
-    room, room_exponents = room_for(most, depth, G)
-    work = new_workspace(longest, G)
-    bounds, first_copy, copies = B.bounds, B.first_copy, B.copies
-    for number in range(first, last):
-        batch = gather(B, number, tokens, starts)
-        cells, exponents = charts(room, room_exponents, batch.shape[0], batch.shape[1], K, depth)
-        inside(batch, depth, G, cells, exponents, work)
-        found = log_inside(batch, G, cells, exponents)
-        for m in range(len(batch)):
-            y = bounds[number] + m
-            for copy in range(first_copy[y], first_copy[y + 1]):
-                logs[copies[copy]] = found[m]

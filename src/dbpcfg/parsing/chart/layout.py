@@ -1,7 +1,7 @@
 """Where a chart keeps its numbers.
 
 ``cells[level, cell]`` is the vector over categories of one span on one level (levels are numbered
-in ``grammar.bounding``). Left children live on even levels and right children on odd ones, and the
+in ``grammar.levels``). Left children live on even levels and right children on odd ones, and the
 sum over split points k of a span (i,j) runs over left children (i,k) and right children (k,j). So
 even levels keep the spans of one start together and odd levels the spans of one end: both operands
 of the sum are contiguous blocks.
@@ -25,6 +25,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from dbpcfg.grammar.levels import is_right, left_child, right_child
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.numerics.kernels import Floats, Ints, kernel
 
@@ -54,6 +55,15 @@ class Tables(NamedTuple):
     by_left_child: Floats  # [a, cb]  the same, c before b
     emission: Floats  # [w, c]     G[c → w] / scale
     log_scale: Floats  # [w]       log max_c G[c → w]; −∞ for a word no category emits
+
+
+class Logs(NamedTuple):
+    """The logarithms of a grammar, and its bound; depth 0 means none."""
+
+    root: Floats  # [c]
+    binary: Floats  # [c, a, b]
+    lexical: Floats  # [w, c]
+    depth: int
 
 
 def padded(categories: int) -> int:
@@ -98,22 +108,33 @@ def shifted(G: Tables, bits: int) -> Tables:
     )
 
 
+def logarithms(grammar: Grammar, depth: int | None) -> Logs:
+    """Take the logarithms of a grammar."""
+    with np.errstate(divide="ignore"):
+        return Logs(
+            np.log(grammar.root),
+            np.log(grammar.binary),
+            np.ascontiguousarray(np.log(grammar.lexical).T),
+            0 if depth is None else depth,
+        )
+
+
 @kernel
-def level_count(depth: int) -> int:
+def chart_levels(depth: int) -> int:
     """How many levels a chart keeps; (L,D+1) is not kept, it is the word's own vector."""
     return 2 * depth if depth else 2
 
 
 @kernel
-def left_level(level: int, depth: int) -> int:
+def left_below(level: int, depth: int) -> int:
     """Level of the left child; 2 · depth, beyond the chart, when it must be a word."""
-    return level + level % 2 if depth else 0
+    return left_child(level) if depth else 0
 
 
 @kernel
-def right_level(level: int, depth: int) -> int:
+def right_below(level: int, depth: int) -> int:
     """Level of the right child."""
-    return level + (level + 1) % 2 if depth else 1
+    return right_child(level) if depth else 1
 
 
 @kernel
@@ -137,7 +158,7 @@ def right_cell(k: int, j: int) -> int:
 @kernel
 def cell_of(n: int, level: int, i: int, j: int) -> int:
     """Cell of span (i,j) on any level."""
-    return right_cell(i, j) if level % 2 else left_cell(n, i, j)
+    return right_cell(i, j) if is_right(level) else left_cell(n, i, j)
 
 
 @kernel
@@ -177,5 +198,5 @@ def settle(vector: Floats, exponent: int) -> int:
 @kernel
 def new_chart(n: int, categories: int, depth: int) -> tuple[Floats, Ints]:
     """Room for the cells and exponents of one sentence of n words, or fewer."""
-    levels, size = level_count(depth), cell_count(n)
+    levels, size = chart_levels(depth), cell_count(n)
     return np.empty((levels, size, categories)), np.empty((levels, size), dtype=np.int32)

@@ -20,14 +20,14 @@ from dbpcfg.parsing.chart.layout import (
     EMPTY,
     Tables,
     cell_of,
+    chart_levels,
     first_start,
     last_start,
+    left_below,
     left_cell,
-    left_level,
-    level_count,
     new_chart,
+    right_below,
     right_cell,
-    right_level,
     settle,
 )
 
@@ -58,7 +58,7 @@ def outside(
     ``v`` has one level more than the chart: the last one is (L,D+1), whose spans are words.
     """
     n = len(words)
-    levels = level_count(depth)
+    levels = chart_levels(depth)
     v[:] = 0.0
     v_exponents[:] = EMPTY
     whole = left_cell(n, 0, n)
@@ -66,7 +66,7 @@ def outside(
     v_exponents[0, whole] = 0
     for width in range(n, 1, -1):
         for level in range(levels):
-            l, r = left_level(level, depth), right_level(level, depth)
+            l, r = left_below(level, depth), right_below(level, depth)
             for i in range(first_start(level, depth), last_start(level, depth, n, width) + 1):
                 j = i + width
                 cell = cell_of(n, level, i, j)
@@ -99,7 +99,7 @@ def marginals(words: Ints, depth: int, G: Tables, posterior: Floats) -> float:
     Sides and depths are summed over. All zero if the sentence has probability zero.
     """
     n, K = len(words), G.root.shape[0]
-    levels = level_count(depth)
+    levels = chart_levels(depth)
     cells, exponents = new_chart(n, K, depth)
     inside(
         words.reshape(1, n),

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.grammar.bounding import check_depth, containment, require_fitting
+from dbpcfg.grammar.bounding import containment, require_fitting
+from dbpcfg.grammar.levels import check_depth
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.numerics.kernels import Floats
 from dbpcfg.numerics.philox import Stream
-from dbpcfg.parsing.chart.batches import Batches, batches
-from dbpcfg.parsing.chart.inside import inside_batches
-from dbpcfg.parsing.chart.layout import Precision, Tables, shifted, tables
+from dbpcfg.parsing.chart.batches import batches, inside_batches
+from dbpcfg.parsing.chart.layout import Precision, Tables, logarithms, shifted, tables
 from dbpcfg.parsing.chart.outside import marginals
 from dbpcfg.parsing.chart.posteriors import posteriors_of_batches
 from dbpcfg.parsing.chart.sampling import sample_batches
 from dbpcfg.parsing.chart.viterbi import best_of_batches
 from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.parsing.protocol import check_parsable, check_vocabulary
-from dbpcfg.parsing.spans import first_cells
+from dbpcfg.parsing.span_weights import first_cells
 from dbpcfg.runtime.threads import in_pieces, one_blas_thread
 
 PILOTS = 32
@@ -63,35 +64,16 @@ class ChartParser:
         return self._log_inside(corpus, self._tables_for(corpus)) - self.log_fitting_mass
 
     def _log_inside(self, corpus: Encoded, G: Tables) -> Floats:
-        logs, B = np.empty(len(corpus)), self._batches(corpus)
-
-        def work(first: int, last: int) -> None:
-            inside_batches(first, last, B, corpus.tokens, corpus.starts, self._depth, G, logs)
-
-        in_pieces(work, len(B.bounds) - 1, self.threads)
+        logs = np.empty(len(corpus))
+        self._in_batches(inside_batches, corpus, self._depth, G, logs)
         return logs
 
     def sample(self, corpus: Encoded, numbers: Stream) -> tuple[Derivations, Floats]:
         """A tree from the posterior of every sentence, and every log P(sentence)."""
         check_vocabulary(self.grammar, corpus)
         drawn, logs = Derivations.empty(corpus), np.empty(len(corpus))
-        B, G = self._batches(corpus), self._tables_for(corpus)
-
-        def work(first: int, last: int) -> None:
-            sample_batches(
-                first,
-                last,
-                B,
-                corpus.tokens,
-                corpus.starts,
-                self._depth,
-                G,
-                numbers,
-                drawn.nodes,
-                logs,
-            )
-
-        in_pieces(work, len(B.bounds) - 1, self.threads)
+        G = self._tables_for(corpus)
+        self._in_batches(sample_batches, corpus, self._depth, G, numbers, drawn.nodes, logs)
         check_parsable(self.grammar, corpus, logs)
         return drawn, logs - self.log_fitting_mass
 
@@ -99,61 +81,35 @@ class ChartParser:
         """The most probable tree of every sentence, and log P(tree, sentence) of each."""
         check_vocabulary(self.grammar, corpus)
         found, logs = Derivations.empty(corpus), np.empty(len(corpus))
-        with np.errstate(divide="ignore"):
-            root, binary = np.log(self.grammar.root), np.log(self.grammar.binary)
-            lexical = np.ascontiguousarray(np.log(self.grammar.lexical).T)
-
-        B = self._batches(corpus)
-
-        def work(first: int, last: int) -> None:
-            best_of_batches(
-                first,
-                last,
-                B,
-                corpus.tokens,
-                corpus.starts,
-                self._depth,
-                root,
-                binary,
-                lexical,
-                found.nodes,
-                logs,
-            )
-
-        in_pieces(work, len(B.bounds) - 1, self.threads)
+        G = logarithms(self.grammar, self.depth)
+        self._in_batches(best_of_batches, corpus, G, found.nodes, logs)
         check_parsable(self.grammar, corpus, logs)
         return found, logs - self.log_fitting_mass
 
     def posteriors(self, corpus: Encoded, negligible: float = NEGLIGIBLE) -> tuple[Floats, Floats]:
         """Posterior probabilities of all labelled spans, ``[cell, c]``, and every log P(sentence).
 
-        Cells are laid out as in ``parsing.spans``. What is below a span of ``negligible``
+        Cells are laid out as in ``parsing.span_weights``. What is below a span of ``negligible``
         probability is left out, and all of it for a sentence of probability zero.
         """
         check_vocabulary(self.grammar, corpus)
-        cells = first_cells(corpus)
+        cells, logs = first_cells(corpus), np.empty(len(corpus))
         weights = np.zeros((int(cells[-1]), self.grammar.categories))
-        logs = np.empty(len(corpus))
-        B, G = self._batches(corpus), self._tables_for(corpus)
+        G = self._tables_for(corpus)
+        outputs = cells, weights, logs
+        self._in_batches(
+            posteriors_of_batches, corpus, self._depth, G, self._exact, negligible, *outputs
+        )
+        return weights, logs - self.log_fitting_mass
+
+    def _in_batches(self, kernel: Callable[..., None], corpus: Encoded, *arguments: object) -> None:
+        """Run a kernel on all batches of a corpus, on several threads."""
+        B = batches(corpus, len(self._tables.root), self._depth)
 
         def work(first: int, last: int) -> None:
-            posteriors_of_batches(
-                first,
-                last,
-                B,
-                corpus.tokens,
-                corpus.starts,
-                cells,
-                self._depth,
-                G,
-                self._exact,
-                negligible,
-                weights,
-                logs,
-            )
+            kernel(first, last, B, *arguments)
 
         in_pieces(work, len(B.bounds) - 1, self.threads)
-        return weights, logs - self.log_fitting_mass
 
     @cached_property
     def _exact(self) -> Tables:
@@ -179,16 +135,13 @@ class ChartParser:
             self._tables, self._shifted = shifted(self._tables, round(float(np.median(bits)))), True
         return self._tables
 
-    def _batches(self, corpus: Encoded) -> Batches:
-        return batches(corpus, len(self._tables.root), self._depth)
-
     def marginals(self, corpus: Encoded, sentence: int) -> Floats:
         """``[i, j, c]``: the posterior probability of a node c on words i to j − 1.
 
         Exact and in double precision, whatever that of the parser.
         """
         check_vocabulary(self.grammar, corpus)
-        words = corpus.tokens[corpus.starts[sentence] : corpus.starts[sentence + 1]]
+        words = corpus.numbers(sentence)
         n = len(words)
         posterior = np.zeros((n, n + 1, self.grammar.categories))
         with one_blas_thread():

@@ -25,30 +25,21 @@ from dbpcfg.numerics.simd import (
     round_to_zero,
     small_product,
 )
-from dbpcfg.parsing.chart.batches import Batches
-from dbpcfg.parsing.chart.inside import (
-    charts,
-    gather,
-    inside,
-    largest,
-    log_inside,
-    new_workspace,
-    room_for,
-)
+from dbpcfg.parsing.chart.batches import Batches, copies_of, filled, largest, new_room
 from dbpcfg.parsing.chart.layout import (
     Tables,
-    cell_count,
     cell_of,
+    chart_levels,
     fair_size,
     first_start,
     last_start,
+    left_below,
     left_cell,
-    left_level,
-    level_count,
+    right_below,
     right_cell,
-    right_level,
 )
 from dbpcfg.parsing.chart.outside import marginals
+from dbpcfg.parsing.span_weights import span_cell
 
 TOGETHER = 32
 """Spans that are looked into together: what is made of them should stay in the nearest cache."""
@@ -98,7 +89,7 @@ def look_into(
     product(W.above, 0, rows, G.by_right.reshape(K, K * K), turned)
     for row in range(rows):
         m, level, i = placed[row, 0], placed[row, 1], placed[row, 2]
-        l, r, at = left_level(level, depth), right_level(level, depth), row * K * K
+        l, r, at = left_below(level, depth), right_below(level, depth), row * K * K
         x, y, splits = left_cell(n, i, i + 1), right_cell(i + 1, i + width), width - 1
         lefts, rights = ((m * levels + l) * size + x) * K, ((m * levels + r) * size + y) * K
         over_lefts = ((m * (levels + 1) + l) * size + x) * K
@@ -219,13 +210,13 @@ def add_products(
                     cell = cell_of(n, level, i, i + width)
                     mass = cell_product(cells, (at + cell) * K, v, (over + cell) * K, K)
                     if mass > least[m]:
-                        span = span_of[m] + i * n - i * (i - 1) // 2 + width - 1
+                        span = span_of[m] + span_cell(n, i, i + width)
                         for c in range(weights.shape[1]):
                             both = cells[m, level, cell, c] * v[m, level, cell, c]
                             weights[span, c] += both * share
         if depth:
             for i in range(1, n - 1):  # (L,D+1), whose spans are words
-                cell, span = left_cell(n, i, i + 1), span_of[m] + i * n - i * (i - 1) // 2
+                cell, span = left_cell(n, i, i + 1), span_of[m] + span_cell(n, i, i + 1)
                 for c in range(weights.shape[1]):
                     both = emission[batch[m, i], c] * v[m, levels, cell, c]
                     weights[span, c] += both * share
@@ -236,13 +227,11 @@ def posteriors_of_batches(
     first: int,
     last: int,
     B: Batches,
-    tokens: Ints,
-    starts: Longs,
-    first_cell: Longs,
     depth: int,
     G: Tables,
     exact: Tables,
     negligible: float,
+    first_cell: Longs,
     weights: Floats,
     logs: Floats,
 ) -> None:
@@ -251,29 +240,21 @@ def posteriors_of_batches(
     ``log_inside`` goes into ``logs``; a sentence for which that is −∞ adds nothing. ``exact`` is
     the same grammar in double precision, for long sentences.
     """
-    K, levels = G.root.shape[0], level_count(depth)
-    longest, most = largest(B, first, last, starts)
-    room, room_exponents = room_for(most, depth, G)
-    room_above = aligned((levels + 1) * most * K, G.root)
-    work, descent = new_workspace(longest, G, False), new_descent(longest, G)
-    bounds, first_copy, copies = B.bounds, B.first_copy, B.copies
+    K, levels = G.root.shape[0], chart_levels(depth)
+    room, (longest, most) = new_room(B, first, last, depth, G, False), largest(B, first, last)
+    room_above, descent = aligned((levels + 1) * most * K, G.root), new_descent(longest, G)
     for number in range(first, last):
-        batch = gather(B, number, tokens, starts)
-        sentences, n = batch.shape
-        size = cell_count(n)
         round_to_zero(G.root.itemsize == 4)
-        cells, exponents = charts(room, room_exponents, sentences, n, K, depth)
-        inside(batch, depth, G, cells, exponents, work)
-        found = log_inside(batch, G, cells, exponents)
+        batch, cells, _, found = filled(B, number, depth, G, room)
+        sentences, size = len(batch), cells.shape[2]
         v = room_above[: sentences * (levels + 1) * size * K].reshape(
             (sentences, levels + 1, size, K)
         )
         span_of, totals = np.empty(sentences, dtype=np.int64), np.empty(sentences)
+        whole = left_cell(batch.shape[1], 0, batch.shape[1])
         for m in range(sentences):
-            span_of[m] = first_cell[copies[first_copy[bounds[number] + m]]]
-            totals[m] = cell_product(
-                G.root, 0, cells, m * levels * size * K + left_cell(n, 0, n) * K, K
-            )
+            span_of[m] = first_cell[copies_of(B, number, m)[0]]
+            totals[m] = cell_product(G.root, 0, cells, (m * levels * size + whole) * K, K)
             if not 1 / fair_size(G.root) <= totals[m] <= fair_size(G.root):
                 totals[m] = np.inf  # nothing of it matters here
                 at = span_of[m]
@@ -281,14 +262,11 @@ def posteriors_of_batches(
         outside_of_batch(batch, depth, G, cells, v, descent, negligible, totals, span_of, weights)
         round_to_zero(False)
         for m in range(sentences):
-            y = bounds[number] + m
-            for copy in range(first_copy[y], first_copy[y + 1]):
-                s = copies[copy]
+            here = weights[span_of[m] : span_of[m] + size]
+            for s in copies_of(B, number, m):
                 logs[s] = found[m]
                 if first_cell[s] != span_of[m]:
-                    weights[first_cell[s] : first_cell[s + 1]] = weights[
-                        span_of[m] : span_of[m] + size
-                    ]
+                    weights[first_cell[s] : first_cell[s + 1]] = here
 
 
 @kernel

@@ -10,30 +10,22 @@ import numpy as np
 from dbpcfg.numerics.kernels import Floats, Ints, Longs, kernel
 from dbpcfg.numerics.philox import Stream, uniform_pair
 from dbpcfg.numerics.simd import aligned, small_product
-from dbpcfg.parsing.chart.batches import Batches
-from dbpcfg.parsing.chart.inside import (
-    charts,
-    gather,
-    inside,
-    largest,
-    log_inside,
-    new_workspace,
-    room_for,
-)
+from dbpcfg.parsing.chart.batches import Batches, Charts, copies_of, filled, largest, new_room
 from dbpcfg.parsing.chart.layout import (
     Tables,
     cell_of,
+    left_below,
     left_cell,
-    left_level,
+    right_below,
     right_cell,
-    right_level,
 )
+from dbpcfg.parsing.derivations import first_node
 
 BUNCH = 4
 """Split points whose weights are computed together."""
 
 
-class Room(NamedTuple):
+class Workspace(NamedTuple):
     """Room that drawing one tree after another needs."""
 
     above: Floats  # [k, a]    Σ_b G[c → a b] · u(b,k,j) for each split point of a node
@@ -41,10 +33,10 @@ class Room(NamedTuple):
 
 
 @kernel
-def new_room(longest: int, G: Tables) -> Room:
+def new_workspace(longest: int, G: Tables) -> Workspace:
     """Room for sentences up to a length."""
     K = G.root.shape[0]
-    return Room(
+    return Workspace(
         aligned(longest * K, G.root).reshape(longest, K),
         np.empty((longest + 1, 4), dtype=np.int64),
     )
@@ -52,13 +44,11 @@ def new_room(longest: int, G: Tables) -> Room:
 
 @kernel
 def sample_tree(
+    C: Charts,
     m: int,
-    batch: Ints,
     depth: int,
     G: Tables,
-    cells: Floats,
-    exponents: Ints,
-    room: Room,
+    work: Workspace,
     numbers: Stream,
     sentence: int,
     node: int,
@@ -71,9 +61,10 @@ def sample_tree(
     draw t, from 1, the root's category those of draw 0. A choice of weight zero is never made: if
     rounding keeps a sum from reaching its target, the last one of positive weight is.
     """
+    batch, cells, exponents = C.batch, C.cells, C.exponents
     n, (levels, size, K) = batch.shape[1], cells.shape[1:]
     root, binary, by_right, emission = G.root, G.binary, G.by_right, G.emission
-    above, stack = room.above, room.stack
+    above, stack = work.above, work.stack
     uniform, _ = uniform_pair(numbers, sentence, 0)
     whole, total, running, top_category = left_cell(n, 0, n), 0.0, 0.0, 0
     for c in range(K):
@@ -96,7 +87,7 @@ def sample_tree(
         if j - i == 1:
             continue
         uniform_k, uniform_ab = uniform_pair(numbers, sentence, draw)
-        l, r = left_level(level, depth), right_level(level, depth)
+        l, r = left_below(level, depth), right_below(level, depth)
         cell, x, y = cell_of(n, level, i, j), left_cell(n, i, i + 1), right_cell(i + 1, j)
         left_is_word = l == levels
         splits = 1 if left_is_word else j - i - 1
@@ -160,8 +151,6 @@ def sample_batches(
     first: int,
     last: int,
     B: Batches,
-    tokens: Ints,
-    starts: Longs,
     depth: int,
     G: Tables,
     numbers: Stream,
@@ -169,32 +158,12 @@ def sample_batches(
     logs: Floats,
 ) -> None:
     """A tree for each sentence of some batches, and ``log_inside``; no tree if that is −∞."""
-    K = G.root.shape[0]
-    longest, most = largest(B, first, last, starts)
-    room, room_exponents = room_for(most, depth, G)
-    work, room_for_trees = new_workspace(longest, G), new_room(longest, G)
-    bounds, first_copy, copies = B.bounds, B.first_copy, B.copies
+    room = new_room(B, first, last, depth, G, True)
+    work, starts = new_workspace(largest(B, first, last)[0], G), B.sentences.starts
     for number in range(first, last):
-        batch = gather(B, number, tokens, starts)
-        cells, exponents = charts(room, room_exponents, batch.shape[0], batch.shape[1], K, depth)
-        inside(batch, depth, G, cells, exponents, work)
-        found = log_inside(batch, G, cells, exponents)
-        for m in range(len(batch)):
-            y = bounds[number] + m
-            for copy in range(first_copy[y], first_copy[y + 1]):
-                s = copies[copy]
-                logs[s] = found[m]
-                if found[m] > -np.inf:
-                    sample_tree(
-                        m,
-                        batch,
-                        depth,
-                        G,
-                        cells,
-                        exponents,
-                        room_for_trees,
-                        numbers,
-                        s,
-                        2 * starts[s] - s,
-                        nodes,
-                    )
+        C = filled(B, number, depth, G, room)
+        for m in range(len(C.logs)):
+            for s in copies_of(B, number, m):
+                logs[s] = C.logs[m]
+                if C.logs[m] > -np.inf:
+                    sample_tree(C, m, depth, G, work, numbers, s, first_node(starts, s), nodes)

@@ -9,38 +9,35 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbpcfg.numerics.kernels import Floats, Ints, Longs, kernel
-from dbpcfg.parsing.chart.batches import Batches
-from dbpcfg.parsing.chart.inside import largest
+from dbpcfg.numerics.kernels import Floats, Ints, kernel
+from dbpcfg.parsing.chart.batches import Batches, largest
 from dbpcfg.parsing.chart.layout import (
+    Logs,
     cell_of,
+    chart_levels,
     first_start,
     last_start,
+    left_below,
     left_cell,
-    left_level,
-    level_count,
     new_chart,
+    right_below,
     right_cell,
-    right_level,
 )
+from dbpcfg.parsing.derivations import first_node
 
 
 @kernel
-def best_inside(
-    words: Ints, depth: int, binary: Floats, lexical: Floats, cells: Floats, pairs: Floats
-) -> None:
-    """Log-probability of the best subtree for every span, level and category.
-
-    ``binary[c, a, b]`` and ``lexical[w, c]`` are logarithms.
-    """
+def best_inside(words: Ints, G: Logs, cells: Floats, pairs: Floats) -> None:
+    """Log-probability of the best subtree for every span, level and category."""
+    depth, binary, lexical = G.depth, G.binary, G.lexical
     n, K = len(words), binary.shape[0]
-    levels = level_count(depth)
+    levels = chart_levels(depth)
     for level in range(levels):
         for i in range(n):
             cells[level, cell_of(n, level, i, i + 1)] = lexical[words[i]]
     for width in range(2, n + 1):
         for level in range(levels):
-            l, r = left_level(level, depth), right_level(level, depth)
+            l, r = left_below(level, depth), right_below(level, depth)
             for i in range(first_start(level, depth), last_start(level, depth, n, width) + 1):
                 j = i + width
                 pairs[:] = -np.inf
@@ -59,22 +56,15 @@ def best_inside(
 
 
 @kernel
-def best_tree(
-    words: Ints,
-    depth: int,
-    root: Floats,
-    binary: Floats,
-    lexical: Floats,
-    cells: Floats,
-    nodes: Ints,
-) -> float:
+def best_tree(words: Ints, G: Logs, cells: Floats, nodes: Ints) -> float:
     """Follow the best choices down into pre-order ``nodes``; return the tree's log-probability.
 
-    ``root``, ``binary`` and ``lexical`` are logarithms. No tree is written if it is −∞.
+    No tree is written if it is −∞.
     """
+    depth, binary, lexical = G.depth, G.binary, G.lexical
     n, K = len(words), binary.shape[0]
-    levels = level_count(depth)
-    top_scores = root + cells[0, left_cell(n, 0, n)]
+    levels = chart_levels(depth)
+    top_scores = G.root + cells[0, left_cell(n, 0, n)]
     category = np.argmax(top_scores)
     if top_scores[category] == -np.inf:
         return -np.inf
@@ -88,7 +78,7 @@ def best_tree(
         node += 1
         if j - i == 1:
             continue
-        l, r = left_level(level, depth), right_level(level, depth)
+        l, r = left_below(level, depth), right_below(level, depth)
         best, best_k, best_a, best_b = -np.inf, i + 1, 0, 0
         for k in range(i + 1, i + 2 if l == levels else j):
             left = lexical[words[i]] if l == levels else cells[l, left_cell(n, i, k)]
@@ -105,27 +95,14 @@ def best_tree(
 
 
 @kernel
-def best_of_batches(
-    first: int,
-    last: int,
-    B: Batches,
-    tokens: Ints,
-    starts: Longs,
-    depth: int,
-    root: Floats,
-    binary: Floats,
-    lexical: Floats,
-    nodes: Ints,
-    logs: Floats,
-) -> None:
+def best_of_batches(first: int, last: int, B: Batches, G: Logs, nodes: Ints, logs: Floats) -> None:
     """The best tree of each sentence of some batches and its log-probability, before Z."""
-    K = binary.shape[0]
-    longest, _ = largest(B, first, last, starts)
-    cells, _ = new_chart(longest, K, depth)
+    K, (tokens, starts) = len(G.root), B.sentences
+    cells, _ = new_chart(largest(B, first, last)[0], K, G.depth)
     pairs = np.empty((K, K))
     for y in range(B.bounds[first], B.bounds[last]):
         words = tokens[starts[B.distinct[y]] : starts[B.distinct[y] + 1]]
-        best_inside(words, depth, binary, lexical, cells, pairs)
+        best_inside(words, G, cells, pairs)
         for s in B.copies[B.first_copy[y] : B.first_copy[y + 1]]:
-            tree = nodes[2 * starts[s] - s : 2 * starts[s + 1] - s - 1]
-            logs[s] = best_tree(words, depth, root, binary, lexical, cells, tree)
+            tree = nodes[first_node(starts, s) : first_node(starts, s + 1)]
+            logs[s] = best_tree(words, G, cells, tree)

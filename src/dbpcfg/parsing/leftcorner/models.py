@@ -24,6 +24,7 @@ from dbpcfg.grammar.bounding import (
     left_corner_expectations,
     quotient,
 )
+from dbpcfg.grammar.levels import left_level, right_level
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.numerics.kernels import Floats
 
@@ -118,13 +119,13 @@ def ingredients(grammar: Grammar, h: Floats, expected: Floats, d: int) -> Ingred
         right[0, :, 0] = bounded_root(grammar, h)
         right_lexical = np.zeros(K)
     else:
-        right = bounded_binary(grammar, h, 2 * d - 1)
-        right_lexical = quotient(lex, h[2 * d - 1])
+        right = bounded_binary(grammar, h, right_level(d))
+        right_lexical = quotient(lex, h[right_level(d)])
     return Ingredients(
         right=right,
-        left=bounded_binary(grammar, h, 2 * d),
+        left=bounded_binary(grammar, h, left_level(d + 1)),
         right_lexical=right_lexical,
-        left_lexical=quotient(lex, h[2 * d]),
+        left_lexical=quotient(lex, h[left_level(d + 1)]),
         expected=expected[d],
     )
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from dbpcfg.corpus.encoded import Encoded
+from dbpcfg.corpus.encoded import Encoded, Sentences
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.grammar.bounding import check_depth
+from dbpcfg.grammar.levels import check_depth
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.numerics.kernels import Floats, Ints, Longs, kernel
 from dbpcfg.numerics.philox import Stream, stream
-from dbpcfg.parsing.derivations import Derivations
+from dbpcfg.parsing.derivations import Derivations, first_node
 from dbpcfg.parsing.leftcorner.backward import backward
 from dbpcfg.parsing.leftcorner.filtering import forward, offset
 from dbpcfg.parsing.leftcorner.marginals import marginals
@@ -40,14 +42,7 @@ class LeftCornerParser:
     def log_probabilities(self, corpus: Encoded) -> Floats:
         """log P(sentence) of every sentence; −∞ for one that the grammar cannot yield."""
         logs = np.empty(len(corpus))
-
-        order = _longest_first(corpus)
-
-        def work(first: int, last: int) -> None:
-            forward_sentences(order[first:last], corpus.tokens, corpus.starts, self.models, logs)
-
-        self._check(corpus)
-        in_pieces(work, len(corpus), self.threads)
+        self._longest_first(forward_sentences, corpus, logs)
         return logs
 
     def prefix_log_probabilities(self, corpus: Encoded, sentence: int) -> Floats:
@@ -69,7 +64,7 @@ class LeftCornerParser:
     def marginals(self, corpus: Encoded, sentence: int) -> Floats:
         """``[i, j, c]``: the posterior probability of a node c on words i to j − 1."""
         self._check(corpus)
-        posterior = marginals(self._words(corpus, sentence), self.models)
+        posterior = marginals(corpus.numbers(sentence), self.models)
         with np.errstate(divide="ignore"):
             whole = np.log(posterior[0, -1].sum(keepdims=True))
         check_parsable(self.grammar, corpus, whole, first=sentence)
@@ -81,36 +76,28 @@ class LeftCornerParser:
 
     def _forward(self, corpus: Encoded, sentence: int) -> tuple[Floats, Floats]:
         self._check(corpus)
-        words = self._words(corpus, sentence)
+        words = corpus.numbers(sentence)
         v, logs = np.empty((len(words) + 1, self.stores)), np.empty(len(words) + 1)
         forward(words, self.models, False, v, logs)
         return v, logs
 
     def _trees(self, corpus: Encoded, numbers: Stream, best: bool) -> tuple[Derivations, Floats]:
-        self._check(corpus)
         drawn, logs = Derivations.empty(corpus), np.empty(len(corpus))
-
-        order = _longest_first(corpus)
-
-        def work(first: int, last: int) -> None:
-            backward_sentences(
-                order[first:last],
-                corpus.tokens,
-                corpus.starts,
-                self.models,
-                best,
-                numbers,
-                drawn.nodes,
-                logs,
-            )
-
-        in_pieces(work, len(corpus), self.threads)
+        self._longest_first(backward_sentences, corpus, best, numbers, drawn.nodes, logs)
         check_parsable(self.grammar, corpus, logs)
         return drawn, logs
 
-    @staticmethod
-    def _words(corpus: Encoded, sentence: int) -> Ints:
-        return corpus.tokens[corpus.starts[sentence] : corpus.starts[sentence + 1]]
+    def _longest_first(
+        self, kernel: Callable[..., None], corpus: Encoded, *arguments: object
+    ) -> None:
+        """Run a kernel on all sentences of a corpus, on several threads."""
+        self._check(corpus)
+        order = np.argsort(-corpus.lengths, kind="stable").astype(np.int64)
+
+        def work(first: int, last: int) -> None:
+            kernel(order[first:last], corpus.sentences, self.models, *arguments)
+
+        in_pieces(work, len(corpus), self.threads)
 
     def _check(self, corpus: Encoded) -> None:
         check_vocabulary(self.grammar, corpus)
@@ -123,37 +110,37 @@ class LeftCornerParser:
             )
 
 
-def _longest_first(corpus: Encoded) -> Longs:
-    return np.argsort(-corpus.lengths, kind="stable").astype(np.int64)
+@kernel
+def room_for(order: Longs, sentences: Sentences, M: Models) -> tuple[Floats, Floats, Ints]:
+    """Room for the forward distributions, their logs and the steps of any of some sentences."""
+    longest, size = 0, offset(M.fork.shape[0], M.fork.shape[1])
+    for s in order:
+        longest = max(longest, sentences.starts[s + 1] - sentences.starts[s])
+    steps = np.empty((longest, 5), dtype=np.int32)
+    return np.empty((longest + 1, size)), np.empty(longest + 1), steps
 
 
 @kernel
-def longest_of(sentences: Longs, starts: Longs) -> int:
-    """The length of the longest of some sentences."""
-    longest = 0
-    for s in sentences:
-        longest = max(longest, starts[s + 1] - starts[s])
-    return longest
+def log_forward(words: Ints, M: Models, best: bool, v: Floats, logs: Floats) -> float:
+    """``forward``; return log P(sentence), or log P(best tree, sentence) if ``best``."""
+    n = len(words)
+    forward(words, M, best, v[: n + 1], logs[: n + 1])
+    return float(logs[: n + 1].sum() + np.log(v[n, 0]))
 
 
 @kernel
-def forward_sentences(
-    sentences: Longs, tokens: Ints, starts: Longs, M: Models, result: Floats
-) -> None:
+def forward_sentences(order: Longs, sentences: Sentences, M: Models, result: Floats) -> None:
     """log P(sentence) of some sentences of a corpus into ``result[sentence]``."""
-    longest, size = longest_of(sentences, starts), offset(M.fork.shape[0], M.fork.shape[1])
-    v, logs = np.empty((longest + 1, size)), np.empty(longest + 1)
-    for s in sentences:
-        n = starts[s + 1] - starts[s]
-        forward(tokens[starts[s] : starts[s + 1]], M, False, v[: n + 1], logs[: n + 1])
-        result[s] = logs[: n + 1].sum() + np.log(v[n, 0])
+    tokens, starts = sentences
+    v, logs, _ = room_for(order, sentences, M)
+    for s in order:
+        result[s] = log_forward(tokens[starts[s] : starts[s + 1]], M, False, v, logs)
 
 
 @kernel
 def backward_sentences(
-    sentences: Longs,
-    tokens: Ints,
-    starts: Longs,
+    order: Longs,
+    sentences: Sentences,
     M: Models,
     best: bool,
     numbers: Stream,
@@ -161,17 +148,15 @@ def backward_sentences(
     result: Floats,
 ) -> None:
     """A tree for each of some sentences; log P(sentence), or log P(tree, sentence) if ``best``."""
-    longest, size = longest_of(sentences, starts), offset(M.fork.shape[0], M.fork.shape[1])
-    v, logs = np.empty((longest + 1, size)), np.empty(longest + 1)
-    steps = np.empty((longest, 5), dtype=np.int32)
-    for s in sentences:
-        n = starts[s + 1] - starts[s]
+    tokens, starts = sentences
+    v, logs, steps = room_for(order, sentences, M)
+    for s in order:
         words = tokens[starts[s] : starts[s + 1]]
-        forward(words, M, best, v[: n + 1], logs[: n + 1])
-        result[s] = logs[: n + 1].sum() + np.log(v[n, 0])
+        n = len(words)
+        result[s] = log_forward(words, M, best, v, logs)
         if result[s] > -np.inf:
             backward(words, M, best, v[: n + 1], numbers, s, steps[:n])
-            nodes_of(steps[:n], nodes[2 * starts[s] - s : 2 * starts[s + 1] - s - 1])
+            nodes_of(steps[:n], nodes[first_node(starts, s) : first_node(starts, s + 1)])
 
 
 def decisions(M: Models, steps: Ints, words: Ints) -> float:

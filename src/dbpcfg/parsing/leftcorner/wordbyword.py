@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.grammar.bounding import check_depth
+from dbpcfg.grammar.levels import check_depth
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.numerics.kernels import Floats, Ints
 from dbpcfg.parsing.leftcorner.beam import LARGEST_NUMBER, follow_beam

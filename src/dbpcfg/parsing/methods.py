@@ -1,8 +1,8 @@
-"""Ways to choose trees for the sentences of a corpus.
+"""Methods of parsing a corpus: MBR trees, the most probable trees, the N best, samples.
 
 Each gives one array ``[tree, node, 3]`` for every sentence (see ``derivations`` for nodes), works
 on several threads, and gives a sentence the same trees whatever stands around it. A sentence of
-probability zero is an `UnparsableError`.
+probability zero raises an `UnparsableError`.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import UnparsableError
 from dbpcfg.numerics.kernels import Ints
 from dbpcfg.numerics.philox import stream
+from dbpcfg.parsing.chart.layout import Logs
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import Derivations
-from dbpcfg.parsing.nbest import Logs, best_trees
-from dbpcfg.parsing.spans import least_risk as decoded
+from dbpcfg.parsing.mbr import mbr_trees, summed_posteriors
+from dbpcfg.parsing.nbest import best_trees
 from dbpcfg.runtime.threads import in_pieces
 
 NEGLIGIBLE = 3e-3
@@ -26,34 +27,28 @@ _NO_CHAIN = 2**24 - 1
 """Random numbers of a chain that no run has: those of the others drew the run's own trees."""
 
 
-def least_risk(charts: Sequence[ChartParser], corpus: Encoded, threads: int) -> list[Ints]:
-    """The tree of least Bayes risk under the mean of the posteriors of one or more grammars.
+def mbr(charts: Sequence[ChartParser], corpus: Encoded, threads: int) -> list[Ints]:
+    """The MBR tree under the mean of the posteriors of one or more grammars.
 
-    A grammar that cannot yield a sentence has no say in its tree. Spans less probable than
-    ``NEGLIGIBLE`` are not looked into, which changes one node in some hundreds.
+    A grammar that cannot yield a sentence is ignored for that sentence. Spans less probable than
+    ``NEGLIGIBLE`` are pruned, which changes one node in some hundreds.
     """
-    weights, possible = np.zeros((1, 1)), np.zeros(len(corpus), dtype=bool)
-    for number, chart in enumerate(charts):
-        posteriors, logs = chart.posteriors(corpus, NEGLIGIBLE)
-        weights = weights + posteriors if number else posteriors
-        possible |= np.isfinite(logs)
+    weights, possible = summed_posteriors(charts, corpus, NEGLIGIBLE)
     if not possible.all():
         raise _impossible(int(np.argmin(possible)))
-    trees = decoded(corpus, weights, threads)
-    return [trees[s][np.newaxis] for s in range(len(corpus))]
+    return _one_each(mbr_trees(corpus, weights, threads))
 
 
-def most_probable(chart: ChartParser, corpus: Encoded) -> list[Ints]:
+def viterbi(chart: ChartParser, corpus: Encoded) -> list[Ints]:
     """The most probable tree."""
-    best, _ = chart.best(corpus)
-    return [best[s][np.newaxis] for s in range(len(best))]
+    return _one_each(chart.best(corpus)[0])
 
 
 def n_best(logs: Logs, corpus: Encoded, n: int, threads: int) -> list[Ints]:
     """The n most probable trees, best first, or as many as there are."""
 
     def choose(s: int) -> Ints:
-        nodes, _ = best_trees(_words(corpus, s), logs, n)
+        nodes, _ = best_trees(corpus.numbers(s), logs, n)
         if not len(nodes):
             raise _impossible(s)
         return nodes
@@ -61,7 +56,7 @@ def n_best(logs: Logs, corpus: Encoded, n: int, threads: int) -> list[Ints]:
     return _each(corpus, threads, choose)
 
 
-def sampled(
+def samples(
     chart: ChartParser, corpus: Encoded, n: int, seed: int, numbers: Sequence[int], threads: int
 ) -> list[Ints]:
     """n trees from the posterior; sentence s has the random numbers of ``numbers[s]``.
@@ -71,7 +66,7 @@ def sampled(
 
     def choose(s: int) -> Ints:
         copies = Encoded(
-            np.tile(_words(corpus, s), n),
+            np.tile(corpus.numbers(s), n),
             np.arange(n + 1, dtype=np.int64) * corpus.lengths[s],
             corpus.vocabulary,
         )
@@ -79,6 +74,10 @@ def sampled(
         return drawn.nodes.reshape(n, -1, 3)
 
     return _each(corpus, threads, choose)
+
+
+def _one_each(trees: Derivations) -> list[Ints]:
+    return [trees[s][np.newaxis] for s in range(len(trees))]
 
 
 def _each(corpus: Encoded, threads: int, choose: Callable[[int], Ints]) -> list[Ints]:
@@ -92,10 +91,6 @@ def _each(corpus: Encoded, threads: int, choose: Callable[[int], Ints]) -> list[
 
     in_pieces(work, len(corpus), threads)
     return chosen
-
-
-def _words(corpus: Encoded, s: int) -> Ints:
-    return corpus.tokens[corpus.starts[s] : corpus.starts[s + 1]]
 
 
 def _impossible(s: int) -> UnparsableError:
