@@ -61,8 +61,8 @@ def _signature(
     return signature and signature.replace("<factory>", "..."), returned
 
 
-def _dashes(app: Sphinx, domain: str, kind: str, content: nodes.Element) -> None:
-    for text in list(content.findall(nodes.Text)):
+def _dashes(app: Sphinx, page: nodes.document) -> None:
+    for text in list(page.findall(nodes.Text)):
         if text == " -- ":
             text.parent.replace(text, nodes.Text(" – "))
 
@@ -72,5 +72,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     TypeAliasForwardRef.__repr__ = lambda self: self.name  # type: ignore[method-assign]
     app.connect("autodoc-process-docstring", _docstring, priority=400)  # before napoleon, at 500
     app.connect("autodoc-process-signature", _signature)
-    app.connect("object-description-transform", _dashes, priority=600)  # after Sphinx's own
+    app.connect("doctree-read", _dashes)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
