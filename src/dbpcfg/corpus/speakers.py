@@ -56,7 +56,7 @@ class Speakers:
         folded = {name.casefold() for name in self.heard}
         for name in (self.only or ()) + (self.without or ()):
             if name.casefold() not in folded:
-                known = ", ".join(sorted(self.heard)) or "the files name none"
+                known = ", ".join(sorted(self.heard)) or "the files name nobody"
                 raise DbpcfgError(f"no speaker is called {name!r}; these speak: {known}")
 
 
