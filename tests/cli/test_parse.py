@@ -18,12 +18,12 @@ from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.grammar.exchange.formats import write
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.model.model import Model
-from dbpcfg.parsing.leftcorner.stores import memory_depth
 from dbpcfg.trees.brackets import read_tree, read_trees
 from dbpcfg.trees.terminal import draw
 from tests.command import COMMAND
 from tests.command import dbpcfg as command_line
 from tests.inprocess import InProcess
+from tests.stores import memory_depth
 from tests.strategies import random_grammar
 
 TEXT = ["A1 b1 c1", "", "b2 (a2) C2 zzz", "c3", "", "a1 b1 b2 c2"]

@@ -14,7 +14,7 @@ from dbpcfg.grammar.pcfg import draw_grammar
 from dbpcfg.induction.gibbs import State, parser_for, start, states, step
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.numerics.philox import Purpose, stream
-from dbpcfg.parsing.leftcorner.stores import memory_depth
+from tests.stores import memory_depth
 
 CORPUS = Encoded.from_sentences(tree.words() for tree in synthetic_trees("center", sentences=60))
 

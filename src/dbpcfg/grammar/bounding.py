@@ -76,20 +76,6 @@ def containment(grammar: Grammar, depth: int | None) -> Floats:
     return h
 
 
-def containment_by_iteration(grammar: Grammar, depth: int, iterations: int = 20) -> Floats:
-    """h^(I), the paper's own approximation of h by I terms, for comparison."""
-    G, lex = grammar.binary, grammar.lexical_mass
-    levels = level_count(depth)
-    h = np.zeros((levels, grammar.categories))
-    for _ in range(iterations):
-        previous = h.copy()
-        h[-1] = lex
-        for m in range(levels - 1):
-            left, right = children(m, levels)
-            h[m] = lex + np.einsum("cab,a,b->c", G, previous[left], previous[right])
-    return h
-
-
 def termination(grammar: Grammar, tolerance: float = 1e-15, most: int = 200) -> Floats:
     """h without a bound: the probability that c yields a finite tree at all.
 

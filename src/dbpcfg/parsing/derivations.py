@@ -133,24 +133,3 @@ def as_brackets(
 @lru_cache(maxsize=256)
 def _plain_names(number: int) -> tuple[str, ...]:
     return tuple(map(category_name, range(number)))
-
-
-def as_nodes(tree: Tree, categories: dict[str, int] | None = None) -> Ints:
-    """Turn a binary tree into pre-order nodes.
-
-    Labels must be those of ``category_name``, or be numbered by ``categories``.
-    """
-    if not tree.is_binary:
-        raise DbpcfgError(f"expected a binary tree, with one word under each lowest node: {tree!r}")
-    rows = []
-    for span in tree.spans(preterminals=True):
-        if categories is None:
-            number = span.label[1:] if span.label[:1] == "X" else ""
-            if not (number.isdecimal() and len(number) < 9):
-                raise DbpcfgError(f"expected a category name such as X0, got {span.label!r}")
-            rows.append((span.start, span.end, int(number)))
-        elif span.label in categories:
-            rows.append((span.start, span.end, categories[span.label]))
-        else:
-            raise DbpcfgError(f"the label {span.label!r} is not one of the grammar's categories")
-    return np.array(rows, dtype=np.int32)

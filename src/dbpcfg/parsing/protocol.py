@@ -29,9 +29,6 @@ class Parser(Protocol):
     def best(self, corpus: Encoded) -> tuple[Derivations, Floats]:
         """The most probable tree of every sentence, and log P(tree, sentence) of each."""
 
-    def marginals(self, corpus: Encoded, sentence: int) -> Floats:
-        """``[i, j, c]``: the posterior probability of a node c on words i to j − 1."""
-
 
 def check_vocabulary(grammar: Grammar, corpus: Encoded) -> None:
     """Refuse a corpus whose word numbers mean other words."""

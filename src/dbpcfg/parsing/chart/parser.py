@@ -16,14 +16,13 @@ from dbpcfg.numerics.kernels import Floats
 from dbpcfg.numerics.philox import Stream
 from dbpcfg.parsing.chart.batches import batches, inside_batches
 from dbpcfg.parsing.chart.layout import Precision, Tables, logarithms, shifted, tables
-from dbpcfg.parsing.chart.outside import marginals
 from dbpcfg.parsing.chart.posteriors import posteriors_of_batches
 from dbpcfg.parsing.chart.sampling import sample_batches
 from dbpcfg.parsing.chart.viterbi import best_of_batches
 from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.parsing.protocol import check_parsable, check_vocabulary
 from dbpcfg.parsing.span_weights import first_cells
-from dbpcfg.runtime.threads import in_pieces, one_blas_thread
+from dbpcfg.runtime.threads import in_pieces
 
 PILOTS = 32
 """Sentences that show how many bits a word costs."""
@@ -134,17 +133,3 @@ class ChartParser:
         if len(bits):
             self._tables, self._shifted = shifted(self._tables, round(float(np.median(bits)))), True
         return self._tables
-
-    def marginals(self, corpus: Encoded, sentence: int) -> Floats:
-        """``[i, j, c]``: the posterior probability of a node c on words i to j − 1.
-
-        Exact and in double precision, whatever that of the parser.
-        """
-        check_vocabulary(self.grammar, corpus)
-        words = corpus.numbers(sentence)
-        n = len(words)
-        posterior = np.zeros((n, n + 1, self.grammar.categories))
-        with one_blas_thread():
-            log = marginals(words, self._depth, self._exact, posterior)
-        check_parsable(self.grammar, corpus, np.array([log]), first=sentence)
-        return posterior

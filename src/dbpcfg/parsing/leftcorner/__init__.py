@@ -8,9 +8,8 @@ top and bottom signs; every one of these models follows from the bounded grammar
 ``models``      fork, preterminal, join, top and bottom models, each with its equation
 ``filtering``   the forward distribution over stores
 ``backward``    a store sequence drawn from the posterior, or the most probable one
-``stores``      store sequences, trees, and rule counts: each from the other
-``marginals``   posterior probabilities of labelled spans, by forward and backward
-``parser``      all of it for a corpus, on several threads; prefix probabilities
+``stores``      store sequences, and the trees that they build
+``parser``      all of it for a corpus, on several threads
 ``products``    the step of the forward distribution by matrix products
 ``measures``    what is expected before each word, and what the word tells
 ``beam``        the same with the most probable stores only

@@ -15,9 +15,8 @@ from dbpcfg.numerics.philox import Stream, stream
 from dbpcfg.parsing.derivations import Derivations, first_node
 from dbpcfg.parsing.leftcorner.backward import backward
 from dbpcfg.parsing.leftcorner.filtering import forward, offset
-from dbpcfg.parsing.leftcorner.marginals import marginals
 from dbpcfg.parsing.leftcorner.models import Models, left_corner_models
-from dbpcfg.parsing.leftcorner.stores import nodes_of, steps_of
+from dbpcfg.parsing.leftcorner.stores import nodes_of
 from dbpcfg.parsing.protocol import check_parsable, check_vocabulary
 from dbpcfg.runtime.threads import in_pieces
 
@@ -45,14 +44,6 @@ class LeftCornerParser:
         self._longest_first(forward_sentences, corpus, logs)
         return logs
 
-    def prefix_log_probabilities(self, corpus: Encoded, sentence: int) -> Floats:
-        """``[t]``: log of the probability that a sentence begins with the first t words, t = 0 … n.
-
-        Differences are −surprisals in nats.
-        """
-        _, logs = self._forward(corpus, sentence)
-        return np.cumsum(logs)
-
     def sample(self, corpus: Encoded, numbers: Stream) -> tuple[Derivations, Floats]:
         """A tree from the posterior of every sentence, and every log P(sentence)."""
         return self._trees(corpus, numbers, best=False)
@@ -60,26 +51,6 @@ class LeftCornerParser:
     def best(self, corpus: Encoded) -> tuple[Derivations, Floats]:
         """The most probable tree of every sentence, and log P(tree, sentence) of each."""
         return self._trees(corpus, stream(0), best=True)
-
-    def marginals(self, corpus: Encoded, sentence: int) -> Floats:
-        """``[i, j, c]``: the posterior probability of a node c on words i to j − 1."""
-        self._check(corpus)
-        posterior = marginals(corpus.numbers(sentence), self.models)
-        with np.errstate(divide="ignore"):
-            whole = np.log(posterior[0, -1].sum(keepdims=True))
-        check_parsable(self.grammar, corpus, whole, first=sentence)
-        return posterior
-
-    def log_derivation(self, nodes: Ints, words: Ints) -> float:
-        """log P(tree, sentence): the sum over all decisions that build the tree."""
-        return decisions(self.models, steps_of(nodes), words)
-
-    def _forward(self, corpus: Encoded, sentence: int) -> tuple[Floats, Floats]:
-        self._check(corpus)
-        words = corpus.numbers(sentence)
-        v, logs = np.empty((len(words) + 1, self.stores)), np.empty(len(words) + 1)
-        forward(words, self.models, False, v, logs)
-        return v, logs
 
     def _trees(self, corpus: Encoded, numbers: Stream, best: bool) -> tuple[Derivations, Floats]:
         drawn, logs = Derivations.empty(corpus), np.empty(len(corpus))
@@ -157,32 +128,3 @@ def backward_sentences(
         if result[s] > -np.inf:
             backward(words, M, best, v[: n + 1], numbers, s, steps[:n])
             nodes_of(steps[:n], nodes[first_node(starts, s) : first_node(starts, s + 1)])
-
-
-def decisions(M: Models, steps: Ints, words: Ints) -> float:
-    """Log-probability of a store sequence and its words, decision by decision."""
-    store: list[tuple[int, int]] = [(-1, 0)]  # T, row 0, awaits at depth 0
-    total = 0.0
-    with np.errstate(divide="ignore"):
-        for (f, j, p, a, b), word in zip(steps.tolist(), words.tolist(), strict=True):
-            d, y = len(store) - 1, store[-1][1]
-            if d > len(M.fork) - 1:
-                return -np.inf
-            total += float(np.log(M.fork[d, y, f]))
-            total += float(np.log(M.emission[word, p])) + float(M.log_scale[word])
-            if f:
-                total += float(np.log(M.preterminal[d, y, p]))
-                finished = p
-            else:
-                finished = store.pop()[0]
-                d, y = d - 1, store[-1][1]
-            total += float(np.log(M.join[d, y, finished, j]))
-            if j:
-                awaited = b if d else 0
-                total += float(np.log(M.bottom_right[d, y, finished, awaited]))
-                store[-1] = (store[-1][0], awaited)
-            else:
-                total += float(np.log(M.top[d, y, finished, a]))
-                total += float(np.log(M.bottom_left[d, a, finished, b]))
-                store.append((a, b))
-    return total
