@@ -24,7 +24,7 @@ TOLERANCE = 1e-10
 
 
 def check(parser, corpus, true: Truth, mass: float) -> None:
-    """One parser against brute force, on everything that it can tell of one sentence."""
+    """One parser against brute force, on everything it computes for one sentence."""
     P = true.total / mass
     log_probability = parser.log_probabilities(corpus)[0]
     if true.total == 0.0:

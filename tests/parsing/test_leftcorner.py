@@ -1,4 +1,4 @@
-"""What only the left-corner parser tells: its models and prefix probabilities."""
+"""What only the left-corner parser has: its models and prefix probabilities."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def test_all_at_once(precision, K, depth, beta, seed):
     cells = first_cells(text)
     for s in range(len(text)):
         here, n = weights[cells[s] : cells[s + 1]], text.lengths[s]
-        assert here.sum() == pytest.approx(2 * n - 1, abs=1e-3)  # a tree has so many nodes
+        assert here.sum() == pytest.approx(2 * n - 1, abs=1e-3)  # the number of nodes
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([1e-4, 1e-3, 1e-2]))

@@ -21,14 +21,27 @@ from dbpcfg.parsing.protocol import check_parsable, check_vocabulary
 from dbpcfg.runtime.threads import in_pieces
 
 MOST_BYTES = 4 * 2**30
-"""The largest table of forward distributions, for one sentence, that is attempted."""
+"""The most memory for the forward distributions of one sentence."""
 
 
 class LeftCornerParser:
     """Exact inference by forward filtering and backward sampling over stores.
 
-    There are K^(2D) stores of depth D: use the chart for large K or D, and this parser for what
-    only it can tell, the state of memory before every word.
+    There are K^(2D) stores of depth D: use the chart for large K or D.
+
+    Parameters
+    ----------
+    grammar
+        G, without a bound.
+    depth
+        The bound D.
+    threads
+        The number of threads; results do not depend on it.
+
+    Raises
+    ------
+    GrammarError
+        If no tree of the grammar fits the bound.
     """
 
     def __init__(self, grammar: Grammar, depth: int, threads: int = 1) -> None:
@@ -39,17 +52,61 @@ class LeftCornerParser:
         self.stores = sum(grammar.categories ** (2 * d) for d in range(depth + 1))
 
     def log_probabilities(self, corpus: Encoded) -> Floats:
-        """log P(sentence) of every sentence; −∞ for one that the grammar cannot yield."""
+        """log P(sentence) of every sentence; −∞ for one that the grammar cannot yield.
+
+        Parameters
+        ----------
+        corpus
+            Sentences over the grammar's vocabulary.
+        """
         logs = np.empty(len(corpus))
         self._longest_first(forward_sentences, corpus, logs)
         return logs
 
     def sample(self, corpus: Encoded, numbers: Stream) -> tuple[Derivations, Floats]:
-        """A tree from the posterior of every sentence, and every log P(sentence)."""
+        """Draw a tree from the posterior of every sentence.
+
+        Parameters
+        ----------
+        corpus
+            Sentences over the grammar's vocabulary.
+        numbers
+            The random numbers; sentence s has those of item s.
+
+        Returns
+        -------
+        trees
+            One for each sentence.
+        logs
+            log P(sentence) of each.
+
+        Raises
+        ------
+        UnparsableError
+            If a sentence has probability zero.
+        """
         return self._trees(corpus, numbers, best=False)
 
     def best(self, corpus: Encoded) -> tuple[Derivations, Floats]:
-        """The most probable tree of every sentence, and log P(tree, sentence) of each."""
+        """The most probable tree of every sentence.
+
+        Parameters
+        ----------
+        corpus
+            Sentences over the grammar's vocabulary.
+
+        Returns
+        -------
+        trees
+            One for each sentence.
+        logs
+            log P(tree, sentence) of each.
+
+        Raises
+        ------
+        UnparsableError
+            If a sentence has probability zero.
+        """
         return self._trees(corpus, stream(0), best=True)
 
     def _trees(self, corpus: Encoded, numbers: Stream, best: bool) -> tuple[Derivations, Floats]:

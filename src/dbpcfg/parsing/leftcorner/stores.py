@@ -17,7 +17,7 @@ FORK, JOIN, PRETERMINAL, TOP, BOTTOM = 0, 1, 2, 3, 4
 
 
 class Fragment(NamedTuple):
-    """A derivation fragment top/bottom: a top sign lacking a bottom sign yet to come."""
+    """A derivation fragment top/bottom: a top sign lacking a bottom sign."""
 
     top: str
     bottom: str

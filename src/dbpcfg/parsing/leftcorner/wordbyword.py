@@ -18,9 +18,9 @@ from dbpcfg.parsing.leftcorner.parser import MOST_BYTES
 from dbpcfg.runtime.threads import in_pieces
 
 EXACT_BYTES = 32 * 2**20
-"""Tables of all stores larger than this, for each thread, make way for a beam if none is given."""
+"""If tables of all stores are larger than this, for each thread, a beam is used by default."""
 BEAM = 2000
-"""The beam, if none is given."""
+"""The default beam."""
 
 
 class Followed(NamedTuple):
@@ -34,8 +34,22 @@ class Followed(NamedTuple):
 class WordByWord:
     """A grammar and a bound, ready to follow sentences.
 
-    With the ``beam`` most probable stores after each word; 0: all; None: all unless their tables
-    are large.
+    Parameters
+    ----------
+    grammar
+        G, without a bound.
+    depth
+        The bound D.
+    beam
+        The number of most probable stores that are kept after each word; 0 for all; None for all
+        unless their tables are large.
+
+    Raises
+    ------
+    DbpcfgError
+        If the beam is negative, or the tables would be too large.
+    GrammarError
+        If no tree of the grammar fits the bound.
     """
 
     def __init__(self, grammar: Grammar, depth: int, beam: int | None = None) -> None:
@@ -63,7 +77,13 @@ class WordByWord:
         self._words = np.ascontiguousarray((M.emission * np.exp(M.log_scale)[:, np.newaxis]).T)
 
     def follow(self, words: Ints) -> Followed:
-        """Follow one sentence; the number −1 is a word that no category emits."""
+        """Follow one sentence.
+
+        Parameters
+        ----------
+        words
+            Word numbers; −1 is a word that no category emits.
+        """
         trace, entropies = empty_trace(len(words), len(self._words)), np.empty(len(words) + 1)
         if self.beam:
             follow_beam(words, self.models, self.beam, trace)
@@ -73,7 +93,15 @@ class WordByWord:
         return Followed(trace, entropies)
 
     def follow_all(self, sentences: Sequence[Ints], threads: int = 1) -> list[Followed]:
-        """Follow some sentences; the number of threads changes nothing but the time it takes."""
+        """Follow some sentences.
+
+        Parameters
+        ----------
+        sentences
+            Word numbers of each.
+        threads
+            The number of threads; results do not depend on it.
+        """
         longest_first = sorted(range(len(sentences)), key=lambda s: -len(sentences[s]))
         followed: dict[int, Followed] = {}
 
