@@ -187,6 +187,12 @@ def bounded_lexical(grammar: Grammar, h: Floats, level: int) -> Floats:
     return quotient(grammar.lexical, h[level][:, np.newaxis])
 
 
+def bounded_rows(grammar: Grammar, h: Floats, level: int) -> Floats:
+    """G(s,d), row c with its K² binary rules, then its W words."""
+    binary = bounded_binary(grammar, h, level).reshape(grammar.categories, -1)
+    return np.concatenate([binary, bounded_lexical(grammar, h, level)], axis=1)
+
+
 def left_corner_expectations(grammar: Grammar, h: Floats) -> Floats:
     """E⁺, the expected number of each category among the left descendants of a right node::
 

@@ -13,9 +13,8 @@ import numpy as np
 
 from dbpcfg.errors import GrammarError
 from dbpcfg.grammar.bounding import (
-    bounded_binary,
-    bounded_lexical,
     bounded_root,
+    bounded_rows,
     containment,
     require_fitting,
 )
@@ -194,7 +193,7 @@ def generate(grammar: Grammar, depth: int | None, sentences: int, numbers: Strea
     """
     K, words = grammar.categories, grammar.vocabulary.words
     h = containment(grammar, depth)
-    rows = np.stack([_bounded_rows(grammar, h, level) for level in range(len(h))])
+    rows = np.stack([bounded_rows(grammar, h, level) for level in range(len(h))])
     root, rows = np.cumsum(bounded_root(grammar, h)), np.cumsum(rows, axis=2)
     rules, stack = _workspace()
     trees = []
@@ -210,12 +209,6 @@ def generate(grammar: Grammar, depth: int | None, sentences: int, numbers: Strea
                 waiting.append(Tree(category_name(c), (waiting.pop(), waiting.pop())))
         trees.append(waiting[0])
     return trees
-
-
-def _bounded_rows(grammar: Grammar, h: Floats, level: int) -> Floats:
-    """G(s,d), all rules of a category in one row."""
-    binary = bounded_binary(grammar, h, level).reshape(grammar.categories, -1)
-    return np.concatenate([binary, bounded_lexical(grammar, h, level)], axis=1)
 
 
 def _workspace() -> tuple[Ints, Ints]:

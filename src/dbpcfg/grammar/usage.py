@@ -22,7 +22,6 @@ from dbpcfg.grammar.bounding import (
     fitting_mass,
     quotient,
     require_fitting,
-    termination,
 )
 from dbpcfg.grammar.levels import is_right
 from dbpcfg.grammar.pcfg import Grammar
@@ -92,11 +91,8 @@ def expected_depths(grammar: Grammar, depth: int | None, most: int = 5) -> Float
     GrammarError
         If no tree fits the bound.
     """
-    if depth is None:
-        whole = require_fitting(grammar, termination(grammar)[np.newaxis])
-    else:
-        whole = require_fitting(grammar, containment(grammar, depth))
-        most = depth
-    within = [fitting_mass(grammar, containment(grammar, d)) for d in range(1, most + 1)]
+    whole = require_fitting(grammar, containment(grammar, depth))
+    depths = range(1, (most if depth is None else depth) + 1)
+    within = [fitting_mass(grammar, containment(grammar, d)) for d in depths]
     shares: Floats = np.diff(within, prepend=0.0).clip(0.0) / whole
     return shares

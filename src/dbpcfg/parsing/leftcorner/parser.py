@@ -49,7 +49,7 @@ class LeftCornerParser:
         self.depth: int | None = check_depth(depth)
         self.threads = threads
         self.models = left_corner_models(grammar, depth)
-        self.stores = sum(grammar.categories ** (2 * d) for d in range(depth + 1))
+        self.stores = offset(depth + 1, grammar.categories)
 
     def log_probabilities(self, corpus: Encoded) -> Floats:
         """log P(sentence) of every sentence; −∞ for one that the grammar cannot yield.

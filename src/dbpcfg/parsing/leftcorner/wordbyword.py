@@ -12,6 +12,7 @@ from dbpcfg.grammar.levels import check_depth
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.numerics.kernels import Floats, Ints
 from dbpcfg.parsing.leftcorner.beam import LARGEST_NUMBER, follow_beam
+from dbpcfg.parsing.leftcorner.filtering import offset
 from dbpcfg.parsing.leftcorner.measures import Trace, empty_trace, follow, next_word_entropies
 from dbpcfg.parsing.leftcorner.models import left_corner_models
 from dbpcfg.parsing.leftcorner.parser import MOST_BYTES
@@ -54,7 +55,7 @@ class WordByWord:
 
     def __init__(self, grammar: Grammar, depth: int, beam: int | None = None) -> None:
         K = grammar.categories
-        self.stores = sum(K ** (2 * d) for d in range(check_depth(depth) + 1))
+        self.stores = offset(check_depth(depth) + 1, K)
         exact = 24 * self.stores
         if beam is None:
             beam = BEAM if exact > EXACT_BYTES else 0
@@ -116,9 +117,9 @@ class WordByWord:
         """The store with this number: top and bottom sign of each of its fragments."""
         K = self.grammar.categories
         depth = 0
-        while number >= K ** (2 * depth):
-            number -= K ** (2 * depth)
+        while number >= offset(depth + 1, K):
             depth += 1
+        number -= offset(depth, K)
         signs = []
         for _ in range(depth):
             number, fragment = divmod(number, K * K)
