@@ -178,7 +178,7 @@ def precision(text: Encoded) -> Table:
 def parsing(text: Encoded) -> Table:
     """Ten thousand sentences, each with a word changed so that none is a repetition.
 
-    The grammar is one that has learned something; another has more spans to look into.
+    The grammar is one that has learned something; another has fewer spans to prune.
     """
     settings = ChainSettings(15, 2)
     state = warm(text, settings, 200)

@@ -128,6 +128,21 @@ def truth(grammar: Grammar, words: list[int], depth: int | None) -> Truth:
     )
 
 
+def containment_by_iteration(grammar: Grammar, depth: int, iterations: int = 20) -> np.ndarray:
+    """h^(I), the paper's own approximation of h by I terms; levels (L,1), (R,1), (L,2), …"""
+    lex = grammar.lexical.sum(axis=1)
+    h = np.zeros((2 * depth + 1, grammar.categories))
+    for _ in range(iterations):
+        previous = h.copy()
+        h[-1] = lex
+        for d in range(1, depth + 1):
+            L, R, below = 2 * d - 2, 2 * d - 1, 2 * d
+            for level, left in ((L, L), (R, below)):
+                children = previous[left], previous[R]
+                h[level] = lex + np.einsum("cab,a,b->c", grammar.binary, *children)
+    return h
+
+
 def mbr_tree(weights: np.ndarray) -> np.ndarray:
     """Pre-order nodes of the tree of greatest total weight, for ``weights[i, j, c]``.
 

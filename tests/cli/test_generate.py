@@ -5,8 +5,8 @@ from __future__ import annotations
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.grammar.exchange.formats import write
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.parsing.leftcorner.stores import memory_depth
 from dbpcfg.trees.brackets import read_trees
+from tests.stores import memory_depth
 
 
 def test_sentences_are_the_words_of_trees(call, center_run, center_model):

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from dbpcfg.parsing.leftcorner.stores import memory_depth
 from dbpcfg.trees.brackets import read_tree, read_trees
 from dbpcfg.trees.terminal import draw
 from tests.command import COMMAND
+from tests.stores import memory_depth
 
 TEXT = ["A1 b1 c1", "", "b2 (a2) C2 zzz", "c3", "", "a1 b1 b2 c2"]
 

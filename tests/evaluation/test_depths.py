@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from dbpcfg.corpus.synthetic import PATTERNS
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.depths import depth_table, tree_depth
-from dbpcfg.parsing.leftcorner.stores import memory_depth
 from dbpcfg.trees.brackets import read_tree
 from dbpcfg.trees.tree import Tree
 from dbpcfg.version import __version__
 from tests.evaluation.binarise import binarise
 from tests.evaluation.helpers import gold_and_predicted, marks, punctuated
+from tests.stores import memory_depth
 
 DIRECTIONS = st.sampled_from(["right", "left"])
 

@@ -18,13 +18,13 @@ from dbpcfg.grammar.bounding import (
     bounded_lexical,
     bounded_root,
     containment,
-    containment_by_iteration,
     fitting_mass,
     left_corner_expectations,
     termination,
 )
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.parsing.chart.parser import ChartParser
+from tests.oracle import containment_by_iteration
 from tests.strategies import encode, grammars, random_grammar
 
 depths = st.integers(1, 4)

@@ -19,7 +19,7 @@ from dbpcfg.grammar.derivation import draw_from, failed_derivations, generate
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.parsing.chart.parser import ChartParser
-from dbpcfg.parsing.derivations import as_nodes
+from tests.nodes import as_nodes
 from tests.oracle import all_sentences, all_trees
 from tests.processes import output_of
 from tests.statistics import LEAST_P, goodness_of_fit, same_means

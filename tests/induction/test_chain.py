@@ -19,10 +19,10 @@ from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.parsing import spans
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import Derivations
-from dbpcfg.parsing.leftcorner.stores import memory_depth
 from dbpcfg.parsing.mbr import mbr_trees
 from tests.induction.small import CORPUS, TREES, chain_bits, grammar_bits, run, states
 from tests.oracle import log_probability
+from tests.stores import memory_depth
 
 
 def log_likelihood(sample: Sample, depth: int | None = 2) -> float:

@@ -15,8 +15,8 @@ from dbpcfg.induction.gibbs import State, parser_for, step
 from dbpcfg.induction.initial import initial_state
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.numerics.philox import Purpose, stream
-from dbpcfg.parsing.leftcorner.stores import memory_depth
 from tests.induction.small import states
+from tests.stores import memory_depth
 
 CORPUS = Encoded.from_sentences(tree.words() for tree in synthetic_trees("center", sentences=60))
 

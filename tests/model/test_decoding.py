@@ -21,9 +21,10 @@ from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.model import decoding as parsing
 from dbpcfg.model.decoding import Decoder, batched, in_batches, parse, parses
 from dbpcfg.model.model import Model
-from dbpcfg.parsing.derivations import as_nodes, as_tree
+from dbpcfg.parsing.derivations import as_tree
 from dbpcfg.trees.brackets import read_tree
 from dbpcfg.trees.tree import Tree
+from tests.nodes import as_nodes
 from tests.oracle import mbr_tree, truth
 from tests.statistics import LEAST_P, goodness_of_fit
 from tests.strategies import grammars_and_sentences, random_grammar

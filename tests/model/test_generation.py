@@ -20,10 +20,10 @@ from dbpcfg.model.generation import generate
 from dbpcfg.model.learned import UNKNOWN
 from dbpcfg.model.model import Model
 from dbpcfg.parsing.chart.parser import ChartParser
-from dbpcfg.parsing.derivations import as_nodes
-from dbpcfg.parsing.leftcorner.stores import memory_depth
+from tests.nodes import as_nodes
 from tests.oracle import all_sentences, truth
 from tests.statistics import LEAST_P, goodness_of_fit
+from tests.stores import memory_depth
 from tests.strategies import encode, grammars, random_grammar
 
 DRAWS = 6000

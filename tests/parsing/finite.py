@@ -13,7 +13,7 @@ import numpy as np
 
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.parsing.leftcorner.stores import steps_of
+from tests.stores import steps_of
 
 Store = tuple[tuple[int, int], ...]
 

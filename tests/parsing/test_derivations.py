@@ -1,18 +1,16 @@
 """Pre-order nodes: there and back, and rules counted as one would by hand."""
 
-import re
 from collections import Counter
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.errors import DbpcfgError
-from dbpcfg.parsing.derivations import Derivations, as_nodes, as_tree, category_name
+from dbpcfg.parsing.derivations import Derivations, as_tree, category_name
 from dbpcfg.trees.brackets import read_tree
 from dbpcfg.trees.tree import Tree
+from tests.nodes import as_nodes
 from tests.processes import output_of
 
 K = 4
@@ -114,51 +112,14 @@ def test_room_for_trees():
     assert empty.nodes[:, 0].tolist() == [-1, 7, 7, 7, 7, 7]
 
 
-@pytest.mark.parametrize(
-    ("tree", "categories", "message"),
-    [
-        (
-            "(X0 (X1 a) (X1 b) (X1 c))",
-            None,
-            "expected a binary tree, with one word under each lowest node: "
-            "<Tree (X0 (X1 a) (X1 b) (X1 c))>",
-        ),
-        ("(X0 (X1 a))", None, "expected a binary tree, with one word under each lowest node: "),
-        ("(X0 a b)", None, "expected a binary tree, with one word under each lowest node: "),
-        ("(X0 (X1 a) b)", None, "expected a binary tree, with one word under each lowest node: "),
-        ("(X0 (NP a) (X1 b))", None, "expected a category name such as X0, got 'NP'"),
-        ("(X a)", None, "expected a category name such as X0, got 'X'"),
-        ("(X-1 a)", None, "expected a category name such as X0, got 'X-1'"),
-        ("( a)", None, "expected a category name such as X0, got ''"),
-        ("(3 a)", None, "expected a category name such as X0, got '3'"),
-        ("(X99999999999 a)", None, "expected a category name such as X0, got 'X99999999999'"),
-        (
-            "(S (NP a) (VP b))",
-            {"S": 0, "NP": 1},
-            "the label 'VP' is not one of the grammar's categories",
-        ),
-        ("(X0 a)", {}, "the label 'X0' is not one of the grammar's categories"),
-    ],
-)
-def test_errors(tree, categories, message):
-    with pytest.raises(DbpcfgError, match=f"^{re.escape(message)}"):
-        as_nodes(read_tree(tree), categories)
-
-
-def test_trees_that_cannot_be_written_are_refused_for_the_right_reason():
-    with pytest.raises(DbpcfgError, match="expected a binary tree"):
-        as_nodes(Tree("X0", ["a b", "c"]))
-
-
 BEYOND = """
 import numpy as np
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.parsing.derivations import Derivations, as_nodes
-from dbpcfg.trees.brackets import (read_tree)
+from dbpcfg.parsing.derivations import Derivations
 
 corpus = Encoded.from_sentences([["a", "b"]])
-tree = Derivations(as_nodes(read_tree("(X0 (X1 a) (X0 b))")), corpus)
+tree = Derivations(np.array([[0, 2, 0], [0, 1, 1], [1, 2, 0]], dtype=np.int32), corpus)
 for derivations, categories in ((tree, 0), (tree, 1), (Derivations.empty(corpus), 2)):
     try:
         derivations.counts(categories)
@@ -168,5 +129,5 @@ for derivations, categories in ((tree, 0), (tree, 1), (Derivations.empty(corpus)
 
 
 def test_counts_beyond_the_end_of_an_array():
-    """More categories than told, or no trees yet: an error, and not a write to anywhere."""
+    """More categories than given, or no trees yet: an error, and not a write to anywhere."""
     assert output_of(BEYOND).split() == ["refused"] * 3

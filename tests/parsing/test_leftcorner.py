@@ -1,4 +1,4 @@
-"""What only the left-corner parser tells: its models and prefix probabilities."""
+"""What only the left-corner parser has: its models and prefix probabilities."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from dbpcfg.parsing.chart.batches import batches, inside_batches
 from dbpcfg.parsing.chart.layout import tables
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.leftcorner.parser import LeftCornerParser
+from tests.stores import prefix_log_probabilities
 from tests.strategies import encode, grammars, grammars_and_sentences, random_grammar
 
 
@@ -71,12 +72,12 @@ def test_prefix_probabilities_are_sums_over_continuations(grammar_and_words, dep
     assume(fitting_mass(grammar, containment(grammar, depth)) > 0)
     parser = LeftCornerParser(grammar, depth)
     longer = encode(grammar, words, *([*words, w] for w in range(len(grammar.vocabulary))))
-    prefix = np.exp(parser.prefix_log_probabilities(longer, 0))
+    prefix = np.exp(prefix_log_probabilities(parser, longer, 0))
     assert prefix[0] == 1.0
     assert (np.diff(prefix) <= 1e-12).all()
     sentence = math.exp(parser.log_probabilities(longer)[0])
     going_on = sum(
-        math.exp(parser.prefix_log_probabilities(longer, s)[-1]) for s in range(1, len(longer))
+        math.exp(prefix_log_probabilities(parser, longer, s)[-1]) for s in range(1, len(longer))
     )
     assert prefix[-1] == pytest.approx(sentence + going_on, rel=1e-10, abs=1e-300)
 
@@ -95,7 +96,7 @@ def test_prefix_probabilities_from_the_chart(depth):
         B = batches(corpus, len(G.root), depth)
         inside_batches(0, len(B.bounds) - 1, B, depth, G, logs)
         total = np.exp(logs - chart.log_fitting_mass).sum()
-        found = leftcorner.prefix_log_probabilities(encode(grammar, list(prefix)), 0)[-1]
+        found = prefix_log_probabilities(leftcorner, encode(grammar, list(prefix)), 0)[-1]
         assert math.exp(found) == pytest.approx(total, rel=1e-8)
 
 

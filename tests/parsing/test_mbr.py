@@ -11,6 +11,7 @@ from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import as_tree
 from dbpcfg.parsing.mbr import heaviest_tree, mbr_trees, summed_posteriors
 from tests.oracle import mbr_tree, preorder, shapes
+from tests.parsing.marginals import marginals
 from tests.strategies import encode, random_grammar
 
 
@@ -122,7 +123,7 @@ def test_posteriors_are_summed():
     corpus = encode(random_grammar(3, 4, 1.0, 0), [0, 1, 2], [3], [1, 1, 0, 2, 3])
     charts = [ChartParser(draw_from_prior(3, corpus.vocabulary, 0.5, seed), 2) for seed in range(3)]
     weights, possible = summed_posteriors(charts, corpus, 0.0)
-    expected = sum(cells(chart.marginals(corpus, 2)) for chart in charts)
+    expected = sum(cells(marginals(chart, corpus, 2)) for chart in charts)
     np.testing.assert_allclose(weights[-15:], expected, atol=1e-12)
     assert possible.all()
     pruned, _ = summed_posteriors(charts, corpus, 0.1)

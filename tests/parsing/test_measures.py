@@ -20,6 +20,7 @@ from dbpcfg.parsing.leftcorner.parser import LeftCornerParser
 from dbpcfg.parsing.leftcorner.products import step_by_products
 from dbpcfg.parsing.leftcorner.wordbyword import Followed, WordByWord
 from tests.parsing.finite import Derivation, derivations, embedding_grammar, finite_grammar
+from tests.stores import prefix_log_probabilities
 from tests.strategies import encode, grammars_and_sentences, random_grammar
 
 CLOSE = {"rel": 1e-9, "abs": 1e-9}
@@ -171,7 +172,7 @@ def test_next_words_are_ratios_of_prefix_probabilities(grammar_and_words, depth)
     W = len(grammar.vocabulary)
     parser, leftcorner = WordByWord(grammar, depth), LeftCornerParser(grammar, depth)
     corpus = encode(grammar, words, *([*words, w] for w in range(W)))
-    prefixes = [leftcorner.prefix_log_probabilities(corpus, s)[-1] for s in range(W + 1)]
+    prefixes = [prefix_log_probabilities(leftcorner, corpus, s)[-1] for s in range(W + 1)]
     assume(math.isfinite(prefixes[0]))
     ratios = [math.exp(log - prefixes[0]) for log in prefixes[1:]]
     end = math.exp(leftcorner.log_probabilities(corpus)[0] - prefixes[0])

@@ -15,6 +15,7 @@ from dbpcfg.parsing.derivations import as_brackets, as_tree
 from dbpcfg.parsing.mbr import mbr_trees
 from dbpcfg.parsing.span_weights import first_cells
 from tests.oracle import mbr_tree
+from tests.parsing.marginals import marginals
 from tests.strategies import random_grammar
 
 PRECISION = {"double": 1e-12, "single": 1e-4}
@@ -29,9 +30,9 @@ def corpus(lengths: list[int], seed: int, words: int = 12) -> Encoded:
 def one_by_one(parser: ChartParser, text: Encoded) -> np.ndarray:
     rows = []
     for s in range(len(text)):
-        marginals = parser.marginals(text, s)
-        i, width = np.triu_indices(len(marginals))
-        rows.append(marginals[i, width + 1])
+        found = marginals(parser, text, s)
+        i, width = np.triu_indices(len(found))
+        rows.append(found[i, width + 1])
     return np.concatenate(rows)
 
 
@@ -53,7 +54,7 @@ def test_all_at_once(precision, K, depth, beta, seed):
     cells = first_cells(text)
     for s in range(len(text)):
         here, n = weights[cells[s] : cells[s + 1]], text.lengths[s]
-        assert here.sum() == pytest.approx(2 * n - 1, abs=1e-3)  # a tree has so many nodes
+        assert here.sum() == pytest.approx(2 * n - 1, abs=1e-3)  # the number of nodes
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([1e-4, 1e-3, 1e-2]))
@@ -103,12 +104,9 @@ def test_mbr_trees(seed):
     weights, _ = parser.posteriors(text, 0.0)
     trees = mbr_trees(text, weights)
     for s in range(len(text)):
-        marginals = parser.marginals(text, s)
-
-        def gain(nodes: np.ndarray, marginals: np.ndarray = marginals) -> float:
-            return float(sum(marginals[i, j].sum() for i, j, _ in nodes))
-
-        assert gain(trees[s]) == pytest.approx(gain(mbr_tree(marginals)), abs=1e-6)
+        exact = marginals(parser, text, s)
+        gains = [sum(exact[i, j].sum() for i, j, _ in x) for x in (trees[s], mbr_tree(exact))]
+        assert gains[0] == pytest.approx(gains[1], abs=1e-6)
     names, every = ("A", "B", "C"), range(len(text))
     lines = as_brackets([trees[s] for s in every], [text[s] for s in every], names)
     assert lines == [str(as_tree(trees[s], text[s], names)) for s in every]

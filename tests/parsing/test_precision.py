@@ -69,11 +69,3 @@ def test_a_chain_in_single_precision():
 def test_refused(options, message):
     with pytest.raises(DbpcfgError, match=message):
         ChainSettings(**options)
-
-
-def test_marginals_are_exact_in_any_precision():
-    text = corpus([7], 4)
-    grammar = draw_from_prior(5, text.vocabulary, 0.5, 4)
-    double, single = (ChartParser(grammar, 2, precision=p) for p in ("double", "single"))
-    single.log_probabilities(text)  # scales its tables
-    assert single.marginals(text, 1).tobytes() == double.marginals(text, 1).tobytes()

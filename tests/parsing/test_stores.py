@@ -8,17 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbpcfg.corpus.synthetic import PATTERNS
-from dbpcfg.errors import DbpcfgError
-from dbpcfg.parsing.derivations import Derivations, as_nodes
-from dbpcfg.parsing.leftcorner.stores import (
-    count_steps,
-    memory_depth,
-    nodes_of,
-    steps_of,
-    store_states,
-)
+from dbpcfg.parsing.derivations import Derivations
+from dbpcfg.parsing.leftcorner.stores import nodes_of
 from dbpcfg.trees.brackets import read_tree
+from tests.nodes import as_nodes
 from tests.oracle import depth_needed, labelings, preorder, shapes
+from tests.stores import count_steps, memory_depth, steps_of, store_states
 from tests.strategies import encode, random_grammar
 
 CART = read_tree(
@@ -106,11 +101,6 @@ def test_memory_depth_is_the_definition(n):
 def test_a_long_sentence_is_no_deeper_than_its_stack():
     tree = "(X0 (X0 w0) " * 3000 + "(X0 w0)" + ")" * 3000
     assert memory_depth(read_tree(tree)) == 1
-
-
-def test_only_binary_trees_have_stores():
-    with pytest.raises(DbpcfgError, match="expected a binary tree"):
-        store_states(read_tree("(S (A a) (B b) (C c))"))
 
 
 def test_oracle_lists_all_trees():

@@ -5,11 +5,11 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbpcfg.parsing.leftcorner.stores import memory_depth
-from dbpcfg.report.memory import depth_of, shares
+from dbpcfg.report.memory import depths, shares
 from dbpcfg.report.sentences import preorder, same_words
 from tests.report.small import TREES
 from tests.report.unpacking import unpack
+from tests.stores import memory_depth
 
 
 def test_trees_and_posteriors_of_the_chosen_chain(run, data):
@@ -72,7 +72,7 @@ def test_spans_over_the_same_words(marks, data):
 
 def test_depths_are_those_of_the_store(run, data):
     trees, chosen = run.trees(), run.best.spans.decode()
-    depths = [memory_depth(tree) for tree in trees]
-    assert [depth_of(chosen[s]) for s in range(len(trees))] == depths
-    assert data["memory"]["series"][0]["shares"] == shares(depths)
+    needed = [memory_depth(tree) for tree in trees]
+    assert list(depths(chosen)) == needed
+    assert data["memory"]["series"][0]["shares"] == shares(needed)
     assert shares([1, 3, 3, 3]) == [0.25, 0, 0.75]

@@ -1,7 +1,7 @@
 """The memory depth of trees: the store of a left-corner parser, after making them binary.
 
-A binary tree's memory depth is the most derivation fragments that a left-corner parser ever holds
-(`dbpcfg.parsing.leftcorner.stores.memory_depth`).  Sides and depths handed down from the root give
+A binary tree's memory depth is the most derivation fragments that a left-corner parser ever holds.
+Sides and depths handed down from the root give
 it: the root is a left node at depth 1; a left node at depth d has children (L,d) and (R,d); a right
 node at depth d has children (L,d+1) and (R,d); the tree needs the depth of its deepest right node.
 

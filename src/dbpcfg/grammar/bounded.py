@@ -28,6 +28,7 @@ from dbpcfg.grammar.bounding import (
     bounded_binary,
     bounded_lexical,
     bounded_root,
+    bounded_rows,
     containment,
     require_fitting,
     termination,
@@ -181,7 +182,7 @@ def bounded_table(grammar: Grammar, depth: int, most: int | None = 10) -> Table:
             [f"T → {names[c]}", float(grammar.root[c]), float(root[c]), *[None] * 2 * depth]
         )
     right = [f"{a} {b}" for a in names for b in names] + list(words)
-    bounded = np.stack([_rows(grammar, h, level) for level in range(len(h))], axis=-1)
+    bounded = np.stack([bounded_rows(grammar, h, level) for level in range(len(h))], axis=-1)
     for c, row in enumerate(grammar.rows):
         for rule in _greatest(row, most):
             cells = bounded[c, rule].tolist()
@@ -246,12 +247,6 @@ def _checked(depth: int) -> int:
 def _level_columns(h: Floats) -> list[Column]:
     names = [level_name(level) for level in range(len(h))]
     return [Column(name, "number", name.lower(), _DECIMALS) for name in names]
-
-
-def _rows(grammar: Grammar, h: Floats, level: int) -> Floats:
-    """G(s,d), all rules of a category in one row."""
-    binary = bounded_binary(grammar, h, level).reshape(grammar.categories, -1)
-    return np.concatenate([binary, bounded_lexical(grammar, h, level)], axis=1)
 
 
 def _greatest(row: Floats, most: int | None) -> list[int]:

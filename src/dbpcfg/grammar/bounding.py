@@ -1,4 +1,4 @@
-"""What a bound on memory makes of a grammar: h, G(s,d) and E⁺ (the paper's section 4.1).
+"""A grammar under a bound on memory: h, G(s,d) and E⁺ (the paper's section 4.1).
 
 Levels number the sides and depths of nodes, (L,1), (R,1), (L,2), …, as in ``levels``.
 
@@ -47,15 +47,30 @@ def absorption(transition: Floats, leaving: Floats, rewards: Floats) -> Floats:
 
 
 def containment(grammar: Grammar, depth: int | None) -> Floats:
-    """h: ``[level, c]`` is the probability that c on that level yields words within the bound.
-
-    Without a bound (``depth`` None) there is one level, and h is ``termination``.
+    """h, the probability that a category yields words within the bound.
 
     The limit of the paper's h^(i) as i → ∞::
 
         h(L,D+1) = lex
         h(R,d)   = lex + G (h(L,d+1) ⊗ h(R,d))      linear in h(R,d)
         h(L,d)   = lex + G (h(L,d)   ⊗ h(R,d))      linear in h(L,d)
+
+    Parameters
+    ----------
+    grammar
+        G, without a bound.
+    depth
+        The bound D; None for no bound.
+
+    Returns
+    -------
+    Floats
+        ``[level, c]``. Without a bound there is one level, and h is ``termination``.
+
+    Raises
+    ------
+    GrammarError
+        If the bound is less than 1.
     """
     if depth is None:
         return termination(grammar)[np.newaxis]
@@ -76,25 +91,25 @@ def containment(grammar: Grammar, depth: int | None) -> Floats:
     return h
 
 
-def containment_by_iteration(grammar: Grammar, depth: int, iterations: int = 20) -> Floats:
-    """h^(I), the paper's own approximation of h by I terms, for comparison."""
-    G, lex = grammar.binary, grammar.lexical_mass
-    levels = level_count(depth)
-    h = np.zeros((levels, grammar.categories))
-    for _ in range(iterations):
-        previous = h.copy()
-        h[-1] = lex
-        for m in range(levels - 1):
-            left, right = children(m, levels)
-            h[m] = lex + np.einsum("cab,a,b->c", G, previous[left], previous[right])
-    return h
-
-
 def termination(grammar: Grammar, tolerance: float = 1e-15, most: int = 200) -> Floats:
     """h without a bound: the probability that c yields a finite tree at all.
 
     The least solution of h = lex + G (h ⊗ h), by Newton's method from zero, which climbs to it
     (Etessami and Yannakakis 2009).
+
+    Parameters
+    ----------
+    grammar
+        G.
+    tolerance
+        The greatest step at which to stop.
+    most
+        The most steps.
+
+    Returns
+    -------
+    Floats
+        ``[c]``.
     """
     G, lex = grammar.binary, grammar.lexical_mass
     K = grammar.categories
@@ -115,7 +130,20 @@ def fitting_mass(grammar: Grammar, h: Floats) -> float:
 
 
 def require_fitting(grammar: Grammar, h: Floats) -> float:
-    """Z, or an error if it is zero: then there is no bounded grammar."""
+    """Z = Σ_c π_c h(L,1,c), the probability that a tree fits the bound; it must not be zero.
+
+    Parameters
+    ----------
+    grammar
+        G, without a bound.
+    h
+        Its ``containment``.
+
+    Raises
+    ------
+    GrammarError
+        If Z is zero: then there is no bounded grammar.
+    """
     mass = fitting_mass(grammar, h)
     if mass <= 0.0:
         bound = f"fits a depth bound of {len(h) // 2}" if len(h) > 1 else "ends"
@@ -132,8 +160,20 @@ def bounded_root(grammar: Grammar, h: Floats) -> Floats:
 def bounded_binary(grammar: Grammar, h: Floats, level: int) -> Floats:
     """G(s,d) for binary rules: G[c → a b] · h(a) · h(b) / h(c), each h on its own level.
 
-    On the last level, (L,D+1), and for categories that cannot fit (h = 0) there are none. With
-    ``termination`` as the only level, this is G given that the tree ends.
+    Parameters
+    ----------
+    grammar
+        G, without a bound.
+    h
+        Its ``containment``. With ``termination`` as the only level, the result is G given that
+        the tree ends.
+    level
+        The level of c.
+
+    Returns
+    -------
+    Floats
+        ``[c, a, b]``: zero on the last level, (L,D+1), and for categories that cannot fit (h = 0).
     """
     if level == len(h) - 1 > 0:
         return np.zeros_like(grammar.binary)
@@ -143,19 +183,38 @@ def bounded_binary(grammar: Grammar, h: Floats, level: int) -> Floats:
 
 
 def bounded_lexical(grammar: Grammar, h: Floats, level: int) -> Floats:
-    """G(s,d) for words: G[c → w] / h(c)."""
+    """``[c, w]``: G(s,d) for words, G[c → w] / h(c)."""
     return quotient(grammar.lexical, h[level][:, np.newaxis])
 
 
+def bounded_rows(grammar: Grammar, h: Floats, level: int) -> Floats:
+    """G(s,d), row c with its K² binary rules, then its W words."""
+    binary = bounded_binary(grammar, h, level).reshape(grammar.categories, -1)
+    return np.concatenate([binary, bounded_lexical(grammar, h, level)], axis=1)
+
+
 def left_corner_expectations(grammar: Grammar, h: Floats) -> Floats:
-    """E⁺: ``[d, b, p]`` is the expected number of p among the left descendants of b = (R,d)::
+    """E⁺, the expected number of each category among the left descendants of a right node::
 
         E¹_d = G(R,d)   marginalised to the left child
         Eⁱ_d = Eⁱ⁻¹_d · G(L,d+1) marginalised likewise
         E⁺_d = Σ_i Eⁱ_d = E¹_d (I − G(L,d+1))⁻¹
 
     The paper writes G(L,d) in the second line; the left children of (R,d) are (L,d+1) by its own
-    definition of h. At depth 0 the one bottom sign is T, kept in row 0; the other rows are zero.
+    definition of h.
+
+    Parameters
+    ----------
+    grammar
+        G, without a bound.
+    h
+        Its ``containment`` with a bound D.
+
+    Returns
+    -------
+    Floats
+        ``[d, b, p]``: how many p are expected below b = (R,d), d = 0 … D. At depth 0 the one
+        bottom sign is T, kept in row 0; the other rows are zero.
     """
     K, D = grammar.categories, len(h) // 2
     expectations = np.zeros((D + 1, K, K))
@@ -173,6 +232,6 @@ def left_corner_expectations(grammar: Grammar, h: Floats) -> Floats:
 
 
 def quotient(numerator: Floats, denominator: Floats) -> Floats:
-    """Quotient that is zero where the denominator is."""
+    """The quotient, zero where the denominator is."""
     shape = np.broadcast_shapes(numerator.shape, denominator.shape)
     return np.divide(numerator, denominator, out=np.zeros(shape), where=denominator > 0)

@@ -1,4 +1,4 @@
-"""Derivations written out by a grammar: sentences and trees it generates, and those that fail.
+"""Derivations drawn from a grammar: generated trees, and derivations that leave the bound.
 
 A grammar with a bound generates from G(s,d), so that every derivation fits and ends. Without a
 bound it generates from its trees that end (a PCFG may give them less than all of its probability).
@@ -13,9 +13,8 @@ import numpy as np
 
 from dbpcfg.errors import GrammarError
 from dbpcfg.grammar.bounding import (
-    bounded_binary,
-    bounded_lexical,
     bounded_root,
+    bounded_rows,
     containment,
     require_fitting,
 )
@@ -26,10 +25,10 @@ from dbpcfg.numerics.philox import Stream, uniform_pair
 from dbpcfg.trees.tree import Tree
 
 MOST_RULES = 1_000_000
-"""A derivation of more rules than this is taken as a sign of a grammar that hardly ends."""
+"""A derivation of more rules than this is an error: the grammar's trees hardly ever end."""
 
 MOST_TRIES = 1e9
-"""The greatest expected number of derivations that the exact step takes on."""
+"""The greatest expected number of derivations in an exact step."""
 
 _FITS, _FAILS, _TOO_LONG = 0, 1, 2
 
@@ -56,7 +55,7 @@ def derive(
 
     ``root`` and ``rows[level, c]`` are cumulative; rule a · K + b is c → a b, rule K² + w is c → w.
     With several levels, a binary rule on the last one leaves the bound and ends the derivation.
-    Return what became of it, its number of rules, and the next unused draw.
+    Return the outcome, the number of rules, and the next unused draw.
     """
     levels, K = rows.shape[0], rows.shape[1]
     uniform, _ = uniform_pair(numbers, item, draw)
@@ -120,7 +119,29 @@ def count_failures(
 
 
 def failed_derivations(grammar: Grammar, depth: int, sentences: int, numbers: Stream) -> RuleCounts:
-    """Rules of the derivations that leave the bound before, for each sentence, one fits it."""
+    """Rules of the derivations that leave the bound before, for each sentence, one fits it.
+
+    Parameters
+    ----------
+    grammar
+        G, without a bound.
+    depth
+        The bound D.
+    sentences
+        The number of sentences.
+    numbers
+        The random numbers; sentence s has those of item s.
+
+    Returns
+    -------
+    RuleCounts
+        How often the failed derivations used each rule.
+
+    Raises
+    ------
+    GrammarError
+        If too few derivations fit, or if some hardly end.
+    """
     mass = require_fitting(grammar, containment(grammar, depth))
     if sentences / mass > MOST_TRIES:
         raise GrammarError(
@@ -147,10 +168,32 @@ def failed_derivations(grammar: Grammar, depth: int, sentences: int, numbers: St
 
 
 def generate(grammar: Grammar, depth: int | None, sentences: int, numbers: Stream) -> list[Tree]:
-    """Trees of sentences drawn from the grammar; ``depth`` None means no bound."""
+    """Generate trees from a grammar.
+
+    Parameters
+    ----------
+    grammar
+        G, without a bound.
+    depth
+        The bound D; None for no bound.
+    sentences
+        The number of trees.
+    numbers
+        The random numbers; tree i has those of item i.
+
+    Returns
+    -------
+    list of Tree
+        With the labels of ``category_name``.
+
+    Raises
+    ------
+    GrammarError
+        If no tree fits the bound, or if a tree hardly ends.
+    """
     K, words = grammar.categories, grammar.vocabulary.words
     h = containment(grammar, depth)
-    rows = np.stack([_bounded_rows(grammar, h, level) for level in range(len(h))])
+    rows = np.stack([bounded_rows(grammar, h, level) for level in range(len(h))])
     root, rows = np.cumsum(bounded_root(grammar, h)), np.cumsum(rows, axis=2)
     rules, stack = _workspace()
     trees = []
@@ -168,14 +211,8 @@ def generate(grammar: Grammar, depth: int | None, sentences: int, numbers: Strea
     return trees
 
 
-def _bounded_rows(grammar: Grammar, h: Floats, level: int) -> Floats:
-    """G(s,d), all rules of a category in one row."""
-    binary = bounded_binary(grammar, h, level).reshape(grammar.categories, -1)
-    return np.concatenate([binary, bounded_lexical(grammar, h, level)], axis=1)
-
-
 def _workspace() -> tuple[Ints, Ints]:
-    """Room for the rules of one derivation and for its categories yet to be expanded."""
+    """Room for the rules of one derivation and for the categories still to be expanded."""
     return np.empty((MOST_RULES, 2), dtype=np.int32), np.empty((MOST_RULES + 2, 2), dtype=np.int32)
 
 

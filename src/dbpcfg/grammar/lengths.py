@@ -1,4 +1,4 @@
-"""How long a grammar's sentences are, and sentences that are not too long.
+"""How long a grammar's sentences are, and generated sentences of limited length.
 
 Let p(m,c,n) be the probability that c on level m (see ``levels``) yields n words within the
 bound; it obeys the recurrence of the chart, with lengths in place of spans::
@@ -7,7 +7,7 @@ bound; it obeys the recurrence of the chart, with lengths in place of spans::
     p(m,c,n) = Σ_k Σ_ab G[c → a b] · p(l,a,k) · p(r,b,n−k)      l, r: the levels of m's children
 
 So Σ_c π_c p(0,c,n) is the probability of n words, and given n a tree can be drawn from the top
-down: a sentence of at most so many words takes no more than one try, however rare they are.
+down: a sentence of at most N words takes one try, however rare such sentences are.
 """
 
 from __future__ import annotations
@@ -23,7 +23,22 @@ from dbpcfg.numerics.philox import Stream, uniform_pair
 
 
 def length_table(grammar: Grammar, depth: int | None, most: int) -> Floats:
-    """p: ``[level, n, c]`` for lengths up to ``most``; without a bound there is one level."""
+    """p, the probability of each length.
+
+    Parameters
+    ----------
+    grammar
+        G, without a bound.
+    depth
+        The bound D; None for no bound.
+    most
+        The greatest length.
+
+    Returns
+    -------
+    Floats
+        ``[level, n, c]``; without a bound there is one level.
+    """
     K, levels = grammar.categories, level_count(depth)
     rules = grammar.binary.reshape(K, K * K).T
     p = np.zeros((levels, most + 1, K))
@@ -38,7 +53,20 @@ def length_table(grammar: Grammar, depth: int | None, most: int) -> Floats:
 
 
 def length_distribution(grammar: Grammar, p: Floats) -> Floats:
-    """``[n]``: the probability of n words, given that they are at most as many as in the table."""
+    """``[n]``: the probability of n words, given that they are at most as many as in the table.
+
+    Parameters
+    ----------
+    grammar
+        G, without a bound.
+    p
+        Its ``length_table``.
+
+    Raises
+    ------
+    GrammarError
+        If no sentence is that short.
+    """
     joint = p[0] @ grammar.root
     if joint.sum() <= 0.0:
         bound = f" within depth {len(p) // 2}" if len(p) > 1 else ""

@@ -1,4 +1,4 @@
-"""Levels: the sides and depths that a bound on memory distinguishes, numbered.
+"""Levels: the sides and depths of nodes, numbered.
 
 A node of a binary tree has a side s and a depth d. The root is (L,1). A left node (L,d) has
 children (L,d) and (R,d); a right node (R,d) has children (L,d+1) and (R,d). Right nodes deeper than

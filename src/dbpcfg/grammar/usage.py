@@ -22,7 +22,6 @@ from dbpcfg.grammar.bounding import (
     fitting_mass,
     quotient,
     require_fitting,
-    termination,
 )
 from dbpcfg.grammar.levels import is_right
 from dbpcfg.grammar.pcfg import Grammar
@@ -33,10 +32,22 @@ NEXT_TO_NOTHING = 1e-9
 
 
 def expected_use(grammar: Grammar, depth: int | None) -> tuple[Floats, Floats]:
-    """``[level, c]``: expected numbers of nodes in a sentence, and of those that are words.
+    """Expected numbers of nodes in a sentence.
 
-    With a bound there are 2D + 1 levels. Without one, of a grammar whose trees are endless on
-    average, the first hundred.
+    Parameters
+    ----------
+    grammar
+        G, without a bound.
+    depth
+        The bound D; None for no bound.
+
+    Returns
+    -------
+    use
+        ``[level, c]``: nodes. With a bound there are 2D + 1 levels. Without one, for a grammar
+        whose trees are endless on average, the first hundred.
+    words
+        ``[level, c]``: nodes that are words.
     """
     K = grammar.categories
     h = containment(grammar, depth)
@@ -65,12 +76,23 @@ def expected_depths(grammar: Grammar, depth: int | None, most: int = 5) -> Float
 
     Of the trees that fit the bound D, Z_d / Z_D fit a bound d. Without a bound, what the first few
     depths lack to one is the share of deeper sentences.
+
+    Parameters
+    ----------
+    grammar
+        G, without a bound.
+    depth
+        The bound D; None for no bound.
+    most
+        The number of depths without a bound.
+
+    Raises
+    ------
+    GrammarError
+        If no tree fits the bound.
     """
-    if depth is None:
-        whole = require_fitting(grammar, termination(grammar)[np.newaxis])
-    else:
-        whole = require_fitting(grammar, containment(grammar, depth))
-        most = depth
-    within = [fitting_mass(grammar, containment(grammar, d)) for d in range(1, most + 1)]
+    whole = require_fitting(grammar, containment(grammar, depth))
+    depths = range(1, (most if depth is None else depth) + 1)
+    within = [fitting_mass(grammar, containment(grammar, d)) for d in depths]
     shares: Floats = np.diff(within, prepend=0.0).clip(0.0) / whole
     return shares

@@ -16,7 +16,7 @@ LEAST_EXPONENT = -708.0
 """The least number whose exponential is a normal one."""
 
 _LN2 = math.log(2.0)
-_LN2_HIGH = 6.93147180369123816490e-01  # with so many zeros at its end that multiples are exact
+_LN2_HIGH = 6.93147180369123816490e-01  # its last bits are zero, so that multiples are exact
 _LN2_LOW = 1.90821492927058770002e-10
 _ROOT_HALF_BITS = 0x3FE6A09E667F3BCD
 _MANTISSA_BITS, _BIAS = 52, 1023

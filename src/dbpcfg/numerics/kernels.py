@@ -1,8 +1,8 @@
 """How the package compiles its inner loops and runs them on several threads.
 
-Kernels are free functions over plain arrays, compiled once and cached on disk, that let go of the
-interpreter's lock. They never start threads of their own: sentences are dealt out in pieces, so
-what a sentence's result is cannot depend on how many threads there are.
+Kernels are free functions over plain arrays, compiled once and cached on disk, that release the
+interpreter's lock. They never start threads of their own: threads take pieces of the corpus
+(``runtime.threads``), so a sentence's result cannot depend on how many threads there are.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ counter, word 2       ``iteration``
 counter, word 3       ``chain`` in the low 24 bits, ``purpose`` in the high 8
 ====================  ==================================================================
 
-Distinct uses therefore have distinct counters; none is left to luck, as with hashed keys.
+Distinct uses therefore have distinct counters, which hashed keys could not promise.
 """
 
 from __future__ import annotations
@@ -59,7 +59,29 @@ class Purpose(IntEnum):
 def stream(
     seed: int, chain: int = 0, iteration: int = 0, purpose: Purpose = Purpose.TREES
 ) -> Stream:
-    """Name the numbers of one iteration of one chain, for one purpose."""
+    """Name the numbers of one iteration of one chain, for one purpose.
+
+    Parameters
+    ----------
+    seed
+        From 0 to 2**64 − 1.
+    chain
+        From 0 to 2**24 − 1.
+    iteration
+        From 0 to 2**32 − 1.
+    purpose
+        What the numbers are for.
+
+    Returns
+    -------
+    Stream
+        What kernels need to draw them.
+
+    Raises
+    ------
+    DbpcfgError
+        If a number is out of its range.
+    """
     seed, chain, iteration = index(seed), index(chain), index(iteration)
     for name, value, bits in (
         ("seed", seed, 64),

@@ -178,7 +178,7 @@ def _halves(builder: Any, vector: Any, lanes: int) -> tuple[Any, Any]:
 
 @_in_kernels
 def round_to_zero(_, on):  # type: ignore[no-untyped-def]
-    """Whether this thread takes denormal numbers for zero, where the processor can be told to.
+    """Whether this thread takes denormal numbers for zero, on processors that have a switch for it.
 
     They are hundreds of times slower than others, and frequent in single precision.
     """

@@ -35,6 +35,7 @@ class Derivations:
     """One tree for every sentence of a corpus."""
 
     nodes: Ints
+    """[node, 3], all sentences' nodes one after another."""
     corpus: Encoded
 
     @classmethod
@@ -61,7 +62,18 @@ class Derivations:
         return (self.tree(sentence) for sentence in range(len(self)))
 
     def counts(self, categories: int) -> RuleCounts:
-        """How often each rule is used in all trees: C in the paper."""
+        """How often each rule is used in all trees: C in the paper.
+
+        Parameters
+        ----------
+        categories
+            K, the number of categories.
+
+        Raises
+        ------
+        DbpcfgError
+            If a tree has another category, or none yet.
+        """
         used = self.nodes[:, CATEGORY]
         if used.min(initial=0) < 0 or used.max(initial=0) >= categories:
             raise DbpcfgError(f"a tree has a category beyond the first {categories}")
@@ -91,9 +103,16 @@ def count_rules(
 
 
 def as_tree(nodes: Ints, words: Sequence[str], names: Sequence[str] = ()) -> Tree:
-    """Turn pre-order nodes into a tree; built from the last node to the first, so never deep.
+    """Turn pre-order nodes into a tree; built from the last node to the first, without recursion.
 
-    Categories have the names given, or those of ``category_name``.
+    Parameters
+    ----------
+    nodes
+        ``[node, 3]``.
+    words
+        The sentence.
+    names
+        The labels of categories; those of ``category_name`` if not given.
     """
     names = names or _plain_names(int(nodes[:, CATEGORY].max()) + 1)
     tree = Tree.unchecked
@@ -109,7 +128,17 @@ def as_tree(nodes: Ints, words: Sequence[str], names: Sequence[str] = ()) -> Tre
 def as_brackets(
     trees: Sequence[Ints], sentences: Sequence[Sequence[str]], names: Sequence[str]
 ) -> list[str]:
-    """Trees in brackets, as ``str(as_tree(…))`` writes them: all at once, without making trees."""
+    """Trees in brackets, as ``str(as_tree(…))`` writes them: all at once, without making trees.
+
+    Parameters
+    ----------
+    trees
+        ``[node, 3]`` of each sentence.
+    sentences
+        The words of each sentence.
+    names
+        The labels of categories.
+    """
     if not trees:
         return []
     words = [word for sentence in sentences for word in sentence]
@@ -133,24 +162,3 @@ def as_brackets(
 @lru_cache(maxsize=256)
 def _plain_names(number: int) -> tuple[str, ...]:
     return tuple(map(category_name, range(number)))
-
-
-def as_nodes(tree: Tree, categories: dict[str, int] | None = None) -> Ints:
-    """Turn a binary tree into pre-order nodes.
-
-    Labels must be those of ``category_name``, or be numbered by ``categories``.
-    """
-    if not tree.is_binary:
-        raise DbpcfgError(f"expected a binary tree, with one word under each lowest node: {tree!r}")
-    rows = []
-    for span in tree.spans(preterminals=True):
-        if categories is None:
-            number = span.label[1:] if span.label[:1] == "X" else ""
-            if not (number.isdecimal() and len(number) < 9):
-                raise DbpcfgError(f"expected a category name such as X0, got {span.label!r}")
-            rows.append((span.start, span.end, int(number)))
-        elif span.label in categories:
-            rows.append((span.start, span.end, categories[span.label]))
-        else:
-            raise DbpcfgError(f"the label {span.label!r} is not one of the grammar's categories")
-    return np.array(rows, dtype=np.int32)

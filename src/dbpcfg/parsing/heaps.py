@@ -28,7 +28,7 @@ def melded(links: Longs, scores: Floats, one: int, other: int) -> int:
 
 @kernel
 def without_best(links: Longs, scores: Floats, heap: int) -> int:
-    """What remains of a heap: the children in pairs, then all pairs."""
+    """The heap without its best entry: meld the children in pairs, then all pairs."""
     pairs, child = NONE, links[heap, CHILD]
     while child != NONE:
         second = links[child, SIBLING]

@@ -26,7 +26,7 @@ from dbpcfg.parsing.span_weights import first_cells
 from dbpcfg.runtime.threads import in_pieces
 
 GRAIN = 2.0**24
-"""Spans' weights are rounded to multiples of 1/GRAIN, lest the order of sums decide ties."""
+"""Weights are rounded to multiples of 1/GRAIN, so that the order of sums decides no tie."""
 
 
 def mbr_trees(corpus: Encoded, weights: Floats | Ints, threads: int = 1) -> Derivations:

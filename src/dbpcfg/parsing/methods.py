@@ -23,6 +23,7 @@ from dbpcfg.parsing.nbest import best_trees
 from dbpcfg.runtime.threads import in_pieces
 
 NEGLIGIBLE = 3e-3
+"""Posterior probability of a span below which MBR prunes it."""
 _NO_CHAIN = 2**24 - 1
 """Random numbers of a chain that no run has: those of the others drew the run's own trees."""
 
@@ -32,6 +33,15 @@ def mbr(charts: Sequence[ChartParser], corpus: Encoded, threads: int) -> list[In
 
     A grammar that cannot yield a sentence is ignored for that sentence. Spans less probable than
     ``NEGLIGIBLE`` are pruned, which changes one node in some hundreds.
+
+    Parameters
+    ----------
+    charts
+        A parser for each grammar.
+    corpus
+        The sentences.
+    threads
+        The number of threads.
     """
     weights, possible = summed_posteriors(charts, corpus, NEGLIGIBLE)
     if not possible.all():
@@ -45,7 +55,19 @@ def viterbi(chart: ChartParser, corpus: Encoded) -> list[Ints]:
 
 
 def n_best(logs: Logs, corpus: Encoded, n: int, threads: int) -> list[Ints]:
-    """The n most probable trees, best first, or as many as there are."""
+    """The n most probable trees, best first, or as many as there are.
+
+    Parameters
+    ----------
+    logs
+        The grammar and the bound.
+    corpus
+        The sentences.
+    n
+        The number of trees of each.
+    threads
+        The number of threads.
+    """
 
     def choose(s: int) -> Ints:
         nodes, _ = best_trees(corpus.numbers(s), logs, n)
@@ -59,9 +81,22 @@ def n_best(logs: Logs, corpus: Encoded, n: int, threads: int) -> list[Ints]:
 def samples(
     chart: ChartParser, corpus: Encoded, n: int, seed: int, numbers: Sequence[int], threads: int
 ) -> list[Ints]:
-    """n trees from the posterior; sentence s has the random numbers of ``numbers[s]``.
+    """n trees from the posterior: those of n copies of the sentence, which share a chart.
 
-    They are the trees of n copies of the sentence, which share a chart; it must be of one thread.
+    Parameters
+    ----------
+    chart
+        A parser of one thread.
+    corpus
+        The sentences.
+    n
+        The number of trees of each.
+    seed
+        The seed.
+    numbers
+        A number for each sentence, which its random numbers depend on.
+    threads
+        The number of threads.
     """
 
     def choose(s: int) -> Ints:

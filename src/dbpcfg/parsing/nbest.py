@@ -170,7 +170,7 @@ def with_room(P: Pool, more: int) -> Pool:
 
 @kernel
 def lacking(C: Chart, P: Pool, level: int, i: int, j: int, c: int, rank: int) -> tuple[Pool, int]:
-    """The number of an item whose derivation of this rank has yet to be looked for, or NONE."""
+    """The number of an item whose derivation of this rank is not known, or NONE."""
     if j - i == 1:
         return P, NONE
     cell = cell_of(len(C.words), level, i, j)

@@ -1,4 +1,4 @@
-"""What both parsers can do, and what both refuse."""
+"""The interface of both parsers, and the checks that both make."""
 
 from __future__ import annotations
 
@@ -29,12 +29,9 @@ class Parser(Protocol):
     def best(self, corpus: Encoded) -> tuple[Derivations, Floats]:
         """The most probable tree of every sentence, and log P(tree, sentence) of each."""
 
-    def marginals(self, corpus: Encoded, sentence: int) -> Floats:
-        """``[i, j, c]``: the posterior probability of a node c on words i to j − 1."""
-
 
 def check_vocabulary(grammar: Grammar, corpus: Encoded) -> None:
-    """Refuse a corpus whose word numbers mean other words."""
+    """Raise a DbpcfgError if a corpus is numbered by another vocabulary than the grammar's."""
     if corpus.vocabulary.words != grammar.vocabulary.words:
         raise DbpcfgError(
             "the corpus is numbered by another vocabulary than the grammar's; "
@@ -42,12 +39,22 @@ def check_vocabulary(grammar: Grammar, corpus: Encoded) -> None:
         )
 
 
-def check_parsable(grammar: Grammar, corpus: Encoded, logs: Floats, first: int = 0) -> None:
-    """Refuse to give a tree to a sentence of probability zero, and say why it has none."""
+def check_parsable(grammar: Grammar, corpus: Encoded, logs: Floats) -> None:
+    """Raise an UnparsableError, with the reason, if a sentence has probability zero.
+
+    Parameters
+    ----------
+    grammar
+        The grammar.
+    corpus
+        The sentences.
+    logs
+        log P of each.
+    """
     impossible = np.flatnonzero(np.isneginf(logs))
     if not len(impossible):
         return
-    sentence = first + int(impossible[0])
+    sentence = int(impossible[0])
     words = corpus[sentence]
     emitted = grammar.lexical.max(axis=0) > 0
     silent = [word for word in words if not emitted[grammar.vocabulary.index[word]]]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from dbpcfg.evaluation.depths import tree_depth
+from dbpcfg.evaluation.brackets import Brackets
+from dbpcfg.evaluation.depths import span_depth, tree_depth
 from dbpcfg.evaluation.goldtrees import Gold
-from dbpcfg.grammar.levels import left_child, right_child
 from dbpcfg.model.grammar_profile import Profile
-from dbpcfg.numerics.kernels import Ints
 from dbpcfg.parsing.derivations import Derivations
 
 
@@ -29,26 +28,21 @@ def memory(trees: Derivations, profile: Profile, gold: Gold | None) -> dict[str,
     series = [
         {
             "name": "induced trees",
-            "shares": shares(depth_of(trees[s]) for s in range(len(trees))),
+            "shares": shares(depths(trees)),
         },
         {"name": "the grammar's own sentences", "shares": profile.depths.tolist()},
     ]
     if gold is not None:
-        depths = (tree_depth(tree, "right") for tree in gold.trees)
-        series.append({"name": "gold trees, made binary to the right", "shares": shares(depths)})
+        needed = (tree_depth(tree, "right") for tree in gold.trees)
+        series.append({"name": "gold trees, made binary to the right", "shares": shares(needed)})
     return {"bound": profile.depth, "series": series}
 
 
-def depth_of(nodes: Ints) -> int:
-    """The memory depth of one tree, that of its deepest right node and at least 1."""
-    levels = [0] * len(nodes)
-    deepest = 1
-    for t, (start, end, _) in enumerate(rows := nodes.tolist()):
-        if end - start > 1:
-            right = t + 2 * (rows[t + 1][1] - start)
-            levels[t + 1], levels[right] = left_child(levels[t]), right_child(levels[t])
-            deepest = max(deepest, levels[right] // 2 + 1)
-    return deepest
+def depths(trees: Derivations) -> Iterator[int]:
+    """The memory depth of each tree."""
+    for s, words in enumerate(trees.corpus.lengths.tolist()):
+        spans: Brackets = {(start, end): () for start, end, _ in trees[s].tolist()}
+        yield span_depth(spans, words)
 
 
 def shares(depths: Iterable[int]) -> list[float]:

@@ -1,1 +1,1 @@
-"""How work runs: progress, processes."""
+"""How work runs: threads, processes, progress."""

@@ -1,4 +1,4 @@
-"""Word of how far a long job is, on standard error, once it has taken two seconds."""
+"""Progress of a long job on standard error, once it has taken two seconds."""
 
 from __future__ import annotations
 
@@ -7,13 +7,24 @@ import time
 from typing import TextIO
 
 PATIENCE = 2.0
-"""Seconds before the first word, and between two."""
+"""Seconds before the first line, and between two."""
 
 
 class Progress:
-    """Progress of one job: ``update(done)`` as often as you like; ``quiet`` says nothing at all.
+    """Progress of one job, a context manager.
 
-    On a terminal the line is overwritten and goes when the job ends; elsewhere lines follow.
+    On a terminal one line is overwritten, and erased when the job ends; elsewhere lines follow.
+
+    Parameters
+    ----------
+    what
+        What the job does, the beginning of the line.
+    total
+        The number of items, if known.
+    quiet
+        Whether to print nothing.
+    to
+        Where to print; standard error if not given.
     """
 
     def __init__(
@@ -25,7 +36,7 @@ class Progress:
         self._shown = False
 
     def update(self, done: int) -> None:
-        """Say how much is done, if it is time to."""
+        """Print the number of items done, unless the last line is too recent."""
         now = time.monotonic()
         if self.quiet or now - self._last < PATIENCE:
             return

@@ -26,7 +26,7 @@ def _blas() -> ThreadpoolController:
 class _OneBlasThread:
     """The limit, held as long as anyone on any thread needs it: it is one for the whole process.
 
-    Whoever starts threads should hold it meanwhile: OpenBLAS listens to the main thread only.
+    Hold it before starting threads: OpenBLAS takes the limit from the main thread only.
     """
 
     def __init__(self) -> None:
@@ -52,9 +52,17 @@ one_blas_thread = _OneBlasThread()
 
 
 def in_pieces(work: Callable[[int, int], None], items: int, threads: int) -> None:
-    """Call ``work(first, last)`` until all items, longest first, are done, on several threads.
+    """Call ``work(first, last)`` until all items are done, on several threads.
 
-    ``work`` must write each item's result where only that item's result goes.
+    Parameters
+    ----------
+    work
+        Does items ``first`` to ``last − 1``. It must write each item's result where only that
+        item's result goes.
+    items
+        The number of items, which should be in order of falling cost.
+    threads
+        The number of threads.
     """
     with one_blas_thread():
         if threads == 1 or items < 2:

@@ -1,4 +1,4 @@
-"""The chart: inside probabilities over (side, depth, category), and what follows from them.
+"""The chart: inside and outside probabilities over (side, depth, category), samples, best trees.
 
 Write u(s,d,c,i,j) = h(s,d,c) · inside(s,d,c,i,j): the inside probability under the *bounded*
 grammar times its own containment likelihood. The h of the children in G(s,d) cancel against the h
@@ -12,13 +12,14 @@ hidden in the children's u, so only the unbounded G appears::
 A bounded grammar is the unbounded one conditioned on the tree fitting the bound. The cost is
 polynomial in D, where the left-corner parser's states are K^(2D).
 
-============  ==================================================================================
-``layout``    where u of a span is kept; scaling against underflow
-``batches``   which sentences are parsed side by side
-``inside``    the recurrence above
-``sampling``  trees from the posterior, top down
-``outside``   posterior probabilities of labelled spans
-``viterbi``   the most probable tree
-``parser``    all of it for a corpus, on several threads
-============  ==================================================================================
+==============  ================================================================================
+``layout``      where u of a span is kept; scaling against underflow
+``inside``      the recurrence above
+``batches``     which sentences are parsed side by side, and their charts
+``sampling``    trees from the posterior, top down
+``outside``     posterior probabilities of labelled spans, of one sentence
+``posteriors``  the same for many sentences, faster
+``viterbi``     the most probable tree
+``parser``      all of it for a corpus, on several threads
+==============  ================================================================================
 """

@@ -20,7 +20,7 @@ from dbpcfg.parsing.chart.layout import Tables, cell_count, chart_levels
 
 MOST_TOGETHER = 32
 CHART_BYTES = 2**20
-"""About how much memory the charts of one batch may take: they should stay in the cache."""
+"""About the most memory for the charts of one batch: they should stay in the cache."""
 
 
 class Batches(NamedTuple):
@@ -38,7 +38,17 @@ class Batches(NamedTuple):
 
 
 def batches(corpus: Encoded, categories: int, depth: int) -> Batches:
-    """The batches of a corpus."""
+    """The batches of a corpus.
+
+    Parameters
+    ----------
+    corpus
+        The sentences.
+    categories
+        The number of categories in the kernels (``layout.padded``).
+    depth
+        The bound D; 0 for no bound.
+    """
     distinct, first_copy, copies = corpus.distinct
     return Batches(
         corpus.sentences,

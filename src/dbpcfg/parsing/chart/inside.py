@@ -45,7 +45,7 @@ def fill_words(batch: Ints, depth: int, G: Tables, cells: Floats, exponents: Int
 
 
 class Workspace(NamedTuple):
-    """Room that the inside passes of one batch after another need."""
+    """Room for the inside passes of one batch after another."""
 
     outer: Floats  # [row, ab]    sums over split points, of a block of spans
     applied: Floats  # [row, c]   G applied to them

@@ -42,8 +42,7 @@ Precision = Literal["double", "single"]
 class Tables(NamedTuple):
     """A grammar as the chart's kernels want it.
 
-    There may be more categories than the grammar's: impossible ones that make up a number which
-    matrix products like.
+    There may be more categories than the grammar's: impossible ones, added to fill vectors.
     """
 
     root: Floats  # [c]            π
@@ -67,12 +66,20 @@ class Logs(NamedTuple):
 
 
 def padded(categories: int) -> int:
-    """How many categories the kernels work with: as many as fill vector registers."""
+    """The number of categories in the kernels: enough to fill vector registers."""
     return 4 if categories <= 4 else -8 * (-categories // 8)
 
 
 def tables(grammar: Grammar, precision: Precision = "double") -> Tables:
-    """Lay a grammar out for the kernels."""
+    """Lay a grammar out for the kernels.
+
+    Parameters
+    ----------
+    grammar
+        G, without a bound.
+    precision
+        ``"double"`` or ``"single"``; ``log_scale`` is double in either.
+    """
     K = padded(grammar.categories)
     more = (0, K - grammar.categories)
     scale = grammar.lexical.max(axis=0)
@@ -109,7 +116,7 @@ def shifted(G: Tables, bits: int) -> Tables:
 
 
 def logarithms(grammar: Grammar, depth: int | None) -> Logs:
-    """Take the logarithms of a grammar."""
+    """The logarithms of a grammar, with a bound or (None) without one."""
     with np.errstate(divide="ignore"):
         return Logs(
             np.log(grammar.root),

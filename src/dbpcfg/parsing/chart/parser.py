@@ -16,26 +16,42 @@ from dbpcfg.numerics.kernels import Floats
 from dbpcfg.numerics.philox import Stream
 from dbpcfg.parsing.chart.batches import batches, inside_batches
 from dbpcfg.parsing.chart.layout import Precision, Tables, logarithms, shifted, tables
-from dbpcfg.parsing.chart.outside import marginals
 from dbpcfg.parsing.chart.posteriors import posteriors_of_batches
 from dbpcfg.parsing.chart.sampling import sample_batches
 from dbpcfg.parsing.chart.viterbi import best_of_batches
 from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.parsing.protocol import check_parsable, check_vocabulary
 from dbpcfg.parsing.span_weights import first_cells
-from dbpcfg.runtime.threads import in_pieces, one_blas_thread
+from dbpcfg.runtime.threads import in_pieces
 
 PILOTS = 32
-"""Sentences that show how many bits a word costs."""
+"""The number of sentences that show how many bits a word costs."""
 NEGLIGIBLE = 1e-7
-"""Posterior probability of a span below which it is not worth a look."""
+"""Posterior probability of a span below which it is pruned."""
 
 
 class ChartParser:
-    """Exact inference for sentences under a grammar and a depth bound; ``None`` means no bound.
+    """Exact inference for sentences under a grammar and a depth bound.
 
     With a bound, probabilities are those of the bounded grammar: conditional on the tree fitting
     the bound. Without one they are the PCFG's own.
+
+    Parameters
+    ----------
+    grammar
+        G, without a bound.
+    depth
+        The bound D; None for no bound.
+    threads
+        The number of threads; results do not depend on it.
+    precision
+        Of the chart's numbers, ``"double"`` or ``"single"``: single is faster for many categories,
+        and right to some 5 digits.
+
+    Raises
+    ------
+    GrammarError
+        If no tree of the grammar fits the bound.
     """
 
     def __init__(
@@ -59,7 +75,13 @@ class ChartParser:
         """log Z: the logarithm of the probability that a tree fits the bound; 0 without a bound."""
 
     def log_probabilities(self, corpus: Encoded) -> Floats:
-        """log P(sentence) of every sentence; −∞ for one that the grammar cannot yield."""
+        """log P(sentence) of every sentence; −∞ for one that the grammar cannot yield.
+
+        Parameters
+        ----------
+        corpus
+            Sentences over the grammar's vocabulary.
+        """
         check_vocabulary(self.grammar, corpus)
         return self._log_inside(corpus, self._tables_for(corpus)) - self.log_fitting_mass
 
@@ -69,7 +91,27 @@ class ChartParser:
         return logs
 
     def sample(self, corpus: Encoded, numbers: Stream) -> tuple[Derivations, Floats]:
-        """A tree from the posterior of every sentence, and every log P(sentence)."""
+        """Draw a tree from the posterior of every sentence.
+
+        Parameters
+        ----------
+        corpus
+            Sentences over the grammar's vocabulary.
+        numbers
+            The random numbers; sentence s has those of item s.
+
+        Returns
+        -------
+        trees
+            One for each sentence.
+        logs
+            log P(sentence) of each.
+
+        Raises
+        ------
+        UnparsableError
+            If a sentence has probability zero.
+        """
         check_vocabulary(self.grammar, corpus)
         drawn, logs = Derivations.empty(corpus), np.empty(len(corpus))
         G = self._tables_for(corpus)
@@ -78,7 +120,25 @@ class ChartParser:
         return drawn, logs - self.log_fitting_mass
 
     def best(self, corpus: Encoded) -> tuple[Derivations, Floats]:
-        """The most probable tree of every sentence, and log P(tree, sentence) of each."""
+        """The most probable tree of every sentence.
+
+        Parameters
+        ----------
+        corpus
+            Sentences over the grammar's vocabulary.
+
+        Returns
+        -------
+        trees
+            One for each sentence.
+        logs
+            log P(tree, sentence) of each.
+
+        Raises
+        ------
+        UnparsableError
+            If a sentence has probability zero.
+        """
         check_vocabulary(self.grammar, corpus)
         found, logs = Derivations.empty(corpus), np.empty(len(corpus))
         G = logarithms(self.grammar, self.depth)
@@ -87,10 +147,22 @@ class ChartParser:
         return found, logs - self.log_fitting_mass
 
     def posteriors(self, corpus: Encoded, negligible: float = NEGLIGIBLE) -> tuple[Floats, Floats]:
-        """Posterior probabilities of all labelled spans, ``[cell, c]``, and every log P(sentence).
+        """Posterior probabilities of all labelled spans.
 
-        Cells are laid out as in ``parsing.span_weights``. What is below a span of ``negligible``
-        probability is left out, and all of it for a sentence of probability zero.
+        Parameters
+        ----------
+        corpus
+            Sentences over the grammar's vocabulary.
+        negligible
+            Spans less probable than this are pruned, with all that is below them.
+
+        Returns
+        -------
+        weights
+            ``[cell, c]``, laid out as in `dbpcfg.parsing.span_weights`; zero for a sentence of
+            probability zero.
+        logs
+            log P(sentence) of each.
         """
         check_vocabulary(self.grammar, corpus)
         cells, logs = first_cells(corpus), np.empty(len(corpus))
@@ -134,17 +206,3 @@ class ChartParser:
         if len(bits):
             self._tables, self._shifted = shifted(self._tables, round(float(np.median(bits)))), True
         return self._tables
-
-    def marginals(self, corpus: Encoded, sentence: int) -> Floats:
-        """``[i, j, c]``: the posterior probability of a node c on words i to j − 1.
-
-        Exact and in double precision, whatever that of the parser.
-        """
-        check_vocabulary(self.grammar, corpus)
-        words = corpus.numbers(sentence)
-        n = len(words)
-        posterior = np.zeros((n, n + 1, self.grammar.categories))
-        with one_blas_thread():
-            log = marginals(words, self._depth, self._exact, posterior)
-        check_parsable(self.grammar, corpus, np.array([log]), first=sentence)
-        return posterior

@@ -1,8 +1,8 @@
 """Posterior probabilities of the labelled spans of many sentences: inside and outside in batches.
 
 The recurrence is that of ``outside``; here the rules are applied to many spans at a time, and spans
-whose posterior probability is ``negligible`` are not looked into. What is lost below such a span is
-less than its own probability.
+whose posterior probability is ``negligible`` are pruned. What is lost below such a span is less
+than its own probability.
 
 The charts are filled without exponents. Cells of spans that hardly could be constituents may then
 be rounded to zero; that does not matter as long as the sentence as a whole is of a fair size, and
@@ -42,11 +42,11 @@ from dbpcfg.parsing.chart.outside import marginals
 from dbpcfg.parsing.span_weights import span_cell
 
 TOGETHER = 32
-"""Spans that are looked into together: what is made of them should stay in the nearest cache."""
+"""Spans that are expanded together: the results should stay in the nearest cache."""
 
 
 class Descent(NamedTuple):
-    """Room for spans that are looked into, and for the deepest right nodes of one start."""
+    """Room for spans that are expanded, and for the deepest right nodes of one start."""
 
     above: Floats  # [row, c]   v of the spans
     pairs: Floats  # [row, ab]  Σ_c v[c] G[c → a b]
@@ -79,7 +79,7 @@ def new_descent(longest: int, G: Tables) -> Descent:
 
 
 @kernel
-def look_into(
+def expand(
     rows: int, n: int, width: int, depth: int, G: Tables, cells: Floats, v: Floats, W: Descent
 ) -> None:
     """Pass v of some spans on to the spans of their children."""
@@ -174,10 +174,10 @@ def outside_of_batch(
                         copy_cell(v, (over + cell) * K, above, rows * K, K, 0.0, 0.0)
                         rows += 1
                     if rows == TOGETHER:
-                        look_into(rows, n, width, depth, G, cells, v, W)
+                        expand(rows, n, width, depth, G, cells, v, W)
                         rows = 0
         if rows:
-            look_into(rows, n, width, depth, G, cells, v, W)
+            expand(rows, n, width, depth, G, cells, v, W)
     if depth:
         below_deepest(batch, G, cells, v, W)
     add_products(batch, depth, G, cells, v, least, totals, span_of, weights)

@@ -26,7 +26,7 @@ BUNCH = 4
 
 
 class Workspace(NamedTuple):
-    """Room that drawing one tree after another needs."""
+    """Room for drawing one tree after another."""
 
     above: Floats  # [k, a]    Σ_b G[c → a b] · u(b,k,j) for each split point of a node
     stack: Longs  # [node, 4]  start, end, category and level of nodes still to be drawn

@@ -20,7 +20,7 @@ from dbpcfg.parsing.leftcorner.measures import Trace, note_word, observe
 from dbpcfg.parsing.leftcorner.models import Models
 
 LARGEST_NUMBER = 2**62
-"""Stores have numbers below this one, so that they are counted in 64 bits."""
+"""Stores have numbers below this one, so that they fit into 64 bits."""
 
 
 @kernel
@@ -168,7 +168,7 @@ def follow_beam(words: Ints, M: Models, beam: int, trace: Trace) -> None:
     """Follow a sentence with the ``beam`` most probable stores, as ``follow`` does with all.
 
     The empty store, the end of the sentence, always stays. If nothing is left after something was
-    dropped, nobody knows the probability of the word: it is not a number.
+    dropped, the probability of the word is unknown: not a number.
     """
     n, K, D = len(words), M.fork.shape[1], M.fork.shape[0] - 1
     firsts = np.array([offset(d, K) for d in range(D + 2)])

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbpcfg.numerics.kernels import Floats, Ints, kernel
+from dbpcfg.numerics.kernels import Floats, Ints, also_in_kernels, kernel
 from dbpcfg.parsing.leftcorner.models import Models
 
 
-@kernel
+@also_in_kernels
 def offset(depth: int, K: int) -> int:
     """Where the stores of a depth begin: after the Σ_{e < depth} K^(2e) stores of lower depth."""
     first = 0

@@ -1,9 +1,9 @@
-"""What the parser expects before every word, and what it makes of the word once read.
+"""What the parser expects before every word, and knows after it.
 
 All of it is read off the distribution over stores given the words so far. What the next word can
 do depends on the depth d of a store and on the signs on top of it, a/b below y, only: so a few
-small tables stand for the whole distribution, whether that is exact (``follow``) or is what a beam
-has kept (``beam.follow_beam``).
+small tables stand for the whole distribution, whether that is exact (``follow``) or pruned to a
+beam (``beam.follow_beam``).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Trace(NamedTuple):
 
 
 def empty_trace(words: int, categories: int) -> Trace:
-    """Room for the measures of a sentence, unknown as yet."""
+    """Room for the measures of a sentence, all unknown."""
     n, unknown = words + 1, np.nan
     columns = {name: np.full(n, unknown) for name in Trace._fields}
     columns["category"] = np.full((n, categories), unknown)
@@ -106,7 +106,7 @@ def observe(
 
 @kernel
 def note_word(near: Floats, M: Models, word: int, total: float, trace: Trace, t: int) -> None:
-    """Note what word t has told, of probability ``total`` (scaled as its o[p] are)::
+    """Note what is known after word t, of probability ``total`` (scaled as its o[p] are)::
 
     forked = Σ near[d, y, a, b] F_d(1|b) P_d(p|b) o[p]
     joined = Σ near[d, y, a, b] (F_d(1|b) P_d(p|b) o[p] J_d(1|b p) + F_d(0|b) o[b] J_d−1(1|y a))

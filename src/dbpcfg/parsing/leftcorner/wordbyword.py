@@ -12,15 +12,16 @@ from dbpcfg.grammar.levels import check_depth
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.numerics.kernels import Floats, Ints
 from dbpcfg.parsing.leftcorner.beam import LARGEST_NUMBER, follow_beam
+from dbpcfg.parsing.leftcorner.filtering import offset
 from dbpcfg.parsing.leftcorner.measures import Trace, empty_trace, follow, next_word_entropies
 from dbpcfg.parsing.leftcorner.models import left_corner_models
 from dbpcfg.parsing.leftcorner.parser import MOST_BYTES
 from dbpcfg.runtime.threads import in_pieces
 
 EXACT_BYTES = 32 * 2**20
-"""Tables of all stores larger than this, for each thread, make way for a beam if none is given."""
+"""If tables of all stores are larger than this, for each thread, a beam is used by default."""
 BEAM = 2000
-"""The beam, if none is given."""
+"""The default beam."""
 
 
 class Followed(NamedTuple):
@@ -34,13 +35,27 @@ class Followed(NamedTuple):
 class WordByWord:
     """A grammar and a bound, ready to follow sentences.
 
-    With the ``beam`` most probable stores after each word; 0: all; None: all unless their tables
-    are large.
+    Parameters
+    ----------
+    grammar
+        G, without a bound.
+    depth
+        The bound D.
+    beam
+        The number of most probable stores that are kept after each word; 0 for all; None for all
+        unless their tables are large.
+
+    Raises
+    ------
+    DbpcfgError
+        If the beam is negative, or the tables would be too large.
+    GrammarError
+        If no tree of the grammar fits the bound.
     """
 
     def __init__(self, grammar: Grammar, depth: int, beam: int | None = None) -> None:
         K = grammar.categories
-        self.stores = sum(K ** (2 * d) for d in range(check_depth(depth) + 1))
+        self.stores = offset(check_depth(depth) + 1, K)
         exact = 24 * self.stores
         if beam is None:
             beam = BEAM if exact > EXACT_BYTES else 0
@@ -63,7 +78,13 @@ class WordByWord:
         self._words = np.ascontiguousarray((M.emission * np.exp(M.log_scale)[:, np.newaxis]).T)
 
     def follow(self, words: Ints) -> Followed:
-        """Follow one sentence; the number −1 is a word that no category emits."""
+        """Follow one sentence.
+
+        Parameters
+        ----------
+        words
+            Word numbers; −1 is a word that no category emits.
+        """
         trace, entropies = empty_trace(len(words), len(self._words)), np.empty(len(words) + 1)
         if self.beam:
             follow_beam(words, self.models, self.beam, trace)
@@ -73,7 +94,15 @@ class WordByWord:
         return Followed(trace, entropies)
 
     def follow_all(self, sentences: Sequence[Ints], threads: int = 1) -> list[Followed]:
-        """Follow some sentences; the number of threads changes nothing but the time it takes."""
+        """Follow some sentences.
+
+        Parameters
+        ----------
+        sentences
+            Word numbers of each.
+        threads
+            The number of threads; results do not depend on it.
+        """
         longest_first = sorted(range(len(sentences)), key=lambda s: -len(sentences[s]))
         followed: dict[int, Followed] = {}
 
@@ -88,9 +117,9 @@ class WordByWord:
         """The store with this number: top and bottom sign of each of its fragments."""
         K = self.grammar.categories
         depth = 0
-        while number >= K ** (2 * depth):
-            number -= K ** (2 * depth)
+        while number >= offset(depth + 1, K):
             depth += 1
+        number -= offset(depth, K)
         signs = []
         for _ in range(depth):
             number, fragment = divmod(number, K * K)

@@ -1,4 +1,6 @@
-"""Posterior probabilities of labelled spans from store sequences, by forward and backward.
+"""Posterior probabilities of the labelled spans of one sentence, by the chart and by stores.
+
+For the left-corner parser, by forward and backward:
 
 A store does not say where its fragments begin, so spans are found by what happens to a fragment
 between two words. A node that begins at word i below or at a bottom sign of depth d is either
@@ -15,7 +17,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.numerics.kernels import Floats, Ints
+from dbpcfg.parsing.chart.layout import tables
+from dbpcfg.parsing.chart.outside import marginals as chart_marginals
+from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.leftcorner.filtering import (
     complete,
     fork,
@@ -25,6 +31,22 @@ from dbpcfg.parsing.leftcorner.filtering import (
     word_moves,
 )
 from dbpcfg.parsing.leftcorner.models import Models
+from dbpcfg.parsing.leftcorner.parser import LeftCornerParser
+from dbpcfg.runtime.threads import one_blas_thread
+
+
+def marginals(parser: ChartParser | LeftCornerParser, corpus: Encoded, sentence: int) -> Floats:
+    """``[i, j, c]``: the posterior probability of a node c on words i to j − 1, exact.
+
+    All zero if the sentence has probability zero.
+    """
+    words, grammar = corpus.numbers(sentence), parser.grammar
+    if isinstance(parser, LeftCornerParser):
+        return leftcorner_marginals(words, parser.models)
+    posterior = np.zeros((len(words), len(words) + 1, grammar.categories))
+    with one_blas_thread():
+        chart_marginals(words, parser.depth or 0, tables(grammar), posterior)
+    return posterior
 
 
 def step_back(v: Floats, M: Models, o: Floats) -> Floats:
@@ -96,7 +118,7 @@ def _only(v: Floats, d: int, K: int, axis: int, sign: int) -> Floats:
     return kept
 
 
-def marginals(words: Ints, M: Models) -> Floats:
+def leftcorner_marginals(words: Ints, M: Models) -> Floats:
     """``[i, j, c]``: posterior probability of a node c on words i to j − 1.
 
     All zero if the sentence has probability zero.
