@@ -11,12 +11,12 @@ import pytest
 
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.induction.directory import finished_run
-from dbpcfg.parsing.leftcorner.stores import store_states
 from dbpcfg.report.assemble import write_page
 from dbpcfg.report.collect import collect
 from tests.report.browser import Opened, chromium
 from tests.report.small import HOSTILE, TREES, make_run
 from tests.report.unpacking import unpack
+from tests.stores import store_states
 
 
 @pytest.fixture(scope="module")
