@@ -19,7 +19,7 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.bounding import containment
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.model import decoding as parsing
-from dbpcfg.model.decoding import Decoder, batched, in_batches, parse, parses
+from dbpcfg.model.decoding import Decoder, batched, in_batches
 from dbpcfg.model.model import Model
 from dbpcfg.parsing.derivations import as_tree
 from dbpcfg.trees.brackets import read_tree
@@ -55,21 +55,21 @@ def test_trees_are_those_of_brute_force(grammar_and_words, depth):
     true = truth(grammar, numbers, depth)
     if true.total == 0:
         for method in ("mbr", "viterbi", "sample"):
-            assert parse(model, [words], method) == [Tree("X", words)]
-        assert parses(model, [words], 3)[0] == [parsing.Parse(Tree("X", words), -math.inf, 0.0)]
+            assert model.parse([words], method) == [Tree("X", words)]
+        assert model.parses([words], 3)[0] == [parsing.Parse(Tree("X", words), -math.inf, 0.0)]
         return
     posterior = true.posterior()
-    (ranked,) = parses(model, [words], 4)
+    (ranked,) = model.parses([words], 4)
     best = sorted(posterior.values(), reverse=True)[:4]
     assert [one.posterior for one in ranked] == pytest.approx(best, rel=1e-9)
     mass = math.exp(model.chart().log_fitting_mass)
     logs = [math.log(p * true.total / mass) for p in best]
     assert [one.log_probability for one in ranked] == pytest.approx(logs, abs=1e-9)
-    (one,) = parse(model, [words], "viterbi")
+    (one,) = model.parse([words], "viterbi")
     assert posterior[as_nodes(one).tobytes()] == pytest.approx(best[0], rel=1e-9)
-    (one,) = parse(model, [words], "sample")
+    (one,) = model.parse([words], "sample")
     assert as_nodes(one).tobytes() in posterior
-    (mbr,) = parse(model, [words])
+    (mbr,) = model.parse([words])
     gains = true.marginals.sum(axis=2)
     expected = mbr_tree(true.marginals)
     total = [sum(gains[i, j] for i, j, _ in nodes) for nodes in (as_nodes(mbr), expected)]
@@ -81,7 +81,7 @@ def test_mbr_chain_averages_the_posteriors():
     for words in sentences(model, 10, 6):
         numbers = [model.grammar.vocabulary.index[word] for word in words]
         mean = sum(truth(grammar, numbers, 2).marginals for grammar in model.samples)
-        assert parse(model, [words], "mbr-chain") == [as_tree(mbr_tree(mean), words)]
+        assert model.parse([words], "mbr-chain") == [as_tree(mbr_tree(mean), words)]
 
 
 def test_a_grammar_that_cannot_yield_a_sentence_has_no_say():
@@ -91,8 +91,8 @@ def test_a_grammar_that_cannot_yield_a_sentence_has_no_say():
     )
     words = ["w0", "w1", "w0"]
     mixed = replace(model, samples=(deaf, model.grammar))
-    assert parse(mixed, [words], "mbr-chain") == parse(model, [words])
-    assert parse(replace(model, samples=(deaf,)), [words, ["w0"]], "mbr-chain")[0] == Tree(
+    assert mixed.parse([words], "mbr-chain") == model.parse([words])
+    assert replace(model, samples=(deaf,)).parse([words, ["w0"]], "mbr-chain")[0] == Tree(
         "X", words
     )
 
@@ -101,22 +101,22 @@ def test_a_grammar_that_cannot_yield_a_sentence_has_no_say():
 def test_neither_threads_nor_batches_matter(method, monkeypatch):
     model = a_model(K=5, W=6)
     text = sentences(model)
-    trees = parse(model, text, method, seed=3)
+    trees = model.parse(text, method, seed=3)
     assert [tree.words() for tree in trees] == text
-    assert parse(model, text, method, seed=3, threads=3) == trees
+    assert model.parse(text, method, seed=3, threads=3) == trees
     monkeypatch.setattr(parsing, "BATCH", 7)
-    assert parse(model, text, method, seed=3) == trees
+    assert model.parse(text, method, seed=3) == trees
 
 
 @pytest.mark.parametrize("method", ["viterbi", "sample"])
 def test_several_trees_neither(method, monkeypatch):
     model = a_model(K=5, W=6)
     text = sentences(model)
-    found = parses(model, text, 5, method, seed=3)
-    assert parses(model, text, 5, method, seed=3, threads=2) == found
+    found = model.parses(text, 5, method, seed=3)
+    assert model.parses(text, 5, method, seed=3, threads=2) == found
     monkeypatch.setattr(parsing, "BATCH", 7)
-    assert parses(model, text, 5, method, seed=3) == found
-    assert parse(model, text, method, seed=3) == [trees[0].tree for trees in found]
+    assert model.parses(text, 5, method, seed=3) == found
+    assert model.parse(text, method, seed=3) == [trees[0].tree for trees in found]
     for trees in found:
         assert all(
             one.posterior
@@ -142,9 +142,9 @@ def test_samples_follow_the_posterior():
     """Of one sentence many, and of a sentence that comes again and again one each."""
     model, numbers = a_model(K=2, W=2, seed=7), [1, 0, 0, 1, 1]
     words = [f"w{w}" for w in numbers]
-    many = [one.tree for one in parses(model, [words], DRAWS, "sample", seed=4)[0]]
+    many = [one.tree for one in model.parses([words], DRAWS, "sample", seed=4)[0]]
     assert sample_fit(many, model.grammar, numbers, 2) > LEAST_P
-    one_each = parse(model, [words] * DRAWS, "sample", seed=4)
+    one_each = model.parse([words] * DRAWS, "sample", seed=4)
     assert sample_fit(one_each, model.grammar, numbers, 2) > LEAST_P
     # Controls: another bound, another grammar, one tree again and again.
     assert sample_fit(many, model.grammar, numbers, 1) < 1e-8
@@ -155,10 +155,10 @@ def test_samples_follow_the_posterior():
 def test_samples_depend_on_the_seed_and_on_the_place():
     model = a_model(K=2, W=2, seed=7)
     words = ["w1", "w0", "w0", "w1", "w1", "w0"]
-    trees = parse(model, [words] * 20, "sample", seed=1)
+    trees = model.parse([words] * 20, "sample", seed=1)
     assert len(set(trees)) > 5
-    assert parse(model, [["w0"]] * 3 + [words], "sample", seed=1)[3] == trees[3]
-    assert parse(model, [words] * 20, "sample", seed=2) != trees
+    assert model.parse([["w0"]] * 3 + [words], "sample", seed=1)[3] == trees[3]
+    assert model.parse([words] * 20, "sample", seed=2) != trees
 
 
 # --- words, texts, names --------------------------------------------------------------------------
@@ -166,18 +166,18 @@ def test_samples_depend_on_the_seed_and_on_the_place():
 
 def test_a_sentence_is_a_text_or_words():
     model = a_model()
-    trees = parse(model, ["w0  w1\tw2", ["w0", "w1", "w2"], Sentence(("w0", "w1", "w2"))])
+    trees = model.parse(["w0  w1\tw2", ["w0", "w1", "w2"], Sentence(("w0", "w1", "w2"))])
     assert len(set(trees)) == 1
-    assert parse(model, []) == []
+    assert model.parse([]) == []
     with pytest.raises(DbpcfgError, match="one text is not a list of sentences"):
-        parse(model, "w0 w1")
+        model.parse("w0 w1")
     with pytest.raises(DbpcfgError, match="sentence 2 has no words"):
-        parse(model, ["w0", " "])
+        model.parse(["w0", " "])
 
 
 def test_words_come_back_as_written():
     model = a_model(preparation=Preparation(), unknown=[0.1] * 3)
-    (tree,) = parse(model, ["W0 Zyx (w1)"])
+    (tree,) = model.parse(["W0 Zyx (w1)"])
     assert tree.words() == ["W0", "Zyx", "(w1)"]
 
 
@@ -190,17 +190,15 @@ def test_unknown_words_without_a_place_for_them():
         trees = [one for (one,) in decoder.trees(text)]
         assert trees[1] == read_tree("(X w0 new)")
         assert (decoder.flat, decoder.first_flat) == (1, 1)
-        known = parse(
-            model, [["w0"] if "new" in words else words for words in text], method, seed=1
-        )
+        known = model.parse([["w0"] if "new" in words else words for words in text], method, seed=1)
         assert [trees[n] for n in (0, 2, 3)] == [known[n] for n in (0, 2, 3)]
-    assert parse(model, [["new"]]) == [read_tree("(X new)")]
+    assert model.parse([["new"]]) == [read_tree("(X new)")]
 
 
 def test_lines_that_are_too_long():
     model = a_model(K=2)
     long = ["w0"] * (MAX_WORDS + 1)
-    trees = parse(model, [["w0", "w1"], long])
+    trees = model.parse([["w0", "w1"], long])
     assert trees[1] == Tree("X", long)
     assert trees[0].is_binary
 
@@ -210,7 +208,7 @@ def test_one_word_and_many(method):
     model = a_model(K=2)
     rng = np.random.default_rng(0)
     long = [f"w{w}" for w in rng.integers(0, 4, 150)]
-    one, many = parse(model, [["w3"], long], method)
+    one, many = model.parse([["w3"], long], method)
     assert one.words() == ["w3"]
     assert many.words() == long
     assert many.is_binary
@@ -219,9 +217,9 @@ def test_one_word_and_many(method):
 def test_categories_keep_their_names():
     grammar = random_grammar(3, 4, 0.5, 0)
     named = Model(grammar.named(["S", "X0", "N-P"]), 2)
-    (tree,) = parse(named, ["w0 w1 w2 w3"])
+    (tree,) = named.parse(["w0 w1 w2 w3"])
     names = {"X0": "S", "X1": "X0", "X2": "N-P"}
-    assert tree == parse(Model(grammar, 2), ["w0 w1 w2 w3"])[0].relabel(names.__getitem__)
+    assert tree == Model(grammar, 2).parse(["w0 w1 w2 w3"])[0].relabel(names.__getitem__)
 
 
 @pytest.mark.parametrize(

@@ -78,24 +78,7 @@ class Run:
     def parse(
         self, sentences: Iterable[Words], method: Method = "mbr", *, seed: int = 0, threads: int = 1
     ) -> list[Tree]:
-        """Parse other sentences with the run's model.
-
-        Parameters
-        ----------
-        sentences
-            Lists of words, or texts that are split at white space.
-        method
-            ``"mbr"``, ``"mbr-chain"``, ``"viterbi"`` or ``"sample"`` (see ``Model.parse``).
-        seed
-            Of ``"sample"``.
-        threads
-            The number of threads.
-
-        Returns
-        -------
-        list of Tree
-            A tree for every sentence.
-        """
+        """Parse other sentences with the run's model: see ``Model.parse``."""
         return self.model.parse(sentences, method, seed=seed, threads=threads)
 
     def show(self, width: int = 80) -> None:

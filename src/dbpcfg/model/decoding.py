@@ -38,7 +38,7 @@ from dbpcfg.parsing.derivations import as_brackets, as_tree
 from dbpcfg.parsing.tree_probability import log_probability
 from dbpcfg.trees.tree import Tree
 
-__all__ = ["FLAT", "Decoder", "Method", "Parse", "batched", "in_batches", "parse", "parses"]
+__all__ = ["FLAT", "Decoder", "Method", "Parse", "batched", "in_batches"]
 
 Method = Literal["mbr", "mbr-chain", "viterbi", "sample"]
 Item = TypeVar("Item")
@@ -60,84 +60,6 @@ class Parse:
     tree: Tree
     log_probability: float
     posterior: float
-
-
-def parse(
-    model: LearnedGrammar,
-    sentences: Iterable[Words],
-    method: Method = "mbr",
-    *,
-    seed: int = 0,
-    threads: int = 1,
-) -> list[Tree]:
-    """Parse sentences.
-
-    Parameters
-    ----------
-    model
-        The model.
-    sentences
-        Lists of words, or texts that are split at white space.
-    method
-        ``"mbr"``, ``"mbr-chain"``, ``"viterbi"`` or ``"sample"``.
-    seed
-        Of ``"sample"``.
-    threads
-        The number of threads.
-
-    Returns
-    -------
-    list of Tree
-        A tree for every sentence.
-
-    Raises
-    ------
-    DbpcfgError
-        If a sentence is empty, or ``"mbr-chain"`` is asked of a model without samples.
-    """
-    decoder = Decoder(model, method, 1, seed, threads)
-    return [trees[0] for batch in in_batches(sentences) for trees in decoder.trees(*batch)]
-
-
-def parses(
-    model: LearnedGrammar,
-    sentences: Iterable[Words],
-    n: int = 1,
-    method: Method = "viterbi",
-    *,
-    seed: int = 0,
-    threads: int = 1,
-) -> list[list[Parse]]:
-    """Parse sentences, with several trees for each and their probabilities.
-
-    Parameters
-    ----------
-    model
-        The model.
-    sentences
-        Lists of words, or texts that are split at white space.
-    n
-        The number of trees; a sentence that has fewer gets fewer.
-    method
-        ``"viterbi"`` for the n most probable trees, ``"sample"`` for n samples; the others have one
-        tree.
-    seed
-        Of ``"sample"``.
-    threads
-        The number of threads.
-
-    Returns
-    -------
-    list of list of Parse
-        The trees of every sentence. A flat tree has probability zero.
-
-    Raises
-    ------
-    DbpcfgError
-        If a sentence is empty, or the method does not have n trees.
-    """
-    decoder = Decoder(model, method, n, seed, threads)
-    return [found for batch in in_batches(sentences) for found in decoder.parses(*batch)]
 
 
 def in_batches(sentences: Iterable[Words]) -> Iterator[tuple[list[tuple[str, ...]], int]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.errors import GrammarError
 from dbpcfg.grammar.exchange.formats import read_grammar
-from dbpcfg.model.decoding import Method, Parse, parse, parses
+from dbpcfg.model.decoding import Decoder, Method, Parse, in_batches
 from dbpcfg.model.files import MODEL, SAMPLES, load_model, load_samples, save_model
 from dbpcfg.model.generation import generate
 from dbpcfg.model.grammar_profile import Profile, profile
@@ -72,7 +72,8 @@ class Model(LearnedGrammar):
         DbpcfgError
             If a sentence is empty, or ``"mbr-chain"`` is asked of a model without samples.
         """
-        return parse(self, sentences, method, seed=seed, threads=threads)
+        decoder = Decoder(self, method, 1, seed, threads)
+        return [trees[0] for batch in in_batches(sentences) for trees in decoder.trees(*batch)]
 
     def parses(
         self,
@@ -109,7 +110,8 @@ class Model(LearnedGrammar):
         DbpcfgError
             If a sentence is empty, or the method does not have n trees.
         """
-        return parses(self, sentences, n, method, seed=seed, threads=threads)
+        decoder = Decoder(self, method, n, seed, threads)
+        return [found for batch in in_batches(sentences) for found in decoder.parses(*batch)]
 
     def surprisal(
         self,

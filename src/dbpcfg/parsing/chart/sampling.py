@@ -25,7 +25,7 @@ BUNCH = 4
 """Split points whose weights are computed together."""
 
 
-class Workspace(NamedTuple):
+class SamplingWorkspace(NamedTuple):
     """Room for drawing one tree after another."""
 
     above: Floats  # [k, a]    Σ_b G[c → a b] · u(b,k,j) for each split point of a node
@@ -33,10 +33,10 @@ class Workspace(NamedTuple):
 
 
 @kernel
-def new_workspace(longest: int, G: Tables) -> Workspace:
+def new_workspace(longest: int, G: Tables) -> SamplingWorkspace:
     """Room for sentences up to a length."""
     K = G.root.shape[0]
-    return Workspace(
+    return SamplingWorkspace(
         aligned(longest * K, G.root).reshape(longest, K),
         np.empty((longest + 1, 4), dtype=np.int64),
     )
@@ -48,7 +48,7 @@ def sample_tree(
     m: int,
     depth: int,
     G: Tables,
-    work: Workspace,
+    work: SamplingWorkspace,
     numbers: Stream,
     sentence: int,
     node: int,

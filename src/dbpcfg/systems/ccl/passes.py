@@ -15,7 +15,7 @@ from dbpcfg.systems.ccl.learning import (
 )
 from dbpcfg.systems.ccl.lexicon import Lexicon, has_room
 from dbpcfg.systems.ccl.links import empty_links
-from dbpcfg.systems.ccl.reading import Text
+from dbpcfg.systems.ccl.reading import WordText
 from dbpcfg.systems.ccl.step import empty_candidates, parse_word
 from dbpcfg.systems.ccl.tokens import tokens_of
 
@@ -38,7 +38,7 @@ def _parse(tokens: Records, lexicon: Lexicon, events: Events) -> Records:
 
 
 @kernel
-def learn(text: Text, first: int, last: int, lexicon: Lexicon, faithful: bool) -> int:
+def learn(text: WordText, first: int, last: int, lexicon: Lexicon, faithful: bool) -> int:
     """Learn from sentences ``first:last``; return the next, before ``last`` if room runs out."""
     for sentence in range(first, last):
         start, end = text.starts[sentence], text.starts[sentence + 1]
@@ -53,7 +53,7 @@ def learn(text: Text, first: int, last: int, lexicon: Lexicon, faithful: bool) -
 
 @kernel
 def parse(
-    text: Text, first: int, last: int, lexicon: Lexicon, faithful: bool, brackets: Longs
+    text: WordText, first: int, last: int, lexicon: Lexicon, faithful: bool, brackets: Longs
 ) -> None:
     """Parse sentences ``first:last`` and write two brackets for each of their words."""
     for sentence in range(first, last):

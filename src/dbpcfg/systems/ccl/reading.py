@@ -23,7 +23,7 @@ PUNCTUATION = STOPS | frozenset(
 CURRENCY = frozenset({"$", "#"})
 
 
-class Text(NamedTuple):
+class WordText(NamedTuple):
     """Sentences end to end; sentence s has the words ``starts[s] : starts[s + 1]``, maybe none."""
 
     words: Longs  # [word]        numbered by first appearance
@@ -46,7 +46,7 @@ class Reader:
         """The words of a sentence as written, without punctuation."""
         return [token for token in sentence if token not in self.punctuation]
 
-    def read(self, sentences: Sequence[Sequence[str]]) -> Text:
+    def read(self, sentences: Sequence[Sequence[str]]) -> WordText:
         """Number the words of all sentences; raises an error if one is empty or not a list."""
         check_sentences(sentences)
         numbers: dict[str, int] = {}
@@ -63,7 +63,7 @@ class Reader:
                 elif token in STOPS and len(words) > starts[-1]:
                     stop = stops[-1][RIGHT] = True
             starts.append(len(words))
-        return Text(
+        return WordText(
             words=np.array(words, dtype=np.int64),
             stops=np.array(stops, dtype=np.int64).reshape(-1, 2),
             starts=np.array(starts, dtype=np.int64),

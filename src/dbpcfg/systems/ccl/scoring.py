@@ -39,7 +39,7 @@ class Match(NamedTuple):
     greatest: Single  # strength of the best match, usable or not
 
 
-class Score(NamedTuple):
+class LinkScore(NamedTuple):
     """Strengths of both links between x and k > x, 0 for no link, and their depth."""
 
     to_k: Single
@@ -90,7 +90,7 @@ def best_match(tokens: Records, lexicon: Lexicon, u: int, other: int) -> Match:
 @kernel
 def score(
     tokens: Records, lexicon: Lexicon, x: int, k: int, to_k_depths: int, from_k_depths: int
-) -> Score:
+) -> LinkScore:
     """Score the links between x and k, given the sets of depths that each may have.
 
     Let the stronger match be of strength s and its label about word z.  If the label is "beside z",
@@ -114,7 +114,7 @@ def score(
     x_is_strong = of_x.strength > of_k.strength
     strong = of_x if x_is_strong else of_k
     if strong.strength == ZERO:
-        return Score(ZERO, ZERO, 0, of_x.position, of_k.position)
+        return LinkScore(ZERO, ZERO, 0, of_x.position, of_k.position)
     x_is_m = x_is_strong == (strong.label & 1 == BESIDE)
     of_m, of_n = (of_x, of_k) if x_is_m else (of_k, of_x)
     rho = lexicon.points[first_point(strong.label >> 1, RIGHT if x_is_m else LEFT)]
@@ -132,4 +132,4 @@ def score(
         to_k = ZERO
     if from_k < ZERO or not (from_k_depths >> depth) & 1:
         from_k = ZERO
-    return Score(to_k, from_k, depth, of_x.position, of_k.position)
+    return LinkScore(to_k, from_k, depth, of_x.position, of_k.position)

@@ -13,7 +13,7 @@ from dbpcfg.runtime.progress import Progress
 from dbpcfg.systems.ccl.learning import EVENTS_PER_WORD
 from dbpcfg.systems.ccl.lexicon import empty_lexicon, with_room
 from dbpcfg.systems.ccl.passes import learn, parse
-from dbpcfg.systems.ccl.reading import Reader, Text
+from dbpcfg.systems.ccl.reading import Reader, WordText
 from dbpcfg.systems.ccl.trees import tree_from_brackets
 from dbpcfg.systems.checks import require_fit
 from dbpcfg.trees.tree import Tree
@@ -44,7 +44,7 @@ class CCL:
     def __init__(self, faithful: bool = True, currency_is_punctuation: bool = False) -> None:
         self.faithful = faithful
         self.reader = Reader(currency_is_punctuation)
-        self._fitted: tuple[list[list[str]], Text, Longs] | None = None
+        self._fitted: tuple[list[list[str]], WordText, Longs] | None = None
 
     def fit(self, sentences: Sequence[Sequence[str]], progress: Progress | None = None) -> Self:
         """Learn from sentences, then parse them all.

@@ -38,7 +38,7 @@ def segments(sentence: Iterable[str], stops: frozenset[str] = STOPS) -> list[lis
 
 
 @dataclass(frozen=True)
-class Text:
+class SegmentedText:
     """The words that are kept of each sentence, and the symbols of all of them.
 
     Symbols are EOS, STOP and, numbered in order of appearance, the words of the ``vocabulary``.
@@ -49,7 +49,9 @@ class Text:
     vocabulary: dict[str, int]
 
 
-def segment_text(sentences: Sequence[Sequence[str]], stops: frozenset[str] = STOPS) -> Text:
+def segment_text(
+    sentences: Sequence[Sequence[str]], stops: frozenset[str] = STOPS
+) -> SegmentedText:
     """Cut sentences into segments and number their words.
 
     Parameters
@@ -78,4 +80,4 @@ def segment_text(sentences: Sequence[Sequence[str]], stops: frozenset[str] = STO
             symbols.append(SEGMENT_END)
         symbols[-1] = EOS
         kept.append([word for segment in cut for word in segment])
-    return Text(kept, np.array(symbols, dtype=np.int64), vocabulary)
+    return SegmentedText(kept, np.array(symbols, dtype=np.int64), vocabulary)

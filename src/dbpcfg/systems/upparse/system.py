@@ -12,7 +12,7 @@ from dbpcfg.runtime.progress import Progress
 from dbpcfg.systems.checks import require_fit
 from dbpcfg.systems.upparse.cascade import Cascade, find_chunks
 from dbpcfg.systems.upparse.models import ChunkModel
-from dbpcfg.systems.upparse.segments import STOPS, Text, segment_text
+from dbpcfg.systems.upparse.segments import STOPS, SegmentedText, segment_text
 from dbpcfg.systems.upparse.training import Trainer
 from dbpcfg.systems.upparse.trees import build_trees
 from dbpcfg.trees.tree import Tree
@@ -60,7 +60,7 @@ class Upparse:
         self.name = f"upparse-{model}"
         self.stops = frozenset(stops)
         self._trainer = Trainer(model, smoothing, tolerance)
-        self._fitted: tuple[Text, Cascade] | None = None
+        self._fitted: tuple[SegmentedText, Cascade] | None = None
 
     def fit(self, sentences: Sequence[Sequence[str]], progress: Progress | None = None) -> Self:
         """Learn from sentences.
