@@ -91,9 +91,8 @@ def copy_by_loop(A, a0, C, c0, columns, least, most):
     return found and fair
 
 
-@plain
-def empty(size, like):
-    return np.empty(size, like.dtype)
+def empty(like, *shape):
+    return np.empty(shape, like.dtype)
 
 
 VARIANTS: dict[str, dict[str, Callable[..., object]]] = {

@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 from scipy.stats import beta, gamma, kstest, loggamma
 
-from dbpcfg.grammar.dirichlet import dirichlet_rows, log_gamma_variate
+from dbpcfg.grammar import dirichlet
+from dbpcfg.grammar.dirichlet import dirichlet_rows
+from dbpcfg.numerics.kernels import kernel
 from dbpcfg.numerics.philox import stream
 from tests.statistics import LEAST_P, goodness_of_fit, same_mean
 
 DRAWS = 20_000
+log_gamma_variate = kernel(dirichlet.log_gamma_variate)
 PARAMETERS = np.array([0.2, 1.0, 3.5, 0.05])
 
 

@@ -9,20 +9,23 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dbpcfg.numerics.elementary import LEAST_EXPONENT, exp_negative, log
+from dbpcfg.numerics import elementary
+from dbpcfg.numerics.elementary import LEAST_EXPONENT
 from dbpcfg.numerics.kernels import Floats, kernel
+
+log, exp_negative = kernel(elementary.log), kernel(elementary.exp_negative)
 
 
 @kernel
 def logs(numbers: Floats, result: Floats) -> None:
     for x in range(len(numbers)):
-        result[x] = log(numbers[x])
+        result[x] = elementary.log(numbers[x])
 
 
 @kernel
 def exponentials(numbers: Floats, result: Floats) -> None:
     for x in range(len(numbers)):
-        result[x] = exp_negative(numbers[x])
+        result[x] = elementary.exp_negative(numbers[x])
 
 
 @given(st.floats(sys.float_info.min, sys.float_info.max))

@@ -106,8 +106,8 @@ def test_add_product(dtype, rows, columns, inner):
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_aligned(dtype):
     for size in range(1, 40):
-        array = aligned(size, np.empty(1, dtype))
-        assert (array.dtype, array.shape) == (dtype, (size,))
+        array = aligned(np.empty(1, dtype), size, 3)
+        assert (array.dtype, array.shape) == (dtype, (size, 3))
         assert array.ctypes.data % CACHE_LINE == 0
         assert array.flags.c_contiguous
 

@@ -7,7 +7,7 @@ uses V = 50 for the centre-embedding corpus, and does not say for the other two.
 from __future__ import annotations
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.numerics.philox import Purpose, stream, uniform_pair
+from dbpcfg.numerics.philox import Purpose, compiled_uniform_pair, stream
 from dbpcfg.trees.brackets import read_tree
 from dbpcfg.trees.tree import Tree
 
@@ -64,9 +64,9 @@ def synthetic_trees(
     for number in range(sentences):
         pattern = patterns[number % len(patterns)]
         words = [
-            f"{letter}{1 + int(uniform_pair(numbers, number, draw)[0] * vocabulary)}"
+            f"{letter}{1 + int(compiled_uniform_pair(numbers, number, draw)[0] * vocabulary)}"
             for draw, letter in enumerate(pattern.words(), start=1)
         ]
         trees.append(pattern.replace_words(words))
-    order = sorted(range(sentences), key=lambda number: uniform_pair(numbers, number, 0))
+    order = sorted(range(sentences), key=lambda number: compiled_uniform_pair(numbers, number, 0))
     return [trees[number] for number in order]

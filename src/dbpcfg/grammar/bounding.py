@@ -26,23 +26,34 @@ def absorption(transition: Floats, leaving: Floats, rewards: Floats) -> Floats:
     digits. Categories that can never leave have x = 0.
     """
     P, leaving, x = transition.copy(), leaving.copy(), rewards.copy()
-    K = len(P)
+    K, columns = x.shape
     for k in range(K - 1, -1, -1):
-        out = P[k, :k].sum() + leaving[k]  # = 1 − P[k, k], without the subtraction
+        out = 0.0
+        for j in range(k):
+            out += P[k, j]
+        out += leaving[k]  # = 1 − P[k, k], without the subtraction
         if out <= 0.0:
-            P[k] = 0.0
-            x[k] = 0.0
+            for j in range(K):
+                P[k, j] = 0.0
+            for c in range(columns):
+                x[k, c] = 0.0
             continue
-        P[k, :k] /= out
-        x[k] /= out
+        for j in range(k):
+            P[k, j] /= out
+        for c in range(columns):
+            x[k, c] /= out
         leaving[k] /= out
-        into = P[:k, k].copy()
-        P[:k, :k] += np.outer(into, P[k, :k])
-        x[:k] += np.outer(into, x[k])
-        leaving[:k] += into * leaving[k]
+        for i in range(k):
+            into = P[i, k]
+            for j in range(k):
+                P[i, j] += into * P[k, j]
+            for c in range(columns):
+                x[i, c] += into * x[k, c]
+            leaving[i] += into * leaving[k]
     for k in range(1, K):
         for j in range(k):
-            x[k] += P[k, j] * x[j]
+            for c in range(columns):
+                x[k, c] += P[k, j] * x[j, c]
     return x
 
 

@@ -20,7 +20,7 @@ from dbpcfg.grammar.bounding import (
 )
 from dbpcfg.grammar.levels import children, level_count
 from dbpcfg.grammar.pcfg import Grammar, RuleCounts, category_name
-from dbpcfg.numerics.kernels import Floats, Ints, Longs, kernel
+from dbpcfg.numerics.kernels import Floats, Ints, Longs, also_in_kernels, kernel
 from dbpcfg.numerics.philox import Stream, uniform_pair
 from dbpcfg.trees.tree import Tree
 
@@ -33,7 +33,7 @@ MOST_TRIES = 1e9
 _FITS, _FAILS, _TOO_LONG = 0, 1, 2
 
 
-@kernel
+@also_in_kernels
 def draw_from(cumulative: Floats, uniform: float) -> int:
     """Index drawn from a row of cumulative weights by bisection."""
     target = uniform * cumulative[-1]
@@ -60,13 +60,13 @@ def derive(
     levels, K = rows.shape[0], rows.shape[1]
     uniform, _ = uniform_pair(numbers, item, draw)
     draw += 1
-    stack[0] = (draw_from(root, uniform), 0)
+    stack[0, 0], stack[0, 1] = draw_from(root, uniform), 0
     top, used = 1, 0
     while top:
         if used == len(rules):
             return _TOO_LONG, used, draw
         top -= 1
-        c, level = stack[top]
+        c, level = stack[top, 0], stack[top, 1]
         uniform, _ = uniform_pair(numbers, item, draw)
         draw += 1
         rule = draw_from(rows[level, c], uniform)
@@ -77,8 +77,8 @@ def derive(
         if level == levels - 1 and levels > 1:
             return _FAILS, used, draw
         left, right = children(level, levels)
-        stack[top] = (rule % K, right)
-        stack[top + 1] = (rule // K, left)
+        stack[top, 0], stack[top, 1] = rule % K, right
+        stack[top + 1, 0], stack[top + 1, 1] = rule // K, left
         top += 2
     return _FITS, used, draw
 

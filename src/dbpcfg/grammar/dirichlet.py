@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from dbpcfg.numerics.elementary import exp_negative, log
-from dbpcfg.numerics.kernels import Floats, kernel, part_of_kernel
+from dbpcfg.numerics.kernels import Floats, also_in_kernels, kernel, part_of_kernel
 from dbpcfg.numerics.philox import Stream, uniform_pair
 from dbpcfg.runtime.threads import in_pieces
 
@@ -36,7 +36,7 @@ def log_small_gamma(shape: float, u: float, v: float) -> float:
     return log_x if log(v) <= bound else math.nan
 
 
-@kernel
+@also_in_kernels
 def log_gamma_variate(shape: float, stream: Stream, item: int) -> float:
     """Logarithm of a Gamma(shape, 1) variable; for shape ≥ 1 after Marsaglia and Tsang (2000)."""
     draw = 0
@@ -90,7 +90,9 @@ def small_gammas(shapes: Floats, stream: Stream, first_item: int, logs: Floats) 
 @kernel
 def probabilities(logs: Floats) -> None:
     """Exponentials of logarithms, divided by their sum, in their place."""
-    greatest, total = logs.max(), 0.0
+    greatest, total = logs[0], 0.0
+    for x in range(len(logs)):
+        greatest = max(greatest, logs[x])
     for x in range(len(logs)):
         logs[x] = exp_negative(logs[x] - greatest)
     for x in range(len(logs)):

@@ -98,11 +98,11 @@ def derive_short(
     nodes, sentence = np.empty((2 * n - 1, 3), dtype=np.int32), np.empty(n, dtype=np.int32)
     c = draw_from(np.cumsum(root * p[0, n]), uniform_pair(numbers, item, 1)[0])
     stack = np.empty((n + 1, 4), dtype=np.int64)
-    stack[0] = (0, n, c, 0)
+    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, n, c, 0
     top, node = 1, 0
     while top:
         top -= 1
-        start, end, c, level = stack[top]
+        start, end, c, level = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3]
         nodes[node, 0], nodes[node, 1], nodes[node, 2] = start, end, c
         uniform, other = uniform_pair(numbers, item, node + 2)
         node += 1
@@ -119,7 +119,8 @@ def derive_short(
         chosen = draw_from(np.cumsum(weights), uniform)
         k, a = chosen // K + 1, chosen % K
         b = draw_from(np.cumsum(binary[c, a] * p[right, size - k]), other)
-        stack[top] = (start + k, end, b, right)
-        stack[top + 1] = (start, start + k, a, left)
-        top += 2
+        stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3] = start + k, end, b, right
+        top += 1
+        stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3] = start, start + k, a, left
+        top += 1
     return nodes, sentence

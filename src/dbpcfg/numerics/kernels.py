@@ -8,7 +8,7 @@ interpreter's lock. They never start threads of their own: threads take pieces o
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
@@ -23,17 +23,27 @@ Longs = NDArray[np.int64]
 
 
 def kernel(function: Function) -> Function:
-    """Compile a function of arrays and numbers; division by zero follows IEEE 754."""
-    compiled = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    """Compile a function of arrays and numbers; division by zero follows IEEE 754.
+
+    For functions that Python calls. Each costs a wrapper, and compiles again all that it calls:
+    what only kernels call is ``also_in_kernels``.
+    """
+    # no_cfunc_wrapper: nothing calls kernels from C
+    options: dict[str, Any] = {
+        "cache": True,
+        "nogil": True,
+        "error_model": "numpy",
+        "no_cfunc_wrapper": True,
+    }
+    compiled: Any = numba.njit(**options)(function)
     return cast(Function, compiled)
 
 
 def also_in_kernels(function: Function) -> Function:
-    """Let kernels call a small function; from Python it is the function itself, not compiled."""
+    """Let kernels call a function; from Python it is the function itself, not compiled."""
     return register_jitable(error_model="numpy")(function)
 
 
 def part_of_kernel(function: Function) -> Function:
-    """Compile a small function into every kernel that calls it, so that loops can use vectors."""
-    compiled = numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")(function)
-    return cast(Function, compiled)
+    """``also_in_kernels``, put in the place of every call, so that loops can use vectors."""
+    return register_jitable(error_model="numpy", forceinline=True)(function)

@@ -93,7 +93,7 @@ def stream(
     return seed & 0xFFFFFFFF, seed >> 32, iteration, chain | int(purpose) << 24
 
 
-@kernel
+@part_of_kernel
 def _two_rounds(c0: Word, c1: Word, c2: Word, c3: Word, k0: Word, k1: Word) -> Words:
     product0, product1 = _M0 * c0, _M1 * c2
     c0, c2 = (product1 >> _SHIFT) ^ c1 ^ k0, (product0 >> _SHIFT) ^ c3 ^ k1
@@ -136,3 +136,7 @@ def uniform_pair(stream: Stream, item: int, draw: int) -> tuple[float, float]:
     first = ((r0 << np.uint64(20)) | (r1 >> np.uint64(12))) << np.uint64(1) | np.uint64(1)
     second = ((r2 << np.uint64(20)) | (r3 >> np.uint64(12))) << np.uint64(1) | np.uint64(1)
     return float(first) * _TO_UNIT, float(second) * _TO_UNIT
+
+
+compiled_uniform_pair = kernel(uniform_pair)
+"""``uniform_pair`` for many calls from Python; few are done sooner than this is compiled."""

@@ -11,6 +11,7 @@ takes as long as copying a cell.
 
 from __future__ import annotations
 
+import math
 import platform
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -25,7 +26,7 @@ from numba.core.typing.templates import signature
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
-from dbpcfg.numerics.kernels import Floats, kernel
+from dbpcfg.numerics.kernels import Floats, also_in_kernels
 
 WIDE = bool(get_host_cpu_features().get("avx512f"))
 """Whether there are 32 registers of 512 bits, room for a tile of 8 × 16 numbers."""
@@ -242,7 +243,7 @@ def _spread(builder: Any, number: Any, vector: Any) -> Any:
     return builder.shuffle_vector(first, undefined, everywhere)
 
 
-@kernel
+@also_in_kernels
 def product(A: Floats, first: int, last: int, B: Floats, C: Floats) -> None:
     """C[first:last] = A[first:last] · B, in tiles as long as B is near; by BLAS if it is larger.
 
@@ -270,10 +271,17 @@ def product(A: Floats, first: int, last: int, B: Floats, C: Floats) -> None:
         np.dot(A[first:last], B, C[first:last])
 
 
-@kernel
-def aligned(size: int, like):  # type: ignore[no-untyped-def]
-    """An uninitialised array of the same type as another, that begins with a cache line."""
-    more = CACHE_LINE // like.itemsize
-    array = np.empty(size + more, like.dtype)
+def aligned(like: Floats, *shape: int) -> Floats:
+    """An uninitialised array of the same type as another, that begins with a cache line.
+
+    Parameters
+    ----------
+    like
+        The other array.
+    *shape
+        The shape of the new one.
+    """
+    size, more = math.prod(shape), CACHE_LINE // like.itemsize
+    array: Floats = np.empty(size + more, like.dtype)
     first = (-array.ctypes.data % CACHE_LINE) // like.itemsize
-    return array[first : first + size]
+    return array[first : first + size].reshape(shape)

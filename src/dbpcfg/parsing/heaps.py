@@ -6,13 +6,13 @@ and next sibling. A heap is the number of its best entry, or NONE; among equals 
 
 from __future__ import annotations
 
-from dbpcfg.numerics.kernels import Floats, Longs, kernel
+from dbpcfg.numerics.kernels import Floats, Longs, also_in_kernels
 
 NONE = -1
 CHILD, SIBLING = 0, 1
 
 
-@kernel
+@also_in_kernels
 def melded(links: Longs, scores: Floats, one: int, other: int) -> int:
     """Make one heap of two."""
     if one == NONE:
@@ -26,7 +26,7 @@ def melded(links: Longs, scores: Floats, one: int, other: int) -> int:
     return one
 
 
-@kernel
+@also_in_kernels
 def without_best(links: Longs, scores: Floats, heap: int) -> int:
     """The heap without its best entry: meld the children in pairs, then all pairs."""
     pairs, child = NONE, links[heap, CHILD]

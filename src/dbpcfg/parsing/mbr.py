@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.numerics.kernels import Floats, Ints, Longs, kernel
+from dbpcfg.numerics.kernels import Floats, Ints, Longs, also_in_kernels, kernel
 from dbpcfg.parsing.chart.parser import NEGLIGIBLE, ChartParser
 from dbpcfg.parsing.derivations import Derivations, first_node
 from dbpcfg.parsing.span_weights import first_cells
@@ -116,7 +116,7 @@ def heaviest_trees(
         heaviest_tree(gain, labels, nodes[first_node(starts, s) : first_node(starts, s + 1)])
 
 
-@kernel
+@also_in_kernels
 def heaviest_tree(gain: Floats, labels: Longs, nodes: Ints) -> float:
     """The binary tree of greatest total gain, into pre-order ``nodes``; return its gain::
 
@@ -136,14 +136,15 @@ def heaviest_tree(gain: Floats, labels: Longs, nodes: Ints) -> float:
                     best, best_tilt, split[i, j] = score, tilt, k
             total[i, j] = gain[i, j] + best
     stack = np.empty((n + 1, 2), dtype=np.int64)
-    stack[0] = (0, n)
+    stack[0, 0], stack[0, 1] = 0, n
     top, node = 1, 0
     while top:
         top -= 1
-        i, j = stack[top]
+        i, j = stack[top, 0], stack[top, 1]
         nodes[node, 0], nodes[node, 1], nodes[node, 2] = i, j, labels[i, j]
         node += 1
         if j - i > 1:
-            stack[top], stack[top + 1] = (split[i, j], j), (i, split[i, j])
+            stack[top, 0], stack[top, 1] = split[i, j], j
+            stack[top + 1, 0], stack[top + 1, 1] = i, split[i, j]
             top += 2
     return float(total[0, n])

@@ -20,7 +20,7 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from dbpcfg.numerics.kernels import Floats, Ints, Longs, kernel
+from dbpcfg.numerics.kernels import Floats, Ints, Longs, also_in_kernels, kernel
 from dbpcfg.parsing.chart.layout import (
     Logs,
     cell_of,
@@ -65,7 +65,7 @@ class Chart(NamedTuple):
 # --- items ----------------------------------------------------------------------------------------
 
 
-@kernel
+@also_in_kernels
 def score(C: Chart, P: Pool, level: int, i: int, j: int, c: int, rank: int) -> float:
     """Log-probability of an item's derivation of a rank; −∞ if there is none."""
     if level == chart_levels(C.G.depth):  # (L,D+1), which is a word
@@ -79,7 +79,7 @@ def score(C: Chart, P: Pool, level: int, i: int, j: int, c: int, rank: int) -> f
     return float(P.scores[P.found[item, rank]])
 
 
-@kernel
+@also_in_kernels
 def add(C: Chart, P: Pool, item: int, k: int, a: int, b: int, x: int, y: int) -> None:
     """Make a derivation a candidate, if it exists. There must be room for it."""
     columns = P.items[item]
@@ -98,7 +98,7 @@ def add(C: Chart, P: Pool, item: int, k: int, a: int, b: int, x: int, y: int) ->
     columns[HEAP] = melded(P.links, P.scores, columns[HEAP], number)
 
 
-@kernel
+@also_in_kernels
 def take(P: Pool, item: int) -> None:
     """Make the best candidate of an item its next derivation."""
     best = P.items[item, HEAP]
@@ -110,7 +110,7 @@ def take(P: Pool, item: int) -> None:
     P.items[item, KNOWN] += 1
 
 
-@kernel
+@also_in_kernels
 def edges(C: Chart, level: int, i: int, j: int, c: int) -> Floats:
     """``[k − i − 1, a, b]``: log-probability of (k, a, b, 0, 0)."""
     n, K, binary = len(C.words), len(C.G.root), C.G.binary
@@ -126,7 +126,7 @@ def edges(C: Chart, level: int, i: int, j: int, c: int) -> Floats:
     return scores
 
 
-@kernel
+@also_in_kernels
 def new_item(C: Chart, P: Pool, level: int, i: int, j: int, c: int) -> Pool:
     """Give an item of two words or more a number and candidates, and take its best derivation.
 
@@ -153,7 +153,7 @@ def new_item(C: Chart, P: Pool, level: int, i: int, j: int, c: int) -> Pool:
     return P
 
 
-@kernel
+@also_in_kernels
 def with_room(P: Pool, more: int) -> Pool:
     """The same pool, with room for one more item and some more derivations."""
     items, found = P.items, P.found
@@ -168,7 +168,7 @@ def with_room(P: Pool, more: int) -> Pool:
     return Pool(P.number, items, found, derivations, links, scores, P.used)
 
 
-@kernel
+@also_in_kernels
 def lacking(C: Chart, P: Pool, level: int, i: int, j: int, c: int, rank: int) -> tuple[Pool, int]:
     """The number of an item whose derivation of this rank is not known, or NONE."""
     if j - i == 1:
@@ -181,7 +181,7 @@ def lacking(C: Chart, P: Pool, level: int, i: int, j: int, c: int, rank: int) ->
     return P, NONE if known else item
 
 
-@kernel
+@also_in_kernels
 def look_for_next(C: Chart, P: Pool, item: int) -> Pool:
     """Find an item's next best derivation, after those of its descendants that this asks for."""
     stack = np.empty(len(C.words) + 1, dtype=np.int64)
@@ -210,13 +210,13 @@ def look_for_next(C: Chart, P: Pool, item: int) -> Pool:
 # --- trees ----------------------------------------------------------------------------------------
 
 
-@kernel
+@also_in_kernels
 def put(row: Longs, i: int, j: int, c: int, level: int, rank: int) -> None:
     """Write five numbers; to assign a tuple would take seconds more to compile."""
     row[0], row[1], row[2], row[3], row[4] = i, j, c, level, rank
 
 
-@kernel
+@also_in_kernels
 def write_tree(C: Chart, P: Pool, c: int, rank: int, nodes: Ints) -> None:
     """The tree of a derivation of the whole sentence, into pre-order ``nodes``."""
     n, K, depth = len(C.words), len(C.G.root), C.G.depth

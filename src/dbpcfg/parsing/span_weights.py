@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.numerics.kernels import Longs, kernel
+from dbpcfg.numerics.kernels import Longs, also_in_kernels
 
 
 def first_cells(corpus: Encoded) -> Longs:
@@ -19,7 +19,7 @@ def first_cells(corpus: Encoded) -> Longs:
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
-@kernel
+@also_in_kernels
 def span_cell(n: int, i: int, j: int) -> int:
     """The cell of span (i,j) among those of a sentence of n words."""
     return i * n - i * (i - 1) // 2 + j - i - 1

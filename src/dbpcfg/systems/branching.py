@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal, Self, get_args
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.numerics.philox import Purpose, Stream, stream, uniform_pair
+from dbpcfg.numerics.philox import Purpose, Stream, compiled_uniform_pair, stream
 from dbpcfg.runtime.progress import Progress
 from dbpcfg.systems.checks import require_fit
 from dbpcfg.systems.spans import LABEL
@@ -128,7 +128,7 @@ def _uniform_split(numbers: Stream, sentence: int, n: int) -> Callable[[int, int
         return math.lgamma(2 * w - 1) - math.lgamma(w) - math.lgamma(w + 1)
 
     def split(i: int, j: int) -> int:
-        uniform, _ = uniform_pair(numbers, sentence, i * (n + 1) + j)
+        uniform, _ = compiled_uniform_pair(numbers, sentence, i * (n + 1) + j)
         remaining, width = uniform, j - i
         for left in range(1, width - 1):
             remaining -= math.exp(log_trees(left) + log_trees(width - left) - log_trees(width))

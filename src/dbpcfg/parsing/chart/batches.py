@@ -4,18 +4,22 @@ Sentences of one length are parsed side by side, so that the matrix products of 
 rows; identical sentences share one chart, and each still draws its own tree. Which sentences are
 taken together depends on the corpus, K and D only, never on the number of threads: so neither do
 the last bits of the results.
+
+The loops over batches are in Python, which calls a kernel or two for each: a kernel with such a
+loop would be compiled together with all that it calls, once more for each of these loops.
 """
 
 from __future__ import annotations
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded, Sentences
-from dbpcfg.numerics.kernels import Floats, Ints, Longs, kernel
+from dbpcfg.numerics.kernels import Floats, Ints, Longs
 from dbpcfg.numerics.simd import aligned
-from dbpcfg.parsing.chart.inside import Workspace, inside, log_inside, new_workspace
+from dbpcfg.parsing.chart.inside import Workspace, inside, new_workspace
 from dbpcfg.parsing.chart.layout import Tables, cell_count, chart_levels
 
 MOST_TOGETHER = 32
@@ -59,20 +63,15 @@ def batches(corpus: Encoded, categories: int, depth: int) -> Batches:
     )
 
 
-@kernel
 def bounds(lengths: Longs, K: int, depth: int) -> Longs:
     """Where batches of sentences of these lengths, longest first, begin and end."""
-    found = np.empty(len(lengths) + 1, dtype=np.int64)
-    found[0] = 0
-    number = 0
-    for s in range(1, len(lengths) + 1):
-        began = found[number]
-        chart = 8 * K * chart_levels(depth) * cell_count(lengths[began])
+    found, changes = [], np.flatnonzero(np.diff(lengths)) + 1
+    edges = np.unique([0, *changes.tolist(), len(lengths)]).tolist()
+    for first, last in itertools.pairwise(edges):
+        chart = 8 * K * chart_levels(depth) * cell_count(int(lengths[first]))
         room = max(1, min(MOST_TOGETHER, CHART_BYTES // max(1, chart)))
-        if s == len(lengths) or lengths[s] != lengths[began] or s - began == room:
-            number += 1
-            found[number] = s
-    return found[: number + 1]
+        found.append(np.arange(first, last, room, dtype=np.int64))
+    return np.concatenate([*found, np.array([len(lengths)], dtype=np.int64)])
 
 
 class Room(NamedTuple):
@@ -92,45 +91,35 @@ class Charts(NamedTuple):
     logs: Floats  # [m]                  ``log_inside``
 
 
-@kernel
 def largest(B: Batches, first: int, last: int) -> tuple[int, int]:
     """Of some batches: the length of the longest sentence, and the most cells of one level."""
-    longest, most, starts = 0, 0, B.sentences.starts
-    for number in range(first, last):
-        s = B.distinct[B.bounds[number]]
-        n = starts[s + 1] - starts[s]
-        longest = max(longest, n)
-        most = max(most, (B.bounds[number + 1] - B.bounds[number]) * cell_count(n))
-    return longest, most
+    begins, starts = B.bounds[first:last], B.sentences.starts
+    n = starts[B.distinct[begins] + 1] - starts[B.distinct[begins]]
+    cells = (B.bounds[first + 1 : last + 1] - begins) * (n * (n + 1) // 2)
+    return int(n.max(initial=0)), int(cells.max(initial=0))
 
 
-@kernel
 def new_room(B: Batches, first: int, last: int, depth: int, G: Tables, careful: bool) -> Room:
     """Room for the charts of some batches; unless ``careful``, no cell is ever scaled."""
     longest, most = largest(B, first, last)
     size = chart_levels(depth) * most
     return Room(
-        aligned(size * len(G.root), G.root),
+        aligned(G.root, size * len(G.root)),
         np.empty(size, dtype=np.int32),
         new_workspace(longest, G, careful),
     )
 
 
-@kernel
 def gather(B: Batches, number: int) -> Ints:
     """The words of one batch's sentences, a sentence a row."""
-    first, last = B.bounds[number], B.bounds[number + 1]
-    tokens, starts = B.sentences.tokens, B.sentences.starts
-    n = starts[B.distinct[first] + 1] - starts[B.distinct[first]]
-    batch = np.empty((last - first, n), dtype=np.int32)
-    for m in range(last - first):
-        s = B.distinct[first + m]
-        batch[m] = tokens[starts[s] : starts[s + 1]]
-    return batch
+    starts, distinct = B.sentences.starts, B.distinct[B.bounds[number] : B.bounds[number + 1]]
+    n = starts[distinct[0] + 1] - starts[distinct[0]]
+    return B.sentences.tokens[starts[distinct][:, np.newaxis] + np.arange(n)]
 
 
-@kernel
-def filled(B: Batches, number: int, depth: int, G: Tables, room: Room) -> Charts:
+def filled(
+    B: Batches, number: int, depth: int, G: Tables, room: Room, flush: bool = False
+) -> Charts:
     """The charts of one batch, after the inside pass."""
     batch = gather(B, number)
     sentences, n = batch.shape
@@ -138,23 +127,20 @@ def filled(B: Batches, number: int, depth: int, G: Tables, room: Room) -> Charts
     whole = sentences * levels * size
     cells = room.cells[: whole * K].reshape(sentences, levels, size, K)
     exponents = room.exponents[:whole].reshape(sentences, levels, size)
-    inside(batch, depth, G, cells, exponents, room.work)
-    return Charts(batch, cells, exponents, log_inside(batch, G, cells, exponents))
+    logs = np.empty(sentences)
+    inside(batch, depth, G, cells, exponents, room.work, flush, logs)
+    return Charts(batch, cells, exponents, logs)
 
 
-@kernel
-def copies_of(B: Batches, number: int, m: int) -> Longs:
-    """The sentences of the corpus that sentence m of a batch stands for."""
-    y = B.bounds[number] + m
-    return B.copies[B.first_copy[y] : B.first_copy[y + 1]]
+def copies_of(B: Batches, number: int) -> tuple[Longs, Longs]:
+    """The sentences of the corpus that a batch stands for, and where those of each begin."""
+    first = B.first_copy[B.bounds[number] : B.bounds[number + 1] + 1]
+    return B.copies[first[0] : first[-1]], first - first[0]
 
 
-@kernel
 def inside_batches(first: int, last: int, B: Batches, depth: int, G: Tables, logs: Floats) -> None:
     """``log_inside`` of the sentences of some batches into ``logs[sentence]``."""
     room = new_room(B, first, last, depth, G, True)
     for number in range(first, last):
-        found = filled(B, number, depth, G, room).logs
-        for m in range(len(found)):
-            for s in copies_of(B, number, m):
-                logs[s] = found[m]
+        copies, begins = copies_of(B, number)
+        logs[copies] = np.repeat(filled(B, number, depth, G, room).logs, np.diff(begins))

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from dbpcfg.grammar.levels import right_level
-from dbpcfg.numerics.kernels import Floats, Ints, kernel
-from dbpcfg.numerics.simd import aligned, copy_cell, product, small_product
+from dbpcfg.numerics.kernels import Floats, Ints, also_in_kernels, kernel
+from dbpcfg.numerics.simd import aligned, copy_cell, product, round_to_zero, small_product
 from dbpcfg.parsing.chart.layout import (
     EMPTY,
     Tables,
@@ -29,7 +29,7 @@ BLOCK = 48
 """Spans whose sums over split points are multiplied by G together."""
 
 
-@kernel
+@also_in_kernels
 def fill_words(batch: Ints, depth: int, G: Tables, cells: Floats, exponents: Ints) -> None:
     """u(s,d,c,i,i+1) = G[c → w_i], on every level."""
     sentences, n = batch.shape
@@ -58,25 +58,23 @@ class Workspace(NamedTuple):
     fair: Floats  # [2]           how small and how large the greatest entry of a cell may be
 
 
-@kernel
 def new_workspace(longest: int, G: Tables, careful: bool = True) -> Workspace:
     """Room for sentences up to a length; unless ``careful``, no cell is ever scaled."""
     K, like = G.root.shape[0], G.root
-    outer = aligned(BLOCK * K * K, like)
     return Workspace(
-        outer.reshape(BLOCK, K * K),
-        aligned(BLOCK * K, like).reshape(BLOCK, K),
+        aligned(like, BLOCK, K * K),
+        aligned(like, BLOCK, K),
         np.empty((BLOCK, 4), dtype=np.int32),
-        aligned(longest * K * K, like).reshape(longest, K * K),
-        aligned(longest * K, like).reshape(longest, K),
-        aligned(2 * longest * K, like).reshape(2 * longest, K),
-        aligned(longest * K, like).reshape(longest, K),
+        aligned(like, longest, K * K),
+        aligned(like, longest, K),
+        aligned(like, 2 * longest, K),
+        aligned(like, longest, K),
         np.zeros(1, dtype=np.int32),
         np.array([1 / fair_size(like), fair_size(like)]) if careful else np.array([0.0, np.inf]),
     )
 
 
-@kernel
+@also_in_kernels
 def brought_together(
     splits: int,
     m: int,
@@ -107,7 +105,7 @@ def brought_together(
     return exponent
 
 
-@kernel
+@also_in_kernels
 def deepest_right_nodes(
     batch: Ints, depth: int, G: Tables, cells: Floats, exponents: Ints, W: Workspace
 ) -> None:
@@ -143,7 +141,7 @@ def deepest_right_nodes(
             before, here = here, before
 
 
-@kernel
+@also_in_kernels
 def apply_rules(
     rows: int,
     width: int,
@@ -169,19 +167,29 @@ def apply_rules(
         exponents[m, level, cell] = exponent
         if depth == 0:
             same = right_cell(i, i + width)
-            cells[m, 1, same] = cells[m, 0, cell]
+            for c in range(K):
+                cells[m, 1, same, c] = cells[m, 0, cell, c]
             exponents[m, 1, same] = exponent
 
 
 @kernel
 def inside(
-    batch: Ints, depth: int, G: Tables, cells: Floats, exponents: Ints, W: Workspace
+    batch: Ints,
+    depth: int,
+    G: Tables,
+    cells: Floats,
+    exponents: Ints,
+    W: Workspace,
+    flush: bool,
+    logs: Floats,
 ) -> None:
     """Fill the charts of sentences of one length, the rows of ``batch``, width by width.
 
     The sums over split points of all spans of one width make the rows of a matrix, and G is
-    applied to them in one matrix product.
+    applied to them in one matrix product. ``log_inside`` of sentence m goes into ``logs[m]``. If
+    ``flush``, denormal numbers are taken for zero.
     """
+    round_to_zero(flush)
     sentences, n = batch.shape
     W.scaled[0] = 0
     fill_words(batch, depth, G, cells, exponents)
@@ -216,14 +224,16 @@ def inside(
                         rows = 0
         if rows:
             apply_rules(rows, width, depth, n, G, cells, exponents, W)
+    log_inside(batch, G, cells, exponents, logs)
+    round_to_zero(False)
 
 
-@kernel
-def log_inside(batch: Ints, G: Tables, cells: Floats, exponents: Ints) -> Floats:
+@also_in_kernels
+def log_inside(batch: Ints, G: Tables, cells: Floats, exponents: Ints, logs: Floats) -> None:
     """log Σ_c π_c u(L,1,c,0,n): the sentences' probabilities before they are divided by Z."""
     sentences, n = batch.shape
     whole = left_cell(n, 0, n)
-    root, log_scale, logs = G.root, G.log_scale, np.empty(sentences)
+    root, log_scale = G.root, G.log_scale
     for m in range(sentences):
         total, scales = 0.0, exponents[m, 0, whole] * math.log(2.0)
         if exponents[m, 0, whole] != EMPTY:
@@ -232,4 +242,3 @@ def log_inside(batch: Ints, G: Tables, cells: Floats, exponents: Ints) -> Floats
         for i in range(n):
             scales += log_scale[batch[m, i]]
         logs[m] = math.log(total) + scales if total > 0.0 else -np.inf
-    return logs

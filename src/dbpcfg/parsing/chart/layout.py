@@ -27,7 +27,7 @@ import numpy as np
 
 from dbpcfg.grammar.levels import is_right, left_child, right_child
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.numerics.kernels import Floats, Ints, kernel
+from dbpcfg.numerics.kernels import Floats, Ints, also_in_kernels
 
 EMPTY = -(2**30)
 """Exponent of a cell whose entries are all zero."""
@@ -49,7 +49,8 @@ class Tables(NamedTuple):
     binary: Floats  # [c, a, b]    G[c → a b]
     by_parent: Floats  # [c, ab]   the same, to be multiplied from the left by vectors over c
     by_children: Floats  # [ab, c] its transpose, to be multiplied by sums over split points
-    by_right: Floats  # [c, b, a]  G[c → a b] once more, to be multiplied by vectors over b
+    by_right: Floats  # [c, ba]    G[c → a b] once more, to be multiplied by vectors over b
+    by_sides: Floats  # [cb, a]    the same, to be multiplied by sums over c and b
     by_left: Floats  # [a, bc]     to be multiplied by a word's vector over a
     by_left_child: Floats  # [a, cb]  the same, c before b
     emission: Floats  # [w, c]     G[c → w] / scale
@@ -89,6 +90,7 @@ def tables(grammar: Grammar, precision: Precision = "double") -> Tables:
     with np.errstate(divide="ignore"):
         log_scale = np.log(scale)
     binary = np.pad(grammar.binary, (more, more, more))
+    by_right = np.ascontiguousarray(binary.transpose(0, 2, 1))
     by_left = np.ascontiguousarray(binary.transpose(1, 2, 0).reshape(K, K * K))
     vectors = np.ascontiguousarray(np.pad(emission, (more, (0, 0))).T)
     found = Tables(
@@ -96,7 +98,8 @@ def tables(grammar: Grammar, precision: Precision = "double") -> Tables:
         binary=binary,
         by_parent=binary.reshape(K, K * K),
         by_children=np.ascontiguousarray(binary.reshape(K, K * K).T),
-        by_right=np.ascontiguousarray(binary.transpose(0, 2, 1)),
+        by_right=by_right.reshape(K, K * K),
+        by_sides=by_right.reshape(K * K, K),
         by_left=by_left,
         by_left_child=np.ascontiguousarray(binary.transpose(1, 0, 2).reshape(K, K * K)),
         emission=vectors,
@@ -126,67 +129,67 @@ def logarithms(grammar: Grammar, depth: int | None) -> Logs:
         )
 
 
-@kernel
+@also_in_kernels
 def chart_levels(depth: int) -> int:
     """How many levels a chart keeps; (L,D+1) is not kept, it is the word's own vector."""
     return 2 * depth if depth else 2
 
 
-@kernel
+@also_in_kernels
 def left_below(level: int, depth: int) -> int:
     """Level of the left child; 2 · depth, beyond the chart, when it must be a word."""
     return left_child(level) if depth else 0
 
 
-@kernel
+@also_in_kernels
 def right_below(level: int, depth: int) -> int:
     """Level of the right child."""
     return right_child(level) if depth else 1
 
 
-@kernel
+@also_in_kernels
 def cell_count(n: int) -> int:
     """How many spans a sentence of n words has."""
     return n * (n + 1) // 2
 
 
-@kernel
+@also_in_kernels
 def left_cell(n: int, i: int, k: int) -> int:
     """Cell of span (i,k) on an even level: one start's spans are neighbours, shortest first."""
     return (n - i) * (n - i - 1) // 2 + k - i - 1
 
 
-@kernel
+@also_in_kernels
 def right_cell(k: int, j: int) -> int:
     """Cell of span (k,j) on an odd level: one end's spans are neighbours, longest first."""
     return j * (j - 1) // 2 + k
 
 
-@kernel
+@also_in_kernels
 def cell_of(n: int, level: int, i: int, j: int) -> int:
     """Cell of span (i,j) on any level."""
     return right_cell(i, j) if is_right(level) else left_cell(n, i, j)
 
 
-@kernel
+@also_in_kernels
 def first_start(level: int, depth: int) -> int:
     """Where the spans of a level can begin: with a bound, only (L,1) has the first word."""
     return 1 if depth and level else 0
 
 
-@kernel
+@also_in_kernels
 def last_start(level: int, depth: int, n: int, width: int) -> int:
     """Where the last span of this width begins on this level: (L,1) spans begin at word 0."""
     return 0 if depth and level == 0 else n - width
 
 
-@kernel
+@also_in_kernels
 def fair_size(numbers: Floats) -> float:
     """How large the greatest entry of a cell may be; and its inverse, how small."""
     return FAIR if numbers.itemsize == 8 else FAIR_SINGLE
 
 
-@kernel
+@also_in_kernels
 def settle(vector: Floats, exponent: int) -> int:
     """Scale a cell that has become too small or too large; return its exponent."""
     greatest = 0.0
@@ -202,7 +205,7 @@ def settle(vector: Floats, exponent: int) -> int:
     return exponent + shift
 
 
-@kernel
+@also_in_kernels
 def new_chart(n: int, categories: int, depth: int) -> tuple[Floats, Ints]:
     """Room for the cells and exponents of one sentence of n words, or fewer."""
     levels, size = chart_levels(depth), cell_count(n)

@@ -14,25 +14,26 @@ import math
 
 import numpy as np
 
-from dbpcfg.numerics.kernels import Floats, Ints, kernel
+from dbpcfg.numerics.kernels import Floats, Ints, also_in_kernels, kernel
+from dbpcfg.numerics.simd import round_to_zero
 from dbpcfg.parsing.chart.inside import inside, new_workspace
 from dbpcfg.parsing.chart.layout import (
     EMPTY,
     Tables,
+    cell_count,
     cell_of,
     chart_levels,
     first_start,
     last_start,
     left_below,
     left_cell,
-    new_chart,
     right_below,
     right_cell,
     settle,
 )
 
 
-@kernel
+@also_in_kernels
 def add_scaled(vector: Floats, exponent: int, more: Floats, shift: int) -> int:
     """vector · 2^exponent += more · 2^shift; return the exponent."""
     if shift > exponent:
@@ -43,7 +44,7 @@ def add_scaled(vector: Floats, exponent: int, more: Floats, shift: int) -> int:
     return exponent
 
 
-@kernel
+@also_in_kernels
 def outside(
     words: Ints,
     depth: int,
@@ -92,30 +93,65 @@ def outside(
                     )
 
 
-@kernel
-def marginals(words: Ints, depth: int, G: Tables, posterior: Floats) -> float:
-    """Posterior probability of c on (i,j) into ``posterior[i, j, c]``; return log_inside.
+def marginals(words: Ints, depth: int, G: Tables, posterior: Floats, flush: bool = False) -> float:
+    """Posterior probabilities of the labelled spans of one sentence.
 
-    Sides and depths are summed over. All zero if the sentence has probability zero.
+    Parameters
+    ----------
+    words
+        Word numbers.
+    depth
+        The bound D; 0 for no bound.
+    G
+        The grammar, in double precision.
+    posterior
+        ``[i, j, c]``, written to: the probability of c on (i,j), sides and depths summed over. All
+        zero if the sentence has probability zero.
+    flush
+        Whether denormal numbers are taken for zero.
+
+    Returns
+    -------
+    float
+        ``log_inside`` of the sentence.
     """
     n, K = len(words), G.root.shape[0]
-    levels = chart_levels(depth)
-    cells, exponents = new_chart(n, K, depth)
-    inside(
-        words.reshape(1, n),
-        depth,
-        G,
-        cells.reshape(1, levels, -1, K),
-        exponents.reshape(1, levels, -1),
-        new_workspace(n, G),
+    levels, size = chart_levels(depth), cell_count(n)
+    cells, exponents = np.empty((1, levels, size, K)), np.empty((1, levels, size), dtype=np.int32)
+    batch, work = words.reshape(1, n), new_workspace(n, G)
+    inside(batch, depth, G, cells, exponents, work, flush, np.empty(1))
+    v, v_exponents = (
+        np.empty((levels + 1, size, K)),
+        np.empty((levels + 1, size), dtype=np.int32),
     )
+    posterior[:] = 0.0
+    return add_marginals(words, depth, G, cells[0], exponents[0], v, v_exponents, posterior, flush)
+
+
+@kernel
+def add_marginals(
+    words: Ints,
+    depth: int,
+    G: Tables,
+    cells: Floats,
+    exponents: Ints,
+    v: Floats,
+    v_exponents: Ints,
+    posterior: Floats,
+    flush: bool,
+) -> float:
+    """u · v / Σ_c π_c u(L,1,c,0,n) of a filled chart, to ``posterior[i, j, c]``; return log_inside.
+
+    ``v`` is room for the outside pass.
+    """
+    round_to_zero(flush)
+    n = len(words)
+    levels = chart_levels(depth)
     whole = left_cell(n, 0, n)
     total, scale = np.dot(G.root, cells[0, whole]), exponents[0, whole]
-    posterior[:] = 0.0
     if exponents[0, whole] == EMPTY or total == 0.0:
+        round_to_zero(False)
         return -np.inf
-    v = np.empty((levels + 1, cells.shape[1], K))
-    v_exponents = np.empty((levels + 1, cells.shape[1]), dtype=np.int32)
     outside(words, depth, G, cells, exponents, v, v_exponents)
     for level in range(levels + 1):
         for i in range(n):
@@ -135,4 +171,6 @@ def marginals(words: Ints, depth: int, G: Tables, posterior: Floats) -> float:
     log_scale = scale * math.log(2.0)
     for i in range(n):
         log_scale += G.log_scale[words[i]]
-    return float(math.log(total) + log_scale)
+    log = float(math.log(total) + log_scale)
+    round_to_zero(False)
+    return log

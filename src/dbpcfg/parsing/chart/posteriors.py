@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbpcfg.numerics.kernels import Floats, Ints, Longs, kernel
+from dbpcfg.numerics.kernels import Floats, Ints, Longs, also_in_kernels, kernel
 from dbpcfg.numerics.simd import (
     add_small_product,
     aligned,
@@ -60,25 +60,24 @@ class Descent(NamedTuple):
     leaves: Floats  # [i, a]    v(L,D+1) of each word
 
 
-@kernel
 def new_descent(longest: int, G: Tables) -> Descent:
     """Room for sentences up to a length."""
     K, like = G.root.shape[0], G.root
     return Descent(
-        aligned(TOGETHER * K, like).reshape(TOGETHER, K),
-        aligned(TOGETHER * K * K, like).reshape(TOGETHER, K * K),
-        aligned(TOGETHER * K * K, like).reshape(TOGETHER, K * K),
+        aligned(like, TOGETHER, K),
+        aligned(like, TOGETHER, K * K),
+        aligned(like, TOGETHER, K * K),
         np.empty((TOGETHER, 3), dtype=np.int32),
-        aligned(longest * K, like).reshape(longest, K),
-        aligned(longest * K, like).reshape(longest, K),
-        aligned(longest * K * K, like).reshape(longest, K * K),
-        aligned(longest * K, like).reshape(longest, K),
-        aligned(longest * K * K, like).reshape(longest, K * K),
-        aligned(longest * K, like).reshape(longest, K),
+        aligned(like, longest, K),
+        aligned(like, longest, K),
+        aligned(like, longest, K * K),
+        aligned(like, longest, K),
+        aligned(like, longest, K * K),
+        aligned(like, longest, K),
     )
 
 
-@kernel
+@also_in_kernels
 def expand(
     rows: int, n: int, width: int, depth: int, G: Tables, cells: Floats, v: Floats, W: Descent
 ) -> None:
@@ -86,7 +85,7 @@ def expand(
     levels, size, K = cells.shape[1:]
     pairs, turned, placed = W.pairs, W.turned, W.rows
     product(W.above, 0, rows, G.by_parent, pairs)
-    product(W.above, 0, rows, G.by_right.reshape(K, K * K), turned)
+    product(W.above, 0, rows, G.by_right, turned)
     for row in range(rows):
         m, level, i = placed[row, 0], placed[row, 1], placed[row, 2]
         l, r, at = left_below(level, depth), right_below(level, depth), row * K * K
@@ -98,7 +97,7 @@ def expand(
         add_small_product(cells, rights, K, 1, turned, at, K, v, over_lefts, K, splits, K, K)
 
 
-@kernel
+@also_in_kernels
 def below_deepest(batch: Ints, G: Tables, cells: Floats, v: Floats, W: Descent) -> None:
     """From level (R,D), once it has all that comes from others, to itself and to words::
 
@@ -129,10 +128,20 @@ def below_deepest(batch: Ints, G: Tables, cells: Floats, v: Floats, W: Descent) 
                 cell = right_cell(i + 1, j)
                 for b in range(K):
                     v[m, level, cell, b] += after[j - i - 2, b]
-        product(both, 1, n - 1, G.by_right.reshape(K * K, K), leaves)
+        product(both, 1, n - 1, G.by_sides, leaves)
         for i in range(1, n - 1):
             to = ((m * (levels + 1) + levels) * size + left_cell(n, i, i + 1)) * K
             copy_cell(leaves, i * K, v, to, K, 0.0, 0.0)
+
+
+@kernel
+def totals_of_batch(root: Floats, cells: Floats, whole: int, flush: bool, totals: Floats) -> None:
+    """``totals[m]`` = Σ_c π_c u(L,1,c,0,n) of sentence m, whose cell of all words is ``whole``."""
+    round_to_zero(flush)
+    levels, size, K = cells.shape[1:]
+    for m in range(len(totals)):
+        totals[m] = cell_product(root, 0, cells, (m * levels * size + whole) * K, K)
+    round_to_zero(False)
 
 
 @kernel
@@ -143,24 +152,22 @@ def outside_of_batch(
     cells: Floats,
     v: Floats,
     W: Descent,
-    negligible: float,
+    least: Floats,
     totals: Floats,
     span_of: Longs,
     weights: Floats,
+    flush: bool,
 ) -> None:
     """Fill v for the sentences of a batch, and add what follows to the weights of their spans.
 
-    ``totals[m]`` is Σ_c π_c u(L,1,c,0,n) of sentence m, whose weights begin at ``span_of[m]``.
+    ``totals[m]`` is Σ_c π_c u(L,1,c,0,n) of sentence m, whose weights begin at ``span_of[m]``;
+    spans of no more than ``least[m]`` of it are pruned. In ``v``, π is at the root, and the rest
+    of the chart's levels zero.
     """
+    round_to_zero(flush)
     sentences, n = batch.shape
     levels, size, K = cells.shape[1:]
-    root, above, placed = G.root, W.above, W.rows
-    whole, least = left_cell(n, 0, n), negligible * totals
-    for m in range(sentences):
-        v[m, 0, left_cell(n, 0, 1) if depth else 0 :] = 0.0  # (L,1) spans begin at word 0
-        v[m, 1:levels] = 0.0
-        for c in range(K):
-            v[m, 0, whole, c] = root[c]
+    above, placed = W.above, W.rows
     for width in range(n, 1, -1):
         rows = 0
         for m in range(sentences):
@@ -181,9 +188,10 @@ def outside_of_batch(
     if depth:
         below_deepest(batch, G, cells, v, W)
     add_products(batch, depth, G, cells, v, least, totals, span_of, weights)
+    round_to_zero(False)
 
 
-@kernel
+@also_in_kernels
 def add_products(
     batch: Ints,
     depth: int,
@@ -222,7 +230,6 @@ def add_products(
                     weights[span, c] += both * share
 
 
-@kernel
 def posteriors_of_batches(
     first: int,
     last: int,
@@ -240,44 +247,39 @@ def posteriors_of_batches(
     ``log_inside`` goes into ``logs``; a sentence for which that is −∞ adds nothing. ``exact`` is
     the same grammar in double precision, for long sentences.
     """
-    K, levels = G.root.shape[0], chart_levels(depth)
+    K, levels, flush = len(G.root), chart_levels(depth), G.root.itemsize == 4
     room, (longest, most) = new_room(B, first, last, depth, G, False), largest(B, first, last)
-    room_above, descent = aligned((levels + 1) * most * K, G.root), new_descent(longest, G)
+    room_above, descent = aligned(G.root, (levels + 1) * most * K), new_descent(longest, G)
+    fair = fair_size(G.root)
     for number in range(first, last):
-        round_to_zero(G.root.itemsize == 4)
-        batch, cells, _, found = filled(B, number, depth, G, room)
-        sentences, size = len(batch), cells.shape[2]
-        v = room_above[: sentences * (levels + 1) * size * K].reshape(
-            (sentences, levels + 1, size, K)
-        )
-        span_of, totals = np.empty(sentences, dtype=np.int64), np.empty(sentences)
-        whole = left_cell(batch.shape[1], 0, batch.shape[1])
-        for m in range(sentences):
-            span_of[m] = first_cell[copies_of(B, number, m)[0]]
-            totals[m] = cell_product(G.root, 0, cells, (m * levels * size + whole) * K, K)
-            if not 1 / fair_size(G.root) <= totals[m] <= fair_size(G.root):
-                totals[m] = np.inf  # nothing of it matters here
-                at = span_of[m]
-                found[m] = add_marginals(batch[m], depth, exact, weights[at : at + size])
-        outside_of_batch(batch, depth, G, cells, v, descent, negligible, totals, span_of, weights)
-        round_to_zero(False)
-        for m in range(sentences):
+        batch, cells, _, found = filled(B, number, depth, G, room, flush)
+        (sentences, n), size = batch.shape, cells.shape[2]
+        copies, begins = copies_of(B, number)
+        span_of, whole = first_cell[copies[begins[:-1]]], left_cell(n, 0, n)
+        totals = np.empty(sentences)
+        totals_of_batch(G.root, cells, whole, flush, totals)
+        for m in np.flatnonzero(~((totals >= 1 / fair) & (totals <= fair))).tolist():
+            totals[m] = np.inf  # nothing of it matters here
             here = weights[span_of[m] : span_of[m] + size]
-            for s in copies_of(B, number, m):
-                logs[s] = found[m]
-                if first_cell[s] != span_of[m]:
-                    weights[first_cell[s] : first_cell[s + 1]] = here
+            found[m] = _add_exact(batch[m], depth, exact, here, flush)
+        v = room_above[: sentences * (levels + 1) * size * K].reshape(-1, levels + 1, size, K)
+        v[:, 0, left_cell(n, 0, 1) if depth else 0 :] = 0.0  # (L,1) spans begin at word 0
+        v[:, 1:levels] = 0.0
+        v[:, 0, whole] = G.root
+        least = negligible * totals
+        outside_of_batch(batch, depth, G, cells, v, descent, least, totals, span_of, weights, flush)
+        logs[copies] = np.repeat(found, np.diff(begins))
+        for m in np.flatnonzero(np.diff(begins) > 1).tolist():
+            here = weights[span_of[m] : span_of[m] + size]
+            for s in copies[begins[m] + 1 : begins[m + 1]].tolist():
+                weights[first_cell[s] : first_cell[s + 1]] = here
 
 
-@kernel
-def add_marginals(words: Ints, depth: int, G: Tables, weights: Floats) -> float:
+def _add_exact(words: Ints, depth: int, G: Tables, weights: Floats, flush: bool) -> float:
     """The same for a sentence that needs a chart with exponents; return its ``log_inside``."""
     n = len(words)
     posterior = np.zeros((n, n + 1, weights.shape[1]))
-    log = marginals(words, depth, G, posterior)
-    span = 0
-    for i in range(n):
-        for j in range(i + 1, n + 1):
-            weights[span] += posterior[i, j]
-            span += 1
+    log = marginals(words, depth, G, posterior, flush)
+    i, last = np.triu_indices(n)
+    weights += posterior[i, last + 1]
     return log

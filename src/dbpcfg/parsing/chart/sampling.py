@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbpcfg.numerics.kernels import Floats, Ints, Longs, kernel
+from dbpcfg.numerics.kernels import Floats, Ints, Longs, also_in_kernels, kernel
 from dbpcfg.numerics.philox import Stream, uniform_pair
 from dbpcfg.numerics.simd import aligned, small_product
 from dbpcfg.parsing.chart.batches import Batches, Charts, copies_of, filled, largest, new_room
@@ -32,17 +32,15 @@ class SamplingWorkspace(NamedTuple):
     stack: Longs  # [node, 4]  start, end, category and level of nodes still to be drawn
 
 
-@kernel
 def new_workspace(longest: int, G: Tables) -> SamplingWorkspace:
     """Room for sentences up to a length."""
-    K = G.root.shape[0]
     return SamplingWorkspace(
-        aligned(longest * K, G.root).reshape(longest, K),
+        aligned(G.root, longest, len(G.root)),
         np.empty((longest + 1, 4), dtype=np.int64),
     )
 
 
-@kernel
+@also_in_kernels
 def sample_tree(
     C: Charts,
     m: int,
@@ -147,6 +145,28 @@ def sample_tree(
 
 
 @kernel
+def sample_trees(
+    C: Charts,
+    copies: Longs,
+    begins: Longs,
+    starts: Longs,
+    depth: int,
+    G: Tables,
+    work: SamplingWorkspace,
+    numbers: Stream,
+    nodes: Ints,
+    logs: Floats,
+) -> None:
+    """A tree for each copy of the sentences of a batch, and ``log_inside``; none if that is −∞."""
+    found = C.logs
+    for m in range(len(found)):
+        for y in range(begins[m], begins[m + 1]):
+            s = copies[y]
+            logs[s] = found[m]
+            if found[m] > -np.inf:
+                sample_tree(C, m, depth, G, work, numbers, s, first_node(starts, s), nodes)
+
+
 def sample_batches(
     first: int,
     last: int,
@@ -162,8 +182,4 @@ def sample_batches(
     work, starts = new_workspace(largest(B, first, last)[0], G), B.sentences.starts
     for number in range(first, last):
         C = filled(B, number, depth, G, room)
-        for m in range(len(C.logs)):
-            for s in copies_of(B, number, m):
-                logs[s] = C.logs[m]
-                if C.logs[m] > -np.inf:
-                    sample_tree(C, m, depth, G, work, numbers, s, first_node(starts, s), nodes)
+        sample_trees(C, *copies_of(B, number), starts, depth, G, work, numbers, nodes, logs)

@@ -34,13 +34,17 @@ def best_inside(words: Ints, G: Logs, cells: Floats, pairs: Floats) -> None:
     levels = chart_levels(depth)
     for level in range(levels):
         for i in range(n):
-            cells[level, cell_of(n, level, i, i + 1)] = lexical[words[i]]
+            cell = cell_of(n, level, i, i + 1)
+            for c in range(K):
+                cells[level, cell, c] = lexical[words[i], c]
     for width in range(2, n + 1):
         for level in range(levels):
             l, r = left_below(level, depth), right_below(level, depth)
             for i in range(first_start(level, depth), last_start(level, depth, n, width) + 1):
                 j = i + width
-                pairs[:] = -np.inf
+                for a in range(K):
+                    for b in range(K):
+                        pairs[a, b] = -np.inf
                 for k in range(i + 1, i + 2 if l == levels else j):
                     left = lexical[words[i]] if l == levels else cells[l, left_cell(n, i, k)]
                     right = cells[r, right_cell(k, j)]
@@ -64,16 +68,19 @@ def best_tree(words: Ints, G: Logs, cells: Floats, nodes: Ints) -> float:
     depth, binary, lexical = G.depth, G.binary, G.lexical
     n, K = len(words), binary.shape[0]
     levels = chart_levels(depth)
-    top_scores = G.root + cells[0, left_cell(n, 0, n)]
-    category = np.argmax(top_scores)
-    if top_scores[category] == -np.inf:
+    whole, category, greatest = left_cell(n, 0, n), 0, -np.inf
+    for c in range(K):
+        score = G.root[c] + cells[0, whole, c]
+        if score > greatest:
+            category, greatest = c, score
+    if greatest == -np.inf:
         return -np.inf
     stack = np.empty((n + 1, 4), dtype=np.int64)
-    stack[0] = (0, n, category, 0)
+    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, n, category, 0
     top, node = 1, 0
     while top:
         top -= 1
-        i, j, c, level = stack[top]
+        i, j, c, level = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3]
         nodes[node, 0], nodes[node, 1], nodes[node, 2] = i, j, c
         node += 1
         if j - i == 1:
@@ -88,21 +95,21 @@ def best_tree(words: Ints, G: Logs, cells: Floats, nodes: Ints) -> float:
                     score = binary[c, a, b] + (left[a] + right[b])
                     if score > best:
                         best, best_k, best_a, best_b = score, k, a, b
-        stack[top] = (best_k, j, best_b, r)
-        stack[top + 1] = (i, best_k, best_a, l)
-        top += 2
-    return float(top_scores[category])
+        stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3] = best_k, j, best_b, r
+        top += 1
+        stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3] = i, best_k, best_a, l
+        top += 1
+    return float(greatest)
 
 
-@kernel
 def best_of_batches(first: int, last: int, B: Batches, G: Logs, nodes: Ints, logs: Floats) -> None:
     """The best tree of each sentence of some batches and its log-probability, before Z."""
     K, (tokens, starts) = len(G.root), B.sentences
     cells, _ = new_chart(largest(B, first, last)[0], K, G.depth)
     pairs = np.empty((K, K))
-    for y in range(B.bounds[first], B.bounds[last]):
+    for y in range(int(B.bounds[first]), int(B.bounds[last])):
         words = tokens[starts[B.distinct[y]] : starts[B.distinct[y] + 1]]
         best_inside(words, G, cells, pairs)
-        for s in B.copies[B.first_copy[y] : B.first_copy[y + 1]]:
+        for s in B.copies[B.first_copy[y] : B.first_copy[y + 1]].tolist():
             tree = nodes[first_node(starts, s) : first_node(starts, s + 1)]
             logs[s] = best_tree(words, G, cells, tree)

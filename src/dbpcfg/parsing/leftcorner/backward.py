@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbpcfg.numerics.kernels import Floats, Ints, kernel
+from dbpcfg.numerics.kernels import Floats, Ints, also_in_kernels, kernel
 from dbpcfg.numerics.philox import Stream, uniform_pair
 from dbpcfg.parsing.leftcorner.filtering import offset
 from dbpcfg.parsing.leftcorner.models import Models
 from dbpcfg.parsing.leftcorner.stores import BOTTOM, FORK, JOIN, PRETERMINAL, TOP
 
 
-@kernel
+@also_in_kernels
 def takes(weight: float, pick: Floats, best: bool) -> bool:
     """Whether a candidate of this weight is the choice so far.
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbpcfg.numerics.kernels import Floats, Ints, Longs, kernel
+from dbpcfg.numerics.kernels import Floats, Ints, Longs, also_in_kernels, kernel
 from dbpcfg.parsing.leftcorner.filtering import offset, word_moves
 from dbpcfg.parsing.leftcorner.measures import Trace, note_word, observe
 from dbpcfg.parsing.leftcorner.models import Models
@@ -23,14 +23,14 @@ LARGEST_NUMBER = 2**62
 """Stores have numbers below this one, so that they fit into 64 bits."""
 
 
-@kernel
+@also_in_kernels
 def below(number: int, d: int, firsts: Longs, K: int) -> int:
     """The store without its last fragment; ``firsts[d]`` is the first store of depth d."""
     parent: int = firsts[d - 1] + (number - firsts[d]) // (K * K)
     return parent
 
 
-@kernel
+@also_in_kernels
 def blocks_after(numbers: Longs, firsts: Longs, K: int) -> Longs:
     """Stores on which the next word can put a fragment: those of the beam, less 0, 1 or 2.
 
@@ -53,7 +53,7 @@ def blocks_after(numbers: Longs, firsts: Longs, K: int) -> Longs:
     return np.unique(found[:count])
 
 
-@kernel
+@also_in_kernels
 def expand(
     numbers: Longs,
     x: Floats,
@@ -122,7 +122,7 @@ def expand(
     return ended
 
 
-@kernel
+@also_in_kernels
 def least_kept(out: Floats, beam: int) -> tuple[float, int]:
     """The least probability that stays in the beam, and how many entries of just that one do."""
     values = np.empty(out.size)
@@ -140,7 +140,7 @@ def least_kept(out: Floats, beam: int) -> tuple[float, int]:
     return least, beam - greater
 
 
-@kernel
+@also_in_kernels
 def prune(
     out: Floats, beam: int, blocks: Longs, firsts: Longs, K: int
 ) -> tuple[Longs, Floats, float]:

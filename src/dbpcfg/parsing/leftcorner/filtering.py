@@ -25,13 +25,13 @@ def offset(depth: int, K: int) -> int:
     return first
 
 
-@kernel
+@also_in_kernels
 def combine(x: float, y: float, best: bool) -> float:
     """Sum, or maximum."""
     return max(x, y) if best else x + y
 
 
-@kernel
+@also_in_kernels
 def word_moves(M: Models, o: Floats, d: int, best: bool, joined: Floats, begun: Floats) -> None:
     """What a forked word does below each bottom sign b at depth d.
 
@@ -60,7 +60,7 @@ def word_moves(M: Models, o: Floats, d: int, best: bool, joined: Floats, begun: 
                     begun[b, a, b2] = combine(begun[b, a, b2], y * M.bottom_left[d, a, p, b2], best)
 
 
-@kernel
+@also_in_kernels
 def fork(
     v: Floats, d: int, D: int, best: bool, joined: Floats, begun: Floats, following: Floats
 ) -> None:
@@ -83,7 +83,7 @@ def fork(
                     following[to] = combine(following[to], x * begun[b, a, b2], best)
 
 
-@kernel
+@also_in_kernels
 def complete(v: Floats, M: Models, o: Floats, d: int, best: bool, following: Floats) -> None:
     """Add what becomes of stores of depth d > 0 when the next word is the bottom sign itself.
 
@@ -117,7 +117,7 @@ def complete(v: Floats, M: Models, o: Floats, d: int, best: bool, following: Flo
                 following[to] = combine(following[to], z * M.bottom_left[d - 1, a2, a, b2], best)
 
 
-@kernel
+@also_in_kernels
 def step(v: Floats, M: Models, o: Floats, best: bool, following: Floats) -> None:
     """One word: the unnormalised distribution over stores after it, from the one before it.
 
@@ -136,12 +136,13 @@ def step(v: Floats, M: Models, o: Floats, best: bool, following: Floats) -> None
 
 
 @kernel
-def forward(words: Ints, M: Models, best: bool, v: Floats, logs: Floats) -> None:
+def forward(words: Ints, M: Models, best: bool, v: Floats, logs: Floats) -> float:
     """v[t]: the distribution over stores after t words, t = 0 … n.
 
     v[t] is scaled to sum to one (greatest entry one if ``best``); ``logs[t]`` is the logarithm of
     the scale: log P(w_t | w_1 … w_t−1), for t > 0. A store that is empty for t > 0 has ended its
-    sentence and does not go on. If nothing is left, logs[t] is −∞ and so is the rest.
+    sentence and does not go on. If nothing is left, logs[t] is −∞ and so is the rest. Return
+    log P(sentence), or log P(best tree, sentence) if ``best``.
     """
     n = len(words)
     v[0] = 0.0
@@ -156,8 +157,9 @@ def forward(words: Ints, M: Models, best: bool, v: Floats, logs: Floats) -> None
         if total == 0.0:
             v[t:] = 0.0
             logs[t:] = -np.inf
-            return
+            return -np.inf
         v[t] /= total
         logs[t] = np.log(total) + M.log_scale[words[t - 1]]
         before[:] = v[t]
         before[0] = 0.0
+    return float(logs.sum() + np.log(v[n, 0]))

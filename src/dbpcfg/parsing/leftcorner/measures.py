@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbpcfg.numerics.kernels import Floats, Ints, Longs, kernel
+from dbpcfg.numerics.kernels import Floats, Ints, Longs, also_in_kernels, kernel
 from dbpcfg.parsing.leftcorner.filtering import offset
 from dbpcfg.parsing.leftcorner.models import Models
 from dbpcfg.parsing.leftcorner.products import step_by_products
@@ -48,7 +48,7 @@ def empty_trace(words: int, categories: int) -> Trace:
     return Trace(**columns)._replace(best=np.full(n, -1, dtype=np.int64))
 
 
-@kernel
+@also_in_kernels
 def bottom_signs(near: Floats) -> Floats:
     """``[d, b]``: the probability of the stores of depth d that await b."""
     K = near.shape[1]
@@ -61,7 +61,7 @@ def bottom_signs(near: Floats) -> Floats:
     return awaited
 
 
-@kernel
+@also_in_kernels
 def observe(
     numbers: Longs, x: Floats, ended: float, M: Models, trace: Trace, t: int, near: Floats
 ) -> None:
@@ -104,7 +104,7 @@ def observe(
     trace.best[t], trace.best_probability[t] = best, greatest
 
 
-@kernel
+@also_in_kernels
 def note_word(near: Floats, M: Models, word: int, total: float, trace: Trace, t: int) -> None:
     """Note what is known after word t, of probability ``total`` (scaled as its o[p] are)::
 

@@ -10,7 +10,7 @@ from dbpcfg.corpus.encoded import Encoded, Sentences
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.levels import check_depth
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.numerics.kernels import Floats, Ints, Longs, kernel
+from dbpcfg.numerics.kernels import Floats, Ints, Longs
 from dbpcfg.numerics.philox import Stream, stream
 from dbpcfg.parsing.derivations import Derivations, first_node
 from dbpcfg.parsing.leftcorner.backward import backward
@@ -138,34 +138,24 @@ class LeftCornerParser:
             )
 
 
-@kernel
 def room_for(order: Longs, sentences: Sentences, M: Models) -> tuple[Floats, Floats, Ints]:
     """Room for the forward distributions, their logs and the steps of any of some sentences."""
-    longest, size = 0, offset(M.fork.shape[0], M.fork.shape[1])
-    for s in order:
-        longest = max(longest, sentences.starts[s + 1] - sentences.starts[s])
+    size = offset(M.fork.shape[0], M.fork.shape[1])
+    longest = int((sentences.starts[order + 1] - sentences.starts[order]).max(initial=0))
     steps = np.empty((longest, 5), dtype=np.int32)
     return np.empty((longest + 1, size)), np.empty(longest + 1), steps
 
 
-@kernel
-def log_forward(words: Ints, M: Models, best: bool, v: Floats, logs: Floats) -> float:
-    """``forward``; return log P(sentence), or log P(best tree, sentence) if ``best``."""
-    n = len(words)
-    forward(words, M, best, v[: n + 1], logs[: n + 1])
-    return float(logs[: n + 1].sum() + np.log(v[n, 0]))
-
-
-@kernel
 def forward_sentences(order: Longs, sentences: Sentences, M: Models, result: Floats) -> None:
     """log P(sentence) of some sentences of a corpus into ``result[sentence]``."""
     tokens, starts = sentences
     v, logs, _ = room_for(order, sentences, M)
-    for s in order:
-        result[s] = log_forward(tokens[starts[s] : starts[s + 1]], M, False, v, logs)
+    for s in order.tolist():
+        words = tokens[starts[s] : starts[s + 1]]
+        n = len(words)
+        result[s] = forward(words, M, False, v[: n + 1], logs[: n + 1])
 
 
-@kernel
 def backward_sentences(
     order: Longs,
     sentences: Sentences,
@@ -178,10 +168,10 @@ def backward_sentences(
     """A tree for each of some sentences; log P(sentence), or log P(tree, sentence) if ``best``."""
     tokens, starts = sentences
     v, logs, steps = room_for(order, sentences, M)
-    for s in order:
+    for s in order.tolist():
         words = tokens[starts[s] : starts[s + 1]]
         n = len(words)
-        result[s] = log_forward(words, M, best, v, logs)
+        result[s] = forward(words, M, best, v[: n + 1], logs[: n + 1])
         if result[s] > -np.inf:
             backward(words, M, best, v[: n + 1], numbers, s, steps[:n])
             nodes_of(steps[:n], nodes[first_node(starts, s) : first_node(starts, s + 1)])

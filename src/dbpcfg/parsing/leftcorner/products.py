@@ -18,12 +18,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbpcfg.numerics.kernels import Floats, kernel
+from dbpcfg.numerics.kernels import Floats, also_in_kernels
 from dbpcfg.parsing.leftcorner.filtering import offset
 from dbpcfg.parsing.leftcorner.models import Models
 
 
-@kernel
+@also_in_kernels
 def joining(M: Models, d: int, y: int, signs: int, matrix: Floats) -> None:
     """``[c, b']``: J_d(1|y c) B_R,d(b'|y c)."""
     for c in range(len(matrix)):
@@ -31,7 +31,7 @@ def joining(M: Models, d: int, y: int, signs: int, matrix: Floats) -> None:
             matrix[c, b] = M.join[d, y, c, 1] * M.bottom_right[d, y, c, b]
 
 
-@kernel
+@also_in_kernels
 def beginning(M: Models, d: int, y: int, matrix: Floats) -> None:
     """``[c, a K + b']``: J_d(0|y c) A_d(a|y c) B_L,d+1(b'|a c)."""
     K = len(matrix)
@@ -42,7 +42,7 @@ def beginning(M: Models, d: int, y: int, matrix: Floats) -> None:
                 matrix[c, a * K + b] = x * M.bottom_left[d, a, c, b]
 
 
-@kernel
+@also_in_kernels
 def step_by_products(v: Floats, M: Models, o: Floats, following: Floats) -> None:
     """The unnormalised distribution over stores after a word, as ``filtering.step`` finds it."""
     K, D = len(o), M.fork.shape[0] - 1
