@@ -22,6 +22,7 @@ from dbpcfg.cli.probability import probability
 from dbpcfg.cli.report import compare_runs, report
 from dbpcfg.cli.show import show
 from dbpcfg.cli.surprisal import surprisal
+from dbpcfg.cli.warm import announce_compiling, warm
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.version import __version__
 
@@ -73,12 +74,14 @@ for command in (
     export,
     draw,
     bound,
+    warm,
 ):
     app.command()(command)
 
 
 def main() -> None:
     """Run the program; a user error is one line and exit code 2, never a traceback."""
+    announce_compiling()
     try:
         app()
     except DbpcfgError as error:

@@ -15,6 +15,8 @@ import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
+from dbpcfg.numerics.cache import KernelCache
+
 Function = TypeVar("Function", bound=Callable[..., object])
 
 Floats = NDArray[np.float64]
@@ -29,13 +31,9 @@ def kernel(function: Function) -> Function:
     what only kernels call is ``also_in_kernels``.
     """
     # no_cfunc_wrapper: nothing calls kernels from C
-    options: dict[str, Any] = {
-        "cache": True,
-        "nogil": True,
-        "error_model": "numpy",
-        "no_cfunc_wrapper": True,
-    }
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
     compiled: Any = numba.njit(**options)(function)
+    compiled._cache = KernelCache(function)
     return cast(Function, compiled)
 
 

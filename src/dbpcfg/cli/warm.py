@@ -1,0 +1,99 @@
+"""``dbpcfg warm``: compile all kernels ahead."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from dbpcfg.model.decoding import Method
+
+METHODS: tuple[Method, ...] = ("mbr", "viterbi", "sample")
+TEXT = """the dog sees the cat
+a cat sleeps
+the old dog that sees a cat barks
+a dog barks at the old cat
+the cat that sleeps sees the dog
+"""
+SECONDS = 2.0
+"""Without a terminal, a line of progress at most this often."""
+
+
+class CompilingNotice:
+    """Says on standard error that kernels are being compiled, which, and how many so far."""
+
+    def __init__(self) -> None:
+        self.compiled, self.said, self.width = 0, -SECONDS, 0
+        self.terminal = sys.stderr.isatty()
+
+    def begin(self, name: str) -> None:
+        """A kernel is going to be compiled."""
+        now = time.monotonic()
+        if not self.terminal and now - self.said < SECONDS:
+            return
+        short = name.rpartition(".")[2]
+        text = f"compiling kernels, once on this machine: {self.compiled} done, now {short}"
+        if self.terminal:
+            print(f"\r{text.ljust(self.width)}", end="", file=sys.stderr, flush=True)
+            self.width = len(text)
+        else:
+            print(text, file=sys.stderr, flush=True)
+        self.said = now
+
+    def end(self, name: str) -> None:
+        """A kernel was compiled."""
+        self.compiled += 1
+        if self.terminal:
+            print(f"\r{' ' * self.width}\r", end="", file=sys.stderr, flush=True)
+
+
+def announce_compiling() -> None:
+    """Let the program say when it compiles, unless it is to be quiet."""
+    from dbpcfg.numerics import compiling
+
+    if not {"-q", "--quiet"} & set(sys.argv):
+        notice = CompilingNotice()
+        compiling.begun.append(notice.begin)
+        compiling.ended.append(notice.end)
+
+
+def warm(
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes.")] = False,
+) -> None:
+    """Compile all kernels ahead, for images and clusters: other commands then start at once."""
+    from dbpcfg.numerics.cache import folder
+
+    use_everything()
+    if not quiet:
+        kept = folder()
+        typer.echo("not kept: see above" if kept is None else f"compiled kernels are in {kept}")
+
+
+def use_everything() -> None:
+    """Run everything that has a kernel once, on a few words."""
+    import numpy as np
+
+    from dbpcfg.induction.induce import induce
+    from dbpcfg.parsing.chart.layout import tables
+    from dbpcfg.parsing.chart.outside import marginals
+    from dbpcfg.systems.registry import SYSTEMS
+
+    sentences = [text.split() for text in TEXT.splitlines()]
+    for exact in (True, False):
+        run = induce(sentences, K=4, D=2, chains=1, iterations=4, threads=1, exact=exact)
+    model = run.model
+    for method in METHODS:
+        model.parse(sentences, method)
+    model.parses(sentences, 2)
+    model.probability(sentences)
+    for beam in (0, 10):
+        model.surprisal(sentences, beam=beam)
+    model.generate(2)
+    model.generate(2, max_length=4)
+    words = np.zeros(3, dtype=np.int32)
+    marginals(words, 2, tables(model.grammar), np.empty((3, 4, model.grammar.categories)))
+    for system in SYSTEMS:
+        system.make(seed=0).fit(sentences).trees()

@@ -1,0 +1,146 @@
+"""Compiled kernels on disk: never out of date, and never the reason to fail."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dbpcfg.numerics import cache
+
+KERNELS = """
+from dbpcfg.numerics.kernels import also_in_kernels, kernel
+from helper import twice
+
+@kernel
+def compute(x):
+    return twice(x) + 1
+"""
+HELPER = """
+from dbpcfg.numerics.kernels import also_in_kernels
+
+@also_in_kernels
+def twice(x):
+    return FACTOR * x
+"""
+USE = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from dbpcfg.numerics import cache, compiling
+compiled = []
+compiling.begun.append(compiled.append)
+from main import compute
+print(compute(20), len(compiled))
+"""
+
+
+@pytest.fixture
+def module(tmp_path):
+    """A kernel in one file that calls a function in another."""
+    folder = tmp_path / "modules"
+    folder.mkdir()
+    (folder / "main.py").write_text(KERNELS)
+    (folder / "helper.py").write_text(HELPER.replace("FACTOR", "2"))
+    return folder
+
+
+def use(module: Path, place: Path, **environment: str) -> tuple[str, str]:
+    """The result of the kernel and how many were compiled; and what was said."""
+    done = subprocess.run(
+        [sys.executable, "-c", USE, str(module)],
+        env={**os.environ, "NUMBA_CACHE_DIR": str(place), **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.strip(), done.stderr
+
+
+def files(place: Path) -> list[Path]:
+    return sorted(place.rglob("*.nbc"))
+
+
+def test_a_kernel_is_compiled_once(module, tmp_path):
+    assert use(module, tmp_path / "cache") == ("41 1", "")
+    assert use(module, tmp_path / "cache") == ("41 0", "")
+    assert len(files(tmp_path / "cache")) == 1
+
+
+@pytest.mark.parametrize("damage", [b"", b"rubbish", None])
+def test_damaged_files_are_compiled_again(module, tmp_path, damage):
+    use(module, tmp_path / "cache")
+    (file,) = files(tmp_path / "cache")
+    stored = file.read_bytes()
+    file.write_bytes(stored[:-5] if damage is None else damage)
+    result, said = use(module, tmp_path / "cache")
+    assert result == "41 1"
+    assert said == f"dbpcfg: {file} is damaged; its kernel is compiled again\n"
+    assert use(module, tmp_path / "cache") == ("41 0", "")
+
+
+def test_no_folder_to_write_to(module, tmp_path):
+    """Folders that cannot be made stand for a read-only package without a home."""
+    blocked = tmp_path / "file"
+    blocked.touch()
+    package = tmp_path / "package"
+    shutil.copytree(cache.PACKAGE, package / "dbpcfg", ignore=shutil.ignore_patterns("__pycache__"))
+    (package / "dbpcfg" / "__pycache__").touch()
+    result, said = use(
+        module,
+        blocked / "cache",
+        PYTHONPATH=str(package),
+        PYTHONDONTWRITEBYTECODE="1",
+        HOME=str(blocked),
+        XDG_CACHE_HOME=str(blocked),
+    )
+    assert result == "41 1"
+    assert said.startswith("dbpcfg: no folder to keep compiled kernels in")
+    assert said.count("\n") == 1
+
+
+def test_a_full_disk(module, tmp_path):
+    """Writing fails after the folder was made."""
+    full = USE.replace(
+        "compiled = []",
+        "import os; os.replace = lambda *_: (_ for _ in ()).throw(OSError(28, 'disk full'))\n"
+        "compiled = []",
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", full, str(module)],
+        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "41 1\n"
+    assert "disk full" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert [path for path in (tmp_path / "cache").rglob("*") if path.is_file()] == []
+
+
+def test_several_processes_at_once(module, tmp_path):
+    command = [sys.executable, "-c", USE, str(module)]
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    started = [
+        subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for _ in range(3)
+    ]
+    for process in started:
+        out, said = process.communicate()
+        assert out.startswith(b"41 ")
+        assert said == b""
+    assert use(module, tmp_path / "cache") == ("41 0", "")
+
+
+def test_a_change_in_another_module_of_the_package_is_noticed(tmp_path, monkeypatch):
+    shutil.copytree(cache.PACKAGE / "grammar", tmp_path / "grammar")
+    monkeypatch.setattr(cache, "PACKAGE", tmp_path)
+    before = cache.sources.__wrapped__()
+    assert cache.sources.__wrapped__() == before
+    path = tmp_path / "grammar" / "levels.py"
+    path.write_text(path.read_text().replace("2 * d - 2", "2 * d - 1"))
+    assert cache.sources.__wrapped__() != before
