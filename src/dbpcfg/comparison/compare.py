@@ -13,6 +13,7 @@ from dbpcfg.comparison.store import Job, NoResultStore, ResultDirectory, ResultS
 from dbpcfg.comparison.summary import ScoredRun, SystemSummary, compared_with_best
 from dbpcfg.comparison.task import Task
 from dbpcfg.comparison.worker import Outcome, run_in_process
+from dbpcfg.corpus.arguments import corpus_at
 from dbpcfg.corpus.punctuation import PunctuationRule
 from dbpcfg.corpus.reading import Corpus
 from dbpcfg.errors import DbpcfgError
@@ -26,7 +27,7 @@ __all__ = ["compare"]
 
 
 def compare(
-    treebank: Corpus | Task,
+    treebank: Corpus | Task | str | os.PathLike[str],
     systems: Iterable[str | SystemSpec] = SYSTEMS,
     *,
     runs: int = 3,
@@ -48,7 +49,8 @@ def compare(
     Parameters
     ----------
     treebank
-        What `dbpcfg.read` returns for a treebank, or a `Task`, which is prepared already.
+        A path to a treebank, what `dbpcfg.read` returns for it, or a `Task`, which is prepared
+        already.
     systems
         Names: ``"right"``, ``"left"``, ``"balanced"``, ``"random"``, ``"ccl"``, ``"upparse-prlg"``,
         ``"upparse-hmm"``, ``"dbpcfg"``; all of them if not given.
@@ -135,8 +137,13 @@ def compare(
 
 
 def _task(
-    treebank: Corpus | Task, lowercase: bool, max_length: int | None, punctuation: PunctuationRule
+    treebank: Corpus | Task | str | os.PathLike[str],
+    lowercase: bool,
+    max_length: int | None,
+    punctuation: PunctuationRule,
 ) -> Task:
+    if isinstance(treebank, str | os.PathLike):
+        treebank = corpus_at("compare", treebank)
     if isinstance(treebank, Corpus):
         return Task.of(
             treebank, lowercase=lowercase, max_length=max_length, punctuation=punctuation

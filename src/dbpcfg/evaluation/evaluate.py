@@ -24,8 +24,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dbpcfg.corpus.arguments import GivenTrees, trees_for
 from dbpcfg.corpus.punctuation import PunctuationRule, punctuation_mask, recognised_by
-from dbpcfg.corpus.sentence import Sentence, as_sentences
+from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.aggregate import (
     MAPPING_SENTENCES,
@@ -42,7 +43,6 @@ from dbpcfg.evaluation.labels import Contingency, matched_labels, matched_tags
 from dbpcfg.evaluation.nounphrases import Recall, count_found
 from dbpcfg.evaluation.parseval import Score, Statistics, count, score
 from dbpcfg.evaluation.significance import Intervals, PairedTest, bootstrap, permutation_test
-from dbpcfg.trees.tree import Tree
 
 __all__ = ["Evaluation", "evaluate"]
 
@@ -114,8 +114,8 @@ class Evaluation:
 
 
 def evaluate(
-    gold: Sequence[Sentence | Tree],
-    predicted: Sequence[Sentence | Tree],
+    gold: GivenTrees,
+    predicted: GivenTrees,
     punctuation: Sequence[Sequence[bool]] | PunctuationRule = "auto",
     convention: Convention | None = None,
     *,
@@ -133,9 +133,9 @@ def evaluate(
     Parameters
     ----------
     gold
-        Sentences with gold trees, or the trees.
+        Sentences with gold trees, the trees, or a path to a treebank.
     predicted
-        Sentences with predicted trees, or the trees, in the same order.
+        Sentences with predicted trees, the trees, or a path, in the same order.
     punctuation
         How punctuation is recognised (see `dbpcfg.corpus.punctuation`), or marks for the words of
         each gold sentence. It is left out of both sides.
@@ -157,12 +157,13 @@ def evaluate(
     DbpcfgError
         If there are not as many predicted as gold trees, or they are not of the same sentences.
     """
+    gold = trees_for("evaluate(gold, ...)", gold, "<gold>")
+    predicted = trees_for("evaluate(..., predicted)", predicted, "<predicted>")
     if len(gold) != len(predicted):
         raise DbpcfgError(
             f"{len(gold)} gold trees{_source(gold)} but {len(predicted)} predicted trees"
             f"{_source(predicted)}; line i of PRED must be the tree of line i of GOLD"
         )
-    gold, predicted = as_sentences(gold, "<gold>"), as_sentences(predicted, "<predicted>")
     if isinstance(punctuation, str):
         convention = convention or Convention(punctuation=recognised_by(gold, punctuation))
         punctuation = [punctuation_mask(sentence, punctuation) for sentence in gold]
@@ -221,6 +222,6 @@ def _phrases(category: str, min_words: int, *parts: str) -> str:
     return signed(f"gold:{category}", "root:counted", f"span:>={min_words}", *parts)
 
 
-def _source(sentences: Sequence[Sentence | Tree]) -> str:
-    first = sentences[0] if sentences else None
-    return f" in {first.source}" if isinstance(first, Sentence) else ""
+def _source(sentences: Sequence[Sentence]) -> str:
+    given = sentences and not sentences[0].source.startswith("<")
+    return f" in {sentences[0].source}" if given else ""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from dbpcfg.corpus.arguments import GivenSentences, GivenTrees, sentences_for, trees_for
 from dbpcfg.corpus.preparation import Preparation, Prepared, prepare
 from dbpcfg.corpus.reading import Corpus
-from dbpcfg.corpus.sentence import Sentence, as_sentences
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.goldtrees import match_gold
 from dbpcfg.induction.chain import Chain, TreeChoice
@@ -23,13 +24,11 @@ from dbpcfg.induction.gold import GoldSpans, gold_spans
 from dbpcfg.induction.results import write_results
 from dbpcfg.induction.run import Run
 from dbpcfg.induction.settings import ChainSettings
-from dbpcfg.model.learned import Words, words_of
 from dbpcfg.runtime.threads import one_blas_thread
-from dbpcfg.trees.tree import Tree
 
 
 def induce(
-    corpus: Corpus | Prepared | Iterable[Words],
+    corpus: GivenSentences | Prepared,
     K: int = 15,
     D: int | None = 2,
     *,
@@ -47,7 +46,7 @@ def induce(
     schedule: Schedule | None = None,
     report: Callable[[Chain], None] = no_report,
     stopping: Callable[[], bool] = never,
-    gold: Sequence[Sentence | Tree] | Corpus | None = None,
+    gold: GivenTrees | None = None,
     gold_sources: Sequence[str] = (),
     **model: Any,
 ) -> Run:
@@ -58,8 +57,8 @@ def induce(
     Parameters
     ----------
     corpus
-        What ``dbpcfg.read`` returns, or sentences as lists of words or as texts; or a corpus that
-        is prepared already.
+        A path to read, what ``dbpcfg.read`` returns, or sentences as lists of words or as texts; or
+        a corpus that is prepared already.
     K
         The number of categories.
     D
@@ -116,7 +115,7 @@ def induce(
     prepared = _prepared(corpus, preparation)
     learned_from = RunCorpus.of(prepared)
     configuration = Configuration(
-        model=ChainSettings(categories=K, depth=D, beta=beta, seed=seed, **model),
+        model=_settings(categories=K, depth=D, beta=beta, seed=seed, **model),
         schedule=schedule or Schedule(iterations=iterations),
         preparation=prepared.preparation,
         chains=chains,
@@ -197,17 +196,24 @@ def _run(
     return Run(configuration, corpus, chains)
 
 
-def _prepared(
-    corpus: Corpus | Prepared | Iterable[Words], preparation: Preparation | None
-) -> Prepared:
+def _prepared(corpus: GivenSentences | Prepared, preparation: Preparation | None) -> Prepared:
     """The corpus as it is learned from: prepared here, unless the caller has done so."""
     if isinstance(corpus, Prepared):
         if preparation is not None:
             raise DbpcfgError("the corpus is prepared already: leave preparation out")
         return corpus
-    if not isinstance(corpus, Corpus):
-        corpus = (s if isinstance(s, Sentence) else Sentence(words_of(s)) for s in corpus)
-    return prepare(corpus, preparation or Preparation())
+    return prepare(sentences_for("induce", corpus), preparation or Preparation())
+
+
+def _settings(**given: Any) -> ChainSettings:
+    known = [field.name for field in fields(ChainSettings) if field.name != "chain"]
+    for name in given:
+        if name not in known:
+            raise DbpcfgError(f"induce has no setting {name!r}; there are {', '.join(known)}")
+    try:
+        return ChainSettings(**given)
+    except TypeError as error:
+        raise DbpcfgError(f"a setting of induce is of the wrong type: {error}") from None
 
 
 def _origin(prepared: Prepared) -> dict[str, list[str]]:
@@ -223,14 +229,14 @@ def _origin(prepared: Prepared) -> dict[str, list[str]]:
     return origin
 
 
-def _sources(gold: Sequence[Sentence | Tree] | Corpus) -> list[str]:
+def _sources(gold: GivenTrees) -> list[str]:
+    if isinstance(gold, str | os.PathLike):
+        return [os.fspath(gold)]
     return list(gold.sources) if isinstance(gold, Corpus) else []
 
 
-def _gold_spans(
-    gold: Sequence[Sentence | Tree] | Corpus, corpus: RunCorpus, prepared: Prepared
-) -> GoldSpans:
-    treebank = as_sentences(gold, "<gold>")
+def _gold_spans(gold: GivenTrees, corpus: RunCorpus, prepared: Prepared) -> GoldSpans:
+    treebank = trees_for("induce(gold=...)", gold, "<gold>")
     rule = prepared.preparation.punctuation
     found = match_gold(list(corpus.words), treebank, "the treebank", rule)
     return gold_spans(found.trees, corpus.punctuation)

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from dbpcfg.corpus.arguments import GivenSentences
 from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.goldtrees import Gold, match_gold
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.induction.chain import Chain, trees_of
+from dbpcfg.induction.chain import Chain, Sample, trees_of
 from dbpcfg.induction.configuration import Configuration
 from dbpcfg.induction.convergence import Agreement, agreement
 from dbpcfg.induction.corpus import RunCorpus
 from dbpcfg.induction.summary import ChainSummary, summary_of
 from dbpcfg.model.decoding import Method
-from dbpcfg.model.learned import Words, unknown_mass
+from dbpcfg.model.learned import unknown_mass
 from dbpcfg.model.model import Model
 from dbpcfg.model.profile_formats import as_text
 from dbpcfg.parsing.derivations import Derivations, as_tree
@@ -43,23 +45,37 @@ class Run:
     @property
     def grammar(self) -> Grammar:
         """The grammar of greatest log-likelihood among the best chain's retained samples."""
-        assert self.best.best is not None
-        return self.best.best.grammar
+        return self._selected().grammar
 
     @cached_property
     def model(self) -> Model:
         """The selected grammar, ready for other text."""
         chain, settings = self.best, self.configuration.model
-        assert chain.best is not None
+        best = self._selected()
         K, W = settings.categories, len(self.corpus.forms.vocabulary)
-        counts = Derivations(chain.best.nodes, self.corpus.forms).counts(K)
+        counts = Derivations(best.nodes, self.corpus.forms).counts(K)
         return Model(
-            self.grammar,
+            best.grammar,
             settings.depth,
             self.configuration.preparation,
-            unknown_mass(counts.rows.sum(axis=1), chain.betas[chain.best.iteration - 1], K, W),
+            unknown_mass(counts.rows.sum(axis=1), chain.betas[best.iteration - 1], K, W),
             tuple(chain.grammars),
         )
+
+    def _selected(self) -> Sample:
+        """The best sample of the best chain."""
+        self._check_finished()
+        assert self.best.best is not None
+        return self.best.best
+
+    def _check_finished(self) -> None:
+        for chain in self.chains:
+            if not chain.finished(self.configuration.schedule):
+                raise DbpcfgError(
+                    f"the run is not finished: chain {chain.settings.chain} of {len(self.chains)} "
+                    f"has done {chain.iteration:,} iterations; continue it with "
+                    "dbpcfg.resume(path), or take run.trees(run.chains[0])"
+                )
 
     def trees(self, chain: Chain | None = None) -> list[Tree]:
         """A tree for every sentence of the run, in its words as written.
@@ -68,7 +84,16 @@ class Run:
         ----------
         chain
             The chain whose trees they are; by default the best one.
+
+        Raises
+        ------
+        DbpcfgError
+            If the run is not finished and no chain is named, or the chain has no iteration.
         """
+        if chain is None:
+            self._check_finished()
+        elif chain.last is None:
+            raise DbpcfgError(f"chain {chain.settings.chain} has done no iteration: it has no tree")
         chosen = trees_of(chain or self.best, self.corpus.forms, self.configuration.trees)
         return [
             as_tree(chosen[sentence], self.corpus.words[sentence])
@@ -76,7 +101,7 @@ class Run:
         ]
 
     def parse(
-        self, sentences: Iterable[Words], method: Method = "mbr", *, seed: int = 0, threads: int = 1
+        self, sentences: GivenSentences, method: Method = "mbr", *, seed: int = 0, threads: int = 1
     ) -> list[Tree]:
         """Parse other sentences with the run's model: see ``Model.parse``."""
         return self.model.parse(sentences, method, seed=seed, threads=threads)

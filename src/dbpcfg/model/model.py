@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
+from dbpcfg.corpus.arguments import GivenSentences, sentences_for
+from dbpcfg.corpus.formats import by_content
 from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.errors import GrammarError
 from dbpcfg.grammar.exchange.formats import read_grammar
@@ -13,7 +15,7 @@ from dbpcfg.model.decoding import Decoder, Method, Parse, in_batches
 from dbpcfg.model.files import MODEL, SAMPLES, load_model, load_samples, save_model
 from dbpcfg.model.generation import generate
 from dbpcfg.model.grammar_profile import Profile, profile
-from dbpcfg.model.learned import LearnedGrammar, Words
+from dbpcfg.model.learned import LearnedGrammar
 from dbpcfg.model.measures import WordMeasures, measure
 from dbpcfg.model.probabilities import TextProbability, probabilities, totals
 from dbpcfg.model.profile_formats import as_text
@@ -44,14 +46,14 @@ class Model(LearnedGrammar):
         return cls(**{field.name: getattr(learned, field.name) for field in fields(learned)})
 
     def parse(
-        self, sentences: Iterable[Words], method: Method = "mbr", *, seed: int = 0, threads: int = 1
+        self, sentences: GivenSentences, method: Method = "mbr", *, seed: int = 0, threads: int = 1
     ) -> list[Tree]:
         """Parse sentences.
 
         Parameters
         ----------
         sentences
-            Lists of words, or texts that are split at white space.
+            Lists of words, texts that are split at white space, or a path to read them from.
         method
             ``"mbr"``: the MBR tree, with the greatest expected number of correct spans.
             ``"mbr-chain"``: the same, averaged over the grammars of the chain (``samples``).
@@ -72,12 +74,13 @@ class Model(LearnedGrammar):
         DbpcfgError
             If a sentence is empty, or ``"mbr-chain"`` is asked of a model without samples.
         """
+        given = sentences_for("parse", sentences)
         decoder = Decoder(self, method, 1, seed, threads)
-        return [trees[0] for batch in in_batches(sentences) for trees in decoder.trees(*batch)]
+        return [trees[0] for batch in in_batches(given) for trees in decoder.trees(*batch)]
 
     def parses(
         self,
-        sentences: Iterable[Words],
+        sentences: GivenSentences,
         n: int = 1,
         method: Method = "viterbi",
         *,
@@ -89,7 +92,7 @@ class Model(LearnedGrammar):
         Parameters
         ----------
         sentences
-            Lists of words, or texts that are split at white space.
+            Lists of words, texts that are split at white space, or a path to read them from.
         n
             The number of trees; a sentence that has fewer gets fewer.
         method
@@ -110,12 +113,13 @@ class Model(LearnedGrammar):
         DbpcfgError
             If a sentence is empty, or the method does not have n trees.
         """
+        given = sentences_for("parses", sentences)
         decoder = Decoder(self, method, n, seed, threads)
-        return [found for batch in in_batches(sentences) for found in decoder.parses(*batch)]
+        return [found for batch in in_batches(given) for found in decoder.parses(*batch)]
 
     def surprisal(
         self,
-        sentences: Iterable[Words],
+        sentences: GivenSentences,
         *,
         depth: int | None = None,
         beam: int | None = None,
@@ -127,7 +131,7 @@ class Model(LearnedGrammar):
         Parameters
         ----------
         sentences
-            Lists of words, texts that are split at white space, or sentences as read.
+            Lists of words, texts that are split at white space, sentences as read, or a path.
         depth
             The memory bound; the model's if not given.
         beam
@@ -148,18 +152,18 @@ class Model(LearnedGrammar):
         DbpcfgError
             If there is no memory bound, the stores need too much memory, or a sentence is empty.
         """
-        found = measure(self, sentences, depth, beam, end, threads)
+        found = measure(self, sentences_for("surprisal", sentences), depth, beam, end, threads)
         return [row for rows in found for row in rows]
 
     def probability(
-        self, sentences: Iterable[Words], *, chain: bool = False, threads: int = 1
+        self, sentences: GivenSentences, *, chain: bool = False, threads: int = 1
     ) -> TextProbability:
         """The probability of a text.
 
         Parameters
         ----------
         sentences
-            Lists of words, or texts that are split at white space.
+            Lists of words, texts that are split at white space, or a path to read them from.
         chain
             Whether a sentence's probability is the mean under the grammars in ``samples``.
         threads
@@ -176,7 +180,9 @@ class Model(LearnedGrammar):
             If a sentence is empty or has more than 1,000 words, or ``chain`` is asked of a model
             without samples.
         """
-        return totals(probabilities(self, sentences, chain, threads))[0]
+        return totals(probabilities(self, sentences_for("probability", sentences), chain, threads))[
+            0
+        ]
 
     def generate(self, n: int = 10, seed: int = 0, *, max_length: int | None = None) -> list[Tree]:
         """Generate sentences with their trees.
@@ -258,7 +264,7 @@ def load(path: str | Path, samples: bool = False) -> Model:
     Raises
     ------
     GrammarError
-        If there is no model, or the file is damaged.
+        If there is no model, or the file is damaged or something else, such as a treebank.
     """
     path = Path(path)
     if path.suffix in (".tsv", ".json", ".pcfg", ".nltk"):
@@ -269,11 +275,31 @@ def load(path: str | Path, samples: bool = False) -> Model:
         if not (path / MODEL).exists():
             raise GrammarError(_no_model(path))
         path = path / MODEL
+    _check_kind(path)
     model = Model.of(load_model(path))
     if not samples:
         return model
     grammars = load_samples(path.with_name(SAMPLES), model.grammar.vocabulary)
     return replace(model, samples=tuple(grammars))
+
+
+def _check_kind(path: Path) -> None:
+    """Raise an error that says what a file of text is, if it is one."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(4096)
+    except OSError:
+        return  # which load_model reports
+    if start.startswith(b"PK") or b"\0" in start or not start.strip():
+        return
+    text = start.decode("utf-8", "ignore")
+    kinds = {"penn": "a treebank", "chat": "a transcript", "conllu": "a treebank", "text": "text"}
+    first = text.lstrip()[:1]
+    kind = "a treebank" if first == "(" else kinds[by_content(text)]
+    raise GrammarError(
+        f"{path} is {kind}, not a model: give a run, a model file (.npz) or a rule table "
+        f"(.tsv, .json, .pcfg); sentences and trees are read with dbpcfg.read"
+    )
 
 
 def _no_model(path: Path) -> str:
