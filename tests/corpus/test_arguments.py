@@ -98,7 +98,7 @@ def test_what_are_no_trees(run, treebank):
 def test_a_comparison_reads_a_path(treebank):
     found = dbpcfg.compare(treebank, ["right"])
     assert found.corpus["sentences"] == len(SENTENCES)
-    with pytest.raises(DbpcfgError, match="compare needs a path to a treebank.*no file 'eve'"):
+    with pytest.raises(DbpcfgError, match=r"compare needs a path to a treebank.*no file 'eve'"):
         dbpcfg.compare("eve")
 
 
@@ -135,6 +135,3 @@ def test_settings_that_induce_does_not_have():
         dbpcfg.induce(SENTENCES, deph=3)
     with pytest.raises(DbpcfgError, match="a setting of induce is of the wrong type"):
         dbpcfg.induce(SENTENCES, K=2.5)
-
-
-

@@ -223,14 +223,12 @@ def _print_result(
     """Print the table of the chains, or how to resume a run that was stopped."""
     from json import dumps
 
-    from dbpcfg.induction.chain_table import chain_table
-
     if not run.finished:
         if json:
             typer.echo(dumps({"event": "stopped", "run": path}))
         typer.echo(resume_hint(path), err=True)
         raise typer.Exit(stop.exit_code)
-    table = chain_table(run)
+    table = run.table()
     if json:
         typer.echo(dumps({"event": "finished", "run": path, **table.json()}, ensure_ascii=False))
         return

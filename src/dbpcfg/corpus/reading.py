@@ -23,12 +23,16 @@ from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.speakers import Speakers
 from dbpcfg.corpus.text import read_text
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.files.table import Column, Table, html, shortened
 from dbpcfg.trees.tree import Tree
 
 __all__ = ["Corpus", "read"]
 
+SHOWN_SENTENCES, SHOWN_WORDS = 5, 30
+"""Sentences, and words of each, that a notebook shows of a corpus."""
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Corpus:
     """Sentences read from files, and counts of what was left out."""
 
@@ -57,6 +61,17 @@ class Corpus:
     def __getitem__(self, index: slice) -> list[Sentence]: ...
     def __getitem__(self, index: int | slice) -> Sentence | list[Sentence]:
         return self.sentences[index]
+
+    def __repr__(self) -> str:
+        return shortened(f"<Corpus: {self.summary()}>")
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the summary and the first sentences."""
+        rows = [(s.source, s.line, " ".join(s.words[:SHOWN_WORDS])) for s in self[:SHOWN_SENTENCES]]
+        columns = [Column("file"), Column("line", "count"), Column("sentence")]
+        more = len(self) - len(rows)
+        notes = [f"and {_number(more, 'sentence')} more"] if more else []
+        return html(self.summary(), [Table("", columns, rows, notes)])
 
     def trees(self) -> list[Tree]:
         """The gold tree of every sentence.

@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,11 +44,12 @@ from dbpcfg.evaluation.labels import Contingency, matched_labels, matched_tags
 from dbpcfg.evaluation.nounphrases import Recall, count_found
 from dbpcfg.evaluation.parseval import Score, Statistics, count, score
 from dbpcfg.evaluation.significance import Intervals, PairedTest, bootstrap, permutation_test
+from dbpcfg.files.table import Column, Table, percent, shortened
 
 __all__ = ["Evaluation", "evaluate"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Evaluation:
     """All scores of predicted trees."""
 
@@ -71,6 +73,46 @@ class Evaluation:
     """Memory depths of the gold trees."""
     predicted_depths: DepthTable
     """Memory depths of the predicted trees."""
+
+    def __repr__(self) -> str:
+        score, recall = self.score, self.recall
+        return shortened(
+            f"<Evaluation of {score.sentences:,} sentences: P {percent(score.precision)}, "
+            f"R {percent(score.recall)}, F1 {percent(score.f1)}, "
+            f"{recall.category} recall {percent(recall.recall)}; {score.signature}>"
+        )
+
+    def __str__(self) -> str:
+        return self.table().text()
+
+    def table(self) -> Table:
+        """The scores, one row for each."""
+        score, recall, pool, tags = self.score, self.recall, self.aggregate, self.tags.score()
+        category, labels = recall.category, self.constituents.score()
+        rows: list[tuple[str, float, str]] = [
+            ("precision", score.precision, score.signature),
+            ("recall", score.recall, score.signature),
+            ("F1", score.f1, score.signature),
+            (f"{category} recall", recall.recall, recall.signature),
+            (f"{category} aggregate F1", pool.f1, pool.signature),
+            ("V-measure of constituents", labels.v_measure, labels.signature),
+            ("V-measure of words", tags.v_measure, tags.signature),
+        ]
+        columns = [Column("score"), Column("%", "percent", "value"), Column("convention")]
+        return Table("", columns, rows, [f"{score.sentences:,} sentences"])
+
+    def to_frame(self) -> Any:
+        """The scores as a pandas data frame, as fractions.
+
+        Raises
+        ------
+        DbpcfgError
+            If pandas is not installed.
+        """
+        return self.table().to_frame()
+
+    def _repr_html_(self) -> str:
+        return self.table().html()
 
     def intervals(self, level: float = 0.95, resamples: int = 1_000, seed: int = 0) -> Intervals:
         """Bootstrap intervals of precision, recall and F1.

@@ -11,12 +11,14 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from html import escape
+from typing import Any, Literal, TypeAlias
 
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.files.frames import data_frame
 from dbpcfg.files.latex import SPECIAL
 
-__all__ = ["Cell", "Column", "Table", "TableFormat", "percent", "render"]
+__all__ = ["Cell", "Column", "Table", "TableFormat", "html", "percent", "render", "shortened"]
 
 Cell: TypeAlias = str | int | float | None
 TableFormat: TypeAlias = Literal["text", "json", "latex"]
@@ -24,6 +26,15 @@ TableFormat: TypeAlias = Literal["text", "json", "latex"]
 UNDEFINED = "–"
 
 _LATEX = {**SPECIAL, "|": r"\textbar\allowbreak{}", "–": "--", "−": "$-$"}
+
+
+MOST_CHARACTERS = 200
+"""The longest ``repr`` of an object that holds a corpus or a result."""
+
+
+def shortened(text: str) -> str:
+    """A text that is cut off if it is too long for a ``repr``."""
+    return text if len(text) <= MOST_CHARACTERS else f"{text[: MOST_CHARACTERS - 2]}…>"
 
 
 def percent(fraction: float | None, decimals: int = 1) -> str:
@@ -106,6 +117,38 @@ class Table:
         body = [line(lines[0]), rule, *map(line, lines[1:])]
         return "\n".join([*filter(None, [self.title]), *body, *self.notes])
 
+    def html(self) -> str:
+        """The table for a page or a notebook; nothing in a cell is taken for HTML."""
+        head, *body = [[escape(cell) for cell in line] for line in self._shown()]
+        sides = ["left" if column.kind == "text" else "right" for column in self.columns]
+
+        def row(cells: list[str], tag: str) -> str:
+            styled = (
+                f'<{tag} style="text-align: {side}">{cell}</{tag}>'
+                for side, cell in zip(sides, cells)
+            )
+            return f"<tr>{''.join(styled)}</tr>"
+
+        caption = f"<caption>{escape(self.title)}</caption>" if self.title else ""
+        rows = "".join(row(cells, "td") for cells in body)
+        table = f"<table>{caption}<thead>{row(head, 'th')}</thead><tbody>{rows}</tbody></table>"
+        notes = "<br>".join(map(escape, self.notes))
+        return table + (f"<div><small>{notes}</small></div>" if notes else "")
+
+    def _repr_html_(self) -> str:
+        return self.html()
+
+    def to_frame(self) -> Any:
+        """The rows as a pandas data frame, numbers unrounded.
+
+        Raises
+        ------
+        DbpcfgError
+            If pandas is not installed.
+        """
+        keys = [column.json_key for column in self.columns]
+        return data_frame(keys, self.rows)
+
     def json(self) -> dict[str, object]:
         """The table as JSON has it: rows by key, numbers unrounded."""
         keys = [column.json_key for column in self.columns]
@@ -158,6 +201,19 @@ def render(tables: Iterable[Table], format: TableFormat = "text") -> str:
     if format == "json":
         return json.dumps([table.json() for table in tables], indent=2, ensure_ascii=False)
     raise DbpcfgError(f"format must be text, json or latex, not {format!r}")
+
+
+def html(summary: str, tables: Iterable[Table] = ()) -> str:
+    """Tables below a line of text, for notebooks.
+
+    Parameters
+    ----------
+    summary
+        The text, as it would be printed.
+    tables
+        The tables.
+    """
+    return "".join([f"<div>{escape(summary)}</div>", *(table.html() for table in tables)])
 
 
 def _plain(cell: Cell) -> Cell:

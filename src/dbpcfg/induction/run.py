@@ -10,8 +10,10 @@ from dbpcfg.corpus.arguments import GivenSentences
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.goldtrees import Gold, match_gold
+from dbpcfg.files.table import Table, html
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.induction.chain import Chain, Sample, trees_of
+from dbpcfg.induction.chain_table import chain_table
 from dbpcfg.induction.configuration import Configuration
 from dbpcfg.induction.convergence import Agreement, agreement
 from dbpcfg.induction.corpus import RunCorpus
@@ -24,13 +26,32 @@ from dbpcfg.parsing.derivations import Derivations, as_tree
 from dbpcfg.trees.tree import Tree
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Run:
     """The settings of a run, its sentences, and its chains as far as they have run."""
 
     configuration: Configuration
     corpus: RunCorpus
     chains: list[Chain]
+
+    def __repr__(self) -> str:
+        settings, done = self.configuration.model, [chain.iteration for chain in self.chains]
+        state = "finished" if self.finished else "not finished"
+        most = f"{min(done):,}" if min(done) == max(done) else f"{min(done):,} to {max(done):,}"
+        return (
+            f"<Run: K = {settings.categories}, D = {settings.depth}, "
+            f"{len(self.corpus.words):,} sentences, {_number(len(self.chains), 'chain')} of {most} "
+            f"iterations, {state}>"
+        )
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the chains."""
+        begun = all(chain.best is not None for chain in self.chains)
+        return html(repr(self).strip("<>"), [self.table()] if begun else [])
+
+    def table(self) -> Table:
+        """The chains as a table, and whether they agree."""
+        return chain_table(self.summaries(), self.agreement(), self.configuration.trees)
 
     @property
     def finished(self) -> bool:
@@ -147,3 +168,7 @@ class Run:
         """The length and the log-likelihoods of each chain, in a few numbers."""
         tokens = len(self.corpus.forms.tokens)
         return [summary_of(chain, tokens, chain is self.best) for chain in self.chains]
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'s' * (count != 1)}"

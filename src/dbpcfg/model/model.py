@@ -10,19 +10,20 @@ from dbpcfg.corpus.arguments import GivenSentences, sentences_for
 from dbpcfg.corpus.formats import by_content
 from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.errors import GrammarError
+from dbpcfg.files.table import html
 from dbpcfg.grammar.exchange.formats import read_grammar
 from dbpcfg.model.decoding import Decoder, Method, Parse, in_batches
 from dbpcfg.model.files import MODEL, SAMPLES, load_model, load_samples, save_model
 from dbpcfg.model.generation import generate
 from dbpcfg.model.grammar_profile import Profile, profile
 from dbpcfg.model.learned import LearnedGrammar
-from dbpcfg.model.measures import WordMeasures, measure
+from dbpcfg.model.measures import MeasuredWords, measure
 from dbpcfg.model.probabilities import TextProbability, probabilities, totals
 from dbpcfg.model.profile_formats import as_text
 from dbpcfg.trees.tree import Tree
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Model(LearnedGrammar):
     """A learned grammar, ready for other text.
 
@@ -39,6 +40,17 @@ class Model(LearnedGrammar):
     samples
         Other grammars of the same chain, for ``mbr-chain`` and ``probability(chain=True)``.
     """
+
+    def __repr__(self) -> str:
+        grammar, samples = self.grammar, len(self.samples)
+        return (
+            f"<Model: K = {grammar.categories}, D = {self.depth}, "
+            f"{len(grammar.vocabulary):,} words{f', {samples} samples' if samples else ''}>"
+        )
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: each category with its most probable rules and words."""
+        return html(repr(self).strip("<>")) + self.grammar._repr_html_()
 
     @classmethod
     def of(cls, learned: LearnedGrammar) -> Model:
@@ -125,7 +137,7 @@ class Model(LearnedGrammar):
         beam: int | None = None,
         end: bool = True,
         threads: int = 1,
-    ) -> list[WordMeasures]:
+    ) -> MeasuredWords:
         """Measure every word: surprisal, entropies, memory depth, forks and joins.
 
         Parameters
@@ -144,8 +156,8 @@ class Model(LearnedGrammar):
 
         Returns
         -------
-        list of WordMeasures
-            A row for every word of every sentence. ``pandas.DataFrame`` makes a table of them.
+        MeasuredWords
+            A list with a row for every word of every sentence; its ``to_frame()`` is a data frame.
 
         Raises
         ------
@@ -153,7 +165,7 @@ class Model(LearnedGrammar):
             If there is no memory bound, the stores need too much memory, or a sentence is empty.
         """
         found = measure(self, sentences_for("surprisal", sentences), depth, beam, end, threads)
-        return [row for rows in found for row in rows]
+        return MeasuredWords(row for rows in found for row in rows)
 
     def probability(
         self, sentences: GivenSentences, *, chain: bool = False, threads: int = 1
