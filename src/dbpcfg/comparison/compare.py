@@ -17,7 +17,7 @@ from dbpcfg.corpus.arguments import corpus_at
 from dbpcfg.corpus.punctuation import PunctuationRule
 from dbpcfg.corpus.reading import Corpus
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.runtime.progress import Progress
+from dbpcfg.runtime.progress import Progress, interactive
 from dbpcfg.systems.registry import SYSTEMS, SystemSettings, SystemSpec, find
 from dbpcfg.systems.words import restore_words, sentences_for
 from dbpcfg.trees.brackets import read_trees
@@ -40,7 +40,7 @@ def compare(
     threads: int | None = None,
     permutations: int = 10_000,
     report: Callable[[str], None] = lambda line: None,
-    quiet: bool = True,
+    quiet: bool | None = None,
 ) -> Comparison:
     """Run systems on one corpus, each run in a process of its own, and score their trees.
 
@@ -75,7 +75,7 @@ def compare(
     report
         Called with a line about every run.
     quiet
-        Show no progress.
+        Whether no progress is shown; if not given, it is shown on a terminal or in a notebook.
 
     Returns
     -------
@@ -88,6 +88,7 @@ def compare(
         If a sentence has no gold tree, a system or setting does not exist, or ``out`` holds
         something else. A system that fails raises no error: its row says so.
     """
+    quiet = not interactive() if quiet is None else quiet
     if runs < 1:
         raise DbpcfgError(f"there must be at least 1 run, got {runs}")
     specs = _distinct(systems)

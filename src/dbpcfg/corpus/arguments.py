@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence, Sized
 from typing import Any, TypeAlias
 
 from dbpcfg.corpus.reading import Corpus, read
@@ -53,7 +53,7 @@ def corpus_at(call: str, path: str | os.PathLike[str], wanted: str = _TREES) -> 
     return read(path)
 
 
-def sentences_for(call: str, given: GivenSentences) -> Corpus | Iterator[Sentence]:
+def sentences_for(call: str, given: GivenSentences) -> Corpus | Iterable[Sentence]:
     """Read a path, or check sentences.
 
     Parameters
@@ -65,8 +65,9 @@ def sentences_for(call: str, given: GivenSentences) -> Corpus | Iterator[Sentenc
 
     Returns
     -------
-    Corpus or iterator of Sentence
-        The corpus if it is one or was read from a path; else the sentences one by one.
+    Corpus or iterable of Sentence
+        The corpus if it is one or was read from a path; else the sentences, as a list if a list
+        was given.
 
     Raises
     ------
@@ -78,7 +79,8 @@ def sentences_for(call: str, given: GivenSentences) -> Corpus | Iterator[Sentenc
     if isinstance(given, Corpus):
         return given
     _check_iterable(call, given, _SENTENCES)
-    return (_sentence(call, one, number) for number, one in enumerate(given, start=1))
+    found = (_sentence(call, one, number) for number, one in enumerate(given, start=1))
+    return list(found) if isinstance(given, Sized) else found
 
 
 def trees_for(call: str, given: GivenTrees, source: str) -> list[Sentence]:

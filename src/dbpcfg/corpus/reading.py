@@ -24,6 +24,7 @@ from dbpcfg.corpus.speakers import Speakers
 from dbpcfg.corpus.text import read_text
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.files.table import Column, Table, html, shortened
+from dbpcfg.runtime.progress import counted
 from dbpcfg.trees.tree import Tree
 
 __all__ = ["Corpus", "read"]
@@ -101,6 +102,7 @@ def read(
     function_tags: bool = False,
     empty_elements: bool = False,
     progress: Callable[[int, int, str], None] | None = None,
+    quiet: bool | None = None,
 ) -> Corpus:
     """Read all sentences of files, folders, patterns, or ``-`` for standard input.
 
@@ -121,6 +123,9 @@ def read(
         Whether Penn brackets keep empty elements.
     progress
         Called with the number of files read, the number of files, and the name of the next one.
+    quiet
+        Whether no progress is shown; if not given, it is shown on a terminal or in a
+        notebook, unless ``progress`` is given.
 
     Returns
     -------
@@ -138,7 +143,8 @@ def read(
     dropped: Counter[str] = Counter()
     sentences: list[Sentence] = []
     formats: list[Format] = []
-    for number, file in enumerate(files):
+    shown = counted(files, "files", len(files), quiet if progress is None else True)
+    for number, file in enumerate(shown):
         name = name_of(file)
         if progress is not None:
             progress(number, len(files), name)

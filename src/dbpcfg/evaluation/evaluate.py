@@ -45,6 +45,7 @@ from dbpcfg.evaluation.nounphrases import Recall, count_found
 from dbpcfg.evaluation.parseval import Score, Statistics, count, score
 from dbpcfg.evaluation.significance import Intervals, PairedTest, bootstrap, permutation_test
 from dbpcfg.files.table import Column, Table, percent, shortened
+from dbpcfg.runtime.progress import counted
 
 __all__ = ["Evaluation", "evaluate"]
 
@@ -166,6 +167,7 @@ def evaluate(
     aggregate_min_words: int = 2,
     direction: Direction = "right",
     progress: Callable[[int], None] | None = None,
+    quiet: bool | None = None,
 ) -> Evaluation:
     """Score predicted trees against gold trees.
 
@@ -193,6 +195,9 @@ def evaluate(
         How trees are made binary for their memory depths.
     progress
         Called with the number of sentences done after each.
+    quiet
+        Whether no progress is shown; if not given, it is shown on a terminal or in a
+        notebook, unless ``progress`` is given.
 
     Raises
     ------
@@ -222,7 +227,9 @@ def evaluate(
     constituents: Counter[tuple[str, str]] = Counter()
     tags: Counter[tuple[str, str]] = Counter()
     depths: list[tuple[int, int]] = []
-    for number, (one, other, marks) in enumerate(zip(gold, predicted, punctuation)):
+    pairs = zip(gold, predicted, punctuation)
+    shown = counted(pairs, "sentences scored", len(gold), quiet if progress is None else True)
+    for number, (one, other, marks) in enumerate(shown):
         trees = pair(one, other, marks)
         if convention.too_long(trees.words):
             left_out["too_long"] += 1

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import fields
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from dbpcfg.induction.gold import GoldSpans, gold_spans
 from dbpcfg.induction.results import write_results
 from dbpcfg.induction.run import Run
 from dbpcfg.induction.settings import ChainSettings
+from dbpcfg.runtime.progress import Progress
 from dbpcfg.runtime.threads import one_blas_thread
 
 
@@ -46,6 +48,7 @@ def induce(
     schedule: Schedule | None = None,
     report: Callable[[Chain], None] = no_report,
     stopping: Callable[[], bool] = never,
+    quiet: bool | None = None,
     gold: GivenTrees | None = None,
     gold_sources: Sequence[str] = (),
     **model: Any,
@@ -92,6 +95,9 @@ def induce(
         Called with a chain after each block of its iterations, about once a second.
     stopping
         Called after each block; the run stops if it returns True.
+    quiet
+        Whether no progress is shown; if not given, it is shown on a terminal or in a
+        notebook, unless ``report`` is given.
     gold
         Gold trees of the sentences, or of the whole treebank from which they were taken. They add
         F1 to the chains' traces and decide nothing.
@@ -126,10 +132,13 @@ def induce(
     )
     spans = None if gold is None else _gold_spans(gold, learned_from, prepared)
     del prepared, corpus  # the run has the words, in a tenth of the memory
-    if out is None:
-        return _run(configuration, learned_from, spans, NoChainStore(), execution)
-    with RunDirectory.create(Path(out), configuration, learned_from, spans, overwrite) as directory:
-        return _run_directory(directory, execution)
+    with _shown(execution, configuration, quiet) as shown:
+        if out is None:
+            return _run(configuration, learned_from, spans, NoChainStore(), shown)
+        with RunDirectory.create(
+            Path(out), configuration, learned_from, spans, overwrite
+        ) as directory:
+            return _run_directory(directory, shown)
 
 
 def resume(
@@ -140,6 +149,7 @@ def resume(
     checkpoint: float = CHECKPOINT_SECONDS,
     report: Callable[[Chain], None] = no_report,
     stopping: Callable[[], bool] = never,
+    quiet: bool | None = None,
 ) -> Run:
     """Resume a run where it stopped. The result is the one it would have had without stopping.
 
@@ -157,6 +167,9 @@ def resume(
         Called with a chain after each block of its iterations, about once a second.
     stopping
         Called after each block; the run stops if it returns True.
+    quiet
+        Whether no progress is shown; if not given, it is shown on a terminal or in a
+        notebook, unless ``report`` is given.
 
     Returns
     -------
@@ -169,8 +182,35 @@ def resume(
         If the directory is no run, a file is damaged, or another process is running it.
     """
     execution = Execution(threads, workers, checkpoint, report, stopping)
-    with RunDirectory.open(Path(path)) as directory:
-        return _run_directory(directory, execution)
+    with (
+        RunDirectory.open(Path(path)) as directory,
+        _shown(execution, directory.configuration, quiet) as shown,
+    ):
+        return _run_directory(directory, shown)
+
+
+@contextlib.contextmanager
+def _shown(
+    execution: Execution, configuration: Configuration, quiet: bool | None
+) -> Iterator[Execution]:
+    """Show progress while chains run, unless the caller reports it."""
+    if execution.report is not no_report:
+        yield execution
+        return
+    schedule, done = configuration.schedule, dict.fromkeys(range(configuration.chains), 0)
+    ends = dict.fromkeys(done, schedule.iterations)
+    with Progress("iterations", quiet=quiet) as progress:
+
+        def report(chain: Chain) -> None:
+            number = chain.settings.chain
+            done[number] = chain.iteration
+            if schedule.iterations is None and chain.burn_in is not None:
+                ends[number] = chain.burn_in + schedule.after
+            known = [end for end in ends.values() if end is not None]
+            progress.total = sum(known) if len(known) == len(ends) else None
+            progress.update(sum(done.values()))
+
+        yield replace(execution, report=report)
 
 
 def _run_directory(directory: RunDirectory, execution: Execution) -> Run:

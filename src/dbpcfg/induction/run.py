@@ -122,10 +122,16 @@ class Run:
         ]
 
     def parse(
-        self, sentences: GivenSentences, method: Method = "mbr", *, seed: int = 0, threads: int = 1
+        self,
+        sentences: GivenSentences,
+        method: Method = "mbr",
+        *,
+        seed: int = 0,
+        threads: int = 1,
+        quiet: bool | None = None,
     ) -> list[Tree]:
         """Parse other sentences with the run's model: see ``Model.parse``."""
-        return self.model.parse(sentences, method, seed=seed, threads=threads)
+        return self.model.parse(sentences, method, seed=seed, threads=threads, quiet=quiet)
 
     def show(self, width: int = 80) -> None:
         """Print the categories with their words and rules, and how often trees use them.

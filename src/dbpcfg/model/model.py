@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sized
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from dbpcfg.corpus.arguments import GivenSentences, sentences_for
 from dbpcfg.corpus.formats import by_content
 from dbpcfg.corpus.preparation import Preparation
+from dbpcfg.corpus.reading import Corpus
+from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import GrammarError
 from dbpcfg.files.table import html
 from dbpcfg.grammar.exchange.formats import read_grammar
@@ -20,6 +22,7 @@ from dbpcfg.model.learned import LearnedGrammar
 from dbpcfg.model.measures import MeasuredWords, measure
 from dbpcfg.model.probabilities import TextProbability, probabilities, totals
 from dbpcfg.model.profile_formats import as_text
+from dbpcfg.runtime.progress import Progress, counted
 from dbpcfg.trees.tree import Tree
 
 
@@ -58,7 +61,13 @@ class Model(LearnedGrammar):
         return cls(**{field.name: getattr(learned, field.name) for field in fields(learned)})
 
     def parse(
-        self, sentences: GivenSentences, method: Method = "mbr", *, seed: int = 0, threads: int = 1
+        self,
+        sentences: GivenSentences,
+        method: Method = "mbr",
+        *,
+        seed: int = 0,
+        threads: int = 1,
+        quiet: bool | None = None,
     ) -> list[Tree]:
         """Parse sentences.
 
@@ -74,6 +83,8 @@ class Model(LearnedGrammar):
             Of ``"sample"``.
         threads
             The number of threads.
+        quiet
+            Whether no progress is shown; if not given, it is shown on a terminal or in a notebook.
 
         Returns
         -------
@@ -88,7 +99,7 @@ class Model(LearnedGrammar):
         """
         given = sentences_for("parse", sentences)
         decoder = Decoder(self, method, 1, seed, threads)
-        return [trees[0] for batch in in_batches(given) for trees in decoder.trees(*batch)]
+        return [trees[0] for batch in _batches(given, quiet) for trees in decoder.trees(*batch)]
 
     def parses(
         self,
@@ -98,6 +109,7 @@ class Model(LearnedGrammar):
         *,
         seed: int = 0,
         threads: int = 1,
+        quiet: bool | None = None,
     ) -> list[list[Parse]]:
         """Parse sentences, with several trees for each and their probabilities.
 
@@ -114,6 +126,8 @@ class Model(LearnedGrammar):
             Of ``"sample"``.
         threads
             The number of threads.
+        quiet
+            Whether no progress is shown; if not given, it is shown on a terminal or in a notebook.
 
         Returns
         -------
@@ -127,7 +141,7 @@ class Model(LearnedGrammar):
         """
         given = sentences_for("parses", sentences)
         decoder = Decoder(self, method, n, seed, threads)
-        return [found for batch in in_batches(given) for found in decoder.parses(*batch)]
+        return [found for batch in _batches(given, quiet) for found in decoder.parses(*batch)]
 
     def surprisal(
         self,
@@ -137,6 +151,7 @@ class Model(LearnedGrammar):
         beam: int | None = None,
         end: bool = True,
         threads: int = 1,
+        quiet: bool | None = None,
     ) -> MeasuredWords:
         """Measure every word: surprisal, entropies, memory depth, forks and joins.
 
@@ -153,6 +168,8 @@ class Model(LearnedGrammar):
             Whether there is a row for the end of each sentence.
         threads
             The number of threads.
+        quiet
+            Whether no progress is shown; if not given, it is shown on a terminal or in a notebook.
 
         Returns
         -------
@@ -164,11 +181,18 @@ class Model(LearnedGrammar):
         DbpcfgError
             If there is no memory bound, the stores need too much memory, or a sentence is empty.
         """
-        found = measure(self, sentences_for("surprisal", sentences), depth, beam, end, threads)
+        given = sentences_for("surprisal", sentences)
+        found = measure(self, given, depth, beam, end, threads)
+        found = counted(found, "sentences measured", _number(given), quiet)
         return MeasuredWords(row for rows in found for row in rows)
 
     def probability(
-        self, sentences: GivenSentences, *, chain: bool = False, threads: int = 1
+        self,
+        sentences: GivenSentences,
+        *,
+        chain: bool = False,
+        threads: int = 1,
+        quiet: bool | None = None,
     ) -> TextProbability:
         """The probability of a text.
 
@@ -180,6 +204,8 @@ class Model(LearnedGrammar):
             Whether a sentence's probability is the mean under the grammars in ``samples``.
         threads
             The number of threads.
+        quiet
+            Whether no progress is shown; if not given, it is shown on a terminal or in a notebook.
 
         Returns
         -------
@@ -192,11 +218,18 @@ class Model(LearnedGrammar):
             If a sentence is empty or has more than 1,000 words, or ``chain`` is asked of a model
             without samples.
         """
-        return totals(probabilities(self, sentences_for("probability", sentences), chain, threads))[
-            0
-        ]
+        given = sentences_for("probability", sentences)
+        found = probabilities(self, given, chain, threads)
+        return totals(counted(found, "sentences", _number(given), quiet))[0]
 
-    def generate(self, n: int = 10, seed: int = 0, *, max_length: int | None = None) -> list[Tree]:
+    def generate(
+        self,
+        n: int = 10,
+        seed: int = 0,
+        *,
+        max_length: int | None = None,
+        quiet: bool | None = None,
+    ) -> list[Tree]:
         """Generate sentences with their trees.
 
         Parameters
@@ -207,6 +240,8 @@ class Model(LearnedGrammar):
             Of the random numbers. The first sentences do not depend on n.
         max_length
             The greatest number of words in a sentence; None for any.
+        quiet
+            Whether no progress is shown; if not given, it is shown on a terminal or in a notebook.
 
         Returns
         -------
@@ -219,7 +254,8 @@ class Model(LearnedGrammar):
             If ``n`` or ``max_length`` is less than 1, the grammar has no tree that fits the bound,
             or a sentence becomes too long.
         """
-        return list(generate(self, n, seed, max_length=max_length))
+        made = generate(self, n, seed, max_length=max_length)
+        return list(counted(made, "generated sentences", n, quiet))
 
     def profile(self, trees: Iterable[Tree] = ()) -> Profile:
         """How the grammar uses its categories.
@@ -255,6 +291,20 @@ class Model(LearnedGrammar):
             The file, such as ``model.npz``.
         """
         save_model(self, path)
+
+
+def _batches(
+    given: Corpus | Iterable[Sentence], quiet: bool | None
+) -> Iterator[tuple[list[tuple[str, ...]], int]]:
+    """Batches of sentences, with progress."""
+    with Progress("sentences parsed", _number(given), quiet) as progress:
+        for batch, first in in_batches(given):
+            yield batch, first
+            progress.update(first + len(batch))
+
+
+def _number(given: Corpus | Iterable[Sentence]) -> int | None:
+    return len(given) if isinstance(given, Sized) else None
 
 
 def load(path: str | Path, samples: bool = False) -> Model:
