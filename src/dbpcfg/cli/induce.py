@@ -184,6 +184,14 @@ def induce(
 
 def resume(
     run: Annotated[str, typer.Argument(metavar="RUN", help="Directory of a run.")],
+    iterations: Annotated[
+        int | None,
+        typer.Option(
+            help="Make the run this long; the second half is kept. At least twice what chains have "
+            "done, or they begin again.",
+            min=1,
+        ),
+    ] = None,
     threads: Threads = None,
     workers: Workers = "threads",
     checkpoint: Checkpoint = 30.0,
@@ -191,7 +199,12 @@ def resume(
     quiet: QuietRun = False,
     json: Json = False,
 ) -> None:
-    """Resume a run; the result is the same as without the interruption."""
+    """Resume a run, or make it longer; the result is the same as without the interruption.
+
+    With --iterations the result is that of a run which was this long from the start.
+    Without it a finished run is not changed.
+    """
+    from dataclasses import replace
     from pathlib import Path
 
     from dbpcfg.cli.chain_progress import ChainProgress
@@ -201,14 +214,18 @@ def resume(
     configuration = load_configuration(Path(run) / "config.toml")
     tokens = int(configuration.corpus.get("tokens", 1))
     mode, schedule = _progress_mode(quiet, json), configuration.schedule
+    if iterations is not None:
+        schedule = replace(schedule, iterations=iterations)
     with stop_on_signal(run) as stop, ChainProgress(mode, schedule, tokens) as progress:
         done = resume_run(
             run,
+            iterations=iterations,
             threads=threads,
             workers=workers,
             checkpoint=checkpoint,
             report=progress.show,
             stopping=stop,
+            remark=lambda text: None if quiet or json else typer.echo(text, err=True),
         )
     _print_result(done, run, stop, format, quiet, json)
 

@@ -18,11 +18,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.files.faults import writing
 from dbpcfg.induction.chain import Chain
+from dbpcfg.induction.chains import can_continue
 from dbpcfg.induction.checkpoint import load_chain, save_chain
 from dbpcfg.induction.configuration import (
     FORMAT,
@@ -148,6 +150,42 @@ class RunDirectory:
         if configuration.corpus.get("digest") != corpus.digest():
             raise DbpcfgError(f"{path / 'corpus.npz'} is not the text that the run began with")
         return cls(path, configuration, corpus)
+
+    def extend(self, iterations: int) -> list[int]:
+        """Make the run one of more iterations.
+
+        Parameters
+        ----------
+        iterations
+            The new length of each chain, of which the second half counts.
+
+        Returns
+        -------
+        list of int
+            The chains that begin again, because samples that would count were not kept.
+
+        Raises
+        ------
+        DbpcfgError
+            If a chain has done more iterations, or the directory cannot be written to.
+        """
+        old = self.configuration
+        new = replace(old, schedule=replace(old.schedule, iterations=iterations))
+        again = []
+        for number in range(old.chains):
+            chain = self.load(old.chain(number))
+            if chain is not None and chain.iteration > iterations:
+                raise DbpcfgError(
+                    f"chain {number} of {self.path} has done {chain.iteration:,} iterations: "
+                    f"{iterations:,} would be fewer; a run can be made longer, not shorter"
+                )
+            if chain is not None and not can_continue(chain, new.schedule):
+                again.append(number)
+        if new != old:
+            with writing(self.path):
+                save_configuration(new, self.path / "config.toml")
+        self.configuration = new
+        return again
 
     def load(self, settings: ChainSettings) -> Chain | None:
         """The chain with these settings as it was last saved; None if it never was."""

@@ -20,9 +20,16 @@ from dbpcfg.induction.configuration import Configuration, versions
 from dbpcfg.induction.convergence import Schedule
 from dbpcfg.induction.corpus import RunCorpus
 from dbpcfg.induction.directory import RunDirectory
-from dbpcfg.induction.execution import CHECKPOINT_SECONDS, Execution, Workers, never, no_report
+from dbpcfg.induction.execution import (
+    CHECKPOINT_SECONDS,
+    Execution,
+    Workers,
+    never,
+    no_remark,
+    no_report,
+)
 from dbpcfg.induction.gold import GoldSpans, gold_spans
-from dbpcfg.induction.results import write_results
+from dbpcfg.induction.results import results_are_there, write_results
 from dbpcfg.induction.run import Run
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.runtime.progress import Progress
@@ -144,19 +151,28 @@ def induce(
 def resume(
     path: str | os.PathLike[str],
     *,
+    iterations: int | None = None,
     threads: int | None = None,
     workers: Workers = "threads",
     checkpoint: float = CHECKPOINT_SECONDS,
     report: Callable[[Chain], None] = no_report,
     stopping: Callable[[], bool] = never,
     quiet: bool | None = None,
+    remark: Callable[[str], None] = no_remark,
 ) -> Run:
-    """Resume a run where it stopped. The result is the one it would have had without stopping.
+    """Resume a run where it stopped, or make it longer.
+
+    The result is the one it would have had without stopping, or of that length from the start. A
+    finished run is not changed unless ``iterations`` is given.
 
     Parameters
     ----------
     path
         The directory of the run.
+    iterations
+        A new length of each chain, of which the second half counts. Chains continue if they have
+        done at most half of it; otherwise they begin again, as samples that would count were not
+        kept.
     threads
         For all chains together; None for as many as there are processors.
     workers
@@ -170,6 +186,8 @@ def resume(
     quiet
         Whether no progress is shown; if not given, it is shown on a terminal or in a
         notebook, unless ``report`` is given.
+    remark
+        Called with a sentence if chains begin again.
 
     Returns
     -------
@@ -179,14 +197,20 @@ def resume(
     Raises
     ------
     DbpcfgError
-        If the directory is no run, a file is damaged, or another process is running it.
+        If the directory is no run, a file is damaged, another process is running it, or a chain has
+        done more than ``iterations``.
     """
     execution = Execution(threads, workers, checkpoint, report, stopping)
-    with (
-        RunDirectory.open(Path(path)) as directory,
-        _shown(execution, directory.configuration, quiet) as shown,
-    ):
-        return _run_directory(directory, shown)
+    with RunDirectory.open(Path(path)) as directory:
+        again = [] if iterations is None else directory.extend(iterations)
+        if again:
+            remark(
+                f"chains begin again ({', '.join(map(str, again))}): of {iterations:,} iterations "
+                "the second half counts, and their samples of it were not all kept; chains "
+                "continue if they have done at most half"
+            )
+        with _shown(execution, directory.configuration, quiet) as shown:
+            return _run_directory(directory, shown)
 
 
 @contextlib.contextmanager
@@ -215,7 +239,7 @@ def _shown(
 
 def _run_directory(directory: RunDirectory, execution: Execution) -> Run:
     run = _run(directory.configuration, directory.corpus, directory.gold, directory, execution)
-    if run.finished:
+    if run.finished and not results_are_there(run, directory.path):
         write_results(run, directory.path)
     return run
 
