@@ -25,7 +25,7 @@ class Terminal(io.StringIO):
 def now(monkeypatch):
     """A clock that the test moves."""
     time = types.SimpleNamespace(value=0.0)
-    monkeypatch.setattr(module.time, "monotonic", lambda: time.value)
+    monkeypatch.setattr(module, "time", types.SimpleNamespace(monotonic=lambda: time.value))
     return time
 
 
@@ -110,7 +110,7 @@ def test_a_line_in_a_notebook(now, monkeypatch):
     assert not module.in_notebook()
 
 
-def test_python_calls_are_silent_unless_somebody_watches(now, monkeypatch, capsys):
+def test_python_calls_are_silent_unless_somebody_watches(monkeypatch, capsys):
     monkeypatch.setattr(module, "PATIENCE", 0.0)
     calls = {
         "iterations": lambda **q: dbpcfg.induce(SENTENCES, K=2, chains=1, iterations=3, **q),
