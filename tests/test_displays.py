@@ -14,7 +14,7 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.files.table import Column, Table
 from dbpcfg.model.measures import WordMeasures
 
-HOSTILE = ["<script>alert(1)</script>", "a&b", '"><img src=http://x.example/y>']
+HOSTILE = ["<script>alert`1`</script>", "a&b", '"><img/src=http://x.example/y>']
 VOID = {"br", "img", "hr"}
 
 
