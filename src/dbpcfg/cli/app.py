@@ -16,6 +16,7 @@ from dbpcfg.cli.draw import draw
 from dbpcfg.cli.evaluate import evaluate
 from dbpcfg.cli.export import export
 from dbpcfg.cli.generate import generate
+from dbpcfg.cli.help import Command, Group
 from dbpcfg.cli.induce import induce, resume
 from dbpcfg.cli.parse import parse
 from dbpcfg.cli.probability import probability
@@ -32,7 +33,8 @@ app = typer.Typer(
     name="dbpcfg",
     help="Learn a phrase-structure grammar from raw text, under a human memory bound.",
     no_args_is_help=True,
-    add_completion=False,
+    cls=Group,
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -74,7 +76,7 @@ for command in (
     draw,
     bound,
 ):
-    app.command()(command)
+    app.command(cls=Command)(command)
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -158,6 +159,8 @@ def compare(
     names = [spec.name for spec in SYSTEMS] if systems is None else systems.split(",")
     chosen = [find(name) for name in names if name.strip()]
     bound = depth_bound(depth)
+    if out is not None and Path(out).exists() and not Path(out).is_dir():
+        raise DbpcfgError(f"{out} is a file; --out needs a directory: choose another name")
     corpus = read_corpus(treebank, input_format, quiet=quiet)
     task = Task.of(corpus, lowercase=lowercase, max_length=max_length, punctuation=punctuation)
     if not quiet:

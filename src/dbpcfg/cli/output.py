@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from dbpcfg.cli import terminal
 from dbpcfg.errors import DbpcfgError
 
 if TYPE_CHECKING:
@@ -53,7 +54,8 @@ def write(target: str, text: str) -> None:
 
 
 def print_tables(tables: Sequence[Table], format: TableFormat) -> None:
-    """Print tables to standard output."""
+    """Print tables to standard output, on a terminal not wider than it is."""
     from dbpcfg.files.table import render
 
-    write("-", render(tables, format) + "\n")
+    width = terminal.width() if sys.stdout.isatty() else None
+    write("-", render(tables, format, width) + "\n")

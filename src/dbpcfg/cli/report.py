@@ -10,6 +10,7 @@ import typer
 from dbpcfg.cli.inputs import read_corpus
 from dbpcfg.cli.options import Overwrite, Quiet, TableFormat
 from dbpcfg.cli.output import print_tables
+from dbpcfg.errors import DbpcfgError, UnfinishedRunError
 
 if TYPE_CHECKING:
     from dbpcfg.corpus.sentence import Sentence
@@ -58,10 +59,11 @@ def report(
 
     folder = Path(run)
     page = folder / "report.html" if out is None else Path(out)
-    done = finished_run(folder, quiet)
-    check_free(page, overwrite)
+    if folder.is_dir():  # else that is what is wrong
+        check_free(page, overwrite)
     if figures is not None:
         check_folder(Path(figures), overwrite)
+    done = finished_run(folder, quiet)
     others = None if comparison is None else read_comparison(Path(comparison))
     data = collect(done, folder, _gold(gold, done, quiet), quiet, others)
     write_page(data, page)
@@ -74,14 +76,17 @@ def report(
 
 
 def compare_runs(
-    runs: Annotated[list[str], typer.Argument(metavar="RUN", help="Directories of finished runs.")],
+    runs: Annotated[list[str], typer.Argument(metavar="RUN", help="Directories of runs.")],
     gold: GoldTrees = None,
     figure: Annotated[str | None, typer.Option(help="File for a plot (.svg, .pdf, .png).")] = None,
     overwrite: Overwrite = False,
     format: TableFormat = "text",
     quiet: Quiet = False,
 ) -> None:
-    """Compare runs, such as a sweep over K and D: likelihood, agreement, scores."""
+    """Compare runs, such as a sweep over K and D: likelihood, agreement, scores.
+
+    Runs that are not finished are left out, with a remark.
+    """
     from dbpcfg.induction.directory import finished_run
     from dbpcfg.report.plotting import check_file
     from dbpcfg.report.sweep import RunSummary, summarise_run, sweep_tables
@@ -90,10 +95,19 @@ def compare_runs(
     if figure is not None:
         check_file(Path(figure), overwrite)
     treebank = None if gold is None else _treebank(gold, quiet)
+    skipped: list[str] = []
     rows: list[RunSummary] = []
     for run in runs:
-        done = finished_run(Path(run), quiet)
+        try:
+            done = finished_run(Path(run), quiet)
+        except UnfinishedRunError as error:
+            skipped.append(str(error))
+            continue
         rows.append(summarise_run(run, done, treebank, gold or "", quiet))
+    for remark in skipped if rows and not quiet else []:
+        typer.echo(f"left out: {remark}", err=True)
+    if not rows:
+        raise DbpcfgError(skipped[0])
     print_tables(sweep_tables(rows), format)
     if figure is not None:
         write_sweep(rows, Path(figure))

@@ -17,6 +17,7 @@ from dbpcfg.corpus.reading import Corpus
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.wordclasses import NUMBER, Scheme, is_number, word_class
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.files.table import shortened
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Preparation:
         return word.lower() if self.lowercase else word
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Prepared:
     """Prepared sentences."""
 
@@ -76,6 +77,9 @@ class Prepared:
 
     def __len__(self) -> int:
         return len(self.sentences)
+
+    def __repr__(self) -> str:
+        return shortened(f"<Prepared: {self.summary()}>")
 
     def summary(self) -> str:
         """The numbers of sentences kept and left out, and of rare forms replaced, in one line."""

@@ -23,12 +23,17 @@ from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.speakers import Speakers
 from dbpcfg.corpus.text import read_text
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.files.table import Column, Table, html, shortened
+from dbpcfg.runtime.progress import counted
 from dbpcfg.trees.tree import Tree
 
 __all__ = ["Corpus", "read"]
 
+SHOWN_SENTENCES, SHOWN_WORDS = 5, 30
+"""Sentences, and words of each, that a notebook shows of a corpus."""
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Corpus:
     """Sentences read from files, and counts of what was left out."""
 
@@ -58,6 +63,17 @@ class Corpus:
     def __getitem__(self, index: int | slice) -> Sentence | list[Sentence]:
         return self.sentences[index]
 
+    def __repr__(self) -> str:
+        return shortened(f"<Corpus: {self.summary()}>")
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the summary and the first sentences."""
+        rows = [(s.source, s.line, " ".join(s.words[:SHOWN_WORDS])) for s in self[:SHOWN_SENTENCES]]
+        columns = [Column("file"), Column("line", "count"), Column("sentence")]
+        more = len(self) - len(rows)
+        notes = [f"and {_number(more, 'sentence')} more"] if more else []
+        return html(self.summary(), [Table("", columns, rows, notes)])
+
     def trees(self) -> list[Tree]:
         """The gold tree of every sentence.
 
@@ -86,6 +102,7 @@ def read(
     function_tags: bool = False,
     empty_elements: bool = False,
     progress: Callable[[int, int, str], None] | None = None,
+    quiet: bool | None = None,
 ) -> Corpus:
     """Read all sentences of files, folders, patterns, or ``-`` for standard input.
 
@@ -106,6 +123,9 @@ def read(
         Whether Penn brackets keep empty elements.
     progress
         Called with the number of files read, the number of files, and the name of the next one.
+    quiet
+        Whether no progress is shown; if not given, it is shown on a terminal or in a
+        notebook, unless ``progress`` is given.
 
     Returns
     -------
@@ -123,7 +143,8 @@ def read(
     dropped: Counter[str] = Counter()
     sentences: list[Sentence] = []
     formats: list[Format] = []
-    for number, file in enumerate(files):
+    shown = counted(files, "files", len(files), quiet if progress is None else True)
+    for number, file in enumerate(shown):
         name = name_of(file)
         if progress is not None:
             progress(number, len(files), name)

@@ -31,7 +31,7 @@ BATCH = 1000
 """Sentences that are decoded together where spans are not counted."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Sample:
     """The trees of one iteration, the grammar they were drawn under and its log-likelihood."""
 
@@ -40,8 +40,11 @@ class Sample:
     grammar: Grammar
     nodes: Ints
 
+    def __repr__(self) -> str:
+        return f"<Sample of iteration {self.iteration:,}, {self.log_likelihood:,.1f}>"
 
-@dataclass
+
+@dataclass(repr=False)
 class Chain:
     """A chain after some iterations. A checkpoint holds all of it."""
 
@@ -61,6 +64,13 @@ class Chain:
     """Grammars of every 1st, 2nd, 4th … retained iteration: always evenly spaced, and few."""
     scores: dict[int, float] = field(default_factory=dict)
     """F1 after some iterations, if there are gold trees; never used for selection."""
+
+    def __repr__(self) -> str:
+        burn_in = "" if self.burn_in is None else f", burn-in {self.burn_in:,}"
+        return (
+            f"<Chain {self.settings.chain}: {self.iteration:,} iterations{burn_in}, "
+            f"log-likelihood {self.mean_log_likelihood:,.1f}>"
+        )
 
     @property
     def iteration(self) -> int:

@@ -18,11 +18,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
-from dbpcfg.errors import DbpcfgError
+from dbpcfg.errors import DbpcfgError, UnfinishedRunError
 from dbpcfg.files.faults import writing
 from dbpcfg.induction.chain import Chain
+from dbpcfg.induction.chains import can_continue
 from dbpcfg.induction.checkpoint import load_chain, save_chain
 from dbpcfg.induction.configuration import (
     FORMAT,
@@ -93,15 +95,8 @@ class RunDirectory:
             If the directory is not empty, unless it is a run and ``overwrite`` is set; if it cannot
             be written to.
         """
+        check_free(path, overwrite)
         with writing(path):
-            if path.exists() and (not path.is_dir() or any(path.glob("[!.]*"))):
-                if not overwrite:
-                    raise DbpcfgError(
-                        f"{path} exists and is not empty; resume it with `dbpcfg resume {path}`, "
-                        "choose another --out, or replace it with --overwrite"
-                    )
-                if not _is_run(path):
-                    raise DbpcfgError(f"{path} is no run, so --overwrite does not touch it")
             path.mkdir(parents=True, exist_ok=True)
         with locked(path):
             with writing(path):
@@ -149,6 +144,42 @@ class RunDirectory:
             raise DbpcfgError(f"{path / 'corpus.npz'} is not the text that the run began with")
         return cls(path, configuration, corpus)
 
+    def extend(self, iterations: int) -> list[int]:
+        """Make the run one of more iterations.
+
+        Parameters
+        ----------
+        iterations
+            The new length of each chain, of which the second half counts.
+
+        Returns
+        -------
+        list of int
+            The chains that begin again, because samples that would count were not kept.
+
+        Raises
+        ------
+        DbpcfgError
+            If a chain has done more iterations, or the directory cannot be written to.
+        """
+        old = self.configuration
+        new = replace(old, schedule=replace(old.schedule, iterations=iterations))
+        again = []
+        for number in range(old.chains):
+            chain = self.load(old.chain(number))
+            if chain is not None and chain.iteration > iterations:
+                raise DbpcfgError(
+                    f"chain {number} of {self.path} has done {chain.iteration:,} iterations: "
+                    f"{iterations:,} would be fewer; a run can be made longer, not shorter"
+                )
+            if chain is not None and not can_continue(chain, new.schedule):
+                again.append(number)
+        if new != old:
+            with writing(self.path):
+                save_configuration(new, self.path / "config.toml")
+        self.configuration = new
+        return again
+
     def load(self, settings: ChainSettings) -> Chain | None:
         """The chain with these settings as it was last saved; None if it never was."""
         path = self._chain(settings) / "chain.npz"
@@ -165,6 +196,34 @@ class RunDirectory:
 
     def _chain(self, settings: ChainSettings) -> Path:
         return self.path / "chains" / str(settings.chain)
+
+
+def check_free(path: Path, overwrite: bool = False) -> None:
+    """Check that a directory is free for a new run.
+
+    Parameters
+    ----------
+    path
+        The directory; it need not exist.
+    overwrite
+        Whether a run that is there is replaced.
+
+    Raises
+    ------
+    DbpcfgError
+        If it is a file, or not empty, unless it is a run and ``overwrite`` is set.
+    """
+    with writing(path):
+        if path.exists() and not path.is_dir():
+            raise DbpcfgError(f"{path} is a file; --out needs a directory: choose another name")
+        if path.exists() and any(path.glob("[!.]*")):
+            if not overwrite:
+                raise DbpcfgError(
+                    f"{path} exists and is not empty; resume it with `dbpcfg resume {path}`, "
+                    "choose another --out, or replace it with --overwrite"
+                )
+            if not _is_run(path):
+                raise DbpcfgError(f"{path} is no run, so --overwrite does not touch it")
 
 
 def finished_run(path: Path, quiet: bool = True) -> Run:
@@ -185,7 +244,7 @@ def finished_run(path: Path, quiet: bool = True) -> Run:
     Raises
     ------
     DbpcfgError
-        If it is no run, a file is damaged, or a chain is not finished.
+        If it is no run or a file is damaged; `UnfinishedRunError` if a chain is not finished.
     """
     if not path.is_dir():
         what = "is a file" if path.exists() else "does not exist"
@@ -198,7 +257,7 @@ def finished_run(path: Path, quiet: bool = True) -> Run:
             chain = directory.load(configuration.chain(number))
             if chain is None or not chain.finished(configuration.schedule):
                 done = 0 if chain is None else chain.iteration
-                raise DbpcfgError(
+                raise UnfinishedRunError(
                     f"{path} is not finished: chain {number} of {configuration.chains} has done "
                     f"{done:,} iterations; resume it with `dbpcfg resume {path}`"
                 )
