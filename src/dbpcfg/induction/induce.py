@@ -20,6 +20,7 @@ from dbpcfg.induction.corpus import RunCorpus
 from dbpcfg.induction.directory import RunDirectory
 from dbpcfg.induction.execution import CHECKPOINT_SECONDS, Execution, Workers, never, no_report
 from dbpcfg.induction.gold import GoldSpans, gold_spans
+from dbpcfg.induction.memory import check_memory
 from dbpcfg.induction.results import write_results
 from dbpcfg.induction.run import Run
 from dbpcfg.induction.settings import ChainSettings
@@ -109,8 +110,8 @@ def induce(
     Raises
     ------
     DbpcfgError
-        If a setting cannot be, if there are no sentences, if gold trees do not match them, or if
-        ``out`` is not empty or cannot be written to.
+        If a setting cannot be, if the run does not fit into memory, if there are no sentences, if
+        gold trees do not match them, or if ``out`` is not empty or cannot be written to.
     """
     execution = Execution(threads, workers, checkpoint, report, stopping)
     prepared = _prepared(corpus, preparation)
@@ -126,6 +127,7 @@ def induce(
         versions=versions(),
     )
     spans = None if gold is None else _gold_spans(gold, learned_from, prepared)
+    check_memory(configuration, learned_from.forms)
     del prepared, corpus  # the run has the words, in a tenth of the memory
     if out is None:
         return _run(configuration, learned_from, spans, NoChainStore(), execution)
@@ -171,12 +173,14 @@ def resume(
     """
     execution = Execution(threads, workers, checkpoint, report, stopping)
     with RunDirectory.open(Path(path)) as directory:
+        check_memory(directory.configuration, directory.corpus.forms)
         return _run_directory(directory, execution)
 
 
 def _run_directory(directory: RunDirectory, execution: Execution) -> Run:
     run = _run(directory.configuration, directory.corpus, directory.gold, directory, execution)
     if run.finished:
+        directory.check_place()
         write_results(run, directory.path)
     return run
 
