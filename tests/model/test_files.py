@@ -397,7 +397,6 @@ GOOD = {
         ({"words": ["a", "b", "a"]}, "the vocabulary has 'a' twice"),
         ({"words": ["a", "b"]}, "expected lexical of shape (2, 2)"),
         ({"words": []}, "a grammar needs categories and words, got 2 and 0"),
-        ({"words": ["a", "b", "<unknown>"]}, "the grammar has a word <unknown> already"),
         ({"names": ["NP"]}, "expected 2 different names of categories"),
         ({"names": ["NP", "NP"]}, "expected 2 different names of categories"),
         ({"names": "NP"}, "the names in its header must be a list of texts"),

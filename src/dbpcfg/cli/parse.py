@@ -132,11 +132,10 @@ def _rows(sentences: Sequence[Sentence], decoder: Decoder, done: int) -> Iterato
 def _flat_trees_note(decoder: Decoder, first: str) -> str:
     """Say how many sentences have flat trees, and why."""
     from dbpcfg.corpus.text import MAX_WORDS
-    from dbpcfg.model.learned import UNKNOWN
 
     number = decoder.flat
     who = "1 sentence has" if number == 1 else f"{number:,} sentences have"
     note = f"{who} probability zero, or over {MAX_WORDS:,} words, and a flat tree; first {first}"
-    if UNKNOWN in decoder.model.grammar_with_unknown.vocabulary.index:
+    if decoder.model.unknown_word is not None:
         return note
     return f"{note}; if words are unknown, try --unknown 0.000001"

@@ -11,24 +11,27 @@
 ``trees.txt``         one bracketed tree for each sentence, in order, in the words as written
 ====================  =========================================================================
 
-Each file is written whole, so a run can be killed at any moment and resumed.
+Each file is written whole, so a run can be killed at any moment and resumed. It begins with its
+``config.toml``: until that is there, corpus and gold spans have names that begin with a dot.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from dbpcfg.errors import DbpcfgError, UnfinishedRunError
-from dbpcfg.files.faults import writing
+from dbpcfg.files.faults import reading, writing
 from dbpcfg.induction.chain import Chain
 from dbpcfg.induction.chains import can_continue
 from dbpcfg.induction.checkpoint import load_chain, save_chain
 from dbpcfg.induction.configuration import (
     FORMAT,
     Configuration,
+    check_version,
     load_configuration,
     save_configuration,
 )
@@ -58,6 +61,7 @@ class RunDirectory:
         self.configuration = configuration
         self.corpus = corpus
         self.gold = gold
+        self._place = _identity(path)
 
     @classmethod
     @contextlib.contextmanager
@@ -101,11 +105,12 @@ class RunDirectory:
         with locked(path):
             with writing(path):
                 remove_results(path)
-                # First, so that from here on the directory is known for a run.
-                save_configuration(configuration, path / "config.toml")
-                save_corpus(corpus, path / "corpus.npz")
+                save_corpus(corpus, path / _pending("corpus.npz"))
                 if gold is not None:
-                    save_gold(gold, path / "gold.npz")
+                    save_gold(gold, path / _pending("gold.npz"))
+                # From here on the directory is known for a run, which can be resumed.
+                save_configuration(configuration, path / "config.toml")
+                _put_in_place(path)
             yield cls(path, configuration, corpus, gold)
 
     @classmethod
@@ -128,8 +133,13 @@ class RunDirectory:
         DbpcfgError
             If it is no run, a file is damaged, or another process is running it.
         """
-        load_configuration(path / "config.toml")  # nothing is written where there is no run
+        # Nothing is written where there is no run, or one of a later version.
+        configuration = load_configuration(path / "config.toml")
+        with reading(path / "config.toml"):
+            check_version(configuration)
         with locked(path):
+            with writing(path):
+                _complete_start(path, configuration)
             directory = cls._read(path)
             if directory.configuration.gold:
                 directory.gold = load_gold(path / "gold.npz", directory.corpus.forms.starts)
@@ -188,11 +198,20 @@ class RunDirectory:
     def save(self, chain: Chain) -> None:
         """Write the chain's trace and its state."""
         folder = self._chain(chain.settings)
+        self.check_place()
         with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
             # The state last: a chain whose state says that it is finished has its whole trace.
             write_trace(chain, len(self.corpus.forms.tokens), folder / "trace.tsv")
             save_chain(chain, self.corpus.forms, folder / "chain.npz")
+
+    def check_place(self) -> None:
+        """Raise an error if the directory is no longer where it was: it must not be made anew."""
+        if self._place is not None and _identity(self.path) != self._place:
+            raise DbpcfgError(
+                f"{self.path} has been removed or moved while the run was running; if it was "
+                "moved, resume it with `dbpcfg resume` where it is now"
+            )
 
     def _chain(self, settings: ChainSettings) -> Path:
         return self.path / "chains" / str(settings.chain)
@@ -264,6 +283,36 @@ def finished_run(path: Path, quiet: bool = True) -> Run:
             chains.append(chain)
             progress.update(number + 1)
     return Run(configuration, directory.corpus, chains)
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """What stays the same as long as a directory does."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _pending(name: str) -> str:
+    """The name of a file before the run has begun."""
+    return f".{name}"
+
+
+def _put_in_place(path: Path) -> None:
+    """Give the files of a run that has begun their names; the corpus last."""
+    for name in ("gold.npz", "corpus.npz"):
+        if (path / _pending(name)).exists():
+            os.replace(path / _pending(name), path / name)
+
+
+def _complete_start(path: Path, configuration: Configuration) -> None:
+    """Put files in place if the run was killed just after it had begun; drop those of no run."""
+    waiting = path / _pending("corpus.npz")
+    if waiting.exists() and load_corpus(waiting).digest() == configuration.corpus.get("digest"):
+        _put_in_place(path)
+    for name in ("corpus.npz", "gold.npz"):
+        (path / _pending(name)).unlink(missing_ok=True)
 
 
 def _is_run(path: Path) -> bool:

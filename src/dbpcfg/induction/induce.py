@@ -29,6 +29,7 @@ from dbpcfg.induction.execution import (
     no_report,
 )
 from dbpcfg.induction.gold import GoldSpans, gold_spans
+from dbpcfg.induction.memory import check_memory
 from dbpcfg.induction.results import results_are_there, write_results
 from dbpcfg.induction.run import Run
 from dbpcfg.induction.settings import ChainSettings
@@ -121,8 +122,8 @@ def induce(
     Raises
     ------
     DbpcfgError
-        If a setting cannot be, if there are no sentences, if gold trees do not match them, or if
-        ``out`` is not empty or cannot be written to.
+        If a setting cannot be, if the run does not fit into memory, if there are no sentences, if
+        gold trees do not match them, or if ``out`` is not empty or cannot be written to.
     """
     execution = Execution(threads, workers, checkpoint, report, stopping)
     prepared = _prepared(corpus, preparation)
@@ -138,6 +139,7 @@ def induce(
         versions=versions(),
     )
     spans = None if gold is None else _gold_spans(gold, learned_from, prepared)
+    check_memory(configuration, learned_from.forms)
     del prepared, corpus  # the run has the words, in a tenth of the memory
     with _shown(execution, configuration, quiet) as shown:
         if out is None:
@@ -209,6 +211,7 @@ def resume(
                 "the second half counts, and their samples of it were not all kept; chains "
                 "continue if they have done at most half"
             )
+        check_memory(directory.configuration, directory.corpus.forms)
         with _shown(execution, directory.configuration, quiet) as shown:
             return _run_directory(directory, shown)
 
@@ -240,6 +243,7 @@ def _shown(
 def _run_directory(directory: RunDirectory, execution: Execution) -> Run:
     run = _run(directory.configuration, directory.corpus, directory.gold, directory, execution)
     if run.finished and not results_are_there(run, directory.path):
+        directory.check_place()
         write_results(run, directory.path)
     return run
 
