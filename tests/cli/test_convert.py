@@ -45,3 +45,17 @@ def test_convert(files):
     rare = dbpcfg("convert", files / "gold.mrg", "-", "--rare", "1", "--max-length", "2")
     assert rare.stdout.splitlines() == ["<*it> <*ed> <word>", "<*ll> <word>"]
     assert "1 left out (longer than 2 words)" in rare.stderr
+
+
+def test_skip_broken(tmp_path):
+    (tmp_path / "bad.mrg").write_text("(S (N a))\n(S (N b)) Q9X\n(S (N c))\n")
+    assert "bad.mrg:2:11: found 'Q9X' outside any bracket" in (
+        message := refused("convert", tmp_path / "bad.mrg", "-")
+    )
+    assert "--skip-broken" in message
+    result = dbpcfg("convert", tmp_path / "bad.mrg", "-", "--skip-broken")
+    assert result.stdout.splitlines() == ["a", "c"]
+    assert "Left out: broken trees (1)." in result.stderr
+    assert "bad.mrg:2:11: found 'Q9X' outside any bracket" in result.stderr
+    assert "skipped line 2" in result.stderr
+    assert dbpcfg("convert", tmp_path / "bad.mrg", "-", "--skip-broken", "-q").stderr == ""

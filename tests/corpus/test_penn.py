@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dbpcfg.corpus.notes import Notes
 from dbpcfg.corpus.penn import read_penn
 from dbpcfg.errors import TreeSyntaxError
 from dbpcfg.trees.brackets import read_tree
@@ -115,7 +116,9 @@ def test_childless_nodes_are_counted():
     "slip", ["(-LRB- ()", "(NN ()", "(NN :()", "(, (\n )", "(-RRB- )", "(-LRB-)", "(-RCB- )"]
 )
 def test_a_bracket_as_a_word_is_an_error(slip):
-    with pytest.raises(TreeSyntaxError, match=r"^f:[23]: found an empty node .*-LRB- or -RRB-$"):
+    with pytest.raises(
+        TreeSyntaxError, match=r"^f:[23]: found an empty node .*-LRB- or -RRB-; --skip-broken"
+    ):
         list(read_penn(f"(V go)\n(S {slip} (V go) (NN )))", "f"))
 
 
@@ -124,6 +127,47 @@ def test_other_mistakes_are_those_of_the_tree_reader():
         list(read_penn("(V go)\n(S (V go)", "f"))
     with pytest.raises(TreeSyntaxError, match=r"^f:1:1: found 'no tree' outside"):
         list(read_penn("no tree", "f"))
+
+
+def skipping(text):
+    notes = Notes()
+    found = [(s.line, *s.words) for s in read_penn(text, "f", broken="skip", notes=notes)]
+    assert notes.dropped["broken trees"] == len(notes.skipped)
+    return found, [(part.line, part.last_line) for part in notes.skipped], notes
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "skipped"),
+    [
+        ("(V a)\n(V b)Q9X\n(V c)", [(1, "a"), (3, "c")], [(2, 2)]),
+        ("(V a)\n\n(S\n (N b)\n (N c)) x\n\n\n(V d)", [(1, "a"), (8, "d")], [(3, 5)]),
+        ("(V a)\n(S (N b)\n(V c)\n(V d)", [(1, "a"), (3, "c"), (4, "d")], [(2, 2)]),
+        ("(V a)\n(V b))\n(V c)\n(S (N d)\n(V e)", [(1, "a"), (3, "c"), (5, "e")], [(2, 2), (4, 4)]),
+        ("a header\n(V a)\n(V b)", [(2, "a"), (3, "b")], [(1, 1)]),
+        ("(V a)\n(S (-LRB- ()\n (V b))\n(V c)", [(1, "a"), (4, "c")], [(2, 3)]),
+        # trees that are not indented are cut at blank lines
+        ("(S\n(N a)\n)\n\n(S\n(N b)\n\n(S\n(N c)\n)", [(1, "a"), (8, "c")], [(5, 6)]),
+        ("(S\n(N a)\n(S\n(N b)", [], [(1, 4)]),
+        ("(S (A a)\n(A b)\n(A b)\n(A c))\n" * 2 + "(S (A b)\n", [], [(1, 9)]),
+    ],
+)
+def test_broken_trees_can_be_skipped(text, found, skipped):
+    assert skipping(text)[:2] == (found, skipped)
+    with pytest.raises(TreeSyntaxError, match=r"--skip-broken \(in Python broken='skip'\)"):
+        list(read_penn(text, "f"))
+
+
+def test_what_is_skipped_says_why():
+    (part,) = skipping("(V a)\n(S\n (N b))Q9X yes\n(V c)")[2].skipped
+    assert str(part) == (
+        "f:3:8: found 'Q9X yes' outside any bracket, expected '(' or the end of the text; "
+        "skipped lines 2 to 3"
+    )
+
+
+def test_counts_of_broken_trees_are_not_taken():
+    notes = skipping("(V a)\n(S (N) (V b)) x\n(S (N) (V c))")[2]
+    assert notes.dropped == {"broken trees": 1, "nodes without children": 1}
 
 
 def test_the_outer_bracket():
@@ -202,6 +246,21 @@ def test_agrees_with_a_naive_definition(several):
             assert sentence.tags is None
         elif "" not in several[sentence.line - 1].tags():
             assert sentence.tags == tags
+
+
+@given(texts(BANK, "()-=< \nNP*"))
+def test_any_text_can_be_read_in_part(text):
+    notes = Notes()
+    found = list(read_penn(text, "f", broken="skip", notes=notes))
+    try:
+        assert list(read_penn(text, "f")) == found
+        assert not notes.skipped
+    except TreeSyntaxError:
+        assert notes.skipped
+    lines = text.count("\n") + 1
+    for part in notes.skipped:
+        assert 1 <= part.line <= part.last_line <= lines
+        assert not any(part.line <= sentence.line <= part.last_line for sentence in found)
 
 
 @given(texts(BANK, "()-=< \nNP*"), st.booleans(), st.booleans())

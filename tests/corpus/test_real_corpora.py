@@ -7,6 +7,7 @@ import pytest
 
 from dbpcfg.corpus.punctuation import punctuation_mask
 from dbpcfg.corpus.reading import read
+from dbpcfg.errors import DbpcfgError
 from dbpcfg.trees.brackets import read_trees
 
 if "DBPCFG_DATA" not in os.environ:
@@ -103,3 +104,13 @@ def test_conllu():
     assert all(sentence.speaker for sentence in corpus)
     assert all(sentence.tags for sentence in corpus)
     assert 0 < len(read(DATA / "conllu", exclude_speakers=["Target_Child"])) < 600
+
+
+@pytest.mark.parametrize(("name", "lines"), [("stray-token", (8, 15)), ("unclosed", (2, 2))])
+def test_broken_trees_are_skipped(name, lines):
+    path = DATA / "dirty" / f"{name}.parsed"
+    with pytest.raises(DbpcfgError, match="--skip-broken"):
+        read(path)
+    corpus = read(path, broken="skip")
+    assert len(corpus) == 2
+    assert [(part.line, part.last_line) for part in corpus.skipped] == [lines]

@@ -126,3 +126,11 @@ def test_speakers_belong_to_formats_that_have_them(tmp_path):
     (tmp_path / "a.txt").write_text("one\n")
     with pytest.raises(DbpcfgError, match="knows no speakers"):
         list(stream([str(tmp_path / "a.txt")], speakers=["MOT"]))
+
+
+def test_broken_trees_are_skipped_and_reported(tmp_path):
+    (tmp_path / "a.mrg").write_text("(V a)\n(V b) x\n")
+    remarks: list[str] = []
+    assert words([tmp_path / "a.mrg"], report=remarks.append, broken="skip") == [("a",)]
+    assert "Left out: broken trees (1)." in remarks[0]
+    assert "skipped line 2" in remarks[1]

@@ -15,6 +15,7 @@ from dbpcfg.cli.options import (
     Punctuation,
     Quiet,
     Seed,
+    SkipBroken,
     Speakers,
     TableFormat,
     Text,
@@ -59,6 +60,7 @@ def baseline(
     punctuation: Punctuation = "auto",
     seed: Seed = 0,
     input_format: InputFormat = None,
+    skip_broken: SkipBroken = False,
     speaker: Speakers = None,
     exclude_speaker: ExcludeSpeakers = None,
     quiet: Quiet = False,
@@ -87,7 +89,9 @@ def baseline(
         raise DbpcfgError(
             f"--keep-punctuation is for branching trees; {spec.name} handles punctuation itself"
         )
-    corpus = read_corpus(text, input_format, speaker, exclude_speaker, quiet)
+    corpus = read_corpus(
+        text, input_format, speaker, exclude_speaker, quiet, skip_broken=skip_broken
+    )
     prepared = prepare(corpus, Preparation(lowercase, max_length, punctuation))
     with Progress(spec.name, quiet=quiet) as progress:
         made = spec.make(seed, **settings)
@@ -142,6 +146,7 @@ def compare(
     ] = None,
     permutations: Annotated[int, typer.Option(help="Permutations of each test.", min=1)] = 10_000,
     input_format: InputFormat = None,
+    skip_broken: SkipBroken = False,
     format: TableFormat = "text",
     quiet: Quiet = False,
 ) -> None:
@@ -158,7 +163,7 @@ def compare(
     names = [spec.name for spec in SYSTEMS] if systems is None else systems.split(",")
     chosen = [find(name) for name in names if name.strip()]
     bound = depth_bound(depth)
-    corpus = read_corpus(treebank, input_format, quiet=quiet)
+    corpus = read_corpus(treebank, input_format, quiet=quiet, skip_broken=skip_broken)
     task = Task.of(corpus, lowercase=lowercase, max_length=max_length, punctuation=punctuation)
     if not quiet:
         typer.echo(task.prepared.summary(), err=True)

@@ -18,6 +18,7 @@ from dbpcfg.cli.options import (
     Rare,
     Scheme,
     Seed,
+    SkipBroken,
     Speakers,
 )
 from dbpcfg.cli.output import check_overwrite, open_output
@@ -59,6 +60,7 @@ def convert(
     ] = False,
     punctuation: Punctuation = "auto",
     input_format: InputFormat = None,
+    skip_broken: SkipBroken = False,
     speaker: Speakers = None,
     exclude_speaker: ExcludeSpeakers = None,
     overwrite: Overwrite = False,
@@ -72,7 +74,9 @@ def convert(
     from dbpcfg.corpus.writing import corpus_lines
 
     check_overwrite([target], overwrite)
-    corpus = read_corpus([source], input_format, speaker, exclude_speaker, quiet)
+    corpus = read_corpus(
+        [source], input_format, speaker, exclude_speaker, quiet, skip_broken=skip_broken
+    )
     kind = to or ("text" if target.endswith(".txt") or target == "-" else "penn")
     prepared = prepare(
         corpus, Preparation(lowercase, max_length, punctuation, numbers, rare, scheme)

@@ -18,6 +18,7 @@ from dbpcfg.cli.options import (
     Rare,
     Scheme,
     Seed,
+    SkipBroken,
     Speakers,
     TableFormat,
     Text,
@@ -118,6 +119,7 @@ def induce(
         typer.Option(help="Treebank of the same sentences: adds F1 to traces, for information."),
     ] = None,
     input_format: InputFormat = None,
+    skip_broken: SkipBroken = False,
     speaker: Speakers = None,
     exclude_speaker: ExcludeSpeakers = None,
     threads: Threads = None,
@@ -140,7 +142,9 @@ def induce(
     from dbpcfg.induction.induce import induce as learn
 
     quiet = quiet or json
-    corpus = read_corpus(text, input_format, speaker, exclude_speaker, quiet)
+    corpus = read_corpus(
+        text, input_format, speaker, exclude_speaker, quiet, skip_broken=skip_broken
+    )
     prepared = prepare(
         corpus, Preparation(lowercase, max_length, punctuation, numbers, rare, scheme)
     )
@@ -166,7 +170,9 @@ def induce(
             schedule=schedule,
             report=progress.show,
             stopping=stop,
-            gold=None if gold is None else read_corpus([gold], quiet=quiet),
+            gold=None
+            if gold is None
+            else read_corpus([gold], quiet=quiet, skip_broken=skip_broken),
             gold_sources=[] if gold is None else [gold],
             exact=exact,
             sample_beta=sample_beta,

@@ -27,6 +27,10 @@ InputFormat = Annotated[
     Literal["text", "penn", "chat", "conllu"] | None,
     typer.Option("--input-format", help="Format of the input; recognised if not given."),
 ]
+SkipBroken = Annotated[
+    bool,
+    typer.Option("--skip-broken", help="Skip trees and sentences that are broken, and list them."),
+]
 Speakers = Annotated[
     list[str] | None,
     typer.Option("--speaker", help="Only this speaker, by code or role; may be repeated."),

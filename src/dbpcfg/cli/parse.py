@@ -16,6 +16,7 @@ from dbpcfg.cli.options import (
     Quiet,
     RunArgument,
     Seed,
+    SkipBroken,
     Speakers,
     TextOrInput,
     Threads,
@@ -53,6 +54,7 @@ def parse(
     depth: Depth = None,
     unknown: UnknownWords = None,
     input_format: InputFormat = None,
+    skip_broken: SkipBroken = False,
     speaker: Speakers = None,
     exclude_speaker: ExcludeSpeakers = None,
     threads: Threads = None,
@@ -84,7 +86,9 @@ def parse(
     ascii = not terminal.can_show(BOX_CHARACTERS)
     model = open_model(run, depth, unknown, samples=method == "mbr-chain")
     decoder = Decoder(model, method, number, seed, threads or cores())
-    sentences = open_text(text, input_format, speaker, exclude_speaker, quiet)
+    sentences = open_text(
+        text, input_format, speaker, exclude_speaker, quiet, skip_broken=skip_broken
+    )
     out = standard_output()
     if table:
         print("\t".join(COLUMNS), file=out, flush=True)

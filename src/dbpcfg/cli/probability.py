@@ -15,6 +15,7 @@ from dbpcfg.cli.options import (
     InputFormat,
     Quiet,
     RunArgument,
+    SkipBroken,
     Speakers,
     TableFormat,
     TextOrInput,
@@ -47,6 +48,7 @@ def probability(
     depth: Depth = None,
     unknown: UnknownWords = None,
     input_format: InputFormat = None,
+    skip_broken: SkipBroken = False,
     speaker: Speakers = None,
     exclude_speaker: ExcludeSpeakers = None,
     threads: Threads = None,
@@ -64,7 +66,9 @@ def probability(
     from dbpcfg.runtime.progress import Progress
 
     model = open_model(run, depth, unknown, samples=chain)
-    sentences = open_text(text, input_format, speaker, exclude_speaker, quiet)
+    sentences = open_text(
+        text, input_format, speaker, exclude_speaker, quiet, skip_broken=skip_broken
+    )
     seen: deque[Sentence] = deque()
 
     def counted() -> Iterator[Sentence]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dbpcfg.cli.inputs import read_corpus
-from dbpcfg.cli.options import Overwrite, Quiet, TableFormat
+from dbpcfg.cli.options import Overwrite, Quiet, SkipBroken, TableFormat
 from dbpcfg.cli.output import print_tables
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def report(
         typer.Option(help="Directory for the figures as PDF and SVG."),
     ] = None,
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    skip_broken: SkipBroken = False,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
@@ -63,7 +64,7 @@ def report(
     if figures is not None:
         check_folder(Path(figures), overwrite)
     others = None if comparison is None else read_comparison(Path(comparison))
-    data = collect(done, folder, _gold(gold, done, quiet), quiet, others)
+    data = collect(done, folder, _gold(gold, done, quiet, skip_broken), quiet, others)
     write_page(data, page)
     typer.echo(page)
     if figures is not None:
@@ -77,6 +78,7 @@ def compare_runs(
     runs: Annotated[list[str], typer.Argument(metavar="RUN", help="Directories of finished runs.")],
     gold: GoldTrees = None,
     figure: Annotated[str | None, typer.Option(help="File for a plot (.svg, .pdf, .png).")] = None,
+    skip_broken: SkipBroken = False,
     overwrite: Overwrite = False,
     format: TableFormat = "text",
     quiet: Quiet = False,
@@ -89,7 +91,7 @@ def compare_runs(
 
     if figure is not None:
         check_file(Path(figure), overwrite)
-    treebank = None if gold is None else _treebank(gold, quiet)
+    treebank = None if gold is None else _treebank(gold, quiet, skip_broken)
     rows: list[RunSummary] = []
     for run in runs:
         done = finished_run(Path(run), quiet)
@@ -100,11 +102,11 @@ def compare_runs(
         typer.echo(figure, err=True)
 
 
-def _gold(treebank: str | None, run: Run, quiet: bool) -> Gold | None:
+def _gold(treebank: str | None, run: Run, quiet: bool, skip_broken: bool) -> Gold | None:
     if treebank is None:
         return None
-    return run.match_gold(_treebank(treebank, quiet), treebank)
+    return run.match_gold(_treebank(treebank, quiet, skip_broken), treebank)
 
 
-def _treebank(path: str, quiet: bool) -> list[Sentence]:
-    return read_corpus([path], quiet=quiet).sentences
+def _treebank(path: str, quiet: bool, skip_broken: bool) -> list[Sentence]:
+    return read_corpus([path], quiet=quiet, skip_broken=skip_broken).sentences

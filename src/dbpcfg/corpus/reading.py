@@ -2,13 +2,12 @@
 
 ``read("adam.parsed")``, ``read("wsj/")``, ``read("a.cha", "b.cha", speakers=["MOT"])``.  What is of
 no use is left out, counted and reported by `Corpus.summary`; what is broken is an error that names
-its place and the remedy.
+its place and the remedy, or is skipped and listed in `Corpus.skipped`.
 """
 
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import overload
@@ -17,6 +16,7 @@ from dbpcfg.corpus.chat import read_chat
 from dbpcfg.corpus.conllu import read_conllu
 from dbpcfg.corpus.formats import Format, by_content, by_extension, checked_format
 from dbpcfg.corpus.loading import load_text, name_of
+from dbpcfg.corpus.notes import Notes, Skipped, checked_broken
 from dbpcfg.corpus.paths import expand
 from dbpcfg.corpus.penn import read_penn
 from dbpcfg.corpus.sentence import Sentence
@@ -26,6 +26,9 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.trees.tree import Tree
 
 __all__ = ["Corpus", "read"]
+
+_LISTED = 10
+"""Broken parts that notes list, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,8 @@ class Corpus:
     """Speakers that were asked for; empty: no choice was made."""
     exclude_speakers: tuple[str, ...] = ()
     """Speakers that were excluded; empty: no choice was made."""
+    skipped: tuple[Skipped, ...] = ()
+    """What was broken and skipped, with its place and the reason."""
 
     def __len__(self) -> int:
         return len(self.sentences)
@@ -77,6 +82,14 @@ class Corpus:
         read = f"Read {size} from {where} ({formats})."
         return f"{read} Left out: {_listed(self.dropped)}." if self.dropped else read
 
+    def notes(self) -> Iterator[str]:
+        """Lines on what was left out: the summary, and what was skipped, at most ten places."""
+        if self.dropped:
+            yield self.summary()
+        yield from map(str, self.skipped[:_LISTED])
+        if len(self.skipped) > _LISTED:
+            yield f"and {len(self.skipped) - _LISTED:,} others skipped"
+
 
 def read(
     *paths: str | os.PathLike[str],
@@ -85,6 +98,7 @@ def read(
     exclude_speakers: Iterable[str] | None = None,
     function_tags: bool = False,
     empty_elements: bool = False,
+    broken: str = "error",
     progress: Callable[[int, int, str], None] | None = None,
 ) -> Corpus:
     """Read all sentences of files, folders, patterns, or ``-`` for standard input.
@@ -104,6 +118,9 @@ def read(
         Whether labels in Penn brackets keep function tags.
     empty_elements
         Whether Penn brackets keep empty elements.
+    broken
+        ``"error"``, or ``"skip"`` to skip broken trees, sentences and lines and list them in
+        `Corpus.skipped`.
     progress
         Called with the number of files read, the number of files, and the name of the next one.
 
@@ -118,9 +135,10 @@ def read(
         If a file cannot be read or is not in its format, or no sentence is left.
     """
     wanted = checked_format(format)
+    mode = checked_broken(broken)
     chosen = Speakers.of(speakers, exclude_speakers)
     files = expand(paths, wanted)
-    dropped: Counter[str] = Counter()
+    notes = Notes()
     sentences: list[Sentence] = []
     formats: list[Format] = []
     for number, file in enumerate(files):
@@ -132,14 +150,19 @@ def read(
         formats.append(actual)
         if actual == "penn":
             sentences += read_penn(
-                text, name, dropped, function_tags=function_tags, empty_elements=empty_elements
+                text,
+                name,
+                function_tags=function_tags,
+                empty_elements=empty_elements,
+                broken=mode,
+                notes=notes,
             )
         elif actual == "chat":
-            sentences += read_chat(text, name, dropped, chosen)
+            sentences += read_chat(text, name, speakers=chosen, broken=mode, notes=notes)
         elif actual == "conllu":
-            sentences += read_conllu(text, name, dropped, chosen)
+            sentences += read_conllu(text, name, speakers=chosen, broken=mode, notes=notes)
         else:
-            sentences += read_text(text, name, dropped)
+            sentences += read_text(text, name, notes.dropped)
         if actual in ("text", "penn") and not chosen.by_default:
             raise DbpcfgError(
                 f"{name}: the format {actual} knows no speakers, so none can be chosen"
@@ -152,15 +175,17 @@ def read(
     if not sentences:
         raise DbpcfgError(
             f"there is nothing left of {', '.join(map(name_of, files[:3]))}"
-            f"{' and others' if len(files) > 3 else ''}: left out were {_listed(dropped)}"
+            f"{' and others' if len(files) > 3 else ''}: left out were {_listed(notes.dropped)}"
+            f"{f'; first: {notes.skipped[0]}' if notes.skipped else ''}"
         )
     return Corpus(
         sentences,
-        dict(dropped),
+        dict(notes.dropped),
         tuple(map(name_of, files)),
         tuple(formats),
         chosen.only or (),
         chosen.without or (),
+        tuple(notes.skipped),
     )
 
 

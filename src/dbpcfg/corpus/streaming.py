@@ -42,6 +42,8 @@ def stream(
     speakers: Iterable[str] | None = None,
     exclude_speakers: Iterable[str] | None = None,
     report: Callable[[str], None] = lambda remark: None,
+    *,
+    broken: str = "error",
 ) -> Iterator[Sentence | None]:
     """Read sentences one by one.
 
@@ -57,6 +59,8 @@ def stream(
         As for `read`.
     report
         Called with what was left out of files that are read whole.
+    broken
+        As for `read`.
 
     Yields
     ------
@@ -76,9 +80,15 @@ def stream(
             if lines is not None and not speakers and not exclude_speakers:
                 yield from _sentences(lines, name)
                 continue
-        corpus = read(path, format=wanted, speakers=speakers, exclude_speakers=exclude_speakers)
-        if corpus.dropped:
-            report(corpus.summary())
+        corpus = read(
+            path,
+            format=wanted,
+            speakers=speakers,
+            exclude_speakers=exclude_speakers,
+            broken=broken,
+        )
+        for note in corpus.notes():
+            report(note)
         yield from corpus
 
 
