@@ -78,10 +78,6 @@ def test_labels(label, cut):
         "(-NONE- *T*-1)",
         "(-NONE-ABAR-WH- **T*-1)",
         "(NONE-A-PASS- *T*-2)",
-        "(WP *NULL*)",
-        "(NP *T*-12)",
-        "(X *ICH*-1)",
-        "(PRP *PRO*)",
     ],
 )
 def test_empty_elements(empty):
@@ -89,6 +85,30 @@ def test_empty_elements(empty):
     kept = f"(S (NP (A {empty}) {empty}) (V go))"
     options = {"empty_elements": True, "function_tags": True}
     assert cleaned(kept, **options) == [kept]
+
+
+@pytest.mark.parametrize("word", ["*NULL*", "*T*-12", "*ICH*-1", "*PRO*", "**T*-1"])
+def test_words_that_look_like_traces(word):
+    dropped = Counter()
+    text = f"(S (NP (WP {word})) (V go) (X {word}))"
+    assert [str(s.tree) for s in read_penn(text, "f", dropped)] == [text]
+    assert not dropped
+    (sentence,) = read_penn(f"{text} (-NONE- 0)", "f", dropped)  # a treebank with traces
+    assert str(sentence.tree) == "(S (V go))"
+    assert dropped == {"words that look like traces": 2, "trees without words": 1}
+    kept, _ = cleaned(f"{text} (-NONE- 0)", empty_elements=True)
+    assert kept == text
+
+
+@pytest.mark.parametrize("tag", ["-NONE-", "-NONE-ABAR-WH-", "NONE-A-PASS-"])
+def test_a_space_before_the_tag_of_a_trace(tag):
+    dropped = Counter()
+    text = f"(S (V go) (NP ( {tag} *T*-1)))"
+    assert [str(s.tree) for s in read_penn(text, "f", dropped)] == ["(S (V go))"]
+    assert not dropped
+    options = {"empty_elements": True, "function_tags": True}
+    assert cleaned(text, **options) == [f"(S (V go) (NP ({tag} *T*-1)))"]
+    assert cleaned("( NP dog)") == ["(ROOT NP dog)"]
 
 
 @pytest.mark.parametrize(
@@ -208,13 +228,15 @@ def test_a_big_line():
 # --- any tree, any text ---------------------------------------------------------------------------
 
 
-def naive(item, root=True):
-    """The cleaned tree, by recursion."""
+def naive(item, traces, root=True):
+    """The cleaned tree, by recursion; with `traces`, names of traces are left out too."""
     if isinstance(item, str):
         return item
-    if item.preterminal and ("NONE" in item.label or item.children[0] in ("*T*-1", "*PRO*")):
+    if item.preterminal and (
+        "NONE" in item.label or (traces and item.children[0] in ("*T*-1", "*PRO*"))
+    ):
         return None
-    children = [left for left in (naive(child, False) for child in item.children) if left]
+    children = [left for left in (naive(child, traces, False) for child in item.children) if left]
     if not children:
         return None
     label = re.split("[-=<]", item.label)[0] or item.label
@@ -235,9 +257,10 @@ trees = st.builds(Tree, labels, st.lists(nodes, min_size=1, max_size=4))
 def test_agrees_with_a_naive_definition(several):
     dropped = Counter()
     found = list(read_penn("\n".join(map(str, several)), "f", dropped))
-    expected = [(line, naive(tree)) for line, tree in enumerate(several, start=1)]
+    traces = any("NONE" in node.label for tree in several for node in tree.nodes())
+    expected = [(line, naive(tree, traces)) for line, tree in enumerate(several, start=1)]
     assert [(s.line, s.tree) for s in found] == [(n, tree) for n, tree in expected if tree]
-    assert dropped.total() == len(several) - len(found)
+    assert dropped["trees without words"] == len(several) - len(found)
     for sentence in found:
         assert list(sentence.words) == sentence.tree.words()
         tags = tuple(sentence.tree.tags())

@@ -46,7 +46,7 @@ def length(sentence):
 
 def test_adam(adam):
     assert len(adam) == 16_689
-    assert adam.dropped == {"nodes without children": 1}
+    assert adam.dropped == {"nodes without children": 1, "words that look like traces": 196}
     assert sum(len(sentence.words) for sentence in adam) == 102_787
     assert len({word.lower() for sentence in adam for word in sentence.words}) == 3_049
     assert all(sentence.tags for sentence in adam)
@@ -114,3 +114,9 @@ def test_broken_trees_are_skipped(name, lines):
     corpus = read(path, broken="skip")
     assert len(corpus) == 2
     assert [(part.line, part.last_line) for part in corpus.skipped] == [lines]
+
+
+def test_odd_traces():
+    corpus = read(DATA / "dirty" / "odd-trace.parsed")
+    assert [" ".join(s.words) for s in corpus] == ["which one does he like ?", "star means ."]
+    assert corpus.dropped == {"words that look like traces": 1}

@@ -6,11 +6,12 @@ that grammar induction is usually scored:
 * Labels lose their function tags and annotations: everything from the first ``-``, ``=`` or ``<``,
   so that ``NP-SBJ-1``, ``NP=2`` and ``NP-<ANIM>-<AGENT-V1>`` are all ``NP``.  A label that begins
   with one of these is kept whole (``-LRB-``), and so is ``ADVP|PRT``.
-* Empty elements go, and with them the parents that they leave empty.  A preterminal is empty if its
-  label has ``NONE`` in it, as every trace of the Penn Treebank has; or if its word is the name of a
-  trace between stars, such as ``*T*-1``, ``*PRO*`` or ``*NULL*``: the CHILDES treebank has
-  ``(WP *NULL*)``.  Any other word with a star in front is a word, as in web text: ``*``, ``***``,
-  ``*NOT*``, ``*sigh*``.
+* Empty elements go, and with them the parents that they leave empty.  A trace is recognised by its
+  tag, which has ``NONE`` in it, also where a space has come before the tag, as in
+  ``( -NONE-ABAR-WH- *T*-1)``.  In a file that has such tags, so a treebank with traces, a word that
+  is the name of a trace between stars (``*T*-1``, ``*PRO*``, ``*NULL*``) is left out under any tag,
+  and counted: the CHILDES treebank has ``(WP *NULL*)``.  In a file without, as the trees of a run,
+  it is a word.  Any other word with a star is always a word, as in web text: ``*``, ``*sigh*``.
 * The outer bracket without a label is called ``ROOT``.
 * A node without children (a mistake that real treebanks have) is dropped and counted; but where it
   looks like a bracket inside a word, as in ``(-LRB- ()``, that is an error, since a word would be
@@ -44,6 +45,8 @@ from dbpcfg.trees.tree import Tree
 __all__ = ["read_penn"]
 
 _CATEGORY = re.compile(r"[^-=<]+")
+_NONE = ("-NONE-", "NONE-")
+_HAS_TRACES = re.compile(r"\([^\s()]*NONE|\(\s+-?NONE-", re.ASCII)
 _TRACE = re.compile(r"\*+(?:T|ICH|EXP|RNR|PPA|PRO|NULL|OP)\*(?:-\d+)?", re.ASCII)
 _CHILDLESS = re.compile(r"\([^\s()]*\s*\)", re.ASCII)
 _BORDERS = (re.compile(r"\n(?=\()"), re.compile(r"\n[^\S\n]*\n"))  # column 1, or a blank line
@@ -91,7 +94,7 @@ def read_penn(
     """
     notes = Notes(Counter() if dropped is None else dropped) if notes is None else notes
     text = text.removeprefix("\ufeff")
-    clean = _cleaner(function_tags, empty_elements)
+    clean = _cleaner(function_tags, empty_elements, _HAS_TRACES.search(text) is not None)
     try:
         whole = Counter[str]()
         sentences = list(_sentences(text, source, whole, clean))
@@ -104,27 +107,40 @@ def read_penn(
     yield from sentences
 
 
-def _cleaner(function_tags: bool, empty_elements: bool) -> Callable[[Tree], Tree | None]:
+def _cleaner(
+    function_tags: bool, empty_elements: bool, has_traces: bool
+) -> Callable[[Tree, Counter[str]], Tree | None]:
     relabel = cache(str if function_tags else _category)
+    looks = cache(lambda word: has_traces and _TRACE.fullmatch(word) is not None)
 
     @cache  # preterminals come again and again
     def preterminal(label: str, word: str) -> Tree | None:
-        return Tree(relabel(label), (word,)) if empty_elements or _heard(label, word) else None
+        heard = empty_elements or not ("NONE" in label or looks(word))
+        return Tree(relabel(label), (word,)) if heard else None
 
-    def cleaned(node: Tree, parts: list[Tree | str | None]) -> Tree | None:
-        if len(parts) == 1 and isinstance(parts[0], str):
-            return preterminal(node.label, parts[0])
-        children = tuple([part for part in parts if part is not None])
-        return Tree.unchecked(relabel(node.label), children) if children else None
+    def clean(tree: Tree, dropped: Counter[str]) -> Tree | None:
+        def cleaned(node: Tree, parts: list[Tree | str | None]) -> Tree | None:
+            if len(parts) == 1 and isinstance(parts[0], str):
+                if looks(parts[0]) and "NONE" not in node.label and not empty_elements:
+                    dropped["words that look like traces"] += 1
+                return preterminal(node.label, parts[0])
+            if len(parts) == 2 and not node.label:
+                tag, word = parts
+                if isinstance(tag, str) and isinstance(word, str) and tag.startswith(_NONE):
+                    return preterminal(tag, word)
+            children = tuple([part for part in parts if part is not None])
+            return Tree.unchecked(relabel(node.label), children) if children else None
 
-    return lambda tree: tree.fold(str, cleaned)
+        return tree.fold(str, cleaned)
+
+    return clean
 
 
 def _sentences(
     text: str,
     source: str,
     dropped: Counter[str],
-    clean: Callable[[Tree], Tree | None],
+    clean: Callable[[Tree, Counter[str]], Tree | None],
     first_line: int = 1,
 ) -> Iterator[Sentence]:
     childless = len(_CHILDLESS.findall(text))
@@ -132,7 +148,7 @@ def _sentences(
         _check_lost_words(text, source, first_line)
         dropped["nodes without children"] += childless
     for line, tree in read_trees_at(text, source, empty="drop", first_line=first_line):
-        root = clean(tree) if tree else None
+        root = clean(tree, dropped) if tree else None
         if root is None:
             dropped["trees without words"] += 1
             continue
@@ -141,7 +157,7 @@ def _sentences(
 
 
 def _unbroken(
-    text: str, source: str, notes: Notes, clean: Callable[[Tree], Tree | None]
+    text: str, source: str, notes: Notes, clean: Callable[[Tree, Counter[str]], Tree | None]
 ) -> Iterator[Sentence]:
     """The sentences of the parts of a text that are not broken."""
     line = 1
@@ -183,10 +199,6 @@ def _are_trees(parts: list[str]) -> bool:
 def _category(label: str) -> str:
     category = _CATEGORY.match(label)
     return category[0] if category else label
-
-
-def _heard(label: str, word: str) -> bool:
-    return "NONE" not in label and not _TRACE.fullmatch(word)
 
 
 def _check_lost_words(text: str, source: str, first_line: int) -> None:
