@@ -10,6 +10,7 @@ from dbpcfg.cli.help import MODEL, SAMPLING
 from dbpcfg.cli.inputs import read_corpus
 from dbpcfg.cli.interruption import StopRequest, resume_hint, stop_on_signal
 from dbpcfg.cli.options import (
+    Encoding,
     ExcludeSpeakers,
     InputFormat,
     Lowercase,
@@ -19,6 +20,7 @@ from dbpcfg.cli.options import (
     Rare,
     Scheme,
     Seed,
+    SkipBroken,
     Speakers,
     TableFormat,
     Text,
@@ -183,6 +185,8 @@ def induce(
         typer.Option(help="Treebank of the same sentences: adds F1 to traces, for information."),
     ] = None,
     input_format: InputFormat = None,
+    skip_broken: SkipBroken = False,
+    encoding: Encoding = None,
     speaker: Speakers = None,
     exclude_speaker: ExcludeSpeakers = None,
     threads: Threads = None,
@@ -228,7 +232,15 @@ def induce(
     model = ChainSettings(categories, bound, beta, seed, **settings)
     Configuration(model, schedule, preparation, chains, trees)
     check_free(Path(out), overwrite)
-    corpus = read_corpus(text, input_format, speaker, exclude_speaker, quiet)
+    corpus = read_corpus(
+        text,
+        input_format,
+        speaker,
+        exclude_speaker,
+        quiet,
+        skip_broken=skip_broken,
+        encoding=encoding,
+    )
     prepared = prepare(corpus, preparation)
     if not quiet:
         typer.echo(prepared.summary(), err=True)
@@ -251,7 +263,9 @@ def induce(
             schedule=schedule,
             report=progress.show,
             stopping=stop,
-            gold=None if gold is None else read_corpus([gold], quiet=quiet),
+            gold=None
+            if gold is None
+            else read_corpus([gold], quiet=quiet, skip_broken=skip_broken, encoding=encoding),
             gold_sources=[] if gold is None else [gold],
             **settings,
         )

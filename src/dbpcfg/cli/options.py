@@ -32,6 +32,14 @@ InputFormat = Annotated[
         rich_help_panel=CORPUS,
     ),
 ]
+Encoding = Annotated[
+    str | None,
+    typer.Option("--encoding", help="Encoding of the input; UTF-8 if not given."),
+]
+SkipBroken = Annotated[
+    bool,
+    typer.Option("--skip-broken", help="Skip trees and sentences that are broken, and list them."),
+]
 Speakers = Annotated[
     list[str] | None,
     typer.Option(

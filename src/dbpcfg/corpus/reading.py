@@ -2,21 +2,22 @@
 
 ``read("adam.parsed")``, ``read("wsj/")``, ``read("a.cha", "b.cha", speakers=["MOT"])``.  What is of
 no use is left out, counted and reported by `Corpus.summary`; what is broken is an error that names
-its place and the remedy.
+its place and the remedy, or is skipped and listed in `Corpus.skipped`.
 """
 
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import overload
 
 from dbpcfg.corpus.chat import read_chat
 from dbpcfg.corpus.conllu import read_conllu
-from dbpcfg.corpus.formats import Format, by_content, by_extension, checked_format
+from dbpcfg.corpus.foreign import check_plain_text
+from dbpcfg.corpus.formats import HEAD, Format, by_content, by_extension, checked_format
 from dbpcfg.corpus.loading import load_text, name_of
+from dbpcfg.corpus.notes import Notes, Skipped, checked_broken
 from dbpcfg.corpus.paths import expand
 from dbpcfg.corpus.penn import read_penn
 from dbpcfg.corpus.sentence import Sentence
@@ -31,6 +32,8 @@ __all__ = ["Corpus", "read"]
 
 SHOWN_SENTENCES, SHOWN_WORDS = 5, 30
 """Sentences, and words of each, that a notebook shows of a corpus."""
+_LISTED = 10
+"""Broken parts that notes list, at most."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -49,6 +52,8 @@ class Corpus:
     """Speakers that were asked for; empty: no choice was made."""
     exclude_speakers: tuple[str, ...] = ()
     """Speakers that were excluded; empty: no choice was made."""
+    skipped: tuple[Skipped, ...] = ()
+    """What was broken and skipped, with its place and the reason."""
 
     def __len__(self) -> int:
         return len(self.sentences)
@@ -93,6 +98,14 @@ class Corpus:
         read = f"Read {size} from {where} ({formats})."
         return f"{read} Left out: {_listed(self.dropped)}." if self.dropped else read
 
+    def notes(self) -> Iterator[str]:
+        """Lines on what was left out: the summary, and what was skipped, at most ten places."""
+        if self.dropped:
+            yield self.summary()
+        yield from map(str, self.skipped[:_LISTED])
+        if len(self.skipped) > _LISTED:
+            yield f"and {len(self.skipped) - _LISTED:,} others skipped"
+
 
 def read(
     *paths: str | os.PathLike[str],
@@ -101,6 +114,8 @@ def read(
     exclude_speakers: Iterable[str] | None = None,
     function_tags: bool = False,
     empty_elements: bool = False,
+    broken: str = "error",
+    encoding: str | None = None,
     progress: Callable[[int, int, str], None] | None = None,
     quiet: bool | None = None,
 ) -> Corpus:
@@ -121,6 +136,11 @@ def read(
         Whether labels in Penn brackets keep function tags.
     empty_elements
         Whether Penn brackets keep empty elements.
+    broken
+        ``"error"``, or ``"skip"`` to skip broken trees, sentences and lines and list them in
+        `Corpus.skipped`.
+    encoding
+        The encoding of the files; UTF-8 if not given, or what an XML file declares.
     progress
         Called with the number of files read, the number of files, and the name of the next one.
     quiet
@@ -138,9 +158,10 @@ def read(
         If a file cannot be read or is not in its format, or no sentence is left.
     """
     wanted = checked_format(format)
+    mode = checked_broken(broken)
     chosen = Speakers.of(speakers, exclude_speakers)
     files = expand(paths, wanted)
-    dropped: Counter[str] = Counter()
+    notes = Notes()
     sentences: list[Sentence] = []
     formats: list[Format] = []
     shown = counted(files, "files", len(files), quiet if progress is None else True)
@@ -148,19 +169,24 @@ def read(
         name = name_of(file)
         if progress is not None:
             progress(number, len(files), name)
-        text = load_text(file)
+        text = load_text(file, encoding)
         actual = wanted or _recognised(file, text)
         formats.append(actual)
         if actual == "penn":
             sentences += read_penn(
-                text, name, dropped, function_tags=function_tags, empty_elements=empty_elements
+                text,
+                name,
+                function_tags=function_tags,
+                empty_elements=empty_elements,
+                broken=mode,
+                notes=notes,
             )
         elif actual == "chat":
-            sentences += read_chat(text, name, dropped, chosen)
+            sentences += read_chat(text, name, speakers=chosen, broken=mode, notes=notes)
         elif actual == "conllu":
-            sentences += read_conllu(text, name, dropped, chosen)
+            sentences += read_conllu(text, name, speakers=chosen, broken=mode, notes=notes)
         else:
-            sentences += read_text(text, name, dropped)
+            sentences += read_text(text, name, notes.dropped)
         if actual in ("text", "penn") and not chosen.by_default:
             raise DbpcfgError(
                 f"{name}: the format {actual} knows no speakers, so none can be chosen"
@@ -173,21 +199,28 @@ def read(
     if not sentences:
         raise DbpcfgError(
             f"there is nothing left of {', '.join(map(name_of, files[:3]))}"
-            f"{' and others' if len(files) > 3 else ''}: left out were {_listed(dropped)}"
+            f"{' and others' if len(files) > 3 else ''}: left out were {_listed(notes.dropped)}"
+            f"{f'; first: {notes.skipped[0]}' if notes.skipped else ''}"
         )
     return Corpus(
         sentences,
-        dict(dropped),
+        dict(notes.dropped),
         tuple(map(name_of, files)),
         tuple(formats),
         chosen.only or (),
         chosen.without or (),
+        tuple(notes.skipped),
     )
 
 
 def _recognised(file: str, text: str) -> Format:
     known = by_extension(file)
-    return by_content(text) if known in (None, "text") else known
+    if known not in (None, "text"):
+        return known
+    found = by_content(text)
+    if found == "text":
+        check_plain_text(text[:HEAD], file, name_of(file))
+    return found
 
 
 def _number(count: int, noun: str) -> str:
