@@ -91,7 +91,9 @@ def test_notebooks_show_tables_without_scripts_or_links(shown):
 
 
 def test_a_run_that_has_not_begun_is_shown(shown, tmp_path):
-    begun = dbpcfg.induce([["a", "b"]], K=2, chains=1, iterations=3, stopping=lambda: True)
+    begun = dbpcfg.induce(
+        [["a", "b"]], K=2, chains=1, iterations=9, checkpoint=0, stopping=lambda: True
+    )
     begun.chains[0].best = None
     assert "not finished" in repr(begun)
     assert Page(begun._repr_html_()).text

@@ -64,7 +64,8 @@ def test_runs_that_are_not_finished_are_left_out(call, refuse, corpus_folder, tm
     done = make_run(corpus_folder / "gold.mrg", tmp_path / "done")
     begun = tmp_path / "begun"
     trees = dbpcfg.read(corpus_folder / "gold.mrg")
-    dbpcfg.induce(trees, K=2, chains=1, iterations=9, out=begun, stopping=lambda: True)
+    stopped = {"checkpoint": 0, "stopping": lambda: True}
+    dbpcfg.induce(trees, K=2, chains=1, iterations=9, out=begun, **stopped)
     alone, _ = call("compare-runs", done)
     shown, remark = call("compare-runs", done, begun)
     assert shown == alone

@@ -130,6 +130,14 @@ def test_a_model_is_not_loaded_from_text(treebank, text):
         dbpcfg.load(text)
 
 
+def test_settings_are_checked_before_a_path_is_read(tmp_path):
+    with pytest.raises(DbpcfgError, match="no setting 'deph'"):
+        dbpcfg.induce("nowhere.txt", deph=3)
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(DbpcfgError, match="exists and is not empty"):
+        dbpcfg.induce("nowhere.txt", out=tmp_path)
+
+
 def test_settings_that_induce_does_not_have():
     with pytest.raises(DbpcfgError, match="no setting 'deph'; there are categories, depth"):
         dbpcfg.induce(SENTENCES, deph=3)

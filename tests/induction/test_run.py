@@ -252,7 +252,7 @@ def test_what_is_no_run_is_never_overwritten(tmp_path, name):
         start(tmp_path)
     with pytest.raises(DbpcfgError, match="is no run, so --overwrite does not touch it"):
         start(tmp_path, overwrite=True)
-    with pytest.raises(DbpcfgError, match="is no run"):
+    with pytest.raises(DbpcfgError, match=f"{name} is a file; --out needs a directory"):
         start(tmp_path / name, overwrite=True)
     with pytest.raises(DbpcfgError, match=r"config\.toml"):
         resume(tmp_path)

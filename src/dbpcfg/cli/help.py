@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import typer
 from typer.core import TyperCommand, TyperGroup
 
 MODEL, SAMPLING, CORPUS, RUNNING = "Model", "Sampling", "Corpus", "Running and output"
@@ -32,6 +33,13 @@ class Command(TyperCommand):
 
 class Group(TyperGroup):
     """The program: each command with the first sentence of its help, wrapped and not cut."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Print the help, on standard output, if there is no command."""
+        if not args and not ctx.resilient_parsing:
+            typer.echo(ctx.get_help())
+            ctx.exit(2)
+        return super().parse_args(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the list of commands."""

@@ -291,7 +291,7 @@ def resume(
 ) -> None:
     """Resume a run, or make it longer; the result is the same as without the interruption.
 
-    With --iterations the result is that of a run which was this long from the start.
+    With --iterations the result is that of a run of this length from the start.
     Without it a finished run is not changed.
     """
     from dataclasses import replace

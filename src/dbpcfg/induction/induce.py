@@ -19,7 +19,7 @@ from dbpcfg.induction.chains import ChainStore, NoChainStore, run_chains
 from dbpcfg.induction.configuration import Configuration, versions
 from dbpcfg.induction.convergence import Schedule
 from dbpcfg.induction.corpus import RunCorpus
-from dbpcfg.induction.directory import RunDirectory
+from dbpcfg.induction.directory import RunDirectory, check_free
 from dbpcfg.induction.execution import (
     CHECKPOINT_SECONDS,
     Execution,
@@ -126,11 +126,15 @@ def induce(
         gold trees do not match them, or if ``out`` is not empty or cannot be written to.
     """
     execution = Execution(threads, workers, checkpoint, report, stopping)
+    settings = _settings(categories=K, depth=D, beta=beta, seed=seed, **model)
+    schedule = schedule or Schedule(iterations=iterations)
+    if out is not None:
+        check_free(Path(out), overwrite)
     prepared = _prepared(corpus, preparation)
     learned_from = RunCorpus.of(prepared)
     configuration = Configuration(
-        model=_settings(categories=K, depth=D, beta=beta, seed=seed, **model),
-        schedule=schedule or Schedule(iterations=iterations),
+        model=settings,
+        schedule=schedule,
         preparation=prepared.preparation,
         chains=chains,
         trees=trees,
