@@ -275,3 +275,12 @@ def test_zeros_are_replaced_only_where_a_sentence_has_probability_zero(monkeypat
         with monkeypatch.context() as patched:
             patched.setattr("dbpcfg.induction.chain.without_zeros", None)
             assert chain_bits(run(8, beta=beta)) == ours
+
+
+def test_the_grammars_kept_are_those_that_trees_were_drawn_under():
+    chain = run(12, seed=3)
+    plain = [initial_state(CORPUS, chain.settings)]
+    plain += itertools.islice(states(CORPUS, chain.settings), 12)
+    assert [grammar_bits(kept) for kept in chain.grammars] == [
+        grammar_bits(state.grammar) for state in plain[6:12]
+    ]

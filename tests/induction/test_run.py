@@ -24,6 +24,8 @@ from dbpcfg.induction.convergence import Schedule
 from dbpcfg.induction.directory import RunDirectory
 from dbpcfg.induction.induce import induce, resume
 from dbpcfg.induction.run import Run
+from dbpcfg.model.learned import unknown_mass
+from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.trees.brackets import read_trees
 from tests.induction.small import SENTENCES, TREES, chain_bits
 
@@ -441,3 +443,17 @@ def test_a_worker_that_dies(tmp_path, monkeypatch):
         start(path, workers="processes")
     begin(tmp_path / "other", workers="processes")  # when the run is stopping, that is no error
     assert resume(path).finished
+
+
+def test_unknown_words_have_the_beta_of_the_best_sample():
+    run = next(
+        run
+        for run in (start(None, chains=1, seed=seed) for seed in range(9))
+        if run.best.best.iteration < run.best.iteration
+    )
+    best = run.best.best
+    counts = Derivations(best.nodes, run.corpus.forms).counts(3).rows.sum(axis=1)
+    betas, words = run.best.betas, len(run.corpus.forms.vocabulary)
+    expected = unknown_mass(counts, betas[best.iteration - 1], 3, words)
+    assert run.model.unknown.tolist() == expected.tolist()
+    assert betas[best.iteration - 1] != betas[-1]
