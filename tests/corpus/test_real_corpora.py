@@ -120,3 +120,10 @@ def test_odd_traces():
     corpus = read(DATA / "dirty" / "odd-trace.parsed")
     assert [" ".join(s.words) for s in corpus] == ["which one does he like ?", "star means ."]
     assert corpus.dropped == {"words that look like traces": 1}
+
+
+def test_latin1():
+    path = DATA / "dirty" / "latin1.parsed"
+    with pytest.raises(DbpcfgError, match="--encoding iso-8859-1"):
+        read(path)
+    assert read(path, encoding="latin-1")[0].words == ("caf\u00e9", "opens")

@@ -8,6 +8,7 @@ import typer
 
 from dbpcfg.cli.inputs import read_corpus
 from dbpcfg.cli.options import (
+    Encoding,
     ExcludeSpeakers,
     InputFormat,
     Lowercase,
@@ -61,6 +62,7 @@ def baseline(
     seed: Seed = 0,
     input_format: InputFormat = None,
     skip_broken: SkipBroken = False,
+    encoding: Encoding = None,
     speaker: Speakers = None,
     exclude_speaker: ExcludeSpeakers = None,
     quiet: Quiet = False,
@@ -90,7 +92,13 @@ def baseline(
             f"--keep-punctuation is for branching trees; {spec.name} handles punctuation itself"
         )
     corpus = read_corpus(
-        text, input_format, speaker, exclude_speaker, quiet, skip_broken=skip_broken
+        text,
+        input_format,
+        speaker,
+        exclude_speaker,
+        quiet,
+        skip_broken=skip_broken,
+        encoding=encoding,
     )
     prepared = prepare(corpus, Preparation(lowercase, max_length, punctuation))
     with Progress(spec.name, quiet=quiet) as progress:
@@ -147,6 +155,7 @@ def compare(
     permutations: Annotated[int, typer.Option(help="Permutations of each test.", min=1)] = 10_000,
     input_format: InputFormat = None,
     skip_broken: SkipBroken = False,
+    encoding: Encoding = None,
     format: TableFormat = "text",
     quiet: Quiet = False,
 ) -> None:
@@ -163,7 +172,9 @@ def compare(
     names = [spec.name for spec in SYSTEMS] if systems is None else systems.split(",")
     chosen = [find(name) for name in names if name.strip()]
     bound = depth_bound(depth)
-    corpus = read_corpus(treebank, input_format, quiet=quiet, skip_broken=skip_broken)
+    corpus = read_corpus(
+        treebank, input_format, quiet=quiet, skip_broken=skip_broken, encoding=encoding
+    )
     task = Task.of(corpus, lowercase=lowercase, max_length=max_length, punctuation=punctuation)
     if not quiet:
         typer.echo(task.prepared.summary(), err=True)

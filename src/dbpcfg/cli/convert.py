@@ -8,6 +8,7 @@ import typer
 
 from dbpcfg.cli.inputs import read_corpus
 from dbpcfg.cli.options import (
+    Encoding,
     ExcludeSpeakers,
     InputFormat,
     MaxLength,
@@ -61,6 +62,7 @@ def convert(
     punctuation: Punctuation = "auto",
     input_format: InputFormat = None,
     skip_broken: SkipBroken = False,
+    encoding: Encoding = None,
     speaker: Speakers = None,
     exclude_speaker: ExcludeSpeakers = None,
     overwrite: Overwrite = False,
@@ -75,7 +77,13 @@ def convert(
 
     check_overwrite([target], overwrite)
     corpus = read_corpus(
-        [source], input_format, speaker, exclude_speaker, quiet, skip_broken=skip_broken
+        [source],
+        input_format,
+        speaker,
+        exclude_speaker,
+        quiet,
+        skip_broken=skip_broken,
+        encoding=encoding,
     )
     kind = to or ("text" if target.endswith(".txt") or target == "-" else "penn")
     prepared = prepare(

@@ -10,7 +10,7 @@ import typer
 
 from dbpcfg.cli import terminal
 from dbpcfg.cli.inputs import read_corpus
-from dbpcfg.cli.options import Overwrite, Quiet, SkipBroken
+from dbpcfg.cli.options import Encoding, Overwrite, Quiet, SkipBroken
 from dbpcfg.cli.output import check_overwrite, write
 from dbpcfg.errors import DbpcfgError
 
@@ -46,11 +46,12 @@ def draw(
         bool, typer.Option("--raw", help="Keep function tags and empty elements.")
     ] = False,
     skip_broken: SkipBroken = False,
+    encoding: Encoding = None,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
     """Draw trees in the terminal, as SVG or in LaTeX, or write them for EVALB."""
-    chosen = _chosen(_read_trees(trees, raw, quiet, skip_broken), trees, first, number)
+    chosen = _chosen(_read_trees(trees, raw, quiet, skip_broken, encoding), trees, first, number)
     if document and format not in ("forest", "qtree"):
         raise DbpcfgError(f"--document is for LaTeX, --as forest or --as qtree, not {format}")
     if format == "svg":
@@ -60,7 +61,9 @@ def draw(
     write(out, _drawn(chosen, format, document, to_terminal=out == "-"))
 
 
-def _read_trees(path: str, raw: bool, quiet: bool, skip_broken: bool) -> list[Tree]:
+def _read_trees(
+    path: str, raw: bool, quiet: bool, skip_broken: bool, encoding: str | None
+) -> list[Tree]:
     from dbpcfg.corpus.reading import read
 
     if (Path(path) / "trees.txt").exists():
@@ -68,9 +71,16 @@ def _read_trees(path: str, raw: bool, quiet: bool, skip_broken: bool) -> list[Tr
     if raw:
         broken = "skip" if skip_broken else "error"
         return read(
-            path, format="penn", function_tags=True, empty_elements=True, broken=broken
+            path,
+            format="penn",
+            function_tags=True,
+            empty_elements=True,
+            broken=broken,
+            encoding=encoding,
         ).trees()
-    return read_corpus([path], "penn", quiet=quiet, skip_broken=skip_broken).trees()
+    return read_corpus(
+        [path], "penn", quiet=quiet, skip_broken=skip_broken, encoding=encoding
+    ).trees()
 
 
 def _chosen(trees: list[Tree], path: str, first: int, number: int | None) -> list[Tree]:

@@ -9,6 +9,7 @@ import typer
 from dbpcfg.cli.inputs import read_corpus
 from dbpcfg.cli.interruption import StopRequest, resume_hint, stop_on_signal
 from dbpcfg.cli.options import (
+    Encoding,
     ExcludeSpeakers,
     InputFormat,
     Lowercase,
@@ -120,6 +121,7 @@ def induce(
     ] = None,
     input_format: InputFormat = None,
     skip_broken: SkipBroken = False,
+    encoding: Encoding = None,
     speaker: Speakers = None,
     exclude_speaker: ExcludeSpeakers = None,
     threads: Threads = None,
@@ -143,7 +145,13 @@ def induce(
 
     quiet = quiet or json
     corpus = read_corpus(
-        text, input_format, speaker, exclude_speaker, quiet, skip_broken=skip_broken
+        text,
+        input_format,
+        speaker,
+        exclude_speaker,
+        quiet,
+        skip_broken=skip_broken,
+        encoding=encoding,
     )
     prepared = prepare(
         corpus, Preparation(lowercase, max_length, punctuation, numbers, rare, scheme)
@@ -172,7 +180,7 @@ def induce(
             stopping=stop,
             gold=None
             if gold is None
-            else read_corpus([gold], quiet=quiet, skip_broken=skip_broken),
+            else read_corpus([gold], quiet=quiet, skip_broken=skip_broken, encoding=encoding),
             gold_sources=[] if gold is None else [gold],
             exact=exact,
             sample_beta=sample_beta,

@@ -26,6 +26,7 @@ def read_corpus(
     quiet: bool = False,
     *,
     skip_broken: bool = False,
+    encoding: str | None = None,
 ) -> Corpus:
     """Read files, with progress and notes of what was left out unless ``quiet``."""
     from dbpcfg.corpus.reading import read
@@ -43,6 +44,7 @@ def read_corpus(
             speakers=speakers or None,
             exclude_speakers=exclude_speakers or None,
             broken="skip" if skip_broken else "error",
+            encoding=encoding,
             progress=update,
         )
     if not quiet:
@@ -87,6 +89,7 @@ def open_text(
     quiet: bool,
     *,
     skip_broken: bool = False,
+    encoding: str | None = None,
 ) -> Iterator[Sentence | None]:
     """Read sentences one by one; None is a blank line."""
     from dbpcfg.corpus.streaming import stream
@@ -105,6 +108,7 @@ def open_text(
         exclude_speakers or None,
         report,
         broken="skip" if skip_broken else "error",
+        encoding=encoding,
     )
 
 

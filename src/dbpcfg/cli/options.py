@@ -27,6 +27,10 @@ InputFormat = Annotated[
     Literal["text", "penn", "chat", "conllu"] | None,
     typer.Option("--input-format", help="Format of the input; recognised if not given."),
 ]
+Encoding = Annotated[
+    str | None,
+    typer.Option("--encoding", help="Encoding of the input; UTF-8 if not given."),
+]
 SkipBroken = Annotated[
     bool,
     typer.Option("--skip-broken", help="Skip trees and sentences that are broken, and list them."),

@@ -11,6 +11,7 @@ from dbpcfg.cli import terminal
 from dbpcfg.cli.inputs import open_model, open_text, reads_terminal
 from dbpcfg.cli.options import (
     Depth,
+    Encoding,
     ExcludeSpeakers,
     InputFormat,
     Quiet,
@@ -55,6 +56,7 @@ def parse(
     unknown: UnknownWords = None,
     input_format: InputFormat = None,
     skip_broken: SkipBroken = False,
+    encoding: Encoding = None,
     speaker: Speakers = None,
     exclude_speaker: ExcludeSpeakers = None,
     threads: Threads = None,
@@ -87,7 +89,13 @@ def parse(
     model = open_model(run, depth, unknown, samples=method == "mbr-chain")
     decoder = Decoder(model, method, number, seed, threads or cores())
     sentences = open_text(
-        text, input_format, speaker, exclude_speaker, quiet, skip_broken=skip_broken
+        text,
+        input_format,
+        speaker,
+        exclude_speaker,
+        quiet,
+        skip_broken=skip_broken,
+        encoding=encoding,
     )
     out = standard_output()
     if table:

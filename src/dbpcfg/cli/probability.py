@@ -11,6 +11,7 @@ import typer
 from dbpcfg.cli.inputs import open_model, open_text
 from dbpcfg.cli.options import (
     Depth,
+    Encoding,
     ExcludeSpeakers,
     InputFormat,
     Quiet,
@@ -49,6 +50,7 @@ def probability(
     unknown: UnknownWords = None,
     input_format: InputFormat = None,
     skip_broken: SkipBroken = False,
+    encoding: Encoding = None,
     speaker: Speakers = None,
     exclude_speaker: ExcludeSpeakers = None,
     threads: Threads = None,
@@ -67,7 +69,13 @@ def probability(
 
     model = open_model(run, depth, unknown, samples=chain)
     sentences = open_text(
-        text, input_format, speaker, exclude_speaker, quiet, skip_broken=skip_broken
+        text,
+        input_format,
+        speaker,
+        exclude_speaker,
+        quiet,
+        skip_broken=skip_broken,
+        encoding=encoding,
     )
     seen: deque[Sentence] = deque()
 

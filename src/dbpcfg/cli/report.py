@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dbpcfg.cli.inputs import read_corpus
-from dbpcfg.cli.options import Overwrite, Quiet, SkipBroken, TableFormat
+from dbpcfg.cli.options import Encoding, Overwrite, Quiet, SkipBroken, TableFormat
 from dbpcfg.cli.output import print_tables
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def report(
     ] = None,
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
     skip_broken: SkipBroken = False,
+    encoding: Encoding = None,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
@@ -64,7 +65,7 @@ def report(
     if figures is not None:
         check_folder(Path(figures), overwrite)
     others = None if comparison is None else read_comparison(Path(comparison))
-    data = collect(done, folder, _gold(gold, done, quiet, skip_broken), quiet, others)
+    data = collect(done, folder, _gold(gold, done, quiet, skip_broken, encoding), quiet, others)
     write_page(data, page)
     typer.echo(page)
     if figures is not None:
@@ -79,6 +80,7 @@ def compare_runs(
     gold: GoldTrees = None,
     figure: Annotated[str | None, typer.Option(help="File for a plot (.svg, .pdf, .png).")] = None,
     skip_broken: SkipBroken = False,
+    encoding: Encoding = None,
     overwrite: Overwrite = False,
     format: TableFormat = "text",
     quiet: Quiet = False,
@@ -91,7 +93,7 @@ def compare_runs(
 
     if figure is not None:
         check_file(Path(figure), overwrite)
-    treebank = None if gold is None else _treebank(gold, quiet, skip_broken)
+    treebank = None if gold is None else _treebank(gold, quiet, skip_broken, encoding)
     rows: list[RunSummary] = []
     for run in runs:
         done = finished_run(Path(run), quiet)
@@ -102,11 +104,13 @@ def compare_runs(
         typer.echo(figure, err=True)
 
 
-def _gold(treebank: str | None, run: Run, quiet: bool, skip_broken: bool) -> Gold | None:
+def _gold(
+    treebank: str | None, run: Run, quiet: bool, skip_broken: bool, encoding: str | None
+) -> Gold | None:
     if treebank is None:
         return None
-    return run.match_gold(_treebank(treebank, quiet, skip_broken), treebank)
+    return run.match_gold(_treebank(treebank, quiet, skip_broken, encoding), treebank)
 
 
-def _treebank(path: str, quiet: bool, skip_broken: bool) -> list[Sentence]:
-    return read_corpus([path], quiet=quiet, skip_broken=skip_broken).sentences
+def _treebank(path: str, quiet: bool, skip_broken: bool, encoding: str | None) -> list[Sentence]:
+    return read_corpus([path], quiet=quiet, skip_broken=skip_broken, encoding=encoding).sentences

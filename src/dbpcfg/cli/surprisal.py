@@ -11,6 +11,7 @@ import typer
 from dbpcfg.cli.inputs import open_model, open_text, reads_terminal
 from dbpcfg.cli.options import (
     Depth,
+    Encoding,
     ExcludeSpeakers,
     InputFormat,
     Quiet,
@@ -43,6 +44,7 @@ def surprisal(
     unknown: UnknownWords = None,
     input_format: InputFormat = None,
     skip_broken: SkipBroken = False,
+    encoding: Encoding = None,
     speaker: Speakers = None,
     exclude_speaker: ExcludeSpeakers = None,
     threads: Threads = None,
@@ -67,7 +69,15 @@ def surprisal(
             "probable at each word; --beam N keeps N, --beam 0 all",
             err=True,
         )
-    lines = open_text(text, input_format, speaker, exclude_speaker, quiet, skip_broken=skip_broken)
+    lines = open_text(
+        text,
+        input_format,
+        speaker,
+        exclude_speaker,
+        quiet,
+        skip_broken=skip_broken,
+        encoding=encoding,
+    )
     sentences = (sentence for sentence in lines if sentence is not None)
     threads = 1 if reads_terminal(text) else threads or cores()
     out = standard_output()

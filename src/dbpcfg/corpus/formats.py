@@ -24,6 +24,9 @@ __all__ = ["FORMATS", "Format", "by_content", "by_extension", "checked_format"]
 Format = Literal["text", "penn", "chat", "conllu"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
+HEAD = 1 << 16
+"""Characters that a format is recognised by, at most."""
+
 _EXTENSIONS: dict[str, Format] = {
     ".mrg": "penn",
     ".parsed": "penn",

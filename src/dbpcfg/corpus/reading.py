@@ -14,7 +14,8 @@ from typing import overload
 
 from dbpcfg.corpus.chat import read_chat
 from dbpcfg.corpus.conllu import read_conllu
-from dbpcfg.corpus.formats import Format, by_content, by_extension, checked_format
+from dbpcfg.corpus.foreign import check_plain_text
+from dbpcfg.corpus.formats import HEAD, Format, by_content, by_extension, checked_format
 from dbpcfg.corpus.loading import load_text, name_of
 from dbpcfg.corpus.notes import Notes, Skipped, checked_broken
 from dbpcfg.corpus.paths import expand
@@ -99,6 +100,7 @@ def read(
     function_tags: bool = False,
     empty_elements: bool = False,
     broken: str = "error",
+    encoding: str | None = None,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> Corpus:
     """Read all sentences of files, folders, patterns, or ``-`` for standard input.
@@ -121,6 +123,8 @@ def read(
     broken
         ``"error"``, or ``"skip"`` to skip broken trees, sentences and lines and list them in
         `Corpus.skipped`.
+    encoding
+        The encoding of the files; UTF-8 if not given, or what an XML file declares.
     progress
         Called with the number of files read, the number of files, and the name of the next one.
 
@@ -145,7 +149,7 @@ def read(
         name = name_of(file)
         if progress is not None:
             progress(number, len(files), name)
-        text = load_text(file)
+        text = load_text(file, encoding)
         actual = wanted or _recognised(file, text)
         formats.append(actual)
         if actual == "penn":
@@ -191,7 +195,12 @@ def read(
 
 def _recognised(file: str, text: str) -> Format:
     known = by_extension(file)
-    return by_content(text) if known in (None, "text") else known
+    if known not in (None, "text"):
+        return known
+    found = by_content(text)
+    if found == "text":
+        check_plain_text(text[:HEAD], file, name_of(file))
+    return found
 
 
 def _number(count: int, noun: str) -> str:
