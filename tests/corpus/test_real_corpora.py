@@ -127,3 +127,11 @@ def test_latin1():
     with pytest.raises(DbpcfgError, match="--encoding iso-8859-1"):
         read(path)
     assert read(path, encoding="latin-1")[0].words == ("caf\u00e9", "opens")
+
+
+def test_cess():
+    corpus = read(DATA / "formats" / "cess", encoding="latin-1")
+    assert set(corpus.formats) == {"cess"}
+    assert sum(len(sentence.words) for sentence in corpus) == 3_348
+    assert all(sentence.tags for sentence in corpus)
+    assert "*0*" not in {word for sentence in corpus for word in sentence.words}

@@ -42,7 +42,10 @@ from dbpcfg.errors import TreeSyntaxError
 from dbpcfg.trees.brackets import read_trees_at
 from dbpcfg.trees.tree import Tree
 
-__all__ = ["read_penn"]
+__all__ = ["Cleaner", "category", "read_penn", "read_with"]
+
+Cleaner = Callable[[Tree, Counter[str]], "Tree | None"]
+"""Cleans a tree, and counts what it leaves out; None if nothing is left."""
 
 _CATEGORY = re.compile(r"[^-=<]+")
 _NONE = ("-NONE-", "NONE-")
@@ -93,8 +96,41 @@ def read_penn(
         If the brackets are not those of trees, or a word would be lost.
     """
     notes = Notes(Counter() if dropped is None else dropped) if notes is None else notes
+    traces = _HAS_TRACES.search(text) is not None
+    yield from read_with(
+        _cleaner(function_tags, empty_elements, traces), text, source, broken, notes
+    )
+
+
+def read_with(
+    clean: Cleaner, text: str, source: str, broken: Broken, notes: Notes
+) -> Iterator[Sentence]:
+    """Read trees in brackets, cleaned by a rule of the format.
+
+    Parameters
+    ----------
+    clean
+        The rule.
+    text
+        The content of a file.
+    source
+        Its name in messages.
+    broken
+        With ``"skip"``, trees that are broken are skipped.
+    notes
+        Counts what is left out, and lists what is skipped.
+
+    Yields
+    ------
+    Sentence
+        The words, tags and tree of every tree that has words.
+
+    Raises
+    ------
+    TreeSyntaxError
+        If the brackets are not those of trees, or a word would be lost.
+    """
     text = text.removeprefix("\ufeff")
-    clean = _cleaner(function_tags, empty_elements, _HAS_TRACES.search(text) is not None)
     try:
         whole = Counter[str]()
         sentences = list(_sentences(text, source, whole, clean))
@@ -107,10 +143,8 @@ def read_penn(
     yield from sentences
 
 
-def _cleaner(
-    function_tags: bool, empty_elements: bool, has_traces: bool
-) -> Callable[[Tree, Counter[str]], Tree | None]:
-    relabel = cache(str if function_tags else _category)
+def _cleaner(function_tags: bool, empty_elements: bool, has_traces: bool) -> Cleaner:
+    relabel = cache(str if function_tags else category)
     looks = cache(lambda word: has_traces and _TRACE.fullmatch(word) is not None)
 
     @cache  # preterminals come again and again
@@ -140,7 +174,7 @@ def _sentences(
     text: str,
     source: str,
     dropped: Counter[str],
-    clean: Callable[[Tree, Counter[str]], Tree | None],
+    clean: Cleaner,
     first_line: int = 1,
 ) -> Iterator[Sentence]:
     childless = len(_CHILDLESS.findall(text))
@@ -156,9 +190,7 @@ def _sentences(
         yield sentence if root.label else replace(sentence, tree=Tree("ROOT", root.children))
 
 
-def _unbroken(
-    text: str, source: str, notes: Notes, clean: Callable[[Tree, Counter[str]], Tree | None]
-) -> Iterator[Sentence]:
+def _unbroken(text: str, source: str, notes: Notes, clean: Cleaner) -> Iterator[Sentence]:
     """The sentences of the parts of a text that are not broken."""
     line = 1
     for part in _parts(text):
@@ -196,9 +228,10 @@ def _are_trees(parts: list[str]) -> bool:
     return few and not openers and 2 * surplus.count(0) >= len(parts)
 
 
-def _category(label: str) -> str:
-    category = _CATEGORY.match(label)
-    return category[0] if category else label
+def category(label: str) -> str:
+    """A label without function tags and annotations."""
+    found = _CATEGORY.match(label)
+    return found[0] if found else label
 
 
 def _check_lost_words(text: str, source: str, first_line: int) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import overload
 
+from dbpcfg.corpus.cess import read_cess
 from dbpcfg.corpus.chat import read_chat
 from dbpcfg.corpus.conllu import read_conllu
 from dbpcfg.corpus.foreign import check_plain_text
@@ -126,7 +127,7 @@ def read(
     *paths
         Files, folders, glob patterns, or ``-``.
     format
-        ``"text"``, ``"penn"``, ``"chat"`` or ``"conllu"``; recognised if not given.
+        ``"text"``, ``"penn"``, ``"chat"``, ``"conllu"`` or ``"cess"``; recognised if not given.
     speakers
         Speakers to read, by code, name or role (CHAT and CoNLL-U). Without any choice, CHAT is read
         without the target child.
@@ -172,8 +173,9 @@ def read(
         text = load_text(file, encoding)
         actual = wanted or _recognised(file, text)
         formats.append(actual)
-        if actual == "penn":
-            sentences += read_penn(
+        if actual in ("penn", "cess"):
+            read_brackets = read_penn if actual == "penn" else read_cess
+            sentences += read_brackets(
                 text,
                 name,
                 function_tags=function_tags,
@@ -187,11 +189,11 @@ def read(
             sentences += read_conllu(text, name, speakers=chosen, broken=mode, notes=notes)
         else:
             sentences += read_text(text, name, notes.dropped)
-        if actual in ("text", "penn") and not chosen.by_default:
+        if actual not in ("chat", "conllu") and not chosen.by_default:
             raise DbpcfgError(
                 f"{name}: the format {actual} knows no speakers, so none can be chosen"
             )
-    if (function_tags or empty_elements) and "penn" not in formats:
+    if (function_tags or empty_elements) and not {"penn", "cess"}.intersection(formats):
         raise DbpcfgError(
             "function tags and empty elements are things of Penn brackets, and no file is in them"
         )
