@@ -344,7 +344,7 @@ def test_the_header_must_be_bytes(folder, good):
         ("root", [-0.5, 1.5], "root has entries that are negative, infinite or not numbers"),
         ("root", [0.5, 0.4], "root must sum to 1 (it sums to 0.9)"),
         ("lexical", np.ones((2, 3)), "the row of category "),
-        ("root", 1.0, "a grammar needs categories and words, got 0 and 3"),
+        ("root", 1.0, "root.npy has a shape that no such array has"),
         ("root", np.zeros(0), "a grammar needs categories and words, got 0 and 3"),
         ("root", [[0.5], [0.5]], "a grammar needs categories and words, got 0 and 3"),
         ("root", np.full(3, 1 / 3), "expected root of shape (3,) and binary of shape (3, 3, 3)"),

@@ -22,7 +22,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from dbpcfg.corpus.notes import SKIP_HINT, Broken, Notes, Skipped
+from dbpcfg.corpus.notes import SKIP_HINT, Broken, Notes, SkippedPart
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.speakers import Speakers
 from dbpcfg.corpus.utterance import clean_utterance
@@ -80,7 +80,7 @@ def read_chat(
         if broken == "error":
             raise DbpcfgError(f"{error}; {SKIP_HINT}")
         reason = str(error).removesuffix(f"; {_EXPECTED}")
-        notes.skip("broken lines", Skipped(source, number, number, reason))
+        notes.skip("broken lines", SkippedPart(source, number, number, reason))
 
     speakers = Speakers() if speakers is None else speakers
     participants: dict[str, dict[str, None]] = {}  # the names and roles of each code

@@ -22,7 +22,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from dbpcfg.corpus.notes import SKIP_HINT, Broken, Notes, Skipped
+from dbpcfg.corpus.notes import SKIP_HINT, Broken, Notes, SkippedPart
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.speakers import Speakers
 from dbpcfg.errors import DbpcfgError
@@ -94,7 +94,7 @@ def read_conllu(
             if fault and line.strip():
                 continue
             if fault:
-                notes.skip("broken sentences", Skipped(source, block.line, number - 1, fault))
+                notes.skip("broken sentences", SkippedPart(source, block.line, number - 1, fault))
                 block, fault = _Block(), ""
                 continue
             if line.startswith("#"):
@@ -112,7 +112,7 @@ def read_conllu(
             if broken == "error":
                 raise DbpcfgError(f"{fault}; {SKIP_HINT}") from None
             if not line.strip():  # the sentence is over already
-                notes.skip("broken sentences", Skipped(source, block.line, number - 1, fault))
+                notes.skip("broken sentences", SkippedPart(source, block.line, number - 1, fault))
                 block, fault = _Block(), ""
                 continue
         block.line = block.line or number

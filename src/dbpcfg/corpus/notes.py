@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, get_args
 
 from dbpcfg.errors import DbpcfgError
 
-__all__ = ["SKIP_HINT", "Broken", "Notes", "Skipped", "checked_broken"]
+__all__ = ["SKIP_HINT", "Broken", "Notes", "SkippedPart", "checked_broken"]
 
 Broken = Literal["error", "skip"]
 
@@ -16,7 +16,7 @@ SKIP_HINT = "--skip-broken (in Python broken='skip') skips what is broken"
 """The end of an error about something that can be skipped."""
 
 
-class Skipped(NamedTuple):
+class SkippedPart(NamedTuple):
     """A broken part of a file that was skipped."""
 
     source: str
@@ -43,10 +43,10 @@ class Notes:
     """How many of what was left out."""
     changed: Counter[str] = field(default_factory=Counter)
     """How many of what was changed."""
-    skipped: list[Skipped] = field(default_factory=list)
+    skipped: list[SkippedPart] = field(default_factory=list)
     """What was broken and skipped."""
 
-    def skip(self, what: str, part: Skipped) -> None:
+    def skip(self, what: str, part: SkippedPart) -> None:
         """Skip a broken part.
 
         Parameters

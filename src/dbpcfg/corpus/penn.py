@@ -36,7 +36,7 @@ from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 
-from dbpcfg.corpus.notes import SKIP_HINT, Broken, Notes, Skipped
+from dbpcfg.corpus.notes import SKIP_HINT, Broken, Notes, SkippedPart
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import TreeSyntaxError
 from dbpcfg.trees.brackets import read_trees_at
@@ -202,7 +202,7 @@ def _unbroken(text: str, source: str, notes: Notes, clean: Cleaner) -> Iterator[
             first = line + part.count("\n", 0, blank)
             last = line + part.rstrip().count("\n")
             reason = str(error).partition("; hint: ")[0]
-            notes.skip("broken trees", Skipped(source, first, last, reason))
+            notes.skip("broken trees", SkippedPart(source, first, last, reason))
         else:
             notes.dropped.update(dropped)
             yield from sentences

@@ -18,7 +18,7 @@ from dbpcfg.corpus.conllu import read_conllu
 from dbpcfg.corpus.foreign import check_plain_text
 from dbpcfg.corpus.formats import HEAD, Format, by_content, by_extension, checked_format
 from dbpcfg.corpus.loading import load_text, name_of
-from dbpcfg.corpus.notes import Notes, Skipped, checked_broken
+from dbpcfg.corpus.notes import Notes, SkippedPart, checked_broken
 from dbpcfg.corpus.paths import expand
 from dbpcfg.corpus.penn import read_penn
 from dbpcfg.corpus.sentence import Sentence
@@ -53,7 +53,7 @@ class Corpus:
     """Speakers that were asked for; empty: no choice was made."""
     exclude_speakers: tuple[str, ...] = ()
     """Speakers that were excluded; empty: no choice was made."""
-    skipped: tuple[Skipped, ...] = ()
+    skipped: tuple[SkippedPart, ...] = ()
     """What was broken and skipped, with its place and the reason."""
 
     def __len__(self) -> int:

@@ -138,7 +138,7 @@ class _Cell:
         self.handle: Any = None
 
     def show(self, what: str, done: int, total: int | None, left: float | None) -> None:
-        from IPython.display import display  # a notebook has imported it
+        display = sys.modules["IPython.display"].display  # a notebook has imported it
 
         line = {"text/plain": _line(what, done, total, left)}
         if self.handle is None:
