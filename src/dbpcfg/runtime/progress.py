@@ -139,10 +139,9 @@ class _Cell:
 
     def show(self, what: str, done: int, total: int | None, left: float | None) -> None:
         display = sys.modules["IPython.display"].display  # a notebook has imported it
-
         line = {"text/plain": _line(what, done, total, left)}
         if self.handle is None:
-            self.handle = display(line, raw=True, display_id=True)  # type: ignore[no-untyped-call]
+            self.handle = display(line, raw=True, display_id=True)
         else:
             self.handle.update(line, raw=True)
 
