@@ -10,7 +10,7 @@ demo: .venv/ready
 test: lint types .venv/browser
 	$(BIN)/pytest -n 2 --dist worksteal
 
-# Not part of `make test`: measuring takes its time. The floor is in pyproject.toml.
+# Not part of `make test`: measuring takes its time. For a floor, set fail_under in pyproject.toml.
 coverage: .venv/browser
 	$(BIN)/pytest -n 2 --dist worksteal -m "not slow" --cov --cov-report=term
 

@@ -167,7 +167,7 @@ def unknown_options(text: str) -> list[str]:
     """Options in the text around the blocks that no command has."""
     group = get_command(app)
     known = {"--help", "--version"}
-    for command in group.commands.values():
+    for command in (group, *group.commands.values()):
         for parameter in command.params:
             known |= {*parameter.opts, *parameter.secondary_opts}
     named = re.findall(r"(?<!`)`([^`\n]+)`(?!`)", prose(text))

@@ -12,6 +12,7 @@ from sphinx.util.docutils import SphinxDirective
 from typer.main import get_command
 
 from dbpcfg.cli.app import app as program
+from dbpcfg.cli.help import shown_name
 
 _EXTRA = re.compile(r"\s*\[(.*)\]$")
 """What stands in brackets after a help text: defaults, ranges, whether it must be given."""
@@ -24,8 +25,9 @@ def described() -> Iterator[tuple[str, str, str, list[tuple[str, str]]]]:
     for name, command in group.commands.items():
         context = type(top)(command, parent=top, info_name=name)
         usage = command.get_usage(context).removeprefix("Usage: ")
-        records = [p.get_help_record(context) for p in command.get_params(context)]
-        yield name, usage, command.help or "", [record for record in records if record]
+        records = [(p, p.get_help_record(context)) for p in command.get_params(context)]
+        listed = [(shown_name(p, record[0]), record[1]) for p, record in records if record]
+        yield name, usage, command.help or "", listed
 
 
 class CommandLine(SphinxDirective):

@@ -29,7 +29,6 @@ from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.evaluation.evaluate import Evaluation, evaluate
 from dbpcfg.files.table import Column, Table, percent
 from dbpcfg.induction.chain import Chain
-from dbpcfg.induction.chain_table import chain_table
 from dbpcfg.induction.induce import induce
 from dbpcfg.induction.run import Run
 from dbpcfg.runtime.progress import Progress
@@ -199,7 +198,7 @@ def _introduction(result: Result, seed: int) -> str:
 
 def _chains_table(result: Result) -> Table:
     """Tabulate the chains, with the F1 of each one's trees."""
-    table = chain_table(result.run)
+    table = result.run.table()
     return Table(
         table.title,
         [*table.columns, Column("F1", "percent")],

@@ -15,3 +15,7 @@ class GrammarError(DbpcfgError):
 
 class UnparsableError(DbpcfgError):
     """A sentence that the grammar gives probability zero."""
+
+
+class UnfinishedRunError(DbpcfgError):
+    """A run whose chains are not all finished."""

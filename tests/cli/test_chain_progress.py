@@ -68,6 +68,6 @@ def test_time_left(chains, capsys, monkeypatch):
     shown.show(chains[0])
     assert json.loads(capsys.readouterr().out.splitlines()[-1])["seconds_left"] == 1
     monkeypatch.undo()
-    assert [chain_progress._clock(seconds) for seconds in (5, 65, 3600 * 12 + 61)] == [
+    assert [chain_progress.clock(seconds) for seconds in (5, 65, 3600 * 12 + 61)] == [
         *("0:05", "1:05", "12:01:01")
     ]

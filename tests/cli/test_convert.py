@@ -45,3 +45,28 @@ def test_convert(files):
     rare = dbpcfg("convert", files / "gold.mrg", "-", "--rare", "1", "--max-length", "2")
     assert rare.stdout.splitlines() == ["<*it> <*ed> <word>", "<*ll> <word>"]
     assert "1 left out (longer than 2 words)" in rare.stderr
+
+
+def test_skip_broken(tmp_path):
+    (tmp_path / "bad.mrg").write_text("(S (N a))\n(S (N b)) Q9X\n(S (N c))\n")
+    assert "bad.mrg:2:11: found 'Q9X' outside any bracket" in (
+        message := refused("convert", tmp_path / "bad.mrg", "-")
+    )
+    assert "--skip-broken" in message
+    result = dbpcfg("convert", tmp_path / "bad.mrg", "-", "--skip-broken")
+    assert result.stdout.splitlines() == ["a", "c"]
+    assert "Left out: broken trees (1)." in result.stderr
+    assert "bad.mrg:2:11: found 'Q9X' outside any bracket" in result.stderr
+    assert "skipped line 2" in result.stderr
+    assert dbpcfg("convert", tmp_path / "bad.mrg", "-", "--skip-broken", "-q").stderr == ""
+
+
+def test_encoding(tmp_path):
+    (tmp_path / "old.mrg").write_bytes("(S (N caf\u00e9))\n".encode("latin-1"))
+    assert "--encoding iso-8859-1" in refused("convert", tmp_path / "old.mrg", "-")
+    result = dbpcfg("convert", tmp_path / "old.mrg", tmp_path / "new.txt", "--encoding", "latin-1")
+    assert result.returncode == 0, result.stderr
+    assert (tmp_path / "new.txt").read_text(encoding="utf-8") == "caf\u00e9\n"
+    assert "no encoding 'klingon'" in refused(
+        "convert", tmp_path / "old.mrg", "-", "--encoding", "klingon"
+    )

@@ -82,7 +82,7 @@ def test_the_trees_of_a_run(tmp_path):
 
 def test_drawings_that_cannot_be(trees, tmp_path):
     assert "gold.mrg has only 3 trees" in refused("draw", trees, "--from", "4", "-q")
-    assert "there is no such file" in refused("draw", tmp_path / "none.mrg")
+    assert "none.mrg cannot be read: No such file" in refused("draw", tmp_path / "none.mrg")
     assert "--document is for LaTeX" in refused("draw", trees, "--document", "-q")
     assert "'svg'" in refused("draw", trees, "--as", "png")
     assert "-n" in refused("draw", trees, "-n", "0")

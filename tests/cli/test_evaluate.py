@@ -180,3 +180,18 @@ def test_intervals_and_labels_only_where_there_are_any(files):
     labelled = dbpcfg("evaluate", files / "gold.mrg", files / "gold.mrg").stdout
     assert "Constituent labels" in labelled
     assert "NP (100.0)" in labelled
+
+
+def test_words_that_look_like_traces_are_read_back(tmp_path):
+    """What a system writes is what is scored, also where a word looks like a trace."""
+    gold, trees = tmp_path / "gold.mrg", tmp_path / "trees.txt"
+    gold.write_text("(S (NN star) (VP (V means) (X *PRO*)) ( . .))\n(S (V go) (N *T*-1))\n")
+    trees.write_text("(X (X star) (X (X means) (X (X *PRO*) (X .))))\n(X (X go) (X *T*-1))\n")
+    printed = dbpcfg("evaluate", gold, trees)
+    assert printed.returncode == 0, printed.stderr
+    assert "Left out" not in printed.stderr
+    gold.write_text("(S (V go) ( -NONE-ABAR-WH- *T*-1))\n(S (V see) (N it) (WP *NULL*))\n")
+    trees.write_text("(X go)\n(X (X see) (X it))\n")
+    printed = dbpcfg("evaluate", gold, trees)
+    assert printed.returncode == 0, printed.stderr
+    assert "Left out: words that look like traces (1)." in printed.stderr

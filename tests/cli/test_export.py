@@ -74,7 +74,9 @@ def test_nothing_is_overwritten_by_accident(odd_model, tmp_path):
 
 def test_exports_that_cannot_be(odd_model, tmp_path):
     npz = tmp_path / "model.npz"
-    assert "expected .tsv, .json, .pcfg, .nltk" in refused("export", npz, tmp_path / "g.txt")
+    assert "does not end in .tsv, .json, .pcfg, .nltk: choose a format with --as" in refused(
+        "export", npz, tmp_path / "g.txt"
+    )
     assert "'tsv', 'json', 'nltk'" in refused("export", npz, "-", "--as", "xml")
     assert "cannot be written: No such file" in refused("export", npz, tmp_path / "no" / "g.tsv")
     assert "cannot be read" in refused("export", tmp_path / "other.npz", "-")

@@ -203,7 +203,7 @@ def test_options_of_preparation(tmp_path):
 
 
 def test_what_cannot_be_compared(task, tmp_path):
-    with pytest.raises(DbpcfgError, match=r"not str: dbpcfg\.compare\(dbpcfg\.read"):
+    with pytest.raises(DbpcfgError, match=r"compare needs a path .* there is no file 'wsj/'"):
         compare("wsj/", ["right"])
     for option in ({"lowercase": False}, {"max_length": 3}, {"punctuation": "tags"}):
         with pytest.raises(DbpcfgError, match="a Task is prepared already"):

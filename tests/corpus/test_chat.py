@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 
 from dbpcfg.corpus.chat import read_chat
+from dbpcfg.corpus.notes import Notes
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.speakers import Speakers
 from dbpcfg.errors import DbpcfgError
@@ -162,3 +163,16 @@ def test_any_text_is_a_transcript_or_an_error(text):
     assert len(found) + dropped.total() == sum(line.startswith("*") for line in lines)
     for sentence in found:
         assert lines[sentence.line - 1].startswith(f"*{sentence.speaker}:")
+
+
+def test_a_transcript_that_is_cut_off_is_read_to_its_end():
+    notes = Notes()
+    text = "@Begin\n*MOT:\tyes .\n@Begin\n*MOT:\tno .\n"
+    found = read_chat(text, "f", broken="skip", notes=notes)
+    assert [sentence.words for sentence in found] == [("yes", "."), ("no", ".")]
+    assert [part.line for part in notes.skipped] == [3, 3]
+    with pytest.raises(DbpcfgError, match="found no @Begin"):
+        list(read_chat("@UTF8\n", "f", broken="skip"))
+    notes = Notes()
+    assert len(list(read_chat("@End\n" + text + "@End", "f", broken="skip", notes=notes))) == 2
+    assert [str(part)[:16] for part in notes.skipped] == ["f:1: found @End,", "f:4: found a sec"]

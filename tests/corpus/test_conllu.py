@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 
 from dbpcfg.corpus.conllu import read_conllu
+from dbpcfg.corpus.notes import Notes
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.speakers import Speakers
 from dbpcfg.errors import DbpcfgError
@@ -183,3 +184,13 @@ def test_any_text_is_sentences_or_an_error(text):
     assert all(
         sentence.tags is None or len(sentence.tags) == len(sentence.words) for sentence in found
     )
+
+
+def test_broken_sentences_can_be_skipped():
+    row = "{}\tw\tw\tX\t_\t_\t0\troot\t_\t_\n"
+    good, bad, cut = row.format(1) + "\n", row.format(2) + row.format(3) + "\n", "1-2" + row[2:]
+    notes = Notes()
+    found = list(read_conllu(good + bad + good + cut, "f", broken="skip", notes=notes))
+    assert [sentence.line for sentence in found] == [1, 6]
+    assert [(part.line, part.last_line) for part in notes.skipped] == [(3, 4), (8, 8)]
+    assert notes.dropped == {"broken sentences": 2}

@@ -21,6 +21,7 @@ ROW = "1 the the DET DT _ 0 root _ _\n".replace(" ", "\t")
         ("x.penn", "penn"),
         ("x.bracket", "penn"),
         ("X.MRG.GZ", "penn"),
+        ("x.tbf", "cess"),
         ("eve.cha", "chat"),
         ("en-ud.conllu", "conllu"),
         ("x.conll.gz", "conllu"),
@@ -70,6 +71,9 @@ def test_extensions(path, format):
         ("(X go)", "penn"),
         ("(X go)\n(X stop)\n", "penn"),
         ("(S (V go) (", "penn"),
+        ("\n(\n  (S\n    (sn.e-SUJ *0*)\n    (vmip3s0 ladra ladrar)))", "cess"),
+        ("(S (da0ms0 el) (ncms000 perro perro))", "penn"),
+        ("(X (X the dog) (X old cat))", "penn"),
     ],
 )
 def test_content(text, format):
@@ -79,7 +83,7 @@ def test_content(text, format):
 def test_asking_for_a_format():
     assert [checked_format(format) for format in FORMATS] == [*FORMATS]
     assert checked_format(None) is None
-    with pytest.raises(DbpcfgError, match="no format 'xml'; choose text, penn, chat, conllu"):
+    with pytest.raises(DbpcfgError, match="no format 'xml'; choose text, penn, chat, conllu, cess"):
         checked_format("xml")
 
 

@@ -50,18 +50,53 @@ def error_of(path):
 
 def test_other_encodings(put):
     assert error_of(put("a\nthe café\n".encode("latin-1"), "old.txt")) == (
-        ":2: found the byte 0xe9, which is not UTF-8; convert it with "
-        "`iconv -f ISO-8859-1 -t UTF-8 old.txt > NEW` (or whatever its encoding is)"
+        ":2: found the byte 0xe9, which is not UTF-8; give its encoding, perhaps --encoding "
+        "iso-8859-1 (in Python encoding='iso-8859-1'), or convert it with "
+        "`iconv -f ISO-8859-1 -t UTF-8 old.txt > NEW`"
     )
     assert ":1: found the byte 0xc3" in error_of(put("the caf\u00e9".encode()[:-1]))  # cut off
     assert ":1: found the byte 0xed" in error_of(put(b"\xed\xa0\x80"))  # half a surrogate pair
     for codec in ("utf-16", "utf-32"):
         message = error_of(put("the cat".encode(codec)))
         assert message.startswith(
-            ": found UTF-16, expected UTF-8; convert it with `iconv -f UTF-16"
+            ": found UTF-16, expected UTF-8; give --encoding utf-16 (in Python encoding='utf-16'), "
+            "or convert it with `iconv -f UTF-16"
         )
     assert "found UTF-16" in error_of(put(gzip.compress("the cat".encode("utf-16"))))
     assert ":1: found a NUL byte" in error_of(put("the cat".encode("utf-16-le")))
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding", "likely"),
+    [
+        ("the café\n", "iso-8859-1", "iso-8859-1"),
+        ("the “café”\n", "windows-1252", "windows-1252"),
+        ("今天 天氣 很 好 ， 黑貓 在 樹 下 睡覺 ， 小狗 在 門口 等 客人\n", "big5", "big5"),
+        ("мы живём в одном доме и ходим в одну школу\n", "windows-1251", "windows-1251"),
+    ],
+)
+def test_an_encoding_can_be_given(put, text, encoding, likely):
+    path = put(text.encode(encoding))
+    assert f"perhaps --encoding {likely} " in error_of(path)
+    assert load_text(path, encoding) == text
+    assert load_text(put(gzip.compress(text.encode(encoding))), encoding.upper()) == text
+    assert load_text(put(text.encode("utf-16")), "utf-16") == text
+
+
+def test_wrong_encodings(put):
+    path = put("a\ncafé".encode())
+    for encoding in ("klingon", "hex", "", "a\0b"):
+        with pytest.raises(DbpcfgError, match=r"there is no encoding .*common ones are utf-8"):
+            load_text(path, encoding)
+    with pytest.raises(DbpcfgError, match=r":2: found bytes that are not ascii; is --encoding"):
+        load_text(path, "ascii")
+    assert load_text(path, "UTF8") == "a\ncafé"
+
+
+def test_xml_declares_its_encoding(put):
+    xml = '<?xml version="1.0" encoding="ISO-8859-1"?>\n<s>café</s>\n'
+    assert load_text(put(xml.encode("latin-1"))) == xml
+    assert load_text(put(xml.encode()), "utf-8") == xml
 
 
 def test_binary_and_packed_files(put):

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dbpcfg.corpus.notes import Notes
 from dbpcfg.corpus.penn import read_penn
 from dbpcfg.errors import TreeSyntaxError
 from dbpcfg.trees.brackets import read_tree
@@ -77,10 +78,6 @@ def test_labels(label, cut):
         "(-NONE- *T*-1)",
         "(-NONE-ABAR-WH- **T*-1)",
         "(NONE-A-PASS- *T*-2)",
-        "(WP *NULL*)",
-        "(NP *T*-12)",
-        "(X *ICH*-1)",
-        "(PRP *PRO*)",
     ],
 )
 def test_empty_elements(empty):
@@ -88,6 +85,30 @@ def test_empty_elements(empty):
     kept = f"(S (NP (A {empty}) {empty}) (V go))"
     options = {"empty_elements": True, "function_tags": True}
     assert cleaned(kept, **options) == [kept]
+
+
+@pytest.mark.parametrize("word", ["*NULL*", "*T*-12", "*ICH*-1", "*PRO*", "**T*-1"])
+def test_words_that_look_like_traces(word):
+    dropped = Counter()
+    text = f"(S (NP (WP {word})) (V go) (X {word}))"
+    assert [str(s.tree) for s in read_penn(text, "f", dropped)] == [text]
+    assert not dropped
+    (sentence,) = read_penn(f"{text} (-NONE- 0)", "f", dropped)  # a treebank with traces
+    assert str(sentence.tree) == "(S (V go))"
+    assert dropped == {"words that look like traces": 2, "trees without words": 1}
+    kept, _ = cleaned(f"{text} (-NONE- 0)", empty_elements=True)
+    assert kept == text
+
+
+@pytest.mark.parametrize("tag", ["-NONE-", "-NONE-ABAR-WH-", "NONE-A-PASS-"])
+def test_a_space_before_the_tag_of_a_trace(tag):
+    dropped = Counter()
+    text = f"(S (V go) (NP ( {tag} *T*-1)))"
+    assert [str(s.tree) for s in read_penn(text, "f", dropped)] == ["(S (V go))"]
+    assert not dropped
+    options = {"empty_elements": True, "function_tags": True}
+    assert cleaned(text, **options) == [f"(S (V go) (NP ({tag} *T*-1)))"]
+    assert cleaned("( NP dog)") == ["(ROOT NP dog)"]
 
 
 @pytest.mark.parametrize(
@@ -115,7 +136,9 @@ def test_childless_nodes_are_counted():
     "slip", ["(-LRB- ()", "(NN ()", "(NN :()", "(, (\n )", "(-RRB- )", "(-LRB-)", "(-RCB- )"]
 )
 def test_a_bracket_as_a_word_is_an_error(slip):
-    with pytest.raises(TreeSyntaxError, match=r"^f:[23]: found an empty node .*-LRB- or -RRB-$"):
+    with pytest.raises(
+        TreeSyntaxError, match=r"^f:[23]: found an empty node .*-LRB- or -RRB-; --skip-broken"
+    ):
         list(read_penn(f"(V go)\n(S {slip} (V go) (NN )))", "f"))
 
 
@@ -124,6 +147,47 @@ def test_other_mistakes_are_those_of_the_tree_reader():
         list(read_penn("(V go)\n(S (V go)", "f"))
     with pytest.raises(TreeSyntaxError, match=r"^f:1:1: found 'no tree' outside"):
         list(read_penn("no tree", "f"))
+
+
+def skipping(text):
+    notes = Notes()
+    found = [(s.line, *s.words) for s in read_penn(text, "f", broken="skip", notes=notes)]
+    assert notes.dropped["broken trees"] == len(notes.skipped)
+    return found, [(part.line, part.last_line) for part in notes.skipped], notes
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "skipped"),
+    [
+        ("(V a)\n(V b)Q9X\n(V c)", [(1, "a"), (3, "c")], [(2, 2)]),
+        ("(V a)\n\n(S\n (N b)\n (N c)) x\n\n\n(V d)", [(1, "a"), (8, "d")], [(3, 5)]),
+        ("(V a)\n(S (N b)\n(V c)\n(V d)", [(1, "a"), (3, "c"), (4, "d")], [(2, 2)]),
+        ("(V a)\n(V b))\n(V c)\n(S (N d)\n(V e)", [(1, "a"), (3, "c"), (5, "e")], [(2, 2), (4, 4)]),
+        ("a header\n(V a)\n(V b)", [(2, "a"), (3, "b")], [(1, 1)]),
+        ("(V a)\n(S (-LRB- ()\n (V b))\n(V c)", [(1, "a"), (4, "c")], [(2, 3)]),
+        # trees that are not indented are cut at blank lines
+        ("(S\n(N a)\n)\n\n(S\n(N b)\n\n(S\n(N c)\n)", [(1, "a"), (8, "c")], [(5, 6)]),
+        ("(S\n(N a)\n(S\n(N b)", [], [(1, 4)]),
+        ("(S (A a)\n(A b)\n(A b)\n(A c))\n" * 2 + "(S (A b)\n", [], [(1, 9)]),
+    ],
+)
+def test_broken_trees_can_be_skipped(text, found, skipped):
+    assert skipping(text)[:2] == (found, skipped)
+    with pytest.raises(TreeSyntaxError, match=r"--skip-broken \(in Python broken='skip'\)"):
+        list(read_penn(text, "f"))
+
+
+def test_what_is_skipped_says_why():
+    (part,) = skipping("(V a)\n(S\n (N b))Q9X yes\n(V c)")[2].skipped
+    assert str(part) == (
+        "f:3:8: found 'Q9X yes' outside any bracket, expected '(' or the end of the text; "
+        "skipped lines 2 to 3"
+    )
+
+
+def test_counts_of_broken_trees_are_not_taken():
+    notes = skipping("(V a)\n(S (N) (V b)) x\n(S (N) (V c))")[2]
+    assert notes.dropped == {"broken trees": 1, "nodes without children": 1}
 
 
 def test_the_outer_bracket():
@@ -164,13 +228,15 @@ def test_a_big_line():
 # --- any tree, any text ---------------------------------------------------------------------------
 
 
-def naive(item, root=True):
-    """The cleaned tree, by recursion."""
+def naive(item, traces, root=True):
+    """The cleaned tree, by recursion; with `traces`, names of traces are left out too."""
     if isinstance(item, str):
         return item
-    if item.preterminal and ("NONE" in item.label or item.children[0] in ("*T*-1", "*PRO*")):
+    if item.preterminal and (
+        "NONE" in item.label or (traces and item.children[0] in ("*T*-1", "*PRO*"))
+    ):
         return None
-    children = [left for left in (naive(child, False) for child in item.children) if left]
+    children = [left for left in (naive(child, traces, False) for child in item.children) if left]
     if not children:
         return None
     label = re.split("[-=<]", item.label)[0] or item.label
@@ -191,9 +257,10 @@ trees = st.builds(Tree, labels, st.lists(nodes, min_size=1, max_size=4))
 def test_agrees_with_a_naive_definition(several):
     dropped = Counter()
     found = list(read_penn("\n".join(map(str, several)), "f", dropped))
-    expected = [(line, naive(tree)) for line, tree in enumerate(several, start=1)]
+    traces = any("NONE" in node.label for tree in several for node in tree.nodes())
+    expected = [(line, naive(tree, traces)) for line, tree in enumerate(several, start=1)]
     assert [(s.line, s.tree) for s in found] == [(n, tree) for n, tree in expected if tree]
-    assert dropped.total() == len(several) - len(found)
+    assert dropped["trees without words"] == len(several) - len(found)
     for sentence in found:
         assert list(sentence.words) == sentence.tree.words()
         tags = tuple(sentence.tree.tags())
@@ -202,6 +269,21 @@ def test_agrees_with_a_naive_definition(several):
             assert sentence.tags is None
         elif "" not in several[sentence.line - 1].tags():
             assert sentence.tags == tags
+
+
+@given(texts(BANK, "()-=< \nNP*"))
+def test_any_text_can_be_read_in_part(text):
+    notes = Notes()
+    found = list(read_penn(text, "f", broken="skip", notes=notes))
+    try:
+        assert list(read_penn(text, "f")) == found
+        assert not notes.skipped
+    except TreeSyntaxError:
+        assert notes.skipped
+    lines = text.count("\n") + 1
+    for part in notes.skipped:
+        assert 1 <= part.line <= part.last_line <= lines
+        assert not any(part.line <= sentence.line <= part.last_line for sentence in found)
 
 
 @given(texts(BANK, "()-=< \nNP*"), st.booleans(), st.booleans())

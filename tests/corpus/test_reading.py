@@ -169,6 +169,45 @@ def test_mistakes_name_their_file(here):
     assert "nothing to read" in error_of()
 
 
+def test_broken_parts_are_skipped_if_asked(here):
+    Path("bad.mrg").write_text(PENN + "(S (N a)) x\n")
+    Path("bad.cha").write_text(CHAT.replace("@End", "no tab\n*MOT\n@End") + "*MOT:\tlate .\n")
+    Path("bad.conllu").write_text(CONLLU + "1\tit\n2\tgoes\n\n" + CONLLU)
+    for name in ("bad.mrg", "bad.cha", "bad.conllu"):
+        assert "; --skip-broken (in Python broken='skip') skips what is broken" in error_of(name)
+    penn = read("bad.mrg", broken="skip")
+    assert words(penn) == ["it purrs ."]
+    assert penn.dropped == {"trees without words": 1, "broken trees": 1}
+    assert [(part.source, part.line, part.last_line) for part in penn.skipped] == [
+        ("bad.mrg", 3, 3)
+    ]
+    chat = read("bad.cha", broken="skip")
+    assert words(chat) == ["yes , a cat .", "no ."]
+    assert [part.line for part in chat.skipped] == [6, 7, 9]
+    conllu = read("bad.conllu", broken="skip")
+    assert words(conllu) == ["it purrs"] * 2
+    assert [(part.line, part.last_line) for part in conllu.skipped] == [(5, 6)]
+    assert "found 2 tab-separated columns" in conllu.skipped[0].reason
+    all_of_them = read("bad.*", broken="skip")
+    assert len(all_of_them.skipped) == 5
+    assert read("cat.mrg", broken="skip") == read("cat.mrg")
+    assert error_of("cat.mrg", broken="drop") == "broken must be 'error' or 'skip', not 'drop'"
+    Path("worst.mrg").write_text("(S (N a\n")
+    assert "left out were broken trees (1); first: worst.mrg:1:1: found the end" in error_of(
+        "worst.mrg", broken="skip"
+    )
+
+
+def test_notes_list_ten_places(here):
+    Path("bad.mrg").write_text("(V a) x\n" * 12 + "(V a)\n" * 12)
+    notes = list(read("bad.mrg", broken="skip").notes())
+    assert notes[0].endswith("Left out: broken trees (12).")
+    assert len(notes) == 12
+    assert notes[10].startswith("bad.mrg:10:7: found 'x' outside")
+    assert notes[11] == "and 2 others skipped"
+    assert list(read("cat.conllu").notes()) == []
+
+
 def test_ten_megabytes_on_a_line(here):
     Path("big.txt").write_text("a" * 10_000_000)
     assert "big.txt:1: found a word of 10,000,000 characters" in error_of("big.txt")

@@ -7,6 +7,7 @@ import pytest
 
 from dbpcfg.corpus.punctuation import punctuation_mask
 from dbpcfg.corpus.reading import read
+from dbpcfg.errors import DbpcfgError
 from dbpcfg.trees.brackets import read_trees
 
 if "DBPCFG_DATA" not in os.environ:
@@ -45,7 +46,7 @@ def length(sentence):
 
 def test_adam(adam):
     assert len(adam) == 16_689
-    assert adam.dropped == {"nodes without children": 1}
+    assert adam.dropped == {"nodes without children": 1, "words that look like traces": 196}
     assert sum(len(sentence.words) for sentence in adam) == 102_787
     assert len({word.lower() for sentence in adam for word in sentence.words}) == 3_049
     assert all(sentence.tags for sentence in adam)
@@ -103,3 +104,34 @@ def test_conllu():
     assert all(sentence.speaker for sentence in corpus)
     assert all(sentence.tags for sentence in corpus)
     assert 0 < len(read(DATA / "conllu", exclude_speakers=["Target_Child"])) < 600
+
+
+@pytest.mark.parametrize(("name", "lines"), [("stray-token", (8, 15)), ("unclosed", (2, 2))])
+def test_broken_trees_are_skipped(name, lines):
+    path = DATA / "dirty" / f"{name}.parsed"
+    with pytest.raises(DbpcfgError, match="--skip-broken"):
+        read(path)
+    corpus = read(path, broken="skip")
+    assert len(corpus) == 2
+    assert [(part.line, part.last_line) for part in corpus.skipped] == [lines]
+
+
+def test_odd_traces():
+    corpus = read(DATA / "dirty" / "odd-trace.parsed")
+    assert [" ".join(s.words) for s in corpus] == ["which one does he like ?", "star means ."]
+    assert corpus.dropped == {"words that look like traces": 1}
+
+
+def test_latin1():
+    path = DATA / "dirty" / "latin1.parsed"
+    with pytest.raises(DbpcfgError, match="--encoding iso-8859-1"):
+        read(path)
+    assert read(path, encoding="latin-1")[0].words == ("caf\u00e9", "opens")
+
+
+def test_cess():
+    corpus = read(DATA / "formats" / "cess", encoding="latin-1")
+    assert set(corpus.formats) == {"cess"}
+    assert sum(len(sentence.words) for sentence in corpus) == 3_348
+    assert all(sentence.tags for sentence in corpus)
+    assert "*0*" not in {word for sentence in corpus for word in sentence.words}

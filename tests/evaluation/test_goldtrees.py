@@ -7,9 +7,12 @@ import re
 import pytest
 
 from dbpcfg.corpus.reading import read
+from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.evaluation.goldtrees import match_gold
 from dbpcfg.induction.directory import finished_run
 from dbpcfg.induction.gold import gold_spans
+from dbpcfg.trees.brackets import read_tree
 from dbpcfg.trees.tree import Tree
 from tests.report.small import TREES, make_run, write_treebank
 
@@ -49,3 +52,13 @@ def test_round_brackets_may_be_written_as_treebanks_do(tmp_path):
     run = finished_run(make_run(tmp_path / "run", trees, K=2, chains=1, iterations=2))
     path = write_treebank(tmp_path / "gold.mrg", trees)
     assert run.match_gold(read(path).sentences, "gold").sentences[0].words == ("-LRB-a-RRB-", "b")
+
+
+def test_sentences_are_found_by_their_words_not_by_their_length():
+    treebank = [
+        Sentence.from_tree(read_tree(text), "gold", line)
+        for line, text in enumerate(["(X (X c) (X d))", "(X (X a) (X b))", "(X (X a) (X d))"], 1)
+    ]
+    assert match_gold([["a", "b"]], treebank, "gold", "auto").sentences == [treebank[1]]
+    with pytest.raises(DbpcfgError, match=r"sentence 1 of the run, 'd a', is not in gold"):
+        match_gold([["d", "a"]], treebank, "gold", "auto")

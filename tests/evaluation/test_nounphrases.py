@@ -17,6 +17,8 @@ from tests.evaluation.helpers import paired
         ("(S (NP (NP a b)) c)", "(X (Y a b) c)", "NP", (1, 1)),
         # Also under other labels.
         ("(S (VP (NP a b)) c)", "(X (Y a b) c)", "NP", (1, 1)),
+        ("(S (NP (VP a b)) c)", "(X (Y a b) c)", "NP", (1, 1)),
+        ("(S (VP (NP (X a b))) c)", "(X (Y a b) c)", "NP", (1, 1)),
         # Not of one word.
         ("(S (NP (N a)) (VP b c))", "(X (X a) b c)", "NP", (0, 0)),
         # The whole sentence is one, and credited.

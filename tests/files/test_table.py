@@ -88,3 +88,47 @@ def test_empty_tables():
 def test_other_formats():
     with pytest.raises(DbpcfgError, match="format must be text, json or latex, not 'html'"):
         render([TABLE], "html")
+
+
+WIDE = Table(
+    "Systems",
+    [Column("System"), *(Column(f"column {n}", "number") for n in range(6)), Column("Remark")],
+    [("right", *range(6), "it failed, for want of memory and of time"), ("left", *range(6), "")],
+    ["labels:no|span:>=2|" * 6],
+)
+
+
+@pytest.mark.parametrize("width", [30, 40, 60, 80, 120])
+def test_tables_are_not_wider_than_asked(width):
+    for table in (TABLE, WIDE):
+        lines = table.text(width).splitlines()
+        assert max(map(len, lines)) <= width
+        shown = "".join("".join(lines).split())
+        for column in table.columns:
+            assert "".join(column.name.split()) in shown
+        assert "".join("".join(table.notes).split()) in shown
+
+
+def test_a_table_that_fits_is_not_changed():
+    assert TABLE.text(60) == TABLE.text() == str(TABLE)
+    assert WIDE.text(500) == WIDE.text()
+
+
+def test_wide_tables_wrap_texts_and_repeat_the_first_column():
+    assert WIDE.text(60).splitlines() == [
+        "Systems",
+        "System  column 0  column 1  column 2  column 3  column 4",
+        "------  --------  --------  --------  --------  --------",
+        "right        0.0       1.0       2.0       3.0       4.0",
+        "left         0.0       1.0       2.0       3.0       4.0",
+        "",
+        "System  column 5  Remark",
+        "------  --------  ------------",
+        "right        5.0  it failed,",
+        "                  for want of",
+        "                  memory and",
+        "                  of time",
+        "left         5.0",
+        "labels:no|span:>=2|labels:no|span:>=2|labels:no|span:>=2|lab",
+        "els:no|span:>=2|labels:no|span:>=2|labels:no|span:>=2|",
+    ]

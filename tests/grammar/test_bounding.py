@@ -171,3 +171,12 @@ def test_without_a_bound_sentences_tend_to_the_termination_probability():
     grammar = random_grammar(K=2, W=2, concentration=1.0, seed=5)
     mass = float(grammar.root @ termination(grammar))
     assert math.isclose(length_distribution(grammar, None, 150).sum(), mass, rel_tol=1e-6)
+
+
+def test_a_left_child_that_recurs_for_ever_never_fits():
+    """Category 0 is always 0 1, so it never ends; category 2 is a word, or 0 1, equally often."""
+    binary, lexical = np.zeros((3, 3, 3)), np.array([[0.0], [1.0], [0.5]])
+    binary[0, 0, 1], binary[2, 0, 1] = 1.0, 0.5
+    grammar = Grammar(np.array([0.0, 0.0, 1.0]), binary, lexical, Vocabulary(("a",)))
+    h = containment(grammar, 3)
+    assert h[:-1].tolist() == [[0.0, 1.0, 0.5]] * 6

@@ -251,3 +251,36 @@ def test_a_corpus_whose_spans_are_too_many(monkeypatch):
     assert found.nodes.tobytes() == mbr_trees(CORPUS, weights).nodes.tobytes()
     same = (found.nodes == expected.nodes).all(axis=1).mean()
     assert same > 0.5  # another estimate of the same thing
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"precision": "single"}, {"depth": None}, {"beta": 1e-12}, {"parser": "leftcorner"}],
+    ids=str,
+)
+def test_a_beta_so_small_that_most_rules_underflow(seed, options):
+    chain = run(6, **{"beta": 0.001, "seed": seed, **options})
+    assert np.isfinite(chain.logs).all()
+
+
+def test_the_exact_step_says_that_beta_is_too_small():
+    with pytest.raises(DbpcfgError, match=r"; beta, 1e-12, is too small for the"):
+        run(6, beta=1e-12, exact=True)
+
+
+def test_zeros_are_replaced_only_where_a_sentence_has_probability_zero(monkeypatch):
+    for beta in (0.2, 0.01):
+        ours = chain_bits(run(8, beta=beta))
+        with monkeypatch.context() as patched:
+            patched.setattr("dbpcfg.induction.chain.without_zeros", None)
+            assert chain_bits(run(8, beta=beta)) == ours
+
+
+def test_the_grammars_kept_are_those_that_trees_were_drawn_under():
+    chain = run(12, seed=3)
+    plain = [initial_state(CORPUS, chain.settings)]
+    plain += itertools.islice(states(CORPUS, chain.settings), 12)
+    assert [grammar_bits(kept) for kept in chain.grammars] == [
+        grammar_bits(state.grammar) for state in plain[6:12]
+    ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dbpcfg.induction.chain_table import chain_table
 from dbpcfg.induction.induce import induce
 from dbpcfg.induction.summary import summary_of
 from dbpcfg.report.chains import traces
@@ -38,7 +37,7 @@ def test_table_file_and_report_agree(tmp_path, gold):
     summaries = made.summaries()
     assert [summary.selected for summary in summaries] == [c is made.best for c in made.chains]
     assert all((summary.last_f1 is None) == (gold is None) for summary in summaries)
-    shown = chain_table(made).json()["rows"]
+    shown = made.table().json()["rows"]
     head, *lines = (tmp_path / "run/chains.tsv").read_text().splitlines()
     for summary, row, line, trace in zip(summaries, shown, lines, traces(made)["chains"]):
         file = dict(zip(head.split("\t"), line.split("\t")))

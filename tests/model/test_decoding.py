@@ -169,7 +169,7 @@ def test_a_sentence_is_a_text_or_words():
     trees = model.parse(["w0  w1\tw2", ["w0", "w1", "w2"], Sentence(("w0", "w1", "w2"))])
     assert len(set(trees)) == 1
     assert model.parse([]) == []
-    with pytest.raises(DbpcfgError, match="one text is not a list of sentences"):
+    with pytest.raises(DbpcfgError, match=r"list of sentences, .* there is no file 'w0 w1'"):
         model.parse("w0 w1")
     with pytest.raises(DbpcfgError, match="sentence 2 has no words"):
         model.parse(["w0", " "])

@@ -66,6 +66,17 @@ def test_a_grammar_may_have_its_own_word_for_unknown_ones():
     assert forms(model, ["a", "z"]) == ["a", UNKNOWN]
 
 
+def test_unknown_words_have_another_name_if_the_text_has_that_one():
+    model = Model(over("a", UNKNOWN), None, unknown=[0.1, 0.1])
+    assert forms(model, ["a", UNKNOWN, "z"]) == ["a", UNKNOWN, "<<unknown>>"]
+    assert [model.look_up(word).kind for word in (UNKNOWN, "z")] == ["word", "unknown"]
+
+
+def test_unknown_mass_of_a_category_by_hand():
+    """β over the expansions and one β for each of 4 rules, 3 words and the word never seen."""
+    np.testing.assert_allclose(unknown_mass(np.array([3.0, 0.0]), 0.5, 2, 3), [0.5 / 7, 0.5 / 4])
+
+
 def test_unknown_mass_is_the_predictive_probability():
     """Draws of a row over one more word, which was never counted: their mean."""
     counts = RuleCounts.zeros(2, 4)

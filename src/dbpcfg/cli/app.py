@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -16,12 +15,15 @@ from dbpcfg.cli.draw import draw
 from dbpcfg.cli.evaluate import evaluate
 from dbpcfg.cli.export import export
 from dbpcfg.cli.generate import generate
+from dbpcfg.cli.help import Command, Group
 from dbpcfg.cli.induce import induce, resume
+from dbpcfg.cli.output import drop_standard_output, occupy_standard_streams
 from dbpcfg.cli.parse import parse
 from dbpcfg.cli.probability import probability
 from dbpcfg.cli.report import compare_runs, report
 from dbpcfg.cli.show import show
 from dbpcfg.cli.surprisal import surprisal
+from dbpcfg.cli.terminal import harmless
 from dbpcfg.cli.warm import announce_compiling, warm
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.version import __version__
@@ -33,7 +35,8 @@ app = typer.Typer(
     name="dbpcfg",
     help="Learn a phrase-structure grammar from raw text, under a human memory bound.",
     no_args_is_help=True,
-    add_completion=False,
+    cls=Group,
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -76,20 +79,36 @@ for command in (
     bound,
     warm,
 ):
-    app.command()(command)
+    app.command(cls=Command)(command)
 
 
 def main() -> None:
     """Run the program; a user error is one line and exit code 2, never a traceback."""
+    occupy_standard_streams()
     announce_compiling()
     try:
-        app()
+        try:
+            app()
+        finally:
+            if sys.stdout is not None:  # here, where an error can still be a message
+                sys.stdout.flush()
     except DbpcfgError as error:
-        typer.echo(f"dbpcfg: {error}", err=True)
-        sys.exit(EXIT_USER_ERROR)
+        _fail(str(error))
+    except MemoryError as error:
+        _fail(f"memory ran out{f': {error}' if str(error) else ''}; choose smaller numbers")
     except BrokenPipeError:
         # The reader has closed the pipe, as `| head` does: no message of Python's at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop_standard_output()
         sys.exit(0)
+    except OSError as error:
+        if error.filename is None:  # only standard output is written to without a name
+            drop_standard_output()
+            _fail(f"standard output cannot be written: {error.strerror or error}")
+        _fail(f"{error.filename}: {error.strerror or error}")
     except KeyboardInterrupt:
         sys.exit(EXIT_INTERRUPTED)
+
+
+def _fail(message: str) -> NoReturn:
+    typer.echo(f"dbpcfg: {harmless(message)}", err=True)
+    sys.exit(EXIT_USER_ERROR)

@@ -7,6 +7,8 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any, Literal
 
+from dbpcfg.runtime.progress import clock
+
 if TYPE_CHECKING:
     from dbpcfg.induction.chain import Chain
     from dbpcfg.induction.convergence import Schedule
@@ -96,7 +98,7 @@ class ChainProgress:
         }
 
     def _line(self, row: dict[str, Any]) -> str:
-        left = "" if row["seconds_left"] is None else f", {_clock(row['seconds_left'])} left"
+        left = "" if row["seconds_left"] is None else f", {clock(row['seconds_left'])} left"
         phase = "burn-in" if row["burn_in"] is None else "sampling"
         return (
             f"chain {row['chain']}: iteration {row['iteration']} ({phase}), "
@@ -121,12 +123,6 @@ class ChainProgress:
                 row["trace"],
                 "burn-in" if row["burn_in"] is None else "sampling",
                 f"{row['tokens_per_second']:,}",
-                "–" if left is None else _clock(left),
+                "–" if left is None else clock(left),
             )
         return table
-
-
-def _clock(seconds: int) -> str:
-    minutes, seconds = divmod(seconds, 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"

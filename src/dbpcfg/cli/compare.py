@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dbpcfg.cli.inputs import read_corpus
 from dbpcfg.cli.options import (
+    Encoding,
     ExcludeSpeakers,
     InputFormat,
     Lowercase,
@@ -15,6 +17,7 @@ from dbpcfg.cli.options import (
     Punctuation,
     Quiet,
     Seed,
+    SkipBroken,
     Speakers,
     TableFormat,
     Text,
@@ -59,6 +62,8 @@ def baseline(
     punctuation: Punctuation = "auto",
     seed: Seed = 0,
     input_format: InputFormat = None,
+    skip_broken: SkipBroken = False,
+    encoding: Encoding = None,
     speaker: Speakers = None,
     exclude_speaker: ExcludeSpeakers = None,
     quiet: Quiet = False,
@@ -87,7 +92,15 @@ def baseline(
         raise DbpcfgError(
             f"--keep-punctuation is for branching trees; {spec.name} handles punctuation itself"
         )
-    corpus = read_corpus(text, input_format, speaker, exclude_speaker, quiet)
+    corpus = read_corpus(
+        text,
+        input_format,
+        speaker,
+        exclude_speaker,
+        quiet,
+        skip_broken=skip_broken,
+        encoding=encoding,
+    )
     prepared = prepare(corpus, Preparation(lowercase, max_length, punctuation))
     with Progress(spec.name, quiet=quiet) as progress:
         made = spec.make(seed, **settings)
@@ -142,6 +155,8 @@ def compare(
     ] = None,
     permutations: Annotated[int, typer.Option(help="Permutations of each test.", min=1)] = 10_000,
     input_format: InputFormat = None,
+    skip_broken: SkipBroken = False,
+    encoding: Encoding = None,
     format: TableFormat = "text",
     quiet: Quiet = False,
 ) -> None:
@@ -158,7 +173,11 @@ def compare(
     names = [spec.name for spec in SYSTEMS] if systems is None else systems.split(",")
     chosen = [find(name) for name in names if name.strip()]
     bound = depth_bound(depth)
-    corpus = read_corpus(treebank, input_format, quiet=quiet)
+    if out is not None and Path(out).exists() and not Path(out).is_dir():
+        raise DbpcfgError(f"{out} is a file; --out needs a directory: choose another name")
+    corpus = read_corpus(
+        treebank, input_format, quiet=quiet, skip_broken=skip_broken, encoding=encoding
+    )
     task = Task.of(corpus, lowercase=lowercase, max_length=max_length, punctuation=punctuation)
     if not quiet:
         typer.echo(task.prepared.summary(), err=True)

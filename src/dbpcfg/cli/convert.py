@@ -8,6 +8,7 @@ import typer
 
 from dbpcfg.cli.inputs import read_corpus
 from dbpcfg.cli.options import (
+    Encoding,
     ExcludeSpeakers,
     InputFormat,
     MaxLength,
@@ -18,6 +19,7 @@ from dbpcfg.cli.options import (
     Rare,
     Scheme,
     Seed,
+    SkipBroken,
     Speakers,
 )
 from dbpcfg.cli.output import check_overwrite, open_output
@@ -59,6 +61,8 @@ def convert(
     ] = False,
     punctuation: Punctuation = "auto",
     input_format: InputFormat = None,
+    skip_broken: SkipBroken = False,
+    encoding: Encoding = None,
     speaker: Speakers = None,
     exclude_speaker: ExcludeSpeakers = None,
     overwrite: Overwrite = False,
@@ -66,13 +70,21 @@ def convert(
 ) -> None:
     """Write a corpus as plain text or as cleaned trees, one sentence per line.
 
-    Reads plain text, Penn brackets, CHAT and CoNLL-U.
+    Reads plain text, Penn and CESS brackets, CHAT and CoNLL-U.
     """
     from dbpcfg.corpus.preparation import Preparation, prepare
     from dbpcfg.corpus.writing import corpus_lines
 
     check_overwrite([target], overwrite)
-    corpus = read_corpus([source], input_format, speaker, exclude_speaker, quiet)
+    corpus = read_corpus(
+        [source],
+        input_format,
+        speaker,
+        exclude_speaker,
+        quiet,
+        skip_broken=skip_broken,
+        encoding=encoding,
+    )
     kind = to or ("text" if target.endswith(".txt") or target == "-" else "penn")
     prepared = prepare(
         corpus, Preparation(lowercase, max_length, punctuation, numbers, rare, scheme)

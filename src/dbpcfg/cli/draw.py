@@ -10,7 +10,7 @@ import typer
 
 from dbpcfg.cli import terminal
 from dbpcfg.cli.inputs import read_corpus
-from dbpcfg.cli.options import Overwrite, Quiet
+from dbpcfg.cli.options import Encoding, Overwrite, Quiet, SkipBroken
 from dbpcfg.cli.output import check_overwrite, write
 from dbpcfg.errors import DbpcfgError
 
@@ -45,11 +45,13 @@ def draw(
     raw: Annotated[
         bool, typer.Option("--raw", help="Keep function tags and empty elements.")
     ] = False,
+    skip_broken: SkipBroken = False,
+    encoding: Encoding = None,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
     """Draw trees in the terminal, as SVG or in LaTeX, or write them for EVALB."""
-    chosen = _chosen(_read_trees(trees, raw, quiet), trees, first, number)
+    chosen = _chosen(_read_trees(trees, raw, quiet, skip_broken, encoding), trees, first, number)
     if document and format not in ("forest", "qtree"):
         raise DbpcfgError(f"--document is for LaTeX, --as forest or --as qtree, not {format}")
     if format == "svg":
@@ -59,14 +61,26 @@ def draw(
     write(out, _drawn(chosen, format, document, to_terminal=out == "-"))
 
 
-def _read_trees(path: str, raw: bool, quiet: bool) -> list[Tree]:
+def _read_trees(
+    path: str, raw: bool, quiet: bool, skip_broken: bool, encoding: str | None
+) -> list[Tree]:
     from dbpcfg.corpus.reading import read
 
     if (Path(path) / "trees.txt").exists():
         path = str(Path(path) / "trees.txt")
     if raw:
-        return read(path, format="penn", function_tags=True, empty_elements=True).trees()
-    return read_corpus([path], "penn", quiet=quiet).trees()
+        broken = "skip" if skip_broken else "error"
+        return read(
+            path,
+            format="penn",
+            function_tags=True,
+            empty_elements=True,
+            broken=broken,
+            encoding=encoding,
+        ).trees()
+    return read_corpus(
+        [path], "penn", quiet=quiet, skip_broken=skip_broken, encoding=encoding
+    ).trees()
 
 
 def _chosen(trees: list[Tree], path: str, first: int, number: int | None) -> list[Tree]:

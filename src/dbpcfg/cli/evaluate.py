@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from dbpcfg.cli.inputs import read_corpus
-from dbpcfg.cli.options import InputFormat, MaxLength, Punctuation, Quiet, Seed, TableFormat
+from dbpcfg.cli.options import (
+    Encoding,
+    InputFormat,
+    MaxLength,
+    Punctuation,
+    Quiet,
+    Seed,
+    SkipBroken,
+    TableFormat,
+)
 from dbpcfg.cli.output import print_tables
 from dbpcfg.errors import DbpcfgError
 
@@ -71,6 +80,8 @@ def evaluate(
     ] = "right",
     seed: Seed = 0,
     input_format: InputFormat = None,
+    skip_broken: SkipBroken = False,
+    encoding: Encoding = None,
     format: TableFormat = "text",
     quiet: Quiet = False,
 ) -> None:
@@ -90,7 +101,9 @@ def evaluate(
         raise DbpcfgError("nothing to score: give PRED, or --baseline right")
     if "-" in (gold, predicted) and (gold == predicted or against == "-"):
         raise DbpcfgError("only one of GOLD, PRED and --against can be standard input")
-    corpus = read_corpus([gold], input_format, quiet=quiet)
+    corpus = read_corpus(
+        [gold], input_format, quiet=quiet, skip_broken=skip_broken, encoding=encoding
+    )
     corpus.trees()  # raises an error if a sentence has no tree
     marks = [punctuation_mask(sentence, punctuation) for sentence in corpus]
     kept = [n for n, mark in enumerate(marks) if mark.count(False) <= (gold_length or len(mark))]
@@ -105,7 +118,8 @@ def evaluate(
     systems: dict[str, Sequence[Sentence | Tree]] = {}
     for path in (predicted, against):
         if path is not None:
-            trees = read_corpus([path], "penn", quiet=quiet)
+            # what the package writes is UTF-8, whatever the encoding of GOLD is
+            trees = read_corpus([path], "penn", quiet=quiet, skip_broken=skip_broken)
             _check_number(path, len(trees), gold, marks)
             systems[_name(path, systems)] = trees.sentences
     if baseline is not None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from dbpcfg.cli.help import MODEL, SAMPLING
 from dbpcfg.cli.inputs import read_corpus
 from dbpcfg.cli.interruption import StopRequest, resume_hint, stop_on_signal
 from dbpcfg.cli.options import (
+    Encoding,
     ExcludeSpeakers,
     InputFormat,
     Lowercase,
@@ -18,6 +20,7 @@ from dbpcfg.cli.options import (
     Rare,
     Scheme,
     Seed,
+    SkipBroken,
     Speakers,
     TableFormat,
     Text,
@@ -43,7 +46,14 @@ def induce(
     text: Text,
     out: Annotated[str, typer.Option("--out", help="Directory for the run.")],
     categories: Annotated[
-        int, typer.Option("-K", "--categories", help="Number of categories.", min=1)
+        int,
+        typer.Option(
+            "-K",
+            "--categories",
+            help="Number of categories.",
+            min=1,
+            rich_help_panel=MODEL,
+        ),
     ] = 15,
     depth: Annotated[
         str,
@@ -51,16 +61,31 @@ def induce(
             "-D",
             "--depth",
             help="Memory bound: at most this many fragments; 'none': no bound.",
+            rich_help_panel=MODEL,
         ),
     ] = "2",
-    beta: Annotated[float, typer.Option(help="Dirichlet parameter.")] = 0.2,
-    chains: Annotated[int, typer.Option(help="Number of chains.", min=1)] = 4,
+    beta: Annotated[
+        float,
+        typer.Option(
+            help="Dirichlet parameter.",
+            rich_help_panel=MODEL,
+        ),
+    ] = 0.2,
+    chains: Annotated[
+        int,
+        typer.Option(
+            help="Number of chains.",
+            min=1,
+            rich_help_panel=SAMPLING,
+        ),
+    ] = 4,
     iterations: Annotated[
         int | None,
         typer.Option(
             help="Exactly this many; the second half is kept. If not given, the paper's rule: at "
             "least 500 until the log-likelihood levels off, then 250.",
             min=1,
+            rich_help_panel=SAMPLING,
         ),
     ] = None,
     seed: Seed = 0,
@@ -68,44 +93,86 @@ def induce(
         Literal["mbr", "best", "last"],
         typer.Option(
             help="Trees to write: MBR trees of the kept samples; the sample of greatest "
-            "likelihood, as in the paper; the last sample."
+            "likelihood, as in the paper; the last sample.",
+            rich_help_panel=SAMPLING,
         ),
     ] = "mbr",
     exact: Annotated[
-        bool, typer.Option("--exact", help="Correct each grammar draw for the bound's normaliser.")
+        bool,
+        typer.Option(
+            "--exact",
+            help="Correct each grammar draw for the bound's normaliser.",
+            rich_help_panel=MODEL,
+        ),
     ] = False,
     sample_beta: Annotated[
-        bool, typer.Option("--sample-beta", help="Sample beta too, starting from --beta.")
+        bool,
+        typer.Option(
+            "--sample-beta",
+            help="Sample beta too, starting from --beta.",
+            rich_help_panel=MODEL,
+        ),
     ] = False,
     initial: Annotated[
         Literal["prior", "left", "right"],
-        typer.Option(help="First grammar: drawn from the prior, or from branching trees."),
+        typer.Option(
+            help="First grammar: drawn from the prior, or from branching trees.",
+            rich_help_panel=SAMPLING,
+        ),
     ] = "prior",
     restarts: Annotated[
-        int, typer.Option(help="Short chains from which each chain's start is chosen.", min=0)
+        int,
+        typer.Option(
+            help="Short chains from which each chain's start is chosen.",
+            min=0,
+            rich_help_panel=SAMPLING,
+        ),
     ] = 0,
     restart_iterations: Annotated[
-        int, typer.Option(help="Iterations of each restart.", min=1)
+        int,
+        typer.Option(
+            help="Iterations of each restart.",
+            min=1,
+            rich_help_panel=SAMPLING,
+        ),
     ] = 20,
     anneal: Annotated[
         int,
         typer.Option(
-            help="Annealing: iterations with a flattened grammar, less and less so.", min=0
+            help="Annealing: iterations with a flattened grammar, less and less so.",
+            min=0,
+            rich_help_panel=SAMPLING,
         ),
     ] = 0,
     temperature: Annotated[
-        float, typer.Option(help="Initial temperature of annealing.", min=1)
+        float,
+        typer.Option(
+            help="Initial temperature of annealing.",
+            min=1,
+            rich_help_panel=SAMPLING,
+        ),
     ] = 5.0,
     curriculum: Annotated[
-        int, typer.Option(help="Iterations at each smaller memory bound first.", min=0)
+        int,
+        typer.Option(
+            help="Iterations at each smaller memory bound first.",
+            min=0,
+            rich_help_panel=SAMPLING,
+        ),
     ] = 0,
     parser: Annotated[
         Literal["chart", "leftcorner"],
-        typer.Option(help="Both sample from the same distribution; the chart is much faster."),
+        typer.Option(
+            help="Both sample from the same distribution; the chart is much faster.",
+            rich_help_panel=SAMPLING,
+        ),
     ] = "chart",
     precision: Annotated[
         Literal["double", "single"],
-        typer.Option(help="Precision of the chart; single is faster if K is 30 or more."),
+        typer.Option(
+            help="Precision of the chart; single is faster if K is 30 or more.",
+            rich_help_panel=SAMPLING,
+        ),
     ] = "double",
     lowercase: Lowercase = True,
     max_length: MaxLength = None,
@@ -118,6 +185,8 @@ def induce(
         typer.Option(help="Treebank of the same sentences: adds F1 to traces, for information."),
     ] = None,
     input_format: InputFormat = None,
+    skip_broken: SkipBroken = False,
+    encoding: Encoding = None,
     speaker: Speakers = None,
     exclude_speaker: ExcludeSpeakers = None,
     threads: Threads = None,
@@ -134,26 +203,54 @@ def induce(
 
     Ctrl-C stops the run, and `dbpcfg resume` resumes it.
     """
+    from pathlib import Path
+
     from dbpcfg.cli.chain_progress import ChainProgress
     from dbpcfg.corpus.preparation import Preparation, prepare
+    from dbpcfg.induction.configuration import Configuration
     from dbpcfg.induction.convergence import Schedule
+    from dbpcfg.induction.directory import check_free
     from dbpcfg.induction.induce import induce as learn
+    from dbpcfg.induction.settings import ChainSettings
 
     quiet = quiet or json
-    corpus = read_corpus(text, input_format, speaker, exclude_speaker, quiet)
-    prepared = prepare(
-        corpus, Preparation(lowercase, max_length, punctuation, numbers, rare, scheme)
+    settings: dict[str, Any] = {
+        "exact": exact,
+        "sample_beta": sample_beta,
+        "initial": initial,
+        "restarts": restarts,
+        "restart_iterations": restart_iterations,
+        "anneal": anneal,
+        "temperature": temperature,
+        "curriculum": curriculum,
+        "parser": parser,
+        "precision": precision,
+    }
+    bound, schedule = depth_bound(depth), Schedule(iterations=iterations)
+    preparation = Preparation(lowercase, max_length, punctuation, numbers, rare, scheme)
+    # Before the corpus is read, which may take minutes: what is wrong whatever is in it.
+    model = ChainSettings(categories, bound, beta, seed, **settings)
+    Configuration(model, schedule, preparation, chains, trees)
+    check_free(Path(out), overwrite)
+    corpus = read_corpus(
+        text,
+        input_format,
+        speaker,
+        exclude_speaker,
+        quiet,
+        skip_broken=skip_broken,
+        encoding=encoding,
     )
+    prepared = prepare(corpus, preparation)
     if not quiet:
         typer.echo(prepared.summary(), err=True)
-    schedule = Schedule(iterations=iterations)
     tokens = sum(len(forms) for forms in prepared.forms)
     mode = _progress_mode(quiet, json)
     with stop_on_signal(out) as stop, ChainProgress(mode, schedule, tokens) as progress:
         run = learn(
             prepared,
             categories,
-            depth_bound(depth),
+            bound,
             chains=chains,
             seed=seed,
             beta=beta,
@@ -166,24 +263,25 @@ def induce(
             schedule=schedule,
             report=progress.show,
             stopping=stop,
-            gold=None if gold is None else read_corpus([gold], quiet=quiet),
+            gold=None
+            if gold is None
+            else read_corpus([gold], quiet=quiet, skip_broken=skip_broken, encoding=encoding),
             gold_sources=[] if gold is None else [gold],
-            exact=exact,
-            sample_beta=sample_beta,
-            initial=initial,
-            restarts=restarts,
-            restart_iterations=restart_iterations,
-            anneal=anneal,
-            temperature=temperature,
-            curriculum=curriculum,
-            parser=parser,
-            precision=precision,
+            **settings,
         )
     _print_result(run, out, stop, format, quiet, json)
 
 
 def resume(
     run: Annotated[str, typer.Argument(metavar="RUN", help="Directory of a run.")],
+    iterations: Annotated[
+        int | None,
+        typer.Option(
+            help="Make the run this long; the second half is kept. At least twice what chains have "
+            "done, or they begin again.",
+            min=1,
+        ),
+    ] = None,
     threads: Threads = None,
     workers: Workers = "threads",
     checkpoint: Checkpoint = 30.0,
@@ -191,7 +289,12 @@ def resume(
     quiet: QuietRun = False,
     json: Json = False,
 ) -> None:
-    """Resume a run; the result is the same as without the interruption."""
+    """Resume a run, or make it longer; the result is the same as without the interruption.
+
+    With --iterations the result is that of a run of this length from the start.
+    Without it a finished run is not changed.
+    """
+    from dataclasses import replace
     from pathlib import Path
 
     from dbpcfg.cli.chain_progress import ChainProgress
@@ -201,14 +304,18 @@ def resume(
     configuration = load_configuration(Path(run) / "config.toml")
     tokens = int(configuration.corpus.get("tokens", 1))
     mode, schedule = _progress_mode(quiet, json), configuration.schedule
+    if iterations is not None:
+        schedule = replace(schedule, iterations=iterations)
     with stop_on_signal(run) as stop, ChainProgress(mode, schedule, tokens) as progress:
         done = resume_run(
             run,
+            iterations=iterations,
             threads=threads,
             workers=workers,
             checkpoint=checkpoint,
             report=progress.show,
             stopping=stop,
+            remark=lambda text: None if quiet or json else typer.echo(text, err=True),
         )
     _print_result(done, run, stop, format, quiet, json)
 
@@ -223,14 +330,12 @@ def _print_result(
     """Print the table of the chains, or how to resume a run that was stopped."""
     from json import dumps
 
-    from dbpcfg.induction.chain_table import chain_table
-
     if not run.finished:
         if json:
             typer.echo(dumps({"event": "stopped", "run": path}))
         typer.echo(resume_hint(path), err=True)
         raise typer.Exit(stop.exit_code)
-    table = chain_table(run)
+    table = run.table()
     if json:
         typer.echo(dumps({"event": "finished", "run": path, **table.json()}, ensure_ascii=False))
         return

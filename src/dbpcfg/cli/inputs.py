@@ -24,8 +24,11 @@ def read_corpus(
     speakers: list[str] | None = None,
     exclude_speakers: list[str] | None = None,
     quiet: bool = False,
+    *,
+    skip_broken: bool = False,
+    encoding: str | None = None,
 ) -> Corpus:
-    """Read files, with progress and a note of what was left out unless ``quiet``."""
+    """Read files, with progress and notes of what was left out unless ``quiet``."""
     from dbpcfg.corpus.reading import read
     from dbpcfg.runtime.progress import Progress
 
@@ -40,10 +43,13 @@ def read_corpus(
             format=input_format,
             speakers=speakers or None,
             exclude_speakers=exclude_speakers or None,
+            broken="skip" if skip_broken else "error",
+            encoding=encoding,
             progress=update,
         )
-    if corpus.dropped and not quiet:
-        typer.echo(corpus.summary(), err=True)
+    if not quiet:
+        for note in corpus.notes():
+            typer.echo(note, err=True)
     return corpus
 
 
@@ -81,6 +87,9 @@ def open_text(
     speakers: list[str] | None,
     exclude_speakers: list[str] | None,
     quiet: bool,
+    *,
+    skip_broken: bool = False,
+    encoding: str | None = None,
 ) -> Iterator[Sentence | None]:
     """Read sentences one by one; None is a blank line."""
     from dbpcfg.corpus.streaming import stream
@@ -92,7 +101,15 @@ def open_text(
         if not quiet:
             typer.echo(note, err=True)
 
-    return stream(text or ["-"], input_format, speakers or None, exclude_speakers or None, report)
+    return stream(
+        text or ["-"],
+        input_format,
+        speakers or None,
+        exclude_speakers or None,
+        report,
+        broken="skip" if skip_broken else "error",
+        encoding=encoding,
+    )
 
 
 def reads_terminal(text: list[str] | None) -> bool:

@@ -8,6 +8,8 @@ import signal
 import sys
 from collections.abc import Iterator
 
+from dbpcfg.cli.terminal import harmless
+
 
 class StopRequest:
     """Whether a signal has asked a run to stop, and which."""
@@ -27,18 +29,21 @@ class StopRequest:
 
 def resume_hint(run: str) -> str:
     """How to resume a run that was stopped."""
-    return f"stopped; resume with: dbpcfg resume {run}"
+    return f"stopped; resume with: dbpcfg resume {harmless(run)}"
 
 
 @contextlib.contextmanager
 def stop_on_signal(run: str) -> Iterator[StopRequest]:
     """Turn the first SIGINT or SIGTERM into a request to stop; the second ends the process."""
+    from dbpcfg.runtime.processes import end_workers
+
     stop = StopRequest()
 
     def handle(number: int, _: object) -> None:
         if stop():
             cursor = "\x1b[?25h" if os.isatty(2) else ""  # a live table hides it
-            os.write(2, f"{cursor}\n{resume_hint(run)}\n".encode())
+            os.write(2, f"{cursor}\n{resume_hint(run)}\n".encode("utf-8", "replace"))
+            end_workers()
             os._exit(128 + number)  # every file is whole at any moment
         stop.signal = number
         print(

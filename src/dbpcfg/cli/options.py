@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from dbpcfg.cli.help import CORPUS
 from dbpcfg.errors import DbpcfgError
 
 RunArgument = Annotated[
@@ -24,38 +25,73 @@ TextOrInput = Annotated[
     ),
 ]
 InputFormat = Annotated[
-    Literal["text", "penn", "chat", "conllu"] | None,
-    typer.Option("--input-format", help="Format of the input; recognised if not given."),
+    Literal["text", "penn", "chat", "conllu", "cess"] | None,
+    typer.Option(
+        "--input-format",
+        help="Format of the input; recognised if not given.",
+        rich_help_panel=CORPUS,
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option("--encoding", help="Encoding of the input; UTF-8 if not given."),
+]
+SkipBroken = Annotated[
+    bool,
+    typer.Option("--skip-broken", help="Skip trees and sentences that are broken, and list them."),
 ]
 Speakers = Annotated[
     list[str] | None,
-    typer.Option("--speaker", help="Only this speaker, by code or role; may be repeated."),
+    typer.Option(
+        "--speaker",
+        help="Only this speaker, by code or role; may be repeated.",
+        rich_help_panel=CORPUS,
+    ),
 ]
 ExcludeSpeakers = Annotated[
     list[str] | None,
     typer.Option(
         "--exclude-speaker",
         help="Leave this speaker out; may be repeated. CHAT: the target child if not given.",
+        rich_help_panel=CORPUS,
     ),
 ]
 
-Lowercase = Annotated[bool, typer.Option(help="Learn from words in lower case.")]
+Lowercase = Annotated[
+    bool, typer.Option(help="Learn from words in lower case.", rich_help_panel=CORPUS)
+]
 MaxLength = Annotated[
     int | None,
-    typer.Option(help="Maximum sentence length in words; punctuation does not count.", min=1),
+    typer.Option(
+        help="Maximum sentence length in words; punctuation does not count.",
+        min=1,
+        rich_help_panel=CORPUS,
+    ),
 ]
-Numbers = Annotated[bool, typer.Option("--numbers", help="Make all numbers one form.")]
+Numbers = Annotated[
+    bool, typer.Option("--numbers", help="Make all numbers one form.", rich_help_panel=CORPUS)
+]
 Rare = Annotated[
     int,
-    typer.Option(help="Replace forms that occur at most this often by classes; 0: none.", min=0),
+    typer.Option(
+        help="Replace forms that occur at most this often by classes; 0: none.",
+        min=0,
+        rich_help_panel=CORPUS,
+    ),
 ]
 Scheme = Annotated[
     Literal["suffix", "shape", "both", "one"],
-    typer.Option(help="Classes of rare forms: by suffix, by shape, by both, or a single one."),
+    typer.Option(
+        help="Classes of rare forms: by suffix, by shape, by both, or a single one.",
+        rich_help_panel=CORPUS,
+    ),
 ]
 Punctuation = Annotated[
     Literal["auto", "tags", "characters", "both"],
-    typer.Option(help="How punctuation is recognised; auto: by tags if there are any."),
+    typer.Option(
+        help="How punctuation is recognised; auto: by tags if there are any.",
+        rich_help_panel=CORPUS,
+    ),
 ]
 
 Depth = Annotated[

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, TextIO, cast
 
+from dbpcfg.cli import terminal
+from dbpcfg.cli.terminal import TerminalOutput
 from dbpcfg.errors import DbpcfgError
 
 if TYPE_CHECKING:
@@ -23,10 +26,30 @@ def check_overwrite(files: list[str], overwrite: bool) -> None:
 
 
 def standard_output() -> TextIO:
-    """Return standard output, set to UTF-8: words are written in the encoding they are read in."""
+    """Return standard output, set to UTF-8: words are written in the encoding they are read in.
+
+    On a terminal, control characters are shown instead of obeyed.
+    """
+    if sys.stdout is None:
+        raise DbpcfgError("standard output is closed")
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", newline="\n")
+    if sys.stdout.isatty():
+        return cast(TextIO, TerminalOutput(sys.stdout))
     return sys.stdout
+
+
+def occupy_standard_streams() -> None:
+    """Open what is closed of standard input, output and error, or a file would get its number."""
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(number)
+
+
+def drop_standard_output() -> None:
+    """Throw away what could not be written, or Python would try again at exit, and complain."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextlib.contextmanager
@@ -53,7 +76,8 @@ def write(target: str, text: str) -> None:
 
 
 def print_tables(tables: Sequence[Table], format: TableFormat) -> None:
-    """Print tables to standard output."""
+    """Print tables to standard output, on a terminal not wider than it is."""
     from dbpcfg.files.table import render
 
-    write("-", render(tables, format) + "\n")
+    width = terminal.width() if sys.stdout.isatty() else None
+    write("-", render(tables, format, width) + "\n")

@@ -11,11 +11,13 @@ from dbpcfg.cli import terminal
 from dbpcfg.cli.inputs import open_model, open_text, reads_terminal
 from dbpcfg.cli.options import (
     Depth,
+    Encoding,
     ExcludeSpeakers,
     InputFormat,
     Quiet,
     RunArgument,
     Seed,
+    SkipBroken,
     Speakers,
     TextOrInput,
     Threads,
@@ -53,6 +55,8 @@ def parse(
     depth: Depth = None,
     unknown: UnknownWords = None,
     input_format: InputFormat = None,
+    skip_broken: SkipBroken = False,
+    encoding: Encoding = None,
     speaker: Speakers = None,
     exclude_speaker: ExcludeSpeakers = None,
     threads: Threads = None,
@@ -84,7 +88,15 @@ def parse(
     ascii = not terminal.can_show(BOX_CHARACTERS)
     model = open_model(run, depth, unknown, samples=method == "mbr-chain")
     decoder = Decoder(model, method, number, seed, threads or cores())
-    sentences = open_text(text, input_format, speaker, exclude_speaker, quiet)
+    sentences = open_text(
+        text,
+        input_format,
+        speaker,
+        exclude_speaker,
+        quiet,
+        skip_broken=skip_broken,
+        encoding=encoding,
+    )
     out = standard_output()
     if table:
         print("\t".join(COLUMNS), file=out, flush=True)
@@ -132,11 +144,10 @@ def _rows(sentences: Sequence[Sentence], decoder: Decoder, done: int) -> Iterato
 def _flat_trees_note(decoder: Decoder, first: str) -> str:
     """Say how many sentences have flat trees, and why."""
     from dbpcfg.corpus.text import MAX_WORDS
-    from dbpcfg.model.learned import UNKNOWN
 
     number = decoder.flat
     who = "1 sentence has" if number == 1 else f"{number:,} sentences have"
     note = f"{who} probability zero, or over {MAX_WORDS:,} words, and a flat tree; first {first}"
-    if UNKNOWN in decoder.model.grammar_with_unknown.vocabulary.index:
+    if decoder.model.unknown_word is not None:
         return note
     return f"{note}; if words are unknown, try --unknown 0.000001"

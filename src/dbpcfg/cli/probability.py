@@ -11,10 +11,12 @@ import typer
 from dbpcfg.cli.inputs import open_model, open_text
 from dbpcfg.cli.options import (
     Depth,
+    Encoding,
     ExcludeSpeakers,
     InputFormat,
     Quiet,
     RunArgument,
+    SkipBroken,
     Speakers,
     TableFormat,
     TextOrInput,
@@ -47,6 +49,8 @@ def probability(
     depth: Depth = None,
     unknown: UnknownWords = None,
     input_format: InputFormat = None,
+    skip_broken: SkipBroken = False,
+    encoding: Encoding = None,
     speaker: Speakers = None,
     exclude_speaker: ExcludeSpeakers = None,
     threads: Threads = None,
@@ -64,7 +68,15 @@ def probability(
     from dbpcfg.runtime.progress import Progress
 
     model = open_model(run, depth, unknown, samples=chain)
-    sentences = open_text(text, input_format, speaker, exclude_speaker, quiet)
+    sentences = open_text(
+        text,
+        input_format,
+        speaker,
+        exclude_speaker,
+        quiet,
+        skip_broken=skip_broken,
+        encoding=encoding,
+    )
     seen: deque[Sentence] = deque()
 
     def counted() -> Iterator[Sentence]:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dbpcfg.cli.inputs import read_corpus
-from dbpcfg.cli.options import Overwrite, Quiet, TableFormat
+from dbpcfg.cli.options import Encoding, Overwrite, Quiet, SkipBroken, TableFormat
 from dbpcfg.cli.output import print_tables
+from dbpcfg.errors import DbpcfgError, UnfinishedRunError
 
 if TYPE_CHECKING:
     from dbpcfg.corpus.sentence import Sentence
@@ -43,6 +44,8 @@ def report(
         typer.Option(help="Directory for the figures as PDF and SVG."),
     ] = None,
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    skip_broken: SkipBroken = False,
+    encoding: Encoding = None,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
@@ -58,12 +61,13 @@ def report(
 
     folder = Path(run)
     page = folder / "report.html" if out is None else Path(out)
-    done = finished_run(folder, quiet)
-    check_free(page, overwrite)
+    if folder.is_dir():  # else that is what is wrong
+        check_free(page, overwrite)
     if figures is not None:
         check_folder(Path(figures), overwrite)
+    done = finished_run(folder, quiet)
     others = None if comparison is None else read_comparison(Path(comparison))
-    data = collect(done, folder, _gold(gold, done, quiet), quiet, others)
+    data = collect(done, folder, _gold(gold, done, quiet, skip_broken, encoding), quiet, others)
     write_page(data, page)
     typer.echo(page)
     if figures is not None:
@@ -74,14 +78,19 @@ def report(
 
 
 def compare_runs(
-    runs: Annotated[list[str], typer.Argument(metavar="RUN", help="Directories of finished runs.")],
+    runs: Annotated[list[str], typer.Argument(metavar="RUN", help="Directories of runs.")],
     gold: GoldTrees = None,
     figure: Annotated[str | None, typer.Option(help="File for a plot (.svg, .pdf, .png).")] = None,
+    skip_broken: SkipBroken = False,
+    encoding: Encoding = None,
     overwrite: Overwrite = False,
     format: TableFormat = "text",
     quiet: Quiet = False,
 ) -> None:
-    """Compare runs, such as a sweep over K and D: likelihood, agreement, scores."""
+    """Compare runs, such as a sweep over K and D: likelihood, agreement, scores.
+
+    Runs that are not finished are left out, with a remark.
+    """
     from dbpcfg.induction.directory import finished_run
     from dbpcfg.report.plotting import check_file
     from dbpcfg.report.sweep import RunSummary, summarise_run, sweep_tables
@@ -89,22 +98,33 @@ def compare_runs(
 
     if figure is not None:
         check_file(Path(figure), overwrite)
-    treebank = None if gold is None else _treebank(gold, quiet)
+    treebank = None if gold is None else _treebank(gold, quiet, skip_broken, encoding)
+    skipped: list[str] = []
     rows: list[RunSummary] = []
     for run in runs:
-        done = finished_run(Path(run), quiet)
+        try:
+            done = finished_run(Path(run), quiet)
+        except UnfinishedRunError as error:
+            skipped.append(str(error))
+            continue
         rows.append(summarise_run(run, done, treebank, gold or "", quiet))
+    for remark in skipped if rows and not quiet else []:
+        typer.echo(f"left out: {remark}", err=True)
+    if not rows:
+        raise DbpcfgError(skipped[0])
     print_tables(sweep_tables(rows), format)
     if figure is not None:
         write_sweep(rows, Path(figure))
         typer.echo(figure, err=True)
 
 
-def _gold(treebank: str | None, run: Run, quiet: bool) -> Gold | None:
+def _gold(
+    treebank: str | None, run: Run, quiet: bool, skip_broken: bool, encoding: str | None
+) -> Gold | None:
     if treebank is None:
         return None
-    return run.match_gold(_treebank(treebank, quiet), treebank)
+    return run.match_gold(_treebank(treebank, quiet, skip_broken, encoding), treebank)
 
 
-def _treebank(path: str, quiet: bool) -> list[Sentence]:
-    return read_corpus([path], quiet=quiet).sentences
+def _treebank(path: str, quiet: bool, skip_broken: bool, encoding: str | None) -> list[Sentence]:
+    return read_corpus([path], quiet=quiet, skip_broken=skip_broken, encoding=encoding).sentences

@@ -10,7 +10,7 @@ import typer
 
 from dbpcfg.cli import terminal
 from dbpcfg.cli.inputs import open_model, read_corpus
-from dbpcfg.cli.options import Depth, Quiet, RunArgument, TableFormat
+from dbpcfg.cli.options import Depth, Encoding, Quiet, RunArgument, SkipBroken, TableFormat
 from dbpcfg.cli.output import print_tables
 from dbpcfg.errors import DbpcfgError
 
@@ -36,6 +36,8 @@ def show(
         ),
     ] = None,
     depth: Depth = None,
+    skip_broken: SkipBroken = False,
+    encoding: Encoding = None,
     format: TableFormat = "text",
     quiet: Quiet = False,
 ) -> None:
@@ -57,7 +59,7 @@ def show(
         raise DbpcfgError(f"--trees and --gold need the directory of a run; {run} is not one")
     found = profile(model, learned)
     if gold is not None:
-        found = replace(found, meanings=_meanings(gold, run, learned, quiet))
+        found = replace(found, meanings=_meanings(gold, run, learned, quiet, skip_broken, encoding))
     ascii = not terminal.can_show(BOX_CHARACTERS + "█…–")
     if format == "json":
         drawn = [str(tree) for tree in _evenly(learned, trees)]
@@ -95,7 +97,9 @@ def _drawn(trees: Sequence[Tree], number: int, width: int, ascii: bool) -> str:
     return beside([pictures[id(tree)] for tree in _evenly(fitting or trees, number)], width)
 
 
-def _meanings(path: str, run: str, trees: Sequence[Tree], quiet: bool) -> GoldLabels:
+def _meanings(
+    path: str, run: str, trees: Sequence[Tree], quiet: bool, skip_broken: bool, encoding: str | None
+) -> GoldLabels:
     """Count the gold labels of a run's categories, from a treebank of its sentences or of more."""
     from dbpcfg.corpus.sentence import as_sentences
     from dbpcfg.evaluation.goldtrees import match_gold
@@ -104,6 +108,11 @@ def _meanings(path: str, run: str, trees: Sequence[Tree], quiet: bool) -> GoldLa
 
     rule = load_configuration(Path(run) / "config.toml").preparation.punctuation
     words = [tree.words() for tree in trees]
-    gold = match_gold(words, read_corpus([path], quiet=quiet).sentences, path, rule)
+    gold = match_gold(
+        words,
+        read_corpus([path], quiet=quiet, skip_broken=skip_broken, encoding=encoding).sentences,
+        path,
+        rule,
+    )
     source = str(Path(run) / "trees.txt")
     return gold_labels(gold.sentences, as_sentences(trees, source), gold.punctuation)

@@ -11,10 +11,12 @@ import typer
 from dbpcfg.cli.inputs import open_model, open_text, reads_terminal
 from dbpcfg.cli.options import (
     Depth,
+    Encoding,
     ExcludeSpeakers,
     InputFormat,
     Quiet,
     RunArgument,
+    SkipBroken,
     Speakers,
     TextOrInput,
     Threads,
@@ -41,6 +43,8 @@ def surprisal(
     no_end: Annotated[bool, typer.Option("--no-end", help="No rows for sentence ends.")] = False,
     unknown: UnknownWords = None,
     input_format: InputFormat = None,
+    skip_broken: SkipBroken = False,
+    encoding: Encoding = None,
     speaker: Speakers = None,
     exclude_speaker: ExcludeSpeakers = None,
     threads: Threads = None,
@@ -65,7 +69,15 @@ def surprisal(
             "probable at each word; --beam N keeps N, --beam 0 all",
             err=True,
         )
-    lines = open_text(text, input_format, speaker, exclude_speaker, quiet)
+    lines = open_text(
+        text,
+        input_format,
+        speaker,
+        exclude_speaker,
+        quiet,
+        skip_broken=skip_broken,
+        encoding=encoding,
+    )
     sentences = (sentence for sentence in lines if sentence is not None)
     threads = 1 if reads_terminal(text) else threads or cores()
     out = standard_output()

@@ -3,8 +3,43 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
+from collections.abc import Iterable
+from typing import Any, TextIO
+
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_OWN = re.compile(r"(\x1b\[[01]m)")
+"""What is written for bold, and after it."""
+
+
+def harmless(text: str) -> str:
+    """A text with its control characters made visible, ``\\x1b`` for escape: for a terminal."""
+    return _CONTROLS.sub(lambda found: ascii(found.group())[1:-1], text)
+
+
+class TerminalOutput:
+    """Standard output on a terminal: control characters of words are shown, not obeyed."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write a text; only bold is left as it is."""
+        parts = _OWN.split(text)
+        self._stream.write(
+            "".join(part if n % 2 else harmless(part) for n, part in enumerate(parts))
+        )
+        return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Write texts."""
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 def width() -> int:

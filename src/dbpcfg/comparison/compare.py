@@ -13,10 +13,11 @@ from dbpcfg.comparison.store import Job, NoResultStore, ResultDirectory, ResultS
 from dbpcfg.comparison.summary import ScoredRun, SystemSummary, compared_with_best
 from dbpcfg.comparison.task import Task
 from dbpcfg.comparison.worker import Outcome, run_in_process
+from dbpcfg.corpus.arguments import corpus_at
 from dbpcfg.corpus.punctuation import PunctuationRule
 from dbpcfg.corpus.reading import Corpus
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.runtime.progress import Progress
+from dbpcfg.runtime.progress import Progress, interactive
 from dbpcfg.systems.registry import SYSTEMS, SystemSettings, SystemSpec, find
 from dbpcfg.systems.words import restore_words, sentences_for
 from dbpcfg.trees.brackets import read_trees
@@ -26,7 +27,7 @@ __all__ = ["compare"]
 
 
 def compare(
-    treebank: Corpus | Task,
+    treebank: Corpus | Task | str | os.PathLike[str],
     systems: Iterable[str | SystemSpec] = SYSTEMS,
     *,
     runs: int = 3,
@@ -39,7 +40,7 @@ def compare(
     threads: int | None = None,
     permutations: int = 10_000,
     report: Callable[[str], None] = lambda line: None,
-    quiet: bool = True,
+    quiet: bool | None = None,
 ) -> Comparison:
     """Run systems on one corpus, each run in a process of its own, and score their trees.
 
@@ -48,7 +49,8 @@ def compare(
     Parameters
     ----------
     treebank
-        What `dbpcfg.read` returns for a treebank, or a `Task`, which is prepared already.
+        A path to a treebank, what `dbpcfg.read` returns for it, or a `Task`, which is prepared
+        already.
     systems
         Names: ``"right"``, ``"left"``, ``"balanced"``, ``"random"``, ``"ccl"``, ``"upparse-prlg"``,
         ``"upparse-hmm"``, ``"dbpcfg"``; all of them if not given.
@@ -73,7 +75,7 @@ def compare(
     report
         Called with a line about every run.
     quiet
-        Show no progress.
+        Whether no progress is shown; if not given, it is shown on a terminal or in a notebook.
 
     Returns
     -------
@@ -86,6 +88,7 @@ def compare(
         If a sentence has no gold tree, a system or setting does not exist, or ``out`` holds
         something else. A system that fails raises no error: its row says so.
     """
+    quiet = not interactive() if quiet is None else quiet
     if runs < 1:
         raise DbpcfgError(f"there must be at least 1 run, got {runs}")
     specs = _distinct(systems)
@@ -135,8 +138,13 @@ def compare(
 
 
 def _task(
-    treebank: Corpus | Task, lowercase: bool, max_length: int | None, punctuation: PunctuationRule
+    treebank: Corpus | Task | str | os.PathLike[str],
+    lowercase: bool,
+    max_length: int | None,
+    punctuation: PunctuationRule,
 ) -> Task:
+    if isinstance(treebank, str | os.PathLike):
+        treebank = corpus_at("compare", treebank)
     if isinstance(treebank, Corpus):
         return Task.of(
             treebank, lowercase=lowercase, max_length=max_length, punctuation=punctuation

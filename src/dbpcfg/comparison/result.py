@@ -9,7 +9,7 @@ from typing import Any
 from dbpcfg.comparison.summary import MEASURES, SystemSummary
 from dbpcfg.evaluation.significance import PairedTest
 from dbpcfg.evaluation.tables import comparison_table
-from dbpcfg.files.table import Cell, Column, Table, render
+from dbpcfg.files.table import Cell, Column, Table, render, shortened
 from dbpcfg.version import __version__
 
 MEGABYTE = 1_000_000
@@ -44,7 +44,20 @@ class Comparison:
 
     def __repr__(self) -> str:
         names = ", ".join(system.name for system in self.summaries)
-        return f"<Comparison of {names} on {self.corpus['sentences']:,} sentences>"
+        return shortened(f"<Comparison of {names} on {self.corpus['sentences']:,} sentences>")
+
+    def _repr_html_(self) -> str:
+        return "".join(table.html() for table in self.tables())
+
+    def to_frame(self) -> Any:
+        """The table of the systems as a pandas data frame, scores as fractions.
+
+        Raises
+        ------
+        DbpcfgError
+            If pandas is not installed.
+        """
+        return self._systems().to_frame()
 
     def _systems(self) -> Table:
         """One row for each system: means over its runs, and failures."""

@@ -10,6 +10,8 @@ target child is the speaker with the role ``Target_Child`` in ``@Participants`` 
 ``CHI`` if no speaker has it.  Speakers are chosen by code (``MOT``), name or role (``Mother``); any
 choice replaces the default, so that an empty list of excluded speakers reads everyone.
 
+Lines that are broken can be skipped; a transcript without ``@End`` is then read to its last line.
+
 `dbpcfg.corpus.utterance` cleans the main lines.  Utterances without words, and those of speakers
 who were not chosen, are dropped and counted.
 """
@@ -18,8 +20,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
+from dbpcfg.corpus.notes import SKIP_HINT, Broken, Notes, SkippedPart
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.speakers import Speakers
 from dbpcfg.corpus.utterance import clean_utterance
@@ -38,6 +41,9 @@ def read_chat(
     source: str = "<text>",
     dropped: Counter[str] | None = None,
     speakers: Speakers | None = None,
+    *,
+    broken: Broken = "error",
+    notes: Notes | None = None,
 ) -> Iterator[Sentence]:
     """Read CHAT transcripts.
 
@@ -48,9 +54,13 @@ def read_chat(
     source
         Its name in messages.
     dropped
-        Counts what is left out, by reason.
+        Counts what is left out, by reason; without it, `notes` does.
     speakers
         Whose utterances to read; by default everyone's but the target child's.
+    broken
+        With ``"skip"``, lines that are broken are skipped.
+    notes
+        Lists what is skipped.
 
     Yields
     ------
@@ -62,19 +72,29 @@ def read_chat(
     DbpcfgError
         If the text is not CHAT.
     """
-    dropped = Counter() if dropped is None else dropped
+    notes = Notes(Counter() if dropped is None else dropped) if notes is None else notes
+    dropped = notes.dropped
+
+    def fault(number: int, found: str, expected: str) -> None:
+        error = _error(source, number, found, expected)
+        if broken == "error":
+            raise DbpcfgError(f"{error}; {SKIP_HINT}")
+        reason = str(error).removesuffix(f"; {_EXPECTED}")
+        notes.skip("broken lines", SkippedPart(source, number, number, reason))
+
     speakers = Speakers() if speakers is None else speakers
     participants: dict[str, dict[str, None]] = {}  # the names and roles of each code
     begun_at = ended_at = 0
-    for number, line in _logical_lines(text, source):
+    for number, line in _logical_lines(text, fault):
         keyword, _, value = line.partition(":")
         if line.split(maxsplit=1)[0] == "@Begin":
             if begun_at:
-                raise _error(source, number, "a second @Begin", f"@End after line {begun_at}")
+                fault(number, "a second @Begin", f"@End after line {begun_at}")
             begun_at, participants = number, {}
         elif line.split(maxsplit=1)[0] == "@End":
             if not begun_at:
-                raise _error(source, number, "@End", "@Begin before it")
+                fault(number, "@End", "@Begin before it")
+                continue
             begun_at, ended_at = 0, number
         elif keyword == "@Participants":
             for participant in value.split(","):
@@ -87,9 +107,11 @@ def read_chat(
         elif line[0] == "*":
             main = _MAIN.fullmatch(line)
             if main is None:
-                raise _error(source, number, repr(line[:40]), "a speaker and a colon, like *MOT:")
+                fault(number, repr(line[:40]), "a speaker and a colon, like *MOT:")
+                continue
             if not begun_at:
-                raise _error(source, number, f"an utterance of {main[1]}", "@Begin before it")
+                fault(number, f"an utterance of {main[1]}", "@Begin before it")
+                continue
             code = main[1]
             if not speakers.take((code, *participants.get(code, ()))) or (
                 speakers.by_default and _is_target(code, participants)
@@ -102,12 +124,13 @@ def read_chat(
             else:
                 dropped[why_empty] += 1
     if begun_at:
-        raise _error(source, begun_at, "no @End after this @Begin", "one; is the file cut off?")
+        fault(begun_at, "no @End after this @Begin", "one; is the file cut off?")
+        ended_at = begun_at
     if not ended_at:
         raise _error(source, 1, "no @Begin", "a CHAT transcript")
 
 
-def _logical_lines(text: str, source: str) -> Iterator[tuple[int, str]]:
+def _logical_lines(text: str, fault: Callable[[int, str, str], None]) -> Iterator[tuple[int, str]]:
     """Each line, with those that continue it, and its number."""
     start, pieces = 0, list[str]()
     for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):
@@ -120,7 +143,7 @@ def _logical_lines(text: str, source: str) -> Iterator[tuple[int, str]]:
         elif line[0].isspace() and pieces:
             pieces.append(line.strip())
         else:
-            raise _error(source, number, repr(line[:40]), "a line that begins with @, *, % or tab")
+            fault(number, repr(line[:40]), "a line that begins with @, *, % or tab")
     if pieces:
         yield start, " ".join(pieces)
 

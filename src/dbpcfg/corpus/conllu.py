@@ -11,7 +11,8 @@ The speaker is what a comment such as ``# speaker_role = Mother`` says.  Everyon
 read by default; without ``Target_Child`` those of a CHILDES treebank are speech to the child.
 
 Reading is strict: ten columns, none empty, words numbered 1, 2, 3, …; anything else is an error
-with its line, since a mistake here shifts every word after it.
+with its line, since a mistake here shifts every word after it.  Broken sentences can be skipped, up
+to the next blank line.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from dbpcfg.corpus.notes import SKIP_HINT, Broken, Notes, SkippedPart
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.speakers import Speakers
 from dbpcfg.errors import DbpcfgError
@@ -52,6 +54,9 @@ def read_conllu(
     source: str = "<text>",
     dropped: Counter[str] | None = None,
     speakers: Speakers | None = None,
+    *,
+    broken: Broken = "error",
+    notes: Notes | None = None,
 ) -> Iterator[Sentence]:
     """Read CoNLL-U.
 
@@ -62,9 +67,13 @@ def read_conllu(
     source
         Its name in messages.
     dropped
-        Counts what is left out, by reason.
+        Counts what is left out, by reason; without it, `notes` does.
     speakers
         Whose sentences to read; by default everyone's.
+    broken
+        With ``"skip"``, sentences that are broken are skipped.
+    notes
+        Lists what is skipped.
 
     Yields
     ------
@@ -76,24 +85,36 @@ def read_conllu(
     DbpcfgError
         If the text is not CoNLL-U.
     """
-    dropped = Counter() if dropped is None else dropped
+    notes = Notes(Counter() if dropped is None else dropped) if notes is None else notes
     speakers = Speakers() if speakers is None else speakers
-    block = _Block()
+    block, fault = _Block(), ""
     lines = text.removeprefix("\ufeff").split("\n")
     for number, line in enumerate([*lines, ""], start=1):
         try:
+            if fault and line.strip():
+                continue
+            if fault:
+                notes.skip("broken sentences", SkippedPart(source, block.line, number - 1, fault))
+                block, fault = _Block(), ""
+                continue
             if line.startswith("#"):
                 _add_comment(block, line)
             elif "\t" in line or line.strip():
                 _add_word(block, line.rstrip("\r"))
             else:
-                sentence = _finished(block, source, dropped, speakers)
+                sentence = _finished(block, source, notes.dropped, speakers)
                 block = _Block()
                 if sentence is not None:
                     yield sentence
                 continue
         except _Malformed as error:
-            raise DbpcfgError(f"{source}:{number}: {error}") from None
+            fault = f"{source}:{number}: {error}"
+            if broken == "error":
+                raise DbpcfgError(f"{fault}; {SKIP_HINT}") from None
+            if not line.strip():  # the sentence is over already
+                notes.skip("broken sentences", SkippedPart(source, block.line, number - 1, fault))
+                block, fault = _Block(), ""
+                continue
         block.line = block.line or number
 
 

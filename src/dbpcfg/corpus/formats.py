@@ -8,6 +8,8 @@ because treebanks come as ``.txt`` too, and brackets read as words would go unno
 * CoNLL-U with comments such as ``# sent_id = 1``, or a numbered line of many tab-separated columns;
 * Penn brackets with one bracket inside another, ``(S (`` or ``( (``, or with a word in brackets
   and then another bracket or nothing, ``(N dog) (``;
+* CESS brackets are Penn brackets of which the first leaves all have a word and a lemma, and tags
+  such as ``da0ms0``;
 * everything else is plain text.
 """
 
@@ -21,8 +23,11 @@ from dbpcfg.errors import DbpcfgError
 
 __all__ = ["FORMATS", "Format", "by_content", "by_extension", "checked_format"]
 
-Format = Literal["text", "penn", "chat", "conllu"]
+Format = Literal["text", "penn", "chat", "conllu", "cess"]
 FORMATS: tuple[Format, ...] = get_args(Format)
+
+HEAD = 1 << 16
+"""Characters that a format is recognised by, at most."""
 
 _EXTENSIONS: dict[str, Format] = {
     ".mrg": "penn",
@@ -32,6 +37,7 @@ _EXTENSIONS: dict[str, Format] = {
     ".ptb": "penn",
     ".penn": "penn",
     ".bracket": "penn",
+    ".tbf": "cess",
     ".cha": "chat",
     ".conllu": "conllu",
     ".conll": "conllu",
@@ -48,6 +54,10 @@ _PENN = re.compile(
               | [^\s()]+\s+[^\s()]+ \s*\)\s* (?: \( | \Z ) )""",
     re.VERBOSE | re.ASCII,
 )
+_LEAF = re.compile(r"\(([^\s()]+(?:\s+[^\s()]+)+)\s*\)", re.ASCII)
+_LEAVES = 2000
+"""Characters in which leaves are looked at."""
+_EAGLES = re.compile(r"[acdnpsvrz][a-z][a-z0-9]*[0-9][a-z0-9]*", re.ASCII)
 
 
 def checked_format(format: str | None) -> Format | None:
@@ -83,4 +93,8 @@ def by_content(text: str) -> Format:
         return "chat"
     if _CONLLU.match(text):
         return "conllu"
-    return "penn" if _PENN.match(text) else "text"
+    if not _PENN.match(text):
+        return "text"
+    leaves = [leaf.split() for leaf in _LEAF.findall(text, 0, _LEAVES)]
+    lemmas = all(len(leaf) == 3 or leaf[-1] == "*0*" for leaf in leaves)
+    return "cess" if lemmas and any(_EAGLES.fullmatch(leaf[0]) for leaf in leaves) else "penn"

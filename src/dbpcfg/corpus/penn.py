@@ -6,15 +6,22 @@ that grammar induction is usually scored:
 * Labels lose their function tags and annotations: everything from the first ``-``, ``=`` or ``<``,
   so that ``NP-SBJ-1``, ``NP=2`` and ``NP-<ANIM>-<AGENT-V1>`` are all ``NP``.  A label that begins
   with one of these is kept whole (``-LRB-``), and so is ``ADVP|PRT``.
-* Empty elements go, and with them the parents that they leave empty.  A preterminal is empty if its
-  label has ``NONE`` in it, as every trace of the Penn Treebank has; or if its word is the name of a
-  trace between stars, such as ``*T*-1``, ``*PRO*`` or ``*NULL*``: the CHILDES treebank has
-  ``(WP *NULL*)``.  Any other word with a star in front is a word, as in web text: ``*``, ``***``,
-  ``*NOT*``, ``*sigh*``.
+* Empty elements go, and with them the parents that they leave empty.  A trace is recognised by its
+  tag, which has ``NONE`` in it, also where a space has come before the tag, as in
+  ``( -NONE-ABAR-WH- *T*-1)``.  In a file that has such tags, so a treebank with traces, a word that
+  is the name of a trace between stars (``*T*-1``, ``*PRO*``, ``*NULL*``) is left out under any tag,
+  and counted: the CHILDES treebank has ``(WP *NULL*)``.  In a file without, as the trees of a run,
+  it is a word.  Any other word with a star is always a word, as in web text: ``*``, ``*sigh*``.
 * The outer bracket without a label is called ``ROOT``.
 * A node without children (a mistake that real treebanks have) is dropped and counted; but where it
   looks like a bracket inside a word, as in ``(-LRB- ()``, that is an error, since a word would be
   lost.  Trees without words are dropped and counted.
+
+Broken trees are errors, or are skipped.  A file with a broken tree is then cut into parts, each
+from one line with a round bracket in its first column to the next, and parts that are not trees
+are skipped whole: the tree before a stray word too, as its brackets may be wrong.  If most of these
+parts would not be balanced, because trees are not indented, the file is cut at blank lines instead;
+if that does not help either, all of it is skipped.
 
 A sentence has tags if each of its words has a labelled preterminal of its own; a word below a
 bigger node, as in ``(X the dog)``, has none.
@@ -24,20 +31,28 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 
+from dbpcfg.corpus.notes import SKIP_HINT, Broken, Notes, SkippedPart
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import TreeSyntaxError
 from dbpcfg.trees.brackets import read_trees_at
 from dbpcfg.trees.tree import Tree
 
-__all__ = ["read_penn"]
+__all__ = ["Cleaner", "category", "read_penn", "read_with"]
+
+Cleaner = Callable[[Tree, Counter[str]], "Tree | None"]
+"""Cleans a tree, and counts what it leaves out; None if nothing is left."""
 
 _CATEGORY = re.compile(r"[^-=<]+")
+_NONE = ("-NONE-", "NONE-")
+_HAS_TRACES = re.compile(r"\([^\s()]*NONE|\(\s+-?NONE-", re.ASCII)
 _TRACE = re.compile(r"\*+(?:T|ICH|EXP|RNR|PPA|PRO|NULL|OP)\*(?:-\d+)?", re.ASCII)
 _CHILDLESS = re.compile(r"\([^\s()]*\s*\)", re.ASCII)
+_BORDERS = (re.compile(r"\n(?=\()"), re.compile(r"\n[^\S\n]*\n"))  # column 1, or a blank line
 _LOST_WORD = re.compile(r"\(-[LR][RCS]B-\s*\)|[^\s()]\s*\(\s*\)", re.ASCII)
 
 
@@ -48,6 +63,8 @@ def read_penn(
     *,
     function_tags: bool = False,
     empty_elements: bool = False,
+    broken: Broken = "error",
+    notes: Notes | None = None,
 ) -> Iterator[Sentence]:
     """Read trees in Penn brackets, and clean them.
 
@@ -58,11 +75,15 @@ def read_penn(
     source
         Its name in messages.
     dropped
-        Counts what is left out, by reason.
+        Counts what is left out, by reason; without it, `notes` does.
     function_tags
         Whether labels are kept as they are.
     empty_elements
         Whether traces and other empty elements are kept.
+    broken
+        With ``"skip"``, trees that are broken are skipped.
+    notes
+        Lists what is skipped.
 
     Yields
     ------
@@ -74,25 +95,94 @@ def read_penn(
     TreeSyntaxError
         If the brackets are not those of trees, or a word would be lost.
     """
-    dropped = Counter() if dropped is None else dropped
-    childless = len(_CHILDLESS.findall(text))
-    if childless:
-        _check_lost_words(text, source)
-        dropped["nodes without children"] += childless
-    relabel = cache(str if function_tags else _category)
+    notes = Notes(Counter() if dropped is None else dropped) if notes is None else notes
+    traces = _HAS_TRACES.search(text) is not None
+    yield from read_with(
+        _cleaner(function_tags, empty_elements, traces), text, source, broken, notes
+    )
+
+
+def read_with(
+    clean: Cleaner, text: str, source: str, broken: Broken, notes: Notes
+) -> Iterator[Sentence]:
+    """Read trees in brackets, cleaned by a rule of the format.
+
+    Parameters
+    ----------
+    clean
+        The rule.
+    text
+        The content of a file.
+    source
+        Its name in messages.
+    broken
+        With ``"skip"``, trees that are broken are skipped.
+    notes
+        Counts what is left out, and lists what is skipped.
+
+    Yields
+    ------
+    Sentence
+        The words, tags and tree of every tree that has words.
+
+    Raises
+    ------
+    TreeSyntaxError
+        If the brackets are not those of trees, or a word would be lost.
+    """
+    text = text.removeprefix("\ufeff")
+    try:
+        whole = Counter[str]()
+        sentences = list(_sentences(text, source, whole, clean))
+    except TreeSyntaxError as error:
+        if broken == "error":
+            raise TreeSyntaxError(f"{error}; {SKIP_HINT}") from None
+        sentences = list(_unbroken(text, source, notes, clean))
+    else:
+        notes.dropped.update(whole)
+    yield from sentences
+
+
+def _cleaner(function_tags: bool, empty_elements: bool, has_traces: bool) -> Cleaner:
+    relabel = cache(str if function_tags else category)
+    looks = cache(lambda word: has_traces and _TRACE.fullmatch(word) is not None)
 
     @cache  # preterminals come again and again
     def preterminal(label: str, word: str) -> Tree | None:
-        return Tree(relabel(label), (word,)) if empty_elements or _heard(label, word) else None
+        heard = empty_elements or not ("NONE" in label or looks(word))
+        return Tree(relabel(label), (word,)) if heard else None
 
-    def cleaned(node: Tree, parts: list[Tree | str | None]) -> Tree | None:
-        if len(parts) == 1 and isinstance(parts[0], str):
-            return preterminal(node.label, parts[0])
-        children = tuple([part for part in parts if part is not None])
-        return Tree.unchecked(relabel(node.label), children) if children else None
+    def clean(tree: Tree, dropped: Counter[str]) -> Tree | None:
+        def cleaned(node: Tree, parts: list[Tree | str | None]) -> Tree | None:
+            if len(parts) == 1 and isinstance(parts[0], str):
+                if looks(parts[0]) and "NONE" not in node.label and not empty_elements:
+                    dropped["words that look like traces"] += 1
+                return preterminal(node.label, parts[0])
+            if len(parts) == 2 and not node.label:
+                tag, word = parts
+                if isinstance(tag, str) and isinstance(word, str) and tag.startswith(_NONE):
+                    return preterminal(tag, word)
+            children = tuple([part for part in parts if part is not None])
+            return Tree.unchecked(relabel(node.label), children) if children else None
 
-    for line, tree in read_trees_at(text, source, empty="drop"):
-        root = tree.fold(str, cleaned) if tree else None
+        return tree.fold(str, cleaned)
+
+    return clean
+
+
+def _sentences(
+    text: str,
+    source: str,
+    dropped: Counter[str],
+    clean: Cleaner,
+    first_line: int = 1,
+) -> Iterator[Sentence]:
+    childless = len(_CHILDLESS.findall(text))
+    if childless:
+        _check_lost_words(text, source, first_line)
+        dropped["nodes without children"] += childless
+    for line, tree in read_trees_at(text, source, empty="drop", first_line=first_line):
+        root = clean(tree, dropped) if tree else None
         if root is None:
             dropped["trees without words"] += 1
             continue
@@ -100,19 +190,54 @@ def read_penn(
         yield sentence if root.label else replace(sentence, tree=Tree("ROOT", root.children))
 
 
-def _category(label: str) -> str:
-    category = _CATEGORY.match(label)
-    return category[0] if category else label
+def _unbroken(text: str, source: str, notes: Notes, clean: Cleaner) -> Iterator[Sentence]:
+    """The sentences of the parts of a text that are not broken."""
+    line = 1
+    for part in _parts(text):
+        dropped = Counter[str]()
+        try:
+            sentences = list(_sentences(part, source, dropped, clean, line))
+        except TreeSyntaxError as error:
+            blank = len(part) - len(part.lstrip())
+            first = line + part.count("\n", 0, blank)
+            last = line + part.rstrip().count("\n")
+            reason = str(error).partition("; hint: ")[0]
+            notes.skip("broken trees", SkippedPart(source, first, last, reason))
+        else:
+            notes.dropped.update(dropped)
+            yield from sentences
+        line += part.count("\n")
 
 
-def _heard(label: str, word: str) -> bool:
-    return "NONE" not in label and not _TRACE.fullmatch(word)
+def _parts(text: str) -> list[str]:
+    """Cut a text where trees begin."""
+    for border in _BORDERS:
+        starts = [0, *(match.end() for match in border.finditer(text)), len(text)]
+        parts = [text[start:end] for start, end in pairwise(starts) if start < end]
+        if _are_trees(parts):
+            return parts
+    return [text]
 
 
-def _check_lost_words(text: str, source: str) -> None:
+def _are_trees(parts: list[str]) -> bool:
+    """Whether most parts are whole trees, and not lines of trees that are not indented."""
+    surplus = [part.count("(") - part.count(")") for part in parts]
+    closers = sum(excess < 0 for excess in surplus)  # trees over several parts have one each
+    openers = any("(" in part and ")" not in part for part in parts[:-1])
+    few = closers <= max(1, len(parts) // 10)
+    return few and not openers and 2 * surplus.count(0) >= len(parts)
+
+
+def category(label: str) -> str:
+    """A label without function tags and annotations."""
+    found = _CATEGORY.match(label)
+    return found[0] if found else label
+
+
+def _check_lost_words(text: str, source: str, first_line: int) -> None:
     lost = _LOST_WORD.search(text)
     if lost is not None:
-        line = text.count("\n", 0, lost.end()) + 1
+        line = text.count("\n", 0, lost.end()) + first_line
         excerpt = text[max(0, lost.end() - 20) : lost.end()].strip()
         raise TreeSyntaxError(
             f"{source}:{line}: found an empty node at the end of {excerpt!r}, expected a word or "

@@ -15,8 +15,9 @@ from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.corpus.punctuation import PunctuationRule, punctuation_mask
 from dbpcfg.corpus.reading import Corpus
 from dbpcfg.corpus.sentence import Sentence
-from dbpcfg.corpus.wordclasses import NUMBER, Scheme, is_number, word_class
+from dbpcfg.corpus.wordclasses import NUMBER, Scheme, is_number, looks_like_class, word_class
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.files.table import shortened
 
 
 @dataclass(frozen=True)
@@ -45,12 +46,24 @@ class Preparation:
 
     def form(self, word: str) -> str:
         """The form of a word, before rare ones are replaced."""
-        if self.numbers and is_number(word):
-            return NUMBER
+        return NUMBER if self.numbers and is_number(word) else self.own_form(word)
+
+    def own_form(self, word: str) -> str:
+        """The form of a word that is in no class.
+
+        Where there are classes, a word that has the name of one gets another pair of brackets:
+        ``<<number>>`` is the word ``<number>``.
+        """
+        letters = self.letters(word)
+        classes = self.numbers or self.rare
+        return f"<{letters}>" if classes and looks_like_class(letters) else letters
+
+    def letters(self, word: str) -> str:
+        """A word in lower case, if letters are changed."""
         return word.lower() if self.lowercase else word
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Prepared:
     """Prepared sentences."""
 
@@ -76,6 +89,9 @@ class Prepared:
 
     def __len__(self) -> int:
         return len(self.sentences)
+
+    def __repr__(self) -> str:
+        return shortened(f"<Prepared: {self.summary()}>")
 
     def summary(self) -> str:
         """The numbers of sentences kept and left out, and of rare forms replaced, in one line."""

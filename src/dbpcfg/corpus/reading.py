@@ -2,33 +2,42 @@
 
 ``read("adam.parsed")``, ``read("wsj/")``, ``read("a.cha", "b.cha", speakers=["MOT"])``.  What is of
 no use is left out, counted and reported by `Corpus.summary`; what is broken is an error that names
-its place and the remedy.
+its place and the remedy, or is skipped and listed in `Corpus.skipped`.
 """
 
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import overload
 
+from dbpcfg.corpus.cess import read_cess
 from dbpcfg.corpus.chat import read_chat
 from dbpcfg.corpus.conllu import read_conllu
-from dbpcfg.corpus.formats import Format, by_content, by_extension, checked_format
+from dbpcfg.corpus.foreign import check_plain_text
+from dbpcfg.corpus.formats import HEAD, Format, by_content, by_extension, checked_format
 from dbpcfg.corpus.loading import load_text, name_of
+from dbpcfg.corpus.notes import Notes, SkippedPart, checked_broken
 from dbpcfg.corpus.paths import expand
 from dbpcfg.corpus.penn import read_penn
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.speakers import Speakers
 from dbpcfg.corpus.text import read_text
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.files.table import Column, Table, html, shortened
+from dbpcfg.runtime.progress import counted
 from dbpcfg.trees.tree import Tree
 
 __all__ = ["Corpus", "read"]
 
+SHOWN_SENTENCES, SHOWN_WORDS = 5, 30
+"""Sentences, and words of each, that a notebook shows of a corpus."""
+_LISTED = 10
+"""Broken parts that notes list, at most."""
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Corpus:
     """Sentences read from files, and counts of what was left out."""
 
@@ -44,6 +53,8 @@ class Corpus:
     """Speakers that were asked for; empty: no choice was made."""
     exclude_speakers: tuple[str, ...] = ()
     """Speakers that were excluded; empty: no choice was made."""
+    skipped: tuple[SkippedPart, ...] = ()
+    """What was broken and skipped, with its place and the reason."""
 
     def __len__(self) -> int:
         return len(self.sentences)
@@ -57,6 +68,17 @@ class Corpus:
     def __getitem__(self, index: slice) -> list[Sentence]: ...
     def __getitem__(self, index: int | slice) -> Sentence | list[Sentence]:
         return self.sentences[index]
+
+    def __repr__(self) -> str:
+        return shortened(f"<Corpus: {self.summary()}>")
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the summary and the first sentences."""
+        rows = [(s.source, s.line, " ".join(s.words[:SHOWN_WORDS])) for s in self[:SHOWN_SENTENCES]]
+        columns = [Column("file"), Column("line", "count"), Column("sentence")]
+        more = len(self) - len(rows)
+        notes = [f"and {_number(more, 'sentence')} more"] if more else []
+        return html(self.summary(), [Table("", columns, rows, notes)])
 
     def trees(self) -> list[Tree]:
         """The gold tree of every sentence.
@@ -77,6 +99,14 @@ class Corpus:
         read = f"Read {size} from {where} ({formats})."
         return f"{read} Left out: {_listed(self.dropped)}." if self.dropped else read
 
+    def notes(self) -> Iterator[str]:
+        """Lines on what was left out: the summary, and what was skipped, at most ten places."""
+        if self.dropped:
+            yield self.summary()
+        yield from map(str, self.skipped[:_LISTED])
+        if len(self.skipped) > _LISTED:
+            yield f"and {len(self.skipped) - _LISTED:,} others skipped"
+
 
 def read(
     *paths: str | os.PathLike[str],
@@ -85,7 +115,10 @@ def read(
     exclude_speakers: Iterable[str] | None = None,
     function_tags: bool = False,
     empty_elements: bool = False,
+    broken: str = "error",
+    encoding: str | None = None,
     progress: Callable[[int, int, str], None] | None = None,
+    quiet: bool | None = None,
 ) -> Corpus:
     """Read all sentences of files, folders, patterns, or ``-`` for standard input.
 
@@ -94,7 +127,7 @@ def read(
     *paths
         Files, folders, glob patterns, or ``-``.
     format
-        ``"text"``, ``"penn"``, ``"chat"`` or ``"conllu"``; recognised if not given.
+        ``"text"``, ``"penn"``, ``"chat"``, ``"conllu"`` or ``"cess"``; recognised if not given.
     speakers
         Speakers to read, by code, name or role (CHAT and CoNLL-U). Without any choice, CHAT is read
         without the target child.
@@ -104,8 +137,16 @@ def read(
         Whether labels in Penn brackets keep function tags.
     empty_elements
         Whether Penn brackets keep empty elements.
+    broken
+        ``"error"``, or ``"skip"`` to skip broken trees, sentences and lines and list them in
+        `Corpus.skipped`.
+    encoding
+        The encoding of the files; UTF-8 if not given, or what an XML file declares.
     progress
         Called with the number of files read, the number of files, and the name of the next one.
+    quiet
+        Whether no progress is shown; if not given, it is shown on a terminal or in a
+        notebook, unless ``progress`` is given.
 
     Returns
     -------
@@ -118,33 +159,41 @@ def read(
         If a file cannot be read or is not in its format, or no sentence is left.
     """
     wanted = checked_format(format)
+    mode = checked_broken(broken)
     chosen = Speakers.of(speakers, exclude_speakers)
     files = expand(paths, wanted)
-    dropped: Counter[str] = Counter()
+    notes = Notes()
     sentences: list[Sentence] = []
     formats: list[Format] = []
-    for number, file in enumerate(files):
+    shown = counted(files, "files", len(files), quiet if progress is None else True)
+    for number, file in enumerate(shown):
         name = name_of(file)
         if progress is not None:
             progress(number, len(files), name)
-        text = load_text(file)
+        text = load_text(file, encoding)
         actual = wanted or _recognised(file, text)
         formats.append(actual)
-        if actual == "penn":
-            sentences += read_penn(
-                text, name, dropped, function_tags=function_tags, empty_elements=empty_elements
+        if actual in ("penn", "cess"):
+            read_brackets = read_penn if actual == "penn" else read_cess
+            sentences += read_brackets(
+                text,
+                name,
+                function_tags=function_tags,
+                empty_elements=empty_elements,
+                broken=mode,
+                notes=notes,
             )
         elif actual == "chat":
-            sentences += read_chat(text, name, dropped, chosen)
+            sentences += read_chat(text, name, speakers=chosen, broken=mode, notes=notes)
         elif actual == "conllu":
-            sentences += read_conllu(text, name, dropped, chosen)
+            sentences += read_conllu(text, name, speakers=chosen, broken=mode, notes=notes)
         else:
-            sentences += read_text(text, name, dropped)
-        if actual in ("text", "penn") and not chosen.by_default:
+            sentences += read_text(text, name, notes.dropped)
+        if actual not in ("chat", "conllu") and not chosen.by_default:
             raise DbpcfgError(
                 f"{name}: the format {actual} knows no speakers, so none can be chosen"
             )
-    if (function_tags or empty_elements) and "penn" not in formats:
+    if (function_tags or empty_elements) and not {"penn", "cess"}.intersection(formats):
         raise DbpcfgError(
             "function tags and empty elements are things of Penn brackets, and no file is in them"
         )
@@ -152,21 +201,28 @@ def read(
     if not sentences:
         raise DbpcfgError(
             f"there is nothing left of {', '.join(map(name_of, files[:3]))}"
-            f"{' and others' if len(files) > 3 else ''}: left out were {_listed(dropped)}"
+            f"{' and others' if len(files) > 3 else ''}: left out were {_listed(notes.dropped)}"
+            f"{f'; first: {notes.skipped[0]}' if notes.skipped else ''}"
         )
     return Corpus(
         sentences,
-        dict(dropped),
+        dict(notes.dropped),
         tuple(map(name_of, files)),
         tuple(formats),
         chosen.only or (),
         chosen.without or (),
+        tuple(notes.skipped),
     )
 
 
 def _recognised(file: str, text: str) -> Format:
     known = by_extension(file)
-    return by_content(text) if known in (None, "text") else known
+    if known not in (None, "text"):
+        return known
+    found = by_content(text)
+    if found == "text":
+        check_plain_text(text[:HEAD], file, name_of(file))
+    return found
 
 
 def _number(count: int, noun: str) -> str:

@@ -14,12 +14,15 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from typing import BinaryIO
 
-from dbpcfg.corpus.formats import by_content, by_extension, checked_format
+from dbpcfg.corpus.foreign import check_plain_text
+from dbpcfg.corpus.formats import HEAD, by_content, by_extension, checked_format
 from dbpcfg.corpus.loading import (
     GZIP,
     STDIN,
     binary_file,
+    checked_encoding,
     name_of,
+    not_decoded,
     not_utf8,
     standard_input,
 )
@@ -30,8 +33,6 @@ from dbpcfg.files.faults import opening
 
 __all__ = ["stream"]
 
-_HEAD = 1 << 16
-"""Bytes that a format is recognised by, at most."""
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
 """Where Python has put bytes that it could not decode."""
 
@@ -42,6 +43,9 @@ def stream(
     speakers: Iterable[str] | None = None,
     exclude_speakers: Iterable[str] | None = None,
     report: Callable[[str], None] = lambda remark: None,
+    *,
+    broken: str = "error",
+    encoding: str | None = None,
 ) -> Iterator[Sentence | None]:
     """Read sentences one by one.
 
@@ -57,6 +61,10 @@ def stream(
         As for `read`.
     report
         Called with what was left out of files that are read whole.
+    broken
+        As for `read`.
+    encoding
+        As for `read`.
 
     Yields
     ------
@@ -69,26 +77,36 @@ def stream(
         If a file cannot be read or is not in its format.
     """
     wanted = checked_format(format)
+    encoding = checked_encoding(encoding)
     for path in expand(paths, wanted):
         name = name_of(path)
         with opening(name), ExitStack() as stack:
-            lines = _plain_text(path, wanted, stack)
+            lines = _plain_text(path, wanted, encoding, stack)
             if lines is not None and not speakers and not exclude_speakers:
-                yield from _sentences(lines, name)
+                yield from _sentences(lines, name, encoding)
                 continue
-        corpus = read(path, format=wanted, speakers=speakers, exclude_speakers=exclude_speakers)
-        if corpus.dropped:
-            report(corpus.summary())
+        corpus = read(
+            path,
+            format=wanted,
+            speakers=speakers,
+            exclude_speakers=exclude_speakers,
+            broken=broken,
+            encoding=encoding,
+        )
+        for note in corpus.notes():
+            report(note)
         yield from corpus
 
 
-def _plain_text(path: str, format: str | None, stack: ExitStack) -> io.TextIOWrapper | None:
+def _plain_text(
+    path: str, format: str | None, encoding: str | None, stack: ExitStack
+) -> io.TextIOWrapper | None:
     """The lines of a file, if it is plain text; of other files nothing is taken."""
     file: BinaryIO
     if path == STDIN:
         file = standard_input()
     else:
-        file = stack.enter_context(open(path, "rb", buffering=_HEAD))  # noqa: SIM115
+        file = stack.enter_context(open(path, "rb", buffering=HEAD))  # noqa: SIM115
     head = _head(file)
     if head.startswith(GZIP):
         if path == STDIN:  # what is taken from it cannot be given back
@@ -97,25 +115,32 @@ def _plain_text(path: str, format: str | None, stack: ExitStack) -> io.TextIOWra
         head = _head(file)
     known = format or by_extension(path)
     if known in (None, "text") and format is None:
-        known = by_content(head.decode(errors="ignore").removeprefix("\ufeff"))
+        text = head.decode(encoding or "utf-8", errors="ignore").removeprefix("\ufeff")
+        known = by_content(text)
+        if known == "text":
+            check_plain_text(text, path, name_of(path))
     if known != "text":
         return None
-    lines = io.TextIOWrapper(file, encoding="utf-8-sig", errors="surrogateescape")
+    given = "utf-8-sig" if encoding in (None, "utf-8") else encoding
+    lines = io.TextIOWrapper(file, encoding=given, errors="surrogateescape")
     stack.callback(lines.detach)  # or standard input would be closed with it
     return lines
 
 
 def _head(file: BinaryIO) -> bytes:
     """How a file begins, as far as that is there already."""
-    head: bytes = file.peek(_HEAD)  # type: ignore[attr-defined]
+    head: bytes = file.peek(HEAD)  # type: ignore[attr-defined]
     return head
 
 
-def _sentences(lines: Iterable[str], name: str) -> Iterator[Sentence | None]:
+def _sentences(lines: Iterable[str], name: str, encoding: str | None) -> Iterator[Sentence | None]:
     for number, line in enumerate(lines, start=1):
         if "\0" in line:
             raise binary_file(name, number)
         if not line.isascii() and (byte := _NOT_UTF8.search(line)):
-            raise not_utf8(name, number, ord(byte[0]) - 0xDC00)
+            if encoding not in (None, "utf-8"):
+                raise not_decoded(name, number, encoding)
+            sample = line.encode(errors="surrogateescape")
+            raise not_utf8(name, number, ord(byte[0]) - 0xDC00, sample)
         words = tuple(line.split())
         yield Sentence(words, source=name, line=number) if words else None

@@ -1,7 +1,8 @@
 """Classes that stand for words too rare to learn anything about.
 
 A word seen once is of no use to an inducer; its last letters, shape and digits may be. A class
-is written in angle brackets, as no tokeniser writes words: ``<number>``, ``<*ed>``, ``<Cap*ed>``.
+is written in angle brackets, as few texts write words: ``<number>``, ``<*ed>``, ``<Cap*ed>``. A
+word that is written like a class gets more brackets (`Preparation.own_form`).
 
 ==========  ============================================  =====================================
 scheme      depends on                                    *walked*, *Bonn*, *1987*, *A-3*
@@ -27,11 +28,17 @@ Scheme = Literal["suffix", "shape", "both", "one"]
 NUMBER = "<number>"
 _NUMBER = re.compile(r"[+\-#$€£]?\d[\d.,:/\\'%-]*(?:st|nd|rd|th|s)?", re.IGNORECASE)
 _SUFFIX_LETTERS = 2
+_CLASS = re.compile(r"<+(?:number|rare|word|(?:CAP|Cap)?-?(?:digit)?(?:\*\w{1,2})?)>+")
 
 
 def is_number(word: str) -> bool:
     """Whether a word is digits, with signs such as , . : / % between or around them."""
     return _NUMBER.fullmatch(word) is not None
+
+
+def looks_like_class(word: str) -> bool:
+    """Whether a word has the name of a class, or one with more brackets around it."""
+    return word.startswith("<") and _CLASS.fullmatch(word) is not None
 
 
 def word_class(word: str, scheme: Scheme) -> str:

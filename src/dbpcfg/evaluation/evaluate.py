@@ -20,12 +20,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dbpcfg.corpus.arguments import GivenTrees, trees_for
 from dbpcfg.corpus.punctuation import PunctuationRule, punctuation_mask, recognised_by
-from dbpcfg.corpus.sentence import Sentence, as_sentences
+from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.aggregate import (
     MAPPING_SENTENCES,
@@ -42,12 +44,13 @@ from dbpcfg.evaluation.labels import Contingency, matched_labels, matched_tags
 from dbpcfg.evaluation.nounphrases import Recall, count_found
 from dbpcfg.evaluation.parseval import Score, Statistics, count, score
 from dbpcfg.evaluation.significance import Intervals, PairedTest, bootstrap, permutation_test
-from dbpcfg.trees.tree import Tree
+from dbpcfg.files.table import Column, Table, percent, shortened
+from dbpcfg.runtime.progress import counted
 
 __all__ = ["Evaluation", "evaluate"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Evaluation:
     """All scores of predicted trees."""
 
@@ -71,6 +74,46 @@ class Evaluation:
     """Memory depths of the gold trees."""
     predicted_depths: DepthTable
     """Memory depths of the predicted trees."""
+
+    def __repr__(self) -> str:
+        score, recall = self.score, self.recall
+        return shortened(
+            f"<Evaluation of {score.sentences:,} sentences: P {percent(score.precision)}, "
+            f"R {percent(score.recall)}, F1 {percent(score.f1)}, "
+            f"{recall.category} recall {percent(recall.recall)}; {score.signature}>"
+        )
+
+    def __str__(self) -> str:
+        return self.table().text()
+
+    def table(self) -> Table:
+        """The scores, one row for each."""
+        score, recall, pool, tags = self.score, self.recall, self.aggregate, self.tags.score()
+        category, labels = recall.category, self.constituents.score()
+        rows: list[tuple[str, float, str]] = [
+            ("precision", score.precision, score.signature),
+            ("recall", score.recall, score.signature),
+            ("F1", score.f1, score.signature),
+            (f"{category} recall", recall.recall, recall.signature),
+            (f"{category} aggregate F1", pool.f1, pool.signature),
+            ("V-measure of constituents", labels.v_measure, labels.signature),
+            ("V-measure of words", tags.v_measure, tags.signature),
+        ]
+        columns = [Column("score"), Column("%", "percent", "value"), Column("convention")]
+        return Table("", columns, rows, [f"{score.sentences:,} sentences"])
+
+    def to_frame(self) -> Any:
+        """The scores as a pandas data frame, as fractions.
+
+        Raises
+        ------
+        DbpcfgError
+            If pandas is not installed.
+        """
+        return self.table().to_frame()
+
+    def _repr_html_(self) -> str:
+        return self.table().html()
 
     def intervals(self, level: float = 0.95, resamples: int = 1_000, seed: int = 0) -> Intervals:
         """Bootstrap intervals of precision, recall and F1.
@@ -114,8 +157,8 @@ class Evaluation:
 
 
 def evaluate(
-    gold: Sequence[Sentence | Tree],
-    predicted: Sequence[Sentence | Tree],
+    gold: GivenTrees,
+    predicted: GivenTrees,
     punctuation: Sequence[Sequence[bool]] | PunctuationRule = "auto",
     convention: Convention | None = None,
     *,
@@ -124,6 +167,7 @@ def evaluate(
     aggregate_min_words: int = 2,
     direction: Direction = "right",
     progress: Callable[[int], None] | None = None,
+    quiet: bool | None = None,
 ) -> Evaluation:
     """Score predicted trees against gold trees.
 
@@ -133,9 +177,9 @@ def evaluate(
     Parameters
     ----------
     gold
-        Sentences with gold trees, or the trees.
+        Sentences with gold trees, the trees, or a path to a treebank.
     predicted
-        Sentences with predicted trees, or the trees, in the same order.
+        Sentences with predicted trees, the trees, or a path, in the same order.
     punctuation
         How punctuation is recognised (see `dbpcfg.corpus.punctuation`), or marks for the words of
         each gold sentence. It is left out of both sides.
@@ -151,18 +195,22 @@ def evaluate(
         How trees are made binary for their memory depths.
     progress
         Called with the number of sentences done after each.
+    quiet
+        Whether no progress is shown; if not given, it is shown on a terminal or in a
+        notebook, unless ``progress`` is given.
 
     Raises
     ------
     DbpcfgError
         If there are not as many predicted as gold trees, or they are not of the same sentences.
     """
+    gold = trees_for("evaluate(gold, ...)", gold, "<gold>")
+    predicted = trees_for("evaluate(..., predicted)", predicted, "<predicted>")
     if len(gold) != len(predicted):
         raise DbpcfgError(
             f"{len(gold)} gold trees{_source(gold)} but {len(predicted)} predicted trees"
             f"{_source(predicted)}; line i of PRED must be the tree of line i of GOLD"
         )
-    gold, predicted = as_sentences(gold, "<gold>"), as_sentences(predicted, "<predicted>")
     if isinstance(punctuation, str):
         convention = convention or Convention(punctuation=recognised_by(gold, punctuation))
         punctuation = [punctuation_mask(sentence, punctuation) for sentence in gold]
@@ -179,7 +227,9 @@ def evaluate(
     constituents: Counter[tuple[str, str]] = Counter()
     tags: Counter[tuple[str, str]] = Counter()
     depths: list[tuple[int, int]] = []
-    for number, (one, other, marks) in enumerate(zip(gold, predicted, punctuation)):
+    pairs = zip(gold, predicted, punctuation)
+    shown = counted(pairs, "sentences scored", len(gold), quiet if progress is None else True)
+    for number, (one, other, marks) in enumerate(shown):
         trees = pair(one, other, marks)
         if convention.too_long(trees.words):
             left_out["too_long"] += 1
@@ -221,6 +271,6 @@ def _phrases(category: str, min_words: int, *parts: str) -> str:
     return signed(f"gold:{category}", "root:counted", f"span:>={min_words}", *parts)
 
 
-def _source(sentences: Sequence[Sentence | Tree]) -> str:
-    first = sentences[0] if sentences else None
-    return f" in {first.source}" if isinstance(first, Sentence) else ""
+def _source(sentences: Sequence[Sentence]) -> str:
+    given = sentences and not sentences[0].source.startswith("<")
+    return f" in {sentences[0].source}" if given else ""

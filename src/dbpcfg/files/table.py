@@ -9,21 +9,36 @@ from __future__ import annotations
 import json
 import math
 import re
+import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from html import escape
+from typing import Any, Literal, TypeAlias
 
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.files.frames import data_frame
 from dbpcfg.files.latex import SPECIAL
 
-__all__ = ["Cell", "Column", "Table", "TableFormat", "percent", "render"]
+__all__ = ["Cell", "Column", "Table", "TableFormat", "html", "percent", "render", "shortened"]
 
 Cell: TypeAlias = str | int | float | None
 TableFormat: TypeAlias = Literal["text", "json", "latex"]
 
 UNDEFINED = "–"
 
+NARROWEST = 12
+"""Columns of text are not made narrower than this."""
+
 _LATEX = {**SPECIAL, "|": r"\textbar\allowbreak{}", "–": "--", "−": "$-$"}
+
+
+MOST_CHARACTERS = 200
+"""The longest ``repr`` of an object that holds a corpus or a result."""
+
+
+def shortened(text: str) -> str:
+    """A text that is cut off if it is too long for a ``repr``."""
+    return text if len(text) <= MOST_CHARACTERS else f"{text[: MOST_CHARACTERS - 2]}…>"
 
 
 def percent(fraction: float | None, decimals: int = 1) -> str:
@@ -90,21 +105,74 @@ class Table:
         head = [column.name for column in self.columns]
         return [head, *([c.show(cell) for c, cell in zip(self.columns, row)] for row in self.rows)]
 
-    def text(self) -> str:
-        """The table in columns that line up, numbers to the right."""
+    def text(self, width: int | None = None) -> str:
+        """The table in columns that line up, numbers to the right.
+
+        Parameters
+        ----------
+        width
+            Characters in a line: texts are wrapped if the table is wider, and if that is not
+            enough, the columns follow in several parts. None for any width.
+        """
         lines = self._shown()
         widths = [max(map(len, cells)) for cells in zip(*lines)]
+        notes: Iterable[str] = self.notes
+        if width is not None:
+            texts = [n for n, column in enumerate(self.columns) if column.kind == "text"]
+            widths = _narrowed(widths, texts, width)
+            notes = [part for note in notes for part in _wrapped(note, width)]
+        blocks = [self._block(lines, widths, chosen) for chosen in _parts(widths, width)]
+        return "\n".join([*filter(None, [self.title]), "\n\n".join(blocks), *notes])
 
-        def line(cells: list[str]) -> str:
-            padded = [
-                cell.ljust(width) if column.kind == "text" else cell.rjust(width)
-                for cell, width, column in zip(cells, widths, self.columns)
-            ]
-            return "  ".join(padded).rstrip()
+    def _block(self, lines: list[list[str]], widths: list[int], chosen: list[int]) -> str:
+        """Some of the columns, with a rule below the headings."""
+        written: list[str] = []
+        for cells in lines:
+            wrapped = {n: _wrapped(cells[n], widths[n]) for n in chosen}
+            for row in range(max(map(len, wrapped.values()))):
+                padded = [
+                    cell.ljust(widths[n])
+                    if self.columns[n].kind == "text"
+                    else cell.rjust(widths[n])
+                    for n, parts in wrapped.items()
+                    for cell in [parts[row] if row < len(parts) else ""]
+                ]
+                written.append("  ".join(padded).rstrip())
+            if cells is lines[0]:
+                written.append("  ".join("-" * widths[n] for n in chosen))
+        return "\n".join(written)
 
-        rule = "  ".join("-" * width for width in widths)
-        body = [line(lines[0]), rule, *map(line, lines[1:])]
-        return "\n".join([*filter(None, [self.title]), *body, *self.notes])
+    def html(self) -> str:
+        """The table for a page or a notebook; nothing in a cell is taken for HTML."""
+        head, *body = [[escape(cell) for cell in line] for line in self._shown()]
+        sides = ["left" if column.kind == "text" else "right" for column in self.columns]
+
+        def row(cells: list[str], tag: str) -> str:
+            styled = (
+                f'<{tag} style="text-align: {side}">{cell}</{tag}>'
+                for side, cell in zip(sides, cells)
+            )
+            return f"<tr>{''.join(styled)}</tr>"
+
+        caption = f"<caption>{escape(self.title)}</caption>" if self.title else ""
+        rows = "".join(row(cells, "td") for cells in body)
+        table = f"<table>{caption}<thead>{row(head, 'th')}</thead><tbody>{rows}</tbody></table>"
+        notes = "<br>".join(map(escape, self.notes))
+        return table + (f"<div><small>{notes}</small></div>" if notes else "")
+
+    def _repr_html_(self) -> str:
+        return self.html()
+
+    def to_frame(self) -> Any:
+        """The rows as a pandas data frame, numbers unrounded.
+
+        Raises
+        ------
+        DbpcfgError
+            If pandas is not installed.
+        """
+        keys = [column.json_key for column in self.columns]
+        return data_frame(keys, self.rows)
 
     def json(self) -> dict[str, object]:
         """The table as JSON has it: rows by key, numbers unrounded."""
@@ -135,7 +203,37 @@ class Table:
         )
 
 
-def render(tables: Iterable[Table], format: TableFormat = "text") -> str:
+def _narrowed(widths: list[int], texts: list[int], width: int) -> list[int]:
+    """Widths of columns after the widest texts have been wrapped, as far as that helps."""
+    widths = list(widths)
+    while sum(widths) + 2 * (len(widths) - 1) > width and texts:
+        widest = max(texts, key=lambda n: widths[n])
+        if widths[widest] <= NARROWEST:
+            break
+        widths[widest] -= 1
+    return widths
+
+
+def _parts(widths: list[int], width: int | None) -> list[list[int]]:
+    """Numbers of the columns of each part; the first column is in all of them."""
+    if width is None:
+        return [list(range(len(widths)))]
+    parts: list[list[int]] = [[0]]
+    for n in range(1, len(widths)):
+        used = sum(widths[m] + 2 for m in parts[-1])
+        if used + widths[n] > width and len(parts[-1]) > 1:
+            parts.append([0])
+        parts[-1].append(n)
+    return parts
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    if len(text) <= width:
+        return [text]
+    return textwrap.wrap(text, width, break_on_hyphens=False) or [""]
+
+
+def render(tables: Iterable[Table], format: TableFormat = "text", width: int | None = None) -> str:
     """Write tables as one text.
 
     Parameters
@@ -144,6 +242,8 @@ def render(tables: Iterable[Table], format: TableFormat = "text") -> str:
         The tables.
     format
         ``"text"``, ``"json"`` (always one list) or ``"latex"``.
+    width
+        Characters in a line of text; None for any.
 
     Raises
     ------
@@ -152,12 +252,25 @@ def render(tables: Iterable[Table], format: TableFormat = "text") -> str:
     """
     tables = list(tables)
     if format == "text":
-        return "\n\n".join(table.text() for table in tables)
+        return "\n\n".join(table.text(width) for table in tables)
     if format == "latex":
         return "\n\n".join(table.latex() for table in tables)
     if format == "json":
         return json.dumps([table.json() for table in tables], indent=2, ensure_ascii=False)
     raise DbpcfgError(f"format must be text, json or latex, not {format!r}")
+
+
+def html(summary: str, tables: Iterable[Table] = ()) -> str:
+    """Tables below a line of text, for notebooks.
+
+    Parameters
+    ----------
+    summary
+        The text, as it would be printed.
+    tables
+        The tables.
+    """
+    return "".join([f"<div>{escape(summary)}</div>", *(table.html() for table in tables)])
 
 
 def _plain(cell: Cell) -> Cell:

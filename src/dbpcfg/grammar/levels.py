@@ -16,11 +16,19 @@ from __future__ import annotations
 from dbpcfg.errors import GrammarError
 from dbpcfg.numerics.kernels import also_in_kernels
 
+GREATEST_DEPTH = 10_000
+"""A sentence of a thousand words needs 500 at most; tables grow with the depth."""
+
 
 def check_depth(depth: int) -> int:
     """Return a valid bound D, or raise a GrammarError."""
     if depth < 1:
         raise GrammarError(f"the depth bound must be at least 1, got {depth}")
+    if depth > GREATEST_DEPTH:
+        raise GrammarError(
+            f"the depth bound must be at most {GREATEST_DEPTH:,}, got {depth:,}: no sentence needs "
+            "as much; for no bound choose none"
+        )
     return depth
 
 

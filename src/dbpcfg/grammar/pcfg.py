@@ -203,6 +203,24 @@ def draw_grammar(
     )
 
 
+def without_zeros(grammar: Grammar, least: float) -> Grammar:
+    """The grammar with no probability below ``least``, so that it has every tree.
+
+    Parameters
+    ----------
+    grammar
+        A grammar.
+    least
+        The least probability: so small that sums of rows stay 1.
+    """
+    return Grammar(
+        np.maximum(grammar.root, least),
+        np.maximum(grammar.binary, least),
+        np.maximum(grammar.lexical, least),
+        grammar.vocabulary,
+    ).named(grammar.names)
+
+
 def draw_from_prior(
     categories: int,
     vocabulary: Vocabulary,

@@ -9,7 +9,8 @@ from typing import Literal
 import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.errors import GrammarError, UnparsableError
+from dbpcfg.grammar.pcfg import Grammar, without_zeros
 from dbpcfg.induction.convergence import Schedule
 from dbpcfg.induction.gibbs import State, step
 from dbpcfg.induction.gold import LOG_EVERY, GoldSpans
@@ -27,11 +28,14 @@ TreeChoice = Literal["mbr", "best", "last"]
 GRAMMARS_KEPT = 8
 """The greatest number of grammars of a chain that are kept to parse other text with."""
 
+LEAST, LEAST_SINGLE = 2.0**-200, 2.0**-60
+"""Probabilities in place of zeros: as small as a chart can multiply with two cells' least sizes."""
+
 BATCH = 1000
 """Sentences that are decoded together where spans are not counted."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Sample:
     """The trees of one iteration, the grammar they were drawn under and its log-likelihood."""
 
@@ -40,8 +44,11 @@ class Sample:
     grammar: Grammar
     nodes: Ints
 
+    def __repr__(self) -> str:
+        return f"<Sample of iteration {self.iteration:,}, {self.log_likelihood:,.1f}>"
 
-@dataclass
+
+@dataclass(repr=False)
 class Chain:
     """A chain after some iterations. A checkpoint holds all of it."""
 
@@ -61,6 +68,13 @@ class Chain:
     """Grammars of every 1st, 2nd, 4th … retained iteration: always evenly spaced, and few."""
     scores: dict[int, float] = field(default_factory=dict)
     """F1 after some iterations, if there are gold trees; never used for selection."""
+
+    def __repr__(self) -> str:
+        burn_in = "" if self.burn_in is None else f", burn-in {self.burn_in:,}"
+        return (
+            f"<Chain {self.settings.chain}: {self.iteration:,} iterations{burn_in}, "
+            f"log-likelihood {self.mean_log_likelihood:,.1f}>"
+        )
 
     @property
     def iteration(self) -> int:
@@ -134,8 +148,7 @@ def _iterate(chain: Chain, corpus: Encoded, schedule: Schedule, threads: int) ->
     settled = chain.logs[chain.settings.preliminary_iterations :]
     if chain.burn_in is None and schedule.converged(chain.logs, settled):
         chain.burn_in, chain.best = chain.iteration, None
-    before = chain.state
-    after = step(before, corpus, chain.settings, threads)
+    before, after = _step(chain.state, corpus, chain.settings, threads)
     assert after.derivations is not None
     assert after.log_likelihood is not None
     chain.state = State(after.iteration, after.grammar, after.beta)
@@ -149,6 +162,28 @@ def _iterate(chain: Chain, corpus: Encoded, schedule: Schedule, threads: int) ->
         _keep_grammar(chain, before.grammar)
     if chain.best is None or after.log_likelihood > chain.best.log_likelihood:
         chain.best = chain.last
+
+
+def _step(
+    before: State, corpus: Encoded, settings: ChainSettings, threads: int
+) -> tuple[State, State]:
+    """The state that a step began with, and the one after it.
+
+    With a very small β most rules have probabilities too small for a float, and a sentence may have
+    probability zero under what is left. Only then are zeros replaced.
+    """
+    try:
+        return before, step(before, corpus, settings, threads)
+    except (GrammarError, UnparsableError) as error:
+        if before.grammar.rows.all() and before.grammar.root.all():
+            raise
+        if settings.exact:  # it draws trees until as many fit, which might take for ever
+            raise UnparsableError(
+                f"{error}; beta, {before.beta:.3g}, is too small for the exact step"
+            ) from None
+    least = LEAST_SINGLE if settings.precision == "single" else LEAST
+    before = State(before.iteration, without_zeros(before.grammar, least), before.beta)
+    return before, step(before, corpus, settings, threads)
 
 
 def _keep_grammar(chain: Chain, grammar: Grammar) -> None:

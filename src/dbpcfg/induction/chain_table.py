@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dbpcfg.files.table import Cell, Column, Table
-from dbpcfg.induction.run import Run
+from dbpcfg.induction.chain import TreeChoice
+from dbpcfg.induction.convergence import Agreement
+from dbpcfg.induction.summary import ChainSummary
 
 
-def chain_table(run: Run) -> Table:
-    """One row per chain, and in the notes whether they agree."""
-    scored = any(chain.scores for chain in run.chains)
+def chain_table(
+    summaries: Sequence[ChainSummary], agreement: Agreement, trees: TreeChoice
+) -> Table:
+    """One row per chain, and in the notes whether they agree.
+
+    Parameters
+    ----------
+    summaries
+        Those of the chains of a run.
+    agreement
+        That of the chains.
+    trees
+        How the trees of the run are chosen.
+    """
+    scored = any(one.last_f1 is not None for one in summaries)
     columns = [
         Column("chain", "count"),
         Column("iterations", "count"),
@@ -27,11 +43,10 @@ def chain_table(run: Run) -> Table:
             *([one.last_f1] if scored else []),
             "*" if one.selected else "",
         )
-        for one in run.summaries()
+        for one in summaries
     ]
-    agreement = run.agreement()
     notes = [
-        f"selected by mean log-likelihood after burn-in; trees: {run.configuration.trees}",
+        f"selected by mean log-likelihood after burn-in; trees: {trees}",
         f"R-hat {agreement.rhat:.2f}, effective samples {agreement.effective_samples:.0f}: "
         f"{agreement.verdict()}",
     ]

@@ -25,6 +25,7 @@ from dbpcfg.induction.convergence import Schedule
 from dbpcfg.induction.execution import Execution
 from dbpcfg.induction.gold import GoldSpans
 from dbpcfg.induction.settings import ChainSettings
+from dbpcfg.parsing.spans import SpanCounts
 
 BLOCK_SECONDS = 1.0
 
@@ -48,6 +49,41 @@ class NoChainStore:
 
     def save(self, chain: Chain) -> None:
         """Do nothing."""
+
+
+def begin(
+    corpus: Encoded, settings: ChainSettings, schedule: Schedule, saved: Chain | None
+) -> Chain:
+    """The chain to advance: as it was saved, or a new one if what was saved does not fit.
+
+    A chain that was saved under a shorter schedule has counted samples that are burn-in now. It
+    continues without them if all its iterations are burn-in; otherwise some of the samples that
+    count now cannot be separated from those that do not, and the chain begins again.
+
+    Parameters
+    ----------
+    corpus
+        The sentences.
+    settings
+        The settings of the chain.
+    schedule
+        How long it runs.
+    saved
+        The chain as it was saved, if it was.
+    """
+    if saved is None or not can_continue(saved, schedule):
+        return new_chain(corpus, settings)
+    if schedule.iterations is not None and saved.burn_in not in (None, schedule.latest_burn_in):
+        saved.burn_in, saved.grammars = None, []
+        saved.spans = SpanCounts(corpus, settings.categories)
+    return saved
+
+
+def can_continue(chain: Chain, schedule: Schedule) -> bool:
+    """Whether the samples that count under a schedule are in the chain, or still to come."""
+    if schedule.iterations is None or chain.burn_in == schedule.latest_burn_in:
+        return True
+    return chain.iteration <= schedule.latest_burn_in
 
 
 def run_chains(
@@ -90,7 +126,7 @@ def run_chains(
     """
     stopping, report, checkpoint = execution.stopping, execution.report, execution.checkpoint
     threads = execution.threads_per_chain(len(settings))
-    chains = [store.load(one) or new_chain(corpus, one) for one in settings]
+    chains = [begin(corpus, one, schedule, store.load(one)) for one in settings]
     saved = {n: time.monotonic() for n in range(len(chains))}
     running: dict[Future[Chain], int] = {}
     block = min(BLOCK_SECONDS, checkpoint)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -119,19 +120,28 @@ def _chain(
         nodes = arrays[f"{name}_nodes"]
         if nodes.shape != (2 * len(corpus.tokens) - len(corpus), 3):
             raise ArchiveError("its trees are not those of the run's corpus")
-        iteration, log_likelihood = header[name]
-        return Sample(int(iteration), float(log_likelihood), grammar(f"{name}_"), nodes)
+        if not _are_trees(nodes, corpus, settings.categories):
+            raise ArchiveError("its trees are no trees of the run's sentences")
+        number, log_likelihood = header[name]
+        if not 1 <= _whole(number) <= iteration or not math.isfinite(log_likelihood):
+            raise ArchiveError(f"its {name} sample cannot be: {header[name]!r:.80}")
+        return Sample(number, float(log_likelihood), grammar(f"{name}_"), nodes)
 
     if header["settings"] != asdict(settings):
         raise ArchiveError("it is of a chain with other settings than the run's")
     if header["corpus"] != _fingerprint(corpus):
         raise ArchiveError("it is of a chain over another corpus than the run's")
-    iteration = int(header["iteration"])
+    iteration, burn_in = _whole(header["iteration"]), header["burn_in"]
+    if burn_in is not None and not 0 <= _whole(burn_in) <= iteration:
+        raise ArchiveError(f"its burn-in cannot be: {burn_in!r:.80}")
     spans = SpanCounts(corpus, settings.categories)
     if arrays["spans"].shape != spans.counts.shape:
         raise ArchiveError("its counts are not those of the run's corpus and settings")
     if not arrays["logs"].shape == arrays["betas"].shape == (iteration,):
         raise ArchiveError(f"its trace is not one of {iteration} iterations")
+    betas = np.append(arrays["betas"], float(header["beta"]))
+    if not (np.isfinite(arrays["logs"]).all() and np.isfinite(betas).all() and (betas > 0).all()):
+        raise ArchiveError("its trace has numbers that cannot be")
     spans.counts[:] = arrays["spans"]
     return Chain(
         settings=settings,
@@ -139,11 +149,40 @@ def _chain(
         spans=spans,
         logs=arrays["logs"].tolist(),
         betas=arrays["betas"].tolist(),
-        burn_in=header["burn_in"],
+        burn_in=burn_in,
         best=sample("best"),
         last=sample("last"),
         grammars=unstacked(arrays, corpus.vocabulary),
         scores={int(iteration): float(score) for iteration, score in header["scores"]},
+    )
+
+
+def _whole(number: Any) -> int:
+    """A whole number from a header, or an error."""
+    if type(number) is not int:
+        raise ArchiveError(f"{number!r:.80} is not a whole number")
+    return number
+
+
+def _are_trees(nodes: NDArray[Any], corpus: Encoded, categories: int) -> bool:
+    """Whether nodes are those of binary trees over the sentences, in pre-order."""
+    begins, ends, labels = nodes.T
+    sizes = 2 * corpus.lengths - 1
+    after = np.repeat(np.cumsum(sizes), sizes)  # where each node's sentence ends
+    roots = np.cumsum(sizes) - sizes
+    if (labels < 0).any() or (labels >= categories).any() or (ends <= begins).any():
+        return False
+    if begins[roots].any() or (ends[roots] != corpus.lengths).any():
+        return False
+    phrases = np.flatnonzero(ends - begins > 1)
+    left = phrases + 1
+    if (left >= after[phrases]).any() or (begins[left] != begins[phrases]).any():
+        return False
+    right = phrases + 2 * (ends[left].astype(np.int64) - begins[phrases])
+    return bool(
+        (right < after[phrases]).all()
+        and (begins[right] == ends[left]).all()
+        and (ends[right] == ends[phrases]).all()
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -113,7 +114,7 @@ def load_configuration(path: Path) -> Configuration:
         data = path.read_bytes()
     try:
         content = tomllib.loads(data.decode())
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DbpcfgError(f"{path} is not TOML: {error}") from None
     with reading(path):
         kind = checked_table(content, "format")
@@ -132,9 +133,52 @@ def load_configuration(path: Path) -> Configuration:
             schedule=Schedule(**checked_options(content, "schedule", Schedule)),
             preparation=Preparation(**checked_options(content, "preparation", Preparation)),
             **checked_options(content, "run", Configuration, ("chains", "trees", "gold")),
-            corpus=checked_table(content, "corpus"),
-            versions=checked_table(content, "versions"),
+            corpus=_checked_corpus(content),
+            versions=_checked_versions(content),
         )
+
+
+def check_version(configuration: Configuration) -> None:
+    """Raise an error if a run was made by a later version: its result might be another one here.
+
+    Parameters
+    ----------
+    configuration
+        The settings of the run, with the versions that it was made with.
+
+    Raises
+    ------
+    DbpcfgError
+        If it was.
+    """
+    made_by = configuration.versions.get("dbpcfg", __version__)
+    if _release(made_by) > _release(__version__):
+        raise DbpcfgError(
+            f"a run of dbpcfg {made_by}, and this is {__version__}: resume it with that version"
+        )
+
+
+def _release(version: str) -> tuple[int, ...]:
+    """The numbers of a version before ``dev``, ``rc`` and the like."""
+    found = re.match(r"\d{1,9}(\.\d{1,9})*", version)
+    return tuple(map(int, found.group().split("."))) if found else ()
+
+
+def _checked_corpus(content: dict[str, Any]) -> dict[str, Any]:
+    corpus = checked_table(content, "corpus")
+    for name in ("sentences", "tokens", "forms"):
+        number = corpus.get(name, 1)
+        if type(number) is not int or number < 1:
+            raise DbpcfgError(f"[corpus] has {name} = {number!r:.80}, which cannot be")
+    return corpus
+
+
+def _checked_versions(content: dict[str, Any]) -> dict[str, str]:
+    versions = checked_table(content, "versions")
+    for name, version in versions.items():
+        if not isinstance(version, str):
+            raise DbpcfgError(f"[versions] has {name} = {version!r:.80}, which cannot be")
+    return versions
 
 
 def _without_none(options: Any) -> dict[str, Any]:

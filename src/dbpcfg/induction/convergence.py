@@ -53,6 +53,11 @@ class Schedule:
         """The latest iteration after which samples begin to count."""
         return self.most - self.after if self.iterations is None else self.iterations // 2
 
+    @property
+    def retained(self) -> int:
+        """The number of samples that count, at least."""
+        return self.after if self.iterations is None else self.iterations - self.iterations // 2
+
     def converged(self, logs: Sequence[float], settled: Sequence[float]) -> bool:
         """Whether burn-in ends now; to be called before every iteration until it does.
 

@@ -11,22 +11,27 @@
 ``trees.txt``         one bracketed tree for each sentence, in order, in the words as written
 ====================  =========================================================================
 
-Each file is written whole, so a run can be killed at any moment and resumed.
+Each file is written whole, so a run can be killed at any moment and resumed. It begins with its
+``config.toml``: until that is there, corpus and gold spans have names that begin with a dot.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
-from dbpcfg.errors import DbpcfgError
-from dbpcfg.files.faults import writing
+from dbpcfg.errors import DbpcfgError, UnfinishedRunError
+from dbpcfg.files.faults import reading, writing
 from dbpcfg.induction.chain import Chain
+from dbpcfg.induction.chains import can_continue
 from dbpcfg.induction.checkpoint import load_chain, save_chain
 from dbpcfg.induction.configuration import (
     FORMAT,
     Configuration,
+    check_version,
     load_configuration,
     save_configuration,
 )
@@ -56,6 +61,7 @@ class RunDirectory:
         self.configuration = configuration
         self.corpus = corpus
         self.gold = gold
+        self._place = _identity(path)
 
     @classmethod
     @contextlib.contextmanager
@@ -93,24 +99,18 @@ class RunDirectory:
             If the directory is not empty, unless it is a run and ``overwrite`` is set; if it cannot
             be written to.
         """
+        check_free(path, overwrite)
         with writing(path):
-            if path.exists() and (not path.is_dir() or any(path.glob("[!.]*"))):
-                if not overwrite:
-                    raise DbpcfgError(
-                        f"{path} exists and is not empty; resume it with `dbpcfg resume {path}`, "
-                        "choose another --out, or replace it with --overwrite"
-                    )
-                if not _is_run(path):
-                    raise DbpcfgError(f"{path} is no run, so --overwrite does not touch it")
             path.mkdir(parents=True, exist_ok=True)
         with locked(path):
             with writing(path):
                 remove_results(path)
-                # First, so that from here on the directory is known for a run.
-                save_configuration(configuration, path / "config.toml")
-                save_corpus(corpus, path / "corpus.npz")
+                save_corpus(corpus, path / _pending("corpus.npz"))
                 if gold is not None:
-                    save_gold(gold, path / "gold.npz")
+                    save_gold(gold, path / _pending("gold.npz"))
+                # From here on the directory is known for a run, which can be resumed.
+                save_configuration(configuration, path / "config.toml")
+                _put_in_place(path)
             yield cls(path, configuration, corpus, gold)
 
     @classmethod
@@ -133,8 +133,13 @@ class RunDirectory:
         DbpcfgError
             If it is no run, a file is damaged, or another process is running it.
         """
-        load_configuration(path / "config.toml")  # nothing is written where there is no run
+        # Nothing is written where there is no run, or one of a later version.
+        configuration = load_configuration(path / "config.toml")
+        with reading(path / "config.toml"):
+            check_version(configuration)
         with locked(path):
+            with writing(path):
+                _complete_start(path, configuration)
             directory = cls._read(path)
             if directory.configuration.gold:
                 directory.gold = load_gold(path / "gold.npz", directory.corpus.forms.starts)
@@ -149,6 +154,42 @@ class RunDirectory:
             raise DbpcfgError(f"{path / 'corpus.npz'} is not the text that the run began with")
         return cls(path, configuration, corpus)
 
+    def extend(self, iterations: int) -> list[int]:
+        """Make the run one of more iterations.
+
+        Parameters
+        ----------
+        iterations
+            The new length of each chain, of which the second half counts.
+
+        Returns
+        -------
+        list of int
+            The chains that begin again, because samples that would count were not kept.
+
+        Raises
+        ------
+        DbpcfgError
+            If a chain has done more iterations, or the directory cannot be written to.
+        """
+        old = self.configuration
+        new = replace(old, schedule=replace(old.schedule, iterations=iterations))
+        again = []
+        for number in range(old.chains):
+            chain = self.load(old.chain(number))
+            if chain is not None and chain.iteration > iterations:
+                raise DbpcfgError(
+                    f"chain {number} of {self.path} has done {chain.iteration:,} iterations: "
+                    f"{iterations:,} would be fewer; a run can be made longer, not shorter"
+                )
+            if chain is not None and not can_continue(chain, new.schedule):
+                again.append(number)
+        if new != old:
+            with writing(self.path):
+                save_configuration(new, self.path / "config.toml")
+        self.configuration = new
+        return again
+
     def load(self, settings: ChainSettings) -> Chain | None:
         """The chain with these settings as it was last saved; None if it never was."""
         path = self._chain(settings) / "chain.npz"
@@ -157,14 +198,51 @@ class RunDirectory:
     def save(self, chain: Chain) -> None:
         """Write the chain's trace and its state."""
         folder = self._chain(chain.settings)
+        self.check_place()
         with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
             # The state last: a chain whose state says that it is finished has its whole trace.
             write_trace(chain, len(self.corpus.forms.tokens), folder / "trace.tsv")
             save_chain(chain, self.corpus.forms, folder / "chain.npz")
 
+    def check_place(self) -> None:
+        """Raise an error if the directory is no longer where it was: it must not be made anew."""
+        if self._place is not None and _identity(self.path) != self._place:
+            raise DbpcfgError(
+                f"{self.path} has been removed or moved while the run was running; if it was "
+                "moved, resume it with `dbpcfg resume` where it is now"
+            )
+
     def _chain(self, settings: ChainSettings) -> Path:
         return self.path / "chains" / str(settings.chain)
+
+
+def check_free(path: Path, overwrite: bool = False) -> None:
+    """Check that a directory is free for a new run.
+
+    Parameters
+    ----------
+    path
+        The directory; it need not exist.
+    overwrite
+        Whether a run that is there is replaced.
+
+    Raises
+    ------
+    DbpcfgError
+        If it is a file, or not empty, unless it is a run and ``overwrite`` is set.
+    """
+    with writing(path):
+        if path.exists() and not path.is_dir():
+            raise DbpcfgError(f"{path} is a file; --out needs a directory: choose another name")
+        if path.exists() and any(path.glob("[!.]*")):
+            if not overwrite:
+                raise DbpcfgError(
+                    f"{path} exists and is not empty; resume it with `dbpcfg resume {path}`, "
+                    "choose another --out, or replace it with --overwrite"
+                )
+            if not _is_run(path):
+                raise DbpcfgError(f"{path} is no run, so --overwrite does not touch it")
 
 
 def finished_run(path: Path, quiet: bool = True) -> Run:
@@ -185,7 +263,7 @@ def finished_run(path: Path, quiet: bool = True) -> Run:
     Raises
     ------
     DbpcfgError
-        If it is no run, a file is damaged, or a chain is not finished.
+        If it is no run or a file is damaged; `UnfinishedRunError` if a chain is not finished.
     """
     if not path.is_dir():
         what = "is a file" if path.exists() else "does not exist"
@@ -198,13 +276,43 @@ def finished_run(path: Path, quiet: bool = True) -> Run:
             chain = directory.load(configuration.chain(number))
             if chain is None or not chain.finished(configuration.schedule):
                 done = 0 if chain is None else chain.iteration
-                raise DbpcfgError(
+                raise UnfinishedRunError(
                     f"{path} is not finished: chain {number} of {configuration.chains} has done "
                     f"{done:,} iterations; resume it with `dbpcfg resume {path}`"
                 )
             chains.append(chain)
             progress.update(number + 1)
     return Run(configuration, directory.corpus, chains)
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """What stays the same as long as a directory does."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _pending(name: str) -> str:
+    """The name of a file before the run has begun."""
+    return f".{name}"
+
+
+def _put_in_place(path: Path) -> None:
+    """Give the files of a run that has begun their names; the corpus last."""
+    for name in ("gold.npz", "corpus.npz"):
+        if (path / _pending(name)).exists():
+            os.replace(path / _pending(name), path / name)
+
+
+def _complete_start(path: Path, configuration: Configuration) -> None:
+    """Put files in place if the run was killed just after it had begun; drop those of no run."""
+    waiting = path / _pending("corpus.npz")
+    if waiting.exists() and load_corpus(waiting).digest() == configuration.corpus.get("digest"):
+        _put_in_place(path)
+    for name in ("corpus.npz", "gold.npz"):
+        (path / _pending(name)).unlink(missing_ok=True)
 
 
 def _is_run(path: Path) -> bool:

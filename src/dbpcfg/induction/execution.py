@@ -22,6 +22,10 @@ def no_report(chain: Chain) -> None:
     """Report nothing."""
 
 
+def no_remark(text: str) -> None:
+    """Remark nothing."""
+
+
 def never() -> bool:
     """Do not stop."""
     return False

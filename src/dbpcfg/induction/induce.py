@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+from dbpcfg.corpus.arguments import GivenSentences, GivenTrees, sentences_for, trees_for
 from dbpcfg.corpus.preparation import Preparation, Prepared, prepare
 from dbpcfg.corpus.reading import Corpus
-from dbpcfg.corpus.sentence import Sentence, as_sentences
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.goldtrees import match_gold
 from dbpcfg.induction.chain import Chain, TreeChoice
@@ -17,19 +19,26 @@ from dbpcfg.induction.chains import ChainStore, NoChainStore, run_chains
 from dbpcfg.induction.configuration import Configuration, versions
 from dbpcfg.induction.convergence import Schedule
 from dbpcfg.induction.corpus import RunCorpus
-from dbpcfg.induction.directory import RunDirectory
-from dbpcfg.induction.execution import CHECKPOINT_SECONDS, Execution, Workers, never, no_report
+from dbpcfg.induction.directory import RunDirectory, check_free
+from dbpcfg.induction.execution import (
+    CHECKPOINT_SECONDS,
+    Execution,
+    Workers,
+    never,
+    no_remark,
+    no_report,
+)
 from dbpcfg.induction.gold import GoldSpans, gold_spans
-from dbpcfg.induction.results import write_results
+from dbpcfg.induction.memory import check_memory
+from dbpcfg.induction.results import results_are_there, write_results
 from dbpcfg.induction.run import Run
 from dbpcfg.induction.settings import ChainSettings
-from dbpcfg.model.learned import Words, words_of
+from dbpcfg.runtime.progress import Progress
 from dbpcfg.runtime.threads import one_blas_thread
-from dbpcfg.trees.tree import Tree
 
 
 def induce(
-    corpus: Corpus | Prepared | Iterable[Words],
+    corpus: GivenSentences | Prepared,
     K: int = 15,
     D: int | None = 2,
     *,
@@ -47,7 +56,8 @@ def induce(
     schedule: Schedule | None = None,
     report: Callable[[Chain], None] = no_report,
     stopping: Callable[[], bool] = never,
-    gold: Sequence[Sentence | Tree] | Corpus | None = None,
+    quiet: bool | None = None,
+    gold: GivenTrees | None = None,
     gold_sources: Sequence[str] = (),
     **model: Any,
 ) -> Run:
@@ -58,8 +68,8 @@ def induce(
     Parameters
     ----------
     corpus
-        What ``dbpcfg.read`` returns, or sentences as lists of words or as texts; or a corpus that
-        is prepared already.
+        A path to read, what ``dbpcfg.read`` returns, or sentences as lists of words or as texts; or
+        a corpus that is prepared already.
     K
         The number of categories.
     D
@@ -93,6 +103,9 @@ def induce(
         Called with a chain after each block of its iterations, about once a second.
     stopping
         Called after each block; the run stops if it returns True.
+    quiet
+        Whether no progress is shown; if not given, it is shown on a terminal or in a
+        notebook, unless ``report`` is given.
     gold
         Gold trees of the sentences, or of the whole treebank from which they were taken. They add
         F1 to the chains' traces and decide nothing.
@@ -109,15 +122,19 @@ def induce(
     Raises
     ------
     DbpcfgError
-        If a setting cannot be, if there are no sentences, if gold trees do not match them, or if
-        ``out`` is not empty or cannot be written to.
+        If a setting cannot be, if the run does not fit into memory, if there are no sentences, if
+        gold trees do not match them, or if ``out`` is not empty or cannot be written to.
     """
     execution = Execution(threads, workers, checkpoint, report, stopping)
+    settings = _settings(categories=K, depth=D, beta=beta, seed=seed, **model)
+    schedule = schedule or Schedule(iterations=iterations)
+    if out is not None:
+        check_free(Path(out), overwrite)
     prepared = _prepared(corpus, preparation)
     learned_from = RunCorpus.of(prepared)
     configuration = Configuration(
-        model=ChainSettings(categories=K, depth=D, beta=beta, seed=seed, **model),
-        schedule=schedule or Schedule(iterations=iterations),
+        model=settings,
+        schedule=schedule,
         preparation=prepared.preparation,
         chains=chains,
         trees=trees,
@@ -126,28 +143,42 @@ def induce(
         versions=versions(),
     )
     spans = None if gold is None else _gold_spans(gold, learned_from, prepared)
+    check_memory(configuration, learned_from.forms)
     del prepared, corpus  # the run has the words, in a tenth of the memory
-    if out is None:
-        return _run(configuration, learned_from, spans, NoChainStore(), execution)
-    with RunDirectory.create(Path(out), configuration, learned_from, spans, overwrite) as directory:
-        return _run_directory(directory, execution)
+    with _shown(execution, configuration, quiet) as shown:
+        if out is None:
+            return _run(configuration, learned_from, spans, NoChainStore(), shown)
+        with RunDirectory.create(
+            Path(out), configuration, learned_from, spans, overwrite
+        ) as directory:
+            return _run_directory(directory, shown)
 
 
 def resume(
     path: str | os.PathLike[str],
     *,
+    iterations: int | None = None,
     threads: int | None = None,
     workers: Workers = "threads",
     checkpoint: float = CHECKPOINT_SECONDS,
     report: Callable[[Chain], None] = no_report,
     stopping: Callable[[], bool] = never,
+    quiet: bool | None = None,
+    remark: Callable[[str], None] = no_remark,
 ) -> Run:
-    """Resume a run where it stopped. The result is the one it would have had without stopping.
+    """Resume a run where it stopped, or make it longer.
+
+    The result is the one it would have had without stopping, or of that length from the start. A
+    finished run is not changed unless ``iterations`` is given.
 
     Parameters
     ----------
     path
         The directory of the run.
+    iterations
+        A new length of each chain, of which the second half counts. Chains continue if they have
+        done at most half of it; otherwise they begin again, as samples that would count were not
+        kept.
     threads
         For all chains together; None for as many as there are processors.
     workers
@@ -158,6 +189,11 @@ def resume(
         Called with a chain after each block of its iterations, about once a second.
     stopping
         Called after each block; the run stops if it returns True.
+    quiet
+        Whether no progress is shown; if not given, it is shown on a terminal or in a
+        notebook, unless ``report`` is given.
+    remark
+        Called with a sentence if chains begin again.
 
     Returns
     -------
@@ -167,16 +203,51 @@ def resume(
     Raises
     ------
     DbpcfgError
-        If the directory is no run, a file is damaged, or another process is running it.
+        If the directory is no run, a file is damaged, another process is running it, or a chain has
+        done more than ``iterations``.
     """
     execution = Execution(threads, workers, checkpoint, report, stopping)
     with RunDirectory.open(Path(path)) as directory:
-        return _run_directory(directory, execution)
+        again = [] if iterations is None else directory.extend(iterations)
+        if again:
+            remark(
+                f"chains begin again ({', '.join(map(str, again))}): of {iterations:,} iterations "
+                "the second half counts, and their samples of it were not all kept; chains "
+                "continue if they have done at most half"
+            )
+        check_memory(directory.configuration, directory.corpus.forms)
+        with _shown(execution, directory.configuration, quiet) as shown:
+            return _run_directory(directory, shown)
+
+
+@contextlib.contextmanager
+def _shown(
+    execution: Execution, configuration: Configuration, quiet: bool | None
+) -> Iterator[Execution]:
+    """Show progress while chains run, unless the caller reports it."""
+    if execution.report is not no_report:
+        yield execution
+        return
+    schedule, done = configuration.schedule, dict.fromkeys(range(configuration.chains), 0)
+    ends = dict.fromkeys(done, schedule.iterations)
+    with Progress("iterations", quiet=quiet) as progress:
+
+        def report(chain: Chain) -> None:
+            number = chain.settings.chain
+            done[number] = chain.iteration
+            if schedule.iterations is None and chain.burn_in is not None:
+                ends[number] = chain.burn_in + schedule.after
+            known = [end for end in ends.values() if end is not None]
+            progress.total = sum(known) if len(known) == len(ends) else None
+            progress.update(sum(done.values()))
+
+        yield replace(execution, report=report)
 
 
 def _run_directory(directory: RunDirectory, execution: Execution) -> Run:
     run = _run(directory.configuration, directory.corpus, directory.gold, directory, execution)
-    if run.finished:
+    if run.finished and not results_are_there(run, directory.path):
+        directory.check_place()
         write_results(run, directory.path)
     return run
 
@@ -197,17 +268,24 @@ def _run(
     return Run(configuration, corpus, chains)
 
 
-def _prepared(
-    corpus: Corpus | Prepared | Iterable[Words], preparation: Preparation | None
-) -> Prepared:
+def _prepared(corpus: GivenSentences | Prepared, preparation: Preparation | None) -> Prepared:
     """The corpus as it is learned from: prepared here, unless the caller has done so."""
     if isinstance(corpus, Prepared):
         if preparation is not None:
             raise DbpcfgError("the corpus is prepared already: leave preparation out")
         return corpus
-    if not isinstance(corpus, Corpus):
-        corpus = (s if isinstance(s, Sentence) else Sentence(words_of(s)) for s in corpus)
-    return prepare(corpus, preparation or Preparation())
+    return prepare(sentences_for("induce", corpus), preparation or Preparation())
+
+
+def _settings(**given: Any) -> ChainSettings:
+    known = [field.name for field in fields(ChainSettings) if field.name != "chain"]
+    for name in given:
+        if name not in known:
+            raise DbpcfgError(f"induce has no setting {name!r}; there are {', '.join(known)}")
+    try:
+        return ChainSettings(**given)
+    except TypeError as error:
+        raise DbpcfgError(f"a setting of induce is of the wrong type: {error}") from None
 
 
 def _origin(prepared: Prepared) -> dict[str, list[str]]:
@@ -223,14 +301,14 @@ def _origin(prepared: Prepared) -> dict[str, list[str]]:
     return origin
 
 
-def _sources(gold: Sequence[Sentence | Tree] | Corpus) -> list[str]:
+def _sources(gold: GivenTrees) -> list[str]:
+    if isinstance(gold, str | os.PathLike):
+        return [os.fspath(gold)]
     return list(gold.sources) if isinstance(gold, Corpus) else []
 
 
-def _gold_spans(
-    gold: Sequence[Sentence | Tree] | Corpus, corpus: RunCorpus, prepared: Prepared
-) -> GoldSpans:
-    treebank = as_sentences(gold, "<gold>")
+def _gold_spans(gold: GivenTrees, corpus: RunCorpus, prepared: Prepared) -> GoldSpans:
+    treebank = trees_for("induce(gold=...)", gold, "<gold>")
     rule = prepared.preparation.punctuation
     found = match_gold(list(corpus.words), treebank, "the treebank", rule)
     return gold_spans(found.trees, corpus.punctuation)

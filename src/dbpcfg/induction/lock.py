@@ -32,7 +32,7 @@ def locked(path: Path) -> Iterator[None]:
         return
     with contextlib.ExitStack() as stack:
         with writing(path):
-            file = stack.enter_context(open(path / ".lock", "w"))
+            file = stack.enter_context(open(path / ".lock", "a"))
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import filecmp
 import os
+import tempfile
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -31,6 +33,24 @@ def write_results(run: Run, path: Path) -> None:
         save_samples(run.best.grammars, path / SAMPLES)
         save_model(run.model, path / MODEL)
         _write(map(str, run.trees()), path / "trees.txt")
+
+
+def results_are_there(run: Run, path: Path) -> bool:
+    """Whether the files of a finished run are what `write_results` would write.
+
+    Parameters
+    ----------
+    run
+        The run.
+    path
+        Its directory.
+    """
+    names = ("chains.tsv", SAMPLES, MODEL, "trees.txt")
+    if not all((path / name).is_file() for name in names):
+        return False
+    with tempfile.TemporaryDirectory() as folder:
+        write_results(run, Path(folder))
+        return all(filecmp.cmp(path / name, Path(folder, name), shallow=False) for name in names)
 
 
 def write_trace(chain: Chain, tokens: int, path: Path) -> None:

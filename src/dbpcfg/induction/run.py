@@ -2,33 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from dbpcfg.corpus.arguments import GivenSentences
 from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.goldtrees import Gold, match_gold
+from dbpcfg.files.table import Table, html
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.induction.chain import Chain, trees_of
+from dbpcfg.induction.chain import Chain, Sample, trees_of
+from dbpcfg.induction.chain_table import chain_table
 from dbpcfg.induction.configuration import Configuration
 from dbpcfg.induction.convergence import Agreement, agreement
 from dbpcfg.induction.corpus import RunCorpus
 from dbpcfg.induction.summary import ChainSummary, summary_of
 from dbpcfg.model.decoding import Method
-from dbpcfg.model.learned import Words, unknown_mass
+from dbpcfg.model.learned import unknown_mass
 from dbpcfg.model.model import Model
 from dbpcfg.model.profile_formats import as_text
 from dbpcfg.parsing.derivations import Derivations, as_tree
 from dbpcfg.trees.tree import Tree
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Run:
     """The settings of a run, its sentences, and its chains as far as they have run."""
 
     configuration: Configuration
     corpus: RunCorpus
     chains: list[Chain]
+
+    def __repr__(self) -> str:
+        settings, done = self.configuration.model, [chain.iteration for chain in self.chains]
+        state = "finished" if self.finished else "not finished"
+        most = f"{min(done):,}" if min(done) == max(done) else f"{min(done):,} to {max(done):,}"
+        return (
+            f"<Run: K = {settings.categories}, D = {settings.depth}, "
+            f"{len(self.corpus.words):,} sentences, {_number(len(self.chains), 'chain')} of {most} "
+            f"iterations, {state}>"
+        )
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the chains."""
+        begun = all(chain.best is not None for chain in self.chains)
+        return html(repr(self).strip("<>"), [self.table()] if begun else [])
+
+    def table(self) -> Table:
+        """The chains as a table, and whether they agree."""
+        return chain_table(self.summaries(), self.agreement(), self.configuration.trees)
 
     @property
     def finished(self) -> bool:
@@ -43,23 +66,37 @@ class Run:
     @property
     def grammar(self) -> Grammar:
         """The grammar of greatest log-likelihood among the best chain's retained samples."""
-        assert self.best.best is not None
-        return self.best.best.grammar
+        return self._selected().grammar
 
     @cached_property
     def model(self) -> Model:
         """The selected grammar, ready for other text."""
         chain, settings = self.best, self.configuration.model
-        assert chain.best is not None
+        best = self._selected()
         K, W = settings.categories, len(self.corpus.forms.vocabulary)
-        counts = Derivations(chain.best.nodes, self.corpus.forms).counts(K)
+        counts = Derivations(best.nodes, self.corpus.forms).counts(K)
         return Model(
-            self.grammar,
+            best.grammar,
             settings.depth,
             self.configuration.preparation,
-            unknown_mass(counts.rows.sum(axis=1), chain.betas[chain.best.iteration - 1], K, W),
+            unknown_mass(counts.rows.sum(axis=1), chain.betas[best.iteration - 1], K, W),
             tuple(chain.grammars),
         )
+
+    def _selected(self) -> Sample:
+        """The best sample of the best chain."""
+        self._check_finished()
+        assert self.best.best is not None
+        return self.best.best
+
+    def _check_finished(self) -> None:
+        for chain in self.chains:
+            if not chain.finished(self.configuration.schedule):
+                raise DbpcfgError(
+                    f"the run is not finished: chain {chain.settings.chain} of {len(self.chains)} "
+                    f"has done {chain.iteration:,} iterations; continue it with "
+                    "dbpcfg.resume(path), or take run.trees(run.chains[0])"
+                )
 
     def trees(self, chain: Chain | None = None) -> list[Tree]:
         """A tree for every sentence of the run, in its words as written.
@@ -68,7 +105,16 @@ class Run:
         ----------
         chain
             The chain whose trees they are; by default the best one.
+
+        Raises
+        ------
+        DbpcfgError
+            If the run is not finished and no chain is named, or the chain has no iteration.
         """
+        if chain is None:
+            self._check_finished()
+        elif chain.last is None:
+            raise DbpcfgError(f"chain {chain.settings.chain} has done no iteration: it has no tree")
         chosen = trees_of(chain or self.best, self.corpus.forms, self.configuration.trees)
         return [
             as_tree(chosen[sentence], self.corpus.words[sentence])
@@ -76,10 +122,16 @@ class Run:
         ]
 
     def parse(
-        self, sentences: Iterable[Words], method: Method = "mbr", *, seed: int = 0, threads: int = 1
+        self,
+        sentences: GivenSentences,
+        method: Method = "mbr",
+        *,
+        seed: int = 0,
+        threads: int = 1,
+        quiet: bool | None = None,
     ) -> list[Tree]:
         """Parse other sentences with the run's model: see ``Model.parse``."""
-        return self.model.parse(sentences, method, seed=seed, threads=threads)
+        return self.model.parse(sentences, method, seed=seed, threads=threads, quiet=quiet)
 
     def show(self, width: int = 80) -> None:
         """Print the categories with their words and rules, and how often trees use them.
@@ -122,3 +174,7 @@ class Run:
         """The length and the log-likelihoods of each chain, in a few numbers."""
         tokens = len(self.corpus.forms.tokens)
         return [summary_of(chain, tokens, chain is self.best) for chain in self.chains]
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'s' * (count != 1)}"

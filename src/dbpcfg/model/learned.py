@@ -9,7 +9,8 @@ after a category c that was expanded n(c) times would be::
 So ``grammar_with_unknown`` has one more word, ``<unknown>``, with this probability, and everything
 else in the row shrinks to make room: a category that was used often for many things is unlikely to
 emit a new word, one that was used little is not. All unknown words are this one word. Where rare
-words were put into classes, a new word is first of all a member of its class.
+words were put into classes, a new word is first of all a member of its class. If the text itself
+has a word ``<unknown>``, that is a word like others, and unknown ones are ``<<unknown>>``.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from dbpcfg.numerics.kernels import Floats
 from dbpcfg.parsing.chart.parser import ChartParser
 
 UNKNOWN = "<unknown>"
-"""The word that stands for all unknown words."""
+"""The word that stands for all unknown words, unless the text has a word of this name."""
 
 Words: TypeAlias = Sentence | Sequence[str]
 """A sentence as callers give it: as read, as a list of words, or as text split at white space."""
@@ -79,10 +80,21 @@ class LearnedGrammar:
         unknown = np.zeros(K) if self.unknown is None else np.array(self.unknown, dtype=np.float64)
         if unknown.shape != (K,) or not ((unknown >= 0) & (unknown < 1)).all():
             raise GrammarError(f"unknown must be {K} probabilities, each at least 0 and below 1")
-        if unknown.any() and UNKNOWN in self.grammar.vocabulary.index:
-            raise GrammarError(f"the grammar has a word {UNKNOWN} already")
         unknown.flags.writeable = False
         object.__setattr__(self, "unknown", unknown)
+
+    @cached_property
+    def unknown_word(self) -> str | None:
+        """The word that stands for unknown words in ``grammar_with_unknown``; None if none does.
+
+        A grammar without a probability for unknown words, such as a table of rules, may have a word
+        for them by name.
+        """
+        assert self.unknown is not None
+        index, last, free = self.grammar.vocabulary.index, None, UNKNOWN
+        while free in index:
+            last, free = free, f"<{free}>"
+        return free if self.unknown.any() else last
 
     @cached_property
     def grammar_with_unknown(self) -> Grammar:
@@ -105,12 +117,13 @@ class LearnedGrammar:
         assert self.unknown is not None
         if not self.unknown.any():
             return grammar
+        assert self.unknown_word is not None
         rest = 1 - self.unknown[:, np.newaxis]
         return Grammar(
             grammar.root,
             grammar.binary * rest[:, np.newaxis],
             np.concatenate([grammar.lexical * rest, self.unknown[:, np.newaxis]], axis=1),
-            Vocabulary((*grammar.vocabulary.words, UNKNOWN)),
+            Vocabulary((*grammar.vocabulary.words, self.unknown_word)),
         ).named(grammar.names)
 
     def look_up(self, word: str) -> WordForm:
@@ -120,10 +133,10 @@ class LearnedGrammar:
         except UnparsableError:
             return WordForm(-1, self.preparation.form(word), "unknown")
         form = self.grammar_with_unknown.vocabulary.words[number]
-        if form == UNKNOWN:
+        if form == self.unknown_word:
             return WordForm(number, form, "unknown")
-        plain = word.lower() if self.preparation.lowercase else word
-        return WordForm(number, form, "word" if form == plain else "class")
+        own = (self.preparation.own_form(word), self.preparation.letters(word))
+        return WordForm(number, form, "word" if form in own else "class")
 
     def numbers(self, words: Sequence[str]) -> list[int]:
         """The number of each word's form in the vocabulary of ``grammar_with_unknown``."""
@@ -139,10 +152,13 @@ class LearnedGrammar:
     def _number(self, word: str) -> int:
         index = self.grammar_with_unknown.vocabulary.index
         found = index.get(self.preparation.form(word))
+        letters = self.preparation.letters(word)
+        if found is None and not letters.startswith("<<"):
+            found = index.get(letters)  # the name of a class, as generated sentences have them
         if found is None and self.preparation.rare:
             found = index.get(word_class(word, self.preparation.scheme))
-        if found is None:
-            found = index.get(UNKNOWN)
+        if found is None and self.unknown_word is not None:
+            found = index[self.unknown_word]
         if found is None:
             raise UnparsableError(
                 f"{word!r} is not one of the grammar's {len(index):,} words, and it has none for "

@@ -25,15 +25,17 @@ Entropies are in bits. What is not known, as after a word of probability zero, i
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import islice
-from typing import NamedTuple, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError, GrammarError
+from dbpcfg.files.frames import data_frame
+from dbpcfg.files.table import Column, Table, html
 from dbpcfg.files.tsv import line
 from dbpcfg.model.learned import LearnedGrammar, WordForm, WordKind, Words, words_of
 from dbpcfg.parsing.leftcorner.stores import Fragment
@@ -41,6 +43,7 @@ from dbpcfg.parsing.leftcorner.wordbyword import Followed, WordByWord
 
 __all__ = [
     "END",
+    "MeasuredWords",
     "WordMeasures",
     "as_table",
     "incremental_parser",
@@ -55,6 +58,8 @@ EMPTY = "-"
 """How a store without fragments is written."""
 BATCH = 32
 """Sentences that are parsed at once, for each thread."""
+SHOWN_ROWS = 20
+"""Rows that a notebook shows of a text."""
 
 
 class WordMeasures(NamedTuple):
@@ -78,6 +83,33 @@ class WordMeasures(NamedTuple):
     fork: float
     join: float
     lost: float
+
+
+class MeasuredWords(list[WordMeasures]):
+    """The rows of a text, a list that knows its columns."""
+
+    def to_frame(self) -> Any:
+        """The rows as a pandas data frame.
+
+        Raises
+        ------
+        DbpcfgError
+            If pandas is not installed.
+        """
+        return data_frame(WordMeasures._fields, self)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the first rows."""
+        rows: list[Sequence[Any]] = list(self[:SHOWN_ROWS])
+        texts = ("source", "word", "form", "kind", "store")
+        counts = ("line", "sentence", "token")
+        columns = [
+            Column(name)
+            if name in texts
+            else Column(name, "count" if name in counts else "number", decimals=3)
+            for name in WordMeasures._fields
+        ]
+        return html(f"{len(self):,} rows, of which the first are", [Table("", columns, rows)])
 
 
 def incremental_parser(

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sized
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
+from dbpcfg.corpus.arguments import GivenSentences, sentences_for
+from dbpcfg.corpus.formats import by_content
 from dbpcfg.corpus.preparation import Preparation
+from dbpcfg.corpus.reading import Corpus
+from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import GrammarError
+from dbpcfg.files.table import html
 from dbpcfg.grammar.exchange.formats import read_grammar
 from dbpcfg.model.decoding import Decoder, Method, Parse, in_batches
 from dbpcfg.model.files import MODEL, SAMPLES, load_model, load_samples, save_model
 from dbpcfg.model.generation import generate
 from dbpcfg.model.grammar_profile import Profile, profile
-from dbpcfg.model.learned import LearnedGrammar, Words
-from dbpcfg.model.measures import WordMeasures, measure
+from dbpcfg.model.learned import LearnedGrammar
+from dbpcfg.model.measures import MeasuredWords, measure
 from dbpcfg.model.probabilities import TextProbability, probabilities, totals
 from dbpcfg.model.profile_formats import as_text
+from dbpcfg.runtime.progress import Progress, counted
 from dbpcfg.trees.tree import Tree
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Model(LearnedGrammar):
     """A learned grammar, ready for other text.
 
@@ -38,20 +44,37 @@ class Model(LearnedGrammar):
         Other grammars of the same chain, for ``mbr-chain`` and ``probability(chain=True)``.
     """
 
+    def __repr__(self) -> str:
+        grammar, samples = self.grammar, len(self.samples)
+        return (
+            f"<Model: K = {grammar.categories}, D = {self.depth}, "
+            f"{len(grammar.vocabulary):,} words{f', {samples} samples' if samples else ''}>"
+        )
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: each category with its most probable rules and words."""
+        return html(repr(self).strip("<>")) + self.grammar._repr_html_()
+
     @classmethod
     def of(cls, learned: LearnedGrammar) -> Model:
         """Give a learned grammar the methods of a model."""
         return cls(**{field.name: getattr(learned, field.name) for field in fields(learned)})
 
     def parse(
-        self, sentences: Iterable[Words], method: Method = "mbr", *, seed: int = 0, threads: int = 1
+        self,
+        sentences: GivenSentences,
+        method: Method = "mbr",
+        *,
+        seed: int = 0,
+        threads: int = 1,
+        quiet: bool | None = None,
     ) -> list[Tree]:
         """Parse sentences.
 
         Parameters
         ----------
         sentences
-            Lists of words, or texts that are split at white space.
+            Lists of words, texts that are split at white space, or a path to read them from.
         method
             ``"mbr"``: the MBR tree, with the greatest expected number of correct spans.
             ``"mbr-chain"``: the same, averaged over the grammars of the chain (``samples``).
@@ -60,6 +83,8 @@ class Model(LearnedGrammar):
             Of ``"sample"``.
         threads
             The number of threads.
+        quiet
+            Whether no progress is shown; if not given, it is shown on a terminal or in a notebook.
 
         Returns
         -------
@@ -72,24 +97,26 @@ class Model(LearnedGrammar):
         DbpcfgError
             If a sentence is empty, or ``"mbr-chain"`` is asked of a model without samples.
         """
+        given = sentences_for("parse", sentences)
         decoder = Decoder(self, method, 1, seed, threads)
-        return [trees[0] for batch in in_batches(sentences) for trees in decoder.trees(*batch)]
+        return [trees[0] for batch in _batches(given, quiet) for trees in decoder.trees(*batch)]
 
     def parses(
         self,
-        sentences: Iterable[Words],
+        sentences: GivenSentences,
         n: int = 1,
         method: Method = "viterbi",
         *,
         seed: int = 0,
         threads: int = 1,
+        quiet: bool | None = None,
     ) -> list[list[Parse]]:
         """Parse sentences, with several trees for each and their probabilities.
 
         Parameters
         ----------
         sentences
-            Lists of words, or texts that are split at white space.
+            Lists of words, texts that are split at white space, or a path to read them from.
         n
             The number of trees; a sentence that has fewer gets fewer.
         method
@@ -99,6 +126,8 @@ class Model(LearnedGrammar):
             Of ``"sample"``.
         threads
             The number of threads.
+        quiet
+            Whether no progress is shown; if not given, it is shown on a terminal or in a notebook.
 
         Returns
         -------
@@ -110,24 +139,26 @@ class Model(LearnedGrammar):
         DbpcfgError
             If a sentence is empty, or the method does not have n trees.
         """
+        given = sentences_for("parses", sentences)
         decoder = Decoder(self, method, n, seed, threads)
-        return [found for batch in in_batches(sentences) for found in decoder.parses(*batch)]
+        return [found for batch in _batches(given, quiet) for found in decoder.parses(*batch)]
 
     def surprisal(
         self,
-        sentences: Iterable[Words],
+        sentences: GivenSentences,
         *,
         depth: int | None = None,
         beam: int | None = None,
         end: bool = True,
         threads: int = 1,
-    ) -> list[WordMeasures]:
+        quiet: bool | None = None,
+    ) -> MeasuredWords:
         """Measure every word: surprisal, entropies, memory depth, forks and joins.
 
         Parameters
         ----------
         sentences
-            Lists of words, texts that are split at white space, or sentences as read.
+            Lists of words, texts that are split at white space, sentences as read, or a path.
         depth
             The memory bound; the model's if not given.
         beam
@@ -137,33 +168,44 @@ class Model(LearnedGrammar):
             Whether there is a row for the end of each sentence.
         threads
             The number of threads.
+        quiet
+            Whether no progress is shown; if not given, it is shown on a terminal or in a notebook.
 
         Returns
         -------
-        list of WordMeasures
-            A row for every word of every sentence. ``pandas.DataFrame`` makes a table of them.
+        MeasuredWords
+            A list with a row for every word of every sentence; its ``to_frame()`` is a data frame.
 
         Raises
         ------
         DbpcfgError
             If there is no memory bound, the stores need too much memory, or a sentence is empty.
         """
-        found = measure(self, sentences, depth, beam, end, threads)
-        return [row for rows in found for row in rows]
+        given = sentences_for("surprisal", sentences)
+        found = measure(self, given, depth, beam, end, threads)
+        found = counted(found, "sentences measured", _number(given), quiet)
+        return MeasuredWords(row for rows in found for row in rows)
 
     def probability(
-        self, sentences: Iterable[Words], *, chain: bool = False, threads: int = 1
+        self,
+        sentences: GivenSentences,
+        *,
+        chain: bool = False,
+        threads: int = 1,
+        quiet: bool | None = None,
     ) -> TextProbability:
         """The probability of a text.
 
         Parameters
         ----------
         sentences
-            Lists of words, or texts that are split at white space.
+            Lists of words, texts that are split at white space, or a path to read them from.
         chain
             Whether a sentence's probability is the mean under the grammars in ``samples``.
         threads
             The number of threads.
+        quiet
+            Whether no progress is shown; if not given, it is shown on a terminal or in a notebook.
 
         Returns
         -------
@@ -176,9 +218,18 @@ class Model(LearnedGrammar):
             If a sentence is empty or has more than 1,000 words, or ``chain`` is asked of a model
             without samples.
         """
-        return totals(probabilities(self, sentences, chain, threads))[0]
+        given = sentences_for("probability", sentences)
+        found = probabilities(self, given, chain, threads)
+        return totals(counted(found, "sentences", _number(given), quiet))[0]
 
-    def generate(self, n: int = 10, seed: int = 0, *, max_length: int | None = None) -> list[Tree]:
+    def generate(
+        self,
+        n: int = 10,
+        seed: int = 0,
+        *,
+        max_length: int | None = None,
+        quiet: bool | None = None,
+    ) -> list[Tree]:
         """Generate sentences with their trees.
 
         Parameters
@@ -189,6 +240,8 @@ class Model(LearnedGrammar):
             Of the random numbers. The first sentences do not depend on n.
         max_length
             The greatest number of words in a sentence; None for any.
+        quiet
+            Whether no progress is shown; if not given, it is shown on a terminal or in a notebook.
 
         Returns
         -------
@@ -201,7 +254,8 @@ class Model(LearnedGrammar):
             If ``n`` or ``max_length`` is less than 1, the grammar has no tree that fits the bound,
             or a sentence becomes too long.
         """
-        return list(generate(self, n, seed, max_length=max_length))
+        made = generate(self, n, seed, max_length=max_length)
+        return list(counted(made, "generated sentences", n, quiet))
 
     def profile(self, trees: Iterable[Tree] = ()) -> Profile:
         """How the grammar uses its categories.
@@ -239,6 +293,20 @@ class Model(LearnedGrammar):
         save_model(self, path)
 
 
+def _batches(
+    given: Corpus | Iterable[Sentence], quiet: bool | None
+) -> Iterator[tuple[list[tuple[str, ...]], int]]:
+    """Batches of sentences, with progress."""
+    with Progress("sentences parsed", _number(given), quiet) as progress:
+        for batch, first in in_batches(given):
+            yield batch, first
+            progress.update(first + len(batch))
+
+
+def _number(given: Corpus | Iterable[Sentence]) -> int | None:
+    return len(given) if isinstance(given, Sized) else None
+
+
 def load(path: str | Path, samples: bool = False) -> Model:
     """Load the model of a run, a model file, or a rule table.
 
@@ -258,7 +326,7 @@ def load(path: str | Path, samples: bool = False) -> Model:
     Raises
     ------
     GrammarError
-        If there is no model, or the file is damaged.
+        If there is no model, or the file is damaged or something else, such as a treebank.
     """
     path = Path(path)
     if path.suffix in (".tsv", ".json", ".pcfg", ".nltk"):
@@ -269,11 +337,31 @@ def load(path: str | Path, samples: bool = False) -> Model:
         if not (path / MODEL).exists():
             raise GrammarError(_no_model(path))
         path = path / MODEL
+    _check_kind(path)
     model = Model.of(load_model(path))
     if not samples:
         return model
     grammars = load_samples(path.with_name(SAMPLES), model.grammar.vocabulary)
     return replace(model, samples=tuple(grammars))
+
+
+def _check_kind(path: Path) -> None:
+    """Raise an error that says what a file of text is, if it is one."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(4096)
+    except OSError:
+        return  # which load_model reports
+    if start.startswith(b"PK") or b"\0" in start or not start.strip():
+        return
+    text = start.decode("utf-8", "ignore")
+    kinds = {"penn": "a treebank", "chat": "a transcript", "conllu": "a treebank", "text": "text"}
+    first = text.lstrip()[:1]
+    kind = "a treebank" if first == "(" else kinds[by_content(text)]
+    raise GrammarError(
+        f"{path} is {kind}, not a model: give a run, a model file (.npz) or a rule table "
+        f"(.tsv, .json, .pcfg); sentences and trees are read with dbpcfg.read"
+    )
 
 
 def _no_model(path: Path) -> str:

@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import compress
+from typing import Any
 
 import numpy as np
 
@@ -93,6 +94,23 @@ class TextProbability:
     def perplexity_with_ends(self) -> float:
         """exp(−log P / (N + S))."""
         return _exp(-self.log_probability, self.tokens + self.sentences)
+
+    def table(self) -> Table:
+        """The sums as a table of one row."""
+        return probability_table(self, None)
+
+    def to_frame(self) -> Any:
+        """The sums as a pandas data frame of one row.
+
+        Raises
+        ------
+        DbpcfgError
+            If pandas is not installed.
+        """
+        return self.table().to_frame()
+
+    def _repr_html_(self) -> str:
+        return self.table().html()
 
 
 def totals(sentences: Iterable[SentenceProbability]) -> tuple[TextProbability, TextProbability]:
@@ -186,7 +204,7 @@ def _batch(
 
 
 def probability_table(
-    everything: TextProbability, possible: TextProbability, grammars: int = 1
+    everything: TextProbability, possible: TextProbability | None, grammars: int = 1
 ) -> Table:
     """The sums as a table.
 
@@ -195,7 +213,8 @@ def probability_table(
     everything
         Those over all sentences.
     possible
-        Those over sentences of probability above zero, a second row if there are others.
+        Those over sentences of probability above zero, a second row if there are others; None for
+        no such row.
     grammars
         The number of grammars that probabilities are means over.
     """
@@ -209,7 +228,9 @@ def probability_table(
         Column("perplexity", "number"),
         Column("with ends", "number", "perplexity_with_ends"),
     ]
-    rows = [("all", everything)] + [("possible", possible)] * bool(everything.impossible)
+    rows = [("all", everything)]
+    if possible is not None and everything.impossible:
+        rows.append(("possible", possible))
     notes = [
         "log P in nats; perplexity is exp(-log P / tokens)",
         "with ends: exp(-log P / (tokens + sentences))",

@@ -7,6 +7,19 @@ stay in registers, with nothing checked and nothing allocated. The tiles are wri
 vectors, since the compiler finds them in no loop that one can write; LLVM makes of them what the
 processor has. And unlike functions, these take arrays without counting references to them, which
 takes as long as copying a cell.
+
+What each part is worth, as the time of a sampling pass with plain code in its place over that with
+the part (``benchmarks/simd.py``; K = 15, 30, 45 at D = 1 and 2; one run of nine rounds on a busy
+machine, in which the package against itself gave 0.9 to 1.1):
+
+=================  ==================  ==========================================================
+``product``        loops: 1.6 to 4.4   ``np.dot``: 1.2 at D = 2, 0.8 to 1.1 at D = 1
+``small_product``  loops: 3.2 to 8.3   ``np.dot``: 1.8 to 2.0 at K = 15, 1.0 to 1.2 above
+``copy_cell``      a loop: 1.0 to 2.1
+``aligned``        ``np.empty``: 0.7 to 1.2, so within the noise
+=================  ==================  ==========================================================
+
+Products by loops or by BLAS round differently; ``copy_cell`` and ``aligned`` change no bit.
 """
 
 from __future__ import annotations

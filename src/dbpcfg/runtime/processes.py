@@ -23,6 +23,34 @@ def leave_signals_to_parent() -> None:
     Thread(target=watch, daemon=True).start()
 
 
+def end_workers(seconds: float = 2.0) -> None:
+    """Kill the worker processes of this one at once, and give back their semaphores.
+
+    For a process that is about to end without the usual clean-up of `multiprocessing`, which would
+    wait for the workers; its resource tracker would report semaphores that nobody gave back.
+
+    Parameters
+    ----------
+    seconds
+        The time after which to give up: a lock may be held by what a signal has interrupted.
+    """
+    if "multiprocessing.util" not in sys.modules:
+        return
+    from multiprocessing import active_children, util
+
+    def clean_up() -> None:
+        workers = active_children()
+        for worker in workers:
+            worker.kill()
+        for worker in workers:
+            worker.join(seconds)
+        util._run_finalizers(0)  # type: ignore[attr-defined]
+
+    cleaning = Thread(target=clean_up, daemon=True)
+    cleaning.start()
+    cleaning.join(seconds)
+
+
 def peak_bytes() -> int | None:
     """The greatest amount of memory that this process has held since it began, if known.
 

@@ -1,19 +1,28 @@
-"""Progress of a long job on standard error, once it has taken two seconds."""
+"""Progress of a long job, with the time left, once it has taken two seconds.
+
+On a terminal it is a bar that is erased when the job ends, in a notebook one line that changes,
+elsewhere lines that follow each other. The time left comes from the rate since the first update:
+what was done before, such as compiling kernels, is not part of it.
+"""
 
 from __future__ import annotations
 
 import sys
 import time
-from typing import TextIO
+from collections.abc import Iterable, Iterator
+from typing import Any, Protocol, TextIO, TypeVar
+
+Item = TypeVar("Item")
 
 PATIENCE = 2.0
 """Seconds before the first line, and between two."""
 
+BAR_SECONDS = 0.2
+"""Seconds between two changes of a bar."""
+
 
 class Progress:
     """Progress of one job, a context manager.
-
-    On a terminal one line is overwritten, and erased when the job ends; elsewhere lines follow.
 
     Parameters
     ----------
@@ -22,36 +31,172 @@ class Progress:
     total
         The number of items, if known.
     quiet
-        Whether to print nothing.
+        Whether to show nothing; None to show something on a terminal or in a notebook only.
     to
-        Where to print; standard error if not given.
+        Where to print; standard error if not given, or a notebook.
     """
 
     def __init__(
-        self, what: str, total: int | None = None, quiet: bool = False, to: TextIO | None = None
+        self,
+        what: str,
+        total: int | None = None,
+        quiet: bool | None = False,
+        to: TextIO | None = None,
     ) -> None:
-        self.what, self.total, self.quiet = what, total, quiet
+        self.what, self.total = what, total
+        self.quiet = not interactive() if quiet is None else quiet
         self.to = sys.stderr if to is None else to
+        self._given = to is not None
         self._last = time.monotonic()
-        self._shown = False
+        self._first: tuple[int, float] | None = None
+        self._display: _Display | None = None
 
     def update(self, done: int) -> None:
-        """Print the number of items done, unless the last line is too recent."""
+        """Show the number of items done, unless the last time is too recent."""
+        if self.quiet:
+            return
         now = time.monotonic()
-        if self.quiet or now - self._last < PATIENCE:
+        if self._first is None:
+            self._first = done, now
+        pause = BAR_SECONDS if isinstance(self._display, _Bar | _Cell) else PATIENCE
+        if now - self._last < min(pause, PATIENCE):
             return
         self._last = now
-        of = f" of {self.total:,}" if self.total else ""
-        line = f"{self.what}: {done:,}{of}"
-        if self.to.isatty():
-            print(f"\r{line}\x1b[K", end="", file=self.to, flush=True)
-            self._shown = True
-        else:
-            print(line, file=self.to, flush=True)
+        if self._display is None:
+            self._display = self._new_display()
+        self._display.show(self.what, done, self.total, self._seconds_left(done, now))
+
+    def _seconds_left(self, done: int, now: float) -> float | None:
+        if self.total is None or self._first is None or done <= self._first[0]:
+            return None
+        rate = (done - self._first[0]) / max(now - self._first[1], 1e-9)
+        return max(0.0, (self.total - done) / rate)
+
+    def _new_display(self) -> _Display:
+        if in_notebook() and not self._given:
+            return _Cell()
+        return _Bar(self.to) if self.to.isatty() else _Lines(self.to)
 
     def __enter__(self) -> Progress:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._shown:
-            print("\r\x1b[K", end="", file=self.to, flush=True)
+        if self._display is not None:
+            self._display.close()
+            self._display = None
+
+
+def counted(
+    items: Iterable[Item], what: str, total: int | None = None, quiet: bool | None = None
+) -> Iterator[Item]:
+    """Show progress while items are used up.
+
+    Parameters
+    ----------
+    items
+        The items.
+    what
+        What they are.
+    total
+        Their number, if known.
+    quiet
+        As for `Progress`.
+    """
+    with Progress(what, total, quiet) as progress:
+        for number, item in enumerate(items, start=1):
+            yield item
+            progress.update(number)
+
+
+class _Display(Protocol):
+    """Something that shows how far a job is."""
+
+    def show(self, what: str, done: int, total: int | None, left: float | None) -> None:
+        """Show it."""
+
+    def close(self) -> None:
+        """End the display."""
+
+
+class _Lines:
+    """Lines that follow each other."""
+
+    def __init__(self, to: TextIO) -> None:
+        self.to = to
+
+    def show(self, what: str, done: int, total: int | None, left: float | None) -> None:
+        print(_line(what, done, total, left), file=self.to, flush=True)
+
+    def close(self) -> None:
+        pass
+
+
+class _Cell:
+    """A line in the output of a notebook's cell, which changes."""
+
+    def __init__(self) -> None:
+        self.handle: Any = None
+
+    def show(self, what: str, done: int, total: int | None, left: float | None) -> None:
+        display = sys.modules["IPython.display"].display  # a notebook has imported it
+        line = {"text/plain": _line(what, done, total, left)}
+        if self.handle is None:
+            self.handle = display(line, raw=True, display_id=True)
+        else:
+            self.handle.update(line, raw=True)
+
+    def close(self) -> None:
+        if self.handle is not None:
+            self.handle.update({"text/plain": ""}, raw=True)
+
+
+class _Bar:
+    """A bar on a terminal."""
+
+    def __init__(self, to: TextIO) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn
+        from rich.progress import Progress as Bars
+
+        text = TextColumn("{task.description}", markup=False)
+        self.bars = Bars(
+            *(text, BarColumn(bar_width=24), TextColumn("{task.fields[state]}", markup=False)),
+            console=Console(file=to),
+            auto_refresh=False,
+            transient=True,
+        )
+        self.bars.start()
+        self.task = self.bars.add_task("", state="")
+
+    def show(self, what: str, done: int, total: int | None, left: float | None) -> None:
+        state = _line("", done, total, left)
+        self.bars.update(self.task, description=what, completed=done, total=total, state=state)
+        self.bars.refresh()
+
+    def close(self) -> None:
+        self.bars.stop()
+
+
+def interactive() -> bool:
+    """Whether somebody watches: a notebook, or standard error is a terminal."""
+    return in_notebook() or (sys.stderr is not None and sys.stderr.isatty())
+
+
+def in_notebook() -> bool:
+    """Whether this is a notebook's kernel."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return getattr(shell, "kernel", None) is not None
+
+
+def clock(seconds: float) -> str:
+    """A time in hours, minutes and seconds, as 1:02:03 or 2:03."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def _line(what: str, done: int, total: int | None, left: float | None) -> str:
+    of = f" of {total:,}" if total else ""
+    time_left = "" if left is None else f", {clock(left)} left"
+    return f"{f'{what}: ' if what else ''}{done:,}{of}{time_left}"

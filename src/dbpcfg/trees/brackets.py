@@ -62,7 +62,11 @@ def read_trees(
 
 
 def read_trees_at(
-    text: str, source: str = "<string>", *, empty: Literal["error", "drop"] = "error"
+    text: str,
+    source: str = "<string>",
+    *,
+    empty: Literal["error", "drop"] = "error",
+    first_line: int = 1,
 ) -> Iterator[tuple[int, Tree | None]]:
     """Read every tree of a text, with the line on which it begins.
 
@@ -75,11 +79,13 @@ def read_trees_at(
     empty
         A node without children is an error, or with ``"drop"`` left out, together with the parents
         that it leaves without children.
+    first_line
+        The number of the first line, of a text that is part of a file.
 
     Yields
     ------
     tuple of int and Tree or None
-        The line, counted from 1, and the tree, or `None` where ``empty="drop"`` leaves nothing of
+        The line and the tree, or `None` where ``empty="drop"`` leaves nothing of
         it.
 
     Raises
@@ -88,8 +94,8 @@ def read_trees_at(
         If the brackets are not those of trees.
     """
     text = text.removeprefix("\ufeff")
-    line, counted = 1, 0
-    for offset, tree in _read(text, source, empty):
+    line, counted = first_line, 0
+    for offset, tree in _read(text, source, empty, first_line):
         line += len(_LINE_BREAK.findall(text, counted, offset))
         counted = offset
         yield line, tree
@@ -125,7 +131,9 @@ def read_tree(
     return found[0][1]
 
 
-def _read(text: str, source: str, empty: str) -> Iterator[tuple[int, Tree | None]]:
+def _read(
+    text: str, source: str, empty: str, first_line: int = 1
+) -> Iterator[tuple[int, Tree | None]]:
     """The trees, each with the offset of its first bracket; `None` where one is dropped whole."""
     if empty not in ("error", "drop"):
         raise DbpcfgError(f"empty must be 'error' or 'drop', not {empty!r}")
@@ -142,7 +150,8 @@ def _read(text: str, source: str, empty: str) -> Iterator[tuple[int, Tree | None
             else:
                 stray = next(_OUTSIDE.finditer(text, match.start()))[0]
                 found, hint = f"{stray!r} outside any bracket", _LOOKS_LIKE
-            raise _error(text, match.start(), source, found, "'(' or the end of the text", hint)
+            expected = "'(' or the end of the text"
+            raise _error(text, match.start(), source, found, expected, hint, first_line)
         elif token != ")":
             unclosed[-1][2].append(token)
         else:
@@ -158,7 +167,8 @@ def _read(text: str, source: str, empty: str) -> Iterator[tuple[int, Tree | None
                     f"a word needs a label, as in (N dog); {_BRACKET_IN_WORD}; "
                     "empty='drop' leaves out such nodes"
                 )
-                raise _error(text, offset, source, found, "a word or a node inside it", hint)
+                expected = "a word or a node inside it"
+                raise _error(text, offset, source, found, expected, hint, first_line)
             if len(children) == 1 and isinstance(children[0], str):
                 tree = preterminal(label, children[0])
             else:
@@ -170,13 +180,20 @@ def _read(text: str, source: str, empty: str) -> Iterator[tuple[int, Tree | None
     if unclosed:
         expected = f"{len(unclosed)} more ')'"
         hint = "the bracket at this place is never closed"
-        raise _error(text, unclosed[0][0], source, "the end of the text", expected, hint)
+        found = "the end of the text"
+        raise _error(text, unclosed[0][0], source, found, expected, hint, first_line)
 
 
 def _error(
-    text: str, offset: int, source: str, found: str, expected: str, hint: str
+    text: str,
+    offset: int,
+    source: str,
+    found: str,
+    expected: str,
+    hint: str,
+    first_line: int = 1,
 ) -> TreeSyntaxError:
     # Lines are counted only here, so that reading good text does not pay for it.
     lines = _LINE_BREAK.split(text[:offset])
-    place = f"{source}:{len(lines)}:{len(lines[-1]) + 1}"
+    place = f"{source}:{len(lines) + first_line - 1}:{len(lines[-1]) + 1}"
     return TreeSyntaxError(f"{place}: found {found}, expected {expected}; hint: {hint}")

@@ -18,6 +18,7 @@ from dbpcfg.parsing.leftcorner.filtering import forward, offset
 from dbpcfg.parsing.leftcorner.models import Models, left_corner_models
 from dbpcfg.parsing.leftcorner.stores import nodes_of
 from dbpcfg.parsing.protocol import check_parsable, check_vocabulary
+from dbpcfg.runtime.memory import count_text, size_text
 from dbpcfg.runtime.threads import in_pieces
 
 MOST_BYTES = 4 * 2**30
@@ -129,13 +130,35 @@ class LeftCornerParser:
 
     def _check(self, corpus: Encoded) -> None:
         check_vocabulary(self.grammar, corpus)
-        needed = 8 * self.stores * (int(corpus.lengths.max(initial=0)) + 1)
-        if needed > MOST_BYTES:
-            raise DbpcfgError(
-                f"the left-corner parser would need {needed / 2**30:.0f} GiB for {self.stores:,} "
-                f"stores ({self.grammar.categories} categories, depth {self.depth}); "
-                "use the chart parser, or fewer categories, or a smaller depth"
-            )
+        assert self.depth is not None
+        check_stores(self.grammar.categories, self.depth, int(corpus.lengths.max(initial=0)))
+
+
+def check_stores(categories: int, depth: int, longest: int) -> None:
+    """Raise an error if the stores of a sentence take too much memory.
+
+    Parameters
+    ----------
+    categories
+        K.
+    depth
+        The bound D.
+    longest
+        The number of words of the longest sentence.
+
+    Raises
+    ------
+    DbpcfgError
+        If they do.
+    """
+    stores = offset(depth + 1, categories)
+    needed = 8 * stores * (longest + 1)
+    if needed > MOST_BYTES:
+        raise DbpcfgError(
+            f"the left-corner parser would need {size_text(needed)} for {count_text(stores)} "
+            f"stores ({categories} categories, depth {depth}); "
+            "use the chart parser, or fewer categories, or a smaller depth"
+        )
 
 
 def room_for(order: Longs, sentences: Sentences, M: Models) -> tuple[Floats, Floats, Ints]:

@@ -16,6 +16,7 @@ from dbpcfg.parsing.leftcorner.filtering import offset
 from dbpcfg.parsing.leftcorner.measures import Trace, empty_trace, follow, next_word_entropies
 from dbpcfg.parsing.leftcorner.models import left_corner_models
 from dbpcfg.parsing.leftcorner.parser import MOST_BYTES
+from dbpcfg.runtime.memory import count_text, size_text
 from dbpcfg.runtime.threads import in_pieces
 
 EXACT_BYTES = 32 * 2**20
@@ -66,9 +67,14 @@ class WordByWord:
         needed = 16 * K**2 * min(3 * beam, inner) if beam else exact
         if needed > MOST_BYTES or (beam and self.stores >= LARGEST_NUMBER):
             what = f"a beam of {beam:,}" if beam else "following all"
+            reason = (
+                f"it would need {size_text(needed)}"
+                if needed > MOST_BYTES
+                else "there are too many to number"
+            )
             raise DbpcfgError(
-                f"{what} of {self.stores:.3g} stores ({K} categories, depth {depth}) is too much: "
-                f"it would need {needed / 2**30:,.0f} GiB; choose a smaller "
+                f"{what} of {count_text(self.stores)} stores ({K} categories, depth {depth}) is "
+                f"too much: {reason}; choose a smaller "
                 f"{'beam' if needed > MOST_BYTES and beam else 'depth'}"
                 f"{'' if beam else f', or a beam of, say, {BEAM:,}'}"
             )

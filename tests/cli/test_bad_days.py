@@ -1,0 +1,130 @@
+"""Full and closed standard output, folders without permission, control characters, Ctrl-C twice."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from dbpcfg.cli.terminal import harmless
+from tests.cli.small import options
+from tests.cli.test_interruption import Running, alive, children
+from tests.command import COMMAND, dbpcfg, refused
+
+EVIL = "evil\x1b]0;owned\x07\x1b[2Jword\x9b31m"
+
+
+def one_line(done: subprocess.CompletedProcess[str]) -> str:
+    assert done.returncode == 2, (done.stdout, done.stderr)
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+    assert done.stderr.startswith("dbpcfg: ")
+    return done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device")
+@pytest.mark.parametrize("arguments", ["--version", "synth left", "--help", "convert - -"])
+def test_a_full_standard_output(arguments):
+    command = [*COMMAND, *arguments.split()]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, text=True, input="a b\n", timeout=100
+        )
+    assert "standard output cannot be written: No space left on device" in one_line(done)
+
+
+def test_a_closed_standard_output(tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("a b\n")
+    done = subprocess.run(
+        f"{' '.join(COMMAND)} convert {text} - >&-", shell=True, stderr=subprocess.PIPE, text=True
+    )
+    assert "standard output is closed" in one_line(done)
+    assert text.read_text() == "a b\n"
+
+
+def test_a_folder_without_permission(corpus_folder, tmp_path):
+    """As another user than root, who may do everything."""
+    locked = tmp_path / "locked"
+    locked.mkdir(mode=0o700)
+    drop = (
+        "import os, pathlib, sys\n"
+        "from dbpcfg.cli.app import main\n"
+        "real = os.open, pathlib.Path.mkdir, pathlib.Path.stat\n"
+        "def refusing(function):\n"
+        "    def call(path, *rest, **more):\n"
+        "        if 'locked' in str(path):\n"
+        "            raise PermissionError(13, 'Permission denied', str(path))\n"
+        "        return function(path, *rest, **more)\n"
+        "    return call\n"
+        "pathlib.Path.mkdir = refusing(pathlib.Path.mkdir)\n"
+        "pathlib.Path.stat = refusing(pathlib.Path.stat)\n"
+        "pathlib.Path.read_bytes = refusing(pathlib.Path.read_bytes)\n"
+        "main()\n"
+    )
+    for command in (
+        ["induce", corpus_folder / "text.txt", "--out", locked / "run", "-q", *options()],
+        ["resume", locked],
+        ["show", locked],
+        ["report", locked],
+    ):
+        done = subprocess.run(
+            [sys.executable, "-c", drop, *map(str, command)],
+            capture_output=True,
+            text=True,
+            timeout=100,
+        )
+        assert "Permission denied" in one_line(done)
+
+
+def test_control_characters_in_messages(tmp_path):
+    missing = tmp_path / EVIL
+    said = refused("convert", missing, "-")
+    assert "\x1b" not in said
+    assert "\x9b" not in said
+    assert r"evil\x1b]0;owned\x07\x1b[2Jword\x9b31m" in said
+    assert harmless("häuser 日本\t\n") == "häuser 日本\t\n"
+
+
+def test_control_characters_on_a_terminal(tmp_path):
+    """Shown there, and exact in a file."""
+    text = tmp_path / "text.txt"
+    text.write_text(f"{EVIL} b\n")
+    exact = dbpcfg("convert", text, "-", "-q").stdout
+    assert exact == f"{EVIL} b\n"
+    ours, theirs = pty.openpty()
+    try:
+        subprocess.run([*COMMAND, "convert", text, "-", "-q"], stdout=theirs, check=True)
+        assert select.select([ours], [], [], 10)[0], "nothing was written"
+        shown = os.read(ours, 4096)
+    finally:
+        os.close(theirs)
+        os.close(ours)
+    assert shown.decode().strip() == r"evil\x1b]0;owned\x07\x1b[2Jword\x9b31m b"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="no list of processes")
+def test_ctrl_c_twice_ends_workers_at_once(corpus_folder, tmp_path):
+    text = ("induce", corpus_folder / "text.txt", "--out", tmp_path / "run")
+    slow = ("--workers", "processes", "--threads", "2", "--checkpoint", "30")
+    with Running(*text, *options(iterations=99999), *slow) as running:
+        workers = children(running.process.pid)
+        assert len(workers) >= 2
+        os.killpg(running.process.pid, signal.SIGINT)
+        time.sleep(0.1)
+        os.killpg(running.process.pid, signal.SIGINT)
+        code, _, said = running.end()
+    assert code == 130
+    assert "leaked" not in said
+    assert "Warning" not in said
+    until = time.monotonic() + 1
+    while (left := [n for n in workers if alive(n)]) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not left

@@ -1,0 +1,88 @@
+"""Mistakes that are found before anything is read, and what is said of the wrong kind of file."""
+
+from __future__ import annotations
+
+import pytest
+
+import dbpcfg
+from tests.cli.small import GOLD, make_run
+
+
+@pytest.fixture
+def unread(monkeypatch):
+    """A corpus must not be read."""
+
+    def read(*_, **__):
+        raise AssertionError("the corpus was read")
+
+    for module in ("induce", "compare"):
+        monkeypatch.setattr(f"dbpcfg.cli.{module}.read_corpus", read)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--depth", "0"], "--depth must be a number from 1 up"),
+        (["--beta", "-1"], "beta must be a positive number"),
+        (["--parser", "leftcorner", "--precision", "single"], "only the chart has single"),
+        (["--restarts", "9", "--iterations", "20"], "run longer"),
+        (["--parser", "leftcorner", "-D", "none"], "needs a depth bound"),
+    ],
+)
+def test_options_of_induce_are_checked_first(options, said, refuse, unread, tmp_path):
+    assert said in refuse("induce", "corpus.txt", "--out", tmp_path / "run", *options)
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_place_of_a_run_is_checked_first(refuse, unread, center_run, tmp_path):
+    assert "exists and is not empty" in refuse("induce", "corpus.txt", "--out", center_run)
+    file = tmp_path / "file"
+    file.write_text("mine")
+    for options in ([], ["--overwrite"]):
+        said = refuse("induce", "corpus.txt", "--out", file, *options)
+        assert f"{file} is a file; --out needs a directory" in said
+    assert f"{file} is a file; --out needs" in refuse("compare", "corpus.txt", "--out", file)
+    assert file.read_text() == "mine"
+    assert "--depth must be" in refuse("compare", "corpus.txt", "--depth", "0")
+
+
+def test_a_treebank_is_not_a_model(refuse, tmp_path):
+    path = tmp_path / "eve.trees"
+    path.write_text("".join(f"{tree}\n" for tree in GOLD))
+    for command in ("show", "parse", "generate"):
+        assert f"{path} is a treebank, not a model" in refuse(command, path)
+
+
+def test_a_file_without_a_known_ending_needs_a_format(refuse, call, center_run, tmp_path):
+    said = refuse("export", center_run, tmp_path / "rules.txt")
+    assert "does not end in .tsv, .json" in said
+    assert "--as tsv, --as json or --as nltk" in said
+    call("export", center_run, tmp_path / "rules.txt", "--as", "tsv")
+
+
+def test_runs_that_are_not_finished_are_left_out(call, refuse, corpus_folder, tmp_path):
+    done = make_run(corpus_folder / "gold.mrg", tmp_path / "done")
+    begun = tmp_path / "begun"
+    trees = dbpcfg.read(corpus_folder / "gold.mrg")
+    stopped = {"checkpoint": 0, "stopping": lambda: True}
+    dbpcfg.induce(trees, K=2, chains=1, iterations=9, out=begun, **stopped)
+    alone, _ = call("compare-runs", done)
+    shown, remark = call("compare-runs", done, begun)
+    assert shown == alone
+    assert f"left out: {begun} is not finished: chain 0 of 1 has done" in remark
+    assert call("compare-runs", done, begun, "--quiet")[1] == ""
+    assert f"{begun} is not finished" in refuse("compare-runs", begun)
+
+
+def test_resume_makes_a_run_longer(call, refuse, corpus_folder, tmp_path):
+    short, long = (tmp_path / name for name in ("short", "long"))
+    options = ["-K", 2, "--chains", 1, "-q"]
+    call("induce", corpus_folder / "text.txt", "--out", short, "--iterations", 4, *options)
+    call("induce", corpus_folder / "text.txt", "--out", long, "--iterations", 9, *options)
+    _, said = call("resume", short, "--iterations", 9)
+    assert "begin again" not in said
+    for name in ("config.toml", "trees.txt", "model.npz", "chains.tsv", "chains/0/chain.npz"):
+        assert (short / name).read_bytes() == (long / name).read_bytes(), name
+    _, said = call("resume", short, "--iterations", 10)
+    assert "chains begin again (0)" in said
+    assert "would be fewer" in refuse("resume", short, "--iterations", 5)

@@ -1,0 +1,145 @@
+"""What Python calls take for sentences and trees, and what they say of anything else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import dbpcfg
+from dbpcfg.errors import DbpcfgError
+from tests.induction.small import SENTENCES, TREES
+
+SMALL = {"K": 2, "D": 1, "chains": 1, "iterations": 4}
+
+
+@pytest.fixture
+def text(tmp_path) -> Path:
+    path = tmp_path / "eve.txt"
+    path.write_text("".join(f"{' '.join(words)}\n" for words in SENTENCES))
+    return path
+
+
+@pytest.fixture
+def treebank(tmp_path) -> Path:
+    path = tmp_path / "eve.trees"
+    path.write_text("".join(f"{tree}\n" for tree in TREES))
+    return path
+
+
+@pytest.fixture(scope="module")
+def run():
+    return dbpcfg.induce(SENTENCES, **SMALL)
+
+
+def test_a_path_is_read(text, treebank, monkeypatch):
+    learned = dbpcfg.induce(text, **SMALL)
+    assert [list(words) for words in learned.corpus.words] == [list(words) for words in SENTENCES]
+    assert learned.configuration.corpus["sources"] == [str(text)]
+    monkeypatch.chdir(text.parent)
+    assert dbpcfg.induce("eve.txt", **SMALL).trees() == learned.trees()
+    assert len(dbpcfg.induce("*.txt", **SMALL).corpus.words) == len(SENTENCES)
+    assert learned.model.parse(text) == learned.model.parse(SENTENCES)
+    assert learned.model.probability("eve.txt") == learned.model.probability(SENTENCES)
+    assert dbpcfg.evaluate(treebank, str(treebank)).score.f1 == 1
+    assert dbpcfg.induce(text, **SMALL, gold=treebank).configuration.gold == [str(treebank)]
+
+
+@pytest.mark.parametrize(
+    "given", ["the dog ran", "nowhere.txt", "", "a\0b", "x" * 5000, "*.nothing", Path("nowhere")]
+)
+@pytest.mark.parametrize("call", ["induce", "parse", "parses", "surprisal", "probability"])
+def test_a_text_that_is_no_path_is_an_error(call, given, run):
+    called = dbpcfg.induce if call == "induce" else getattr(run.model, call)
+    with pytest.raises(DbpcfgError) as error:
+        called(given)
+    said = str(error.value)
+    assert said.startswith(f"{call} needs a path, what dbpcfg.read returns, or a list of sentences")
+    assert "there is no file" in said
+    assert len(said) < 250
+
+
+@pytest.mark.parametrize(
+    ("given", "what"),
+    [
+        (None, "not None"),
+        (7, "not of type int"),
+        (b"text", "not of type bytes"),
+        (TREES[0], "not of type Tree"),
+        (TREES[0].words, "words is a function: call it, as in words"),
+        ([3], "sentence 1 is of type int"),
+        (["a b", TREES[0]], "sentence 2 is of type Tree; give tree.words"),
+        ([["a", 3]], "sentence 1 has of type int"),
+    ],
+)
+def test_what_are_no_sentences(given, what, run):
+    for call in (dbpcfg.induce, run.parse, run.model.surprisal, run.model.probability):
+        with pytest.raises(DbpcfgError, match=what):
+            call(given)
+
+
+def test_what_are_no_trees(run, treebank):
+    corpus = dbpcfg.read(treebank)
+    for given, what in [
+        (run.trees, r"trees is a function: call it, as in trees\(\)"),
+        (run, r"not of type Run; give run.trees\(\)"),
+        (None, "not None"),
+        ("(S a b)", r"there is no file '\(S a b\)'"),
+        (["(S a b)"], "item 1 is of type str; dbpcfg.trees.brackets.read_trees"),
+        (run.model.parse, "parse is a function"),
+    ]:
+        with pytest.raises(DbpcfgError, match=what):
+            dbpcfg.evaluate(corpus, given)
+        with pytest.raises(DbpcfgError, match=what):
+            dbpcfg.evaluate(given, run.trees())
+    assert dbpcfg.evaluate(iter(corpus), iter(run.trees())).score.sentences == len(corpus)
+
+
+def test_a_comparison_reads_a_path(treebank):
+    found = dbpcfg.compare(treebank, ["right"])
+    assert found.corpus["sentences"] == len(SENTENCES)
+    with pytest.raises(DbpcfgError, match=r"compare needs a path to a treebank.*no file 'eve'"):
+        dbpcfg.compare("eve")
+
+
+def test_a_run_that_is_not_finished_has_no_trees_yet(tmp_path):
+    path = tmp_path / "run"
+    begun = dbpcfg.induce(SENTENCES, **SMALL, out=path, checkpoint=0, stopping=lambda: True)
+    assert not begun.finished
+    for call in (
+        lambda: begun.trees(),
+        lambda: begun.model,
+        lambda: begun.grammar,
+        lambda: begun.parse(SENTENCES),
+        lambda: begun.show(),
+    ):
+        with pytest.raises(DbpcfgError, match=r"not finished: chain 0 of 1 has done \d iterations"):
+            call()
+    chain = begun.chains[0]
+    if chain.last is not None:
+        assert len(begun.trees(chain)) == len(SENTENCES)
+    chain.last = None
+    with pytest.raises(DbpcfgError, match="chain 0 has done no iteration"):
+        begun.trees(chain)
+
+
+def test_a_model_is_not_loaded_from_text(treebank, text):
+    with pytest.raises(DbpcfgError, match=r"eve.trees is a treebank, not a model: give a run"):
+        dbpcfg.load(treebank)
+    with pytest.raises(DbpcfgError, match=r"eve.txt is text, not a model"):
+        dbpcfg.load(text)
+
+
+def test_settings_are_checked_before_a_path_is_read(tmp_path):
+    with pytest.raises(DbpcfgError, match="no setting 'deph'"):
+        dbpcfg.induce("nowhere.txt", deph=3)
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(DbpcfgError, match="exists and is not empty"):
+        dbpcfg.induce("nowhere.txt", out=tmp_path)
+
+
+def test_settings_that_induce_does_not_have():
+    with pytest.raises(DbpcfgError, match="no setting 'deph'; there are categories, depth"):
+        dbpcfg.induce(SENTENCES, deph=3)
+    with pytest.raises(DbpcfgError, match="a setting of induce is of the wrong type"):
+        dbpcfg.induce(SENTENCES, K=2.5)

@@ -1,0 +1,161 @@
+"""What Python and notebooks show of corpora, runs, models and results: short, and escaped."""
+
+from __future__ import annotations
+
+import sys
+import types
+from html.parser import HTMLParser
+
+import pytest
+
+import dbpcfg
+from dbpcfg.corpus.preparation import Preparation, prepare
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.files.table import Column, Table
+from dbpcfg.model.measures import WordMeasures
+
+HOSTILE = ["<script>alert`1`</script>", "a&b", '"><img/src=http://x.example/y>']
+VOID = {"br", "img", "hr"}
+
+
+class Page(HTMLParser):
+    """Collects tags and text, and checks that what is opened is closed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.open: list[str] = []
+        self.text = ""
+        self.feed(text)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        assert {name for name, _ in attributes} <= {"style", "class", "title"}
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory):
+    path = tmp_path_factory.mktemp("displays") / "hostile <b>.trees"
+    words = HOSTILE
+    trees = [f"(S (NP (D {words[0]}) (N {words[1]})) (V {words[2]}))", "(S (N a&b) (V ran))"]
+    path.write_text("\n".join(trees * 400))
+    corpus = dbpcfg.read(path)
+    run = dbpcfg.induce(corpus, K=2, D=1, chains=2, iterations=4)
+    systems = ["right", "left", "balanced"]
+    return {
+        "corpus": corpus,
+        "prepared": prepare(corpus, Preparation()),
+        "run": run,
+        "chain": run.chains[0],
+        "model": run.model,
+        "evaluation": dbpcfg.evaluate(corpus, run.trees()),
+        "comparison": dbpcfg.compare(corpus, systems),
+    }
+
+
+def test_reprs_are_short(shown):
+    for name, item in shown.items():
+        assert len(repr(item)) <= 200, name
+        assert repr(item).startswith(f"<{type(item).__name__}"), repr(item)
+    assert repr(shown["run"]) == (
+        "<Run: K = 2, D = 1, 800 sentences, 2 chains of 4 iterations, finished>"
+    )
+    assert repr(shown["model"]) == "<Model: K = 2, D = 1, 4 words, 2 samples>"
+    assert repr(shown["corpus"]).startswith("<Corpus: Read 800 sentences (2,000 tokens) from")
+    assert repr(shown["evaluation"]).startswith("<Evaluation of 800 sentences: P ")
+
+
+def test_notebooks_show_tables_without_scripts_or_links(shown):
+    for name in ("corpus", "run", "model", "evaluation", "comparison"):
+        text = shown[name]._repr_html_()
+        page = Page(text)
+        assert "table" in page.tags
+        assert not {"script", "img", "link", "iframe", "a"} & set(page.tags)
+        assert len(text) < 20_000
+    assert HOSTILE[0] in Page(shown["corpus"]._repr_html_()).text
+    assert "and 795 sentences more" in Page(shown["corpus"]._repr_html_()).text
+    assert HOSTILE[2] in Page(shown["model"]._repr_html_()).text
+    assert "the chains" in Page(shown["run"]._repr_html_()).text
+    assert "NP recall" in Page(shown["evaluation"]._repr_html_()).text
+    assert "balanced" in Page(shown["comparison"]._repr_html_()).text
+
+
+def test_a_run_that_has_not_begun_is_shown(shown, tmp_path):
+    begun = dbpcfg.induce(
+        [["a", "b"]], K=2, chains=1, iterations=9, checkpoint=0, stopping=lambda: True
+    )
+    begun.chains[0].best = None
+    assert "not finished" in repr(begun)
+    assert Page(begun._repr_html_()).text
+
+
+def test_a_cell_is_text():
+    table = Table(HOSTILE[0], [Column("a<b"), Column("n", "count")], [(HOSTILE[2], 3)], ["x & y"])
+    page = Page(table._repr_html_())
+    assert page.tags == [
+        *("table", "caption", "thead", "tr", "th", "th", "tbody", "tr", "td", "td"),
+        *("div", "small"),
+    ]
+    assert page.text == f"{HOSTILE[0]}a<bn{HOSTILE[2]}3x & y"
+
+
+# --- data frames ----------------------------------------------------------------------------------
+
+
+def frames(shown):
+    model = shown["model"]
+    return {
+        "surprisal": lambda: model.surprisal(["a&b ran"]).to_frame(),
+        "probability": lambda: model.probability(["a&b ran"]).to_frame(),
+        "evaluation": lambda: shown["evaluation"].to_frame(),
+        "comparison": lambda: shown["comparison"].to_frame(),
+    }
+
+
+def test_without_pandas_the_message_says_what_to_install(shown, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    for make in frames(shown).values():
+        with pytest.raises(DbpcfgError, match="pip install pandas"):
+            make()
+
+
+def test_frames_have_every_row_and_unrounded_numbers(shown, monkeypatch):
+    class Frame:
+        def __init__(self, rows, columns):
+            self.rows, self.columns = rows, columns
+            assert {len(row) for row in rows} == {len(columns)}
+
+    monkeypatch.setitem(sys.modules, "pandas", types.SimpleNamespace(DataFrame=Frame))
+    made = {name: make() for name, make in frames(shown).items()}
+    rows = shown["model"].surprisal(["a&b ran"])
+    assert isinstance(rows, list)
+    assert repr(made["surprisal"].rows) == repr(list(rows))
+    assert made["surprisal"].columns == list(WordMeasures._fields)
+    (text,) = made["probability"].rows
+    found = dict(zip(made["probability"].columns, text))
+    assert found["log_probability"] == shown["model"].probability(["a&b ran"]).log_probability
+    scores = {row[0]: row[1] for row in made["evaluation"].rows}
+    assert scores["F1"] == shown["evaluation"].score.f1
+    assert [row[0] for row in made["comparison"].rows] == ["right", "left", "balanced"]
+
+
+def test_frames_of_pandas_itself(shown):
+    pytest.importorskip("pandas")
+    for make in frames(shown).values():
+        assert len(make())
+
+
+def test_measured_words_are_shown_as_a_table(shown):
+    page = Page(shown["model"].surprisal(["a&b ran"])._repr_html_())
+    assert "3 rows" in page.text
+    assert "next_word_entropy" in page.text
