@@ -87,16 +87,31 @@ def _product_signature(A: Any, B: Any, C: Any) -> Any:
 
 def _product(context: Any, builder: Any, sig: Any, args: Sequence[Any], added: bool) -> Any:
     A, B, C = (_data(context, builder, sig, args, n) for n in (0, 4, 7))
-    a0, a_row, a_column = args[1:4]
-    b0, b_row = args[5:7]
-    c0, c_row = args[8:10]
-    rows, columns, inner = args[10:13]
-    index = rows.type
+    function = _product_function(builder.module, A.type, args[1].type, added)
+    builder.call(function, [A, *args[1:4], B, *args[5:7], C, *args[8:13]])
+    return context.get_dummy_value()
+
+
+def _product_function(module: Any, pointer: Any, index: Any, added: bool) -> Any:
+    """The code of all products of a type: one function in a module, not one for each call.
+
+    Its tiles are most of what is to be compiled.
+    """
+    name = f"dbpcfg_{'add_' if added else ''}small_product_{pointer.pointee}"
+    if name in module.globals:
+        return module.globals[name]
+    kinds = [pointer, *[index] * 3, pointer, *[index] * 2, pointer, *[index] * 5]
+    function = ir.Function(module, ir.FunctionType(ir.VoidType(), kinds), name)
+    function.linkage = "linkonce_odr"
+    function.attributes.add("noinline")
+    function.attributes.add("nounwind")
+    builder = ir.IRBuilder(function.append_basic_block())
+    A, a0, a_row, a_column, B, b0, b_row, C, c0, c_row, rows, columns, inner = function.args
     add, times = builder.add, builder.mul
 
     def tile(i: Any, j: Any, height: int, lanes: int) -> None:
         """C[i : i + height, j : j + lanes]."""
-        vector = ir.VectorType(A.type.pointee, lanes)
+        vector = ir.VectorType(pointer.pointee, lanes)
         sums = [cgutils.alloca_once(builder, vector) for _ in range(height)]
         to = [add(c0, add(times(add(i, index(r)), c_row), j)) for r in range(height)]
         for r in range(height):
@@ -122,7 +137,8 @@ def _product(context: Any, builder: Any, sig: Any, args: Sequence[Any], added: b
             for j, lanes in _tiles(builder, columns):
                 tile(i, j, height, lanes)
         done = end
-    return context.get_dummy_value()
+    builder.ret_void()
+    return function
 
 
 @_in_kernels
