@@ -36,7 +36,7 @@ def commands(folder: Path) -> dict[str, list[str]]:
         "surprisal": ["surprisal", model, text],
         "probability": ["probability", model, text],
         "parse --method viterbi": ["parse", model, text, "--method", "viterbi"],
-        "parse -n 3": ["parse", model, text, "-n", "3"],
+        "parse -n 3": ["parse", model, text, "-n", "3", "--method", "viterbi"],
         "parse --method sample": ["parse", model, text, "--method", "sample"],
         "surprisal --beam 10": ["surprisal", model, text, "--beam", "10"],
         "generate": ["generate", model, "-n", "3"],
@@ -51,6 +51,7 @@ def processor_seconds(arguments: list[str], cache: Path) -> float:
         [sys.executable, "-m", "dbpcfg", *arguments],
         check=True,
         stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
         env={**os.environ, "NUMBA_CACHE_DIR": str(cache)},
     )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -8,10 +8,13 @@ interpreter's lock. They never start threads of their own: threads take pieces o
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
+from numba.core import config
+from numba.core.compiler import Compiler
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
@@ -24,6 +27,48 @@ Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
 
 
+class QuickCompiler(Compiler):
+    """Numba's compiler with fewer passes of LLVM: what has to be fast is in vectors already.
+
+    The setting is numba's own and for the whole process, so it is put back; one lock is held while
+    anything is compiled.
+    """
+
+    def _compile_core(self) -> Any:
+        chosen = config.OPT
+        config.OPT = config._OptLevel(min(chosen, 1))
+        try:
+            return super()._compile_core()  # type: ignore[no-untyped-call]
+        finally:
+            config.OPT = chosen
+
+
+@cache
+def repeated(kernel: Callable[..., None], numbers: np.dtype[Any]) -> Callable[..., None]:
+    """A kernel for one call after another with arguments of the same types.
+
+    Numba looks at the types of all arguments in each call, which for tuples of arrays takes longer
+    than a small batch; here it is done in the first one, and nothing is checked later.
+
+    Parameters
+    ----------
+    kernel
+        The kernel.
+    numbers
+        The only thing in which its arguments may differ in type from call to call.
+    """
+    compiled: Callable[..., None] | None = None
+
+    def run(*arguments: object) -> None:
+        nonlocal compiled
+        if compiled is None:
+            of_any_type: Any = kernel
+            compiled = of_any_type.compile(tuple(map(numba.typeof, arguments)))
+        compiled(*arguments)
+
+    return run
+
+
 def kernel(function: Function) -> Function:
     """Compile a function of arrays and numbers; division by zero follows IEEE 754.
 
@@ -32,7 +77,7 @@ def kernel(function: Function) -> Function:
     """
     # no_cfunc_wrapper: nothing calls kernels from C
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-    compiled: Any = numba.njit(**options)(function)
+    compiled: Any = numba.njit(**options, pipeline_class=QuickCompiler)(function)
     compiled._cache = KernelCache(function)
     return cast(Function, compiled)
 

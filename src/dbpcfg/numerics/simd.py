@@ -86,40 +86,53 @@ def _product_signature(A: Any, B: Any, C: Any) -> Any:
 
 
 def _product(context: Any, builder: Any, sig: Any, args: Sequence[Any], added: bool) -> Any:
-    A, B, C = (_data(context, builder, sig, args, n) for n in (0, 4, 7))
-    function = _product_function(builder.module, A.type, args[1].type, added)
-    builder.call(function, [A, *args[1:4], B, *args[5:7], C, *args[8:13]])
+    A, B, C = (
+        builder.gep(_data(context, builder, sig, args, n), [args[n + 1]]) for n in (0, 4, 7)
+    )
+    steps = [_one(step) for step in args[2:4]]
+    function = _product_function(builder.module, A.type, args[1].type, added, *steps)
+    builder.call(function, [A, *args[2:4], B, args[6], C, *args[9:13]])
     return context.get_dummy_value()
 
 
-def _product_function(module: Any, pointer: Any, index: Any, added: bool) -> Any:
-    """The code of all products of a type: one function in a module, not one for each call.
+def _one(value: Any) -> bool:
+    """Whether a number is 1 wherever the code runs."""
+    return isinstance(value, ir.Constant) and value.constant == 1
 
-    Its tiles are most of what is to be compiled.
+
+def _product_function(
+    module: Any, pointer: Any, index: Any, added: bool, column: bool, row: bool
+) -> Any:
+    """The code of products of a type: one function in a module, not one for each call.
+
+    Its tiles are most of what is to be compiled. If A is a column or a row, numbers beside each
+    other, that is in the code.
     """
-    name = f"dbpcfg_{'add_' if added else ''}small_product_{pointer.pointee}"
+    shape = "column_" if column else "row_" if row else ""
+    name = f"dbpcfg_{'add_' if added else ''}small_{shape}product_{pointer.pointee}"
     if name in module.globals:
         return module.globals[name]
-    kinds = [pointer, *[index] * 3, pointer, *[index] * 2, pointer, *[index] * 5]
+    kinds = [pointer, *[index] * 2, pointer, index, pointer, *[index] * 4]
     function = ir.Function(module, ir.FunctionType(ir.VoidType(), kinds), name)
     function.linkage = "linkonce_odr"
     function.attributes.add("noinline")
     function.attributes.add("nounwind")
     builder = ir.IRBuilder(function.append_basic_block())
-    A, a0, a_row, a_column, B, b0, b_row, C, c0, c_row, rows, columns, inner = function.args
+    A, a_row, a_column, B, b_row, C, c_row, rows, columns, inner = function.args
+    a_row, a_column = index(1) if column else a_row, index(1) if row else a_column
     add, times = builder.add, builder.mul
 
     def tile(i: Any, j: Any, height: int, lanes: int) -> None:
         """C[i : i + height, j : j + lanes]."""
         vector = ir.VectorType(pointer.pointee, lanes)
         sums = [cgutils.alloca_once(builder, vector) for _ in range(height)]
-        to = [add(c0, add(times(add(i, index(r)), c_row), j)) for r in range(height)]
+        to = [add(times(add(i, index(r)), c_row), j) for r in range(height)]
         for r in range(height):
             nothing = ir.Constant(vector, [0.0] * lanes)
             builder.store(_load(builder, C, to[r], vector) if added else nothing, sums[r])
-        at = [add(a0, times(add(i, index(r)), a_row)) for r in range(height)]
+        at = [times(add(i, index(r)), a_row) for r in range(height)]
         with cgutils.for_range(builder, inner, intp=index) as loop:
-            right = _load(builder, B, add(add(b0, j), times(loop.index, b_row)), vector)
+            right = _load(builder, B, add(j, times(loop.index, b_row)), vector)
             for r in range(height):
                 place = add(at[r], times(loop.index, a_column))
                 left = _spread(builder, builder.load(builder.gep(A, [place])), vector)

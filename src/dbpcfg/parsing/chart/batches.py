@@ -12,12 +12,13 @@ loop would be compiled together with all that it calls, once more for each of th
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded, Sentences
-from dbpcfg.numerics.kernels import Floats, Ints, Longs
+from dbpcfg.numerics.kernels import Floats, Ints, Longs, repeated
 from dbpcfg.numerics.simd import aligned
 from dbpcfg.parsing.chart.inside import Workspace, inside, new_workspace
 from dbpcfg.parsing.chart.layout import Tables, cell_count, chart_levels
@@ -80,6 +81,7 @@ class Room(NamedTuple):
     cells: Floats
     exponents: Ints
     work: Workspace
+    inside: Callable[..., None]
 
 
 class Charts(NamedTuple):
@@ -107,6 +109,7 @@ def new_room(B: Batches, first: int, last: int, depth: int, G: Tables, careful: 
         aligned(G.root, size * len(G.root)),
         np.empty(size, dtype=np.int32),
         new_workspace(longest, G, careful),
+        repeated(inside, G.root.dtype),
     )
 
 
@@ -128,7 +131,7 @@ def filled(
     cells = room.cells[: whole * K].reshape(sentences, levels, size, K)
     exponents = room.exponents[:whole].reshape(sentences, levels, size)
     logs = np.empty(sentences)
-    inside(batch, depth, G, cells, exponents, room.work, flush, logs)
+    room.inside(batch, depth, G, cells, exponents, room.work, flush, logs)
     return Charts(batch, cells, exponents, logs)
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbpcfg.numerics.kernels import Floats, Ints, Longs, also_in_kernels, kernel
+from dbpcfg.numerics.kernels import Floats, Ints, Longs, also_in_kernels, kernel, repeated
 from dbpcfg.numerics.simd import (
     add_small_product,
     aligned,
@@ -135,16 +135,6 @@ def below_deepest(batch: Ints, G: Tables, cells: Floats, v: Floats, W: Descent) 
 
 
 @kernel
-def totals_of_batch(root: Floats, cells: Floats, whole: int, flush: bool, totals: Floats) -> None:
-    """``totals[m]`` = Σ_c π_c u(L,1,c,0,n) of sentence m, whose cell of all words is ``whole``."""
-    round_to_zero(flush)
-    levels, size, K = cells.shape[1:]
-    for m in range(len(totals)):
-        totals[m] = cell_product(root, 0, cells, (m * levels * size + whole) * K, K)
-    round_to_zero(False)
-
-
-@kernel
 def outside_of_batch(
     batch: Ints,
     depth: int,
@@ -152,7 +142,7 @@ def outside_of_batch(
     cells: Floats,
     v: Floats,
     W: Descent,
-    least: Floats,
+    negligible: float,
     totals: Floats,
     span_of: Longs,
     weights: Floats,
@@ -160,23 +150,33 @@ def outside_of_batch(
 ) -> None:
     """Fill v for the sentences of a batch, and add what follows to the weights of their spans.
 
-    ``totals[m]`` is Σ_c π_c u(L,1,c,0,n) of sentence m, whose weights begin at ``span_of[m]``;
-    spans of no more than ``least[m]`` of it are pruned. In ``v``, π is at the root, and the rest
-    of the chart's levels zero.
+    Σ_c π_c u(L,1,c,0,n) of sentence m, whose weights begin at ``span_of[m]``, goes to
+    ``totals[m]``; if it is not of a fair size, infinity does, and nothing is added. Spans that are
+    ``negligible`` parts of it are pruned.
     """
     round_to_zero(flush)
     sentences, n = batch.shape
     levels, size, K = cells.shape[1:]
-    above, placed = W.above, W.rows
+    root, above, placed = G.root, W.above, W.rows
+    whole, begin, flat = left_cell(n, 0, n), left_cell(n, 0, 1) if depth else 0, v.reshape(v.size)
+    for m in range(sentences):
+        total = cell_product(root, 0, cells, (m * levels * size + whole) * K, K)
+        totals[m] = total if 1 / fair_size(root) <= total <= fair_size(root) else np.inf
+        of = m * (levels + 1) * size  # (L,1) spans begin at word 0
+        for place in range((of + begin) * K, (of + levels * size) * K):
+            flat[place] = 0.0
+        for c in range(K):
+            v[m, 0, whole, c] = root[c]
     for width in range(n, 1, -1):
         rows = 0
         for m in range(sentences):
+            least = negligible * totals[m]
             for level in range(levels - 1 if depth else levels):
                 at, over = (m * levels + level) * size, (m * (levels + 1) + level) * size
                 for i in range(first_start(level, depth), last_start(level, depth, n, width) + 1):
                     cell = cell_of(n, level, i, i + width)
                     mass = cell_product(cells, (at + cell) * K, v, (over + cell) * K, K)
-                    if mass > least[m]:
+                    if mass > least:
                         placed[rows, 0], placed[rows, 1], placed[rows, 2] = m, level, i
                         copy_cell(v, (over + cell) * K, above, rows * K, K, 0.0, 0.0)
                         rows += 1
@@ -187,7 +187,7 @@ def outside_of_batch(
             expand(rows, n, width, depth, G, cells, v, W)
     if depth:
         below_deepest(batch, G, cells, v, W)
-    add_products(batch, depth, G, cells, v, least, totals, span_of, weights)
+    add_products(batch, depth, G, cells, v, negligible, totals, span_of, weights)
     round_to_zero(False)
 
 
@@ -198,7 +198,7 @@ def add_products(
     G: Tables,
     cells: Floats,
     v: Floats,
-    least: Floats,
+    negligible: float,
     totals: Floats,
     span_of: Longs,
     weights: Floats,
@@ -210,14 +210,14 @@ def add_products(
     for m in range(sentences):
         if totals[m] == np.inf:
             continue
-        share = 1.0 / totals[m]
+        share, least = 1.0 / totals[m], negligible * totals[m]
         for level in range(levels):
             at, over = (m * levels + level) * size, (m * (levels + 1) + level) * size
             for width in range(1, n + 1):
                 for i in range(first_start(level, depth), last_start(level, depth, n, width) + 1):
                     cell = cell_of(n, level, i, i + width)
                     mass = cell_product(cells, (at + cell) * K, v, (over + cell) * K, K)
-                    if mass > least[m]:
+                    if mass > least:
                         span = span_of[m] + span_cell(n, i, i + width)
                         for c in range(weights.shape[1]):
                             both = cells[m, level, cell, c] * v[m, level, cell, c]
@@ -250,26 +250,19 @@ def posteriors_of_batches(
     K, levels, flush = len(G.root), chart_levels(depth), G.root.itemsize == 4
     room, (longest, most) = new_room(B, first, last, depth, G, False), largest(B, first, last)
     room_above, descent = aligned(G.root, (levels + 1) * most * K), new_descent(longest, G)
-    fair = fair_size(G.root)
+    outside = repeated(outside_of_batch, G.root.dtype)
     for number in range(first, last):
         batch, cells, _, found = filled(B, number, depth, G, room, flush)
-        (sentences, n), size = batch.shape, cells.shape[2]
+        sentences, size = len(batch), cells.shape[2]
         copies, begins = copies_of(B, number)
-        span_of, whole = first_cell[copies[begins[:-1]]], left_cell(n, 0, n)
-        totals = np.empty(sentences)
-        totals_of_batch(G.root, cells, whole, flush, totals)
-        for m in np.flatnonzero(~((totals >= 1 / fair) & (totals <= fair))).tolist():
-            totals[m] = np.inf  # nothing of it matters here
+        totals, span_of = np.empty(sentences), first_cell[copies[begins[:-1]]]
+        v = room_above[: sentences * (levels + 1) * size * K].reshape(-1, levels + 1, size, K)
+        outside(batch, depth, G, cells, v, descent, negligible, totals, span_of, weights, flush)
+        for m in np.flatnonzero(np.isinf(totals)).tolist():
             here = weights[span_of[m] : span_of[m] + size]
             found[m] = _add_exact(batch[m], depth, exact, here, flush)
-        v = room_above[: sentences * (levels + 1) * size * K].reshape(-1, levels + 1, size, K)
-        v[:, 0, left_cell(n, 0, 1) if depth else 0 :] = 0.0  # (L,1) spans begin at word 0
-        v[:, 1:levels] = 0.0
-        v[:, 0, whole] = G.root
-        least = negligible * totals
-        outside_of_batch(batch, depth, G, cells, v, descent, least, totals, span_of, weights, flush)
         logs[copies] = np.repeat(found, np.diff(begins))
-        for m in np.flatnonzero(np.diff(begins) > 1).tolist():
+        for m in np.flatnonzero(np.diff(begins) > 1).tolist() if len(copies) > sentences else ():
             here = weights[span_of[m] : span_of[m] + size]
             for s in copies[begins[m] + 1 : begins[m + 1]].tolist():
                 weights[first_cell[s] : first_cell[s + 1]] = here
