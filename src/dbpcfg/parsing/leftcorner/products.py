@@ -43,10 +43,18 @@ def beginning(M: Models, d: int, y: int, matrix: Floats) -> None:
 
 
 @also_in_kernels
+def add(more: Floats, matrix: Floats) -> None:
+    """matrix += more, by loops: they take less time to compile."""
+    for i in range(matrix.shape[0]):
+        for j in range(matrix.shape[1]):
+            matrix[i, j] += more[i, j]
+
+
+@also_in_kernels
 def step_by_products(v: Floats, M: Models, o: Floats, following: Floats) -> None:
     """The unnormalised distribution over stores after a word, as ``filtering.step`` finds it."""
     K, D = len(o), M.fork.shape[0] - 1
-    begins = np.empty((K, K * K))
+    begins, forked, completing = np.empty((K, K * K)), np.empty((K, K)), np.empty(K)
     following[:] = 0.0
     for d in range(D + 1):
         signs = 1 if d == 0 else K  # bottom signs at depth d
@@ -54,16 +62,21 @@ def step_by_products(v: Floats, M: Models, o: Floats, following: Floats) -> None
         heads = (deeper - here) // signs
         before = v[here:deeper].reshape(heads, signs)
         after = following[here:deeper].reshape(heads, signs)
-        joins, joined = np.empty((K, signs)), np.empty((signs, signs))
-        forked = M.fork[d, :, 1:] * M.preterminal[d] * o
+        joins = np.empty((K, signs))
+        for y in range(K):
+            for p in range(K):
+                forked[y, p] = M.fork[d, y, 1] * M.preterminal[d, y, p] * o[p]
         if d == D:  # nothing lies on these stores, and the word can only join
+            joined = np.empty((signs, signs))
             for y in range(signs):
                 joining(M, d, y, signs, joins)
-                joined[y] = np.dot(forked[y], joins)
-            after += np.dot(before, joined)
+                np.dot(forked[y], joins, joined[y])
+            add(np.dot(before, joined), after)
             return
         fragments = v[deeper : offset(d + 2, K)].reshape(heads * signs * K, K)
-        completed = np.dot(fragments, M.fork[d + 1, :, 0] * o).reshape(heads, signs, K)
+        for b in range(K):
+            completing[b] = M.fork[d + 1, b, 0] * o[b]
+        completed = np.dot(fragments, completing).reshape(heads, signs, K)
         on_top = following[deeper : offset(d + 2, K)].reshape(heads, signs, K * K)
         finished = np.empty((heads, K))
         for y in range(signs):
@@ -72,5 +85,8 @@ def step_by_products(v: Floats, M: Models, o: Floats, following: Floats) -> None
                     finished[head, c] = completed[head, y, c] + before[head, y] * forked[y, c]
             joining(M, d, y, signs, joins)
             beginning(M, d, y, begins)
-            after += np.dot(finished, joins)
-            on_top[:, y] = np.dot(finished, begins)
+            add(np.dot(finished, joins), after)
+            begun = np.dot(finished, begins)
+            for head in range(heads):
+                for ab in range(K * K):
+                    on_top[head, y, ab] = begun[head, ab]
