@@ -73,7 +73,7 @@ def test_nothing_is_left_to_compile_after_warm(tmp_path):
         ["warm"],
         ["induce", str(text), "--out", run, "-K", "3", "--chains", "2", "--iterations", "4"],
         ["parse", run, str(text)],
-        ["parse", run, str(text), "-n", "2"],
+        ["parse", run, str(text), "-n", "2", "--method", "viterbi"],
         ["probability", run, str(text)],
         ["surprisal", run, str(text)],
         ["generate", run, "--max-length", "6"],

@@ -102,9 +102,9 @@ def test_left_corner_expectations_are_the_sum_of_their_terms(grammar, depth):
 def test_small_probabilities_keep_their_digits():
     """A chain that almost never ends: x = (1 − ε) x + r, with ε far below 1e-16 of one."""
     leaving = np.array([1e-30])
-    assert absorption(np.array([[1.0 - 1e-30]]), leaving, leaving)[0] == pytest.approx(
-        1.0, rel=1e-12
-    )
+    assert absorption(np.array([[1.0 - 1e-30]]), leaving, leaving[:, np.newaxis])[
+        0, 0
+    ] == pytest.approx(1.0, rel=1e-12)
 
 
 def test_a_category_that_never_ends_has_no_containment():

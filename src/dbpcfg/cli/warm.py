@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -82,8 +82,13 @@ def use_everything() -> None:
     from dbpcfg.systems.registry import SYSTEMS
 
     sentences = [text.split() for text in TEXT.splitlines()]
-    for exact in (True, False):
-        run = induce(sentences, K=4, D=2, chains=1, iterations=4, threads=1, exact=exact)
+    choices: tuple[dict[str, Any], ...] = (
+        {"precision": "single"},
+        {"parser": "leftcorner"},
+        {"exact": True, "sample_beta": True},
+    )
+    for chosen in choices:
+        run = induce(sentences, K=4, D=2, chains=1, iterations=4, threads=1, **chosen)
     model = run.model
     for method in METHODS:
         model.parse(sentences, method)

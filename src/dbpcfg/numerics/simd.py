@@ -86,9 +86,7 @@ def _product_signature(A: Any, B: Any, C: Any) -> Any:
 
 
 def _product(context: Any, builder: Any, sig: Any, args: Sequence[Any], added: bool) -> Any:
-    A, B, C = (
-        builder.gep(_data(context, builder, sig, args, n), [args[n + 1]]) for n in (0, 4, 7)
-    )
+    A, B, C = (builder.gep(_data(context, builder, sig, args, n), [args[n + 1]]) for n in (0, 4, 7))
     steps = [_one(step) for step in args[2:4]]
     function = _product_function(builder.module, A.type, args[1].type, added, *steps)
     builder.call(function, [A, *args[2:4], B, args[6], C, *args[9:13]])
