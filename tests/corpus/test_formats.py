@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbpcfg.corpus.formats import FORMATS, by_content, by_extension, checked_format
+from dbpcfg.corpus.formats import FORMATS, by_content, by_extension, checked_format, recognised
 from dbpcfg.errors import DbpcfgError
 
 ROW = "1 the the DET DT _ 0 root _ _\n".replace(" ", "\t")
@@ -14,7 +14,8 @@ ROW = "1 the the DET DT _ 0 root _ _\n".replace(" ", "\t")
     ("path", "format"),
     [
         ("wsj_0001.mrg", "penn"),
-        ("a/adam.parsed", "penn"),
+        ("a/adam.parsed", "penn sinica"),
+        ("a.sinica", "sinica"),
         ("x.trees", "penn"),
         ("x.psd", "penn"),
         ("x.ptb", "penn"),
@@ -35,7 +36,7 @@ ROW = "1 the the DET DT _ 0 root _ _\n".replace(" ", "\t")
     ],
 )
 def test_extensions(path, format):
-    assert by_extension(path) == format
+    assert by_extension(path) == (() if format is None else tuple(format.split()))
 
 
 @pytest.mark.parametrize(
@@ -73,6 +74,8 @@ def test_extensions(path, format):
         ("(S (V go) (", "penn"),
         ("\n(\n  (S\n    (sn.e-SUJ *0*)\n    (vmip3s0 ladra ladrar)))", "cess"),
         ("(S (da0ms0 el) (ncms000 perro perro))", "penn"),
+        ("#1:1.[4257] NP(Head:Nba:\u6211)#\u3002(PERIODCATEGORY)", "sinica"),
+        ("#1 NP(x)", "text"),
         ("(X (X the dog) (X old cat))", "penn"),
     ],
 )
@@ -80,10 +83,17 @@ def test_content(text, format):
     assert by_content(text) == format
 
 
+def test_content_decides_between_the_formats_of_an_extension():
+    assert recognised("a.parsed", "#1:1.[4257] NP(Head:Nba:x)#") == "sinica"
+    assert recognised("a.parsed", "@Begin\n") == "penn"
+    assert recognised("a.mrg", "#1:1.[4257] NP(Head:Nba:x)#") == "penn"
+    assert recognised("a.txt", "#1:1.[4257] NP(Head:Nba:x)#") == "sinica"
+
+
 def test_asking_for_a_format():
     assert [checked_format(format) for format in FORMATS] == [*FORMATS]
     assert checked_format(None) is None
-    with pytest.raises(DbpcfgError, match="no format 'xml'; choose text, penn, chat, conllu, cess"):
+    with pytest.raises(DbpcfgError, match="no format 'xml'; choose text, penn, chat, con"):
         checked_format("xml")
 
 

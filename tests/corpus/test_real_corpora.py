@@ -135,3 +135,12 @@ def test_cess():
     assert sum(len(sentence.words) for sentence in corpus) == 3_348
     assert all(sentence.tags for sentence in corpus)
     assert "*0*" not in {word for sentence in corpus for word in sentence.words}
+
+
+def test_sinica():
+    corpus = read(DATA / "formats" / "sinica.parsed")
+    assert corpus.formats == ("sinica",)
+    assert len(corpus) == 400
+    assert not corpus.dropped
+    assert all(punctuation_mask(s).index(True) == len(s.words) - 1 for s in corpus)
+    assert all(len(sentence.tree.children) == 2 for sentence in corpus)

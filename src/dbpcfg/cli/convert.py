@@ -70,7 +70,7 @@ def convert(
 ) -> None:
     """Write a corpus as plain text or as cleaned trees, one sentence per line.
 
-    Reads plain text, Penn and CESS brackets, CHAT and CoNLL-U.
+    Reads plain text, Penn, CESS and Sinica brackets, CHAT and CoNLL-U.
     """
     from dbpcfg.corpus.preparation import Preparation, prepare
     from dbpcfg.corpus.writing import corpus_lines

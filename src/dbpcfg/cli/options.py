@@ -25,7 +25,7 @@ TextOrInput = Annotated[
     ),
 ]
 InputFormat = Annotated[
-    Literal["text", "penn", "chat", "conllu", "cess"] | None,
+    Literal["text", "penn", "chat", "conllu", "cess", "sinica"] | None,
     typer.Option(
         "--input-format",
         help="Format of the input; recognised if not given.",

@@ -16,12 +16,13 @@ from dbpcfg.corpus.cess import read_cess
 from dbpcfg.corpus.chat import read_chat
 from dbpcfg.corpus.conllu import read_conllu
 from dbpcfg.corpus.foreign import check_plain_text
-from dbpcfg.corpus.formats import HEAD, Format, by_content, by_extension, checked_format
+from dbpcfg.corpus.formats import HEAD, Format, by_content, checked_format, recognised
 from dbpcfg.corpus.loading import load_text, name_of
-from dbpcfg.corpus.notes import Notes, SkippedPart, checked_broken
+from dbpcfg.corpus.notes import Broken, Notes, SkippedPart, checked_broken
 from dbpcfg.corpus.paths import expand
 from dbpcfg.corpus.penn import read_penn
 from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.corpus.sinica import read_sinica
 from dbpcfg.corpus.speakers import Speakers
 from dbpcfg.corpus.text import read_text
 from dbpcfg.errors import DbpcfgError
@@ -127,7 +128,8 @@ def read(
     *paths
         Files, folders, glob patterns, or ``-``.
     format
-        ``"text"``, ``"penn"``, ``"chat"``, ``"conllu"`` or ``"cess"``; recognised if not given.
+        ``"text"``, ``"penn"``, ``"chat"``, ``"conllu"``, ``"cess"`` or
+        ``"sinica"``; recognised if not given.
     speakers
         Speakers to read, by code, name or role (CHAT and CoNLL-U). Without any choice, CHAT is read
         without the target child.
@@ -163,6 +165,7 @@ def read(
     chosen = Speakers.of(speakers, exclude_speakers)
     files = expand(paths, wanted)
     notes = Notes()
+    options = _Options(chosen, function_tags, empty_elements, mode, notes)
     sentences: list[Sentence] = []
     formats: list[Format] = []
     shown = counted(files, "files", len(files), quiet if progress is None else True)
@@ -173,22 +176,10 @@ def read(
         text = load_text(file, encoding)
         actual = wanted or _recognised(file, text)
         formats.append(actual)
-        if actual in ("penn", "cess"):
-            read_brackets = read_penn if actual == "penn" else read_cess
-            sentences += read_brackets(
-                text,
-                name,
-                function_tags=function_tags,
-                empty_elements=empty_elements,
-                broken=mode,
-                notes=notes,
-            )
-        elif actual == "chat":
-            sentences += read_chat(text, name, speakers=chosen, broken=mode, notes=notes)
-        elif actual == "conllu":
-            sentences += read_conllu(text, name, speakers=chosen, broken=mode, notes=notes)
-        else:
-            sentences += read_text(text, name, notes.dropped)
+        try:
+            sentences += _sentences(actual, text, name, options)
+        except DbpcfgError as error:
+            raise type(error)(f"{error}{_likely_format(actual, text)}") from None
         if actual not in ("chat", "conllu") and not chosen.by_default:
             raise DbpcfgError(
                 f"{name}: the format {actual} knows no speakers, so none can be chosen"
@@ -199,10 +190,14 @@ def read(
         )
     chosen.check()
     if not sentences:
+        reasons = (
+            f"left out were {_listed(notes.dropped)}" if notes.dropped else "no sentence was found"
+        )
         raise DbpcfgError(
             f"there is nothing left of {', '.join(map(name_of, files[:3]))}"
-            f"{' and others' if len(files) > 3 else ''}: left out were {_listed(notes.dropped)}"
+            f"{' and others' if len(files) > 3 else ''}: {reasons}"
             f"{f'; first: {notes.skipped[0]}' if notes.skipped else ''}"
+            f"{_likely_format(actual, text)}"
         )
     return Corpus(
         sentences,
@@ -215,14 +210,57 @@ def read(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Options:
+    """What readers are called with, beside the text."""
+
+    speakers: Speakers
+    function_tags: bool
+    empty_elements: bool
+    broken: Broken
+    notes: Notes
+
+
+_BRACKETS = {"penn": read_penn, "cess": read_cess}
+_WITH_SPEAKERS = {"chat": read_chat, "conllu": read_conllu}
+_TREEBANKS = {"sinica": read_sinica}
+
+
+def _sentences(format: Format, text: str, name: str, options: _Options) -> Iterator[Sentence]:
+    broken, notes = options.broken, options.notes
+    if format in _BRACKETS:
+        return _BRACKETS[format](
+            text,
+            name,
+            function_tags=options.function_tags,
+            empty_elements=options.empty_elements,
+            broken=broken,
+            notes=notes,
+        )
+    if format in _WITH_SPEAKERS:
+        speakers = options.speakers
+        return _WITH_SPEAKERS[format](text, name, speakers=speakers, broken=broken, notes=notes)
+    if format in _TREEBANKS:
+        return _TREEBANKS[format](text, name, broken=broken, notes=notes)
+    return read_text(text, name, notes.dropped)
+
+
 def _recognised(file: str, text: str) -> Format:
-    known = by_extension(file)
-    if known not in (None, "text"):
-        return known
-    found = by_content(text)
+    found = recognised(file, text)
     if found == "text":
         check_plain_text(text[:HEAD], file, name_of(file))
     return found
+
+
+def _likely_format(format: Format, text: str) -> str:
+    """The end of an error about a file that seems to be in another format."""
+    likely = by_content(text)
+    if likely in (format, "text") or format == "text":
+        return ""
+    return (
+        f"; the file was read as {format}, but it begins like {likely}: give "
+        f"--input-format {likely} (format={likely!r})"
+    )
 
 
 def _number(count: int, noun: str) -> str:
