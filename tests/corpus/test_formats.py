@@ -23,6 +23,9 @@ ROW = "1 the the DET DT _ 0 root _ _\n".replace(" ", "\t")
         ("x.bracket", "penn"),
         ("X.MRG.GZ", "penn"),
         ("x.tbf", "cess"),
+        ("x.export", "export"),
+        ("x.xml.gz", "alpino tigerxml"),
+        ("x.tig", "tigerxml"),
         ("eve.cha", "chat"),
         ("en-ud.conllu", "conllu"),
         ("x.conll.gz", "conllu"),
@@ -76,6 +79,15 @@ def test_extensions(path, format):
         ("(S (da0ms0 el) (ncms000 perro perro))", "penn"),
         ("#1:1.[4257] NP(Head:Nba:\u6211)#\u3002(PERIODCATEGORY)", "sinica"),
         ("#1 NP(x)", "text"),
+        ("%% x\n#FORMAT 4\n", "export"),
+        ("#BOS 1 2 3\nthe\tDT", "export"),
+        ("#BOSS is here", "text"),
+        ("<alpino_ds>", "alpino"),
+        ("<?xml version='1.0'?>\n<alpino>\n<alpino_ds id='1'>", "alpino"),
+        ("<corpus>\n<s><graph root='s1_500'>", "tigerxml"),
+        ("<corpus><head><annotation><edgelabel>", "tigerxml"),
+        ("<corpus><s>the dog</s></corpus>", "text"),
+        ("see <alpino_ds>", "text"),
         ("(X (X the dog) (X old cat))", "penn"),
     ],
 )
@@ -102,6 +114,10 @@ def test_any_text_has_a_format(text):
     assert by_content(text) in FORMATS
 
 
-@pytest.mark.parametrize("text", ["(" * 10**6, "(a " * 10**6, " " * 10**6, "(" + "a" * 10**6])
+@pytest.mark.parametrize(
+    "text",
+    ["(" * 10**6, "(a " * 10**6, " " * 10**6, "(" + "a" * 10**6, "<" * 10**6, "<graph " * 10**5,
+     "%%\n" * 10**5, "#" * 10**6, "#1[" * 10**5],
+)  # fmt: skip
 def test_long_texts_take_no_time(text):
     by_content(text)

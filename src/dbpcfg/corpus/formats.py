@@ -12,6 +12,8 @@ other extension and standard input say nothing, and the content decides, because
 * CESS brackets are Penn brackets of which the first leaves all have a word and a lemma, and tags
   such as ``da0ms0``;
 * Sinica brackets begin with the number of a tree and its label, ``#1:1.[4257] NP(``;
+* NEGRA export with its headers, ``#FORMAT`` or ``#BOT``, or a sentence, ``#BOS``;
+* XML is an Alpino file with an element ``<alpino_ds>``, and TIGER-XML with a ``<graph root=…>``;
 * everything else is plain text.
 """
 
@@ -25,7 +27,7 @@ from dbpcfg.errors import DbpcfgError
 
 __all__ = ["FORMATS", "Format", "by_content", "by_extension", "checked_format", "recognised"]
 
-Format = Literal["text", "penn", "chat", "conllu", "cess", "sinica"]
+Format = Literal["text", "penn", "chat", "conllu", "cess", "sinica", "alpino", "export", "tigerxml"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
 HEAD = 1 << 16
@@ -41,6 +43,10 @@ _EXTENSIONS: dict[str, tuple[Format, ...]] = {
     ".bracket": ("penn",),
     ".tbf": ("cess",),
     ".sinica": ("sinica",),
+    ".export": ("export",),
+    ".negra": ("export",),
+    ".xml": ("alpino", "tigerxml"),
+    ".tig": ("tigerxml",),
     ".cha": ("chat",),
     ".conllu": ("conllu",),
     ".conll": ("conllu",),
@@ -58,6 +64,11 @@ _PENN = re.compile(
     re.VERBOSE | re.ASCII,
 )
 _SINICA = re.compile(r"\s*#[0-9]\S*\[[0-9]*\]\s*[^\s(#]+\(", re.ASCII)
+_EXPORT = re.compile(r"(?:\s*%%.*\n)*\s*\#(?:FORMAT|BOT|BOS)[ \t]+[A-Z0-9]")
+_XML = {
+    "alpino": re.compile(r"<alpino_ds[\s>]"),
+    "tigerxml": re.compile(r"<graph\s[^<>]*\broot\s*=|<(?:edgelabel|terminals)[\s>]"),
+}
 _LEAF = re.compile(r"\(([^\s()]+(?:\s+[^\s()]+)+)\s*\)", re.ASCII)
 _LEAVES = 2000
 """Characters in which leaves are looked at."""
@@ -102,10 +113,10 @@ def recognised(path: str, text: str) -> Format:
         Its text, or how it begins.
     """
     known = by_extension(path)
-    if known in ((), ("text",)):
-        return by_content(text)
-    found = by_content(text) if len(known) > 1 else known[0]
-    return found if found in known else known[0]
+    if len(known) == 1 and known != ("text",):
+        return known[0]
+    found = by_content(text)
+    return known[0] if "penn" in known and found not in known else found
 
 
 def by_content(text: str) -> Format:
@@ -116,6 +127,12 @@ def by_content(text: str) -> Format:
         return "conllu"
     if _SINICA.match(text):
         return "sinica"
+    if _EXPORT.match(text):
+        return "export"
+    if text[:HEAD].lstrip().startswith("<"):
+        for format in ("alpino", "tigerxml"):
+            if _XML[format].search(text, 0, HEAD):
+                return format
     if not _PENN.match(text):
         return "text"
     leaves = [leaf.split() for leaf in _LEAF.findall(text, 0, _LEAVES)]

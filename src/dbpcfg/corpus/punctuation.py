@@ -1,9 +1,10 @@
 """Recognising punctuation: it stays in for learning, and is removed on both sides for scoring.
 
 Two rules.  By *tags*: the seven punctuation tags of the Penn Treebank, ``PUNCT`` of Universal
-Dependencies, those of EAGLES, ``F`` and small letters (``Fp``), or those of the Sinica treebank,
-which end in ``CATEGORY``.  By *characters*: a word without a letter or digit of any script, or one
-that stands for a bracket, such as ``-LRB-``.
+Dependencies, those of EAGLES, ``F`` and small letters (``Fp``), of STTS (``$,``, ``$.``, ``$[``),
+of Alpino and CGN (``punct``, ``let``, ``LET``), or of the Sinica treebank, which end in
+``CATEGORY``.  By *characters*: a word without a letter or digit of any script, or one that stands
+for a bracket, such as ``-LRB-``.
 
 Currency signs, ``#``, ``%`` and ``&`` are words under both rules.  They are read aloud ("three
 dollars"), they fill a place in a phrase, and in the Penn Treebank ``$`` and ``#`` are the tags of
@@ -39,7 +40,7 @@ UPOS_TAG = "PUNCT"
 
 PunctuationRule = Literal["auto", "tags", "characters", "both"]
 
-_TAGS = PENN_TAGS | {UPOS_TAG}
+_TAGS = PENN_TAGS | {UPOS_TAG, "$,", "$.", "$[", "punct", "let", "LET"}
 _PATTERN = re.compile(r"F[a-z]{1,2}|[A-Z]+CATEGORY", re.ASCII)
 _BRACKET = re.compile(r"-[LR][RCS]B-", re.IGNORECASE)  # also where words have been lower-cased
 

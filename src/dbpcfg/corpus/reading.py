@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import overload
 
+from dbpcfg.corpus.alpino import read_alpino
 from dbpcfg.corpus.cess import read_cess
 from dbpcfg.corpus.chat import read_chat
 from dbpcfg.corpus.conllu import read_conllu
+from dbpcfg.corpus.export import read_export
 from dbpcfg.corpus.foreign import check_plain_text
 from dbpcfg.corpus.formats import HEAD, Format, by_content, checked_format, recognised
 from dbpcfg.corpus.loading import load_text, name_of
@@ -25,6 +27,7 @@ from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.sinica import read_sinica
 from dbpcfg.corpus.speakers import Speakers
 from dbpcfg.corpus.text import read_text
+from dbpcfg.corpus.tigerxml import read_tigerxml
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.files.table import Column, Table, html, shortened
 from dbpcfg.runtime.progress import counted
@@ -56,6 +59,8 @@ class Corpus:
     """Speakers that were excluded; empty: no choice was made."""
     skipped: tuple[SkippedPart, ...] = ()
     """What was broken and skipped, with its place and the reason."""
+    changed: dict[str, int] = field(default_factory=dict)
+    """How many of what was changed, such as ``{"constituents with gaps": 2}``."""
 
     def __len__(self) -> int:
         return len(self.sentences)
@@ -92,17 +97,19 @@ class Corpus:
         return [sentence.gold_tree() for sentence in self.sentences]
 
     def summary(self) -> str:
-        """What was read and what was left out, in a sentence or two."""
+        """What was read, left out and changed, in a few sentences."""
         tokens = sum(len(sentence.words) for sentence in self.sentences)
         formats = ", ".join(dict.fromkeys(self.formats))
         where = self.sources[0] if len(self.sources) == 1 else f"{len(self.sources):,} files"
         size = f"{_number(len(self), 'sentence')} ({_number(tokens, 'token')})"
         read = f"Read {size} from {where} ({formats})."
-        return f"{read} Left out: {_listed(self.dropped)}." if self.dropped else read
+        if self.dropped:
+            read += f" Left out: {_listed(self.dropped)}."
+        return f"{read} Changed: {_listed(self.changed)}." if self.changed else read
 
     def notes(self) -> Iterator[str]:
-        """Lines on what was left out: the summary, and what was skipped, at most ten places."""
-        if self.dropped:
+        """Lines on what was left out or changed: the summary, and at most ten skipped places."""
+        if self.dropped or self.changed:
             yield self.summary()
         yield from map(str, self.skipped[:_LISTED])
         if len(self.skipped) > _LISTED:
@@ -128,8 +135,8 @@ def read(
     *paths
         Files, folders, glob patterns, or ``-``.
     format
-        ``"text"``, ``"penn"``, ``"chat"``, ``"conllu"``, ``"cess"`` or
-        ``"sinica"``; recognised if not given.
+        ``"text"``, ``"penn"``, ``"chat"``, ``"conllu"``, ``"cess"``, ``"sinica"``,
+        ``"alpino"``, ``"export"`` or ``"tigerxml"``; recognised if not given.
     speakers
         Speakers to read, by code, name or role (CHAT and CoNLL-U). Without any choice, CHAT is read
         without the target child.
@@ -190,12 +197,10 @@ def read(
         )
     chosen.check()
     if not sentences:
-        reasons = (
-            f"left out were {_listed(notes.dropped)}" if notes.dropped else "no sentence was found"
-        )
+        left_out = f"left out were {_listed(notes.dropped)}" if notes.dropped else "it has none"
         raise DbpcfgError(
             f"there is nothing left of {', '.join(map(name_of, files[:3]))}"
-            f"{' and others' if len(files) > 3 else ''}: {reasons}"
+            f"{' and others' if len(files) > 3 else ''}: {left_out}"
             f"{f'; first: {notes.skipped[0]}' if notes.skipped else ''}"
             f"{_likely_format(actual, text)}"
         )
@@ -207,6 +212,7 @@ def read(
         chosen.only or (),
         chosen.without or (),
         tuple(notes.skipped),
+        dict(+notes.changed),
     )
 
 
@@ -223,7 +229,12 @@ class _Options:
 
 _BRACKETS = {"penn": read_penn, "cess": read_cess}
 _WITH_SPEAKERS = {"chat": read_chat, "conllu": read_conllu}
-_TREEBANKS = {"sinica": read_sinica}
+_TREEBANKS = {
+    "alpino": read_alpino,
+    "export": read_export,
+    "sinica": read_sinica,
+    "tigerxml": read_tigerxml,
+}
 
 
 def _sentences(format: Format, text: str, name: str, options: _Options) -> Iterator[Sentence]:
