@@ -4,7 +4,7 @@ import re
 from xml.sax.saxutils import quoteattr
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from dbpcfg.corpus.alpino import read_alpino
 from dbpcfg.corpus.notes import Notes
@@ -134,6 +134,7 @@ def test_reads_what_was_written(crossing, plain):
     assert second.tree == as_tree(plain)
 
 
+@settings(max_examples=400)
 @given(texts(document(SENTENCE, GAPS), '<>/="0123 \n&'))
 def test_any_text_is_sentences_or_an_error(text):
     notes = Notes()

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dbpcfg.corpus.export import read_export
@@ -137,6 +137,7 @@ def test_deep_trees():
     assert sentence.words == ("a",)
 
 
+@settings(max_examples=400)
 @given(texts(BANK + FOUR, "#0125\t\n-%BEOS"))
 def test_any_text_is_sentences_or_an_error(text):
     notes = Notes()

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dbpcfg.corpus.notes import Notes
@@ -95,6 +95,7 @@ def test_deep_trees():
     assert sentence.words == ("c",)
 
 
+@settings(max_examples=400)
 @given(texts(BANK, "()|#:\nab"))
 def test_any_text_is_trees_or_a_syntax_error(text):
     notes = Notes()

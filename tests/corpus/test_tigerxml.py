@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from dbpcfg.corpus.notes import Notes
 from dbpcfg.corpus.reading import read
@@ -145,6 +145,7 @@ def test_reads_what_was_written(crossing, plain):
     assert second.tree == as_tree(plain)
 
 
+@settings(max_examples=400)
 @given(texts(HEAD + SENTENCE + SENTENCE + TAIL, '<>/="s1_ \n&'))
 def test_any_text_is_sentences_or_an_error(text):
     notes = Notes()

@@ -20,7 +20,7 @@ from dbpcfg.corpus.export import read_export
 from dbpcfg.corpus.foreign import check_plain_text
 from dbpcfg.corpus.formats import HEAD, Format, by_content, checked_format, recognised
 from dbpcfg.corpus.loading import load_text, name_of
-from dbpcfg.corpus.notes import Broken, Notes, SkippedPart, checked_broken
+from dbpcfg.corpus.notes import SKIP_HINT, Broken, Notes, SkippedPart, checked_broken
 from dbpcfg.corpus.paths import expand
 from dbpcfg.corpus.penn import read_penn
 from dbpcfg.corpus.sentence import Sentence
@@ -186,7 +186,9 @@ def read(
         try:
             sentences += _sentences(actual, text, name, options)
         except DbpcfgError as error:
-            raise type(error)(f"{error}{_likely_format(actual, text)}") from None
+            likely = _likely_format(actual, text)
+            message = str(error).removesuffix(f"; {SKIP_HINT}") if likely else str(error)
+            raise type(error)(message + likely) from None
         if actual not in ("chat", "conllu") and not chosen.by_default:
             raise DbpcfgError(
                 f"{name}: the format {actual} knows no speakers, so none can be chosen"
@@ -270,7 +272,7 @@ def _likely_format(format: Format, text: str) -> str:
         return ""
     return (
         f"; the file was read as {format}, but it begins like {likely}: give "
-        f"--input-format {likely} (format={likely!r})"
+        f"--input-format {likely} (format={likely!r}), or convert it with dbpcfg convert first"
     )
 
 

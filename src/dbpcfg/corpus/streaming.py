@@ -140,6 +140,7 @@ def _sentences(lines: Iterable[str], name: str, encoding: str | None) -> Iterato
             if encoding not in (None, "utf-8"):
                 raise not_decoded(name, number, encoding)
             sample = line.encode(errors="surrogateescape")
-            raise not_utf8(name, number, ord(byte[0]) - 0xDC00, sample)
+            fixed = encoding is not None
+            raise not_utf8(name, number, ord(byte[0]) - 0xDC00, sample, fixed=fixed)
         words = tuple(line.split())
         yield Sentence(words, source=name, line=number) if words else None
