@@ -109,6 +109,9 @@ def test_xml_declares_its_encoding(put):
     xml = '<?xml version="1.0" encoding="ISO-8859-1"?>\n<s>café</s>\n'
     assert load_text(put(xml.encode("latin-1"))) == xml
     assert load_text(put(xml.encode()), "utf-8") == xml
+    odd = put(xml.replace("ISO-8859-1", "x-klingon").encode())
+    assert error_of(odd).startswith(":1: there is no encoding 'x-klingon'; common ones are")
+    assert load_text(odd, "utf-8").startswith("<?xml")
 
 
 def test_binary_and_packed_files(put):

@@ -246,7 +246,7 @@ def test_ten_megabytes_on_a_line(here):
             assert len(error_of("odd", format=format)) < 500
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=600, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.one_of(
         st.binary(),

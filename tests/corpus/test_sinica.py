@@ -53,6 +53,7 @@ def test_words_with_signs():
         ("#1:1.[1] S(Head:Nba:)", "found 'Head:Nba:', expected a word such as"),
         ("#1:1.[1] S(Head:Nba:a b)", "found 'Head:Nba:a b', expected a word such as"),
         ("#1:1.[1] S(agent:(Head:Nba:a))", "found the label 'agent:', expected one such as"),
+        ("#1:1.[1] S(a: NP(Head:Nba:a))", "found the label 'a: NP', expected one such as"),
         ("the dog", r"found the end of the line, expected a label and '\('"),
         (")", r"found '\)', expected a label and '\('"),
     ],

@@ -183,7 +183,10 @@ def _decoded(data: bytes, name: str, encoding: str | None = None) -> str:
             f"{'' if encoding else option}{_convert('UTF-16', name)}"
         )
     if encoding is None and (declared := _DECLARED.match(data)):
-        encoding = checked_encoding(declared[1].decode())
+        try:
+            encoding = checked_encoding(declared[1].decode())
+        except DbpcfgError as error:
+            raise DbpcfgError(f"{name}:1: {error}, and --encoding can name another") from None
     if encoding in (None, _UTF8):
         data = data.removeprefix(_BOM)
     nul = -1 if encoding is not None and encoding[:5] in ("utf-1", "utf-3") else data.find(b"\0")

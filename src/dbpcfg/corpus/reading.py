@@ -272,7 +272,8 @@ def _likely_format(format: Format, text: str) -> str:
         return ""
     return (
         f"; the file was read as {format}, but it begins like {likely}: give "
-        f"--input-format {likely} (format={likely!r}), or convert it with dbpcfg convert first"
+        f"--input-format {likely} (format={likely!r}), or where a command needs {format}, convert "
+        "it with dbpcfg convert"
     )
 
 

@@ -106,7 +106,7 @@ def _tree(line: str) -> Tree:
 
 def _label(text: str) -> str:
     label = text.rpartition(":")[2]
-    if not label or len(label.split()) > 1:
+    if not label or len(text.split()) > 1:
         raise _Malformed(f"found the label {text[:_SHOWN]!r}, expected one such as agent:NP")
     return label
 
