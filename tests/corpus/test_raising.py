@@ -4,16 +4,16 @@ import pytest
 from hypothesis import given
 
 from dbpcfg.corpus.notes import Malformed, Notes
-from dbpcfg.corpus.raising import Node, as_label, as_word, check_connected, raised
+from dbpcfg.corpus.raising import GraphNode, as_label, as_word, check_connected, raised
 from tests.corpus.graphs import as_tree, gaps, graphs, naively_raised
 
 
 def word(text, tag="W", head=False):
-    return Node(tag, 1, head, text)
+    return GraphNode(tag, 1, head, text)
 
 
 def phrase(label, *children, head=False):
-    return Node(label, 1, head, children=list(children))
+    return GraphNode(label, 1, head, children=list(children))
 
 
 def result(root, *words):

@@ -84,6 +84,13 @@ def test_xml_without_sentences():
         )
 
 
+def test_files_do_not_depend_on_the_ones_before():
+    notes = Notes()
+    list(sentence_elements(f"<a>{WORD}</b>", "alpino_ds", "e", "skip", notes))
+    with pytest.raises(DbpcfgError, match="f: found no element"):
+        list(sentence_elements("<a/>", "alpino_ds", "f", "skip", notes))
+
+
 def test_one_sentence_at_a_time():
     """The first sentence is there before the others have been looked at."""
     text = f"<a>{WORD}{' ' * 200_000}</b>"

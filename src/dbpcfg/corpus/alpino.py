@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from dbpcfg.corpus.notes import Broken, Malformed, Notes
-from dbpcfg.corpus.raising import Graph, Node, as_label, as_word, graph_sentences, is_head
+from dbpcfg.corpus.raising import Graph, GraphNode, as_label, as_word, graph_sentences, is_head
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.xmltext import Element, sentence_elements
 
@@ -63,8 +63,8 @@ def _graph(sentence: Element, dropped: Counter[str]) -> Graph:
         raise Malformed(
             sentence.line, f"found {len(tops)} <node> in <alpino_ds>, expected one, the top"
         )
-    root = Node("", tops[0].line)
-    words: dict[int, Node] = {}
+    root = GraphNode("", tops[0].line)
+    words: dict[int, GraphNode] = {}
     todo = [(tops[0], root)]
     while todo:
         element, parent = todo.pop()
@@ -73,12 +73,12 @@ def _graph(sentence: Element, dropped: Counter[str]) -> Graph:
         if inner:
             if "cat" not in attributes:
                 raise Malformed(element.line, "found a <node> with nodes in it and no cat")
-            node = Node(as_label(attributes["cat"]), element.line, head)
+            node = GraphNode(as_label(attributes["cat"]), element.line, head)
             parent.children.append(node)
             todo.extend((child, node) for child in reversed(inner))
         elif "word" in attributes:
             tag = as_label(attributes.get("pos") or attributes.get("pt", ""))
-            word = Node(tag, element.line, head, as_word(attributes["word"], element.line))
+            word = GraphNode(tag, element.line, head, as_word(attributes["word"], element.line))
             parent.children.append(word)
             place = _place(element)
             if place in words:
@@ -105,7 +105,7 @@ def _place(element: Element) -> int:
     return int(begin)
 
 
-def _check_places(words: dict[int, Node]) -> None:
+def _check_places(words: dict[int, GraphNode]) -> None:
     for before, after in pairwise([-1, *sorted(words)]):
         if after != before + 1:
             word = str(words[after].word)[:30]

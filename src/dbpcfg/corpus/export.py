@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from dbpcfg.corpus.notes import Broken, Malformed, Notes
 from dbpcfg.corpus.raising import (
     Graph,
-    Node,
+    GraphNode,
     as_label,
     as_word,
     check_connected,
@@ -44,7 +44,7 @@ _NUMBERS = ("3", "4")
 
 
 @dataclass(slots=True)
-class _Block:
+class _SentenceLines:
     """The lines of a sentence."""
 
     line: int
@@ -89,10 +89,10 @@ def read_export(
     yield from graph_sentences(_blocks(text), _graph, source, broken, notes)
 
 
-def _blocks(text: str) -> Iterator[_Block]:
+def _blocks(text: str) -> Iterator[_SentenceLines]:
     """Cut a text into sentences; one for each run of lines outside, with the fault."""
-    block: _Block | None = None
-    outside: _Block | None = None
+    block: _SentenceLines | None = None
+    outside: _SentenceLines | None = None
     version, table = "", False
     lines = text.removeprefix("\ufeff").split("\n")
     for number, line in enumerate(lines, start=1):
@@ -103,7 +103,7 @@ def _blocks(text: str) -> Iterator[_Block]:
                 yield block
             if outside is not None:
                 yield outside
-            block, outside, table = _Block(number, name, version, number), None, False
+            block, outside, table = _SentenceLines(number, name, version, number), None, False
         elif block is not None:
             block.last_line = number if command else block.last_line
             if command == "#EOS":
@@ -119,13 +119,13 @@ def _blocks(text: str) -> Iterator[_Block]:
             version = name
             if version not in _NUMBERS:
                 fault = f"found #FORMAT {version!r}, expected version 3 or 4"
-                yield _Block(number, "", "", number, fault=Malformed(number, fault))
+                yield _SentenceLines(number, "", "", number, fault=Malformed(number, fault))
         elif command in ("#BOT", "#EOT"):
             table = command == "#BOT"
         elif command and not line.startswith("%%") and not table:
             if outside is None:
                 fault = f"found {line.strip()[:_SHOWN]!r} outside a sentence, expected #BOS"
-                outside = _Block(number, "", "", number, fault=Malformed(number, fault))
+                outside = _SentenceLines(number, "", "", number, fault=Malformed(number, fault))
             outside.last_line = number
     if block is not None:
         block.fault = Malformed(block.line, "found no #EOS after this #BOS")
@@ -134,13 +134,13 @@ def _blocks(text: str) -> Iterator[_Block]:
         yield outside
 
 
-def _graph(block: _Block, dropped: Counter[str]) -> Graph:
+def _graph(block: _SentenceLines, dropped: Counter[str]) -> Graph:
     if block.fault is not None:
         raise block.fault
-    root = Node("ROOT", block.line)
+    root = GraphNode("ROOT", block.line)
     phrases = {"0": root}
-    nodes: list[tuple[Node, str]] = []
-    words: list[Node] = []
+    nodes: list[tuple[GraphNode, str]] = []
+    words: list[GraphNode] = []
     for line, row in block.rows:
         columns = _columns(row)
         place = _parent_column(columns, block.version, line)
@@ -149,12 +149,12 @@ def _graph(block: _Block, dropped: Counter[str]) -> Graph:
         label = "" if label == _NONE else as_label(label)
         phrase = _PHRASE.fullmatch(name)
         if phrase is not None and int(phrase[1]) >= _FIRST_PHRASE:
-            node = Node(label, line, head)
+            node = GraphNode(label, line, head)
             if phrase[1] in phrases:
                 raise Malformed(line, f"found {name} again, expected one line for a constituent")
             phrases[phrase[1]] = node
         else:
-            node = Node(label, line, head, as_word(name, line))
+            node = GraphNode(label, line, head, as_word(name, line))
             words.append(node)
         nodes.append((node, parent))
         dropped["secondary edges"] += (len(columns) - place - 1) // 2

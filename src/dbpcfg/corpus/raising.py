@@ -33,7 +33,7 @@ from dbpcfg.trees.tree import Tree
 
 __all__ = [
     "Graph",
-    "Node",
+    "GraphNode",
     "as_label",
     "as_word",
     "check_connected",
@@ -47,7 +47,7 @@ _SUBSTITUTES = {"$(": "$["}
 
 
 @dataclass(slots=True, eq=False)
-class Node:
+class GraphNode:
     """A constituent or a word of a graph."""
 
     label: str
@@ -58,7 +58,7 @@ class Node:
     """Whether it is the head of its parent."""
     word: str | None = None
     """The word; None if it is a constituent."""
-    children: list[Node] = field(default_factory=list)
+    children: list[GraphNode] = field(default_factory=list)
     """The children of a constituent, in any order."""
 
 
@@ -72,7 +72,7 @@ class Part(Protocol):
 
 
 AnyPart = TypeVar("AnyPart", bound=Part)
-Graph: TypeAlias = tuple[Node, list[Node]]
+Graph: TypeAlias = tuple[GraphNode, list[GraphNode]]
 """The root, and the words in their order; every word is below the root."""
 
 
@@ -165,7 +165,7 @@ def _without_brackets(token: str) -> str:
     return token.replace("(", "-LRB-").replace(")", "-RRB-")
 
 
-def check_connected(root: Node, nodes: Sequence[Node]) -> None:
+def check_connected(root: GraphNode, nodes: Sequence[GraphNode]) -> None:
     """Raise an error if nodes, each of which has one parent, are in a cycle.
 
     Parameters
@@ -189,7 +189,7 @@ def check_connected(root: Node, nodes: Sequence[Node]) -> None:
         )
 
 
-def raised(root: Node, words: Sequence[Node], notes: Notes) -> Tree | None:
+def raised(root: GraphNode, words: Sequence[GraphNode], notes: Notes) -> Tree | None:
     """Make a tree without gaps of a graph.
 
     Parameters
@@ -244,7 +244,7 @@ class _Part:
     raised: bool = False
 
 
-def _below(root: Node) -> Iterator[Node]:
+def _below(root: GraphNode) -> Iterator[GraphNode]:
     """All nodes, parents before their children."""
     todo = [root]
     while todo:
@@ -253,11 +253,11 @@ def _below(root: Node) -> Iterator[Node]:
         todo.extend(node.children)
 
 
-def _punctuation(node: Node) -> bool:
+def _punctuation(node: GraphNode) -> bool:
     return by_tags((node.label,))[0] or by_characters((node.word or "",))[0]
 
 
-def _cut(root: Node, leaves: dict[int, _Part], notes: Notes) -> _Part:
+def _cut(root: GraphNode, leaves: dict[int, _Part], notes: Notes) -> _Part:
     """The root as one part; the leaves are those of the words that were not taken off."""
     given: dict[int, list[_Part]] = {}  # what a node gives its parent, the part that stays first
     for node in reversed(list(_below(root))):
@@ -272,7 +272,7 @@ def _cut(root: Node, leaves: dict[int, _Part], notes: Notes) -> _Part:
     return top
 
 
-def _block_that_stays(node: Node, parts: list[_Part], notes: Notes) -> list[_Part]:
+def _block_that_stays(node: GraphNode, parts: list[_Part], notes: Notes) -> list[_Part]:
     parts.sort(key=attrgetter("start"))
     blocks: list[list[_Part]] = []
     for part in parts:

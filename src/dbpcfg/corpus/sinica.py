@@ -65,7 +65,7 @@ def read_sinica(
             continue
         try:
             tree = _tree(line.strip())
-        except _Malformed as error:
+        except _NotATree as error:
             fault = f"{source}:{number}: {error}"
             if broken == "error":
                 raise TreeSyntaxError(f"{fault}; {_LOOKS_LIKE}; {SKIP_HINT}") from None
@@ -74,7 +74,7 @@ def read_sinica(
             yield Sentence.from_tree(tree, source, number)
 
 
-class _Malformed(Exception):
+class _NotATree(Exception):
     """What is wrong with a line."""
 
 
@@ -85,14 +85,14 @@ def _tree(line: str) -> Tree:
     for token in _TOKEN.finditer(line, number.end() if number else 0):
         text, sign = token[1].strip(), token[2]
         if complete and text:
-            raise _Malformed(f"found {_named(line, token.start())}, expected '|' or ')'")
+            raise _NotATree(f"found {_named(line, token.start())}, expected '|' or ')'")
         if sign == "(":
             unclosed.append((_label(text), []))
             complete = False
             continue
         if not unclosed or not sign:
             expected = f"{len(unclosed)} more ')'" if unclosed else "a label and '('"
-            raise _Malformed(f"found {_named(line, token.start(2))}, expected {expected}")
+            raise _NotATree(f"found {_named(line, token.start(2))}, expected {expected}")
         if not complete:
             unclosed[-1][1].append(_leaf(text))
         complete = sign == ")"
@@ -107,7 +107,7 @@ def _tree(line: str) -> Tree:
 def _label(text: str) -> str:
     label = text.rpartition(":")[2]
     if not label or len(text.split()) > 1:
-        raise _Malformed(f"found the label {text[:_SHOWN]!r}, expected one such as agent:NP")
+        raise _NotATree(f"found the label {text[:_SHOWN]!r}, expected one such as agent:NP")
     return label
 
 
@@ -117,13 +117,13 @@ def _leaf(text: str) -> Tree:
     if not colon:  # no role
         tag, word = role, rest
     if not tag or not word or len(text.split()) > 1:
-        raise _Malformed(f"found {text[:_SHOWN]!r}, expected a word such as Head:Nba:我")
+        raise _NotATree(f"found {text[:_SHOWN]!r}, expected a word such as Head:Nba:我")
     return Tree(tag, (word,))
 
 
 def _marks(text: str) -> Iterator[Tree]:
     if not _MARKS.fullmatch(text):
-        raise _Malformed(
+        raise _NotATree(
             f"found {text[:_SHOWN]!r} after the tree, expected '#' and punctuation with its tag"
         )
     for mark in _MARK.finditer(text, 1):

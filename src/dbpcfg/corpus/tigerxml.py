@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dbpcfg.corpus.notes import Broken, Malformed, Notes
 from dbpcfg.corpus.raising import (
     Graph,
-    Node,
+    GraphNode,
     as_label,
     as_word,
     check_connected,
@@ -73,7 +73,7 @@ def _graph(sentence: Element, dropped: Counter[str]) -> Graph:
         raise Malformed(sentence.line, f"found {len(graphs)} <graph> in <s>, expected one")
     terminals = [t for part in graphs[0].named("terminals") for t in part.named("t")]
     phrases = [nt for part in graphs[0].named("nonterminals") for nt in part.named("nt")]
-    nodes: dict[str, Node] = {}
+    nodes: dict[str, GraphNode] = {}
     for element in (*terminals, *phrases):
         name = _needed(element, "id")
         if name in nodes:
@@ -99,7 +99,7 @@ def _graph(sentence: Element, dropped: Counter[str]) -> Graph:
             node = free.pop(child)
             node.head = is_head(edge.attributes.get("label", ""))
             nodes[phrase.attributes["id"]].children.append(node)
-    root = Node("ROOT", graphs[0].line)
+    root = GraphNode("ROOT", graphs[0].line)
     for node in free.values():
         virtual = node.word is None and node.label == "VROOT"
         root.children += node.children if virtual else [node]
@@ -110,12 +110,14 @@ def _graph(sentence: Element, dropped: Counter[str]) -> Graph:
     return root, heard
 
 
-def _node(element: Element) -> Node:
+def _node(element: Element) -> GraphNode:
     if element.name == "nt":
-        return Node(as_label(_needed(element, "cat")), element.line)
+        return GraphNode(as_label(_needed(element, "cat")), element.line)
     tag = as_label(element.attributes.get("pos", ""))
     word = as_word(_needed(element, "word"), element.line)
-    return Node("" if tag == "--" else tag, element.line, word=None if tag == "-NONE-" else word)
+    return GraphNode(
+        "" if tag == "--" else tag, element.line, word=None if tag == "-NONE-" else word
+    )
 
 
 def _needed(element: Element, name: str) -> str:

@@ -79,7 +79,7 @@ def sentence_elements(
     DbpcfgError
         If the text is not well-formed, has no such element, or declares a document type.
     """
-    found = False
+    found, skipped = False, len(notes.skipped)
     try:
         if broken == "skip":
             for _ in _elements(text, name, source):
@@ -93,7 +93,7 @@ def sentence_elements(
         for element in _well_formed(text, name, source, notes, error):
             found = True
             yield element
-    if not found and not notes.skipped:
+    if not found and len(notes.skipped) == skipped:
         raise DbpcfgError(f"{source}: found no element <{name}>, expected one for each sentence")
 
 
