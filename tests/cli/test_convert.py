@@ -70,3 +70,31 @@ def test_encoding(tmp_path):
     assert "no encoding 'klingon'" in refused(
         "convert", tmp_path / "old.mrg", "-", "--encoding", "klingon"
     )
+
+
+GRAPH = (
+    "#BOS 1\nThat\tP\t--\tOA\t500\nI\tP\t--\tSB\t501\nknow\tV\t--\tHD\t500\n.\t$.\t--\t--\t0\n"
+    "#500\tVP\t--\tHD\t501\n#501\tS\t--\t--\t0\n#EOS 1\n"
+)
+
+
+def test_treebanks_with_gaps(tmp_path):
+    """They are read, the changes are reported, and what is written is read back."""
+    (tmp_path / "a.export").write_text(GRAPH)
+    result = dbpcfg("convert", tmp_path / "a.export", tmp_path / "a.trees")
+    assert "Changed: constituents with gaps (1), children raised to close gaps (1)" in result.stderr
+    tree = "(ROOT (S (P That) (P I) (VP (V know))) ($. .))\n"
+    assert (tmp_path / "a.trees").read_text() == tree
+    assert dbpcfg("convert", tmp_path / "a.trees", "-", "--to", "penn").stdout == tree
+    result = dbpcfg("evaluate", tmp_path / "a.export", tmp_path / "a.trees", "--format", "json")
+    assert result.returncode == 0, result.stderr
+
+
+def test_a_file_in_another_format_than_the_one_given(tmp_path):
+    (tmp_path / "a.parsed").write_text(GRAPH)
+    for format in ("penn", "sinica", "alpino", "tigerxml", "conllu", "chat"):
+        message = refused("convert", tmp_path / "a.parsed", "-", "--input-format", format)
+        assert f"read as {format}, but it begins like export: give --input-format exp" in message
+        assert "--skip-broken" not in message
+    result = dbpcfg("convert", tmp_path / "a.parsed", "-", "--input-format", "export")
+    assert result.stdout == "That I know .\n"

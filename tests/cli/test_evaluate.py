@@ -195,3 +195,11 @@ def test_words_that_look_like_traces_are_read_back(tmp_path):
     printed = dbpcfg("evaluate", gold, trees)
     assert printed.returncode == 0, printed.stderr
     assert "Left out: words that look like traces (1)." in printed.stderr
+
+
+def test_trees_that_are_not_utf8(files):
+    """--encoding is that of GOLD, so the message must not name it."""
+    (files / "gold.mrg").write_bytes("(S (N caf\u00e9) (V x))\n".encode("latin-1"))
+    message = refused("evaluate", files / "gold.mrg", files / "gold.mrg", "--encoding", "latin-1")
+    assert "found the byte 0xe9, which is not UTF-8; convert it with `iconv -f" in message
+    assert "--encoding" not in message

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbpcfg.corpus.formats import FORMATS, by_content, by_extension, checked_format
+from dbpcfg.corpus.formats import FORMATS, by_content, by_extension, checked_format, recognised
 from dbpcfg.errors import DbpcfgError
 
 ROW = "1 the the DET DT _ 0 root _ _\n".replace(" ", "\t")
@@ -14,7 +14,8 @@ ROW = "1 the the DET DT _ 0 root _ _\n".replace(" ", "\t")
     ("path", "format"),
     [
         ("wsj_0001.mrg", "penn"),
-        ("a/adam.parsed", "penn"),
+        ("a/adam.parsed", "penn sinica"),
+        ("a.sinica", "sinica"),
         ("x.trees", "penn"),
         ("x.psd", "penn"),
         ("x.ptb", "penn"),
@@ -22,6 +23,9 @@ ROW = "1 the the DET DT _ 0 root _ _\n".replace(" ", "\t")
         ("x.bracket", "penn"),
         ("X.MRG.GZ", "penn"),
         ("x.tbf", "cess"),
+        ("x.export", "export"),
+        ("x.xml.gz", "alpino tigerxml"),
+        ("x.tig", "tigerxml"),
         ("eve.cha", "chat"),
         ("en-ud.conllu", "conllu"),
         ("x.conll.gz", "conllu"),
@@ -35,7 +39,7 @@ ROW = "1 the the DET DT _ 0 root _ _\n".replace(" ", "\t")
     ],
 )
 def test_extensions(path, format):
-    assert by_extension(path) == format
+    assert by_extension(path) == (() if format is None else tuple(format.split()))
 
 
 @pytest.mark.parametrize(
@@ -73,6 +77,17 @@ def test_extensions(path, format):
         ("(S (V go) (", "penn"),
         ("\n(\n  (S\n    (sn.e-SUJ *0*)\n    (vmip3s0 ladra ladrar)))", "cess"),
         ("(S (da0ms0 el) (ncms000 perro perro))", "penn"),
+        ("#1:1.[4257] NP(Head:Nba:\u6211)#\u3002(PERIODCATEGORY)", "sinica"),
+        ("#1 NP(x)", "text"),
+        ("%% x\n#FORMAT 4\n", "export"),
+        ("#BOS 1 2 3\nthe\tDT", "export"),
+        ("#BOSS is here", "text"),
+        ("<alpino_ds>", "alpino"),
+        ("<?xml version='1.0'?>\n<alpino>\n<alpino_ds id='1'>", "alpino"),
+        ("<corpus>\n<s><graph root='s1_500'>", "tigerxml"),
+        ("<corpus><head><annotation><edgelabel>", "tigerxml"),
+        ("<corpus><s>the dog</s></corpus>", "text"),
+        ("see <alpino_ds>", "text"),
         ("(X (X the dog) (X old cat))", "penn"),
     ],
 )
@@ -80,10 +95,17 @@ def test_content(text, format):
     assert by_content(text) == format
 
 
+def test_content_decides_between_the_formats_of_an_extension():
+    assert recognised("a.parsed", "#1:1.[4257] NP(Head:Nba:x)#") == "sinica"
+    assert recognised("a.parsed", "@Begin\n") == "penn"
+    assert recognised("a.mrg", "#1:1.[4257] NP(Head:Nba:x)#") == "penn"
+    assert recognised("a.txt", "#1:1.[4257] NP(Head:Nba:x)#") == "sinica"
+
+
 def test_asking_for_a_format():
     assert [checked_format(format) for format in FORMATS] == [*FORMATS]
     assert checked_format(None) is None
-    with pytest.raises(DbpcfgError, match="no format 'xml'; choose text, penn, chat, conllu, cess"):
+    with pytest.raises(DbpcfgError, match="no format 'xml'; choose text, penn, chat, con"):
         checked_format("xml")
 
 
@@ -92,6 +114,10 @@ def test_any_text_has_a_format(text):
     assert by_content(text) in FORMATS
 
 
-@pytest.mark.parametrize("text", ["(" * 10**6, "(a " * 10**6, " " * 10**6, "(" + "a" * 10**6])
+@pytest.mark.parametrize(
+    "text",
+    ["(" * 10**6, "(a " * 10**6, " " * 10**6, "(" + "a" * 10**6, "<" * 10**6, "<graph " * 10**5,
+     "%%\n" * 10**5, "#" * 10**6, "#1[" * 10**5],
+)  # fmt: skip
 def test_long_texts_take_no_time(text):
     by_content(text)

@@ -93,10 +93,25 @@ def test_wrong_encodings(put):
     assert load_text(path, "UTF8") == "a\ncafé"
 
 
+def test_utf8_that_was_asked_for(put):
+    """The error must not name the option where it has been given, or cannot be."""
+    with pytest.raises(DbpcfgError) as caught:
+        load_text(put("a\nthe café\n".encode("latin-1"), "old.txt"), "utf-8")
+    assert str(caught.value).endswith(
+        "old.txt:2: found the byte 0xe9, which is not UTF-8; convert it with "
+        "`iconv -f ISO-8859-1 -t UTF-8 old.txt > NEW`"
+    )
+    with pytest.raises(DbpcfgError, match="found UTF-16, expected UTF-8; convert it with"):
+        load_text(put("a".encode("utf-16")), "utf-8")
+
+
 def test_xml_declares_its_encoding(put):
     xml = '<?xml version="1.0" encoding="ISO-8859-1"?>\n<s>café</s>\n'
     assert load_text(put(xml.encode("latin-1"))) == xml
     assert load_text(put(xml.encode()), "utf-8") == xml
+    odd = put(xml.replace("ISO-8859-1", "x-klingon").encode())
+    assert error_of(odd).startswith(":1: there is no encoding 'x-klingon'; common ones are")
+    assert load_text(odd, "utf-8").startswith("<?xml")
 
 
 def test_binary_and_packed_files(put):

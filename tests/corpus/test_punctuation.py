@@ -35,7 +35,9 @@ def test_words_by_characters(word):
 
 def test_tags():
     assert by_tags([*sorted(PENN_TAGS), "PUNCT"]) == (True,) * 8
-    assert by_tags(["$", "#", "NN", "SYM", "", "punct", "-NONE-"]) == (False,) * 7
+    assert by_tags(["$", "#", "NN", "SYM", "", "Punct", "-NONE-"]) == (False,) * 7
+    assert by_tags(["$,", "$.", "$[", "punct", "let", "LET", "COMMACATEGORY"]) == (True,) * 7
+    assert by_tags(["CATEGORY", "Category", "$X"]) == (False,) * 3
 
 
 def test_rules():

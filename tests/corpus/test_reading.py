@@ -21,7 +21,31 @@ CHAT = "@UTF8\n@Begin\n*CHI:\tcat .\n*MOT:\tyes , a cat .\n*FAT:\tno .\n@End\n"
 CONLLU = "# speaker_role = Mother\n1\tit\tit\tPRON\t_\t_\t2\tnsubj\t_\t_\n" + (
     "2\tpurrs\tpurr\tVERB\t_\t_\t0\troot\t_\t_\n\n"
 )
-SAMPLES = {"text": TEXT, "penn": PENN, "chat": CHAT, "conllu": CONLLU}
+SINICA = "#1:1.[1] S(theme:NP(Head:Nab:cat)|Head:VA:purrs)#\u3002(PERIODCATEGORY)\n"
+ALPINO = """<?xml version="1.0"?>
+<alpino><alpino_ds><node cat="top"><node cat="np">
+<node begin="0" pos="pron" word="it"/></node><node begin="1" pos="verb" word="purrs"/></node>
+</alpino_ds></alpino>
+"""
+EXPORT = "#FORMAT 3\n#BOS 1\nit\tPRP\t--\t--\t500\npurrs\tV\t--\t--\t500\n" + (
+    "#500\tS\t--\t--\t0\n#EOS 1\n"
+)
+TIGERXML = """<?xml version="1.0"?>
+<corpus><body><s id="s1"><graph root="s1_500"><terminals>
+<t id="s1_1" word="it" pos="PRP"/><t id="s1_2" word="purrs" pos="V"/></terminals><nonterminals>
+<nt id="s1_500" cat="S"><edge idref="s1_1" label="SB"/><edge idref="s1_2" label="HD"/></nt>
+</nonterminals></graph></s></body></corpus>
+"""
+SAMPLES = {
+    "text": TEXT,
+    "penn": PENN,
+    "chat": CHAT,
+    "conllu": CONLLU,
+    "sinica": SINICA,
+    "alpino": ALPINO,
+    "export": EXPORT,
+    "tigerxml": TIGERXML,
+}
 
 
 @pytest.fixture
@@ -222,7 +246,7 @@ def test_ten_megabytes_on_a_line(here):
             assert len(error_of("odd", format=format)) < 500
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=600, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.one_of(
         st.binary(),
@@ -230,7 +254,7 @@ def test_ten_megabytes_on_a_line(here):
         st.builds(
             lambda sample, place, junk: sample[:place] + junk + sample[place + 1 :],
             st.sampled_from([sample.encode() for sample in SAMPLES.values()]),
-            st.integers(0, 80),
+            st.integers(0, 300),
             st.binary(max_size=3),
         ),
     ),

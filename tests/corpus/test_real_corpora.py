@@ -1,6 +1,8 @@
 """Real corpora, where ``DBPCFG_DATA`` names the folder that has them."""
 
 import os
+import re
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -135,3 +137,25 @@ def test_cess():
     assert sum(len(sentence.words) for sentence in corpus) == 3_348
     assert all(sentence.tags for sentence in corpus)
     assert "*0*" not in {word for sentence in corpus for word in sentence.words}
+
+
+def test_sinica():
+    corpus = read(DATA / "formats" / "sinica.parsed")
+    assert corpus.formats == ("sinica",)
+    assert len(corpus) == 400
+    assert not corpus.dropped
+    assert all(punctuation_mask(s).index(True) == len(s.words) - 1 for s in corpus)
+    assert all(len(sentence.tree.children) == 2 for sentence in corpus)
+
+
+def test_alpino():
+    corpus = read(DATA / "formats" / "alpino-latin1.xml")
+    assert corpus.formats == ("alpino",)
+    assert len(corpus) == 60
+    assert corpus.dropped == {"traces": 98}
+    assert corpus.changed == {"constituents with gaps": 59, "children raised to close gaps": 70}
+    assert all(sentence.tags for sentence in corpus)
+    raw = (DATA / "formats" / "alpino-latin1.xml").read_text(encoding="iso-8859-1")
+    given = [unescape(text).split() for text in re.findall("<sentence>(.*)</sentence>", raw)]
+    shown = str.maketrans({"(": "-LRB-", ")": "-RRB-"})
+    assert [list(s.words) for s in corpus] == [[w.translate(shown) for w in s] for s in given]

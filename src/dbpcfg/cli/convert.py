@@ -70,7 +70,8 @@ def convert(
 ) -> None:
     """Write a corpus as plain text or as cleaned trees, one sentence per line.
 
-    Reads plain text, Penn and CESS brackets, CHAT and CoNLL-U.
+    Reads plain text, CHAT, CoNLL-U, Penn, CESS and Sinica brackets,
+    Alpino XML, NEGRA export and TIGER-XML.
     """
     from dbpcfg.corpus.preparation import Preparation, prepare
     from dbpcfg.corpus.writing import corpus_lines

@@ -119,7 +119,9 @@ def evaluate(
     for path in (predicted, against):
         if path is not None:
             # what the package writes is UTF-8, whatever the encoding of GOLD is
-            trees = read_corpus([path], "penn", quiet=quiet, skip_broken=skip_broken)
+            trees = read_corpus(
+                [path], "penn", quiet=quiet, skip_broken=skip_broken, encoding="utf-8"
+            )
             _check_number(path, len(trees), gold, marks)
             systems[_name(path, systems)] = trees.sentences
     if baseline is not None:

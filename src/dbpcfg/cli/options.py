@@ -25,10 +25,13 @@ TextOrInput = Annotated[
     ),
 ]
 InputFormat = Annotated[
-    Literal["text", "penn", "chat", "conllu", "cess"] | None,
+    Literal["text", "penn", "chat", "conllu", "cess", "sinica", "alpino", "export", "tigerxml"]
+    | None,
     typer.Option(
         "--input-format",
-        help="Format of the input; recognised if not given.",
+        metavar="FORMAT",
+        help="text, penn, chat, conllu, cess, sinica, alpino, export or tigerxml; recognised if "
+        "not given.",
         rich_help_panel=CORPUS,
     ),
 ]

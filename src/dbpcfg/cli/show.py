@@ -79,7 +79,8 @@ def _trees(run: str) -> list[Tree]:
     from dbpcfg.trees.brackets import read_trees
 
     path = Path(run) / "trees.txt"
-    return list(read_trees(load_text(str(path)), str(path))) if Path(run).is_dir() else []
+    text = load_text(str(path), "utf-8") if Path(run).is_dir() else ""
+    return list(read_trees(text, str(path)))
 
 
 def _evenly(trees: Sequence[Tree], number: int) -> list[Tree]:

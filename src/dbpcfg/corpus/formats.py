@@ -1,8 +1,9 @@
 """Which format a file has: by its name, or else by how it begins.
 
 An extension that stands for one format decides, so that mistakes in such a file are reported as
-mistakes.  ``.txt``, any other extension and standard input say nothing, and the content decides,
-because treebanks come as ``.txt`` too, and brackets read as words would go unnoticed:
+mistakes; among the formats that share an extension, as ``.xml``, the content does.  ``.txt``, any
+other extension and standard input say nothing, and the content decides, because treebanks come as
+``.txt`` too, and brackets read as words would go unnoticed:
 
 * CHAT begins with one of its headers, ``@UTF8`` or ``@Begin``;
 * CoNLL-U with comments such as ``# sent_id = 1``, or a numbered line of many tab-separated columns;
@@ -10,6 +11,9 @@ because treebanks come as ``.txt`` too, and brackets read as words would go unno
   and then another bracket or nothing, ``(N dog) (``;
 * CESS brackets are Penn brackets of which the first leaves all have a word and a lemma, and tags
   such as ``da0ms0``;
+* Sinica brackets begin with the number of a tree and its label, ``#1:1.[4257] NP(``;
+* NEGRA export with its headers, ``#FORMAT`` or ``#BOT``, or a sentence, ``#BOS``;
+* XML is an Alpino file with an element ``<alpino_ds>``, and TIGER-XML with a ``<graph root=…>``;
 * everything else is plain text.
 """
 
@@ -21,27 +25,32 @@ from typing import Literal, get_args
 
 from dbpcfg.errors import DbpcfgError
 
-__all__ = ["FORMATS", "Format", "by_content", "by_extension", "checked_format"]
+__all__ = ["FORMATS", "Format", "by_content", "by_extension", "checked_format", "recognised"]
 
-Format = Literal["text", "penn", "chat", "conllu", "cess"]
+Format = Literal["text", "penn", "chat", "conllu", "cess", "sinica", "alpino", "export", "tigerxml"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
 HEAD = 1 << 16
 """Characters that a format is recognised by, at most."""
 
-_EXTENSIONS: dict[str, Format] = {
-    ".mrg": "penn",
-    ".parsed": "penn",
-    ".trees": "penn",
-    ".psd": "penn",
-    ".ptb": "penn",
-    ".penn": "penn",
-    ".bracket": "penn",
-    ".tbf": "cess",
-    ".cha": "chat",
-    ".conllu": "conllu",
-    ".conll": "conllu",
-    ".txt": "text",
+_EXTENSIONS: dict[str, tuple[Format, ...]] = {
+    ".mrg": ("penn",),
+    ".parsed": ("penn", "sinica"),
+    ".trees": ("penn",),
+    ".psd": ("penn",),
+    ".ptb": ("penn",),
+    ".penn": ("penn",),
+    ".bracket": ("penn",),
+    ".tbf": ("cess",),
+    ".sinica": ("sinica",),
+    ".export": ("export",),
+    ".negra": ("export",),
+    ".xml": ("alpino", "tigerxml"),
+    ".tig": ("tigerxml",),
+    ".cha": ("chat",),
+    ".conllu": ("conllu",),
+    ".conll": ("conllu",),
+    ".txt": ("text",),
 }
 _CHAT = re.compile(r"\s*@(?:UTF8|Begin|Font|Window|PID)\b")
 _CONLLU = re.compile(
@@ -54,6 +63,12 @@ _PENN = re.compile(
               | [^\s()]+\s+[^\s()]+ \s*\)\s* (?: \( | \Z ) )""",
     re.VERBOSE | re.ASCII,
 )
+_SINICA = re.compile(r"\s*#[0-9]\S*\[[0-9]*\]\s*[^\s(#]+\(", re.ASCII)
+_EXPORT = re.compile(r"(?:\s*%%.*\n)*\s*\#(?:FORMAT|BOT|BOS)[ \t]+[A-Z0-9]")
+_XML = {
+    "alpino": re.compile(r"<alpino_ds[\s>]"),
+    "tigerxml": re.compile(r"<graph\s[^<>]*\broot\s*=|<(?:edgelabel|terminals)[\s>]"),
+}
 _LEAF = re.compile(r"\(([^\s()]+(?:\s+[^\s()]+)+)\s*\)", re.ASCII)
 _LEAVES = 2000
 """Characters in which leaves are looked at."""
@@ -81,10 +96,27 @@ def checked_format(format: str | None) -> Format | None:
     raise DbpcfgError(f"there is no format {format!r}; choose {', '.join(FORMATS)}")
 
 
-def by_extension(path: str) -> Format | None:
-    """The format that the extension of a path stands for, before ``.gz`` if it has that."""
+def by_extension(path: str) -> tuple[Format, ...]:
+    """The formats that the extension of a path stands for, before ``.gz`` if it has that."""
     path = path.lower().removesuffix(".gz")
-    return _EXTENSIONS.get(os.path.splitext(path)[1])
+    return _EXTENSIONS.get(os.path.splitext(path)[1], ())
+
+
+def recognised(path: str, text: str) -> Format:
+    """The format of a file, by its extension or else by its content.
+
+    Parameters
+    ----------
+    path
+        The file.
+    text
+        Its text, or how it begins.
+    """
+    known = by_extension(path)
+    if len(known) == 1 and known != ("text",):
+        return known[0]
+    found = by_content(text)
+    return known[0] if "penn" in known and found not in known else found
 
 
 def by_content(text: str) -> Format:
@@ -93,6 +125,14 @@ def by_content(text: str) -> Format:
         return "chat"
     if _CONLLU.match(text):
         return "conllu"
+    if _SINICA.match(text):
+        return "sinica"
+    if _EXPORT.match(text):
+        return "export"
+    if text[:HEAD].lstrip().startswith("<"):
+        for format in ("alpino", "tigerxml"):
+            if _XML[format].search(text, 0, HEAD):
+                return format
     if not _PENN.match(text):
         return "text"
     leaves = [leaf.split() for leaf in _LEAF.findall(text, 0, _LEAVES)]

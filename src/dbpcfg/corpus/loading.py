@@ -79,7 +79,8 @@ def load_text(path: str, encoding: str | None = None) -> str:
     path
         The file, plain or packed with gzip, or ``-`` for standard input.
     encoding
-        Its encoding; UTF-8 if not given, or what an XML file declares.
+        Its encoding; UTF-8 if not given, or what an XML file declares. With ``"utf-8"``, the error
+        about a file that is not does not name the option.
 
     Returns
     -------
@@ -123,13 +124,29 @@ def binary_file(name: str, line: int) -> DbpcfgError:
     )
 
 
-def not_utf8(name: str, line: int, byte: int, sample: bytes = b"") -> DbpcfgError:
-    """The error about a byte that is not UTF-8; `sample` is what a likely encoding is found by."""
+def not_utf8(
+    name: str, line: int, byte: int, sample: bytes = b"", *, fixed: bool = False
+) -> DbpcfgError:
+    """The error about a byte that is not UTF-8.
+
+    Parameters
+    ----------
+    name
+        The file.
+    line
+        The line.
+    byte
+        The byte.
+    sample
+        What a likely encoding is found by.
+    fixed
+        Whether UTF-8 was asked for, so that the file has to be converted.
+    """
     likely = _likely_encoding(sample or bytes([byte]))
+    option = f"give its encoding, perhaps --encoding {likely} (in Python encoding={likely!r}), or "
     return DbpcfgError(
-        f"{name}:{line}: found the byte 0x{byte:02x}, which is not UTF-8; give its encoding, "
-        f"perhaps --encoding {likely} (in Python encoding={likely!r}), or "
-        f"{_convert(likely.upper(), name)}"
+        f"{name}:{line}: found the byte 0x{byte:02x}, which is not UTF-8; "
+        f"{'' if fixed else option}{_convert(likely.upper(), name)}"
     )
 
 
@@ -159,13 +176,17 @@ def _decoded(data: bytes, name: str, encoding: str | None = None) -> str:
                 f"{name}: found a file packed with {program}, expected text, plain or gzip; "
                 "unpack it first"
             )
-    if encoding is None and data.startswith(_UTF16):
+    if encoding in (None, _UTF8) and data.startswith(_UTF16):
+        option = "give --encoding utf-16 (in Python encoding='utf-16'), or "
         raise DbpcfgError(
-            f"{name}: found UTF-16, expected UTF-8; give --encoding utf-16 (in Python "
-            f"encoding='utf-16'), or {_convert('UTF-16', name)}"
+            f"{name}: found UTF-16, expected UTF-8; "
+            f"{'' if encoding else option}{_convert('UTF-16', name)}"
         )
     if encoding is None and (declared := _DECLARED.match(data)):
-        encoding = checked_encoding(declared[1].decode())
+        try:
+            encoding = checked_encoding(declared[1].decode())
+        except DbpcfgError as error:
+            raise DbpcfgError(f"{name}:1: {error}, and --encoding can name another") from None
     if encoding in (None, _UTF8):
         data = data.removeprefix(_BOM)
     nul = -1 if encoding is not None and encoding[:5] in ("utf-1", "utf-3") else data.find(b"\0")
@@ -177,7 +198,8 @@ def _decoded(data: bytes, name: str, encoding: str | None = None) -> str:
         line = _line(data, error.start)
         if encoding in (None, _UTF8):
             sample = data[max(0, error.start - 2000) : error.start + 2000]
-            raise not_utf8(name, line, data[error.start], sample) from error
+            fixed = encoding is not None
+            raise not_utf8(name, line, data[error.start], sample, fixed=fixed) from error
         raise not_decoded(name, line, str(encoding)) from error
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")

@@ -8,12 +8,28 @@ from typing import Literal, NamedTuple, get_args
 
 from dbpcfg.errors import DbpcfgError
 
-__all__ = ["SKIP_HINT", "Broken", "Notes", "SkippedPart", "checked_broken"]
+__all__ = ["SKIP_HINT", "Broken", "Malformed", "Notes", "SkippedPart", "checked_broken"]
 
 Broken = Literal["error", "skip"]
 
 SKIP_HINT = "--skip-broken (in Python broken='skip') skips what is broken"
 """The end of an error about something that can be skipped."""
+
+
+class Malformed(Exception):
+    """What is wrong with a part of a file.
+
+    Parameters
+    ----------
+    line
+        The line.
+    message
+        What was found there, and what was expected.
+    """
+
+    def __init__(self, line: int, message: str) -> None:
+        super().__init__(message)
+        self.line = line
 
 
 class SkippedPart(NamedTuple):
@@ -58,6 +74,34 @@ class Notes:
         """
         self.dropped[what] += 1
         self.skipped.append(part)
+
+    def fault(
+        self, fault: Malformed, source: str, line: int, last_line: int, broken: Broken
+    ) -> None:
+        """Skip a sentence with a fault.
+
+        Parameters
+        ----------
+        fault
+            What is wrong.
+        source
+            The file.
+        line
+            The first line of the sentence.
+        last_line
+            Its last line.
+        broken
+            With ``"error"``, it is not skipped.
+
+        Raises
+        ------
+        DbpcfgError
+            If it is not to be skipped.
+        """
+        reason = f"{source}:{fault.line}: {fault}"
+        if broken == "error":
+            raise DbpcfgError(f"{reason}; {SKIP_HINT}") from None
+        self.skip("broken sentences", SkippedPart(source, line, last_line, reason))
 
 
 def checked_broken(broken: str) -> Broken:

@@ -74,9 +74,8 @@ def _files(path: str, format: Format | None) -> list[str]:
 
 def _in_folder(folder: str, format: Format | None) -> list[str]:
     found = [(file, by_extension(file)) for file in sorted(_walk(folder))]
-    counts = Counter(known for _, known in found if known is not None)
-    if format is not None:
-        counts = Counter({format: counts[format]}) if counts[format] else Counter()
+    found = [(file, known) for file, known in found if known and format in (None, *known)]
+    counts = Counter(format or known[0] for _, known in found)
     if not counts:
         wanted = f" {format}" if format else ""
         raise DbpcfgError(
@@ -89,7 +88,7 @@ def _in_folder(folder: str, format: Format | None) -> list[str]:
             f"{name_of(folder)}: found files of several formats in this folder ({listed}); "
             "choose one with format= (--input-format), or name the files"
         )
-    return [file for file, known in found if known in counts]
+    return [file for file, _ in found]
 
 
 def _walk(folder: str) -> Iterator[str]:

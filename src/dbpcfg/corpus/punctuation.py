@@ -1,8 +1,10 @@
 """Recognising punctuation: it stays in for learning, and is removed on both sides for scoring.
 
 Two rules.  By *tags*: the seven punctuation tags of the Penn Treebank, ``PUNCT`` of Universal
-Dependencies, or those of EAGLES, ``F`` and small letters (``Fp``).  By *characters*: a word without
-a letter or digit of any script, or one that stands for a bracket, such as ``-LRB-``.
+Dependencies, those of EAGLES, ``F`` and small letters (``Fp``), of STTS (``$,``, ``$.``, ``$[``),
+of Alpino and CGN (``punct``, ``let``, ``LET``), or of the Sinica treebank, which end in
+``CATEGORY``.  By *characters*: a word without a letter or digit of any script, or one that stands
+for a bracket, such as ``-LRB-``.
 
 Currency signs, ``#``, ``%`` and ``&`` are words under both rules.  They are read aloud ("three
 dollars"), they fill a place in a phrase, and in the Penn Treebank ``$`` and ``#`` are the tags of
@@ -38,14 +40,14 @@ UPOS_TAG = "PUNCT"
 
 PunctuationRule = Literal["auto", "tags", "characters", "both"]
 
-_TAGS = PENN_TAGS | {UPOS_TAG}
-_EAGLES = re.compile(r"F[a-z]{1,2}", re.ASCII)
+_TAGS = PENN_TAGS | {UPOS_TAG, "$,", "$.", "$[", "punct", "let", "LET"}
+_PATTERN = re.compile(r"F[a-z]{1,2}|[A-Z]+CATEGORY", re.ASCII)
 _BRACKET = re.compile(r"-[LR][RCS]B-", re.IGNORECASE)  # also where words have been lower-cased
 
 
 def by_tags(tags: Sequence[str]) -> tuple[bool, ...]:
     """For each tag whether it is one of punctuation."""
-    return tuple(tag in _TAGS or _EAGLES.fullmatch(tag) is not None for tag in tags)
+    return tuple(tag in _TAGS or _PATTERN.fullmatch(tag) is not None for tag in tags)
 
 
 def by_characters(words: Sequence[str]) -> tuple[bool, ...]:

@@ -9,21 +9,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import overload
 
+from dbpcfg.corpus.alpino import read_alpino
 from dbpcfg.corpus.cess import read_cess
 from dbpcfg.corpus.chat import read_chat
 from dbpcfg.corpus.conllu import read_conllu
+from dbpcfg.corpus.export import read_export
 from dbpcfg.corpus.foreign import check_plain_text
-from dbpcfg.corpus.formats import HEAD, Format, by_content, by_extension, checked_format
+from dbpcfg.corpus.formats import HEAD, Format, by_content, checked_format, recognised
 from dbpcfg.corpus.loading import load_text, name_of
-from dbpcfg.corpus.notes import Notes, SkippedPart, checked_broken
+from dbpcfg.corpus.notes import SKIP_HINT, Broken, Notes, SkippedPart, checked_broken
 from dbpcfg.corpus.paths import expand
 from dbpcfg.corpus.penn import read_penn
 from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.corpus.sinica import read_sinica
 from dbpcfg.corpus.speakers import Speakers
 from dbpcfg.corpus.text import read_text
+from dbpcfg.corpus.tigerxml import read_tigerxml
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.files.table import Column, Table, html, shortened
 from dbpcfg.runtime.progress import counted
@@ -55,6 +59,8 @@ class Corpus:
     """Speakers that were excluded; empty: no choice was made."""
     skipped: tuple[SkippedPart, ...] = ()
     """What was broken and skipped, with its place and the reason."""
+    changed: dict[str, int] = field(default_factory=dict)
+    """How many of what was changed, such as ``{"constituents with gaps": 2}``."""
 
     def __len__(self) -> int:
         return len(self.sentences)
@@ -91,17 +97,19 @@ class Corpus:
         return [sentence.gold_tree() for sentence in self.sentences]
 
     def summary(self) -> str:
-        """What was read and what was left out, in a sentence or two."""
+        """What was read, left out and changed, in a few sentences."""
         tokens = sum(len(sentence.words) for sentence in self.sentences)
         formats = ", ".join(dict.fromkeys(self.formats))
         where = self.sources[0] if len(self.sources) == 1 else f"{len(self.sources):,} files"
         size = f"{_number(len(self), 'sentence')} ({_number(tokens, 'token')})"
         read = f"Read {size} from {where} ({formats})."
-        return f"{read} Left out: {_listed(self.dropped)}." if self.dropped else read
+        if self.dropped:
+            read += f" Left out: {_listed(self.dropped)}."
+        return f"{read} Changed: {_listed(self.changed)}." if self.changed else read
 
     def notes(self) -> Iterator[str]:
-        """Lines on what was left out: the summary, and what was skipped, at most ten places."""
-        if self.dropped:
+        """Lines on what was left out or changed: the summary, and at most ten skipped places."""
+        if self.dropped or self.changed:
             yield self.summary()
         yield from map(str, self.skipped[:_LISTED])
         if len(self.skipped) > _LISTED:
@@ -127,7 +135,8 @@ def read(
     *paths
         Files, folders, glob patterns, or ``-``.
     format
-        ``"text"``, ``"penn"``, ``"chat"``, ``"conllu"`` or ``"cess"``; recognised if not given.
+        ``"text"``, ``"penn"``, ``"chat"``, ``"conllu"``, ``"cess"``, ``"sinica"``,
+        ``"alpino"``, ``"export"`` or ``"tigerxml"``; recognised if not given.
     speakers
         Speakers to read, by code, name or role (CHAT and CoNLL-U). Without any choice, CHAT is read
         without the target child.
@@ -163,6 +172,7 @@ def read(
     chosen = Speakers.of(speakers, exclude_speakers)
     files = expand(paths, wanted)
     notes = Notes()
+    options = _Options(chosen, function_tags, empty_elements, mode, notes)
     sentences: list[Sentence] = []
     formats: list[Format] = []
     shown = counted(files, "files", len(files), quiet if progress is None else True)
@@ -173,22 +183,12 @@ def read(
         text = load_text(file, encoding)
         actual = wanted or _recognised(file, text)
         formats.append(actual)
-        if actual in ("penn", "cess"):
-            read_brackets = read_penn if actual == "penn" else read_cess
-            sentences += read_brackets(
-                text,
-                name,
-                function_tags=function_tags,
-                empty_elements=empty_elements,
-                broken=mode,
-                notes=notes,
-            )
-        elif actual == "chat":
-            sentences += read_chat(text, name, speakers=chosen, broken=mode, notes=notes)
-        elif actual == "conllu":
-            sentences += read_conllu(text, name, speakers=chosen, broken=mode, notes=notes)
-        else:
-            sentences += read_text(text, name, notes.dropped)
+        try:
+            sentences += _sentences(actual, text, name, options)
+        except DbpcfgError as error:
+            likely = _likely_format(actual, text)
+            message = str(error).removesuffix(f"; {SKIP_HINT}") if likely else str(error)
+            raise type(error)(message + likely) from None
         if actual not in ("chat", "conllu") and not chosen.by_default:
             raise DbpcfgError(
                 f"{name}: the format {actual} knows no speakers, so none can be chosen"
@@ -199,10 +199,12 @@ def read(
         )
     chosen.check()
     if not sentences:
+        left_out = f"left out were {_listed(notes.dropped)}" if notes.dropped else "it has none"
         raise DbpcfgError(
             f"there is nothing left of {', '.join(map(name_of, files[:3]))}"
-            f"{' and others' if len(files) > 3 else ''}: left out were {_listed(notes.dropped)}"
+            f"{' and others' if len(files) > 3 else ''}: {left_out}"
             f"{f'; first: {notes.skipped[0]}' if notes.skipped else ''}"
+            f"{_likely_format(actual, text)}"
         )
     return Corpus(
         sentences,
@@ -212,17 +214,67 @@ def read(
         chosen.only or (),
         chosen.without or (),
         tuple(notes.skipped),
+        dict(+notes.changed),
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Options:
+    """What readers are called with, beside the text."""
+
+    speakers: Speakers
+    function_tags: bool
+    empty_elements: bool
+    broken: Broken
+    notes: Notes
+
+
+_BRACKETS = {"penn": read_penn, "cess": read_cess}
+_WITH_SPEAKERS = {"chat": read_chat, "conllu": read_conllu}
+_TREEBANKS = {
+    "alpino": read_alpino,
+    "export": read_export,
+    "sinica": read_sinica,
+    "tigerxml": read_tigerxml,
+}
+
+
+def _sentences(format: Format, text: str, name: str, options: _Options) -> Iterator[Sentence]:
+    broken, notes = options.broken, options.notes
+    if format in _BRACKETS:
+        return _BRACKETS[format](
+            text,
+            name,
+            function_tags=options.function_tags,
+            empty_elements=options.empty_elements,
+            broken=broken,
+            notes=notes,
+        )
+    if format in _WITH_SPEAKERS:
+        speakers = options.speakers
+        return _WITH_SPEAKERS[format](text, name, speakers=speakers, broken=broken, notes=notes)
+    if format in _TREEBANKS:
+        return _TREEBANKS[format](text, name, broken=broken, notes=notes)
+    return read_text(text, name, notes.dropped)
+
+
 def _recognised(file: str, text: str) -> Format:
-    known = by_extension(file)
-    if known not in (None, "text"):
-        return known
-    found = by_content(text)
+    found = recognised(file, text)
     if found == "text":
         check_plain_text(text[:HEAD], file, name_of(file))
     return found
+
+
+def _likely_format(format: Format, text: str) -> str:
+    """The end of an error about a file that seems to be in another format."""
+    likely = by_content(text)
+    if likely in (format, "text") or format == "text":
+        return ""
+    return (
+        f"; the file was read as {format}, but it begins like {likely}: give "
+        f"--input-format {likely} (format={likely!r}), or where a command needs {format}, convert "
+        "it with dbpcfg convert"
+    )
 
 
 def _number(count: int, noun: str) -> str:

@@ -59,8 +59,8 @@ class Sentence:
         """
         if self.tree is None:
             raise DbpcfgError(
-                f"{self.place}: the sentence has no tree; gold trees come from a treebank in Penn "
-                "brackets"
+                f"{self.place}: the sentence has no tree; gold trees come from a treebank, "
+                "such as one in Penn brackets"
             )
         return self.tree
 

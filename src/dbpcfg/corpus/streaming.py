@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from typing import BinaryIO
 
 from dbpcfg.corpus.foreign import check_plain_text
-from dbpcfg.corpus.formats import HEAD, by_content, by_extension, checked_format
+from dbpcfg.corpus.formats import HEAD, checked_format, recognised
 from dbpcfg.corpus.loading import (
     GZIP,
     STDIN,
@@ -113,13 +113,12 @@ def _plain_text(
             return None
         file = stack.enter_context(gzip.GzipFile(fileobj=file))  # type: ignore[assignment]
         head = _head(file)
-    known = format or by_extension(path)
-    if known in (None, "text") and format is None:
+    if format is None:
         text = head.decode(encoding or "utf-8", errors="ignore").removeprefix("\ufeff")
-        known = by_content(text)
-        if known == "text":
+        format = recognised(path, text)
+        if format == "text":
             check_plain_text(text, path, name_of(path))
-    if known != "text":
+    if format != "text":
         return None
     given = "utf-8-sig" if encoding in (None, "utf-8") else encoding
     lines = io.TextIOWrapper(file, encoding=given, errors="surrogateescape")
@@ -141,6 +140,7 @@ def _sentences(lines: Iterable[str], name: str, encoding: str | None) -> Iterato
             if encoding not in (None, "utf-8"):
                 raise not_decoded(name, number, encoding)
             sample = line.encode(errors="surrogateescape")
-            raise not_utf8(name, number, ord(byte[0]) - 0xDC00, sample)
+            fixed = encoding is not None
+            raise not_utf8(name, number, ord(byte[0]) - 0xDC00, sample, fixed=fixed)
         words = tuple(line.split())
         yield Sentence(words, source=name, line=number) if words else None

@@ -355,9 +355,9 @@ def _check_kind(path: Path) -> None:
     if start.startswith(b"PK") or b"\0" in start or not start.strip():
         return
     text = start.decode("utf-8", "ignore")
-    kinds = {"penn": "a treebank", "chat": "a transcript", "conllu": "a treebank", "text": "text"}
+    kinds = {"chat": "a transcript", "text": "text"}
     first = text.lstrip()[:1]
-    kind = "a treebank" if first == "(" else kinds[by_content(text)]
+    kind = "a treebank" if first == "(" else kinds.get(by_content(text), "a treebank")
     raise GrammarError(
         f"{path} is {kind}, not a model: give a run, a model file (.npz) or a rule table "
         f"(.tsv, .json, .pcfg); sentences and trees are read with dbpcfg.read"

@@ -109,7 +109,7 @@ def read_grammar(path: str | Path, format: RuleFormat | None = None) -> Grammar:
     """
     format = format or format_of(path)
     try:
-        text = load_text(str(path))
+        text = load_text(str(path), "utf-8")
     except DbpcfgError as error:
         raise GrammarError(str(error)) from None
     return from_text(text, format, str(path))
