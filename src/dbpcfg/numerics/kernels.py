@@ -35,12 +35,13 @@ class QuickCompiler(Compiler):
     """
 
     def _compile_core(self) -> Any:
-        chosen = config.OPT
-        config.OPT = config._OptLevel(min(chosen, 1))
+        settings: Any = config
+        chosen = settings.OPT
+        settings.OPT = type(chosen)(min(chosen, 1))
         try:
             return super()._compile_core()  # type: ignore[no-untyped-call]
         finally:
-            config.OPT = chosen
+            settings.OPT = chosen
 
 
 @cache
