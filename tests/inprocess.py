@@ -5,7 +5,12 @@ from __future__ import annotations
 import io
 import sys
 
-from dbpcfg.cli.app import main
+from typer.main import get_command
+
+from dbpcfg.cli import app
+
+PROGRAM = get_command(app.app)
+"""The command line, made once, as that takes longer than many commands."""
 
 
 class InProcess:
@@ -30,10 +35,11 @@ class InProcess:
         given = io.TextIOWrapper(io.BufferedReader(io.BytesIO(stdin)))
         self.monkeypatch.setattr(sys, "argv", ["dbpcfg", *map(str, arguments)])
         self.monkeypatch.setattr(sys, "stdin", given)
+        self.monkeypatch.setattr(app, "app", PROGRAM)
         self.monkeypatch.setenv("COLUMNS", "80")
         self.capsys.readouterr()
         try:
-            main()
+            app.main()
         except SystemExit as end:
             code = end.code or 0
         else:

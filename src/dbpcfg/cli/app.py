@@ -30,6 +30,9 @@ from dbpcfg.version import __version__
 EXIT_USER_ERROR = 2
 EXIT_INTERRUPTED = 130
 
+LONGEST_MESSAGE = 800
+"""Characters of an error message; a longer one is cut in the middle."""
+
 app = typer.Typer(
     name="dbpcfg",
     help="Learn a phrase-structure grammar from raw text, under a human memory bound.",
@@ -107,5 +110,7 @@ def main() -> None:
 
 
 def _fail(message: str) -> NoReturn:
+    if len(message) > LONGEST_MESSAGE:  # it quotes a very long word
+        message = f"{message[: LONGEST_MESSAGE - 100]} … {message[-95:]}"
     typer.echo(f"dbpcfg: {harmless(message)}", err=True)
     sys.exit(EXIT_USER_ERROR)
