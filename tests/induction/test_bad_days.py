@@ -58,10 +58,12 @@ def test_a_run_of_a_later_version_is_not_resumed(tmp_path, version):
         (r"tokens = \d+", 'tokens = "many"', "[corpus] has tokens = 'many', which cannot be"),
         (r"tokens = \d+", "tokens = 0", "[corpus] has tokens = 0"),
         (r"sentences = \d+", "sentences = 1.5", "[corpus] has sentences = 1.5"),
+        (r"sources = \[\]", "sources = 1.5", "[corpus] has sources = 1.5, which cannot be"),
+        (r"sources = \[\]", "speakers = [1]", "[corpus] has speakers = [1], which cannot be"),
         (r"tokens = \d+", f"tokens = {'[' * 3000}{']' * 3000}", "is not TOML"),
         ('numpy = "[^"]*"', "numpy = 3", "[versions] has numpy = 3"),
     ],
-    ids=["text", "none", "half", "nested", "version"],
+    ids=["text", "none", "half", "sources", "speakers", "nested", "version"],
 )
 def test_a_configuration_that_was_changed(tmp_path, old, new, said):
     out = tmp_path / "run"

@@ -178,7 +178,11 @@ TARGETS: list[tuple[str, list[list[str]], int]] = [
     ("run/chains.tsv", RUN, 14),
     ("run/model.npz", RUN, 126),
     ("run/samples.npz", RUN, 280),
-    ("run/trees.txt", [*RUN, ["evaluate", "^gold.mrg", "@/trees.txt", "-q"], ["draw", "@"]], 126),
+    (
+        "run/trees.txt",
+        [*RUN, ["evaluate", "^gold.mrg", "@/trees.txt", "-q"], ["draw", "@", "-q"]],
+        126,
+    ),
     ("others/left.json", COMPARISON, 120),
     ("others/left.trees", COMPARISON, 40),
 ]
