@@ -21,17 +21,18 @@ class InProcess:
 
     def call(self, *arguments: object, stdin: bytes = b"") -> tuple[str, str]:
         """Output and messages of a command that succeeds."""
-        code, out, err = self._run(arguments, stdin)
+        code, out, err = self.run(*arguments, stdin=stdin)
         assert code == 0, err
         return out, err
 
     def refuse(self, *arguments: object, stdin: bytes = b"") -> str:
         """The message of a command that fails with exit code 2, in one line."""
-        code, _, err = self._run(arguments, stdin)
+        code, _, err = self.run(*arguments, stdin=stdin)
         assert code == 2, err
         return " ".join(err.replace("│", " ").split())
 
-    def _run(self, arguments: tuple, stdin: bytes) -> tuple[int, str, str]:
+    def run(self, *arguments: object, stdin: bytes = b"") -> tuple[int, str, str]:
+        """Exit code, output and messages of a command."""
         given = io.TextIOWrapper(io.BufferedReader(io.BytesIO(stdin)))
         self.monkeypatch.setattr(sys, "argv", ["dbpcfg", *map(str, arguments)])
         self.monkeypatch.setattr(sys, "stdin", given)

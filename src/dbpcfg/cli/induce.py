@@ -298,10 +298,10 @@ def resume(
     from pathlib import Path
 
     from dbpcfg.cli.chain_progress import ChainProgress
-    from dbpcfg.induction.configuration import load_configuration
+    from dbpcfg.induction.directory import read_configuration
     from dbpcfg.induction.induce import resume as resume_run
 
-    configuration = load_configuration(Path(run) / "config.toml")
+    configuration = read_configuration(Path(run))
     tokens = int(configuration.corpus.get("tokens", 1))
     mode, schedule = _progress_mode(quiet, json), configuration.schedule
     if iterations is not None:
