@@ -1,4 +1,4 @@
-"""Full and closed standard output, folders without permission, control characters, Ctrl-C twice."""
+"""Full and closed standard output, control characters, Ctrl-C twice."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import pty
 import select
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -47,40 +46,6 @@ def test_a_closed_standard_output(tmp_path):
     )
     assert "standard output is closed" in one_line(done)
     assert text.read_text() == "a b\n"
-
-
-def test_a_folder_without_permission(corpus_folder, tmp_path):
-    """As another user than root, who may do everything."""
-    locked = tmp_path / "locked"
-    locked.mkdir(mode=0o700)
-    drop = (
-        "import os, pathlib, sys\n"
-        "from dbpcfg.cli.app import main\n"
-        "real = os.open, pathlib.Path.mkdir, pathlib.Path.stat\n"
-        "def refusing(function):\n"
-        "    def call(path, *rest, **more):\n"
-        "        if 'locked' in str(path):\n"
-        "            raise PermissionError(13, 'Permission denied', str(path))\n"
-        "        return function(path, *rest, **more)\n"
-        "    return call\n"
-        "pathlib.Path.mkdir = refusing(pathlib.Path.mkdir)\n"
-        "pathlib.Path.stat = refusing(pathlib.Path.stat)\n"
-        "pathlib.Path.read_bytes = refusing(pathlib.Path.read_bytes)\n"
-        "main()\n"
-    )
-    for command in (
-        ["induce", corpus_folder / "text.txt", "--out", locked / "run", "-q", *options()],
-        ["resume", locked],
-        ["show", locked],
-        ["report", locked],
-    ):
-        done = subprocess.run(
-            [sys.executable, "-c", drop, *map(str, command)],
-            capture_output=True,
-            text=True,
-            timeout=100,
-        )
-        assert "Permission denied" in one_line(done)
 
 
 def test_control_characters_in_messages(tmp_path):
