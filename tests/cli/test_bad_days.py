@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import pty
-import select
 import signal
 import subprocess
 import time
@@ -15,7 +13,7 @@ import pytest
 from dbpcfg.cli.terminal import harmless
 from tests.cli.small import options
 from tests.cli.test_interruption import Running, alive, children
-from tests.command import COMMAND, dbpcfg, refused
+from tests.command import COMMAND, refused
 
 EVIL = "evil\x1b]0;owned\x07\x1b[2Jword\x9b31m"
 
@@ -55,23 +53,6 @@ def test_control_characters_in_messages(tmp_path):
     assert "\x9b" not in said
     assert r"evil\x1b]0;owned\x07\x1b[2Jword\x9b31m" in said
     assert harmless("häuser 日本\t\n") == "häuser 日本\t\n"
-
-
-def test_control_characters_on_a_terminal(tmp_path):
-    """Shown there, and exact in a file."""
-    text = tmp_path / "text.txt"
-    text.write_text(f"{EVIL} b\n")
-    exact = dbpcfg("convert", text, "-", "-q").stdout
-    assert exact == f"{EVIL} b\n"
-    ours, theirs = pty.openpty()
-    try:
-        subprocess.run([*COMMAND, "convert", text, "-", "-q"], stdout=theirs, check=True)
-        assert select.select([ours], [], [], 10)[0], "nothing was written"
-        shown = os.read(ours, 4096)
-    finally:
-        os.close(theirs)
-        os.close(ours)
-    assert shown.decode().strip() == r"evil\x1b]0;owned\x07\x1b[2Jword\x9b31m b"
 
 
 @pytest.mark.slow

@@ -112,7 +112,7 @@ def test_induce_and_parse(job, tmp_path):
         ("resume locked", "Permission denied"),
         ("show locked", "Permission denied"),
         ("report locked", "Permission denied"),
-        ("induce text.txt -q --out locked", "locked cannot be written: Permission denied"),
+        ("induce text.txt -q --out locked", "locked/.lock cannot be written: Permission denied"),
         ("induce text.txt -q --out locked/run", "cannot be written: Permission denied"),
     ],
 )

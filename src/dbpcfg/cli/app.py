@@ -23,7 +23,7 @@ from dbpcfg.cli.probability import probability
 from dbpcfg.cli.report import compare_runs, report
 from dbpcfg.cli.show import show
 from dbpcfg.cli.surprisal import surprisal
-from dbpcfg.cli.terminal import harmless
+from dbpcfg.cli.terminal import controls_shown, harmless
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.version import __version__
 
@@ -86,6 +86,11 @@ for command in (
 def main() -> None:
     """Run the program; a user error is one line and exit code 2, never a traceback."""
     occupy_standard_streams()
+    with controls_shown():
+        _main()
+
+
+def _main() -> None:
     try:
         try:
             app()

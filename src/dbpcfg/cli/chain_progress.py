@@ -55,7 +55,8 @@ class ChainProgress:
             from rich.console import Console
             from rich.live import Live
 
-            self.live = Live(console=Console(stderr=True), refresh_per_second=4, transient=True)
+            console = Console(file=getattr(sys.stderr, "obeyed", sys.stderr))
+            self.live = Live(console=console, refresh_per_second=4, transient=True)
             self.live.start()
         return self
 
