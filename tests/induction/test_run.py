@@ -224,7 +224,7 @@ def test_what_is_no_run_is_never_overwritten(tmp_path, name):
     with pytest.raises(DbpcfgError, match=r"config\.toml"):
         resume(tmp_path)
     assert os.listdir(tmp_path) == [name]
-    with pytest.raises(DbpcfgError, match=r"none/config\.toml cannot be read"):
+    with pytest.raises(DbpcfgError, match="none does not exist; give the directory"):
         resume(tmp_path / "none")
 
 
