@@ -22,7 +22,7 @@ from dbpcfg.induction.induce import induce, resume
 from tests.corpus import test_chat, test_conllu
 from tests.induction.small import SENTENCES, TREES
 from tests.inprocess import PROGRAM
-from tests.rig.damage import damaged
+from tests.rig.damage import TOML, damaged
 
 CESS = """\
 (S (sn (da0ms0 El el) (ncms000 gato gato)) (grup.verb (vmii3s0 dormía dormir)) (Fp . .))
@@ -195,6 +195,21 @@ def test_there_are_thousands():
 @pytest.mark.parametrize(("file", "commands", "number"), TARGETS)
 def test_damaged_files(file, commands, number, folder, tmp_path):
     assert not list(faults(file, commands, number, folder, tmp_path))
+
+
+def test_every_value_of_a_configuration(folder, tmp_path):
+    """Each in turn, as chance may leave one out."""
+    shutil.copytree(folder / "run", tmp_path / "run")
+    config = tmp_path / "run" / "config.toml"
+    lines, wrong = config.read_text().splitlines(), []
+    for number, value in itertools.product(range(len(lines)), TOML):
+        key, equals, _ = lines[number].partition(" = ")
+        if equals:
+            changed = [*lines[:number], f"{key} = {value}", *lines[number + 1 :]]
+            config.write_text("\n".join(changed))
+            wrong.append(fault("report", tmp_path / "run", "-q", "--overwrite"))
+    assert len(wrong) > 500
+    assert not list(filter(None, wrong))
 
 
 class Bomb:
