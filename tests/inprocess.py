@@ -5,7 +5,12 @@ from __future__ import annotations
 import io
 import sys
 
-from dbpcfg.cli.app import main
+from typer.main import get_command
+
+from dbpcfg.cli import app
+
+PROGRAM = get_command(app.app)
+"""The command line, made once, as that takes longer than many commands."""
 
 
 class InProcess:
@@ -16,24 +21,26 @@ class InProcess:
 
     def call(self, *arguments: object, stdin: bytes = b"") -> tuple[str, str]:
         """Output and messages of a command that succeeds."""
-        code, out, err = self._run(arguments, stdin)
+        code, out, err = self.run(*arguments, stdin=stdin)
         assert code == 0, err
         return out, err
 
     def refuse(self, *arguments: object, stdin: bytes = b"") -> str:
         """The message of a command that fails with exit code 2, in one line."""
-        code, _, err = self._run(arguments, stdin)
+        code, _, err = self.run(*arguments, stdin=stdin)
         assert code == 2, err
         return " ".join(err.replace("│", " ").split())
 
-    def _run(self, arguments: tuple, stdin: bytes) -> tuple[int, str, str]:
+    def run(self, *arguments: object, stdin: bytes = b"") -> tuple[int, str, str]:
+        """Exit code, output and messages of a command."""
         given = io.TextIOWrapper(io.BufferedReader(io.BytesIO(stdin)))
         self.monkeypatch.setattr(sys, "argv", ["dbpcfg", *map(str, arguments)])
         self.monkeypatch.setattr(sys, "stdin", given)
+        self.monkeypatch.setattr(app, "app", PROGRAM)
         self.monkeypatch.setenv("COLUMNS", "80")
         self.capsys.readouterr()
         try:
-            main()
+            app.main()
         except SystemExit as end:
             code = end.code or 0
         else:

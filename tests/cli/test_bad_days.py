@@ -1,13 +1,10 @@
-"""Full and closed standard output, folders without permission, control characters, Ctrl-C twice."""
+"""Full and closed standard output, control characters, Ctrl-C twice."""
 
 from __future__ import annotations
 
 import os
-import pty
-import select
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -16,7 +13,7 @@ import pytest
 from dbpcfg.cli.terminal import harmless
 from tests.cli.small import options
 from tests.cli.test_interruption import Running, alive, children
-from tests.command import COMMAND, dbpcfg, refused
+from tests.command import COMMAND, refused
 
 EVIL = "evil\x1b]0;owned\x07\x1b[2Jword\x9b31m"
 
@@ -49,40 +46,6 @@ def test_a_closed_standard_output(tmp_path):
     assert text.read_text() == "a b\n"
 
 
-def test_a_folder_without_permission(corpus_folder, tmp_path):
-    """As another user than root, who may do everything."""
-    locked = tmp_path / "locked"
-    locked.mkdir(mode=0o700)
-    drop = (
-        "import os, pathlib, sys\n"
-        "from dbpcfg.cli.app import main\n"
-        "real = os.open, pathlib.Path.mkdir, pathlib.Path.stat\n"
-        "def refusing(function):\n"
-        "    def call(path, *rest, **more):\n"
-        "        if 'locked' in str(path):\n"
-        "            raise PermissionError(13, 'Permission denied', str(path))\n"
-        "        return function(path, *rest, **more)\n"
-        "    return call\n"
-        "pathlib.Path.mkdir = refusing(pathlib.Path.mkdir)\n"
-        "pathlib.Path.stat = refusing(pathlib.Path.stat)\n"
-        "pathlib.Path.read_bytes = refusing(pathlib.Path.read_bytes)\n"
-        "main()\n"
-    )
-    for command in (
-        ["induce", corpus_folder / "text.txt", "--out", locked / "run", "-q", *options()],
-        ["resume", locked],
-        ["show", locked],
-        ["report", locked],
-    ):
-        done = subprocess.run(
-            [sys.executable, "-c", drop, *map(str, command)],
-            capture_output=True,
-            text=True,
-            timeout=100,
-        )
-        assert "Permission denied" in one_line(done)
-
-
 def test_control_characters_in_messages(tmp_path):
     missing = tmp_path / EVIL
     said = refused("convert", missing, "-")
@@ -90,23 +53,6 @@ def test_control_characters_in_messages(tmp_path):
     assert "\x9b" not in said
     assert r"evil\x1b]0;owned\x07\x1b[2Jword\x9b31m" in said
     assert harmless("häuser 日本\t\n") == "häuser 日本\t\n"
-
-
-def test_control_characters_on_a_terminal(tmp_path):
-    """Shown there, and exact in a file."""
-    text = tmp_path / "text.txt"
-    text.write_text(f"{EVIL} b\n")
-    exact = dbpcfg("convert", text, "-", "-q").stdout
-    assert exact == f"{EVIL} b\n"
-    ours, theirs = pty.openpty()
-    try:
-        subprocess.run([*COMMAND, "convert", text, "-", "-q"], stdout=theirs, check=True)
-        assert select.select([ours], [], [], 10)[0], "nothing was written"
-        shown = os.read(ours, 4096)
-    finally:
-        os.close(theirs)
-        os.close(ours)
-    assert shown.decode().strip() == r"evil\x1b]0;owned\x07\x1b[2Jword\x9b31m b"
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -37,7 +38,7 @@ def shown_of(chains, kind, capsys, schedule=None) -> tuple[list[str], list[str]]
 
 
 def test_plain_lines_where_there_is_no_terminal(chains, capsys, monkeypatch):
-    assert shown_of(chains, "auto", capsys) == ([], [])  # ten seconds have not passed
+    assert shown_of(chains, "auto", capsys) == ([], [])  # three seconds have not passed
     monkeypatch.setattr(chain_progress, "LINE_SECONDS", -1.0)
     out, err = shown_of(chains, "auto", capsys)
     assert out == []
@@ -71,3 +72,18 @@ def test_time_left(chains, capsys, monkeypatch):
     assert [chain_progress.clock(seconds) for seconds in (5, 65, 3600 * 12 + 61)] == [
         *("0:05", "1:05", "12:01:01")
     ]
+
+
+def test_the_time_left_of_a_long_run(chains, capsys, monkeypatch):
+    """After three seconds, then every ten; however long it is."""
+    now = [100.0]
+    monkeypatch.setattr(chain_progress.time, "monotonic", lambda: now[0])
+    lines = []
+    with ChainProgress("auto", Schedule(10**15), tokens=200) as shown:
+        for _ in range(16):
+            now[0] += 1.0
+            shown.began[0] = (0, 100.0)
+            shown.show(chains[0])
+            lines.append(capsys.readouterr().err.strip())
+    assert [second for second, line in enumerate(lines, start=1) if line] == [4, 15]
+    assert re.search(r"tokens/s, 123456790123:\d\d:\d\d left$", lines[3])

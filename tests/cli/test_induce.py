@@ -143,5 +143,5 @@ def test_mistakes(corpus_folder, tmp_path):
     (out / "thesis.tex").touch()
     message = refused("induce", corpus_folder / "text.txt", "--out", out, *options())
     assert f"dbpcfg resume {out}" in message
-    assert f"{out}/config.toml cannot be read" in refused("resume", out)
+    assert f"{out} is no run: there is no config.toml in it" in refused("resume", out)
     assert os.listdir(out) == ["thesis.tex"]

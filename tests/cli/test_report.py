@@ -39,7 +39,7 @@ def test_mistakes(command, own_run, treebank, tmp_path):
     assert other.read_text() == "mine"
     command.call("report", own_run, "--out", other, "--overwrite")
     assert "does not exist" in command.refuse("report", tmp_path / "nothing")
-    assert "is this a run" in command.refuse("report", tmp_path)
+    assert "is no run: there is no config.toml in it" in command.refuse("report", tmp_path)
     words = tmp_path / "words.txt"
     words.write_text("a b c\n")
     assert "no tree" in command.refuse("report", own_run, "--gold", words)

@@ -1,8 +1,7 @@
-"""Runs that are killed as they begin, lose their directory, or come from a later version."""
+"""Runs that lose their directory, come from a later version, or have changed files."""
 
 from __future__ import annotations
 
-import contextlib
 import re
 import shutil
 import tomllib
@@ -12,54 +11,12 @@ import pytest
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.files.archive import read_archive, write_archive
-from dbpcfg.induction import checkpoint, directory
-from dbpcfg.induction.configuration import load_configuration
+from dbpcfg.induction import checkpoint
 from dbpcfg.induction.directory import finished_run
 from dbpcfg.induction.induce import induce, resume
-from tests.induction.small import SENTENCES, TREES
-from tests.induction.test_run import written
+from tests.induction.small import SENTENCES
 
 OPTIONS = {"K": 2, "chains": 2, "iterations": 6, "seed": 1}
-
-
-class Killed(BaseException):
-    """Stands for the end of the process."""
-
-
-@pytest.mark.parametrize("before", range(6))
-@pytest.mark.parametrize("overwrite", [False, True])
-def test_killed_as_it_begins(tmp_path, monkeypatch, before, overwrite):
-    """Before each step of the start: either the run can be resumed, or started once more."""
-    reference, out = tmp_path / "reference", tmp_path / "run"
-    induce(SENTENCES, out=reference, gold=TREES, **OPTIONS)
-    if overwrite:
-        induce(SENTENCES[:20], out=out, **{**OPTIONS, "K": 3})
-    steps = 0
-
-    def limited(real):
-        def call(*arguments):
-            nonlocal steps
-            if steps == before:
-                raise Killed
-            steps += 1
-            return real(*arguments)
-
-        return call
-
-    with monkeypatch.context() as patched:
-        for name in ("save_configuration", "save_corpus", "save_gold", "_put_in_place"):
-            patched.setattr(directory, name, limited(getattr(directory, name)))
-        with contextlib.suppress(Killed):
-            induce(SENTENCES, out=out, gold=TREES, overwrite=overwrite, **OPTIONS)
-    begun = (out / "config.toml").exists() and load_configuration(
-        out / "config.toml"
-    ).model.categories == 2
-    assert begun == (before >= 3)
-    if begun:
-        resume(out)
-    else:
-        induce(SENTENCES, out=out, gold=TREES, overwrite=overwrite, **OPTIONS)
-    assert written(out) == written(reference)
 
 
 @pytest.mark.parametrize("moved", [False, True])
@@ -101,10 +58,12 @@ def test_a_run_of_a_later_version_is_not_resumed(tmp_path, version):
         (r"tokens = \d+", 'tokens = "many"', "[corpus] has tokens = 'many', which cannot be"),
         (r"tokens = \d+", "tokens = 0", "[corpus] has tokens = 0"),
         (r"sentences = \d+", "sentences = 1.5", "[corpus] has sentences = 1.5"),
+        (r"sources = \[\]", "sources = 1.5", "[corpus] has sources = 1.5, which cannot be"),
+        (r"sources = \[\]", "speakers = [1]", "[corpus] has speakers = [1], which cannot be"),
         (r"tokens = \d+", f"tokens = {'[' * 3000}{']' * 3000}", "is not TOML"),
         ('numpy = "[^"]*"', "numpy = 3", "[versions] has numpy = 3"),
     ],
-    ids=["text", "none", "half", "nested", "version"],
+    ids=["text", "none", "half", "sources", "speakers", "nested", "version"],
 )
 def test_a_configuration_that_was_changed(tmp_path, old, new, said):
     out = tmp_path / "run"

@@ -25,7 +25,7 @@ def test_what_is_no_finished_run_is_an_error(tmp_path, run_path):
     for path, said in [
         (tmp_path / "nothing", "does not exist"),
         (file, "is a file"),
-        (tmp_path, "is this a run"),
+        (tmp_path, "is no run: there is no config.toml in it; give one that"),
     ]:
         with pytest.raises(DbpcfgError, match=said):
             finished_run(path)

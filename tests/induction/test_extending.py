@@ -62,21 +62,6 @@ def test_a_longer_run_that_is_interrupted_is_resumed(long, tmp_path):
     assert written(path) == long
 
 
-def test_a_run_that_is_killed_before_its_chains_are_saved_is_resumed(long, tmp_path, monkeypatch):
-    path = tmp_path / "run"
-    start(path, iterations=30)
-
-    def killed(*_):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        patched.setattr("dbpcfg.induction.induce._run_directory", killed)
-        with pytest.raises(KeyboardInterrupt):
-            resume(path, iterations=40)
-    assert resume(path).finished  # the configuration says 40, the chains are those of 30
-    assert written(path) == long
-
-
 def stamps(path: Path) -> dict[str, int]:
     return {str(file): os.stat(file).st_mtime_ns for file in [path, *path.rglob("*")]}
 

@@ -23,13 +23,16 @@ from dbpcfg.cli.probability import probability
 from dbpcfg.cli.report import compare_runs, report
 from dbpcfg.cli.show import show
 from dbpcfg.cli.surprisal import surprisal
-from dbpcfg.cli.terminal import harmless
+from dbpcfg.cli.terminal import controls_shown, harmless
 from dbpcfg.cli.warm import announce_compiling, warm
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.version import __version__
 
 EXIT_USER_ERROR = 2
 EXIT_INTERRUPTED = 130
+
+LONGEST_MESSAGE = 800
+"""Characters of an error message; a longer one is cut in the middle."""
 
 app = typer.Typer(
     name="dbpcfg",
@@ -86,6 +89,11 @@ def main() -> None:
     """Run the program; a user error is one line and exit code 2, never a traceback."""
     occupy_standard_streams()
     announce_compiling()
+    with controls_shown():
+        _main()
+
+
+def _main() -> None:
     try:
         try:
             app()
@@ -110,5 +118,7 @@ def main() -> None:
 
 
 def _fail(message: str) -> NoReturn:
+    if len(message) > LONGEST_MESSAGE:  # it quotes a very long word
+        message = f"{message[: LONGEST_MESSAGE - 100]} … {message[-95:]}"
     typer.echo(f"dbpcfg: {harmless(message)}", err=True)
     sys.exit(EXIT_USER_ERROR)

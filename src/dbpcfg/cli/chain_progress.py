@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from dbpcfg.induction.chain import Chain
     from dbpcfg.induction.convergence import Schedule
 
-LINE_SECONDS = 10.0
+FIRST_SECONDS, LINE_SECONDS = 3.0, 10.0
+"""Seconds before the first lines and between others, where there is no terminal."""
+
 _BARS = "▁▂▃▄▅▆▇█"
 
 Mode = Literal["auto", "quiet", "json"]
@@ -47,7 +49,7 @@ class ChainProgress:
         self.mode, self.schedule, self.tokens = mode, schedule, tokens
         self.began: dict[int, tuple[int, float]] = {}
         self.rows: dict[int, dict[str, Any]] = {}
-        self.last_line = time.monotonic()
+        self.next_line = time.monotonic() + min(FIRST_SECONDS, LINE_SECONDS)
         self.live: Any = None
 
     def __enter__(self) -> ChainProgress:
@@ -55,7 +57,8 @@ class ChainProgress:
             from rich.console import Console
             from rich.live import Live
 
-            self.live = Live(console=Console(stderr=True), refresh_per_second=4, transient=True)
+            console = Console(file=getattr(sys.stderr, "obeyed", sys.stderr))
+            self.live = Live(console=console, refresh_per_second=4, transient=True)
             self.live.start()
         return self
 
@@ -73,8 +76,8 @@ class ChainProgress:
             print(json.dumps({"event": "progress", **row}), flush=True)
         elif self.live is not None:
             self.live.update(self._table())
-        elif time.monotonic() - self.last_line > LINE_SECONDS:
-            self.last_line = time.monotonic()
+        elif time.monotonic() > self.next_line:
+            self.next_line = time.monotonic() + LINE_SECONDS
             for number in sorted(self.rows):
                 print(self._line(self.rows[number]), file=sys.stderr, flush=True)
 

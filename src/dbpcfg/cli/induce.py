@@ -244,6 +244,9 @@ def induce(
     prepared = prepare(corpus, preparation)
     if not quiet:
         typer.echo(prepared.summary(), err=True)
+    treebank = None
+    if gold is not None:  # before the live table, which notes would disturb
+        treebank = read_corpus([gold], quiet=quiet, skip_broken=skip_broken, encoding=encoding)
     tokens = sum(len(forms) for forms in prepared.forms)
     mode = _progress_mode(quiet, json)
     with stop_on_signal(out) as stop, ChainProgress(mode, schedule, tokens) as progress:
@@ -263,9 +266,7 @@ def induce(
             schedule=schedule,
             report=progress.show,
             stopping=stop,
-            gold=None
-            if gold is None
-            else read_corpus([gold], quiet=quiet, skip_broken=skip_broken, encoding=encoding),
+            gold=treebank,
             gold_sources=[] if gold is None else [gold],
             **settings,
         )
@@ -298,10 +299,10 @@ def resume(
     from pathlib import Path
 
     from dbpcfg.cli.chain_progress import ChainProgress
-    from dbpcfg.induction.configuration import load_configuration
+    from dbpcfg.induction.directory import read_configuration
     from dbpcfg.induction.induce import resume as resume_run
 
-    configuration = load_configuration(Path(run) / "config.toml")
+    configuration = read_configuration(Path(run))
     tokens = int(configuration.corpus.get("tokens", 1))
     mode, schedule = _progress_mode(quiet, json), configuration.schedule
     if iterations is not None:

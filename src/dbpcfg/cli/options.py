@@ -125,13 +125,16 @@ TableFormat = Annotated[
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes.")]
 
+MOST_DIGITS = 18
+"""Of a memory bound: Python does not read numbers of thousands of digits."""
+
 
 def depth_bound(text: str) -> int | None:
     """Read the value of --depth: a number, or None for ``none``."""
     if text.lower() == "none":
         return None
-    if not text.isdecimal() or not int(text):
+    if not text.isdecimal() or len(text) > MOST_DIGITS or not int(text):
         raise DbpcfgError(
-            f"--depth must be a number from 1 up, or 'none' for no bound, got {text!r}"
+            f"--depth must be a number from 1 up, or 'none' for no bound, got {text!r:.80}"
         )
     return int(text)

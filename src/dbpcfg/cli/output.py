@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO, cast
+from typing import TYPE_CHECKING, TextIO
 
 from dbpcfg.cli import terminal
 from dbpcfg.cli.terminal import TerminalOutput
@@ -26,16 +26,11 @@ def check_overwrite(files: list[str], overwrite: bool) -> None:
 
 
 def standard_output() -> TextIO:
-    """Return standard output, set to UTF-8: words are written in the encoding they are read in.
-
-    On a terminal, control characters are shown instead of obeyed.
-    """
+    """Return standard output, set to UTF-8: words are written in the encoding they are read in."""
     if sys.stdout is None:
         raise DbpcfgError("standard output is closed")
-    if isinstance(sys.stdout, io.TextIOWrapper):
+    if isinstance(sys.stdout, io.TextIOWrapper | TerminalOutput):
         sys.stdout.reconfigure(encoding="utf-8", newline="\n")
-    if sys.stdout.isatty():
-        return cast(TextIO, TerminalOutput(sys.stdout))
     return sys.stdout
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, TextIO
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
@@ -20,10 +21,15 @@ def harmless(text: str) -> str:
 
 
 class TerminalOutput:
-    """Standard output on a terminal: control characters of words are shown, not obeyed."""
+    """A stream to a terminal: control characters of words and names are shown, not obeyed."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
+
+    @property
+    def obeyed(self) -> TextIO:
+        """The stream itself, for those who move the cursor and write nothing of the user's."""
+        return self._stream
 
     def write(self, text: str) -> int:
         """Write a text; only bold is left as it is."""
@@ -39,7 +45,26 @@ class TerminalOutput:
             self.write(line)
 
     def __getattr__(self, name: str) -> Any:
+        if name == "buffer":  # which would be a way around this
+            raise AttributeError(name)
         return getattr(self._stream, name)
+
+
+@contextlib.contextmanager
+def controls_shown() -> Iterator[None]:
+    """Show control characters in whatever is written to standard output and error.
+
+    Only on a terminal: files and pipes get every byte.
+    """
+    before = sys.stdout, sys.stderr
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is not None and stream.isatty():
+            setattr(sys, name, TerminalOutput(stream))
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before
 
 
 def width() -> int:

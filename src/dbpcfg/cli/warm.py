@@ -27,7 +27,8 @@ class CompilingNotice:
 
     def __init__(self) -> None:
         self.compiled, self.said, self.width = 0, -SECONDS, 0
-        self.terminal = sys.stderr.isatty()
+        self.stream = sys.stderr  # as it is now: later, on a terminal, it does not obey controls
+        self.terminal = self.stream is not None and self.stream.isatty()
 
     def begin(self, name: str) -> None:
         """A kernel is going to be compiled."""
@@ -37,17 +38,17 @@ class CompilingNotice:
         short = name.rpartition(".")[2]
         text = f"compiling kernels, once on this machine: {self.compiled} done, now {short}"
         if self.terminal:
-            print(f"\r{text.ljust(self.width)}", end="", file=sys.stderr, flush=True)
+            print(f"\r{text.ljust(self.width)}", end="", file=self.stream, flush=True)
             self.width = len(text)
         else:
-            print(text, file=sys.stderr, flush=True)
+            print(text, file=self.stream, flush=True)
         self.said = now
 
     def end(self, name: str) -> None:
         """A kernel was compiled."""
         self.compiled += 1
         if self.terminal:
-            print(f"\r{' ' * self.width}\r", end="", file=sys.stderr, flush=True)
+            print(f"\r{' ' * self.width}\r", end="", file=self.stream, flush=True)
 
 
 def announce_compiling() -> None:

@@ -86,7 +86,7 @@ def read_archive(
     except ArchiveError:
         raise
     except Exception as error:  # zipfile has many errors for a damaged archive
-        raise ArchiveError(f"not a {kind} file, or a damaged one ({error})") from None
+        raise ArchiveError(f"not a {kind} file, or a damaged one ({error!s:.200})") from None
     return _header(arrays.pop("header").tobytes(), kind, version), arrays
 
 
@@ -118,7 +118,7 @@ def _array(file: IO[bytes], info: zipfile.ZipInfo, dtype: np.dtype[Any]) -> NDAr
             raise ValueError("an unknown version of the npy format")
         shape, fortran, found = npy.read_array_header_1_0(file)
     except Exception as error:  # NumPy evaluates the header as a literal, with many ways to fail
-        raise ArchiveError(f"{info.filename} is not an array ({error})") from None
+        raise ArchiveError(f"{info.filename} is not an array ({error!s:.200})") from None
     if found != dtype or fortran:
         raise ArchiveError(f"{info.filename} must be a C-ordered array of {dtype}")
     data = file.read()

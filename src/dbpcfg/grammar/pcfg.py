@@ -117,8 +117,10 @@ class Grammar:
             array = getattr(self, name)
             if not (np.isfinite(array).all() and (array >= 0).all()):
                 raise GrammarError(f"{name} has entries that are negative, infinite or not numbers")
-        rows = self.binary.sum(axis=(1, 2)) + self.lexical.sum(axis=1)
-        for name, sums in (("root", np.array([self.root.sum()])), ("row", rows)):
+        with np.errstate(over="ignore"):  # a sum that is infinite is reported below
+            rows = self.binary.sum(axis=(1, 2)) + self.lexical.sum(axis=1)
+            root = np.array([self.root.sum()])
+        for name, sums in (("root", root), ("row", rows)):
             off = np.abs(sums - 1.0)
             if (off > ROW_SUM_TOLERANCE).any():
                 worst = int(off.argmax())

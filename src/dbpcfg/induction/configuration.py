@@ -170,6 +170,10 @@ def _checked_corpus(content: dict[str, Any]) -> dict[str, Any]:
         number = corpus.get(name, 1)
         if type(number) is not int or number < 1:
             raise DbpcfgError(f"[corpus] has {name} = {number!r:.80}, which cannot be")
+    for name in ("sources", "speakers", "exclude_speakers"):
+        texts = corpus.get(name, [])
+        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+            raise DbpcfgError(f"[corpus] has {name} = {texts!r:.80}, which cannot be")
     return corpus
 
 

@@ -21,6 +21,9 @@ import numpy as np
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.numerics.kernels import Floats
 
+MOST_ITERATIONS = 10**15
+"""Of a chain: no run lasts that long, and times and means of so many are still numbers."""
+
 
 @dataclass(frozen=True)
 class Schedule:
@@ -43,6 +46,8 @@ class Schedule:
                 raise DbpcfgError(f"{name} must be at least 1, got {getattr(self, name)}")
         if self.iterations is not None and self.iterations < 1:
             raise DbpcfgError(f"iterations must be at least 1, got {self.iterations}")
+        if max(self.iterations or 0, self.most) > MOST_ITERATIONS:
+            raise DbpcfgError(f"there can be at most {MOST_ITERATIONS:,} iterations")
         if self.most < self.least + self.after:
             raise DbpcfgError(
                 f"most must be at least least + after, {self.least + self.after}, got {self.most}"

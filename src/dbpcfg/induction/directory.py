@@ -134,7 +134,7 @@ class RunDirectory:
             If it is no run, a file is damaged, or another process is running it.
         """
         # Nothing is written where there is no run, or one of a later version.
-        configuration = load_configuration(path / "config.toml")
+        configuration = read_configuration(path)
         with reading(path / "config.toml"):
             check_version(configuration)
         with locked(path):
@@ -148,7 +148,7 @@ class RunDirectory:
     @classmethod
     def _read(cls, path: Path) -> RunDirectory:
         """The configuration and the sentences of a run, whoever holds its lock."""
-        configuration = load_configuration(path / "config.toml")
+        configuration = read_configuration(path)
         corpus = load_corpus(path / "corpus.npz")
         if configuration.corpus.get("digest") != corpus.digest():
             raise DbpcfgError(f"{path / 'corpus.npz'} is not the text that the run began with")
@@ -245,6 +245,32 @@ def check_free(path: Path, overwrite: bool = False) -> None:
                 raise DbpcfgError(f"{path} is no run, so --overwrite does not touch it")
 
 
+def read_configuration(path: Path) -> Configuration:
+    """Read the settings of a run.
+
+    Parameters
+    ----------
+    path
+        Its directory.
+
+    Raises
+    ------
+    DbpcfgError
+        If it is no run, or its configuration is damaged.
+    """
+    with reading(path):
+        is_folder, exists = path.is_dir(), path.exists()
+        config = is_folder and (path / "config.toml").exists()
+        inside = sorted(path.glob("*/config.toml")) if is_folder and not config else []
+    if not is_folder:
+        what = "is a file" if exists else "does not exist"
+        raise DbpcfgError(f"{path} {what}; give the directory that `dbpcfg induce --out` wrote")
+    if not config:
+        hint = f"perhaps {inside[0].parent}" if inside else "give one that `dbpcfg induce` wrote"
+        raise DbpcfgError(f"{path} is no run: there is no config.toml in it; {hint}")
+    return load_configuration(path / "config.toml")
+
+
 def finished_run(path: Path, quiet: bool = True) -> Run:
     """Read all of a finished run, without keeping other processes out of its directory.
 
@@ -265,9 +291,6 @@ def finished_run(path: Path, quiet: bool = True) -> Run:
     DbpcfgError
         If it is no run or a file is damaged; `UnfinishedRunError` if a chain is not finished.
     """
-    if not path.is_dir():
-        what = "is a file" if path.exists() else "does not exist"
-        raise DbpcfgError(f"{path} {what}; give the directory that `dbpcfg induce --out` wrote")
     directory = RunDirectory._read(path)
     configuration = directory.configuration
     chains: list[Chain] = []

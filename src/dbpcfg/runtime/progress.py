@@ -43,7 +43,9 @@ class Progress:
         quiet: bool | None = False,
         to: TextIO | None = None,
     ) -> None:
-        self.what, self.total = what, total
+        # The name of a file, perhaps: a terminal must not obey it.
+        self.what = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in what)
+        self.total = total
         self.quiet = not interactive() if quiet is None else quiet
         self.to = sys.stderr if to is None else to
         self._given = to is not None
@@ -161,7 +163,7 @@ class _Bar:
         text = TextColumn("{task.description}", markup=False)
         self.bars = Bars(
             *(text, BarColumn(bar_width=24), TextColumn("{task.fields[state]}", markup=False)),
-            console=Console(file=to),
+            console=Console(file=getattr(to, "obeyed", to)),
             auto_refresh=False,
             transient=True,
         )

@@ -1,0 +1,218 @@
+"""Damage to files: of their bytes, their lines, their values, or the arrays of an archive."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import zipfile
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+
+ODD: tuple[Any, ...] = (
+    *(None, True, False, 0, -1, 1, 7, 1.5, -0.0, 10**9, 2**63, 10**30, 1e308, 5e-324),
+    *(float("nan"), float("inf"), -float("inf"), "", "text", "\x1b[2J", "\ud800", "0" * 500),
+    *([], [[]], {}, {"a": 1}, ["a", "b"], [1, 2], [-3.0, float("nan")]),
+)
+"""Values in the place of others."""
+
+TOML = ("true", "0", "-1", "1.5", "nan", "-inf", '"text"', "''", "[]", "{}", "[1, 'a']", "2.0e308")
+TOML += ("1979-05-27", "9223372036854775808", '"\\u001b[2J"', "[[[[]]]]", "{a = 1}", "1e9", "")
+
+JUNK = (
+    *(
+        "\0",
+        "\x1b[31m",
+        "\ufeff",
+        "\u2028",
+        "(",
+        ")",
+        "))",
+        "((",
+        "\t",
+        "\n\n",
+        "\r",
+        "*",
+        "@",
+        "%",
+    ),
+    *(
+        "#",
+        '"',
+        "'",
+        "\\",
+        "{",
+        "]",
+        ":",
+        "nan",
+        "-1",
+        "1e999",
+        "é",
+        "日本",
+        "\U0010ffff",
+        "a" * 3000,
+    ),
+)
+"""Pieces of text where they do not belong."""
+
+
+def damaged_bytes(data: bytes, chance: Random) -> bytes:
+    """Cut off, flipped, zeroed, moved, repeated or inserted bytes."""
+    a, b = sorted(chance.randrange(len(data) + 1) for _ in range(2))
+    kind = chance.randrange(7)
+    if kind == 0:
+        return data[:a]
+    if kind == 1:
+        flipped = bytearray(data)
+        for _ in range(chance.choice((1, 1, 2, 8))):
+            flipped[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+        return bytes(flipped)
+    if kind == 2:
+        return data[:a] + bytes(b - a) + data[b:]
+    if kind == 3:
+        return data[:a] + data[b:]
+    if kind == 4:
+        return data[:b] + data[a:]
+    if kind == 5:
+        return data[:a] + chance.randbytes(chance.randrange(1, 20)) + data[a:]
+    return data[b:] + data[a:b] + data[:a]
+
+
+def damaged_text(data: bytes, chance: Random) -> bytes:
+    """Text with lines dropped, repeated or exchanged, or with pieces that do not belong there."""
+    text = data.decode()
+    for _ in range(chance.choice((1, 1, 1, 2, 5))):
+        lines, kind = text.splitlines(keepends=True) or [""], chance.randrange(5)
+        a, b = chance.randrange(len(lines)), chance.randrange(len(lines))
+        if kind == 0:
+            del lines[a]
+        elif kind == 1:
+            lines.insert(b, lines[a])
+        elif kind == 2:
+            lines[a], lines[b] = lines[b], lines[a]
+        else:
+            at = chance.randrange(len(lines[a]) + 1)
+            junk = chance.choice(JUNK) if kind == 3 else ""
+            rest = chance.choice((0, 0, 1, 3))
+            lines[a] = lines[a][:at] + junk + lines[a][at + rest :]
+        text = "".join(lines)
+    return text.encode()
+
+
+def damaged_toml(data: bytes, chance: Random) -> bytes:
+    """TOML with another value, table or key."""
+    lines = data.decode().splitlines(keepends=True)
+    at = chance.choice([n for n, line in enumerate(lines) if line.strip()])
+    key, equals, _ = lines[at].partition(" = ")
+    if equals and chance.random() < 0.9:
+        lines[at] = f"{key} = {chance.choice(TOML)}\n"
+    else:
+        lines[at] = chance.choice(("", "[model]\n", "x = 1\n", lines[at].replace("o", "0")))
+    return "".join(lines).encode()
+
+
+def damaged_json(data: bytes, chance: Random) -> bytes:
+    """JSON with another value somewhere, or without one."""
+    content = json.loads(data)
+    places: list[tuple[Any, Any]] = []
+    _places(content, places)
+    holder, key = chance.choice(places)
+    if chance.random() < 0.15:
+        del holder[key]
+    else:
+        holder[key] = chance.choice(ODD)
+    return json.dumps(content).encode()
+
+
+def _places(content: Any, found: list[tuple[Any, Any]]) -> None:
+    keys = content if isinstance(content, dict) else range(len(content))
+    for key in keys:
+        found.append((content, key))
+        if isinstance(content[key], dict | list):
+            _places(content[key], found)
+
+
+def damaged_archive(data: bytes, chance: Random) -> bytes:
+    """A whole archive with another array or header: nothing is amiss but what it says."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        entries = {name: archive.read(name) for name in archive.namelist()}
+    names = sorted(entries)
+    name, other = chance.choice(names), chance.choice(names)
+    kind = chance.randrange(6)
+    if kind == 0:
+        entries[name], entries[other] = entries[other], entries[name]
+    elif kind == 1:
+        entries.pop(name)
+    elif kind == 2:
+        entries[name] = damaged_bytes(entries[name], chance)
+    elif kind == 3:
+        header = np.load(io.BytesIO(entries["header.npy"])).tobytes()
+        changed = damaged_json(header, chance)
+        entries["header.npy"] = _npy(np.frombuffer(changed, dtype=np.uint8))
+    else:
+        entries[name] = _npy(_damaged_array(np.load(io.BytesIO(entries[name])), chance))
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, content in entries.items():
+            archive.writestr(name, content)
+    return file.getvalue()
+
+
+def _damaged_array(array: Any, chance: Random) -> Any:
+    kind = chance.randrange(8)
+    if kind == 0:
+        return array[: len(array) // 2]
+    if kind == 1:
+        return np.concatenate([array, array])
+    if kind == 2:
+        return array.astype(chance.choice([np.float32, np.int64, np.uint8, np.complex128]))
+    if kind == 3:
+        return array[None] if chance.random() < 0.5 else array.ravel()
+    if kind == 4:
+        return array[::-1].copy()
+    changed = array.copy()
+    if changed.size:
+        at = chance.randrange(changed.size)
+        odd: tuple[float, ...] = (0, 1, 2, 100)
+        if changed.dtype.kind == "f":
+            odd += (-1, np.nan, np.inf, 1e308, 5e-324, 1e-30)
+        elif changed.dtype.kind == "i":
+            odd += (-1, 2**31 - 1, -(2**31))
+        changed.flat[at] = chance.choice(odd)
+        if kind == 5:
+            changed[:] = changed.flat[at]
+    return changed
+
+
+def _npy(array: Any) -> bytes:
+    file = io.BytesIO()
+    np.save(file, array, allow_pickle=False)
+    return file.getvalue()
+
+
+def damaged(path: Path, chance: Random) -> bytes:
+    """The content of a file, damaged in a way that suits it, or its bytes."""
+    data = path.read_bytes()
+    if chance.random() < 0.25:
+        return damaged_bytes(data, chance)
+    if path.suffix == ".npz":
+        return damaged_archive(data, chance)
+    if path.suffix == ".toml":
+        return damaged_toml(data, chance)
+    if path.suffix == ".json" and chance.random() < 0.7:
+        return damaged_json(data, chance)
+    if path.suffix in (".tsv", ".pcfg") and chance.random() < 0.5:
+        return _other_number(data, chance)
+    return damaged_text(data, chance)
+
+
+def _other_number(data: bytes, chance: Random) -> bytes:
+    found = list(re.finditer(rb"[0-9][-0-9.e]*", data))
+    if not found:
+        return b""
+    at = chance.choice(found)
+    odd = chance.choice((b"0", b"-1", b"nan", b"inf", b"1e999", b"", b"x", b"2", b"1e-320"))
+    return data[: at.start()] + odd + data[at.end() :]
