@@ -11,7 +11,7 @@ from dbpcfg.runtime.progress import clock
 
 if TYPE_CHECKING:
     from dbpcfg.induction.chain import Chain
-    from dbpcfg.induction.convergence import Schedule
+    from dbpcfg.induction.configuration import Configuration
 
 FIRST_SECONDS, LINE_SECONDS = 3.0, 10.0
 """Seconds before the first lines and between others, where there is no terminal."""
@@ -39,14 +39,14 @@ class ChainProgress:
     mode
         ``"auto"`` for a live table on a terminal and lines elsewhere, ``"quiet"`` for nothing,
         ``"json"`` for one JSON object per line on standard output.
-    schedule
-        The iterations that chains run for, from which the time left is estimated.
     tokens
         Tokens of the corpus.
     """
 
-    def __init__(self, mode: Mode, schedule: Schedule, tokens: int) -> None:
-        self.mode, self.schedule, self.tokens = mode, schedule, tokens
+    def __init__(self, mode: Mode, tokens: int) -> None:
+        self.mode, self.tokens = mode, tokens
+        self.configuration: Configuration | None = None
+        self.chains: dict[int, Chain] = {}
         self.began: dict[int, tuple[int, float]] = {}
         self.rows: dict[int, dict[str, Any]] = {}
         self.next_line = time.monotonic() + min(FIRST_SECONDS, LINE_SECONDS)
@@ -66,31 +66,42 @@ class ChainProgress:
         if self.live is not None:
             self.live.stop()
 
+    def plan(self, configuration: Configuration) -> None:
+        """Take in how long chains run, from which the time left is estimated."""
+        self.configuration = configuration
+
     def show(self, chain: Chain) -> None:
         """Show a chain that has advanced."""
         if self.mode == "quiet":
             return
+        self.chains[chain.settings.chain] = chain
         row = self._row(chain)
         self.rows[chain.settings.chain] = row
+        self._compare()
         if self.mode == "json":
             print(json.dumps({"event": "progress", **row}), flush=True)
         elif self.live is not None:
             self.live.update(self._table())
         elif time.monotonic() > self.next_line:
             self.next_line = time.monotonic() + LINE_SECONDS
-            for number in sorted(self.rows):
-                print(self._line(self.rows[number]), file=sys.stderr, flush=True)
+            for _, other in sorted(self.rows.items()):
+                if other["standing"] != "dropped":
+                    print(self._line(other), file=sys.stderr, flush=True)
+            if self._race:
+                print(self._summary(), file=sys.stderr, flush=True)
+
+    @property
+    def _race(self) -> bool:
+        return self.configuration is not None and self.configuration.budget is not None
 
     def _row(self, chain: Chain) -> dict[str, Any]:
         number, now = chain.settings.chain, time.monotonic()
         first, since = self.began.setdefault(number, (chain.iteration, now))
         rate = (chain.iteration - first) / (now - since) if now > since else 0.0
-        if self.schedule.iterations is not None:
-            end = self.schedule.iterations
-        else:
-            end = chain.burn_in + self.schedule.after if chain.burn_in is not None else 0
+        end = self._end(chain)
         return {
             "chain": number,
+            "standing": "",
             "iteration": chain.iteration,
             "log_likelihood": chain.logs[-1] if chain.logs else None,
             "per_token": chain.logs[-1] / self.tokens if chain.logs else None,
@@ -100,9 +111,52 @@ class ChainProgress:
             "trace": sparkline(chain.logs) if chain.logs else "",
         }
 
+    def _end(self, chain: Chain) -> int:
+        """How long the chain will run; 0 if that is not known."""
+        if self.configuration is None or self._race:
+            return 0
+        schedule = self.configuration.schedule
+        if schedule.iterations is not None:
+            return schedule.iterations
+        return 0 if chain.burn_in is None else chain.burn_in + schedule.after
+
+    def _compare(self) -> None:
+        """Note which chain of a race leads and which were dropped."""
+        if self.configuration is None or not self._race:
+            return
+        from dbpcfg.induction.race import running
+
+        configuration, chains = self.configuration, list(self.chains.values())
+        if len(chains) < configuration.chains:
+            return
+        left = running(chains, configuration.rungs, configuration.select)[-1]
+        by = "posterior" if configuration.select == "agreement" else configuration.select
+        leader = max(left, key=lambda chain: chain.goodness(by))
+        racing = {chain.settings.chain for chain in left}
+        for number, row in self.rows.items():
+            row["standing"] = "" if number in racing else "dropped"
+        self.rows[leader.settings.chain]["standing"] = "leads"
+
+    def _summary(self) -> str:
+        """The race in one line."""
+        from dbpcfg.induction.race import total
+
+        assert self.configuration is not None
+        done = sum(chain.iteration for chain in self.chains.values())
+        whole = total(self.configuration.rungs)
+        begun = sum(first for first, _ in self.began.values())
+        seconds = time.monotonic() - min(since for _, since in self.began.values())
+        left = seconds / (done - begun) * (whole - done) if done > begun else None
+        dropped = [n for n, row in sorted(self.rows.items()) if row["standing"] == "dropped"]
+        return (
+            f"race: {done:,} of {whole:,} iterations, {len(self.rows) - len(dropped)} of "
+            f"{self.configuration.chains} chains run"
+            + ("" if left is None else f", {clock(round(left))} left")
+        )
+
     def _line(self, row: dict[str, Any]) -> str:
         left = "" if row["seconds_left"] is None else f", {clock(row['seconds_left'])} left"
-        phase = "burn-in" if row["burn_in"] is None else "sampling"
+        phase = row["standing"] or ("burn-in" if row["burn_in"] is None else "sampling")
         return (
             f"chain {row['chain']}: iteration {row['iteration']} ({phase}), "
             f"log-likelihood {row['log_likelihood']:,.1f} {row['trace']}, "
@@ -112,10 +166,11 @@ class ChainProgress:
     def _table(self) -> Any:
         from rich.table import Table
 
-        table = Table(box=None, pad_edge=False)
+        table = Table(box=None, pad_edge=False, caption=self._summary() if self._race else None)
         for name in ("chain", "iteration", "log-likelihood", "per token", "trace", "", "tokens/s"):
             table.add_column(name, justify="left" if name in ("trace", "") else "right")
-        table.add_column("left", justify="right")
+        if not self._race:
+            table.add_column("left", justify="right")
         for _, row in sorted(self.rows.items()):
             left = row["seconds_left"]
             table.add_row(
@@ -124,8 +179,8 @@ class ChainProgress:
                 f"{row['log_likelihood']:,.1f}",
                 f"{row['per_token']:.3f}",
                 row["trace"],
-                "burn-in" if row["burn_in"] is None else "sampling",
+                row["standing"] or ("burn-in" if row["burn_in"] is None else "sampling"),
                 f"{row['tokens_per_second']:,}",
-                "–" if left is None else clock(left),
+                *([] if self._race else ["–" if left is None else clock(left)]),
             )
         return table

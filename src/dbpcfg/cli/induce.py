@@ -71,23 +71,56 @@ def induce(
             rich_help_panel=MODEL,
         ),
     ] = 0.2,
-    chains: Annotated[
-        int,
+    inference: Annotated[
+        Literal["race", "paper"] | None,
         typer.Option(
-            help="Number of chains.",
-            min=1,
+            help="race: many chains start, the best go on. paper: a few chains, each at least 500 "
+            "iterations until the log-likelihood levels off, then 250. If not given: race, unless "
+            "--iterations is.",
             rich_help_panel=SAMPLING,
         ),
-    ] = 4,
-    iterations: Annotated[
+    ] = None,
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N|TIME",
+            help="Of a race: iterations of all chains together, or a time like 30min or 2h; 1500 "
+            "if not given.",
+            rich_help_panel=SAMPLING,
+        ),
+    ] = None,
+    chains: Annotated[
         int | None,
         typer.Option(
-            help="Exactly this many; the second half is kept. If not given, the paper's rule: at "
-            "least 500 until the log-likelihood levels off, then 250.",
+            help="Number of chains; of a race, at its start. If not given: by the budget, or 4.",
             min=1,
             rich_help_panel=SAMPLING,
         ),
     ] = None,
+    iterations: Annotated[
+        int | None,
+        typer.Option(
+            help="Length of every chain, without a race; the second half is kept.",
+            min=1,
+            rich_help_panel=SAMPLING,
+        ),
+    ] = None,
+    select: Annotated[
+        Literal["likelihood", "posterior", "variance", "heldout", "agreement"] | None,
+        typer.Option(
+            help="What chains are compared by; heldout needs --aside. If not given: likelihood.",
+            rich_help_panel=SAMPLING,
+        ),
+    ] = None,
+    aside: Annotated[
+        int,
+        typer.Option(
+            help="Keep every N-th sentence aside: it is parsed, but not learned from.",
+            metavar="N",
+            min=0,
+            rich_help_panel=SAMPLING,
+        ),
+    ] = 0,
     seed: Seed = 0,
     trees: Annotated[
         Literal["mbr", "best", "last"],
@@ -208,9 +241,9 @@ def induce(
     from dbpcfg.cli.chain_progress import ChainProgress
     from dbpcfg.corpus.preparation import Preparation, prepare
     from dbpcfg.induction.configuration import Configuration
-    from dbpcfg.induction.convergence import Schedule
     from dbpcfg.induction.directory import check_free
     from dbpcfg.induction.induce import induce as learn
+    from dbpcfg.induction.inference import budget_of, chosen
     from dbpcfg.induction.settings import ChainSettings
 
     quiet = quiet or json
@@ -223,14 +256,19 @@ def induce(
         "anneal": anneal,
         "temperature": temperature,
         "curriculum": curriculum,
+        "aside": aside,
         "parser": parser,
         "precision": precision,
     }
-    bound, schedule = depth_bound(depth), Schedule(iterations=iterations)
+    bound = depth_bound(depth)
     preparation = Preparation(lowercase, max_length, punctuation, numbers, rare, scheme)
     # Before the corpus is read, which may take minutes: what is wrong whatever is in it.
     model = ChainSettings(categories, bound, beta, seed, **settings)
-    Configuration(model, schedule, preparation, chains, trees)
+    asked = None if budget is None else budget_of(budget)
+    known = asked if isinstance(asked, int) else None
+    search = chosen(model, inference, known, chains, iterations, select=select)
+    number, schedule, known, by = search
+    Configuration(model, schedule, preparation, number, trees, known, by)
     check_free(Path(out), overwrite)
     corpus = read_corpus(
         text,
@@ -249,12 +287,16 @@ def induce(
         treebank = read_corpus([gold], quiet=quiet, skip_broken=skip_broken, encoding=encoding)
     tokens = sum(len(forms) for forms in prepared.forms)
     mode = _progress_mode(quiet, json)
-    with stop_on_signal(out) as stop, ChainProgress(mode, schedule, tokens) as progress:
+    with stop_on_signal(out) as stop, ChainProgress(mode, tokens) as progress:
         run = learn(
             prepared,
             categories,
             bound,
+            inference=inference,
+            budget=budget,
             chains=chains,
+            iterations=iterations,
+            select=select,
             seed=seed,
             beta=beta,
             trees=trees,
@@ -263,9 +305,9 @@ def induce(
             threads=threads,
             workers=workers,
             checkpoint=checkpoint,
-            schedule=schedule,
             report=progress.show,
             stopping=stop,
+            planned=progress.plan,
             gold=treebank,
             gold_sources=[] if gold is None else [gold],
             **settings,
@@ -295,7 +337,6 @@ def resume(
     With --iterations the result is that of a run of this length from the start.
     Without it a finished run is not changed.
     """
-    from dataclasses import replace
     from pathlib import Path
 
     from dbpcfg.cli.chain_progress import ChainProgress
@@ -304,10 +345,8 @@ def resume(
 
     configuration = read_configuration(Path(run))
     tokens = int(configuration.corpus.get("tokens", 1))
-    mode, schedule = _progress_mode(quiet, json), configuration.schedule
-    if iterations is not None:
-        schedule = replace(schedule, iterations=iterations)
-    with stop_on_signal(run) as stop, ChainProgress(mode, schedule, tokens) as progress:
+    mode = _progress_mode(quiet, json)
+    with stop_on_signal(run) as stop, ChainProgress(mode, tokens) as progress:
         done = resume_run(
             run,
             iterations=iterations,
@@ -316,6 +355,7 @@ def resume(
             checkpoint=checkpoint,
             report=progress.show,
             stopping=stop,
+            planned=progress.plan,
             remark=lambda text: None if quiet or json else typer.echo(text, err=True),
         )
     _print_result(done, run, stop, format, quiet, json)

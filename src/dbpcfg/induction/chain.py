@@ -12,6 +12,7 @@ from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import GrammarError, UnparsableError
 from dbpcfg.grammar.pcfg import Grammar, without_zeros
 from dbpcfg.induction.convergence import Schedule
+from dbpcfg.induction.criteria import Criterion, Measures, goodness
 from dbpcfg.induction.gibbs import State, step
 from dbpcfg.induction.gold import LOG_EVERY, GoldSpans
 from dbpcfg.induction.initial import initial_state
@@ -24,6 +25,9 @@ from dbpcfg.parsing.spans import SpanCounts
 
 TreeChoice = Literal["mbr", "best", "last"]
 """How a chain's trees are chosen (see `trees_of`)."""
+
+OTHER = tuple(name for name in Measures._fields if name != "likelihood")
+"""What is measured in every iteration beside the log-likelihood."""
 
 GRAMMARS_KEPT = 8
 """The greatest number of grammars of a chain that are kept to parse other text with."""
@@ -57,6 +61,8 @@ class Chain:
     spans: SpanCounts
     logs: list[float] = field(default_factory=list)
     """Log-likelihood of every iteration's grammar."""
+    measures: dict[str, list[float]] = field(default_factory=lambda: {n: [] for n in OTHER})
+    """The other measures of every iteration, by their names."""
     betas: list[float] = field(default_factory=list)
     """β of every iteration."""
     burn_in: int | None = None
@@ -86,6 +92,26 @@ class Chain:
         """The number of samples that count."""
         return 0 if self.burn_in is None else self.iteration - self.burn_in
 
+    def trace(self, criterion: Criterion) -> list[float]:
+        """A measure of every iteration.
+
+        Parameters
+        ----------
+        criterion
+            Which one.
+        """
+        return self.logs if criterion == "likelihood" else self.measures[criterion]
+
+    def goodness(self, criterion: Criterion) -> float:
+        """How good the chain is: a mean over the iterations that count, or the last one's value.
+
+        Parameters
+        ----------
+        criterion
+            What by; not ``"agreement"``, which is about several chains.
+        """
+        return goodness(self.trace(criterion)[-max(1, self.retained) :], criterion)
+
     @property
     def mean_log_likelihood(self) -> float:
         """Mean over the iterations that count; that of the last iteration while none does."""
@@ -93,8 +119,10 @@ class Chain:
             return float(np.mean(self.logs[self.burn_in :]))
         return self.logs[-1] if self.logs else -np.inf
 
-    def finished(self, schedule: Schedule) -> bool:
-        """Whether the chain has run long enough."""
+    def finished(self, schedule: Schedule, until: int | None = None) -> bool:
+        """Whether the chain has run long enough, or up to a given length."""
+        if until is not None and self.iteration >= until:
+            return True
         return schedule.finished(self.iteration, self.burn_in)
 
 
@@ -110,8 +138,9 @@ def advance(
     seconds: float,
     threads: int = 1,
     gold: GoldSpans | None = None,
+    until: int | None = None,
 ) -> Chain:
-    """Run a chain until it is finished or the time is up.
+    """Run a chain until it is finished, has a given length, or the time is up.
 
     Parameters
     ----------
@@ -127,18 +156,20 @@ def advance(
         The number of threads.
     gold
         Gold spans to log F1 with.
+    until
+        The length at which it pauses; None if it does not.
 
     Returns
     -------
     Chain
         The same chain (a worker process returns its copy).
     """
-    until = time.monotonic() + seconds
-    while not chain.finished(schedule):
+    end = time.monotonic() + seconds
+    while not chain.finished(schedule, until):
         _iterate(chain, corpus, schedule, threads)
         if gold is not None and chain.last is not None and chain.iteration % LOG_EVERY == 0:
             chain.scores[chain.iteration] = gold.f1(corpus.starts, chain.last.nodes)
-        if time.monotonic() >= until:
+        if time.monotonic() >= end:
             break
     return chain
 
@@ -150,17 +181,18 @@ def _iterate(chain: Chain, corpus: Encoded, schedule: Schedule, threads: int) ->
         chain.burn_in, chain.best = chain.iteration, None
     before, after = _step(chain.state, corpus, chain.settings, threads)
     assert after.derivations is not None
-    assert after.log_likelihood is not None
+    assert after.measures is not None
+    log_likelihood = after.measures.likelihood
     chain.state = State(after.iteration, after.grammar, after.beta)
-    chain.logs.append(after.log_likelihood)
+    chain.logs.append(log_likelihood)
+    for name, values in chain.measures.items():
+        values.append(getattr(after.measures, name))
     chain.betas.append(before.beta)
-    chain.last = Sample(
-        after.iteration, after.log_likelihood, before.grammar, after.derivations.nodes
-    )
+    chain.last = Sample(after.iteration, log_likelihood, before.grammar, after.derivations.nodes)
     if chain.burn_in is not None:
         chain.spans.add(after.derivations)
         _keep_grammar(chain, before.grammar)
-    if chain.best is None or after.log_likelihood > chain.best.log_likelihood:
+    if chain.best is None or log_likelihood > chain.best.log_likelihood:
         chain.best = chain.last
 
 

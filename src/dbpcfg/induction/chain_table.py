@@ -5,13 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dbpcfg.files.table import Cell, Column, Table
-from dbpcfg.induction.chain import TreeChoice
+from dbpcfg.induction.configuration import Configuration
 from dbpcfg.induction.convergence import Agreement
+from dbpcfg.induction.criteria import Criterion
 from dbpcfg.induction.summary import ChainSummary
+
+_SELECTED: dict[Criterion, str] = {
+    "likelihood": "mean log-likelihood after burn-in",
+    "posterior": "mean log-posterior after burn-in",
+    "variance": "the least variance of surprisal after burn-in",
+    "heldout": "mean log-likelihood of the sentences kept aside, after burn-in",
+    "agreement": "agreement with the other chains",
+}
 
 
 def chain_table(
-    summaries: Sequence[ChainSummary], agreement: Agreement, trees: TreeChoice
+    summaries: Sequence[ChainSummary], agreement: Agreement, configuration: Configuration
 ) -> Table:
     """One row per chain, and in the notes whether they agree.
 
@@ -21,10 +30,12 @@ def chain_table(
         Those of the chains of a run.
     agreement
         That of the chains.
-    trees
-        How the trees of the run are chosen.
+    configuration
+        The settings of the run.
     """
     scored = any(one.last_f1 is not None for one in summaries)
+    aside = any(one.heldout is not None for one in summaries)
+    compared = any(one.agreement is not None for one in summaries)
     columns = [
         Column("chain", "count"),
         Column("iterations", "count"),
@@ -33,6 +44,10 @@ def chain_table(
         Column("sd", "number"),
         Column("per token", "number", decimals=3),
         Column("greatest", "number", "best_log_likelihood"),
+        Column("posterior", "number"),
+        Column("variance", "number", decimals=3),
+        *([Column("held out", "number", "heldout")] if aside else []),
+        *([Column("agreement", "percent")] if compared else []),
         *([Column("last F1", "percent", "last_f1")] if scored else []),
         Column("selected"),
     ]
@@ -40,16 +55,21 @@ def chain_table(
         (
             *(one.chain, one.iterations, one.burn_in),
             *(one.mean_log_likelihood, one.sd, one.per_token, one.best_log_likelihood),
+            *(one.posterior, one.variance),
+            *([one.heldout] if aside else []),
+            *([one.agreement] if compared else []),
             *([one.last_f1] if scored else []),
-            "*" if one.selected else "",
+            "*" if one.selected else "" if one.survived else "dropped",
         )
         for one in summaries
     ]
     notes = [
-        f"selected by mean log-likelihood after burn-in; trees: {trees}",
+        f"selected by {_SELECTED[configuration.select]}; trees: {configuration.trees}",
         f"R-hat {agreement.rhat:.2f}, effective samples {agreement.effective_samples:.0f}: "
         f"{agreement.verdict()}",
     ]
+    if compared:
+        notes.append("agreement is F1 against the trees of the other chains that ran to the end")
     if scored:
         notes.append("F1 is of single samples and was not used for selection")
     return Table("Chains", columns, rows, notes)

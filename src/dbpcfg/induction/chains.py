@@ -94,6 +94,7 @@ def run_chains(
     executor: Executor,
     execution: Execution,
     gold: GoldSpans | None = None,
+    until: int | None = None,
 ) -> list[Chain]:
     """Run chains until all are finished or `Execution.stopping`; then all are saved.
 
@@ -113,6 +114,8 @@ def run_chains(
         Threads, checkpoints and callbacks.
     gold
         Gold spans to log F1 with.
+    until
+        The length at which chains pause; None if they do not.
 
     Returns
     -------
@@ -133,14 +136,16 @@ def run_chains(
 
     def submit(n: int) -> None:
         try:
-            future = executor.submit(advance, chains[n], corpus, schedule, block, threads, gold)
+            future = executor.submit(
+                advance, chains[n], corpus, schedule, block, threads, gold, until
+            )
         except BrokenExecutor as error:
             future = Future()
             future.set_exception(error)
         running[future] = n
 
     for n, chain in enumerate(chains):
-        if chain.finished(schedule):
+        if chain.finished(schedule, until):
             report(chain)
         else:
             submit(n)
@@ -155,7 +160,7 @@ def run_chains(
             if not chain.iteration:  # stopped before it began
                 continue
             report(chain)
-            ends = stopping() or chain.finished(schedule)
+            ends = stopping() or chain.finished(schedule, until)
             if ends or time.monotonic() - saved[n] > checkpoint:
                 store.save(chain)
                 saved[n] = time.monotonic()

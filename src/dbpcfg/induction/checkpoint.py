@@ -17,12 +17,13 @@ from dbpcfg.files.archive import ArchiveError, read_archive, write_archive
 from dbpcfg.files.faults import reading
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.grammar.storage import STACKED, stacked, unstacked
-from dbpcfg.induction.chain import Chain, Sample
+from dbpcfg.induction.chain import OTHER, Chain, Sample
+from dbpcfg.induction.criteria import Measures
 from dbpcfg.induction.gibbs import State
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.parsing.spans import SpanCounts
 
-FORMAT, VERSION = "dbpcfg chain", 2
+FORMAT, VERSION = "dbpcfg chain", 3
 
 _GRAMMAR = ("root", "binary", "lexical")
 _DTYPES: dict[str, Any] = {
@@ -30,7 +31,7 @@ _DTYPES: dict[str, Any] = {
     **{f"{sample}_{name}": np.float64 for sample in ("best", "last") for name in _GRAMMAR},
     **{f"{sample}_nodes": np.int32 for sample in ("best", "last")},
     **dict.fromkeys(STACKED, np.float64),
-    "logs": np.float64,
+    **dict.fromkeys(Measures._fields, np.float64),
     "betas": np.float64,
     "spans": np.int32,
 }
@@ -61,9 +62,10 @@ def save_chain(chain: Chain, corpus: Encoded, path: Path) -> None:
         "scores": [[iteration, score] for iteration, score in chain.scores.items()],
     }
     arrays: dict[str, NDArray[Any]] = {
-        "logs": np.array(chain.logs),
+        "likelihood": np.array(chain.logs),
+        **{name: np.array(values) for name, values in chain.measures.items()},
         "betas": np.array(chain.betas),
-        "spans": chain.spans.counts,
+        "spans": chain.spans.counts if chain.retained else chain.spans.counts[:0],
         "best_nodes": chain.best.nodes,
         "last_nodes": chain.last.nodes,
     }
@@ -135,19 +137,24 @@ def _chain(
     if burn_in is not None and not 0 <= _whole(burn_in) <= iteration:
         raise ArchiveError(f"its burn-in cannot be: {burn_in!r:.80}")
     spans = SpanCounts(corpus, settings.categories)
-    if arrays["spans"].shape != spans.counts.shape:
+    shape = spans.counts.shape if burn_in not in (None, iteration) else spans.counts[:0].shape
+    if arrays["spans"].shape != shape:
         raise ArchiveError("its counts are not those of the run's corpus and settings")
-    if not arrays["logs"].shape == arrays["betas"].shape == (iteration,):
+    traces = [arrays[name] for name in Measures._fields]
+    if not all(trace.shape == (iteration,) for trace in (*traces, arrays["betas"])):
         raise ArchiveError(f"its trace is not one of {iteration} iterations")
     betas = np.append(arrays["betas"], float(header["beta"]))
-    if not (np.isfinite(arrays["logs"]).all() and np.isfinite(betas).all() and (betas > 0).all()):
+    if not settings.aside:
+        traces.pop()  # nothing is kept aside
+    if not (np.isfinite(traces).all() and np.isfinite(betas).all() and (betas > 0).all()):
         raise ArchiveError("its trace has numbers that cannot be")
-    spans.counts[:] = arrays["spans"]
+    spans.counts[: len(arrays["spans"])] = arrays["spans"]
     return Chain(
         settings=settings,
         state=State(iteration, grammar(""), float(header["beta"])),
         spans=spans,
-        logs=arrays["logs"].tolist(),
+        logs=arrays["likelihood"].tolist(),
+        measures={name: arrays[name].tolist() for name in OTHER},
         betas=arrays["betas"].tolist(),
         burn_in=burn_in,
         best=sample("best"),

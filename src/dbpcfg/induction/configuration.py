@@ -15,10 +15,13 @@ from dbpcfg.files.faults import reading
 from dbpcfg.files.validation import check_choice, checked_options, checked_table
 from dbpcfg.induction.chain import TreeChoice
 from dbpcfg.induction.convergence import Schedule
+from dbpcfg.induction.criteria import Criterion
+from dbpcfg.induction.race import Rung, plan
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.version import __version__
 
 FORMAT, VERSION = "dbpcfg run", 1
+_RUN = ("chains", "trees", "gold", "select", "budget")
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,10 @@ class Configuration:
     chains: int = 4
     trees: TreeChoice = "mbr"
     """How the trees of the selected chain are chosen."""
+    budget: int | None = None
+    """Iterations of all chains together, if they run a race; None if each runs to its end."""
+    select: Criterion = "likelihood"
+    """What chains are compared by, in a race and at the end."""
     corpus: dict[str, Any] = field(default_factory=dict)
     """Sources, speakers, numbers of sentences, tokens and forms, and a digest."""
     gold: list[str] = field(default_factory=list)
@@ -42,12 +49,22 @@ class Configuration:
         if self.chains < 1:
             raise DbpcfgError(f"there must be at least 1 chain, got {self.chains}")
         check_choice("trees", self.trees, get_args(TreeChoice))
+        check_choice("select", self.select, get_args(Criterion))
+        if self.select == "heldout" and not self.model.aside:
+            raise DbpcfgError("select = heldout needs sentences that are kept aside: give aside")
         preliminary, counted = self.model.preliminary_iterations, self.schedule.latest_burn_in
         if preliminary > counted:
             raise DbpcfgError(
                 f"restarts, annealing and curriculum take {preliminary} iterations, but samples "
                 f"count from {counted} on: run longer"
             )
+
+    @property
+    def rungs(self) -> tuple[Rung, ...]:
+        """The rungs of the race; none if there is no race."""
+        if self.budget is None:
+            return ()
+        return plan(self.budget, self.model.preliminary_iterations, self.chains)
 
     def chain(self, number: int) -> ChainSettings:
         """The settings of one chain."""
@@ -81,6 +98,8 @@ def save_configuration(configuration: Configuration, path: Path) -> None:
             "chains": configuration.chains,
             "trees": configuration.trees,
             "gold": configuration.gold,
+            "select": configuration.select,
+            **({} if configuration.budget is None else {"budget": configuration.budget}),
         },
         "model": {k: v for k, v in _without_none(configuration.model).items() if k != "chain"},
         "schedule": _without_none(configuration.schedule),
@@ -132,7 +151,7 @@ def load_configuration(path: Path) -> Configuration:
             ),
             schedule=Schedule(**checked_options(content, "schedule", Schedule)),
             preparation=Preparation(**checked_options(content, "preparation", Preparation)),
-            **checked_options(content, "run", Configuration, ("chains", "trees", "gold")),
+            **checked_options(content, "run", Configuration, _RUN),
             corpus=_checked_corpus(content),
             versions=_checked_versions(content),
         )

@@ -173,6 +173,11 @@ class RunDirectory:
             If a chain has done more iterations, or the directory cannot be written to.
         """
         old = self.configuration
+        if old.budget is not None:
+            raise DbpcfgError(
+                f"{self.path} is a race with a budget of {old.budget:,} iterations, which cannot "
+                "be made longer: begin another with a greater --budget"
+            )
         new = replace(old, schedule=replace(old.schedule, iterations=iterations))
         again = []
         for number in range(old.chains):
@@ -297,15 +302,24 @@ def finished_run(path: Path, quiet: bool = True) -> Run:
     with Progress("reading chains", configuration.chains, quiet) as progress:
         for number in range(configuration.chains):
             chain = directory.load(configuration.chain(number))
-            if chain is None or not chain.finished(configuration.schedule):
-                done = 0 if chain is None else chain.iteration
-                raise UnfinishedRunError(
-                    f"{path} is not finished: chain {number} of {configuration.chains} has done "
-                    f"{done:,} iterations; resume it with `dbpcfg resume {path}`"
-                )
+            if chain is None:
+                raise _unfinished(path, configuration, number, 0)
             chains.append(chain)
             progress.update(number + 1)
-    return Run(configuration, directory.corpus, chains)
+    run = Run(configuration, directory.corpus, chains)
+    for chain in run.survivors:
+        if not chain.finished(configuration.schedule):
+            raise _unfinished(path, configuration, chain.settings.chain, chain.iteration)
+    return run
+
+
+def _unfinished(
+    path: Path, configuration: Configuration, number: int, done: int
+) -> UnfinishedRunError:
+    return UnfinishedRunError(
+        f"{path} is not finished: chain {number} of {configuration.chains} has done "
+        f"{done:,} iterations; resume it with `dbpcfg resume {path}`"
+    )
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

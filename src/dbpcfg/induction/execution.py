@@ -11,6 +11,7 @@ from typing import Literal, get_args
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.files.validation import check_choice
 from dbpcfg.induction.chain import Chain
+from dbpcfg.induction.configuration import Configuration
 from dbpcfg.runtime.processes import cores, leave_signals_to_parent
 
 Workers = Literal["threads", "processes"]
@@ -20,6 +21,10 @@ CHECKPOINT_SECONDS = 30.0
 
 def no_report(chain: Chain) -> None:
     """Report nothing."""
+
+
+def no_plan(configuration: Configuration) -> None:
+    """Do nothing."""
 
 
 def no_remark(text: str) -> None:
@@ -45,6 +50,8 @@ class Execution:
     """Called with a chain after each block of its iterations."""
     stopping: Callable[[], bool] = never
     """Called after each block; the run stops if it returns True."""
+    planned: Callable[[Configuration], None] = no_plan
+    """Called once with the settings of the run, before chains begin."""
 
     def __post_init__(self) -> None:
         check_choice("workers", self.workers, get_args(Workers))

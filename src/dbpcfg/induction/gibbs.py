@@ -25,6 +25,7 @@ from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.grammar.derivation import failed_derivations
 from dbpcfg.grammar.pcfg import Grammar, draw_grammar
 from dbpcfg.induction.beta import draw_beta
+from dbpcfg.induction.criteria import Measures, kept_aside, measure
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.numerics.philox import Purpose, Stream, stream
 from dbpcfg.parsing.chart.parser import ChartParser
@@ -37,15 +38,15 @@ from dbpcfg.parsing.protocol import Parser
 class State:
     """A chain after some iterations. With its settings and corpus, all that the next step needs.
 
-    ``derivations`` were drawn under the grammar before this one, and ``log_likelihood`` is that
-    grammar's; both are None before the first iteration.
+    ``derivations`` were drawn under the grammar before this one, and ``measures`` are of that
+    grammar and these trees; both are None before the first iteration.
     """
 
     iteration: int
     grammar: Grammar
     beta: float
     derivations: Derivations | None = None
-    log_likelihood: float | None = None
+    measures: Measures | None = None
 
 
 def step(state: State, corpus: Encoded, settings: ChainSettings, threads: int = 1) -> State:
@@ -68,7 +69,7 @@ def step(state: State, corpus: Encoded, settings: ChainSettings, threads: int = 
     Returns
     -------
     State
-        The chain after it, with the trees and the log-likelihood of the grammar before.
+        The chain after it, with the trees, and the measures of the grammar before.
     """
 
     def numbers_for(purpose: Purpose) -> Stream:
@@ -80,16 +81,19 @@ def step(state: State, corpus: Encoded, settings: ChainSettings, threads: int = 
     derivations, logs = parser.sample(corpus, numbers_for(Purpose.TREES))
     if temperature > 1:  # what is reported is the likelihood of the grammar itself
         logs = parser_for(state.grammar, depth, settings, threads).log_probabilities(corpus)
-    counts = derivations.counts(settings.categories)
+    counts = derivations.counts(settings.categories, settings.aside)
+    aside = kept_aside(len(corpus), settings.aside)
+    measures = measure(logs, corpus.lengths, aside, counts, state.beta)
     if settings.exact and depth is not None:
         rejected = numbers_for(Purpose.REJECTED)
-        counts += failed_derivations(state.grammar, depth, len(corpus), rejected)
+        learned = len(corpus) - len(aside)
+        counts += failed_derivations(state.grammar, depth, learned, rejected)
     beta = state.beta
     if settings.sample_beta:
         beta = draw_beta(counts, beta, numbers_for(Purpose.BETA))
     numbers = numbers_for(Purpose.GRAMMAR)
     grammar = draw_grammar(counts, beta, corpus.vocabulary, numbers, threads)
-    return State(state.iteration + 1, grammar, beta, derivations, float(logs.sum()))
+    return State(state.iteration + 1, grammar, beta, derivations, measures)
 
 
 def flattened(grammar: Grammar, temperature: float) -> Grammar:

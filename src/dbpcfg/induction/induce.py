@@ -6,6 +6,7 @@ import contextlib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +20,21 @@ from dbpcfg.induction.chains import ChainStore, NoChainStore, run_chains
 from dbpcfg.induction.configuration import Configuration, versions
 from dbpcfg.induction.convergence import Schedule
 from dbpcfg.induction.corpus import RunCorpus
+from dbpcfg.induction.criteria import Criterion
 from dbpcfg.induction.directory import RunDirectory, check_free
 from dbpcfg.induction.execution import (
     CHECKPOINT_SECONDS,
     Execution,
     Workers,
     never,
+    no_plan,
     no_remark,
     no_report,
 )
 from dbpcfg.induction.gold import GoldSpans, gold_spans
+from dbpcfg.induction.inference import InferenceName, budget_of, chosen, iterations_in
 from dbpcfg.induction.memory import check_memory
+from dbpcfg.induction.race import total
 from dbpcfg.induction.results import results_are_there, write_results
 from dbpcfg.induction.run import Run
 from dbpcfg.induction.settings import ChainSettings
@@ -42,8 +47,11 @@ def induce(
     K: int = 15,
     D: int | None = 2,
     *,
-    chains: int = 4,
+    inference: InferenceName | None = None,
+    budget: int | str | None = None,
+    chains: int | None = None,
     iterations: int | None = None,
+    select: Criterion | None = None,
     seed: int = 0,
     beta: float = 0.2,
     trees: TreeChoice = "mbr",
@@ -56,6 +64,7 @@ def induce(
     schedule: Schedule | None = None,
     report: Callable[[Chain], None] = no_report,
     stopping: Callable[[], bool] = never,
+    planned: Callable[[Configuration], None] = no_plan,
     quiet: bool | None = None,
     gold: GivenTrees | None = None,
     gold_sources: Sequence[str] = (),
@@ -74,10 +83,21 @@ def induce(
         The number of categories.
     D
         The memory bound: the greatest number of fragments in memory; None for no bound.
+    inference
+        ``"race"``: many chains are started, the best go on (`dbpcfg.induction.race`).
+        ``"paper"``: a few chains, each to its end. If not given, a race, unless ``iterations`` or
+        ``schedule`` is.
+    budget
+        For a race: iterations of all chains together, or a time such as ``"30min"``, which is
+        turned into iterations by timing some; 1,500 if not given.
     chains
-        The number of chains. The one of greatest mean log-likelihood is selected.
+        The number of chains; in a race of those that start. If not given, as many as suit the
+        budget, or four.
     iterations
-        The length of each chain, of which the second half counts; None for the paper's rule.
+        The length of each chain, of which the second half counts; None for a race, or for the
+        paper's rule.
+    select
+        What chains are compared by (`dbpcfg.induction.criteria`).
     seed
         Of the random numbers.
     beta
@@ -103,6 +123,8 @@ def induce(
         Called with a chain after each block of its iterations, about once a second.
     stopping
         Called after each block; the run stops if it returns True.
+    planned
+        Called with the settings of the run before it begins.
     quiet
         Whether no progress is shown; if not given, it is shown on a terminal or in a
         notebook, unless ``report`` is given.
@@ -125,19 +147,28 @@ def induce(
         If a setting cannot be, if the run does not fit into memory, if there are no sentences, if
         gold trees do not match them, or if ``out`` is not empty or cannot be written to.
     """
-    execution = Execution(threads, workers, checkpoint, report, stopping)
+    execution = Execution(threads, workers, checkpoint, report, stopping, planned)
     settings = _settings(categories=K, depth=D, beta=beta, seed=seed, **model)
-    schedule = schedule or Schedule(iterations=iterations)
+    asked = budget_of(budget) if isinstance(budget, str) else budget
+    planned_as = partial(
+        chosen, settings, inference, chains=chains, iterations=iterations, schedule=schedule
+    )
+    planned_as(budget=None if isinstance(asked, float) else asked, select=select)  # or an error
     if out is not None:
         check_free(Path(out), overwrite)
     prepared = _prepared(corpus, preparation)
     learned_from = RunCorpus.of(prepared)
+    if isinstance(asked, float):
+        asked = iterations_in(asked, learned_from.forms, settings, threads)
+    search = planned_as(budget=asked, select=select)
     configuration = Configuration(
         model=settings,
-        schedule=schedule,
+        schedule=search.schedule,
         preparation=prepared.preparation,
-        chains=chains,
+        chains=search.chains,
         trees=trees,
+        budget=search.budget,
+        select=search.select,
         gold=[] if gold is None else list(gold_sources) or _sources(gold) or ["given"],
         corpus={**_origin(prepared), **learned_from.size(), "digest": learned_from.digest()},
         versions=versions(),
@@ -163,6 +194,7 @@ def resume(
     checkpoint: float = CHECKPOINT_SECONDS,
     report: Callable[[Chain], None] = no_report,
     stopping: Callable[[], bool] = never,
+    planned: Callable[[Configuration], None] = no_plan,
     quiet: bool | None = None,
     remark: Callable[[str], None] = no_remark,
 ) -> Run:
@@ -189,6 +221,8 @@ def resume(
         Called with a chain after each block of its iterations, about once a second.
     stopping
         Called after each block; the run stops if it returns True.
+    planned
+        Called with the settings of the run before it continues.
     quiet
         Whether no progress is shown; if not given, it is shown on a terminal or in a
         notebook, unless ``report`` is given.
@@ -206,7 +240,7 @@ def resume(
         If the directory is no run, a file is damaged, another process is running it, or a chain has
         done more than ``iterations``.
     """
-    execution = Execution(threads, workers, checkpoint, report, stopping)
+    execution = Execution(threads, workers, checkpoint, report, stopping, planned)
     with RunDirectory.open(Path(path)) as directory:
         again = [] if iterations is None else directory.extend(iterations)
         if again:
@@ -230,6 +264,7 @@ def _shown(
         return
     schedule, done = configuration.schedule, dict.fromkeys(range(configuration.chains), 0)
     ends = dict.fromkeys(done, schedule.iterations)
+    whole = total(configuration.rungs) if configuration.budget else None
     with Progress("iterations", quiet=quiet) as progress:
 
         def report(chain: Chain) -> None:
@@ -238,7 +273,7 @@ def _shown(
             if schedule.iterations is None and chain.burn_in is not None:
                 ends[number] = chain.burn_in + schedule.after
             known = [end for end in ends.values() if end is not None]
-            progress.total = sum(known) if len(known) == len(ends) else None
+            progress.total = whole or (sum(known) if len(known) == len(ends) else None)
             progress.update(sum(done.values()))
 
         yield replace(execution, report=report)
@@ -259,13 +294,24 @@ def _run(
     store: ChainStore,
     execution: Execution,
 ) -> Run:
-    settings = [configuration.chain(number) for number in range(configuration.chains)]
+    execution.planned(configuration)
+    racing, schedule = list(range(configuration.chains)), configuration.schedule
+    chains: dict[int, Chain] = {}
     # Around all chains: the limits of single calls, were they the only ones, would lift each other.
-    with one_blas_thread(), execution.executor(len(settings)) as executor:
-        chains = run_chains(
-            corpus.forms, settings, configuration.schedule, store, executor, execution, gold
-        )
-    return Run(configuration, corpus, chains)
+    with one_blas_thread(), execution.executor(len(racing)) as executor:
+        for rung in configuration.rungs or (None,):
+            settings = [configuration.chain(number) for number in racing]
+            until = None if rung is None else rung.iterations
+            found = run_chains(
+                corpus.forms, settings, schedule, store, executor, execution, gold, until
+            )
+            chains |= {chain.settings.chain: chain for chain in found}
+            run = Run(configuration, corpus, list(chains.values()))
+            left = [chain.settings.chain for chain in run.survivors]
+            if rung is None or left == racing:  # the end, or it was stopped
+                break
+            racing = left
+    return run
 
 
 def _prepared(corpus: GivenSentences | Prepared, preparation: Preparation | None) -> Prepared:

@@ -117,9 +117,18 @@ def _trace_lines(chain: Chain, tokens: int) -> Iterator[str]:
 
 
 def _summary_lines(summaries: Iterable[ChainSummary]) -> Iterator[str]:
-    yield "chain\titerations\tburn_in\tmean_log_likelihood\tsd\tbest_log_likelihood\tselected"
+    yield (
+        "chain\titerations\tburn_in\tmean_log_likelihood\tsd\tbest_log_likelihood\tposterior\t"
+        "variance\theldout\tagreement\tsurvived\tselected"
+    )
     for one in summaries:
         yield (
-            f"{one.chain}\t{one.iterations}\t{one.burn_in}\t{one.mean_log_likelihood!r}\t"
-            f"{one.sd!r}\t{one.best_log_likelihood!r}\t{int(one.selected)}"
+            f"{one.chain}\t{one.iterations}\t{_known(one.burn_in)}\t{one.mean_log_likelihood!r}\t"
+            f"{one.sd!r}\t{one.best_log_likelihood!r}\t{one.posterior!r}\t{one.variance!r}\t"
+            f"{_known(one.heldout)}\t{_known(one.agreement)}\t{int(one.survived)}\t{int(one.selected)}"
         )
+
+
+def _known(value: float | None) -> str:
+    """A number as it is, nothing for none."""
+    return "" if value is None else repr(value)

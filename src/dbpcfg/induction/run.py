@@ -17,6 +17,8 @@ from dbpcfg.induction.chain_table import chain_table
 from dbpcfg.induction.configuration import Configuration
 from dbpcfg.induction.convergence import Agreement, agreement
 from dbpcfg.induction.corpus import RunCorpus
+from dbpcfg.induction.race import running
+from dbpcfg.induction.shared import SharedSpans
 from dbpcfg.induction.summary import ChainSummary, summary_of
 from dbpcfg.model.decoding import Method
 from dbpcfg.model.learned import unknown_mass
@@ -51,17 +53,43 @@ class Run:
 
     def table(self) -> Table:
         """The chains as a table, and whether they agree."""
-        return chain_table(self.summaries(), self.agreement(), self.configuration.trees)
+        return chain_table(self.summaries(), self.agreement(), self.configuration)
 
     @property
     def finished(self) -> bool:
-        """Whether every chain has run long enough."""
-        return all(chain.finished(self.configuration.schedule) for chain in self.chains)
+        """Whether every chain has run long enough, or was dropped from the race."""
+        return all(chain.finished(self.configuration.schedule) for chain in self.survivors)
 
     @property
+    def survivors(self) -> list[Chain]:
+        """The chains from which one is selected: all, or those that are left of a race."""
+        rungs, select = self.configuration.rungs, self.configuration.select
+        return running(self.chains, rungs, select)[-1] if rungs else self.chains
+
+    @cached_property
     def best(self) -> Chain:
-        """The chain of greatest mean log-likelihood after burn-in; the first one, among equals."""
-        return max(self.chains, key=lambda chain: chain.mean_log_likelihood)
+        """The selected chain: the best of the survivors; the first one, among equals."""
+        return max(self.survivors, key=self.goodness)
+
+    def goodness(self, chain: Chain) -> float:
+        """How good a survivor is, by what the run selects by; more is better.
+
+        Parameters
+        ----------
+        chain
+            The chain.
+        """
+        select = self.configuration.select
+        if select != "agreement":
+            return chain.goodness(select)
+        found = self.shared.agreement(chain.settings.chain)
+        return chain.goodness("posterior") if found is None else found
+
+    @cached_property
+    def shared(self) -> SharedSpans:
+        """Which spans of their trees the survivors share."""
+        forms, trees = self.corpus.forms, self.configuration.trees
+        return SharedSpans({c.settings.chain: trees_of(c, forms, trees) for c in self.survivors})
 
     @property
     def grammar(self) -> Grammar:
@@ -90,7 +118,7 @@ class Run:
         return self.best.best
 
     def _check_finished(self) -> None:
-        for chain in self.chains:
+        for chain in self.survivors:
             if not chain.finished(self.configuration.schedule):
                 raise DbpcfgError(
                     f"the run is not finished: chain {chain.settings.chain} of {len(self.chains)} "
@@ -167,13 +195,26 @@ class Run:
         return match_gold(list(self.corpus.words), treebank, name, rule)
 
     def agreement(self) -> Agreement:
-        """Whether the chains agree, by their log-likelihoods after burn-in."""
-        return agreement([c.logs[c.burn_in :] for c in self.chains if c.burn_in is not None])
+        """Whether the survivors agree, by their log-likelihoods after burn-in."""
+        return agreement([c.logs[c.burn_in :] for c in self.survivors if c.burn_in is not None])
 
     def summaries(self) -> list[ChainSummary]:
         """The length and the log-likelihoods of each chain, in a few numbers."""
         tokens = len(self.corpus.forms.tokens)
-        return [summary_of(chain, tokens, chain is self.best) for chain in self.chains]
+        survivors = {chain.settings.chain for chain in self.survivors}
+        finished = self.finished and len(survivors) > 1
+        return [
+            summary_of(
+                chain,
+                tokens,
+                selected=chain is self.best,
+                survived=number in survivors,
+                agreement=self.shared.agreement(number)
+                if finished and number in survivors
+                else None,
+            )
+            for number, chain in ((chain.settings.chain, chain) for chain in self.chains)
+        ]
 
 
 def _number(count: int, noun: str) -> str:

@@ -64,6 +64,8 @@ class ChainSettings:
     """The number of short chains that a chain begins with; it continues the most probable one."""
     restart_iterations: int = 20
     """The length of each of them."""
+    aside: int = 0
+    """Every n-th sentence is kept aside: it gets trees, but nothing is learned from them."""
 
     def __post_init__(self) -> None:
         # Plain numbers, whatever was given: a run must read back as it was written.
@@ -86,6 +88,10 @@ class ChainSettings:
             raise DbpcfgError("only the chart has single precision")
         if self.parser == "leftcorner" and self.depth is None:
             raise DbpcfgError("the left-corner parser needs a depth bound; the chart does not")
+        if self.aside < 0 or self.aside == 1:
+            raise DbpcfgError(
+                f"aside is 0, or n of 2 or more to keep every n-th sentence aside, got {self.aside}"
+            )
         if self.anneal < 0 or self.curriculum < 0:
             raise DbpcfgError("anneal and curriculum are numbers of iterations, 0 or more")
         if not 1 <= self.temperature < np.inf:

@@ -23,10 +23,22 @@ class ChainSummary:
     best_log_likelihood: float
     last_f1: float | None
     """F1 that was logged last, if there are gold trees."""
+    posterior: float
+    """Mean of log P(trees, words | β), the probabilities of rules integrated out."""
+    variance: float
+    """Mean of the variance over sentences of surprisal per word."""
+    heldout: float | None
+    """Mean log-likelihood of the sentences kept aside, if there are any."""
+    agreement: float | None
+    """F1 of the chain's trees against those of the other survivors; None if it was dropped."""
+    survived: bool
+    """Whether it ran to the end; False if it was dropped from a race."""
     selected: bool
 
 
-def summary_of(chain: Chain, tokens: int, selected: bool) -> ChainSummary:
+def summary_of(
+    chain: Chain, tokens: int, selected: bool, survived: bool, agreement: float | None
+) -> ChainSummary:
     """Summarise a chain that has done at least one iteration.
 
     Parameters
@@ -37,6 +49,10 @@ def summary_of(chain: Chain, tokens: int, selected: bool) -> ChainSummary:
         The number of tokens in its corpus.
     selected
         Whether it is the run's best chain.
+    survived
+        Whether it ran to the end.
+    agreement
+        Its agreement with the other survivors.
     """
     assert chain.best is not None
     mean = chain.mean_log_likelihood
@@ -49,5 +65,10 @@ def summary_of(chain: Chain, tokens: int, selected: bool) -> ChainSummary:
         per_token=mean / tokens,
         best_log_likelihood=chain.best.log_likelihood,
         last_f1=list(chain.scores.values())[-1] if chain.scores else None,
+        posterior=chain.goodness("posterior"),
+        variance=-chain.goodness("variance"),
+        heldout=chain.goodness("heldout") if chain.settings.aside else None,
+        agreement=agreement,
+        survived=survived,
         selected=selected,
     )

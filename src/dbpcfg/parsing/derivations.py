@@ -61,13 +61,15 @@ class Derivations:
         """All trees, in the order of the corpus."""
         return (self.tree(sentence) for sentence in range(len(self)))
 
-    def counts(self, categories: int) -> RuleCounts:
+    def counts(self, categories: int, aside: int = 0) -> RuleCounts:
         """How often each rule is used in all trees: C in the paper.
 
         Parameters
         ----------
         categories
             K, the number of categories.
+        aside
+            Every n-th tree is not counted; 0 counts all of them.
 
         Raises
         ------
@@ -79,17 +81,19 @@ class Derivations:
             raise DbpcfgError(f"a tree has a category beyond the first {categories}")
         counts = RuleCounts.zeros(categories, len(self.corpus.vocabulary))
         sentences = self.corpus.sentences
-        count_rules(sentences, self.nodes, counts.root, counts.binary, counts.lexical)
+        count_rules(sentences, self.nodes, aside, counts.root, counts.binary, counts.lexical)
         return counts
 
 
 @kernel
 def count_rules(
-    sentences: Sentences, nodes: Ints, root: Longs, binary: Longs, lexical: Longs
+    sentences: Sentences, nodes: Ints, aside: int, root: Longs, binary: Longs, lexical: Longs
 ) -> None:
-    """Add the rules of all sentences' trees to the counts."""
+    """Add the rules of all sentences' trees to the counts, but for every n-th sentence."""
     tokens, starts = sentences
     for s in range(len(starts) - 1):
+        if aside and s % aside == aside - 1:
+            continue
         base = first_node(starts, s)
         root[nodes[base, CATEGORY]] += 1
         for t in range(base, first_node(starts, s + 1)):

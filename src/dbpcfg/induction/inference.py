@@ -1,0 +1,139 @@
+"""How a run searches: a race of many chains, or the paper's few chains, each to its end."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import Literal, NamedTuple
+
+from dbpcfg.corpus.encoded import Encoded
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.files.validation import check_choice
+from dbpcfg.induction.convergence import Schedule
+from dbpcfg.induction.criteria import Criterion
+from dbpcfg.induction.gibbs import step
+from dbpcfg.induction.initial import initial_state
+from dbpcfg.induction.race import BUDGET, plan
+from dbpcfg.induction.settings import ChainSettings
+from dbpcfg.runtime.processes import cores
+
+InferenceName = Literal["race", "paper"]
+SELECT: Criterion = "likelihood"
+"""What a race goes by, if nothing else is asked for."""
+PAPER_CHAINS = 4
+
+_DURATION = re.compile(r"(\d{1,6}(?:\.\d{1,3})?) ?(min|h)")
+_SECONDS = {"min": 60.0, "h": 3600.0}
+
+
+class Inference(NamedTuple):
+    """The chains of a run, how long they run and what they are compared by."""
+
+    chains: int
+    schedule: Schedule
+    budget: int | None
+    select: Criterion
+
+
+def chosen(
+    model: ChainSettings,
+    inference: InferenceName | None = None,
+    budget: int | None = None,
+    chains: int | None = None,
+    iterations: int | None = None,
+    schedule: Schedule | None = None,
+    select: Criterion | None = None,
+) -> Inference:
+    """What follows from the options that were given.
+
+    Parameters
+    ----------
+    model
+        The settings of chains.
+    inference
+        ``"race"`` or ``"paper"``; if not given, a race unless the length of chains is given.
+    budget
+        Iterations of all chains of a race together.
+    chains
+        The number of chains, in a race of those that start.
+    iterations
+        The length of every chain.
+    schedule
+        The rule for their length in detail.
+    select
+        What chains are compared by.
+
+    Raises
+    ------
+    DbpcfgError
+        If options contradict each other.
+    """
+    each = iterations is not None or schedule is not None
+    if inference is not None:
+        check_choice("inference", inference, ("race", "paper"))
+    if inference is None:
+        inference = "paper" if each and budget is None else "race"
+    if inference == "race":
+        if each:
+            raise DbpcfgError(
+                "iterations is the length of every chain; a race has a budget for all of them: "
+                "give one of the two"
+            )
+        budget = BUDGET if budget is None else budget
+        rungs = plan(budget, model.preliminary_iterations, chains)
+        length = Schedule(iterations=rungs[-1].iterations)
+        return Inference(rungs[0].chains, length, budget, select or SELECT)
+    if budget is not None:
+        raise DbpcfgError("a budget is for a race; the paper's chains each run to their end")
+    number, plain = PAPER_CHAINS if chains is None else chains, schedule or Schedule(iterations)
+    return Inference(number, plain, None, select or "likelihood")
+
+
+def budget_of(text: str) -> int | float:
+    """A budget as it is written: iterations, an int, or a time in seconds, a float.
+
+    Parameters
+    ----------
+    text
+        A number of iterations, or minutes or hours: ``6000``, ``30min``, ``2h``.
+
+    Raises
+    ------
+    DbpcfgError
+        If it is neither.
+    """
+    if re.fullmatch(r"\d{1,15}", text) and int(text):
+        return int(text)
+    found = _DURATION.fullmatch(text)
+    if found is None or not float(found[1]):
+        raise DbpcfgError(
+            f"a budget is a number of iterations or a time, like 6000, 30min or 2h, got {text!r}"
+        )
+    return float(found[1]) * _SECONDS[found[2]]
+
+
+def iterations_in(
+    seconds: float, corpus: Encoded, model: ChainSettings, threads: int | None
+) -> int:
+    """About how many iterations there are in a time: a few are timed.
+
+    The number is recorded with the run, which can so be repeated; the time cannot.
+
+    Parameters
+    ----------
+    seconds
+        The time.
+    corpus
+        The sentences.
+    model
+        The settings of chains.
+    threads
+        Processors to use; None for all.
+    """
+    state = step(initial_state(corpus, model), corpus, model)  # kernels are compiled now
+    began, done = time.perf_counter(), 0
+    while not done or time.perf_counter() - began < min(1.0, seconds / 20):
+        state = step(state, corpus, model)
+        done += 1
+    each = (time.perf_counter() - began) / done
+    return max(1, int(seconds / each * (threads or cores())))

@@ -1,0 +1,121 @@
+"""Many short chains, of which the best go on: successive halving (Jamieson and Talwalkar 2016).
+
+Chains of this sampler settle in one of several modes within some sixty iterations, and after that
+seldom leave it. So many chains are started, and at a few points, the rungs, only the best of them
+go on; those of the last rung are the survivors, from which the run's answer is selected. Which
+chains these are follows from their traces alone: a race can be stopped anywhere and resumed.
+
+This is a search, not a sampler: chains that were stopped do not count. What does is the second half
+of each survivor, and there it is the plain sampler that runs.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.induction.chain import Chain
+from dbpcfg.induction.criteria import Criterion, goodness
+
+BUDGET = 1500
+"""Iterations of all chains together, if nothing else is asked for."""
+FIRST = 60
+"""The length of chains at the first rung: before it, likelihood says little about the end."""
+SHARE = 2
+"""At each rung one chain in so many goes on."""
+SURVIVORS = 2
+"""Chains of the last rung: the answer, and another to compare it with."""
+RECENT = 10
+"""Iterations before a rung over which chains are compared."""
+
+
+class Rung(NamedTuple):
+    """How many chains run to this length."""
+
+    chains: int
+    iterations: int
+
+
+def plan(budget: int, preliminary: int = 0, chains: int | None = None) -> tuple[Rung, ...]:
+    """The rungs of a race.
+
+    Half of the budget goes into the first rung; the last one gets what the others leave.
+
+    Parameters
+    ----------
+    budget
+        Iterations of all chains together.
+    preliminary
+        Iterations of each chain that come first: annealing and the like.
+    chains
+        The number of chains at the first rung, if it is to be another.
+
+    Returns
+    -------
+    tuple of Rung
+        Ever fewer and ever longer chains.
+
+    Raises
+    ------
+    DbpcfgError
+        If the budget is not enough for so many chains.
+    """
+    first = FIRST + preliminary
+    racing, length, done, left, rungs = chains or max(1, budget // 2 // first), first, 0, budget, []
+    while racing > SURVIVORS:
+        rungs.append(Rung(racing, length))
+        left -= racing * (length - done)
+        racing, length, done = max(SURVIVORS, racing // SHARE), length + FIRST, length
+    last = Rung(racing, done + left // racing)
+    if last.iterations <= max(done, 2 * preliminary):
+        raise DbpcfgError(
+            f"a budget of {budget:,} iterations is not enough for {chains or 1:,} chains: give a "
+            "greater --budget or fewer --chains"
+        )
+    return (*rungs, last)
+
+
+def total(rungs: Sequence[Rung]) -> int:
+    """Iterations of all chains of a race together."""
+    lengths = [0, *(rung.iterations for rung in rungs)]
+    return sum(
+        rung.chains * (rung.iterations - before)
+        for rung, before in zip(rungs, lengths[:-1], strict=True)
+    )
+
+
+def running(
+    chains: Sequence[Chain], rungs: Sequence[Rung], criterion: Criterion
+) -> list[list[Chain]]:
+    """The chains that run, first all of them, then those left after each rung that was reached.
+
+    Parameters
+    ----------
+    chains
+        All chains of the race.
+    rungs
+        The rungs.
+    criterion
+        What they are compared by.
+
+    Returns
+    -------
+    list of list of Chain
+        The last list has the chains that run now, or that have survived.
+    """
+    left = [list(chains)]
+    for rung, after in itertools.pairwise(rungs):
+        if any(chain.iteration < rung.iterations for chain in left[-1]):
+            break
+        ranked = sorted(left[-1], key=lambda chain: -_standing(chain, rung, criterion))
+        kept = {chain.settings.chain for chain in ranked[: after.chains]}
+        left.append([chain for chain in left[-1] if chain.settings.chain in kept])
+    return left
+
+
+def _standing(chain: Chain, rung: Rung, criterion: Criterion) -> float:
+    """How good a chain was at a rung; before there are trees to agree on, by its posterior."""
+    by: Criterion = "posterior" if criterion == "agreement" else criterion
+    return goodness(chain.trace(by)[max(0, rung.iterations - RECENT) : rung.iterations], by)
