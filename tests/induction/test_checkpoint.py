@@ -13,6 +13,7 @@ from dbpcfg.induction import checkpoint
 from dbpcfg.induction.chain import Chain, advance, new_chain
 from dbpcfg.induction.checkpoint import load_chain, save_chain
 from dbpcfg.induction.convergence import Schedule
+from dbpcfg.parsing import spans
 from tests.induction.small import CORPUS, SENTENCES, chain_bits, refuses_damage, run
 
 
@@ -118,3 +119,13 @@ def test_content_that_cannot_be(path, header, arrays):
     write_archive(path, kind, version, {**old_header, **header}, old_arrays)
     with pytest.raises(DbpcfgError, match=f"^{path}: "):
         load_chain(path, CORPUS, chain.settings)
+
+
+def test_a_chain_over_a_corpus_whose_spans_are_too_many(monkeypatch, tmp_path):
+    """It has no counts of spans, and is read back all the same."""
+    monkeypatch.setattr(spans, "MOST_BYTES", 1000)
+    chain = run(10)
+    assert chain.spans.counts.size == 0
+    save_chain(chain, CORPUS, tmp_path / "chain.npz")
+    found = load_chain(tmp_path / "chain.npz", CORPUS, chain.settings)
+    assert chain_bits(found) == chain_bits(chain)

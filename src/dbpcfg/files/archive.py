@@ -23,6 +23,9 @@ from numpy.typing import NDArray
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.files.atomic import written_whole
 
+MOST_EMPTY = 2**20
+"""The greatest extent of an array that has no numbers."""
+
 
 class ArchiveError(DbpcfgError):
     """A file that does not hold what it should."""
@@ -124,9 +127,10 @@ def _array(file: IO[bytes], info: zipfile.ZipInfo, dtype: np.dtype[Any]) -> NDAr
     data = file.read()
     if not 1 <= len(shape) <= 3 or not all(type(x) is int and abs(x) < 2**63 for x in shape):
         raise ArchiveError(f"{info.filename} has a shape that no such array has")
-    # Python's whole numbers do not overflow, however large a shape the file claims.
+    # Python's whole numbers do not overflow, however large a shape the file claims; an array
+    # without numbers may have any moderate shape.
     if len(data) != found.itemsize * math.prod(shape) or any(
-        not 0 <= extent <= len(data) for extent in shape
+        not 0 <= extent <= max(len(data), MOST_EMPTY) for extent in shape
     ):
         raise ArchiveError(f"{info.filename} has {len(data):,} bytes for the shape {shape}")
     # A copy can be written to, so kernels meet the same kind of array as before it was saved.
