@@ -52,8 +52,9 @@ def test_quiet_programs_say_nothing(arguments, expected, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["dbpcfg", "induce", *arguments])
     monkeypatch.setattr(compiling, "begun", [])
     monkeypatch.setattr(compiling, "ended", [])
-    warm.announce_compiling()
-    assert len(compiling.begun) == len(compiling.ended) == expected
+    with warm.compiling_announced():
+        assert len(compiling.begun) == len(compiling.ended) == expected
+    assert compiling.begun == compiling.ended == []
 
 
 @pytest.mark.slow

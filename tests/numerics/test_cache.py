@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -144,3 +145,20 @@ def test_a_change_in_another_module_of_the_package_is_noticed(tmp_path, monkeypa
     path = tmp_path / "grammar" / "levels.py"
     path.write_text(path.read_text().replace("2 * d - 2", "2 * d - 1"))
     assert cache.sources.__wrapped__() != before
+
+
+def test_kernels_are_made_of_the_modules_in_the_digest():
+    """A module with kernels, and all that it imports from the package, names of types apart."""
+    with_kernels = [
+        path
+        for path in cache.PACKAGE.rglob("*.py")
+        if re.search(r"^@(kernel|also_in_kernels|part_of_kernel)$", path.read_text(), re.M)
+    ]
+    assert len(with_kernels) > 30
+    for path in with_kernels:
+        assert path.relative_to(cache.PACKAGE).parts[0] in cache.WITH_KERNELS
+        for part, names in re.findall(
+            r"^from dbpcfg\.(\w+)\S* import (.+)$", path.read_text(), re.M
+        ):
+            constants = re.findall(r"\b[A-Z_]{2,}\b", names)
+            assert part in cache.WITH_KERNELS or not constants, (path, part, names)

@@ -24,7 +24,7 @@ from dbpcfg.cli.report import compare_runs, report
 from dbpcfg.cli.show import show
 from dbpcfg.cli.surprisal import surprisal
 from dbpcfg.cli.terminal import controls_shown, harmless
-from dbpcfg.cli.warm import announce_compiling, warm
+from dbpcfg.cli.warm import compiling_announced, warm
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.version import __version__
 
@@ -88,8 +88,7 @@ for command in (
 def main() -> None:
     """Run the program; a user error is one line and exit code 2, never a traceback."""
     occupy_standard_streams()
-    announce_compiling()
-    with controls_shown():
+    with compiling_announced(), controls_shown():
         _main()
 
 

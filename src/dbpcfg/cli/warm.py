@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -51,14 +53,22 @@ class CompilingNotice:
             print(f"\r{' ' * self.width}\r", end="", file=self.stream, flush=True)
 
 
-def announce_compiling() -> None:
-    """Let the program say when it compiles, unless it is to be quiet."""
+@contextlib.contextmanager
+def compiling_announced() -> Iterator[None]:
+    """Let the program say meanwhile when it compiles, unless it is to be quiet."""
     from dbpcfg.numerics import compiling
 
-    if not {"-q", "--quiet"} & set(sys.argv):
-        notice = CompilingNotice()
-        compiling.begun.append(notice.begin)
-        compiling.ended.append(notice.end)
+    if {"-q", "--quiet"} & set(sys.argv):
+        yield
+        return
+    notice = CompilingNotice()
+    compiling.begun.append(notice.begin)
+    compiling.ended.append(notice.end)
+    try:
+        yield
+    finally:
+        compiling.begun.remove(notice.begin)
+        compiling.ended.remove(notice.end)
 
 
 def warm(
