@@ -7,7 +7,9 @@ BIN := .venv/bin
 demo: .venv/ready
 	$(BIN)/dbpcfg demo
 
+# Kernels first: otherwise each process would compile them.
 test: lint types .venv/browser
+	$(BIN)/dbpcfg warm
 	$(BIN)/pytest -n 2 --dist worksteal
 
 # Not part of `make test`: measuring takes its time. For a floor, set fail_under in pyproject.toml.
