@@ -57,7 +57,8 @@ def chain_bits(chain: Chain) -> tuple:
         chain.spans.counts.tobytes(),
         chain.scores,
     )
-    return chain.settings, chain.logs, chain.betas, samples, state, counts
+    traces = (chain.logs, chain.betas, repr(chain.measures))  # not a number is itself there
+    return chain.settings, traces, samples, state, counts
 
 
 def refuses_damage(path: Path, load: Callable[[], object], same: Callable[[object], bool]) -> None:

@@ -107,11 +107,11 @@ def _set(nodes, row, column, value):
         lambda header, arrays: header.update(best=[9, -3.0]),
         lambda header, arrays: header.update(last=[1, float("nan")]),
         lambda header, arrays: header.update(last=[1.5, -3.0]),
-        lambda header, arrays: arrays.update(logs=arrays["logs"] * np.nan),
+        lambda header, arrays: arrays.update(logs=arrays["likelihood"] * np.nan),
         lambda header, arrays: arrays.update(betas=-arrays["betas"]),
         *(
             lambda header, arrays, name=name: arrays.update({name: np.array(arrays[name].flat[0])})
-            for name in ("logs", "root", "binary", "spans", "best_nodes", "grammars_rows")
+            for name in ("likelihood", "root", "binary", "spans", "best_nodes", "grammars_rows")
         ),
         lambda header, arrays: arrays.update(grammars_root=np.array(1.0)),
         _nodes(lambda nodes: _set(nodes, 0, 1, 10**6)),

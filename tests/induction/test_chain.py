@@ -32,7 +32,7 @@ def log_likelihood(sample: Sample, depth: int | None = 2) -> float:
 def test_the_trace_is_that_of_the_gibbs_sampler():
     chain = run(12, seed=3)
     plain = list(itertools.islice(states(CORPUS, chain.settings), 12))
-    assert chain.logs == [state.log_likelihood for state in plain]
+    assert chain.logs == [state.measures.likelihood for state in plain]
     assert grammar_bits(chain.state.grammar) == grammar_bits(plain[-1].grammar)
     assert chain.betas == [0.2] * 12
     assert (chain.last.nodes == plain[-1].derivations.nodes).all()

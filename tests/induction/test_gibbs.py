@@ -26,7 +26,7 @@ def bits(state: State) -> tuple[bytes, ...]:
         state.grammar.root.tobytes(),
         state.grammar.rows.tobytes(),
         state.derivations.nodes.tobytes(),
-        np.float64(state.log_likelihood).tobytes(),
+        np.float64(state.measures.likelihood).tobytes(),
     )
 
 
@@ -73,7 +73,7 @@ def test_the_step_is_its_three_parts():
     first = initial_state(CORPUS, settings)
     after = step(first, CORPUS, settings)
     parser = parser_for(first.grammar, settings.depth, settings)
-    assert after.log_likelihood == pytest.approx(parser.log_probabilities(CORPUS).sum())
+    assert after.measures.likelihood == pytest.approx(parser.log_probabilities(CORPUS).sum())
     counts = after.derivations.counts(3)
     assert counts.root.sum() == len(CORPUS)
     assert counts.lexical.sum() == len(CORPUS.tokens)
@@ -86,7 +86,7 @@ def test_the_step_is_its_three_parts():
 def test_log_likelihood_rises_from_the_prior():
     settings = ChainSettings(categories=5, depth=2)
     chain = list(itertools.islice(states(CORPUS, settings), 60))
-    assert chain[-1].log_likelihood > chain[0].log_likelihood + 100
+    assert chain[-1].measures.likelihood > chain[0].measures.likelihood + 100
 
 
 def test_what_cannot_be():

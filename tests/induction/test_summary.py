@@ -13,7 +13,7 @@ from tests.induction.small import CORPUS, SENTENCES, TREES, run
 
 def test_numbers_are_those_of_the_trace():
     chain = run(9)
-    summary = summary_of(chain, len(CORPUS.tokens), selected=True)
+    summary = summary_of(chain, len(CORPUS.tokens), selected=True, survived=True, agreement=0.5)
     counted = chain.logs[4:]
     assert (summary.chain, summary.iterations, summary.burn_in) == (0, 9, 4)
     assert summary.mean_log_likelihood == np.mean(counted)
@@ -22,12 +22,16 @@ def test_numbers_are_those_of_the_trace():
     assert summary.best_log_likelihood == max(counted)
     assert summary.last_f1 is None
     assert summary.selected
+    assert summary.survived
+    assert summary.posterior == np.mean(chain.measures["posterior"][4:])
+    assert summary.variance == np.mean(chain.measures["variance"][4:])
+    assert (summary.heldout, summary.agreement) == (None, 0.5)
 
 
 def test_before_any_iteration_counts():
     chain = run(9)
     chain.burn_in = None
-    summary = summary_of(chain, 10, selected=False)
+    summary = summary_of(chain, 10, selected=False, survived=False, agreement=None)
     assert (summary.mean_log_likelihood, summary.sd) == (chain.logs[-1], 0.0)
 
 
@@ -48,5 +52,7 @@ def test_table_file_and_report_agree(tmp_path, gold):
         assert row["sd"] == trace["sd"] == float(file["sd"]) == summary.sd
         assert row["per_token"] == trace["per_token"] == summary.per_token
         assert row.get("last_f1") == summary.last_f1
+        for name in ("posterior", "variance", "agreement"):
+            assert row[name] == float(file[name]) == getattr(summary, name)
         assert (row["selected"] == "*") == trace["selected"] == (file["selected"] == "1")
         assert trace["selected"] == summary.selected

@@ -54,7 +54,7 @@ def test_long_sentences():
 def test_a_chain_in_single_precision():
     text = corpus([3, 4, 5, 6] * 5, 2)
     chain = states(text, ChainSettings(4, 2, precision="single"))
-    logs = [next(chain).log_likelihood for _ in range(30)]
+    logs = [next(chain).measures.likelihood for _ in range(30)]
     assert np.isfinite(logs).all()
     assert np.mean(logs[-5:]) > logs[0]
 

@@ -24,6 +24,8 @@ from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.parsing.spans import SpanCounts
 
 FORMAT, VERSION = "dbpcfg chain", 3
+NO_SPANS = np.zeros(0, dtype=np.int32)
+"""Counts of spans of a chain without a sample that counts."""
 
 _GRAMMAR = ("root", "binary", "lexical")
 _DTYPES: dict[str, Any] = {
@@ -65,7 +67,7 @@ def save_chain(chain: Chain, corpus: Encoded, path: Path) -> None:
         "likelihood": np.array(chain.logs),
         **{name: np.array(values) for name, values in chain.measures.items()},
         "betas": np.array(chain.betas),
-        "spans": chain.spans.counts if chain.retained else chain.spans.counts[:0],
+        "spans": chain.spans.counts if chain.retained else NO_SPANS,
         "best_nodes": chain.best.nodes,
         "last_nodes": chain.last.nodes,
     }
@@ -137,8 +139,8 @@ def _chain(
     if burn_in is not None and not 0 <= _whole(burn_in) <= iteration:
         raise ArchiveError(f"its burn-in cannot be: {burn_in!r:.80}")
     spans = SpanCounts(corpus, settings.categories)
-    shape = spans.counts.shape if burn_in not in (None, iteration) else spans.counts[:0].shape
-    if arrays["spans"].shape != shape:
+    retained = burn_in not in (None, iteration)
+    if arrays["spans"].shape != (spans.shape if retained else NO_SPANS.shape):
         raise ArchiveError("its counts are not those of the run's corpus and settings")
     traces = [arrays[name] for name in Measures._fields]
     if not all(trace.shape == (iteration,) for trace in (*traces, arrays["betas"])):
@@ -148,7 +150,8 @@ def _chain(
         traces.pop()  # nothing is kept aside
     if not (np.isfinite(traces).all() and np.isfinite(betas).all() and (betas > 0).all()):
         raise ArchiveError("its trace has numbers that cannot be")
-    spans.counts[: len(arrays["spans"])] = arrays["spans"]
+    if retained:
+        spans.counts[:] = arrays["spans"]
     return Chain(
         settings=settings,
         state=State(iteration, grammar(""), float(header["beta"])),

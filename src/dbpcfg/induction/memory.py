@@ -35,12 +35,10 @@ def needed_bytes(configuration: Configuration, corpus: Encoded) -> int:
     kept = min(GRAMMARS_KEPT // 2, configuration.schedule.retained)
     nodes = 12 * (2 * len(corpus.tokens) - len(corpus))
     spans = 4 * K * int((lengths * (lengths + 1) // 2).sum())
-    chain = (
-        (kept + min(2, samples)) * grammar
-        + nodes
-        + (spans if spans <= MOST_BYTES else 0)
-        + CHAIN_BYTES
-    )
+    chain = min(2, samples) * grammar + nodes + CHAIN_BYTES
+    counted = kept * grammar + (spans if spans <= MOST_BYTES else 0)
+    rungs = configuration.rungs
+    survivors = rungs[-1].chains if rungs else configuration.chains
     # One chain at work: the chart's copies of the rules, the counts, and one sentence's chart.
     levels = 2 if settings.depth is None else 2 * settings.depth
     number = 4 if settings.precision == "single" else 8
@@ -48,7 +46,7 @@ def needed_bytes(configuration: Configuration, corpus: Encoded) -> int:
     work = 5 * number * K**3 + 2 * grammar
     if settings.parser == "chart":
         work += number * K * levels * cells
-    return configuration.chains * chain + work
+    return configuration.chains * chain + survivors * counted + work
 
 
 def check_memory(configuration: Configuration, corpus: Encoded) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded
@@ -35,8 +37,14 @@ class SpanCounts:
         self.first_cell = first_cells(corpus)
         size = int(self.first_cell[-1])
         self.kept = 4 * size * categories <= MOST_BYTES
-        shape = (size if self.kept else 0, categories)
-        self.counts = np.zeros(shape, dtype=np.int32) if counts is None else counts
+        self.shape = (size if self.kept else 0, categories)
+        if counts is not None:
+            self.counts = counts
+
+    @cached_property
+    def counts(self) -> Ints:
+        """The counts; until the first sample there are none, and they take no memory."""
+        return np.zeros(self.shape, dtype=np.int32)
 
     def add(self, derivations: Derivations) -> None:
         """Count the spans of one more sample."""
