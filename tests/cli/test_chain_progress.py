@@ -9,7 +9,10 @@ import pytest
 
 from dbpcfg.cli import chain_progress
 from dbpcfg.cli.chain_progress import ChainProgress, sparkline
+from dbpcfg.corpus.preparation import Preparation
+from dbpcfg.induction.configuration import Configuration
 from dbpcfg.induction.convergence import Schedule
+from dbpcfg.induction.settings import ChainSettings
 from tests.induction.small import run as chain_of
 
 
@@ -29,7 +32,8 @@ def chains():
 
 
 def shown_of(chains, kind, capsys, schedule=None) -> tuple[list[str], list[str]]:
-    with ChainProgress(kind, schedule or Schedule(12), tokens=200) as shown:
+    with ChainProgress(kind, tokens=200) as shown:
+        shown.plan(Configuration(ChainSettings(), schedule or Schedule(12), Preparation()))
         for _ in range(2):
             for chain in chains:
                 shown.show(chain)
@@ -63,7 +67,8 @@ def test_time_left(chains, capsys, monkeypatch):
     """From 9 iterations in 3 seconds to 12, or to 20 after a burn-in of 4."""
     clock = iter([0.0, 0.0, 3.0])
     monkeypatch.setattr(chain_progress.time, "monotonic", lambda: next(clock))
-    shown = ChainProgress("json", Schedule(12), tokens=200)
+    shown = ChainProgress("json", tokens=200)
+    shown.plan(Configuration(ChainSettings(), Schedule(12), Preparation()))
     shown.began[0] = (0, 0.0)
     shown.show(chains[0])
     shown.show(chains[0])
@@ -79,7 +84,8 @@ def test_the_time_left_of_a_long_run(chains, capsys, monkeypatch):
     now = [100.0]
     monkeypatch.setattr(chain_progress.time, "monotonic", lambda: now[0])
     lines = []
-    with ChainProgress("auto", Schedule(10**15), tokens=200) as shown:
+    with ChainProgress("auto", tokens=200) as shown:
+        shown.plan(Configuration(ChainSettings(), Schedule(10**15), Preparation()))
         for _ in range(16):
             now[0] += 1.0
             shown.began[0] = (0, 100.0)
@@ -87,3 +93,32 @@ def test_the_time_left_of_a_long_run(chains, capsys, monkeypatch):
             lines.append(capsys.readouterr().err.strip())
     assert [second for second, line in enumerate(lines, start=1) if line] == [4, 15]
     assert re.search(r"tokens/s, 123456790123:\d\d:\d\d left$", lines[3])
+
+
+def test_a_race(capsys, monkeypatch):
+    """Who leads, who was dropped, and how much of the budget is left."""
+    monkeypatch.setattr(chain_progress, "LINE_SECONDS", -1.0)
+    racing = [chain_of(75, chain=n) for n in range(4)]
+    for chain, log in zip(racing, [-5.0, -3.0, -4.0, -6.0]):
+        chain.logs = [log] * 75
+    short = Configuration(ChainSettings(), Schedule(75), Preparation(), 4, budget=210)
+    for events in ("auto", "json"):
+        with ChainProgress(events, tokens=200) as shown:
+            shown.plan(short)
+            for chain in racing:
+                shown.show(chain)
+        out, err = capsys.readouterr()
+        if events == "json":
+            standing = [json.loads(line)["standing"] for line in out.splitlines()]
+            assert standing == ["", "", "", "dropped"]  # what is known when each has reported
+            continue
+        last = err.splitlines()[-3:]
+        assert last[0].startswith("chain 1: iteration 75 (leads)")
+        assert last[1].startswith("chain 2: iteration 75 (sampling)")
+        assert last[2].startswith("race: 300 of 210 iterations, 2 of 4 chains run")
+        assert [row["standing"] for row in shown.rows.values()] == [
+            "dropped",
+            "leads",
+            "",
+            "dropped",
+        ]

@@ -146,10 +146,17 @@ def compare(
     depth: Annotated[
         str, typer.Option("-D", "--depth", help="dbpcfg: memory bound, or 'none'.")
     ] = "2",
-    chains: Annotated[int, typer.Option(help="dbpcfg: chains per run.", min=1)] = 4,
+    budget: Annotated[
+        int | None,
+        typer.Option(help="dbpcfg: iterations of all chains of a race; 1500 if not given.", min=1),
+    ] = None,
+    chains: Annotated[
+        int | None, typer.Option(help="dbpcfg: chains per run, in a race at its start.", min=1)
+    ] = None,
     iterations: Annotated[
-        int, typer.Option(help="dbpcfg: iterations per chain; the second half is kept.", min=1)
-    ] = 200,
+        int | None,
+        typer.Option(help="dbpcfg: iterations per chain, without a race.", min=1),
+    ] = None,
     threads: Annotated[
         int | None, typer.Option(help="dbpcfg: processors to use; all if not given.", min=1)
     ] = None,
@@ -168,11 +175,17 @@ def compare(
     """
     from dbpcfg.comparison.compare import compare as run_all
     from dbpcfg.comparison.task import Task
-    from dbpcfg.systems.registry import SYSTEMS, find
+    from dbpcfg.systems.registry import BUDGET, SYSTEMS, find
 
     names = [spec.name for spec in SYSTEMS] if systems is None else systems.split(",")
     chosen = [find(name) for name in names if name.strip()]
     bound = depth_bound(depth)
+    if iterations is not None:
+        if budget is not None:
+            raise DbpcfgError("--budget is for a race, --iterations for chains without: give one")
+        search = {"budget": None, "chains": chains or 4, "iterations": iterations}
+    else:
+        search = {"budget": budget or BUDGET, "chains": chains, "iterations": None}
     if out is not None and Path(out).exists() and not Path(out).is_dir():
         raise DbpcfgError(f"{out} is a file; --out needs a directory: choose another name")
     corpus = read_corpus(
@@ -187,14 +200,7 @@ def compare(
             chosen,
             runs=runs,
             seed=seed,
-            settings={
-                "dbpcfg": {
-                    "K": categories,
-                    "D": bound,
-                    "chains": chains,
-                    "iterations": iterations,
-                }
-            },
+            settings={"dbpcfg": {"K": categories, "D": bound, **search}},
             out=out,
             threads=threads,
             permutations=permutations,

@@ -123,7 +123,11 @@ class Comparison:
 
 
 def _settings(system: SystemSummary) -> str:
-    settings = ", ".join(f"{name} = {value}" for name, value in system.settings.items())
+    settings = ", ".join(
+        f"{name} = {value}"
+        for name, value in system.settings.items()
+        if value is not None or name == "D"  # no bound
+    )
     return f"{system.name}: {settings}"
 
 

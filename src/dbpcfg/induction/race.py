@@ -68,7 +68,8 @@ def plan(budget: int, preliminary: int = 0, chains: int | None = None) -> tuple[
     """
     first = FIRST + preliminary
     racing = chains or max(1, int(KEPT * budget / first))
-    length, done, left, rungs = first, 0, budget, []
+    length, done, left = first, 0, budget
+    rungs: list[Rung] = []
     while racing > SURVIVORS and len(rungs) < RUNGS:
         rungs.append(Rung(racing, length))
         left -= racing * (length - done)

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.induction.chain import Chain
+from dbpcfg.induction.configuration import Configuration
 from dbpcfg.induction.induce import induce
 from dbpcfg.induction.run import Run
 from dbpcfg.runtime.progress import Progress
@@ -29,7 +30,9 @@ class DbpcfgSystem:
     chains
         The number of chains.
     iterations
-        The iterations of each chain; if not given, until the log-likelihood levels off.
+        The iterations of each chain; if not given, chains run a race.
+    budget
+        The iterations of all chains of a race together; ignored if ``iterations`` is given.
     seed
         The seed of all chains.
     threads
@@ -46,14 +49,16 @@ class DbpcfgSystem:
         K: int = 15,
         D: int | None = 2,
         *,
-        chains: int = 4,
+        chains: int | None = None,
         iterations: int | None = None,
+        budget: int | None = None,
         seed: int = 0,
         threads: int | None = None,
         **options: Any,
     ) -> None:
+        budget = budget if iterations is None else None
         self._options = {
-            **{"K": K, "D": D, "chains": chains, "iterations": iterations},
+            **{"K": K, "D": D, "chains": chains, "iterations": iterations, "budget": budget},
             **{"seed": seed, "threads": threads, **options},
         }
         self._run: Run | None = None
@@ -69,8 +74,11 @@ class DbpcfgSystem:
             Updated with the number of iterations of all chains together.
         """
         done: dict[int, int] = {}
-        if progress is not None and self._options["iterations"] is not None:
-            progress.total = self._options["chains"] * self._options["iterations"]
+
+        def planned(configuration: Configuration) -> None:
+            if progress is not None:
+                length = configuration.schedule.iterations
+                progress.total = configuration.budget or (length and length * configuration.chains)
 
         def report(chain: Chain) -> None:
             done[chain.settings.chain] = chain.iteration
@@ -78,7 +86,11 @@ class DbpcfgSystem:
                 progress.update(sum(done.values()))
 
         self._run = induce(
-            sentences, preparation=Preparation(lowercase=False), report=report, **self._options
+            sentences,
+            preparation=Preparation(lowercase=False),
+            report=report,
+            planned=planned,
+            **self._options,
         )
         return self
 
