@@ -24,26 +24,27 @@ def timed(experiment: Experiment, seed: int, threads: int | None) -> tuple[Resul
 def center(seeds: range, threads: int | None) -> None:
     print(
         f"Centre-embedding: K={CENTER.categories} D={CENTER.depth}, "
-        f"{CENTER.chains} chains of {CENTER.iterations} iterations"
+        f"{CENTER.search}"
     )
-    print("seed      P      R     F1  log-likelihood  chains with gold trees  seconds")
-    scores, times, right = [], [], 0
+    print("seed      P      R     F1  log-likelihood  survivors with gold trees  seconds")
+    scores, times, right, survivors = [], [], 0, 0
     for seed in seeds:
         result, seconds = timed(CENTER, seed, threads)
         score = result.evaluation.score
         scores.append(score.f1)
         times.append(seconds)
         right += result.right_chains
+        survivors += len(result.run.survivors)
         print(
             f"{seed:4}  {100 * score.precision:5.1f}  {100 * score.recall:5.1f}  "
             f"{100 * score.f1:5.1f}  {result.run.best.mean_log_likelihood:14.1f}  "
-            f"{result.right_chains:13} of {CENTER.chains:2}       {seconds:7.1f}",
+            f"{result.right_chains:13} of {len(result.run.survivors):2}       {seconds:7.1f}",
             flush=True,
         )
     print(
         f"F1 is 100.0 with {sum(score == 1 for score in scores)} of {len(scores)} seeds, "
         f"{100 * min(scores):.1f} at least; "
-        f"gold trees in {100 * right / (len(scores) * CENTER.chains):.0f}% of all chains; "
+        f"gold trees in {100 * right / survivors:.0f}% of all survivors; "
         f"median {statistics.median(times):.1f} s, {max(times):.1f} s at most\n"
     )
 

@@ -16,7 +16,7 @@ from tests.command import dbpcfg as command
 def small(monkeypatch):
     """A demonstration that learns next to nothing, at once."""
     for name in ("CENTER", "LEFT", "RIGHT"):
-        short = replace(getattr(dbpcfg.demo, name), chains=2, iterations=10)
+        short = replace(getattr(dbpcfg.demo, name), chains=2, iterations=10, budget=None)
         monkeypatch.setattr(dbpcfg.demo, name, short)
 
 
@@ -74,7 +74,7 @@ def test_plain_output_is_ascii():
 
 def test_what_is_wrong_is_counted_as_wrong():
     """A chain of a few iterations has not learned the trees, and the pictures say so."""
-    result = replace(CENTER, chains=1, iterations=4).learn(seed=0)
+    result = replace(CENTER, chains=1, iterations=4, budget=None).learn(seed=0)
     assert result.evaluation.score.f1 < 1
     assert result.right_chains == 0
     drawn = pictures(result, width=80, ascii=False)
@@ -83,7 +83,7 @@ def test_what_is_wrong_is_counted_as_wrong():
 
 
 def test_nothing_is_chosen_by_gold_trees():
-    result = replace(CENTER, chains=3, iterations=20).learn(seed=0)
+    result = replace(CENTER, chains=3, iterations=20, budget=None).learn(seed=0)
     chosen = max(result.run.chains, key=lambda chain: chain.mean_log_likelihood)
     assert result.trees == result.run.trees(chosen)
     assert not any(chain.scores for chain in result.run.chains)

@@ -9,9 +9,9 @@ does not say with how many categories; here there are three, for a, b and the se
 or more, ``a (b b)`` can be described as well as ``(a b) b``, and no trees are the right ones.)
 
 Some four chains in ten find the structure of the first corpus; the others stay in another mode,
-most often one that branches to the right. So there are many chains, the one of greatest likelihood
-is chosen, and all are shown. Gold trees only score what was chosen without them. The trees are
-those of minimum Bayes risk over the second half of a chain.
+most often one that branches to the right. So many chains run a race (`dbpcfg.induction.race`), and
+the more probable of the two survivors is chosen. Gold trees only score what was chosen without
+them. The trees are those of minimum Bayes risk over the second half of a chain.
 
 About one draw of the corpus in ten has a word ``b`` that by chance is never the first of its
 phrase. Nothing in such a corpus says that it is a ``b``, and sentences with it may get other trees:
@@ -58,7 +58,22 @@ class Experiment:
     categories: int
     depth: int
     chains: int
-    iterations: int
+    iterations: int | None = None
+    """The length of every chain; None for a race."""
+    budget: int | None = None
+    """Iterations of all chains of a race together."""
+
+    @property
+    def all_iterations(self) -> int:
+        """Iterations of all chains together."""
+        return self.budget or self.chains * (self.iterations or 0)
+
+    @property
+    def search(self) -> str:
+        """The chains in words."""
+        if self.budget is None:
+            return f"{self.chains} chains of {self.iterations} iterations"
+        return f"a race of {self.chains} chains with {self.budget:,} iterations together"
 
     def learn(
         self,
@@ -90,6 +105,7 @@ class Experiment:
             beta=BETA,
             chains=self.chains,
             iterations=self.iterations,
+            budget=self.budget,
             seed=seed,
             threads=threads,
             report=report,
@@ -97,7 +113,7 @@ class Experiment:
         return Result(self, gold, run)
 
 
-CENTER = Experiment("center", vocabulary=50, categories=5, depth=2, chains=16, iterations=800)
+CENTER = Experiment("center", vocabulary=50, categories=5, depth=2, chains=40, budget=12_000)
 LEFT = Experiment("left", vocabulary=1, categories=3, depth=2, chains=8, iterations=200)
 RIGHT = replace(LEFT, kind="right")
 
@@ -123,7 +139,7 @@ class Result:
     @cached_property
     def chain_scores(self) -> list[float]:
         """F1 of the trees of each chain; it is not used for selection."""
-        return [self._evaluate(self.run.trees(chain)).score.f1 for chain in self.run.chains]
+        return [self._evaluate(self.run.trees(chain)).score.f1 for chain in self.run.survivors]
 
     @property
     def right_chains(self) -> int:
@@ -171,11 +187,10 @@ def run_demo(
 def _learn(experiment: Experiment, seed: int, quiet: bool) -> Result:
     """Run an experiment, with progress on standard error unless ``quiet``."""
     what = f"learning the corpus '{experiment.kind}'"
-    chains, iterations = experiment.chains, experiment.iterations
     if not quiet:
-        print(f"{what}: {chains} chains of {iterations} iterations", file=sys.stderr)
+        print(f"{what}: {experiment.search}", file=sys.stderr)
     done: dict[int, int] = {}
-    with Progress(f"{what}, iterations", chains * iterations, quiet) as progress:
+    with Progress(f"{what}, iterations", experiment.all_iterations, quiet) as progress:
 
         def report(chain: Chain) -> None:
             done[chain.settings.chain] = chain.iteration
@@ -192,7 +207,7 @@ def _introduction(result: Result, seed: int) -> str:
         f"Learned from {len(forms)} sentences of {len(forms.vocabulary)} words, drawn with seed "
         f"{seed}, without their trees:\n"
         f"{experiment.categories} categories, memory depth {experiment.depth}, Dirichlet parameter "
-        f"{BETA} as in the paper; {experiment.chains} chains of {experiment.iterations} iterations."
+        f"{BETA} as in the paper; {experiment.search}."
     )
 
 
@@ -279,7 +294,7 @@ def branching_table(left: Result, right: Result) -> Table:
     rows = [
         (
             f"{result.experiment.kind}-branching",
-            len(result.run.chains),
+            len(result.run.survivors),
             result.right_chains,
             result.run.best.mean_log_likelihood,
             result.evaluation.score.f1,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from dbpcfg.files.table import Cell, Column, Table
@@ -22,7 +23,7 @@ _SELECTED: dict[Criterion, str] = {
 def chain_table(
     summaries: Sequence[ChainSummary], agreement: Agreement, configuration: Configuration
 ) -> Table:
-    """One row per chain, and in the notes whether they agree.
+    """One row per chain that ran to its end, and in the notes whether these agree.
 
     Parameters
     ----------
@@ -59,15 +60,23 @@ def chain_table(
             *([one.heldout] if aside else []),
             *([one.agreement] if compared else []),
             *([one.last_f1] if scored else []),
-            "*" if one.selected else "" if one.survived else "dropped",
+            "*" if one.selected else "",
         )
         for one in summaries
+        if one.survived
     ]
     notes = [
         f"selected by {_SELECTED[configuration.select]}; trees: {configuration.trees}",
         f"R-hat {agreement.rhat:.2f}, effective samples {agreement.effective_samples:.0f}: "
         f"{agreement.verdict()}",
     ]
+    dropped = Counter(one.iterations for one in summaries if not one.survived)
+    if dropped:
+        when = ", ".join(f"{number} after {length}" for length, number in sorted(dropped.items()))
+        notes.append(
+            f"race: {len(summaries)} chains, of which {dropped.total()} were dropped "
+            f"({when} iterations); chains.tsv has all"
+        )
     if compared:
         notes.append("agreement is F1 against the trees of the other chains that ran to the end")
     if scored:
