@@ -8,11 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbpcfg.corpus.encoded import Encoded
+from dbpcfg.induction.induce import induce, resume
 from dbpcfg.induction.shared import SharedSpans
 from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.systems.branching import branching_tree
 from dbpcfg.trees.tree import Tree
+from tests.induction.small import SENTENCES
 from tests.nodes import as_nodes
 
 
@@ -110,3 +112,45 @@ def test_a_span_of_another_sentence_is_another_span():
     shared = SharedSpans({0: derivations([a, b, a]), 1: derivations([b, a, a])})
     np.testing.assert_array_equal(shared.sentences(0), [0, 0, 1])
     assert shared.between(0, 1) == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize(
+    ("options", "number"),
+    [
+        ({"chains": 3, "iterations": 10}, 2),
+        ({"budget": 400}, 1),
+        ({"chains": 1, "iterations": 10}, 0),
+    ],
+    ids=["three", "race", "one"],
+)
+def test_the_file_has_the_shares_of_the_selected_trees(options, number, tmp_path):
+    path = tmp_path / "run"
+    text = [["a"], ["a", "b"], *SENTENCES]
+    run = induce(text, K=3, out=path, **options)
+    head, *lines = (path / "agreement.tsv").read_text().splitlines()
+    assert head.split("\t") == ["sentence", "words", "spans", "shared"]
+    others = [run.trees(chain) for chain in run.survivors if chain is not run.best]
+    assert len(others) == number
+    for s, (line, tree) in enumerate(zip(lines, run.trees(), strict=True)):
+        *counts, share = line.split("\t")
+        own = spans(tree)
+        expected = mean([mean([span in spans(t[s]) for t in others]) for span in own])
+        assert list(map(int, counts)) == [s + 1, len(tree), len(own)]
+        if np.isnan(expected):
+            assert share == ""
+        else:
+            assert float(share) == pytest.approx(expected)
+    before = (path / "agreement.tsv").read_bytes()
+    (path / "agreement.tsv").unlink()
+    resume(path)
+    assert (path / "agreement.tsv").read_bytes() == before
+    (path / "agreement.tsv").write_text("")
+    resume(path)
+    assert (path / "agreement.tsv").read_bytes() == before
+    (path / "agreement.tsv").write_text("old")
+    induce(text, K=3, chains=1, iterations=9, out=path, overwrite=True, checkpoint=0, stopping=stop)
+    assert not (path / "agreement.tsv").exists()
+
+
+def stop() -> bool:
+    return True
