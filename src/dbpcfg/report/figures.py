@@ -102,8 +102,12 @@ def _traces(data: dict[str, Any], axes: Axes) -> None:
     survivors = [chain for chain in data["chains"]["chains"] if chain["survived"]]
     for burn_in in sorted({chain["burn_in"] for chain in survivors}):
         axes.axvline(burn_in, color=SOFT, linestyle=":", linewidth=0.75)
+    rungs = data["chains"]["rungs"][:-1]
+    for rung in rungs:
+        axes.axvline(rung["iterations"], color=DROPPED, linewidth=0.75, zorder=1)
     axes.locator_params("x", integer=True)
-    axes.set_xlabel("iteration (dotted: burn-in ends)")
+    compared = "; pale: chains are dropped" if rungs else ""
+    axes.set_xlabel(f"iteration (dotted: burn-in ends{compared})")
     axes.set_ylabel("log-likelihood")
     axes.legend(title="chain", frameon=False, fontsize=7)
 
