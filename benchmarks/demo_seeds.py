@@ -22,10 +22,7 @@ def timed(experiment: Experiment, seed: int, threads: int | None) -> tuple[Resul
 
 
 def center(seeds: range, threads: int | None) -> None:
-    print(
-        f"Centre-embedding: K={CENTER.categories} D={CENTER.depth}, "
-        f"{CENTER.search}"
-    )
+    print(f"Centre-embedding: K={CENTER.categories} D={CENTER.depth}, {CENTER.search}")
     print("seed      P      R     F1  log-likelihood  survivors with gold trees  seconds")
     scores, times, right, survivors = [], [], 0, 0
     for seed in seeds:

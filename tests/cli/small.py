@@ -32,7 +32,7 @@ def _sentence(tree: Tree) -> Tree:
 GOLD = [_sentence(tree) for tree in synthetic_trees("center", sentences=40, vocabulary=4)]
 
 
-RESULTS = ("chains.tsv", "model.npz", "samples.npz", "trees.txt")
+RESULTS = ("chains.tsv", "model.npz", "samples.npz", "trees.txt", "agreement.tsv")
 CHAIN = ("trace.tsv", "chain.npz")
 
 

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from dbpcfg.induction.directory import finished_run
 from dbpcfg.report.assemble import write_page
 from dbpcfg.report.collect import collect
+from tests.report.small import make_run
 
 
 @pytest.fixture(scope="session")
@@ -20,3 +22,20 @@ def page(data, tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("page") / "report.html"
     write_page(data, path)
     return path
+
+
+@pytest.fixture(scope="session")
+def race_path(tmp_path_factory) -> Path:
+    """A race: of five chains two run on, and then to the end."""
+    options = {"chains": 5, "iterations": None, "budget": 500, "aside": 9, "select": "posterior"}
+    return make_run(tmp_path_factory.mktemp("runs") / "race", **options)
+
+
+@pytest.fixture(scope="session")
+def race(race_path):
+    return finished_run(race_path)
+
+
+@pytest.fixture(scope="session")
+def race_data(race, race_path, gold):
+    return collect(race, race_path, gold)

@@ -65,9 +65,9 @@ def test_the_program_never_makes_markup_of_text(page):
 
 
 def test_each_part_is_a_module_and_a_program_of_the_same_name():
-    parts = ("overview", "chains", "scores", "other_systems", "grammar", "sentences", "memory")
+    parts = ("overview", "chains", "scores", "other_systems", "grammar", "sentences")
     package = files("dbpcfg.report")
-    for part in parts:
+    for part in (*parts, "modes", "memory"):
         assert f"{part}.js" in PROGRAM
         assert (package / f"{part}.py").is_file()
     written = {path.name for path in (package / "page").iterdir() if path.name.endswith(".js")}

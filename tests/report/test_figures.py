@@ -37,6 +37,13 @@ def test_what_needs_gold_trees_is_left_out(run, run_path, tmp_path):
     assert written == {"traces", "categories", "depths"}
 
 
+def test_of_a_race(race_data, tmp_path):
+    pytest.importorskip("matplotlib")
+    write_figures(race_data, tmp_path)
+    text = (tmp_path / "traces.svg").read_text()
+    assert "#c4c8c5" in text  # chains that were dropped
+
+
 def test_files_are_not_replaced_without_overwrite(tmp_path):
     pytest.importorskip("matplotlib")
     (tmp_path / "depths.svg").write_text("mine")

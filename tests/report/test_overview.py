@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 
 import pytest
 
 from dbpcfg.corpus.preparation import Preparation
+from dbpcfg.induction.configuration import Configuration
 from dbpcfg.induction.directory import finished_run
+from dbpcfg.induction.inference import SELECT, chosen
+from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.report.overview import command, overview
 from tests.inprocess import InProcess
 from tests.report.small import make_run, write_treebank
@@ -20,7 +24,13 @@ UNUSUAL = {
 }
 
 
-@pytest.mark.parametrize("options", [USUAL, UNUSUAL])
+RACE = {"chains": None, "iterations": None, "budget": 400}
+OTHER_RACE = {**RACE, "chains": 4, "select": "heldout", "aside": 7, "anneal": 5}
+SELECTED = {"select": "variance"}
+PAPER = {"iterations": None, "schedule": None, "inference": "paper", "chains": 1, "D": 1}
+
+
+@pytest.mark.parametrize("options", [USUAL, UNUSUAL, RACE, OTHER_RACE, SELECTED, PAPER])
 def test_the_command_repeats_the_run(options, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     write_treebank(tmp_path / "text.mrg")
@@ -29,8 +39,40 @@ def test_the_command_repeats_the_run(options, tmp_path, monkeypatch, capsys):
     assert said[:2] == ["dbpcfg", "induce"]
     assert said[-2:] == ["--out", "first run"]
     InProcess(monkeypatch, capsys).call(*said[1:-1], "again", "--quiet")
-    for name in ("trees.txt", "chains.tsv"):
+    for name in ("trees.txt", "chains.tsv", "agreement.tsv", "config.toml"):
         assert (tmp_path / "again" / name).read_bytes() == (path / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (USUAL, "--chains 3 --iterations 30"),
+        (RACE, "--budget 400"),
+        ({**RACE, "chains": 2}, "--budget 400 --chains 2"),
+        ({**RACE, "select": "variance"}, "--budget 400 --select variance"),
+        ({**RACE, "select": SELECT}, "--budget 400"),
+        ({"select": "agreement"}, "--chains 3 --iterations 30 --select agreement"),
+        ({"iterations": None, "inference": "paper"}, "--inference paper --chains 3"),
+    ],
+)
+def test_chains_and_their_length_are_said_as_they_were_asked_for(options, said):
+    usual = {"chains": 3, "iterations": 30, **options}
+    model = ChainSettings()
+    search = chosen(model, **usual)
+    configuration = Configuration(
+        model, search.schedule, Preparation(), search.chains, "mbr", search.budget, search.select
+    )
+    expected = f"dbpcfg induce TEXT -K 15 -D 2 {said} --seed 0 --out run"
+    assert command(configuration, Path("run")) == expected
+
+
+def test_a_race_in_the_overview(race, race_path):
+    found = overview(race, race_path)
+    assert (found["chains"], found["survivors"]) == (5, 2)
+    assert found["agreement"] == race.shared.agreement(race.best.settings.chain)
+    settings = dict(found["settings"])
+    assert settings["iterations"].startswith("500 for all chains together")
+    assert settings["chain selected by"] == "mean log-posterior after burn-in"
 
 
 def test_many_files_are_named_by_their_folder(run, run_path):

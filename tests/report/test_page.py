@@ -33,7 +33,7 @@ def opened(browser, page):
 
 
 def test_it_loads_nothing_and_complains_of_nothing(opened, page):
-    for section in ("glance", "chains", "scores", "grammar", "trees", "memory"):
+    for section in ("glance", "chains", "scores", "grammar", "trees", "modes", "memory"):
         assert len(opened.text(f"#{section}")) > 100
     for word in range(len(HOSTILE)):  # look at every one of them
         opened.tab.keyboard.press("j")
@@ -159,10 +159,16 @@ def test_categories_are_searched_and_sorted(opened, data):
     assert names() == []
 
 
-def test_every_figure_can_be_saved_as_svg(opened):
+def test_every_figure_can_be_saved_as_svg(browser, page):
+    opened = Opened(browser, page)
     buttons = opened.tab.locator("button:has-text('SVG')")
     assert buttons.count() >= 9
     for n in range(buttons.count()):
+        if n and n % 10 == 0:  # the browser asks whether a page may save more
+            assert opened.complaints == []
+            opened.tab.close()
+            opened = Opened(browser, page)
+            buttons = opened.tab.locator("button:has-text('SVG')")
         with opened.tab.expect_download() as saved:
             buttons.nth(n).click()
         assert saved.value.suggested_filename.endswith(".svg")
@@ -199,6 +205,138 @@ def test_without_gold_trees(browser, run, run_path, tmp_path):
     assert found.tab.locator("#figure-induced-1").count() == 1
     assert found.tab.locator("#figure-gold-1").count() == 0
     assert found.complaints == []
+
+
+@pytest.fixture
+def race_opened(browser, race_data, tmp_path):
+    path = tmp_path / "race.html"
+    write_page(race_data, path)
+    found = Opened(browser, path)
+    yield found
+    assert found.complaints == []
+    assert found.requests == [path.as_uri()]
+    found.tab.close()
+
+
+def test_a_race_shows_who_was_dropped_and_when(race_opened, race):
+    dropped = [chain for chain in race.chains if chain not in race.survivors]
+    first, last = race.configuration.rungs
+    assert race_opened.text("#race") == (
+        f"A race: 5 chains began. After {first.iterations} iterations the best 2 went on, "
+        f"which ran to {last.iterations}."
+    )
+    traces = race_opened.tab.locator("#figure-traces")
+    assert traces.locator(".rung").count() == 1
+    assert "5 → 2" in traces.locator("svg").text_content()
+    assert traces.locator("g.dropped").count() == len(dropped) == 3
+    titles = traces.locator("g.dropped title").all_text_contents()
+    assert sorted(titles) == [
+        f"chain {chain.settings.chain}, dropped after 60 iterations" for chain in dropped
+    ]
+    assert "selected by mean log-posterior after burn-in" in race_opened.text("#chains")
+    rows = race_opened.texts("#chains > .scroll tbody tr")
+    assert len(rows) == 2
+    head = race_opened.text("#chains > .scroll thead")
+    for name in ("posterior", "variance", "held out", "agreement"):
+        assert name in head
+    share = race.shared.agreement(race.best.settings.chain)
+    assert all(row.endswith(f"{100 * share:.1f}%") for row in rows)
+    assert race_opened.text("#dropped summary") == "3 chains that were dropped"
+    race_opened.tab.click("#dropped summary")
+    assert len(race_opened.texts("#dropped tbody tr")) == 3
+    race_opened.tab.check("#late")  # chains that were dropped before have no points then
+    assert traces.locator("g.dropped, .rung").count() == 0
+    assert traces.locator(".curve").count() == 2
+
+
+@pytest.mark.parametrize(
+    ("made", "shown", "there"),
+    [("run", "opened", {"some", "none"}), ("race", "race_opened", {"all", "none"})],
+)
+def test_brackets_show_how_many_other_chains_have_them(made, shown, there, request):
+    run, found = request.getfixturevalue(made), request.getfixturevalue(shown)
+    others = [run.trees(chain) for chain in run.survivors if chain is not run.best]
+    seen = set()
+    for s, tree in enumerate(run.trees()[:15]):
+        counts = [
+            sum((span.start, span.end) in _ends(trees[s]) for trees in others)
+            for span in tree.spans()
+            if span.end - span.start < len(tree)
+        ]
+        kinds = ["all" if n == len(others) else "some" if n else "none" for n in counts]
+        panel = found.tab.locator(f"#figure-induced-{s + 1}")
+        for kind in ("all", "some", "none"):  # each bracket has two branches
+            assert panel.locator(f".shared-{kind}").count() == 2 * kinds.count(kind)
+        titles = [t for t in panel.locator("title").all_text_contents() if "shared" in t]
+        noun = "chain" if len(others) == 1 else "chains"
+        said = [f"shared by {n} of {len(others)} other {noun}" for n in counts]
+        assert [title.split("; ")[-1] for title in titles] == said
+        line = found.tab.locator("#sentence-list [aria-selected=true]").inner_text()
+        share = sum(counts) / len(counts) / len(others) if counts else None
+        percentage = re.search(r"shared (\d+)%", line)
+        assert (percentage is None) == (share is None)
+        if percentage is not None:
+            assert int(percentage[1]) == pytest.approx(100 * share, abs=0.51)
+        now = found.text("#shared-now")
+        assert now.count("“") == sum(n < len(others) for n in counts)
+        seen.update(kinds)
+        found.tab.keyboard.press("j")
+    assert there <= seen
+    assert found.complaints == []
+
+
+def test_the_least_shared_sentences_come_first(opened, run):
+    opened.tab.select_option("#sentence-sort", "apart")
+    opened.tab.locator("#sentence-sort").blur()
+    shares = run.shared.sentences(run.best.settings.chain)
+    order = np.argsort(np.where(np.isnan(shares), 2, shares).round(9), kind="stable")
+    for place in range(8):
+        assert opened.text("#where").startswith(f"{place + 1} of 41: sentence {order[place] + 1}")
+        opened.tab.keyboard.press("j")
+
+
+def test_other_modes(opened, run, data):
+    rows = opened.texts("#modes tbody tr")
+    assert len(rows) == 3
+    assert rows[0].startswith(f"{run.best.settings.chain} ★ selected")
+    first, second = data["modes"]
+    for row, mode in zip(rows[1:], (first, second), strict=True):
+        chain = next(c for c in run.chains if c.settings.chain == mode["chain"])
+        assert row.startswith(f"{mode['chain']}\t")
+        for number in (chain.mean_log_likelihood, chain.goodness("posterior")):
+            assert f"{number:,.1f}".replace("-", "−") in row
+        assert f"{100 * mode['agreement']:.1f}%" in row
+    assert opened.tab.locator(f"#mode-{first['chain']} svg").count() == 2 * len(first["examples"])
+    closed = opened.tab.locator(f"#mode-{second['chain']}")
+    assert closed.locator("svg").count() == 0  # drawn when it is opened
+    closed.locator("summary").click()
+    closed.locator("svg").first.wait_for()
+    assert closed.locator("svg").count() == 2 * len(second["examples"])
+    for example in second["examples"]:
+        s, number = example["sentence"] + 1, second["chain"]
+        for name in (f"mode-{number}-selected", f"mode-{number}"):
+            panel = opened.tab.locator(f"#figure-{name}-{s}")
+            assert panel.locator(".word").all_text_contents() == TREES[s - 1].words()
+            # The whole sentence is in both trees.
+            assert panel.locator(".box.same").count() == example["common"] + 1
+    assert opened.complaints == []
+
+
+def test_of_one_chain_nothing_is_compared(browser, tmp_path):
+    run_path = make_run(tmp_path / "run", chains=1, iterations=4)
+    path = tmp_path / "one.html"
+    write_page(collect(finished_run(run_path), run_path), path)
+    found = Opened(browser, path)
+    assert "Only one chain ran to the end" in found.text("#modes")
+    assert found.tab.locator("#shared-now, #dropped, #race").count() == 0
+    assert found.tab.locator("#sentence-sort option[value=apart]").count() == 0
+    assert "shared" not in found.text("#trees")
+    assert found.complaints == []
+    found.tab.close()
+
+
+def _ends(tree):
+    return {(span.start, span.end) for span in tree.spans()}
 
 
 @pytest.mark.slow

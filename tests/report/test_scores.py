@@ -35,6 +35,15 @@ def test_of_every_chain(run, gold, data):
     assert data["scores"]["spread"] == [min(reached), np.median(reached), max(reached)]
 
 
+def test_of_a_race_the_survivors_are_scored(race, gold, race_data):
+    systems = [one for one in race_data["scores"]["systems"] if one["kind"] == "chain"]
+    assert [one["chain"] for one in systems] == [c.settings.chain for c in race.survivors]
+    for one, chain in zip(systems, race.survivors, strict=True):
+        assert one["f1"] == pytest.approx(expected(race.trees(chain), gold).score.f1)
+    reached = [one["f1"] for one in systems]
+    assert race_data["scores"]["spread"] == [min(reached), np.median(reached), max(reached)]
+
+
 def test_of_baselines(run, gold, data):
     systems = {one["name"]: one for one in data["scores"]["systems"]}
     numbers = stream(run.configuration.model.seed, purpose=Purpose.BASELINE)

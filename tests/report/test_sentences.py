@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,6 +30,21 @@ def test_trees_and_posteriors_of_the_chosen_chain(run, data):
     assert not nodes
     assert not posterior
     assert not words
+
+
+@pytest.mark.parametrize(
+    ("made", "shown", "others"), [("run", "data", 2), ("race", "race_data", 1)]
+)
+def test_the_number_of_other_chains_that_have_each_bracket(made, shown, others, request):
+    run, packed = request.getfixturevalue(made), request.getfixturevalue(shown)["sentences"]
+    assert packed["others"] == others
+    found = list(unpack(packed["shared"]))
+    theirs = [run.trees(chain) for chain in run.survivors if chain is not run.best]
+    for s, tree in enumerate(run.trees()):
+        sets = [{(span.start, span.end) for span in trees[s].spans()} for trees in theirs]
+        for span in tree.spans():
+            assert found.pop(0) == sum((span.start, span.end) in one for one in sets)
+    assert not found
 
 
 def test_gold_trees_and_posteriors(run, gold, data):

@@ -9,7 +9,7 @@ import pytest
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.evaluation.evaluate import evaluate
 from dbpcfg.induction.directory import finished_run
-from dbpcfg.report.sweep import RunSummary, is_grid, sweep_tables
+from dbpcfg.report.sweep import RunSummary, is_grid, summarise_run, sweep_tables
 from tests.inprocess import InProcess
 from tests.report.small import TREES, make_run
 
@@ -25,8 +25,15 @@ def runs(tmp_path_factory):
 
 
 def row(**changed) -> RunSummary:
-    usual = {"name": "a", "categories": 2, "depth": 1, "chains": 1, "per_token": -3.0}
-    further = {"rhat": None, "f1": None, "spread": None, "signature": "", "digest": "d"}
+    usual = {"name": "a", "categories": 2, "depth": 1, "chains": 1, "survivors": 1}
+    further = {
+        "per_token": -3.0,
+        "rhat": None,
+        "f1": None,
+        "spread": None,
+        "signature": "",
+        "digest": "d",
+    }
     return RunSummary(**{**usual, **further, **changed})
 
 
@@ -59,6 +66,23 @@ def test_a_sweep_is_a_table_and_grids(runs, treebank, tmp_path, monkeypatch, cap
     assert "exists" in cli.refuse("compare-runs", *paths, "--figure", plot)
     plain, _ = cli.call("compare-runs", *paths, "-q")
     assert "F1" not in plain
+
+
+def test_of_a_race_it_is_said_how_many_chains_began_and_how_many_ran_on(race, runs, treebank):
+    sentences = list(_sentences())
+    raced = summarise_run("race", race, sentences, str(treebank))
+    assert (raced.chains, raced.survivors) == (5, 2)
+    plain = summarise_run("plain", finished_run(runs[2, 1]), sentences, str(treebank))
+    assert (plain.chains, plain.survivors) == (2, 2)
+    both = sweep_tables([raced, plain])[0]
+    names = [column.name for column in both.columns]
+    place = names.index("survivors")
+    assert names[place - 1] == "chains"
+    assert sorted(line[place - 1 : place + 1] for line in both.rows) == [(2, 2), (5, 2)]
+    assert "over chains of the run that ran to the end" in both.notes[0]
+    alone = sweep_tables([plain])[0]
+    assert "survivors" not in [column.name for column in alone.columns]
+    assert "over all chains of the run" in alone.notes[0]
 
 
 def test_runs_of_different_text_are_not_compared_silently():

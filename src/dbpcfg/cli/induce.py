@@ -382,4 +382,4 @@ def _print_result(
         return
     print_tables([table], format)
     if not quiet:
-        typer.echo(f"{path}: trees.txt, model.npz, chains.tsv", err=True)
+        typer.echo(f"{path}: trees.txt, model.npz, chains.tsv, agreement.tsv", err=True)

@@ -11,13 +11,14 @@ from dbpcfg.induction.convergence import Agreement
 from dbpcfg.induction.criteria import Criterion
 from dbpcfg.induction.summary import ChainSummary
 
-_SELECTED: dict[Criterion, str] = {
+SELECTED_BY: dict[Criterion, str] = {
     "likelihood": "mean log-likelihood after burn-in",
     "posterior": "mean log-posterior after burn-in",
     "variance": "the least variance of surprisal after burn-in",
     "heldout": "mean log-likelihood of the sentences kept aside, after burn-in",
     "agreement": "agreement with the other chains",
 }
+"""What a chain is selected by, in words."""
 
 
 def chain_table(
@@ -66,7 +67,7 @@ def chain_table(
         if one.survived
     ]
     notes = [
-        f"selected by {_SELECTED[configuration.select]}; trees: {configuration.trees}",
+        f"selected by {SELECTED_BY[configuration.select]}; trees: {configuration.trees}",
         f"R-hat {agreement.rhat:.2f}, effective samples {agreement.effective_samples:.0f}: "
         f"{agreement.verdict()}",
     ]

@@ -9,6 +9,7 @@
 ``model.npz``         the selected grammar, its words, its bound and how text is prepared for it
 ``samples.npz``       other grammars of the same chain after burn-in
 ``trees.txt``         one bracketed tree for each sentence, in order, in the words as written
+``agreement.tsv``     for each sentence the share of its spans that the other survivors have
 ====================  =========================================================================
 
 Each file is written whole, so a run can be killed at any moment and resumed. It begins with its

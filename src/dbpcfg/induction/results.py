@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import filecmp
+import math
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -17,9 +18,12 @@ from dbpcfg.induction.run import Run
 from dbpcfg.induction.summary import ChainSummary
 from dbpcfg.model.files import MODEL, SAMPLES, save_model, save_samples
 
+RESULTS = ("chains.tsv", SAMPLES, MODEL, "trees.txt", "agreement.tsv")
+"""The files that `write_results` writes."""
+
 
 def write_results(run: Run, path: Path) -> None:
-    """Write the summary of the chains, the model and the trees of a finished run.
+    """Write the results of a finished run: chains, model, trees, and how far chains share them.
 
     Parameters
     ----------
@@ -33,6 +37,7 @@ def write_results(run: Run, path: Path) -> None:
         save_samples(run.best.grammars, path / SAMPLES)
         save_model(run.model, path / MODEL)
         _write(map(str, run.trees()), path / "trees.txt")
+        _write(_agreement_lines(run), path / "agreement.tsv")
 
 
 def results_are_there(run: Run, path: Path) -> bool:
@@ -45,12 +50,11 @@ def results_are_there(run: Run, path: Path) -> bool:
     path
         Its directory.
     """
-    names = ("chains.tsv", SAMPLES, MODEL, "trees.txt")
-    if not all((path / name).is_file() for name in names):
+    if not all((path / name).is_file() for name in RESULTS):
         return False
     with tempfile.TemporaryDirectory() as folder:
         write_results(run, Path(folder))
-        return all(filecmp.cmp(path / name, Path(folder, name), shallow=False) for name in names)
+        return all(filecmp.cmp(path / name, Path(folder, name), shallow=False) for name in RESULTS)
 
 
 def write_trace(chain: Chain, tokens: int, path: Path) -> None:
@@ -71,7 +75,7 @@ def write_trace(chain: Chain, tokens: int, path: Path) -> None:
 def remove_results(path: Path) -> None:
     """Remove what an earlier run wrote and nothing else: states first, or they would be resumed."""
     chains = ("chains/*/chain.npz", "chains/*/trace.tsv")
-    for name in (*chains, "chains.tsv", MODEL, SAMPLES, "trees.txt", "gold.npz"):
+    for name in (*chains, *RESULTS, "gold.npz"):
         for old in path.glob(name):
             old.unlink()
     for folder in path.glob("chains/*"):
@@ -113,8 +117,7 @@ def _trace_lines(chain: Chain, tokens: int) -> Iterator[str]:
             f"{n + 1}\t{log!r}\t{log / tokens!r}\t{beta!r}\t{'inf' if depth is None else depth}\t"
             f"{settings.temperature_at(n)!r}\t{retained}"
             + "".join(f"\t{values[n]!r}" for values in chain.measures.values())
-            + f"\t{chain.scores.get(n + 1, '')}"
-            * bool(chain.scores)
+            + f"\t{chain.scores.get(n + 1, '')}" * bool(chain.scores)
         )
 
 
@@ -129,6 +132,16 @@ def _summary_lines(summaries: Iterable[ChainSummary]) -> Iterator[str]:
             f"{one.sd!r}\t{one.best_log_likelihood!r}\t{one.posterior!r}\t{one.variance!r}\t"
             f"{_known(one.heldout)}\t{_known(one.agreement)}\t{int(one.survived)}\t{int(one.selected)}"
         )
+
+
+def _agreement_lines(run: Run) -> Iterator[str]:
+    """For each sentence the mean share of its spans that the other survivors have."""
+    yield "sentence\twords\tspans\tshared"
+    shared, lengths = run.shared, run.corpus.forms.lengths
+    means = shared.sentences(run.best.settings.chain)
+    rows = zip(lengths.tolist(), shared.spans.tolist(), means.tolist(), strict=True)
+    for number, (words, spans, share) in enumerate(rows, start=1):
+        yield f"{number}\t{words}\t{spans}\t{'' if math.isnan(share) else repr(share)}"
 
 
 def _known(value: float | None) -> str:

@@ -17,6 +17,7 @@ from dbpcfg.induction.chain_table import chain_table
 from dbpcfg.induction.configuration import Configuration
 from dbpcfg.induction.convergence import Agreement, agreement
 from dbpcfg.induction.corpus import RunCorpus
+from dbpcfg.induction.criteria import kept_aside
 from dbpcfg.induction.race import running
 from dbpcfg.induction.shared import SharedSpans
 from dbpcfg.induction.summary import ChainSummary, summary_of
@@ -200,7 +201,8 @@ class Run:
 
     def summaries(self) -> list[ChainSummary]:
         """The length and the log-likelihoods of each chain, in a few numbers."""
-        tokens = len(self.corpus.forms.tokens)
+        forms, aside = self.corpus.forms, self.configuration.model.aside
+        tokens = int(forms.lengths.sum() - forms.lengths[kept_aside(len(forms), aside)].sum())
         survivors = {chain.settings.chain for chain in self.survivors}
         finished = self.finished and len(survivors) > 1
         return [

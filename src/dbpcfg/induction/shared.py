@@ -6,12 +6,11 @@ have is sure as far as they go; one that only the selected chain has is its own 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dbpcfg.numerics.kernels import Floats, Ints, Longs
+from dbpcfg.numerics.kernels import Floats, Longs
 from dbpcfg.parsing.derivations import END, START, Derivations
 
 
@@ -21,65 +20,78 @@ class SharedSpans:
     Parameters
     ----------
     trees
-        The trees of each chain, by its number.
+        The trees of each chain, by its number; all of the same sentences.
     """
 
     def __init__(self, trees: Mapping[int, Derivations]) -> None:
         self.trees = dict(trees)
-        first = next(iter(self.trees.values()))
-        self.starts = first.corpus.starts
-        lengths = np.diff(self.starts)
+        starts = next(iter(self.trees.values())).corpus.starts
+        lengths = np.diff(starts)
         self.sentence = np.repeat(np.arange(len(lengths)), 2 * lengths - 1)
         """The sentence of each node."""
-        self._keys = {number: self._spans(found.nodes) for number, found in self.trees.items()}
+        self.spans = np.maximum(lengths - 2, 0)
+        """The number of spans of each sentence: binary trees all have equally many."""
+        self._first, self._length = starts[self.sentence], lengths[self.sentence]
+        self._keys = {number: self._spans(found) for number, found in self.trees.items()}
 
-    def _spans(self, nodes: Ints) -> tuple[NDArray[np.bool_], Longs]:
-        """Which nodes are spans that count, and a number for the span of every node."""
-        start, end = nodes[:, START].astype(np.int64), nodes[:, END].astype(np.int64)
-        length = np.diff(self.starts)[self.sentence]
-        counts = (end - start > 1) & (end - start < length)
-        return counts, (self.starts[self.sentence] + start) * (length.max() + 1) + end - start
+    def _spans(self, trees: Derivations) -> Longs:
+        """A number for the span of every node, the same for equal spans; -1 for those left out."""
+        start = trees.nodes[:, START].astype(np.int64)
+        width = trees.nodes[:, END] - start
+        number = (self._first + start) * (self._length.max(initial=0) + 1) + width
+        return np.where((width > 1) & (width < self._length), number, -1)
 
-    def shares(self, chain: int) -> Floats:
-        """The share of the other chains that have the span of each node; not a number elsewhere.
+    def shares(self, chain: int, others: Iterable[int] | None = None) -> Floats:
+        """The share of the other chains that have the span of each node; nan for those left out.
 
         Parameters
         ----------
         chain
             The chain whose nodes they are, in the order of its trees.
+        others
+            The chains that it is compared with; by default all others.
         """
-        counts, spans = self._keys[chain]
+        spans = self._keys[chain]
+        chosen = [n for n in self.trees if n != chain] if others is None else list(others)
         found = np.zeros(len(spans))
-        others = [number for number in self.trees if number != chain]
-        for other in others:
-            theirs, keys = self._keys[other]
-            found += np.isin(spans, keys[theirs])
-        shares = found / len(others) if others else np.full(len(spans), np.nan)
-        return np.where(counts, shares, np.nan)
+        for other in chosen:
+            found += np.isin(spans, self._keys[other])
+        return np.where(spans >= 0, found / (len(chosen) or np.nan), np.nan)
 
-    def sentences(self, chain: int) -> Floats:
-        """The mean share of each sentence's spans; not a number for those without a span."""
-        shares = self.shares(chain)
-        known = ~np.isnan(shares)
-        size = len(self.starts) - 1
-        number = np.bincount(self.sentence[known], minlength=size)
-        with np.errstate(invalid="ignore"):
-            found: Floats = np.bincount(
-                self.sentence[known], weights=shares[known], minlength=size
-            ) / np.where(number, number, np.nan)
+    def sentences(self, chain: int, others: Iterable[int] | None = None) -> Floats:
+        """The mean share of each sentence's spans; nan for those without a span.
+
+        Parameters
+        ----------
+        chain
+            The chain whose trees they are.
+        others
+            The chains that it is compared with; by default all others.
+        """
+        shares = self.shares(chain, others)
+        counted = self._keys[chain] >= 0
+        total = np.bincount(
+            self.sentence[counted], weights=shares[counted], minlength=len(self.spans)
+        )
+        found: Floats = total / np.where(self.spans, self.spans, np.nan)
         return found
 
     def between(self, chain: int, other: int) -> float:
         """The share of spans that two chains have in common: F1 of one against the other.
 
         Binary trees of one sentence have equally many spans, so precision, recall and F1 are one
-        number. Not a number if there are no spans.
+        number. It is nan if there are no spans.
+
+        Parameters
+        ----------
+        chain
+            One of them.
+        other
+            The other one.
         """
-        counts, spans = self._keys[chain]
-        theirs, keys = self._keys[other]
-        if not counts.any():
-            return float("nan")
-        return float(np.isin(spans[counts], keys[theirs]).mean())
+        spans = self._keys[chain]
+        spans = spans[spans >= 0]
+        return float(np.isin(spans, self._keys[other]).mean()) if len(spans) else float("nan")
 
     def agreement(self, chain: int) -> float | None:
         """The mean share of spans in common with the other chains; None if there are none."""

@@ -23,7 +23,15 @@ from dbpcfg.version import __version__
 STYLES = ("page.css", "figures.css")
 PROGRAM = (
     *("dom.js", "packing.js", "figure.js", "charts.js", "tree.js", "overview.js", "chains.js"),
-    *("scores.js", "other_systems.js", "grammar.js", "sentences.js", "memory.js", "main.js"),
+    *(
+        "scores.js",
+        "other_systems.js",
+        "grammar.js",
+        "sentences.js",
+        "modes.js",
+        "memory.js",
+        "main.js",
+    ),
 )
 MARK = '<meta name="generator" content="dbpcfg report'
 """Pages are recognised by this."""

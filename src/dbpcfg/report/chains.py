@@ -1,4 +1,4 @@
-"""The chains: their log-likelihoods over time, and whether they agree."""
+"""The chains: their log-likelihoods over time, what they are compared by, whether they agree."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from dbpcfg.comparison.data import finite
+from dbpcfg.induction.chain_table import SELECTED_BY
 from dbpcfg.induction.run import Run
 
 MOST_POINTS = 800
@@ -27,6 +28,11 @@ def traces(run: Run) -> dict[str, Any]:
                 "sd": summary.sd,
                 "per_token": summary.per_token,
                 "greatest": summary.best_log_likelihood,
+                "posterior": summary.posterior,
+                "variance": summary.variance,
+                "heldout": summary.heldout,
+                "agreement": summary.agreement,
+                "survived": summary.survived,
                 "every": every,
                 "logs": [round(log, 2) for log in chain.logs[::every]],
             }
@@ -36,6 +42,8 @@ def traces(run: Run) -> dict[str, Any]:
         "chains": chains,
         "rhat": finite(agreement.rhat),
         "effective": finite(agreement.effective_samples),
-        "retained": sum(chain.retained for chain in run.chains),
+        "retained": sum(chain.retained for chain in run.survivors),
         "verdict": agreement.verdict(),
+        "selected_by": SELECTED_BY[run.configuration.select],
+        "rungs": [rung._asdict() for rung in run.configuration.rungs],
     }

@@ -8,6 +8,7 @@
 ``grammar``      categories with words, rules, sides and depths               `grammar`
 ``meanings``     categories against gold labels; None without gold            `grammar`
 ``sentences``    words and trees, packed                                      `sentences`
+``modes``        the other survivors, and where their trees differ            `modes`
 ``memory``       depths that sentences need                                   `memory`
 ===============  ===========================================================  ==================
 """
@@ -18,13 +19,13 @@ from pathlib import Path
 from typing import Any
 
 from dbpcfg.evaluation.goldtrees import Gold
-from dbpcfg.induction.chain import trees_of
 from dbpcfg.induction.run import Run
 from dbpcfg.parsing.derivations import as_tree
 from dbpcfg.report.chains import traces
 from dbpcfg.report.grammar import gold_labels, grammar, grammar_profile
 from dbpcfg.report.matching import match_comparison
 from dbpcfg.report.memory import memory
+from dbpcfg.report.modes import modes
 from dbpcfg.report.overview import overview
 from dbpcfg.report.packing import pack
 from dbpcfg.report.scores import BASELINES, scores
@@ -65,7 +66,7 @@ def collect(
         If the run has too many sentences for a page.
     """
     with Progress("trees and counts", 3, quiet) as progress:
-        derivations = trees_of(run.best, run.corpus.forms, run.configuration.trees)
+        derivations = run.shared.trees[run.best.settings.chain]
         progress.update(1)
         words = run.corpus.words
         trees = [as_tree(derivations[s], words[s]) for s in range(len(words))]
@@ -79,11 +80,12 @@ def collect(
             "grammar": grammar(categories),
             "meanings": gold_labels(categories),
             "sentences": sentences(run, derivations, gold),
+            "modes": modes(run),
             "memory": memory(derivations, categories, gold),
         }
         progress.update(3)
     if gold is not None:
-        with Progress("scored", len(run.chains) + len(BASELINES) + 1, quiet) as progress:
+        with Progress("scored", len(run.survivors) + len(BASELINES) + 1, quiet) as progress:
             data["scores"] = scores(run, gold, progress.update)
         data["sentences"]["f1"] = pack(data["scores"].pop("each"))
     if comparison is not None:

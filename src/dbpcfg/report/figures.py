@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 FORMATS = ("pdf", "svg")
 MOST_LABELS = 22
+DROPPED = "#c4c8c5"
+"""Of the lines of chains that were dropped from a race."""
 LONGEST_NAME = 40
 """Letters of a system's name, at most: the plot needs the room."""
 
@@ -86,6 +88,9 @@ def _traces(data: dict[str, Any], axes: Axes) -> None:
     for number, chain in enumerate(data["chains"]["chains"]):
         x = [1 + n * chain["every"] for n in range(len(chain["logs"]))]
         chosen = chain["selected"]
+        if not chain["survived"]:
+            axes.plot(x, chain["logs"], color=DROPPED, linewidth=0.5, zorder=1)
+            continue
         axes.plot(
             *(x, chain["logs"]),
             color=ACCENT if chosen else SOFT,
@@ -94,10 +99,15 @@ def _traces(data: dict[str, Any], axes: Axes) -> None:
             zorder=3 if chosen else 2,
             label=f"{chain['chain']}{' (selected)' if chosen else ''}",
         )
-    for burn_in in sorted({chain["burn_in"] for chain in data["chains"]["chains"]}):
+    survivors = [chain for chain in data["chains"]["chains"] if chain["survived"]]
+    for burn_in in sorted({chain["burn_in"] for chain in survivors}):
         axes.axvline(burn_in, color=SOFT, linestyle=":", linewidth=0.75)
+    rungs = data["chains"]["rungs"][:-1]
+    for rung in rungs:
+        axes.axvline(rung["iterations"], color=DROPPED, linewidth=0.75, zorder=1)
     axes.locator_params("x", integer=True)
-    axes.set_xlabel("iteration (dotted: burn-in ends)")
+    compared = "; pale: chains are dropped" if rungs else ""
+    axes.set_xlabel(f"iteration (dotted: burn-in ends{compared})")
     axes.set_ylabel("log-likelihood")
     axes.legend(title="chain", frameon=False, fontsize=7)
 

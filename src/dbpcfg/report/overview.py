@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from dbpcfg.corpus.preparation import Preparation
+from dbpcfg.induction.chain_table import SELECTED_BY
 from dbpcfg.induction.configuration import Configuration
+from dbpcfg.induction.inference import SELECT
+from dbpcfg.induction.race import plan
 from dbpcfg.induction.results import run_times
 from dbpcfg.induction.run import Run
 from dbpcfg.induction.settings import ChainSettings
@@ -17,6 +20,9 @@ from dbpcfg.version import __version__
 
 MOST_SOURCES = 4
 """Files that are named one by one, at most."""
+
+PAPER_SELECT = "likelihood"
+"""What the paper selects by."""
 
 _FLAGS = {"exact", "sample_beta", "numbers"}
 
@@ -45,6 +51,8 @@ def overview(run: Run, path: Path) -> dict[str, Any]:
         "depth": settings.depth,
         "settings": _settings(configuration),
         "chains": configuration.chains,
+        "survivors": len(run.survivors),
+        "agreement": run.shared.agreement(run.best.settings.chain),
         "selected": run.best.settings.chain,
         "trees": configuration.trees,
         "iterations": sum(chain.iteration for chain in run.chains),
@@ -74,9 +82,7 @@ def command(configuration: Configuration, path: Path) -> str:
         for name in configuration.corpus.get(option, []):
             words += [f"--{option.replace('_', '-').removesuffix('s')}", str(name)]
     words += ["-K", str(model.categories), "-D", _depth(model.depth)]
-    words += ["--chains", str(configuration.chains), "--seed", str(model.seed)]
-    if configuration.schedule.iterations is not None:
-        words += ["--iterations", str(configuration.schedule.iterations)]
+    words += [*_search(configuration), "--seed", str(model.seed)]
     if configuration.trees != "mbr":
         words += ["--trees", configuration.trees]
     words += _changed(model, ChainSettings(), {"categories", "depth", "seed", "chain"})
@@ -84,6 +90,22 @@ def command(configuration: Configuration, path: Path) -> str:
     if not preparation.lowercase:
         words.append("--no-lowercase")
     return shlex.join([*words, "--out", path.name or str(path)])
+
+
+def _search(configuration: Configuration) -> list[str]:
+    """The options for the chains, their length and what they are compared by."""
+    budget, iterations = configuration.budget, configuration.schedule.iterations
+    chains = ["--chains", str(configuration.chains)]
+    if budget is not None:
+        usual = plan(budget, configuration.model.preliminary_iterations)[0].chains
+        words = ["--budget", str(budget), *(chains if configuration.chains != usual else [])]
+    elif iterations is not None:
+        words = [*chains, "--iterations", str(iterations)]
+    else:
+        words = ["--inference", "paper", *chains]
+    if configuration.select != (PAPER_SELECT if budget is None else SELECT):
+        words += ["--select", configuration.select]
+    return words
 
 
 def _changed(options: Any, usual: Any, without: set[str]) -> list[str]:
@@ -105,7 +127,13 @@ def _settings(configuration: Configuration) -> list[list[str]]:
         configuration.schedule,
         configuration.preparation,
     )
-    if schedule.iterations is None:
+    rungs = configuration.rungs
+    if rungs:
+        length = (
+            f"{configuration.budget:,} for all chains together, {rungs[-1].iterations:,} of each "
+            "chain that ran to the end, the first half as burn-in"
+        )
+    elif schedule.iterations is None:
         length = (
             f"{schedule.least:,} or more until the log-likelihood levels off, "
             f"then {schedule.after:,}"
@@ -118,6 +146,7 @@ def _settings(configuration: Configuration) -> list[list[str]]:
         ["β", f"{model.beta:g}{', sampled' if model.sample_beta else ''}"],
         ["seed", str(model.seed)],
         ["iterations", length],
+        ["chain selected by", SELECTED_BY[configuration.select]],
         ["letters", "in lower case" if preparation.lowercase else "as written"],
     ]
     further = _changed(model, ChainSettings(), {"categories", "depth", "seed", "chain", "beta"})

@@ -1,4 +1,7 @@
-"""Scores of every chain next to the baselines, and by sentence length.
+"""Scores of chains next to the baselines, and by sentence length.
+
+Of a race only the survivors are scored: chains that were dropped have no trees of their own, only
+samples.
 
 All are PARSEVAL by the paper's convention (`dbpcfg.evaluation`). Trees are over the same words as
 gold trees, so only punctuation has to be taken out: a span (i, j) becomes (before[i], before[j]),
@@ -16,7 +19,6 @@ from dbpcfg.comparison.data import finite
 from dbpcfg.evaluation.brackets import Brackets, Pair, brackets, number_words
 from dbpcfg.evaluation.goldtrees import Gold
 from dbpcfg.evaluation.parseval import BracketCounts, Statistics, count, f1_terms, score
-from dbpcfg.induction.chain import trees_of
 from dbpcfg.induction.run import Run
 from dbpcfg.numerics.kernels import Ints
 from dbpcfg.numerics.philox import Purpose, stream
@@ -89,7 +91,7 @@ def _without_punctuation(nodes: Ints, before: list[int]) -> Brackets:
 
 
 def scores(run: Run, gold: Gold, report: Callable[[int], None]) -> dict[str, Any]:
-    """Score all chains and baselines.
+    """Score the survivors, which are all chains unless there was a race, and the baselines.
 
     Parameters
     ----------
@@ -119,11 +121,10 @@ def scores(run: Run, gold: Gold, report: Callable[[int], None]) -> dict[str, Any
         )
         report(len(systems))
 
-    for chain in run.chains:
+    for chain in run.survivors:
         number = chain.settings.chain
-        trees = trees_of(chain, run.corpus.forms, run.configuration.trees)
         name = f"chain {number}"
-        statistics = scorer.chain(trees)
+        statistics = scorer.chain(run.shared.trees[number])
         add(name, statistics, "chain", chain=number, selected=chain is run.best)
         if chain is run.best:
             chosen, each = name, statistics

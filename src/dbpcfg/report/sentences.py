@@ -5,7 +5,8 @@ a phrase of category c or 2c + 1 for a word. A gold tree is its nodes in pre-ord
 a number of children, 0 for a word under its tag. Each phrase in either tree also has the share of
 retained samples that have its span: the posterior probability of the bracket, as a percentage.
 Where a gold bracket begins or ends next to punctuation, which is ignored, it is that of the most
-probable span over the same words.
+probable span over the same words. If there are other survivors, each phrase of the run's trees also
+has the number of those that have its span; all have that of the whole sentence.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.goldtrees import Gold
 from dbpcfg.induction.chain import Chain
 from dbpcfg.induction.run import Run
-from dbpcfg.numerics.kernels import Floats
+from dbpcfg.numerics.kernels import Floats, Ints
 from dbpcfg.parsing.derivations import CATEGORY, END, START, Derivations
 from dbpcfg.report.packing import pack
 from dbpcfg.trees.tree import Tree
@@ -29,6 +30,13 @@ from dbpcfg.trees.tree import Tree
 Numbers = NDArray[np.int64]
 Place = tuple[int, int, int]
 """A sentence, and the start and end of a span in it."""
+
+
+def codes(nodes: Ints) -> Numbers:
+    """A number for each node: twice its category, and one more for a word."""
+    is_word = nodes[:, END] - nodes[:, START] == 1
+    numbers: Numbers = 2 * nodes[:, CATEGORY].astype(np.int64) + is_word
+    return numbers
 
 
 def sentences(run: Run, trees: Derivations, gold: Gold | None) -> dict[str, Any]:
@@ -52,9 +60,8 @@ def sentences(run: Run, trees: Derivations, gold: Gold | None) -> dict[str, Any]
     marks = gold.punctuation if gold else run.corpus.punctuation
     lengths = words.lengths
     nodes = trees.nodes
-    is_word = nodes[:, END] - nodes[:, START] == 1
     sentence = np.repeat(np.arange(len(words)), 2 * lengths - 1)
-    phrases = ~is_word
+    phrases = nodes[:, END] - nodes[:, START] > 1
     posterior = Posterior(run.best).of(sentence[phrases], *nodes[phrases, :CATEGORY].T)
     data: dict[str, Any] = {
         "categories": [f"X{c}" for c in range(K)],
@@ -62,9 +69,14 @@ def sentences(run: Run, trees: Derivations, gold: Gold | None) -> dict[str, Any]
         "lengths": pack(lengths),
         "tokens": pack(words.tokens),
         "punctuation": pack([mark for one in marks for mark in one]),
-        "nodes": pack(2 * nodes[:, CATEGORY].astype(np.int64) + is_word),
+        "nodes": pack(codes(nodes)),
         "posterior": pack(posterior),
     }
+    others = len(run.survivors) - 1
+    if others:
+        shares = run.shared.shares(run.best.settings.chain)[phrases]
+        counts = np.round(np.nan_to_num(shares, nan=1.0) * others)
+        data |= {"others": others, "shared": pack(counts)}
     if gold is not None:
         data["gold"] = _gold(gold, Posterior(run.best))
     return data

@@ -21,13 +21,16 @@ class RunSummary:
     categories: int
     depth: int | None
     chains: int
+    """The number of chains that began."""
+    survivors: int
+    """The number of chains that ran to the end: fewer, in a race."""
     per_token: float
     """Mean log-likelihood of the selected chain after burn-in, per token."""
     rhat: float | None
     f1: float | None
     """None without gold trees."""
     spread: tuple[float, float] | None
-    """The range of F1 over chains."""
+    """The range of F1 over the chains that ran to the end."""
     signature: str
     """The convention of F1."""
     digest: str
@@ -54,7 +57,7 @@ def summarise_run(
     """
     f1, spread, signature = None, None, ""
     if treebank is not None:
-        systems = len(run.chains) + len(BASELINES) + 1
+        systems = len(run.survivors) + len(BASELINES) + 1
         with Progress(f"{name}: scored", systems, quiet) as progress:
             found = scores(run, run.match_gold(treebank, gold), progress.update)
         f1 = next(one["f1"] for one in found["systems"] if one.get("selected"))
@@ -66,6 +69,7 @@ def summarise_run(
         settings.categories,
         settings.depth,
         len(run.chains),
+        len(run.survivors),
         run.best.mean_log_likelihood / len(run.corpus.forms.tokens),
         finite(run.agreement().rhat),
         f1,
@@ -78,11 +82,13 @@ def summarise_run(
 def sweep_tables(rows: Sequence[RunSummary]) -> list[Table]:
     """A table of all runs in the order of D and K; grids of K against D if there is one."""
     scored = any(row.f1 is not None for row in rows)
+    raced = any(row.survivors != row.chains for row in rows)
     columns = [
         Column("Run"),
         Column("K", "count"),
         Column("D", "count"),
         Column("chains", "count"),
+        *([Column("survivors", "count")] if raced else []),
         Column("log-likelihood per token", "number", "per_token", 3),
         Column("R-hat", "number", decimals=2),
     ]
@@ -92,6 +98,7 @@ def sweep_tables(rows: Sequence[RunSummary]) -> list[Table]:
     for row in sorted(rows, key=sort_key):
         cells: tuple[Cell, ...] = (
             *(row.name, row.categories, depth_name(row.depth), row.chains),
+            *([row.survivors] if raced else []),
             *(row.per_token, row.rhat),
         )
         body.append((*cells, row.f1, *(row.spread or (None, None))) if scored else cells)
@@ -144,7 +151,9 @@ def _same_text(rows: Sequence[RunSummary]) -> bool:
 def _notes(rows: Sequence[RunSummary], scored: bool) -> list[str]:
     notes = []
     if scored:
-        notes.append("F1 is the selected chain's; from and to are over all chains of the run")
+        raced = any(row.survivors != row.chains for row in rows)
+        over = "chains of the run that ran to the end" if raced else "all chains of the run"
+        notes.append(f"F1 is the selected chain's; from and to are over {over}")
         notes += dict.fromkeys(row.signature for row in rows if row.signature)
     if not _same_text(rows):
         notes.append(

@@ -7,7 +7,9 @@ showScores(data);
 showOtherSystems(data);
 showGrammar(data);
 const memory = new Memory(data);
-new Browser(new Sentences(data.sentences), (number, tree) => memory.take(number, tree));
+const sentences = new Sentences(data.sentences);
+new Browser(sentences, (number, tree) => memory.take(number, tree));
+showModes(data, sentences);
 
 // The visible section is marked in the navigation: the last that begins in the upper third of the window.
 const links = new Map([...document.querySelectorAll("nav.sections a")].map((link) => [byId(link.hash.slice(1)), link]));

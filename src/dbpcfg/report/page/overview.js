@@ -8,8 +8,9 @@ function showOverview({ run, chains, scores }) {
   const selected = scores && scores.systems.find((one) => one.selected);
   const facts = [
     ["sentences", whole(run.sentences)], ["tokens", whole(run.tokens)], ["different forms", whole(run.forms)],
-    ["chains", `${run.chains}`], ["selected chain", `${run.selected}`],
+    [run.survivors < run.chains ? `chains, ${run.survivors} to the end` : "chains", `${run.chains}`], ["selected chain", `${run.selected}`],
     ["R-hat over chains", chains.rhat === null ? "–" : fixed(chains.rhat, 2)],
+    run.agreement === null ? null : [run.survivors > 2 ? "brackets shared by other chains" : "brackets shared by the other chain", `${percent(run.agreement)}%`],
     selected ? ["F1 of the selected chain", percent(selected.f1)] : null,
   ].filter(Boolean);
   const copy = el("button", { class: "quiet", type: "button", onclick: () => copyText(run.command, copy) }, "Copy");

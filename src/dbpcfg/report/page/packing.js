@@ -22,6 +22,8 @@ class Sentences {
     this.punctuation = unpack(data.punctuation);
     this.nodes = unpack(data.nodes);
     this.posterior = unpack(data.posterior);
+    this.others = data.others || 0; // chains that the trees are compared with
+    this.shared = data.shared ? unpack(data.shared) : null;
     this.f1 = data.f1 ? unpack(data.f1) : null;
     this.count = this.lengths.length;
     this.sizes = this.lengths.map((_, s) => {
@@ -63,15 +65,38 @@ class Sentences {
     return last - first > 1 ? sum / (last - first - 1) : 100;
   }
 
+  // The mean share of the other chains that have a bracket of the sentence; null if there is none to compare.
+  share(s) {
+    const first = this.starts[s] - s + 1, last = this.starts[s + 1] - s - 1;
+    if (!this.shared || last <= first) return null;
+    let sum = 0;
+    for (let p = first; p < last; p++) sum += this.shared[p];
+    return sum / (last - first) / this.others;
+  }
+
   induced(s) {
     const base = 2 * this.starts[s] - s, end = 2 * this.starts[s + 1] - s - 1;
-    let node = base, phrase = this.starts[s] - s;
+    const first = this.starts[s] - s;
+    let node = base, phrase = first;
     return this._tree(s, () => {
       const code = this.nodes[node++];
-      const leaf = (code & 1) === 1;
-      return { label: this.categories[code >> 1], arity: leaf ? 0 : 2, posterior: leaf ? null : this.posterior[phrase++] };
+      if (code & 1) return this._leaf(code);
+      const shared = this.shared && phrase > first ? this.shared[phrase] : null; // all have the whole sentence
+      return { label: this.categories[code >> 1], arity: 2, posterior: this.posterior[phrase++], shared };
     }, end - base);
   }
+
+  // The tree of another chain, from numbers as in `nodes` and `posterior`.
+  another(s, { nodes, posterior }) {
+    const codes = unpack(nodes), shares = unpack(posterior);
+    let node = 0, phrase = 0;
+    return this._tree(s, () => {
+      const code = codes[node++];
+      return code & 1 ? this._leaf(code) : { label: this.categories[code >> 1], arity: 2, posterior: shares[phrase++], shared: null };
+    }, codes.length);
+  }
+
+  _leaf(code) { return { label: this.categories[code >> 1], arity: 0, posterior: null, shared: null }; }
 
   goldTree(s) {
     if (!this.gold) return null;
@@ -79,7 +104,7 @@ class Sentences {
     let node = starts[s], phrase = phrases[s];
     return this._tree(s, () => {
       const arity = children[node];
-      return { label: labels[nodes[node++]], arity, posterior: arity ? posterior[phrase++] : null };
+      return { label: labels[nodes[node++]], arity, posterior: arity ? posterior[phrase++] : null, shared: null };
     }, starts[s + 1] - starts[s]);
   }
 

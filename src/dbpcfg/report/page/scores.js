@@ -9,14 +9,14 @@ function showScores({ scores, chains }) {
   const [low, median, high] = scores.spread || [];
   const firstOf = new Set();
   const figures = [
-    scores.spread && chains.chains.length > 1 ? figure("Log-likelihood against F1, over chains", "loglikelihood-f1",
+    scores.spread && chains.chains.filter((c) => c.survived).length > 1 ? figure("Log-likelihood against F1, over chains", "loglikelihood-f1",
       () => drawAgainst(scores, chains), "Each mark is a chain, with its number; the filled diamond is the selected one. If likelihood predicts F1, marks rise to the right.") : null,
     scores.lengths.length > 1 ? figure("F1 by sentence length", "f1-by-length", () => drawLengths(scores),
       "The selected chain, the baselines, and the best that binary trees can score. Lengths are in words without punctuation; the smaller numbers are sentences.") : null].filter(Boolean);
   byId("scores").append(
     scores.spread ? el("p", {}, scores.systems.filter((one) => one.kind === "chain").length > 1
-      ? `Over the chains F1 is between ${percent(low)} and ${percent(high)}, median ${percent(median)}. Scores are not used to select a chain.`
-      : `There is one chain, so the spread of these scores is unknown.`) : null,
+      ? `Over the chains${chains.chains.every((c) => c.survived) ? "" : " that ran to the end"} F1 is between ${percent(low)} and ${percent(high)}, median ${percent(median)}. Scores are not used to select a chain.`
+      : `There is one chain${chains.chains.length > 1 ? " that ran to the end" : ""}, so the spread of these scores is unknown.`) : null,
     table("PARSEVAL, in percent", [
       { name: "system", show: (s) => s.selected ? `${s.name} ★ selected` : s.name },
       { name: "precision", number: true, show: (s) => percent(s.precision) },

@@ -16,7 +16,7 @@ class Browser {
     this.view = el("div", { id: "tree-view" });
     this.inputs = this.controls();
     byId("trees").append(
-      el("p", {}, sentences.gold ? "Gold and induced trees side by side. Each bracket shows the share of retained samples that have it, as a number and as a shade." : "Each bracket shows the share of retained samples that have it, as a number and as a shade.", " Step with ", el("kbd", {}, "j"), " and ", el("kbd", {}, "k"), " or the arrow keys; ", el("kbd", {}, "/"), " searches."),
+      el("p", {}, sentences.gold ? "Gold and induced trees side by side. Each bracket shows the share of retained samples that have it, as a number and as a shade." : "Each bracket shows the share of retained samples that have it, as a number and as a shade.", sentences.shared ? " The lines below a bracket show how many of the other chains share it." : null, " Step with ", el("kbd", {}, "j"), " and ", el("kbd", {}, "k"), " or the arrow keys; ", el("kbd", {}, "/"), " searches."),
       this.inputs.node,
       el("div", { class: "browser" }, this.list, el("div", {},
         el("div", { class: "stepper" }, this.where,
@@ -36,6 +36,7 @@ class Browser {
     parts.category = el("select", { id: "has-category", onchange: change }, el("option", { value: "" }, "any"),
       this.sentences.categories.map((name, c) => el("option", { value: c }, name)));
     const orders = [["text", "as in the text"], ["short", "shortest first"], ["long", "longest first"], ["unsure", "least certain first"],
+      ...(this.sentences.shared ? [["apart", "least shared first"]] : []),
       ...(this.sentences.f1 ? [["low", "lowest F1 first"], ["high", "highest F1 first"]] : [])];
     parts.sort = el("select", { id: "sentence-sort", onchange: change }, orders.map(([key, name]) => el("option", { value: key }, name)));
     const between = (name, one, other) => el("label", {}, name, el("span", { class: "range" }, one, "to", other));
@@ -64,7 +65,7 @@ class Browser {
       kept.push(s);
     }
     const score = (s, none) => S.f1[s] === 255 ? none : S.f1[s];
-    const keys = { text: null, short: (s) => S.sizes[s], long: (s) => -S.sizes[s], unsure: (s) => S.certainty(s), low: (s) => score(s, 101), high: (s) => -score(s, -1) };
+    const keys = { text: null, short: (s) => S.sizes[s], long: (s) => -S.sizes[s], unsure: (s) => S.certainty(s), apart: (s) => { const share = S.share(s); return share === null ? 2 : share; }, low: (s) => score(s, 101), high: (s) => -score(s, -1) };
     const key = keys[I.sort.value];
     if (key) {
       const values = new Map(kept.map((s) => [s, key(s)]));
@@ -100,7 +101,8 @@ class Browser {
 
   line(n) {
     const S = this.sentences, s = this.order[n];
-    const score = S.f1 && S.f1[s] !== 255 ? ` · F1 ${S.f1[s]}` : "";
+    const share = S.share(s);
+    const score = (S.f1 && S.f1[s] !== 255 ? ` · F1 ${S.f1[s]}` : "") + (share === null ? "" : ` · shared ${Math.round(100 * share)}%`);
     const node = el("div", { role: "option", id: `line-${n}`, "aria-selected": n === this.at ? "true" : "false",
       "aria-posinset": n + 1, "aria-setsize": this.order.length, onclick: () => this.select(n) },
       el("span", { class: "text" }, S.text(s).join(" ")),
@@ -120,13 +122,14 @@ class Browser {
     const score = S.f1 && S.f1[s] !== 255 ? `, F1 ${S.f1[s]}` : "";
     this.where.textContent = `${whole(this.at + 1)} of ${whole(this.order.length)}: sentence ${whole(s + 1)}${score}`;
     const induced = S.induced(s), gold = S.goldTree(s), before = S.before(s);
-    const panel = (title, name, tree, other) => figure(title, `${name}-${s + 1}`, () => drawTree(tree, other && relations(tree, other, before), `${title} of sentence ${s + 1}`), null, true);
+    const panel = (title, name, tree, other) => figure(title, `${name}-${s + 1}`, () => drawTree(tree, other && relations(tree, other, before), `${title} of sentence ${s + 1}`, S.others), null, true);
     const panels = [gold ? panel("Gold tree", "gold", gold, induced) : null, panel("Induced tree", "induced", induced, gold)].filter(Boolean);
     const widest = Math.max(...panels.map((one) => Number(one.querySelector("svg").getAttribute("width"))));
     this.view.replaceChildren(el("p", { class: "sentence" }, induced.words.join(" ")),
       el("div", { class: widest > 480 ? "pair stacked" : "pair" }, panels),
       el("ul", { class: "key" }, gold ? [el("li", {}, "✓ solid frame: in both trees"), el("li", {}, "✗ dashed frame: crosses a bracket of the other tree"), el("li", {}, "plain frame: only here, crosses nothing")] : null,
-        el("li", {}, "87%, shade: posterior probability of the bracket")));
+        el("li", {}, "87%, shade: posterior probability of the bracket")),
+      ...(S.shared ? sharedKey(induced, S.others) : []));
     this.changed(s, induced);
   }
 
@@ -157,4 +160,19 @@ class Browser {
   }
 
   announce() { announce(`${this.where.textContent}: ${this.order.length ? this.sentences.text(this.order[this.at]).join(" ") : ""}`); }
+}
+
+// What the lines of a tree mean, and in words which brackets not all chains share.
+function sharedKey(tree, others) {
+  const line = (kind) => svg("svg", { viewBox: "0 0 30 10", width: 30, height: 10, "aria-hidden": "true" }, svg("path", { class: `branch shared-${kind}`, d: "M0,5H30" }));
+  const kinds = others === 1 ? [["all", "the other chain has this bracket too"], ["none", "only this chain has it"]]
+    : [["all", `all ${others} other chains have this bracket too`], ["some", "some of them have it"], ["none", "only this chain has it"]];
+  const compared = tree.nodes.filter((node) => node.shared !== null);
+  const apart = compared.filter((node) => node.shared < others);
+  const words = (node) => `“${tree.words.slice(node.start, node.end).join(" ")}”${others > 1 ? ` (in ${node.shared} of ${others})` : ""}`;
+  const text = !compared.length ? "This sentence has no brackets to compare: all trees have the whole sentence."
+    : !apart.length ? `All brackets of the tree are in ${others === 1 ? "the other chain's tree" : "all other chains' trees"}.`
+      : `Not in ${others === 1 ? "the other chain's tree" : "all other chains' trees"}: ${apart.map(words).join(", ")}.`;
+  return [el("ul", { class: "key" }, kinds.map(([kind, meaning]) => el("li", {}, line(kind), " ", meaning))),
+    el("p", { class: "small shared-now", id: "shared-now" }, text)];
 }

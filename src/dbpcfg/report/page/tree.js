@@ -47,21 +47,25 @@ function relations(tree, other, before) {
 const SIGNS = { same: "✓", cross: "✗", alone: "" };
 const RELATIONS = { same: "also in the other tree", cross: "crosses a bracket of the other tree", alone: "not in the other tree, crosses nothing" };
 
-// `relation` is the result of `relations`, or null without another tree.
-function drawTree(tree, relation, label) {
+// How many of the `others` share a bracket: its branches are strong, broken or dotted, and pale if only this tree has it.
+const sharing = (node, others) => node.shared === null || !others ? null : node.shared === others ? "all" : node.shared ? "some" : "none";
+const sharedBy = (node, others) => `shared by ${node.shared} of ${others} other ${others === 1 ? "chain" : "chains"}`;
+
+// `relation` is the result of `relations`, or null without another tree; `others` the number of chains that brackets are compared with.
+function drawTree(tree, relation, label, others = 0) {
   const { width, height, floor } = layout(tree);
   const branches = tree.nodes.flatMap((node) => node.children.map((child) =>
-    svg("path", { class: "branch", d: `M${node.x},${node.y + BOX / 2 + 12}L${child.x},${child.y - BOX / 2}` })));
+    svg("path", { class: sharing(node, others) ? `branch shared-${sharing(node, others)}` : "branch", d: `M${node.x},${node.y + BOX / 2 + 12}L${child.x},${child.y - BOX / 2}` })));
   const nodes = tree.nodes.map((node) => node.children.length
-    ? phrase(node, relation ? relation.get(node) : null) : leaf(node, floor));
+    ? phrase(node, relation ? relation.get(node) : null, others) : leaf(node, floor));
   return drawing(width, height, label, branches, nodes);
 }
 
-function phrase(node, kind) {
+function phrase(node, kind, others) {
   const share = node.posterior / 100;
   const sign = kind ? SIGNS[kind] : "";
   const width = node.width + (sign ? 14 : 0);
-  const title = [`${node.label}: in ${node.posterior}% of the samples`, kind ? RELATIONS[kind] : null].filter(Boolean).join("; ");
+  const title = [`${node.label}: in ${node.posterior}% of the samples`, kind ? RELATIONS[kind] : null, sharing(node, others) ? sharedBy(node, others) : null].filter(Boolean).join("; ");
   const box = { x: node.x - width / 2, y: node.y - BOX / 2, width, height: BOX + 13, rx: 4 };
   return svg("g", {}, svg("title", {}, title),
     svg("rect", { class: "box", ...box }),
