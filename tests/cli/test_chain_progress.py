@@ -101,7 +101,7 @@ def test_a_race(capsys, monkeypatch):
     racing = [chain_of(75, chain=n) for n in range(4)]
     for chain, log in zip(racing, [-5.0, -3.0, -4.0, -6.0]):
         chain.logs = [log] * 75
-    short = Configuration(ChainSettings(), Schedule(75), Preparation(), 4, budget=210)
+    short = Configuration(ChainSettings(), Schedule(75), Preparation(), 4, budget=280)
     for events in ("auto", "json"):
         with ChainProgress(events, tokens=200) as shown:
             shown.plan(short)
@@ -115,7 +115,7 @@ def test_a_race(capsys, monkeypatch):
         last = err.splitlines()[-3:]
         assert last[0].startswith("chain 1: iteration 75 (leads)")
         assert last[1].startswith("chain 2: iteration 75 (sampling)")
-        assert last[2].startswith("race: 300 of 210 iterations, 2 of 4 chains run")
+        assert last[2].startswith("race: 300 of 280 iterations, 2 of 4 chains run")
         assert [row["standing"] for row in shown.rows.values()] == [
             "dropped",
             "leads",

@@ -18,9 +18,9 @@ MODEL = ChainSettings()
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        ({}, Inference(20, Schedule(360), 1500, SELECT)),
-        ({"budget": 750}, Inference(10, Schedule(225), 750, SELECT)),
-        ({"budget": 210, "chains": 4}, Inference(4, Schedule(75), 210, SELECT)),
+        ({}, Inference(16, Schedule(345), 1500, SELECT)),
+        ({"budget": 750}, Inference(8, Schedule(217), 750, SELECT)),
+        ({"budget": 280, "chains": 4}, Inference(4, Schedule(95), 280, SELECT)),
         ({"iterations": 9}, Inference(4, Schedule(9), None, "likelihood")),
         ({"iterations": 9, "chains": 2}, Inference(2, Schedule(9), None, "likelihood")),
         ({"inference": "paper"}, Inference(4, Schedule(), None, "likelihood")),

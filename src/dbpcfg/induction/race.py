@@ -21,11 +21,14 @@ from dbpcfg.induction.criteria import Criterion, goodness
 
 BUDGET = 1500
 """Iterations of all chains together, if nothing else is asked for."""
-FIRST = 30
-"""The length of chains at the first rung; it doubles from rung to rung."""
+FIRST = 45
+"""The length of chains at the first rung, which doubles from rung to rung. At 30 the likelihood
+says little about the end; later, too few chains can start."""
+SHARE = 0.5
+"""The share of the budget that goes into the first rung."""
 KEPT = 0.4
-"""The share of chains that go on at a rung, and of the budget that goes into the first one."""
-RUNGS = 4
+"""The share of chains that go on at a rung."""
+RUNGS = 3
 """Rungs before the last one, at most: by then the modes are decided."""
 SURVIVORS = 2
 """Chains of the last rung: the answer, and another to compare it with."""
@@ -43,9 +46,10 @@ class Rung(NamedTuple):
 def plan(budget: int, preliminary: int = 0, chains: int | None = None) -> tuple[Rung, ...]:
     """The rungs of a race.
 
-    Two fifths of the budget go into the first rung, and after each rung two fifths of the chains go
-    on, to twice its length; the last rung gets what the others leave. A budget of 1,500 has 20
-    chains of 30 iterations, 8 of 60, 3 of 120, and 2 survivors of 360.
+    Half of the budget goes into the first rung, and after each rung two fifths of the chains go on,
+    to twice its length; the last rung gets what the others leave, so much that its second half, the
+    samples that count, comes after all other rungs. A budget of 1,500 has 16 chains
+    of 45 iterations, 6 of 90, and 2 survivors of 345.
 
     Parameters
     ----------
@@ -67,20 +71,23 @@ def plan(budget: int, preliminary: int = 0, chains: int | None = None) -> tuple[
         If the budget is not enough for so many chains.
     """
     first = FIRST + preliminary
-    racing = chains or max(1, int(KEPT * budget / first))
+    racing = chains or max(1, int(SHARE * budget / first))
     length, done, left = first, 0, budget
     rungs: list[Rung] = []
     while racing > SURVIVORS and len(rungs) < RUNGS:
+        after = left - racing * (length - done)
+        if after < SURVIVORS * length:  # survivors would not reach twice this length
+            break
         rungs.append(Rung(racing, length))
-        left -= racing * (length - done)
-        racing, done = max(SURVIVORS, int(KEPT * racing)), length
+        racing, done, left = max(SURVIVORS, int(KEPT * racing)), length, after
         length += length - preliminary
+    enough = bool(rungs) or racing <= SURVIVORS
     racing = min(racing, SURVIVORS)
     last = Rung(racing, done + left // racing)
-    if last.iterations <= max(done, 2 * preliminary):
+    if not enough or last.iterations <= 2 * preliminary:
         raise DbpcfgError(
-            f"a budget of {budget:,} iterations is not enough for {chains or 1:,} chains: give a "
-            "greater --budget or fewer --chains"
+            f"a budget of {budget:,} iterations is not enough for {chains or racing:,} chains: "
+            "give a greater --budget or fewer --chains"
         )
     return (*rungs, last)
 
