@@ -1,6 +1,6 @@
 """How much the answer depends on the seed, and which criterion picks the best trees.
 
-    python benchmarks/inference.py seeds newswire --seeds 10       # the race, one run per seed
+    python benchmarks/inference.py seeds newswire                  # the race, seeds 0 to 9
     python benchmarks/inference.py seeds newswire --seeds 3 --paper # four chains, the paper's rule
     python benchmarks/inference.py seeds adam -D 1 --budget 1500
     python benchmarks/inference.py criteria newswire --chains 40   # rank correlations over chains
@@ -118,7 +118,7 @@ def main() -> None:
     parser.add_argument("corpus", choices=FOLDERS)
     parser.add_argument("-K", type=int, default=15)
     parser.add_argument("-D", type=int, default=2)
-    parser.add_argument("--seeds", type=int, default=3, help="how many")
+    parser.add_argument("--seeds", type=int, default=10, help="how many")
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--budget", type=int, default=1500)
     parser.add_argument("--paper", action="store_true")

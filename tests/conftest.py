@@ -33,3 +33,11 @@ def run(run_path):
 @pytest.fixture(scope="session")
 def gold(run, treebank):
     return run.match_gold(read(treebank).sentences, str(treebank))
+
+
+@pytest.fixture(autouse=True)
+def _compiling_is_not_announced(monkeypatch):
+    """What would be said depends on what other tests have compiled; see tests/cli/test_warm.py."""
+    from dbpcfg.cli import app
+
+    monkeypatch.setattr(app, "compiling_announced", contextlib.nullcontext)

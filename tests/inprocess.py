@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import sys
 
@@ -38,8 +37,6 @@ class InProcess:
         self.monkeypatch.setattr(sys, "argv", ["dbpcfg", *map(str, arguments)])
         self.monkeypatch.setattr(sys, "stdin", given)
         self.monkeypatch.setattr(app, "app", PROGRAM)
-        # What is said depends on what other tests have compiled: tests/cli/test_warm.py.
-        self.monkeypatch.setattr(app, "compiling_announced", contextlib.nullcontext)
         self.monkeypatch.setenv("COLUMNS", "80")
         self.capsys.readouterr()
         try:

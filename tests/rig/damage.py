@@ -168,7 +168,8 @@ def _damaged_array(array: Any, chance: Random) -> Any:
     if kind == 1:
         return np.concatenate([array, array])
     if kind == 2:
-        return array.astype(chance.choice([np.float32, np.int64, np.uint8, np.complex128]))
+        with np.errstate(invalid="ignore"):  # not a number as a whole number
+            return array.astype(chance.choice([np.float32, np.int64, np.uint8, np.complex128]))
     if kind == 3:
         return array[None] if chance.random() < 0.5 else array.ravel()
     if kind == 4:

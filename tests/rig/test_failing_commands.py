@@ -72,7 +72,7 @@ TABLE: list[tuple[str, str]] = [
     (f"{INDUCE} -D {'9' * 5000}", "--depth"),
     (f"{INDUCE} --chains 100000000", "not enough for 100,000,000 chains"),
     (f"{INDUCE} --chains 100000000 --inference paper", "this run would need"),
-    (f"{INDUCE} --chains {10**25}", "this run would need"),
+    (f"{INDUCE} --chains {10**25} --iterations 9", "this run would need"),
     (f"{INDUCE} -K 100 -D 12 --parser leftcorner", "use the chart parser, or fewer"),
     ("parse deep.npz text.txt", "deep.npz: the depth bound must be at most 10,000"),
     (
