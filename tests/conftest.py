@@ -1,10 +1,12 @@
 """Hypothesis draws the same examples each time; ``--hypothesis-profile=explore`` draws new ones."""
 
+import contextlib
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from dbpcfg.cli import app
 from dbpcfg.corpus.reading import read
 from dbpcfg.induction.directory import finished_run
 from tests.report.small import make_run, write_treebank
@@ -35,9 +37,9 @@ def gold(run, treebank):
     return run.match_gold(read(treebank).sentences, str(treebank))
 
 
-@pytest.fixture(autouse=True)
-def _compiling_is_not_announced(monkeypatch):
+@pytest.fixture(scope="session", autouse=True)
+def _compiling_is_not_announced():
     """What would be said depends on what other tests have compiled; see tests/cli/test_warm.py."""
-    from dbpcfg.cli import app
-
-    monkeypatch.setattr(app, "compiling_announced", contextlib.nullcontext)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(app, "compiling_announced", contextlib.nullcontext)
+        yield
