@@ -5,8 +5,8 @@
     python benchmarks/inference.py seeds adam -D 1 --budget 1500
     python benchmarks/inference.py criteria newswire --chains 40   # rank correlations over chains
 
-Corpora are found through DBPCFG_DATA. Newswire is its sentences of at most 20 words, forms that
-occur once replaced by classes (``--rare 0`` keeps them). Scores are PARSEVAL by the paper's
+Corpora are found through DBPCFG_DATA. Newswire and stories are their sentences of at most 20 words,
+forms that occur once replaced by classes (``--rare 0`` keeps them). Scores are PARSEVAL by the paper's
 convention and recall of noun phrases of two words or more, both in per cent, of MBR trees.
 """
 
@@ -24,7 +24,11 @@ from scipy.stats import spearmanr
 import dbpcfg
 from dbpcfg.corpus.preparation import Preparation, prepare
 
-FOLDERS = {"newswire": "wsj-sample", "adam": "adam", "conllu": "conllu"}
+FOLDERS = {
+    "newswire": "wsj-sample",
+    "adam": "adam",
+    "stories": "naturalstories/all-parses.txt.penn",
+}
 
 
 def corpus(arguments: argparse.Namespace):
@@ -32,9 +36,9 @@ def corpus(arguments: argparse.Namespace):
     if not data:
         sys.exit("set DBPCFG_DATA to the folder of corpora")
     treebank = dbpcfg.read(Path(data, FOLDERS[arguments.corpus]))
-    newswire = arguments.corpus == "newswire"
-    rare = arguments.rare if arguments.rare is not None else int(newswire)
-    chosen = Preparation(max_length=20 if newswire else None, rare=rare)
+    written = arguments.corpus != "adam"
+    rare = arguments.rare if arguments.rare is not None else int(written)
+    chosen = Preparation(max_length=20 if written else None, rare=rare)
     return treebank, prepare(treebank, chosen)
 
 
