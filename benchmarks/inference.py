@@ -6,8 +6,8 @@
     python benchmarks/inference.py criteria newswire --chains 40   # rank correlations over chains
 
 Corpora are found through DBPCFG_DATA. Newswire and stories are their sentences of at most 20 words,
-forms that occur once replaced by classes (``--rare 0`` keeps them). Scores are PARSEVAL by the paper's
-convention and recall of noun phrases of two words or more, both in per cent, of MBR trees.
+forms that occur once replaced by classes (``--rare 0`` keeps them). Scores are PARSEVAL by the
+paper's convention and recall of noun phrases of two words or more, both in per cent, of MBR trees.
 """
 
 from __future__ import annotations
