@@ -67,6 +67,16 @@ def test_a_time_is_turned_into_iterations(monkeypatch):
     assert 300 <= found <= 1200
 
 
+def test_a_time_with_more_chains_than_the_default_budget_has_room_for(monkeypatch):
+    import dbpcfg.induction.induce as module
+
+    monkeypatch.setattr(module, "iterations_in", lambda *_: 4000)
+    run = induce(SENTENCES[:5], 2, 1, budget="1min", chains=40, threads=1)
+    assert len(run.chains) == 40
+    with pytest.raises(DbpcfgError, match="a budget is for a race"):
+        induce(SENTENCES, inference="paper", budget="1min")
+
+
 def test_a_time_is_recorded_as_iterations(monkeypatch):
     import dbpcfg.induction.induce as module
 

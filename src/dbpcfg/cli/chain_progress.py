@@ -124,13 +124,14 @@ class ChainProgress:
         """Note which chain of a race leads and which were dropped."""
         if self.configuration is None or not self._race:
             return
+        from dbpcfg.induction.criteria import before_trees
         from dbpcfg.induction.race import running
 
         configuration, chains = self.configuration, list(self.chains.values())
         if len(chains) < configuration.chains:
             return
         left = running(chains, configuration.rungs, configuration.select)[-1]
-        by = "posterior" if configuration.select == "agreement" else configuration.select
+        by = before_trees(configuration.select)
         leader = max(left, key=lambda chain: chain.goodness(by))
         racing = {chain.settings.chain for chain in left}
         for number, row in self.rows.items():

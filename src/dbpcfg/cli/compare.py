@@ -175,7 +175,9 @@ def compare(
     """
     from dbpcfg.comparison.compare import compare as run_all
     from dbpcfg.comparison.task import Task
-    from dbpcfg.systems.registry import BUDGET, SYSTEMS, find
+    from dbpcfg.induction.inference import PAPER_CHAINS
+    from dbpcfg.induction.race import BUDGET
+    from dbpcfg.systems.registry import SYSTEMS, find
 
     names = [spec.name for spec in SYSTEMS] if systems is None else systems.split(",")
     chosen = [find(name) for name in names if name.strip()]
@@ -183,7 +185,7 @@ def compare(
     if iterations is not None:
         if budget is not None:
             raise DbpcfgError("--budget is for a race, --iterations for chains without: give one")
-        search = {"budget": None, "chains": chains or 4, "iterations": iterations}
+        search = {"budget": None, "chains": chains or PAPER_CHAINS, "iterations": iterations}
     else:
         search = {"budget": budget or BUDGET, "chains": chains, "iterations": None}
     if out is not None and Path(out).exists() and not Path(out).is_dir():

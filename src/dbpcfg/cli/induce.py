@@ -243,7 +243,7 @@ def induce(
     from dbpcfg.induction.configuration import Configuration
     from dbpcfg.induction.directory import check_free
     from dbpcfg.induction.induce import induce as learn
-    from dbpcfg.induction.inference import budget_of, chosen
+    from dbpcfg.induction.inference import budget_of, chosen, is_race
     from dbpcfg.induction.settings import ChainSettings
 
     quiet = quiet or json
@@ -265,10 +265,12 @@ def induce(
     # Before the corpus is read, which may take minutes: what is wrong whatever is in it.
     model = ChainSettings(categories, bound, beta, seed, **settings)
     asked = None if budget is None else budget_of(budget)
-    known = asked if isinstance(asked, int) else None
-    search = chosen(model, inference, known, chains, iterations, select=select)
-    number, schedule, known, by = search
-    Configuration(model, schedule, preparation, number, trees, known, by)
+    if isinstance(asked, float):  # what a time is worth is not known yet
+        is_race(inference, True, iterations is not None)
+    else:
+        search = chosen(model, inference, asked, chains, iterations, select=select)
+        number, schedule, known, by = search
+        Configuration(model, schedule, preparation, number, trees, known, by)
     check_free(Path(out), overwrite)
     corpus = read_corpus(
         text,

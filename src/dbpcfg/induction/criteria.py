@@ -68,6 +68,11 @@ def kept_aside(sentences: int, every: int) -> Longs:
     return np.arange(every - 1, sentences, every) if every else np.zeros(0, dtype=np.int64)
 
 
+def before_trees(criterion: Criterion) -> Criterion:
+    """What chains are compared by while there are no trees to agree on."""
+    return "posterior" if criterion == "agreement" else criterion
+
+
 def goodness(values: Sequence[float], criterion: Criterion) -> float:
     """The mean of what was measured, so that more is better.
 

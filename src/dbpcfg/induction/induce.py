@@ -32,7 +32,13 @@ from dbpcfg.induction.execution import (
     no_report,
 )
 from dbpcfg.induction.gold import GoldSpans, gold_spans
-from dbpcfg.induction.inference import InferenceName, budget_of, chosen, iterations_in
+from dbpcfg.induction.inference import (
+    InferenceName,
+    budget_of,
+    chosen,
+    is_race,
+    iterations_in,
+)
 from dbpcfg.induction.memory import check_memory
 from dbpcfg.induction.race import total
 from dbpcfg.induction.results import results_are_there, write_results
@@ -153,7 +159,11 @@ def induce(
     planned_as = partial(
         chosen, settings, inference, chains=chains, iterations=iterations, schedule=schedule
     )
-    planned_as(budget=None if isinstance(asked, float) else asked, select=select)  # or an error
+    # Before anything is read; but what a time is worth is not known yet.
+    if isinstance(asked, float):
+        is_race(inference, True, iterations is not None or schedule is not None)
+    else:
+        planned_as(budget=asked, select=select)
     if out is not None:
         check_free(Path(out), overwrite)
     prepared = _prepared(corpus, preparation)

@@ -19,8 +19,9 @@ from dbpcfg.runtime.processes import cores
 
 InferenceName = Literal["race", "paper"]
 SELECT: Criterion = "likelihood"
-"""What a race goes by, if nothing else is asked for."""
+"""What chains are compared by, if nothing else is asked for."""
 PAPER_CHAINS = 4
+"""Chains without a race, if nothing else is asked for."""
 
 _DURATION = re.compile(r"(\d{1,6}(?:\.\d{1,3})?) ?(min|h)")
 _SECONDS = {"min": 60.0, "h": 3600.0}
@@ -69,24 +70,43 @@ def chosen(
         If options contradict each other.
     """
     each = iterations is not None or schedule is not None
-    if inference is not None:
-        check_choice("inference", inference, ("race", "paper"))
-    if inference is None:
-        inference = "paper" if each and budget is None else "race"
-    if inference == "race":
-        if each:
-            raise DbpcfgError(
-                "iterations is the length of every chain; a race has a budget for all of them: "
-                "give one of the two"
-            )
+    if is_race(inference, budget is not None, each):
         budget = BUDGET if budget is None else budget
         rungs = plan(budget, model.preliminary_iterations, chains)
         length = Schedule(iterations=rungs[-1].iterations)
         return Inference(rungs[0].chains, length, budget, select or SELECT)
-    if budget is not None:
-        raise DbpcfgError("a budget is for a race; the paper's chains each run to their end")
     number, plain = PAPER_CHAINS if chains is None else chains, schedule or Schedule(iterations)
-    return Inference(number, plain, None, select or "likelihood")
+    return Inference(number, plain, None, select or SELECT)
+
+
+def is_race(inference: InferenceName | None, budget: bool, each: bool) -> bool:
+    """Whether chains run a race.
+
+    Parameters
+    ----------
+    inference
+        What was asked for, if anything was.
+    budget
+        Whether a budget for all chains was given.
+    each
+        Whether the length of every chain was given.
+
+    Raises
+    ------
+    DbpcfgError
+        If these contradict each other.
+    """
+    if inference is None:
+        inference = "paper" if each and not budget else "race"
+    check_choice("inference", inference, ("race", "paper"))
+    if inference == "race" and each:
+        raise DbpcfgError(
+            "iterations is the length of every chain; a race has a budget for all of them: "
+            "give one of the two"
+        )
+    if inference == "paper" and budget:
+        raise DbpcfgError("a budget is for a race; the paper's chains each run to their end")
+    return inference == "race"
 
 
 def budget_of(text: str) -> int | float:

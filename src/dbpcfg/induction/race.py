@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction.chain import Chain
-from dbpcfg.induction.criteria import Criterion, goodness
+from dbpcfg.induction.criteria import Criterion, before_trees, goodness
 
 BUDGET = 1500
 """Iterations of all chains together, if nothing else is asked for."""
@@ -48,8 +48,8 @@ def plan(budget: int, preliminary: int = 0, chains: int | None = None) -> tuple[
 
     Half of the budget goes into the first rung, and after each rung two fifths of the chains go on,
     to twice its length; the last rung gets what the others leave, so much that its second half, the
-    samples that count, comes after all other rungs. A budget of 1,500 has 16 chains
-    of 45 iterations, 6 of 90, and 2 survivors of 345.
+    samples that count, comes after all other rungs. A budget of 1,500 has 16 chains of 45
+    iterations, 6 of 90, and 2 survivors of 345.
 
     Parameters
     ----------
@@ -131,6 +131,6 @@ def running(
 
 
 def _standing(chain: Chain, rung: Rung, criterion: Criterion) -> float:
-    """How good a chain was at a rung; before there are trees to agree on, by its posterior."""
-    by: Criterion = "posterior" if criterion == "agreement" else criterion
+    """How good a chain was at a rung."""
+    by = before_trees(criterion)
     return goodness(chain.trace(by)[max(0, rung.iterations - RECENT) : rung.iterations], by)

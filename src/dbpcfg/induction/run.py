@@ -17,7 +17,7 @@ from dbpcfg.induction.chain_table import chain_table
 from dbpcfg.induction.configuration import Configuration
 from dbpcfg.induction.convergence import Agreement, agreement
 from dbpcfg.induction.corpus import RunCorpus
-from dbpcfg.induction.criteria import kept_aside
+from dbpcfg.induction.criteria import before_trees, kept_aside
 from dbpcfg.induction.race import running
 from dbpcfg.induction.shared import SharedSpans
 from dbpcfg.induction.summary import ChainSummary, summary_of
@@ -81,10 +81,11 @@ class Run:
             The chain.
         """
         select = self.configuration.select
-        if select != "agreement":
-            return chain.goodness(select)
-        found = self.shared.agreement(chain.settings.chain)
-        return chain.goodness("posterior") if found is None else found
+        if select == "agreement":
+            found = self.shared.agreement(chain.settings.chain)
+            if found is not None:
+                return found
+        return chain.goodness(before_trees(select))
 
     @cached_property
     def shared(self) -> SharedSpans:

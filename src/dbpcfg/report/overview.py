@@ -21,9 +21,6 @@ from dbpcfg.version import __version__
 MOST_SOURCES = 4
 """Files that are named one by one, at most."""
 
-PAPER_SELECT = "likelihood"
-"""What the paper selects by."""
-
 _FLAGS = {"exact", "sample_beta", "numbers"}
 
 
@@ -103,7 +100,7 @@ def _search(configuration: Configuration) -> list[str]:
         words = [*chains, "--iterations", str(iterations)]
     else:
         words = ["--inference", "paper", *chains]
-    if configuration.select != (PAPER_SELECT if budget is None else SELECT):
+    if configuration.select != SELECT:
         words += ["--select", configuration.select]
     return words
 

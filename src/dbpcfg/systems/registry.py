@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import Any, cast
 
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.induction.race import BUDGET
 from dbpcfg.systems.protocol import System
 
 SystemSettings = Mapping[str, Any]
@@ -92,9 +93,6 @@ def _upparse(model: str, summary: str, *aliases: str) -> SystemSpec:
         aliases=aliases,
     )
 
-
-BUDGET = 1500
-"""Iterations of all chains of ``dbpcfg``, as `dbpcfg.induction.race` has it."""
 
 SYSTEMS = (
     _branching("right", "(a (b (c d))), no learning: strong for English"),
