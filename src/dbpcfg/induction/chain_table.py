@@ -75,8 +75,7 @@ def chain_table(
     if dropped:
         when = ", ".join(f"{number} after {length}" for length, number in sorted(dropped.items()))
         notes.append(
-            f"race: {len(summaries)} chains, of which {dropped.total()} were dropped "
-            f"({when} iterations); chains.tsv has all"
+            f"a race of {len(summaries)} chains; dropped: {when} iterations; chains.tsv has all"
         )
     if compared:
         notes.append("agreement is F1 against the trees of the other chains that ran to the end")
