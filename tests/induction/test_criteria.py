@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.grammar.pcfg import draw_grammar
 from dbpcfg.induction.criteria import goodness, kept_aside
 from dbpcfg.induction.gibbs import parser_for, step
 from dbpcfg.induction.initial import initial_state
 from dbpcfg.induction.settings import ChainSettings
+from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.parsing.derivations import Derivations
 from tests.induction.small import CORPUS, states
 
@@ -58,6 +60,9 @@ def test_sentences_kept_aside(aside):
     found = after.derivations.counts(3, aside)
     assert (found.rows == expected.rows).all()
     assert (found.root == expected.root).all()
+    numbers = stream(settings.seed, settings.chain, 0, Purpose.GRAMMAR)
+    drawn = draw_grammar(expected, settings.beta, CORPUS.vocabulary, numbers)
+    assert (drawn.rows == after.grammar.rows).all()  # nothing was learned from the others
 
 
 def test_words_that_occur_only_aside_are_never_counted():
