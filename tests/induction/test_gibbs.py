@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.errors import DbpcfgError, GrammarError
+from dbpcfg.grammar.bounding import containment, fitting_mass
 from dbpcfg.grammar.pcfg import draw_grammar
 from dbpcfg.induction.gibbs import State, parser_for, step
 from dbpcfg.induction.initial import initial_state
@@ -100,3 +102,16 @@ def test_what_cannot_be():
         next(states(CORPUS, ChainSettings(categories=2, depth=2, beta=0)))
     with pytest.raises(GrammarError, match="depth bound must be at least 1"):
         next(states(CORPUS, ChainSettings(categories=2, depth=0)))
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_the_exact_step_measures_the_likelihood_of_the_bounded_model(depth):
+    paper, exact = (
+        ChainSettings(categories=4, depth=depth, exact=exact) for exact in (False, True)
+    )
+    first = next(itertools.islice(states(CORPUS, paper), 9, None))
+    kept = fitting_mass(first.grammar, containment(first.grammar, depth))
+    assert kept < 0.999
+    one, other = (step(first, CORPUS, settings).measures for settings in (paper, exact))
+    expected = one.likelihood - len(CORPUS) * math.log(kept)
+    assert other.likelihood == pytest.approx(expected, rel=1e-12)

@@ -19,9 +19,11 @@ Dirichlet draws by their ratio of Z^N, the obvious alternative, accepts ever few
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from dbpcfg.corpus.encoded import Encoded
+from dbpcfg.grammar.bounding import containment, require_fitting
 from dbpcfg.grammar.derivation import failed_derivations
 from dbpcfg.grammar.pcfg import Grammar, draw_grammar
 from dbpcfg.induction.beta import draw_beta
@@ -81,6 +83,8 @@ def step(state: State, corpus: Encoded, settings: ChainSettings, threads: int = 
     derivations, logs = parser.sample(corpus, numbers_for(Purpose.TREES))
     if temperature > 1:  # what is reported is the likelihood of the grammar itself
         logs = parser_for(state.grammar, depth, settings, threads).log_probabilities(corpus)
+    if settings.exact and depth is not None:  # and of the model itself, P / Z
+        logs = logs - math.log(require_fitting(state.grammar, containment(state.grammar, depth)))
     counts = derivations.counts(settings.categories, settings.aside)
     aside = kept_aside(len(corpus), settings.aside)
     measures = measure(logs, corpus.lengths, aside, counts, state.beta)
