@@ -54,6 +54,7 @@ class Purpose(IntEnum):
     INITIAL = 6
     BETA = 7
     BASELINE = 8
+    BMMM = 9
 
 
 def stream(
