@@ -21,9 +21,7 @@ from dbpcfg.systems.bmmm.features import Features
 from dbpcfg.systems.bmmm.likelihood import ClassCounts, running_logs
 
 
-def log_posterior(
-    features: Features, counts: ClassCounts, z: Longs, j: int, x: float
-) -> float:
+def log_posterior(features: Features, counts: ClassCounts, z: Longs, j: int, x: float) -> float:
     """The program's term of hyperparameter j, α if 0 and else β of set j − 1, at the value x.
 
     Parameters

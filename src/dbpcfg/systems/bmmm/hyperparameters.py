@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable
 
 from dbpcfg.numerics.kernels import Floats
-from dbpcfg.numerics.philox import Stream, uniform_pair
+from dbpcfg.numerics.philox import Stream, compiled_uniform_pair
 
 LEAST, GREATEST = 1e-6, 1e3
 """Where hyperparameters can be."""
@@ -57,13 +57,13 @@ def step(
             gain = sum(terms) - terms[j] + term - before if faithful else term - terms[j]
             back = _log_normal(x[j], proposed) - _log_normal(proposed, x[j])
             log_r = tau * (gain + back) if faithful else tau * gain + back
-            if math.log(uniform_pair(numbers, j, 2 * number + 2)[0]) < log_r:
+            if math.log(compiled_uniform_pair(numbers, j, 2 * number + 2)[0]) < log_r:
                 x[j], terms[j] = proposed, term
 
 
 def _normal(numbers: Stream, item: int, draw: int) -> float:
     """A standard normal number (Box and Muller)."""
-    u, v = uniform_pair(numbers, item, draw)
+    u, v = compiled_uniform_pair(numbers, item, draw)
     return math.sqrt(-2 * math.log(u)) * math.cos(2 * math.pi * v)
 
 

@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from dbpcfg.numerics.kernels import Floats, Longs
-from dbpcfg.numerics.philox import Purpose, stream, uniform_pair
+from dbpcfg.numerics.philox import Purpose, compiled_uniform_pair, stream
 from dbpcfg.systems.bmmm import faithful as published
 from dbpcfg.systems.bmmm.features import Features
 from dbpcfg.systems.bmmm.hyperparameters import step
@@ -85,7 +85,7 @@ class Sampler:
     def _initial(self, types: int) -> Longs:
         """Classes drawn uniformly."""
         numbers = stream(self.seed, self.generation, 0, Purpose.BMMM)
-        drawn = [int(self.classes * uniform_pair(numbers, i, 0)[0]) for i in range(types)]
+        drawn = [int(self.classes * compiled_uniform_pair(numbers, i, 0)[0]) for i in range(types)]
         return np.array(drawn, dtype=np.int64)
 
     def _density(
