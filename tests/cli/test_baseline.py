@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from dbpcfg.corpus.synthetic import synthetic_trees
+from dbpcfg.corpus.tagged import read_tagged, tagged_format
+from dbpcfg.systems.bmmm import BMMM
 from dbpcfg.systems.ccl import CCL
 from dbpcfg.trees.brackets import read_trees
 
@@ -66,8 +68,9 @@ def test_baselines_are_ready_to_be_scored(command, center, tmp_path):
 
 
 def test_what_baseline_refuses(command, news):
-    said = command.refuse("baseline", "bmmm", news)
-    assert "no system 'bmmm'; choose from right, left, balanced, random, ccl, upparse-prlg" in said
+    said = command.refuse("baseline", "dmw", news)
+    assert "no system 'dmw'; choose from right, left, balanced, random, ccl, upparse-prlg" in said
+    assert "upparse-hmm, bmmm" in said
     assert "dbpcfg," not in said
     assert "run it with `dbpcfg induce`" in command.refuse("baseline", "dbpcfg", news)
     assert "--mended is for ccl; upparse-prlg has no such option" in command.refuse(
@@ -78,3 +81,78 @@ def test_what_baseline_refuses(command, news):
         in command.refuse(*("baseline", "ccl", news, "--keep-punctuation"))
     )
     assert "nowhere.txt" in command.refuse("baseline", "ccl", "nowhere.txt")
+
+
+# --- bmmm -------------------------------------------------------------------------------------
+
+ODD = "The 1/2 dogs / bark .\nthe CATS sleep !\n? !\n"
+
+
+@pytest.fixture
+def odd(tmp_path: Path) -> Path:
+    (tmp_path / "odd.txt").write_text(ODD)
+    return tmp_path / "odd.txt"
+
+
+def bmmm(command, *arguments) -> str:
+    return command.call("baseline", "bmmm", *arguments, "--iterations", 12, "--quiet")[0]
+
+
+def test_tagged_text_has_words_as_written(command, odd):
+    lines = bmmm(command, odd, "--classes", 4).splitlines()
+    pairs = [[token.rpartition("/")[::2] for token in line.split()] for line in lines]
+    assert [" ".join(word for word, _ in line) for line in pairs] == ODD.splitlines()
+    assert {tag for line in pairs for _, tag in line} <= set("0123")
+    assert pairs[0][0][1] == pairs[1][0][1]  # one class for The and the
+    expected = BMMM(4, 12).fit([line.lower().split() for line in ODD.splitlines()])
+    assert [[tag for _, tag in line] for line in pairs] == [
+        [*map(str, tags)] for tags in expected.tags()
+    ]
+
+
+def test_formats_of_tagged_text(command, odd, tmp_path):
+    text = bmmm(command, odd)
+    tokens = [token.rpartition("/")[::2] for token in text.split()]
+    tsv = bmmm(command, odd, "--format", "tsv")
+    assert [tuple(line.split("\t")) for line in tsv.splitlines() if line] == tokens
+    conllu = bmmm(command, odd, "--format", "conllu")
+    rows = [line.split("\t") for line in conllu.splitlines() if line]
+    assert [(row[1], row[4]) for row in rows] == tokens
+    assert {tuple(row[2:4] + row[5:]) for row in rows} == {("_",) * 7}
+    (tmp_path / "tagged.conllu").write_text(conllu)
+    back, _ = command.call("convert", tmp_path / "tagged.conllu", "-", "--to", "text", "--quiet")
+    assert back == ODD
+    for name, content in (("a.txt", text), ("b.txt", tsv), ("c.conllu", conllu)):
+        (tmp_path / name).write_text(content)
+        read = read_tagged(str(tmp_path / name), tagged_format(str(tmp_path / name)))
+        assert [(word, tag) for one in read for word, tag in zip(one.words, one.tags)] == tokens
+        assert [len(one.words) for one in read] == [6, 4, 2]
+
+
+def test_options_of_bmmm(command, odd):
+    assert bmmm(command, odd) == bmmm(command, odd, "--seed", 0)
+    assert bmmm(command, odd) != bmmm(command, odd, "--seed", 1)
+    words = [token.rpartition("/")[0] for token in bmmm(command, odd, "--no-punctuation").split()]
+    assert words == [*["The", "1/2", "dogs", "bark", "the", "CATS", "sleep"], "?", "!"]
+    assert bmmm(command, odd, "--faithful").count("\n") == 3
+    cased = bmmm(command, odd, "--no-lowercase", "--classes", 1)
+    assert {token.rpartition("/")[2] for token in cased.split()} == {"0"}
+    for option in (("--classes", 3), ("--iterations", 30), ("--faithful",), ("--format", "tsv")):
+        said = command.refuse("baseline", "ccl", odd, *option)
+        assert f"{option[0]} is for bmmm; ccl has no such option" in said
+    assert "--mended is for ccl; bmmm has no" in command.refuse("baseline", "bmmm", odd, "--mended")
+    said = command.refuse("baseline", "bmmm", odd, "--keep-punctuation")
+    assert "bmmm handles punctuation itself" in said
+
+
+def test_tags_are_ready_to_be_scored(command, center, tmp_path):
+    (tmp_path / "bmmm.txt").write_text(
+        command.call("baseline", "bmmm", center, "--classes", 3, "--iterations", 60, "-q")[0]
+    )
+    shown, _ = command.call("evaluate", center, tmp_path / "bmmm.txt", "--format", "json")
+    (table,) = json.loads(shown)
+    (row,) = table["rows"]
+    assert table["title"] == "Word categories"
+    assert row["system"] == "bmmm.txt"
+    assert row["items"] == sum(len(tree.words()) for tree in read_trees(center.read_text()))
+    assert row["many_to_one"] > 0.5

@@ -1,8 +1,8 @@
-"""``dbpcfg baseline``: the trees of one other system."""
+"""``dbpcfg baseline``: the trees, or the tagged text, of one other system."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -24,6 +24,10 @@ from dbpcfg.cli.output import open_output
 from dbpcfg.errors import DbpcfgError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from dbpcfg.corpus.preparation import Prepared
+    from dbpcfg.corpus.tagged import TaggedFormat
     from dbpcfg.systems.registry import SystemSpec
 
 
@@ -32,7 +36,8 @@ def baseline(
         str,
         typer.Argument(
             metavar="SYSTEM",
-            help="right, left, balanced, random; ccl; upparse-prlg (or upparse), upparse-hmm.",
+            help="right, left, balanced, random; ccl; upparse-prlg (or upparse), upparse-hmm; "
+            "bmmm.",
         ),
     ],
     text: Text,
@@ -54,6 +59,27 @@ def baseline(
             help="ccl: $ and # are punctuation, the published program's default.",
         ),
     ] = False,
+    classes: Annotated[
+        int | None, typer.Option(help="bmmm: word classes; 45 if not given.", min=1)
+    ] = None,
+    iterations: Annotated[
+        int | None, typer.Option(help="bmmm: iterations; 500 if not given.", min=1)
+    ] = None,
+    faithful: Annotated[
+        bool,
+        typer.Option("--faithful", help="bmmm: sample as the published program does."),
+    ] = False,
+    no_punctuation: Annotated[
+        bool,
+        typer.Option("--no-punctuation", help="bmmm: leave punctuation out."),
+    ] = False,
+    format: Annotated[
+        Literal["text", "conllu", "tsv"] | None,
+        typer.Option(
+            help="bmmm: text: word/tag, one sentence per line, the default; conllu: CoNLL-U, "
+            "tags in XPOS; tsv: word and tag per line."
+        ),
+    ] = None,
     max_length: MaxLength = None,
     lowercase: Lowercase = True,
     punctuation: Punctuation = "auto",
@@ -70,21 +96,20 @@ def baseline(
     Branching trees depend on the number of words only.
     CCL and UPPARSE first learn from the text, punctuation included;
     some punctuation is not in their trees.
-    With --max-length N, score the trees with `evaluate --gold-length N`.
+    BMMM learns word classes: it prints tagged text, for `evaluate` too.
+    With --max-length N, score the result with `evaluate --gold-length N`.
     """
     from dbpcfg.corpus.preparation import Preparation, prepare
-    from dbpcfg.runtime.progress import Progress
-    from dbpcfg.systems.words import restore_words, sentences_for
 
     spec = _baseline_spec(system)
-    settings: dict[str, Any] = {}
-    if mended:
-        settings["faithful"] = False
-    if currency:
-        settings["currency_is_punctuation"] = True
-    if settings and spec.name != "ccl":
-        option = "--mended" if mended else "--currency"
-        raise DbpcfgError(f"{option} is for ccl; {spec.name} has no such option")
+    _check_options(
+        spec,
+        ccl={"--mended": mended, "--currency": currency},
+        bmmm={
+            **{"--classes": classes, "--iterations": iterations, "--faithful": faithful},
+            **{"--no-punctuation": no_punctuation, "--format": format},
+        },
+    )
     if keep_punctuation and spec.learns:
         raise DbpcfgError(
             f"--keep-punctuation is for branching trees; {spec.name} handles punctuation itself"
@@ -99,16 +124,79 @@ def baseline(
         encoding=encoding,
     )
     prepared = prepare(corpus, Preparation(lowercase, max_length, punctuation))
+    settings: dict[str, Any] = {}
+    if spec.name == "bmmm":
+        given = {"classes": classes, "iterations": iterations, "faithful": faithful}
+        settings = {name: value for name, value in given.items() if value is not None}
+        tagged = _tagged(spec, prepared, settings, seed, no_punctuation, format or "text", quiet)
+        lines: Iterable[str] = list(tagged)
+    else:
+        if mended:
+            settings["faithful"] = False
+        if currency:
+            settings["currency_is_punctuation"] = True
+        lines = _trees(spec, prepared, settings, seed, keep_punctuation, quiet)
+    with open_output("-") as out:
+        out.writelines(f"{line}\n" for line in lines)
+
+
+def _trees(
+    spec: SystemSpec,
+    prepared: Prepared,
+    settings: dict[str, Any],
+    seed: int,
+    keep_punctuation: bool,
+    quiet: bool,
+) -> Iterator[str]:
+    """Return the trees of a system."""
+    from dbpcfg.runtime.progress import Progress
+    from dbpcfg.systems.words import restore_words, sentences_for
+
     with Progress(spec.name, quiet=quiet) as progress:
         made = spec.make(seed, **settings)
         trees = made.fit(sentences_for(spec, prepared, keep_punctuation), progress).trees()
-    with open_output("-") as out:
-        out.writelines(f"{tree}\n" for tree in restore_words(trees, prepared))
+    return map(str, restore_words(trees, prepared))
+
+
+def _tagged(
+    spec: SystemSpec,
+    prepared: Prepared,
+    settings: dict[str, Any],
+    seed: int,
+    no_punctuation: bool,
+    format: TaggedFormat,
+    quiet: bool,
+) -> Iterator[str]:
+    """Return the tagged text of BMMM, in words as written; a sentence of punctuation stays."""
+    from dbpcfg.corpus.tagged import tagged_lines
+    from dbpcfg.runtime.progress import Progress
+    from dbpcfg.systems.bmmm import BMMM
+    from dbpcfg.systems.words import sentences_for
+
+    kept = [
+        [n for n, mark in enumerate(marks) if not (no_punctuation and mark)] or range(len(marks))
+        for marks in prepared.punctuation
+    ]
+    given = sentences_for(spec, prepared)
+    options = spec.full_settings(settings)
+    with Progress(spec.name, options["iterations"], quiet) as progress:
+        made = BMMM(seed=seed, **options)
+        made.fit([[words[n] for n in where] for words, where in zip(given, kept)], progress)
+    for sentence, where, tags in zip(prepared.sentences, kept, made.tags(), strict=True):
+        yield from tagged_lines([sentence.words[n] for n in where], [*map(str, tags)], format)
+
+
+def _check_options(spec: SystemSpec, **options: dict[str, object]) -> None:
+    """Raise an error if an option of another system was given."""
+    for system, values in options.items():
+        for option, value in values.items():
+            if value not in (None, False) and spec.name != system:
+                raise DbpcfgError(f"{option} is for {system}; {spec.name} has no such option")
 
 
 def _baseline_spec(name: str) -> SystemSpec:
-    from dbpcfg.systems.registry import SYSTEMS, find
+    from dbpcfg.systems.registry import SYSTEMS, TAGGERS, find
 
     if name.strip().lower() == "dbpcfg":
         raise DbpcfgError("dbpcfg itself is not a baseline; run it with `dbpcfg induce`")
-    return find(name, [spec for spec in SYSTEMS if spec.name != "dbpcfg"])
+    return find(name, [spec for spec in (*SYSTEMS, *TAGGERS) if spec.name != "dbpcfg"])

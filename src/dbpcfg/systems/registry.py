@@ -124,6 +124,19 @@ SYSTEMS = (
 """In the order of tables. ``dbpcfg`` runs as `dbpcfg.induce` does: a race, by default."""
 
 
+TAGGERS = (
+    SystemSpec(
+        name="bmmm",
+        entry_point="dbpcfg.systems.bmmm:BMMM",
+        summary="word classes, Bayesian multinomial mixture over word types",
+        reference="Christodoulopoulos, Goldwater and Steedman (2011)",
+        settings={"classes": 45, "iterations": 500, "faithful": False},
+        stochastic=True,
+    ),
+)
+"""Systems that give tags and no trees, so they are no part of a comparison."""
+
+
 def find(name: str, among: Iterable[SystemSpec] = SYSTEMS) -> SystemSpec:
     """Find a system by its name or alias.
 

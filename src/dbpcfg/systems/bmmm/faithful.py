@@ -47,7 +47,7 @@ def _classes(types: Longs, alpha: float) -> float:
     """Σ_i log (m_i + α) / (i + Kα), i from 1; type i is the m_i-th of its class."""
     K, N = len(types), types.sum()
     of_one, of_all = running_logs(alpha, types.max() + 1), running_logs(K * alpha, N + 1)
-    total = -(of_all[N + 1] - of_all[1])
+    total = -float(of_all[N + 1] - of_all[1])
     for c in range(K):
         total += of_one[types[c] + 1] - of_one[1]
     return total
