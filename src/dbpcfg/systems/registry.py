@@ -109,6 +109,17 @@ SYSTEMS = (
     _upparse("prlg", "cascaded chunkers, probabilistic right-linear grammar", "upparse"),
     _upparse("hmm", "cascaded chunkers, hidden Markov model"),
     SystemSpec(
+        name="bmmm-dmv",
+        entry_point="dbpcfg.systems.bmmm_dmv:BmmmDmv",
+        summary="word classes and dependencies, learned in a loop",
+        reference="Christodoulopoulos, Goldwater and Steedman (2012)",
+        settings={
+            **{"classes": 45, "generations": 10, "iterations": 500, "em": 20, "backoff": 0.66},
+            "faithful": False,
+        },
+        stochastic=True,
+    ),
+    SystemSpec(
         name="dbpcfg",
         entry_point="dbpcfg.systems.dbpcfg:DbpcfgSystem",
         summary="depth-bounded PCFG, Gibbs sampling: this package's own",
