@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from typing import Self
 
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.numerics.kernels import Longs
 from dbpcfg.runtime.progress import Progress
 from dbpcfg.systems.bmmm import BMMM
 from dbpcfg.systems.bmmm.system import Dependencies
@@ -75,8 +76,7 @@ class BmmmDmv:
         self.generations = generations
         self._tagger = BMMM(classes, iterations, seed, faithful)
         self._parser = DMV(em, backoff)
-        self._sentences: list[list[str]] = []
-        self._found: Dependencies | None = None
+        self._fitted: tuple[Sequence[Sequence[str]], list[Longs], list[Longs]] | None = None
 
     def fit(self, sentences: Sequence[Sequence[str]], progress: Progress | None = None) -> Self:
         """Learn from sentences.
@@ -93,27 +93,30 @@ class BmmmDmv:
         DbpcfgError
             If there are no sentences, or one is empty or a text instead of a list of words.
         """
-        found: Dependencies | None = None
+        dependencies: Dependencies | None = None
         each = self._tagger.iterations + self._parser.iterations
         shown = progress or Progress(self.name, quiet=True)
         shown.total = self.generations * each
         for generation in range(self.generations):
             done = generation * each
-            tags = self._tagger.fit(sentences, shown.after(done), found, generation).tags()
+            tags = self._tagger.fit(sentences, shown.after(done), dependencies, generation).tags()
             parsing = shown.after(done + self._tagger.iterations)
-            found = Dependencies(self._parser.fit(tags, parsing).heads(), tags)
-        self._sentences, self._found = [list(words) for words in sentences], found
+            heads = self._parser.fit(tags, parsing).heads()
+            dependencies = Dependencies(heads, tags)
+            self._fitted = sentences, heads, tags
         return self
 
-    @property
-    def dependencies(self) -> Dependencies:
-        """The heads and classes of the last generation."""
-        return require_fit(self.name, self._found)
+    def heads(self) -> list[Longs]:
+        """For each sentence the position of every word's head, from 0; −1 for the root."""
+        return require_fit(self.name, self._fitted)[1]
+
+    def tags(self) -> list[Longs]:
+        """For each sentence the class of every word."""
+        return require_fit(self.name, self._fitted)[2]
 
     def trees(self) -> list[Tree]:
         """The constituents of every sentence, in order, labelled with the class of the head."""
-        heads, tags = self.dependencies
         return [
-            tree_from_heads(words, list(of), [str(tag) for tag in classes])
-            for words, of, classes in zip(self._sentences, heads, tags, strict=True)
+            tree_from_heads(words, list(heads), [str(tag) for tag in tags])
+            for words, heads, tags in zip(*require_fit(self.name, self._fitted), strict=True)
         ]
