@@ -39,7 +39,7 @@ def news(tmp_path: Path) -> Path:
 def test_every_system_at_once(command, center):
     options = ("-K", 5, "--chains", 2, "--iterations", 30, "--runs", 2, "--permutations", 100)
     shown, notes = command.call("compare", center, *options, "--format", "json")
-    systems, spread, tests = json.loads(shown)
+    systems, spread, tests, tags = json.loads(shown)
     rows = {row["system"]: row for row in systems["rows"]}
     assert list(rows) == [
         *("right", "left", "balanced", "random"),
@@ -55,6 +55,11 @@ def test_every_system_at_once(command, center):
     assert all(row["seconds"] > 0 and row["megabytes"] > 10 for row in rows.values())
     assert {row["system"] for row in spread["rows"]} == {"random", "dbpcfg"}
     assert len(tests["rows"]) == 7
+    (tagged,) = tags["rows"]  # the only system whose trees have tags
+    assert tags["title"] == "Word categories"
+    assert (tagged["system"], tagged["runs"]) == ("dbpcfg", 2)
+    assert 0 < tagged["v_measure"] <= 1
+    assert 0 < tagged["many_to_one"] <= 1
     best = max(rows.values(), key=lambda row: row["f1"])["system"]
     assert {row["system"].split()[0] for row in tests["rows"]} == {best}
     assert any("labels:no|average:corpus|root:counted" in note for note in systems["notes"])
