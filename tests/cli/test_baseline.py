@@ -95,11 +95,11 @@ def odd(tmp_path: Path) -> Path:
 
 
 def bmmm(command, *arguments) -> str:
-    return command.call("baseline", "bmmm", *arguments, "--iterations", 12, "--quiet")[0]
+    return command.call("baseline", "bmmm", *arguments, "--set", "iterations=12", "--quiet")[0]
 
 
 def test_tagged_text_has_words_as_written(command, odd):
-    lines = bmmm(command, odd, "--classes", 4).splitlines()
+    lines = bmmm(command, odd, "--set", "classes=4").splitlines()
     pairs = [[token.rpartition("/")[::2] for token in line.split()] for line in lines]
     assert [" ".join(word for word, _ in line) for line in pairs] == ODD.splitlines()
     assert {tag for line in pairs for _, tag in line} <= set("0123")
@@ -134,10 +134,10 @@ def test_options_of_bmmm(command, odd):
     assert bmmm(command, odd) != bmmm(command, odd, "--seed", 1)
     words = [token.rpartition("/")[0] for token in bmmm(command, odd, "--no-punctuation").split()]
     assert words == [*["The", "1/2", "dogs", "bark", "the", "CATS", "sleep"], "?", "!"]
-    assert bmmm(command, odd, "--faithful").count("\n") == 3
-    cased = bmmm(command, odd, "--no-lowercase", "--classes", 1)
+    assert bmmm(command, odd, "--set", "faithful=true").count("\n") == 3
+    cased = bmmm(command, odd, "--no-lowercase", "--set", "classes=1")
     assert {token.rpartition("/")[2] for token in cased.split()} == {"0"}
-    for option in (("--classes", 3), ("--iterations", 30), ("--faithful",), ("--format", "tsv")):
+    for option in (("--no-punctuation",), ("--format", "tsv")):
         said = command.refuse("baseline", "ccl", odd, *option)
         assert f"{option[0]} is for bmmm; ccl has no such option" in said
     assert "--mended is for ccl; bmmm has no" in command.refuse("baseline", "bmmm", odd, "--mended")
@@ -146,9 +146,8 @@ def test_options_of_bmmm(command, odd):
 
 
 def test_tags_are_ready_to_be_scored(command, center, tmp_path):
-    (tmp_path / "bmmm.txt").write_text(
-        command.call("baseline", "bmmm", center, "--classes", 3, "--iterations", 60, "-q")[0]
-    )
+    given = ("--set", "classes=3", "--set", "iterations=60", "-q")
+    (tmp_path / "bmmm.txt").write_text(command.call("baseline", "bmmm", center, *given)[0])
     shown, _ = command.call("evaluate", center, tmp_path / "bmmm.txt", "--format", "json")
     (table,) = json.loads(shown)
     (row,) = table["rows"]
@@ -156,3 +155,25 @@ def test_tags_are_ready_to_be_scored(command, center, tmp_path):
     assert row["system"] == "bmmm.txt"
     assert row["items"] == sum(len(tree.words()) for tree in read_trees(center.read_text()))
     assert row["many_to_one"] > 0.5
+
+
+@pytest.mark.parametrize(
+    ("system", "setting", "said"),
+    [
+        ("bmmm", "classes", "a setting is written NAME=VALUE, got 'classes'"),
+        ("bmmm", "classes=many", "classes of bmmm is a whole number (45 if not given), got 'many'"),
+        ("bmmm", "faithful=1", "faithful of bmmm is true or false (False if not given), got '1'"),
+        ("bmmm-dmv", "backoff=x", "backoff of bmmm-dmv is a number (0.66 if not given), got 'x'"),
+        ("bmmm", "K=3", "bmmm has no setting 'K'; it has: classes, iterations, faithful"),
+        ("bmmm", "classes=0", "classes must be a whole number of at least 1, not 0"),
+    ],
+)
+def test_settings_that_cannot_be(command, odd, system, setting, said):
+    assert said in command.refuse("baseline", system, odd, "--set", setting)
+
+
+def test_bmmm_dmv_prints_trees(command, center):
+    given = ("--set", "classes=3", "--set", "generations=2", "--set", "iterations=20", "-q")
+    shown, _ = command.call("baseline", "bmmm-dmv", center, *given)
+    expected = [tree.words() for tree in read_trees(center.read_text())]
+    assert [tree.words() for tree in read_trees(shown)] == expected

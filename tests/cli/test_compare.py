@@ -161,3 +161,25 @@ def test_newswire_to_the_digit(command):
     systems, *_ = shown.split("\n\n")
     rows = {line.split()[0]: line.split()[2:5] for line in systems.splitlines()}
     assert {name: rows[name] for name in expected} == expected
+
+
+def test_settings_of_other_systems(command, center):
+    given = ("--systems", "right,bmmm-dmv", "--runs", 1, "--permutations", 50, "--format", "json")
+    settings = [f"bmmm-dmv.{text}" for text in ("classes=3", "generations=1", "iterations=10")]
+    shown, _ = command.call("compare", center, *given, *(x for s in settings for x in ("--set", s)))
+    rows = json.loads(shown)[0]["rows"]
+    assert [row["system"] for row in rows] == ["right", "bmmm-dmv"]
+    assert rows[1]["f1"] > 0.4
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("classes=3", "a setting is written SYSTEM.NAME=VALUE, got 'classes=3'"),
+        ("dbpcfg.K=3", "dbpcfg has options of its own, such as -K and -D"),
+        ("ccl.size=3", "ccl has no setting 'size'"),
+        ("cll.faithful=true", "there is no system 'cll'"),
+    ],
+)
+def test_settings_that_cannot_be(command, center, setting, said):
+    assert said in command.refuse("compare", center, "--set", setting)

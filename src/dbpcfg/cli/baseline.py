@@ -37,7 +37,7 @@ def baseline(
         typer.Argument(
             metavar="SYSTEM",
             help="right, left, balanced, random; ccl; upparse-prlg (or upparse), upparse-hmm; "
-            "bmmm.",
+            "bmmm-dmv; bmmm.",
         ),
     ],
     text: Text,
@@ -59,16 +59,14 @@ def baseline(
             help="ccl: $ and # are punctuation, the published program's default.",
         ),
     ] = False,
-    classes: Annotated[
-        int | None, typer.Option(help="bmmm: word classes; 45 if not given.", min=1)
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="A setting of the system, such as classes=10; may be repeated.",
+        ),
     ] = None,
-    iterations: Annotated[
-        int | None, typer.Option(help="bmmm: iterations; 500 if not given.", min=1)
-    ] = None,
-    faithful: Annotated[
-        bool,
-        typer.Option("--faithful", help="bmmm: sample as the published program does."),
-    ] = False,
     no_punctuation: Annotated[
         bool,
         typer.Option("--no-punctuation", help="bmmm: leave punctuation out."),
@@ -105,10 +103,7 @@ def baseline(
     _check_options(
         spec,
         ccl={"--mended": mended, "--currency": currency},
-        bmmm={
-            **{"--classes": classes, "--iterations": iterations, "--faithful": faithful},
-            **{"--no-punctuation": no_punctuation, "--format": format},
-        },
+        bmmm={"--no-punctuation": no_punctuation, "--format": format},
     )
     if keep_punctuation and spec.learns:
         raise DbpcfgError(
@@ -124,10 +119,8 @@ def baseline(
         encoding=encoding,
     )
     prepared = prepare(corpus, Preparation(lowercase, max_length, punctuation))
-    settings: dict[str, Any] = {}
+    settings: dict[str, Any] = dict(spec.parse_setting(given) for given in set_ or ())
     if spec.name == "bmmm":
-        given = {"classes": classes, "iterations": iterations, "faithful": faithful}
-        settings = {name: value for name, value in given.items() if value is not None}
         tagged = _tagged(spec, prepared, settings, seed, no_punctuation, format or "text", quiet)
         lines: Iterable[str] = list(tagged)
     else:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -32,7 +33,7 @@ def compare(
         str | None,
         typer.Option(
             help="Systems, separated by commas; all if not given: right, left, balanced, random, "
-            "ccl, upparse-prlg, upparse-hmm, dbpcfg."
+            "ccl, upparse-prlg, upparse-hmm, bmmm-dmv, dbpcfg."
         ),
     ] = None,
     runs: Annotated[
@@ -62,6 +63,14 @@ def compare(
     iterations: Annotated[
         int | None,
         typer.Option(help="dbpcfg: iterations per chain, without a race.", min=1),
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="SYSTEM.NAME=VALUE",
+            help="A setting of another system, such as bmmm-dmv.classes=10; may be repeated.",
+        ),
     ] = None,
     threads: Annotated[
         int | None, typer.Option(help="dbpcfg: processors to use; all if not given.", min=1)
@@ -108,7 +117,7 @@ def compare(
             chosen,
             runs=runs,
             seed=seed,
-            settings={"dbpcfg": {"K": categories, "D": bound, **search}},
+            settings=_settings(set_ or ()) | {"dbpcfg": {"K": categories, "D": bound, **search}},
             out=out,
             threads=threads,
             permutations=permutations,
@@ -120,3 +129,20 @@ def compare(
         typer.echo(f"\nstopped; {kept}", err=True)
         raise
     print_tables(comparison.tables(), format)
+
+
+def _settings(given: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """The settings of each system that are written ``SYSTEM.NAME=VALUE``."""
+    from dbpcfg.systems.registry import find
+
+    settings: dict[str, dict[str, Any]] = {}
+    for text in given:
+        system, point, setting = text.partition(".")
+        if not point:
+            raise DbpcfgError(f"a setting is written SYSTEM.NAME=VALUE, got {text!r}")
+        spec = find(system)
+        if spec.name == "dbpcfg":
+            raise DbpcfgError(f"--set {text}: dbpcfg has options of its own, such as -K and -D")
+        name, value = spec.parse_setting(setting)
+        settings.setdefault(spec.name, {})[name] = value
+    return settings

@@ -5,10 +5,10 @@ The class is imported when a system is made, perhaps in another process.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction.race import BUDGET
@@ -69,6 +69,54 @@ class SystemSpec:
                 has = ", ".join(self.settings) or "none"
                 raise DbpcfgError(f"{self.name} has no setting {name!r}; it has: {has}")
         return {**self.settings, **settings}
+
+    def parse_setting(self, text: str) -> tuple[str, Any]:
+        """The name and the value of a setting that is written ``NAME=VALUE``.
+
+        Parameters
+        ----------
+        text
+            The setting; its value is read as the type of the default.
+
+        Raises
+        ------
+        DbpcfgError
+            If the system has no such setting, or the value is of another type.
+        """
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not equals:
+            raise DbpcfgError(f"a setting is written NAME=VALUE, got {text!r}")
+        self.full_settings({name: value})  # raises an error if there is no such setting
+        default = self.settings[name]
+        kind = _KINDS[type(default)]
+        try:
+            return name, kind.read(value)
+        except ValueError:
+            raise DbpcfgError(
+                f"{name} of {self.name} is {kind.name} ({default} if not given), got {value!r}"
+            ) from None
+
+
+class _Kind(NamedTuple):
+    """How settings of a type are read, and what they are called."""
+
+    name: str
+    read: Callable[[str], Any]
+
+
+def _truth(text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        raise ValueError
+    return text.lower() == "true"
+
+
+_KINDS: dict[type, _Kind] = {
+    bool: _Kind("true or false", _truth),
+    int: _Kind("a whole number", int),
+    float: _Kind("a number", float),
+    str: _Kind("a word", str),
+    type(None): _Kind("a whole number", int),
+}
 
 
 def _branching(shape: str, summary: str, stochastic: bool = False) -> SystemSpec:

@@ -46,7 +46,7 @@ class DMV:
         self._parameters: Parameters | None = None
         self._heads: list[Longs] | None = None
 
-    def fit(self, tags: Sequence[Sequence[int]], progress: Progress | None = None) -> Self:
+    def fit(self, tags: Sequence[Sequence[int] | Longs], progress: Progress | None = None) -> Self:
         """Learn from tags, then find the heads of the same sentences.
 
         Parameters

@@ -56,7 +56,7 @@ class TagSequences(NamedTuple):
         return np.split(values, self.ends[:-1])
 
 
-def tag_sequences(sentences: Sequence[Sequence[int]]) -> TagSequences:
+def tag_sequences(sentences: Sequence[Sequence[int] | Longs]) -> TagSequences:
     """Collect the sequences of a corpus.
 
     Parameters
