@@ -84,11 +84,6 @@ def count_classes(features: Features, z: Longs, classes: int) -> ClassCounts:
     return ClassCounts(np.bincount(z, minlength=classes), counts, np.array(tokens))
 
 
-def log_posteriors(features: Features, counts: ClassCounts, x: Floats) -> list[float]:
-    """log p(z | α) and log p(features of f | z, β_f) for each set f; x has α and all β_f."""
-    return [log_posterior(features, counts, j, x[j]) for j in range(len(x))]
-
-
 def log_posterior(features: Features, counts: ClassCounts, j: int, x: float) -> float:
     """The term of hyperparameter j, α if 0 and else β of set j − 1, at the value x."""
     if j == 0:
