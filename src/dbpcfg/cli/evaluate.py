@@ -45,6 +45,10 @@ def evaluate(
         Branching | None,
         typer.Option(help="Score a branching baseline, with or without PRED."),
     ] = None,
+    flatten: Annotated[
+        bool,
+        typer.Option("--flatten", help="Score PRED flattened by estimated heads too, as NAME-F."),
+    ] = False,
     max_length: MaxLength = None,
     gold_length: Annotated[
         int | None,
@@ -94,11 +98,14 @@ def evaluate(
     from dbpcfg.evaluation.convention import Convention
     from dbpcfg.evaluation.evaluate import Evaluation
     from dbpcfg.evaluation.evaluate import evaluate as score
+    from dbpcfg.evaluation.flattening import flatten as flattened
     from dbpcfg.evaluation.tables import comparison_table, evaluation_tables, intervals_table
     from dbpcfg.runtime.progress import Progress
 
     if predicted is None and baseline is None:
         raise DbpcfgError("nothing to score: give PRED, or --baseline right")
+    if flatten and predicted is None:
+        raise DbpcfgError("--flatten is for PRED, and there is none")
     if "-" in (gold, predicted) and (gold == predicted or against == "-"):
         raise DbpcfgError("only one of GOLD, PRED and --against can be standard input")
     corpus = read_corpus(
@@ -124,6 +131,8 @@ def evaluate(
             )
             _check_number(path, len(trees), gold, marks)
             systems[_name(path, systems)] = trees.sentences
+            if flatten and path == predicted:
+                systems[f"{_name(path, ())}-F"] = flattened(trees.trees())
     if baseline is not None:
         systems[f"{baseline}-branching"] = [
             _baseline_tree(baseline, sentence, mark, seed, number)
