@@ -257,3 +257,15 @@ def test_trees_that_are_not_utf8(files):
     message = refused("evaluate", files / "gold.mrg", files / "gold.mrg", "--encoding", "latin-1")
     assert "found the byte 0xe9, which is not UTF-8; convert it with `iconv -f" in message
     assert "--encoding" not in message
+
+
+def test_flattened_trees_are_another_row(files):
+    arguments = ("evaluate", files / "gold.mrg", files / "predicted.trees", "--format", "json")
+    (plain,) = scores(dbpcfg(*arguments))
+    same, flat = scores(dbpcfg(*arguments, "--flatten"))
+    assert same == plain
+    assert flat["system"] == "predicted.trees-F"
+    assert flat["predicted"] < same["predicted"]
+    assert "--flatten is for PRED" in refused(
+        "evaluate", files / "gold.mrg", "--baseline", "right", "--flatten"
+    )

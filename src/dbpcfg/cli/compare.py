@@ -75,6 +75,10 @@ def compare(
     threads: Annotated[
         int | None, typer.Option(help="dbpcfg: processors to use; all if not given.", min=1)
     ] = None,
+    flatten: Annotated[
+        bool,
+        typer.Option("--flatten", help="Rows NAME-F: binary trees flattened by estimated heads."),
+    ] = False,
     permutations: Annotated[int, typer.Option(help="Permutations of each test.", min=1)] = 10_000,
     input_format: InputFormat = None,
     skip_broken: SkipBroken = False,
@@ -120,6 +124,7 @@ def compare(
             settings=_settings(set_ or ()) | {"dbpcfg": {"K": categories, "D": bound, **search}},
             out=out,
             threads=threads,
+            flatten=flatten,
             permutations=permutations,
             report=(lambda line: None) if quiet else (lambda line: typer.echo(line, err=True)),
             quiet=quiet,

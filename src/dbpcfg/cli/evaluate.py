@@ -48,6 +48,10 @@ def evaluate(
         Branching | None,
         typer.Option(help="Score a branching baseline, with or without PRED."),
     ] = None,
+    flatten: Annotated[
+        bool,
+        typer.Option("--flatten", help="Score PRED flattened by estimated heads too, as NAME-F."),
+    ] = False,
     max_length: MaxLength = None,
     gold_length: Annotated[
         int | None,
@@ -99,6 +103,7 @@ def evaluate(
     from dbpcfg.evaluation.convention import Convention
     from dbpcfg.evaluation.evaluate import Evaluation
     from dbpcfg.evaluation.evaluate import evaluate as score
+    from dbpcfg.evaluation.flattening import flatten as flattened
     from dbpcfg.evaluation.labels import Contingency
     from dbpcfg.evaluation.tables import comparison_table, evaluation_tables, intervals_table
     from dbpcfg.evaluation.tagging import compare_tags
@@ -113,6 +118,9 @@ def evaluate(
     )
     paths = [path for path in (predicted, against) if path is not None]
     formats = {path: tagged_format(path) for path in paths}
+    if flatten and (predicted is None or formats[predicted]):
+        what = "there is none" if predicted is None else f"{predicted} is tagged text"
+        raise DbpcfgError(f"--flatten is for the trees of PRED, and {what}")
     if baseline is not None or None in formats.values():
         corpus.trees()  # raises an error if a sentence has no tree
     marks = [punctuation_mask(sentence, punctuation) for sentence in corpus]
@@ -137,6 +145,8 @@ def evaluate(
         trees = read_corpus([path], "penn", quiet=quiet, skip_broken=skip_broken, encoding="utf-8")
         _check_number(path, len(trees), gold, marks)
         systems[_name(path, {**systems, **tagged})] = trees.sentences
+        if flatten and path == predicted:
+            systems[f"{_name(path, ())}-F"] = flattened(trees.trees())
     if baseline is not None:
         systems[f"{baseline}-branching"] = [
             _baseline_tree(baseline, sentence, mark, seed, number)

@@ -68,11 +68,13 @@ class SystemSummary:
     """The runs that finished."""
     failures: Mapping[int | None, str] = field(default_factory=dict)
     """Why the others failed, by seed."""
+    flattened: bool = False
+    """Whether the trees were flattened before they were scored."""
 
     @property
     def name(self) -> str:
-        """The name of the system."""
-        return self.spec.name
+        """The name of the system, with ``-F`` if its trees were flattened."""
+        return f"{self.spec.name}-F" if self.flattened else self.spec.name
 
     def spread(self, measure: str) -> Spread:
         """How one of the measures varies over runs; all nan if none finished."""
