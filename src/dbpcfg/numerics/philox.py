@@ -54,6 +54,9 @@ class Purpose(IntEnum):
     INITIAL = 6
     BETA = 7
     BASELINE = 8
+    UHHMM_STATES = 20
+    UHHMM_MODELS = 21
+    UHHMM_TABLES = 22
 
 
 def stream(

@@ -109,6 +109,18 @@ SYSTEMS = (
     _upparse("prlg", "cascaded chunkers, probabilistic right-linear grammar", "upparse"),
     _upparse("hmm", "cascaded chunkers, hidden Markov model"),
     SystemSpec(
+        name="uhhmm",
+        entry_point="dbpcfg.systems.uhhmm:UHHMM",
+        summary="hierarchical hidden Markov model, left-corner parser, Gibbs sampling",
+        reference="Shain, Bryce, Jin, Krakovna, Doshi-Velez, Miller, Schuler and Schwartz (2016)",
+        settings={
+            **{"A": 4, "B": 4, "G": 8, "D": 2, "iterations": 200},
+            **{"trees": "last", "faithful": False},
+        },
+        stochastic=True,
+        threaded=True,
+    ),
+    SystemSpec(
         name="dbpcfg",
         entry_point="dbpcfg.systems.dbpcfg:DbpcfgSystem",
         summary="depth-bounded PCFG, Gibbs sampling: this package's own",
