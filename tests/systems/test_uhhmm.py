@@ -15,13 +15,6 @@ from dbpcfg.systems.uhhmm import UHHMM
 SENTENCES = [tree.words() for tree in synthetic_trees("center", 40, 3)]
 
 
-def binary(tree):
-    return all(
-        len(node.children) == 2 or (len(node.children) == 1 and isinstance(node.children[0], str))
-        for node in tree.subtrees()
-    )
-
-
 @pytest.mark.parametrize("faithful", [False, True])
 @pytest.mark.parametrize("trees", ["last", "mbr"])
 def test_same_seed_same_trees(faithful, trees):
@@ -34,7 +27,7 @@ def test_same_seed_same_trees(faithful, trees):
     assert one.fitted.log_likelihoods == same.fitted.log_likelihoods
     assert one.trees() != other.trees()
     assert [tree.words() for tree in one.trees()] == SENTENCES
-    assert all(map(binary, one.trees()))
+    assert all(tree.is_binary for tree in one.trees())
     likelihoods = one.fitted.log_likelihoods
     assert len(likelihoods) == 62
     assert np.mean(likelihoods[-10:]) > likelihoods[0] + 100
@@ -54,7 +47,7 @@ def test_the_first_samples_do_not_depend_on_the_number_of_iterations():
 
 def test_labels_are_of_the_categories():
     trees = UHHMM(2, 4, 3, iterations=10).fit(SENTENCES).trees()
-    found = {node.label for tree in trees for node in tree.subtrees()}
+    found = {node.label for tree in trees for node in tree.nodes()}
     assert found <= {"a1", "a2", "b1", "b2", "b3", "b4", "g1", "g2", "g3"}
     assert all(tree.label[0] == "a" for tree in trees)
 
@@ -90,7 +83,10 @@ def test_progress():
     [
         ({"A": 0}, "A must be at least 1, not 0"),
         ({"iterations": 0}, "iterations must be at least 1, not 0"),
-        ({"A": 20, "B": 20, "D": 3}, "A = 20, B = 20, D = 3 has 64,000,000 stores; at most 1,000,0"),
+        (
+            {"A": 20, "B": 20, "D": 3},
+            "A = 20, B = 20, D = 3 has 64,000,000 stores; at most 1,000,0",
+        ),
         ({"trees": "best"}, "no trees 'best'; choose one of last, mbr"),
     ],
 )

@@ -114,7 +114,7 @@ def test_labels_of_a_tree():
         [[1, 0, -1, -1, 0], [1, 0, 0, 1, 1], [0, 1, 1, 0, 0], [1, 1, 0, 2, 1], [0, 1, 0, 0, 0]],
         dtype=np.int32,
     )
-    corpus = Encoded.from_sentences(["x y z u v".split()])
+    corpus = Encoded.from_sentences([["x", "y", "z", "u", "v"]])
     nodes = derivations(corpus, states, size)[0]
     tree = as_tree(nodes, corpus[0], label_names(size))
     assert str(tree) == "(a1 (g1 x) (b2 (a2 (g2 y) (g1 z)) (b3 (g2 u) (g1 v))))"

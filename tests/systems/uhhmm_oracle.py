@@ -73,7 +73,10 @@ def successors(
                     for new_a in range(size.A):
                         if f == 1:
                             events = [("root", (d, b + 1, g, new_a)), ("exp", (d, g, new_a, new_b))]
-                            used = [("root", (d, above if faithful else b + 1, g, new_a)), events[1]]
+                            used = [
+                                ("root", (d, above if faithful else b + 1, g, new_a)),
+                                events[1],
+                            ]
                             after = (*store, (new_a, new_b))
                         else:
                             events = [

@@ -34,7 +34,7 @@ a depth contains the *counts* of the depth above, as in the original. The states
 come from are drawn as if it did not: that is a heuristic, and there is no joint distribution of
 which it is the Gibbs sampler.
 
-**faithful=True** has the original's behaviour in five points:
+**faithful=True** has the original's behaviour in four points:
 
 1. ``root`` at depths above 1 is drawn from given the b *above* the awaited one, but counted and
    learned given the awaited one (`steps.contract`).
@@ -43,7 +43,6 @@ which it is the Gibbs sampler.
 3. Distributions over categories have one more outcome, a new category, whose probability is lost
    (`prior.draw_models`, `prior.draw_beta`).
 4. The tag of the first word is uniform, not ``pos`` of an empty store (`steps.contract`).
-5. One sample of ``trees`` is the last one; this is so in both.
 
 The original deletes tags that no word has, and stops with an error if few are left. Neither does so
 here: tags without words keep their prior.

@@ -202,20 +202,22 @@ def _store_before(
         before = first[d] + c * pairs + a * B_ + x
         weights[number] = message[before] * _dot(emit, steps.join[d, :, x, b]) if here else 0.0
         number += 1
-    for x in range(pairs):
-        weights[number] = 0.0
-        if here:
-            done = message[first[d] + c * pairs + x] * _dot(emit, steps.fill[d, :, x % B_])
-            weights[number] = done * steps.replace[d, up, x // B_, pair]
-        number += 1
+    for y in range(B_):
+        done = _dot(emit, steps.fill[d, :, y]) if here else 0.0
+        for x in range(y, pairs, B_):
+            before = first[d] + c * pairs + x
+            onwards = done * steps.replace[d, up, x // B_, pair]
+            weights[number + x] = message[before] * onwards if here else 0.0
+    number += pairs
     if d + 1 < deepest:
         for y in range(B_):
-            parent = store - b + y
-            for x in range(pairs):
-                done = message[first[d + 1] + parent * pairs + x]
-                done *= _dot(emit, steps.fill[d + 1, :, x % B_])
-                weights[number] = done * steps.pop[d, y, x // B_, b]
-                number += 1
+            done = _dot(emit, steps.fill[d + 1, :, y])
+            for z in range(B_):
+                before = first[d + 1] + (store - b + z) * pairs
+                for x in range(y, pairs, B_):
+                    onwards = done * steps.pop[d, z, x // B_, b]
+                    weights[number + z * pairs + x] = message[before + x] * onwards
+        number += B_ * pairs
     chosen = pick(weights, number, u)
     if chosen == 0:
         state[F], state[J] = 1, 0

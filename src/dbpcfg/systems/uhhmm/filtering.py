@@ -108,7 +108,7 @@ def advance(
 def forward(words: Ints, steps: Steps, first: Longs, messages: Floats) -> float:
     """The message before each word but the first, each divided by its sum; log P(sentence)::
 
-        log P = Σ_t log sum(t) + log Σ_{a,b} message(n−1; a,b) · Σ_g pos(g|b) · P(w|g)
+    log P = Σ_t log sum(t) + log Σ_{a,b} message(n−1; a,b) · Σ_g pos(g|b) · P(w|g)
     """
     n = len(words)
     D, G, B = steps.fill.shape

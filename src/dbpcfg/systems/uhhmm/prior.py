@@ -51,7 +51,7 @@ class Prior:
         return categories + self.faithful
 
 
-KINDS = SubModels(*"f j j b a b a b b g".split(), "word")  # type: ignore[arg-type]
+KINDS = SubModels(*["f", "j", "j", "b", "a", "b", "a", "b", "b", "g"], "word")  # type: ignore[arg-type]
 """Which concentration each sub-model has."""
 
 

@@ -12,6 +12,7 @@ from dbpcfg.parsing.derivations import Derivations, as_tree
 from dbpcfg.parsing.spans import SpanCounts
 from dbpcfg.runtime.processes import cores
 from dbpcfg.runtime.progress import Progress
+from dbpcfg.runtime.threads import one_blas_thread
 from dbpcfg.systems.checks import check_sentences, require_fit
 from dbpcfg.systems.uhhmm.prior import Prior
 from dbpcfg.systems.uhhmm.sampler import Sample, Sampler
@@ -99,7 +100,9 @@ class UHHMM:
                 f"at most {MOST_STORES:,} are possible, so make one of them smaller"
             )
         if trees not in get_args(TreeChoice):
-            raise DbpcfgError(f"no trees {trees!r}; choose one of {', '.join(get_args(TreeChoice))}")
+            raise DbpcfgError(
+                f"no trees {trees!r}; choose one of {', '.join(get_args(TreeChoice))}"
+            )
         self._size = A, B, G, D
         self._iterations, self._choice = iterations, trees
         self._prior, self._seed = Prior(faithful=bool(faithful)), seed
@@ -131,12 +134,13 @@ class UHHMM:
             progress.total = self._iterations
         trace = []
         sampler = Sampler(corpus, size, self._prior, self._seed, self._threads)
-        for sample in islice(sampler.sample(), self._iterations):
-            trace.append(sample.log_likelihood)
-            if self._choice == "mbr" and self._is_kept(sample.iteration):
-                spans.add(derivations(corpus, sample.states, size))
-            if progress is not None:
-                progress.update(sample.iteration)
+        with one_blas_thread():  # once, not for each of many small pieces of work
+            for sample in islice(sampler.sample(), self._iterations):
+                trace.append(sample.log_likelihood)
+                if self._choice == "mbr" and self._is_kept(sample.iteration):
+                    spans.add(derivations(corpus, sample.states, size))
+                if progress is not None:
+                    progress.update(sample.iteration)
         if self._choice == "mbr" and spans.kept:
             trees = spans.decode(self._threads)
         else:
