@@ -30,7 +30,7 @@ def test_same_seed_same_trees(faithful, trees):
     assert all(tree.is_binary for tree in one.trees())
     likelihoods = one.fitted.log_likelihoods
     assert len(likelihoods) == 62
-    assert np.mean(likelihoods[-10:]) > likelihoods[0] + 100
+    assert np.mean(likelihoods[-10:]) > likelihoods[0] + 30
 
 
 def test_the_original_differs():
@@ -62,7 +62,8 @@ def test_odd_corpora(D, faithful):
         return system.trees()
 
     for tree in trees([["one"], ["two"], ["one"]]):
-        assert tree.label in ("g1", "g2") and len(tree.children) == 1
+        assert tree.label in ("g1", "g2")
+        assert len(tree.children) == 1
     trees([["a"] * n for n in (1, 2, 3, 12)])
     trees([["a", "b", "c"] * 27])
     trees([["a", "b"]])
@@ -85,7 +86,7 @@ def test_progress():
         ({"iterations": 0}, "iterations must be at least 1, not 0"),
         (
             {"A": 20, "B": 20, "D": 3},
-            "A = 20, B = 20, D = 3 has 64,000,000 stores; at most 1,000,0",
+            "D = 3 has 64,000,000 stores; at most 1,000,000",
         ),
         ({"trees": "best"}, "no trees 'best'; choose one of last, mbr"),
     ],

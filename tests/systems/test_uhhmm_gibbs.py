@@ -105,7 +105,7 @@ def test_a_step_leaves_the_posterior_as_it_is(posterior):
         expected[canonical(one)] += p
     seen = after_one_step(posterior, PRIOR, 5000)
     assert goodness_of_fit(seen, expected, 5000) > LEAST_P
-    for wrong in (replace(PRIOR, word=1.0), replace(PRIOR, b=4.0)):
+    for wrong in (replace(PRIOR, word=5.0), replace(PRIOR, b=4.0)):
         assert goodness_of_fit(after_one_step(posterior, wrong, 2000), expected, 2000) < 1e-6
 
 
@@ -131,14 +131,16 @@ def test_rows_follow_the_depth_above():
     assert not models.start[0, 0, 0, 1] > 0.9999
     for it in models:
         np.testing.assert_allclose(it.sum(axis=-1), 1.0)
-    assert (models.trans[1] == [0, 1]).all() and (models.reduce[0] == [1, 0]).all()
+    assert (models.trans[1] == [0, 1]).all()
+    assert (models.reduce[0] == [1, 0]).all()
 
 
 def test_faithful_rows_lose_the_mass_of_a_new_category():
     size, prior = Size(3, 2, 2, 2, 4), Prior(faithful=True)
     numbers = stream(2, purpose=Purpose.UHHMM_MODELS)
     beta = draw_beta(zeros(size).pos, np.full(3, 1 / 3), prior, numbers)
-    assert len(beta) == 3 and beta.sum() == pytest.approx(1.0)
+    assert len(beta) == 3
+    assert beta.sum() == pytest.approx(1.0)
     models = draw_models(zeros(size), beta, prior, numbers)
     for name, it in models._asdict().items():
         whole = name in ("fork", "trans", "reduce", "lex")

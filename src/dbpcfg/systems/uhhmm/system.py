@@ -43,8 +43,8 @@ class Fitted(NamedTuple):
 class UHHMM:
     """Unsupervised hierarchical hidden Markov model (Shain et al. 2016), finite sampler.
 
-    Words are taken as they are: lower-case them first. Trees are binary, over all words, punctuation
-    included. See `dbpcfg.systems.uhhmm` for the model and for what is exact.
+    Words are taken as they are: lower-case them first. Trees are binary, over all words,
+    punctuation included. See `dbpcfg.systems.uhhmm` for the model and for what is exact.
 
     Parameters
     ----------

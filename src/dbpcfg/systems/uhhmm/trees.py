@@ -53,7 +53,7 @@ def close_nodes(starts: Longs, states: Ints, active: int, awaited: int, nodes: I
     for s in range(len(starts) - 1):
         depth, node, n = 0, first_node(starts, s), starts[s + 1] - starts[s]
         for t in range(n):
-            f, j, _, b, g = states[starts[s] + t]
+            f, j, _, _, g = states[starts[s] + t]
             nodes[node] = t, t + 1, active + awaited + g
             node += 1
             begin = t
