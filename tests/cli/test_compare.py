@@ -101,18 +101,19 @@ def test_every_system_at_once(command, center):
     rows = {row["system"]: row for row in systems["rows"]}
     assert list(rows) == [
         *("right", "left", "balanced", "random"),
-        *("ccl", "upparse-prlg", "upparse-hmm", "dbpcfg"),
+        *("ccl", "upparse-prlg", "upparse-hmm", "uhhmm", "dbpcfg"),
     ]
     assert [rows[name]["f1"] for name in ("right", "left", "balanced")] == pytest.approx(
         [0.4, 2 / 3, 8 / 15]
     )
     assert {name: row["runs"] for name, row in rows.items() if row["runs"] > 1} == {
         "random": 2,
+        "uhhmm": 2,
         "dbpcfg": 2,
     }
     assert all(row["seconds"] > 0 and row["megabytes"] > 10 for row in rows.values())
-    assert {row["system"] for row in spread["rows"]} == {"random", "dbpcfg"}
-    assert len(tests["rows"]) == 7
+    assert {row["system"] for row in spread["rows"]} == {"random", "uhhmm", "dbpcfg"}
+    assert len(tests["rows"]) == 8
     best = max(rows.values(), key=lambda row: row["f1"])["system"]
     assert {row["system"].split()[0] for row in tests["rows"]} == {best}
     assert any("labels:no|average:corpus|root:counted" in note for note in systems["notes"])

@@ -114,7 +114,7 @@ SYSTEMS = (
         summary="hierarchical hidden Markov model, left-corner parser, Gibbs sampling",
         reference="Shain, Bryce, Jin, Krakovna, Doshi-Velez, Miller, Schuler and Schwartz (2016)",
         settings={
-            **{"A": 4, "B": 4, "G": 8, "D": 2, "iterations": 200},
+            **{"A": 4, "B": 4, "G": 8, "D": 2, "iterations": 1000},
             **{"trees": "last", "faithful": False},
         },
         stochastic=True,

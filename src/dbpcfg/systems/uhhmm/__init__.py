@@ -1,13 +1,13 @@
-"""UHHMM: an unsupervised hierarchical hidden Markov model, a left-corner parser with a bounded store.
+"""UHHMM: an unsupervised hierarchical hidden Markov model of left-corner parsing.
 
 Cory Shain, William Bryce, Lifeng Jin, Victoria Krakovna, Finale Doshi-Velez, Timothy Miller,
 William Schuler and Lane Schwartz: *Memory-bounded left-corner unsupervised grammar induction on
 child-directed input*, Proceedings of COLING 2016. The finite sampler, as Jin et al. (2018) ran it.
 
 **State.** Before word t there is a store of at most D fragments, each an active category a (what it
-is) that awaits a category b (what it lacks on the right); d is the number of fragments. The word has
-a tag g, which depends on the deepest b only, in the same way at all depths (``pos``); the tag emits
-the word (``lex``). Then the word is integrated by two decisions:
+is) that awaits a category b (what it lacks on the right); d is the number of fragments. The word
+has a tag g, which depends on the deepest b only, in the same way at all depths (``pos``); the tag
+emits the word (``lex``). Then the word is integrated by two decisions:
 
 =====  =====  ==================================================================================
 f = 1  j = 1  the word begins the awaited b; a new b is awaited (``cont``)
@@ -37,7 +37,8 @@ which it is the Gibbs sampler.
 **faithful=True** has the original's behaviour in four points:
 
 1. ``root`` at depths above 1 is drawn from given the b *above* the awaited one, but counted and
-   learned given the awaited one (`steps.contract`).
+   learned given the awaited one (`steps.contract`). At depth 2 it so follows the counts of depth 1
+   only.
 2. Decisions that would exceed or empty the store are left out, and the others are not renormalised
    (`prior.draw_models`).
 3. Distributions over categories have one more outcome, a new category, whose probability is lost

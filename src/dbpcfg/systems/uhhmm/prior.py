@@ -9,11 +9,11 @@ Every row of a sub-model is drawn from a Dirichlet distribution. Its parameters 
     lex                       0.01          + n(r,·)
 
 and, at depths d above 1, α · n_{d−1}(r,·) more, the counts of the same sub-model one depth above.
-This is the original's way to let depths share what they learn: it makes the prior of one depth depend
-on the states of another, which no prior can.
+This is the original's way to let depths share what they learn, and a heuristic: a prior cannot
+depend on states.
 
-β, what rows of ``pos`` have in common, has the prior Dirichlet(γ/G), γ = 1. It is drawn with the rows
-summed out: given β, the n(r,g) tokens of row r with tag g sit at m(r,g) tables of a Chinese
+β, what rows of ``pos`` have in common, has the prior Dirichlet(γ/G), γ = 1. It is drawn with the
+rows summed out: given β, the n(r,g) tokens of row r with tag g sit at m(r,g) tables of a Chinese
 restaurant with concentration α_g · β_g; given tables, β has the distribution
 Dirichlet(γ/G + Σ_r m(r,·)) (Teh, Jordan, Beal and Blei 2006). This is exact.
 """
@@ -51,8 +51,8 @@ class Prior:
         return categories + self.faithful
 
 
-KINDS = SubModels(*["f", "j", "j", "b", "a", "b", "a", "b", "b", "g"], "word")  # type: ignore[arg-type]
-"""Which concentration each sub-model has."""
+KINDS = ("f", "j", "j", "b", "a", "b", "a", "b", "b", "g", "word")
+"""Which concentration each sub-model has, in the order of `SubModels`."""
 
 
 def draw_models(counts: SubModels, beta: Floats, prior: Prior, numbers: Stream) -> SubModels:
@@ -71,8 +71,8 @@ def draw_models(counts: SubModels, beta: Floats, prior: Prior, numbers: Stream) 
         The random numbers of one iteration.
     """
     drawn, item = [], 0
-    for kind, of_model in zip(KINDS, counts):
-        parameters = _parameters(str(kind), of_model, beta, prior)
+    for kind, of_model in zip(KINDS, counts, strict=True):
+        parameters = _parameters(kind, of_model, beta, prior)
         columns = parameters.shape[-1]
         rows = dirichlet_rows(parameters.reshape(-1, columns), numbers, item)
         drawn.append(rows.reshape(parameters.shape)[..., : of_model.shape[-1]])
@@ -83,7 +83,8 @@ def draw_models(counts: SubModels, beta: Floats, prior: Prior, numbers: Stream) 
 
 def _parameters(kind: str, counts: Floats, beta: Floats, prior: Prior) -> Floats:
     """The parameters of all rows of a sub-model, for all outcomes."""
-    number, alpha = counts.shape[-1], getattr(prior, kind)
+    number = counts.shape[-1]
+    alpha: float = getattr(prior, kind)
     if kind == "word":
         return counts + alpha
     outcomes = number if kind in "fj" else prior.outcomes(number)
@@ -113,7 +114,8 @@ def draw_beta(counts: Floats, beta: Floats, prior: Prior, numbers: Stream) -> Fl
     """
     parameters = np.full((1, len(beta)), prior.gamma / len(beta))
     parameters[0, : counts.shape[1]] += count_tables(counts, prior.g * beta, numbers).sum(axis=0)
-    return dirichlet_rows(parameters, numbers, counts.size)[0]
+    drawn: Floats = dirichlet_rows(parameters, numbers, counts.size)[0]
+    return drawn
 
 
 @kernel
