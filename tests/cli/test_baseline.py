@@ -139,7 +139,7 @@ def test_options_of_bmmm(command, odd):
     assert {token.rpartition("/")[2] for token in cased.split()} == {"0"}
     for option in (("--no-punctuation",), ("--format", "tsv")):
         said = command.refuse("baseline", "ccl", odd, *option)
-        assert f"{option[0]} is for bmmm; ccl has no such option" in said
+        assert f"{option[0]} is for bmmm and dmv; ccl has no such option" in said
     assert "--mended is for ccl; bmmm has no" in command.refuse("baseline", "bmmm", odd, "--mended")
     said = command.refuse("baseline", "bmmm", odd, "--keep-punctuation")
     assert "bmmm handles punctuation itself" in said
@@ -177,3 +177,50 @@ def test_bmmm_dmv_prints_trees(command, center):
     shown, _ = command.call("baseline", "bmmm-dmv", center, *given)
     expected = [tree.words() for tree in read_trees(center.read_text())]
     assert [tree.words() for tree in read_trees(shown)] == expected
+
+
+CONLLU = """\
+1\tDogs\t_\tNOUN\tNNS\t_\t2\tdep\t_\t_
+2\tbark\t_\tVERB\tVBP\t_\t0\troot\t_\t_
+3\t.\t_\tPUNCT\t.\t_\t2\tdep\t_\t_
+
+1\tYes\t_\tINTJ\tUH\t_\t0\troot\t_\t_
+
+"""
+
+
+def test_dmv_reads_and_writes_conllu(command, tmp_path):
+    (tmp_path / "a.conllu").write_text(CONLLU)
+    shown, notes = command.call("baseline", "dmv", tmp_path / "a.conllu", "--format", "conllu")
+    assert "dmv learns from parts of speech" in notes
+    rows = [line.split("\t") for line in shown.splitlines() if line]
+    given = [line.split("\t") for line in CONLLU.splitlines() if line]
+    assert [row[1:5] for row in rows] == [row[1:5] for row in given]
+    assert [row[0] for row in rows] == ["1", "2", "3", "1"]
+    assert sorted(row[6] for row in rows[:3]).count("0") == 1
+    bare, _ = command.call(
+        *("baseline", "dmv", tmp_path / "a.conllu", "--format", "conllu", "--no-punctuation", "-q")
+    )
+    assert [line.split("\t")[1] for line in bare.splitlines() if line] == ["Dogs", "bark", "Yes"]
+
+
+@pytest.mark.parametrize(("column", "label"), [("upos", "INTJ"), ("xpos", "UH"), ("form", "yes")])
+def test_dmv_prints_trees_labelled_by_tags(command, tmp_path, column, label):
+    (tmp_path / "a.conllu").write_text(CONLLU)
+    shown, _ = command.call("baseline", "dmv", tmp_path / "a.conllu", "--tags", column, "-q")
+    first, second = read_trees(shown)
+    assert first.words() == ["Dogs", "bark", "."]
+    assert str(second) == f"({label} Yes)"
+
+
+def test_options_of_dmv(command, odd):
+    _, notes = command.call("baseline", "dmv", odd)
+    assert "dmv learns from words, as the text has no parts of speech" in notes
+    said = command.refuse("baseline", "dmv", odd, "--tags", "xpos")
+    assert "odd.txt:1: the sentence has no tags in column XPOS" in said
+    assert "dmv prints trees, conllu, not tsv" in command.refuse(
+        *("baseline", "dmv", odd, "--format", "tsv")
+    )
+    assert "--tags is for dmv; bmmm has no" in command.refuse(
+        *("baseline", "bmmm", odd, "--tags", "form")
+    )

@@ -38,28 +38,32 @@ def news(tmp_path: Path) -> Path:
 @pytest.mark.slow
 def test_every_system_at_once(command, center):
     options = ("-K", 5, "--chains", 2, "--iterations", 30, "--runs", 2, "--permutations", 100)
-    shown, notes = command.call("compare", center, *options, "--format", "json")
+    settings = ("--set", "uhhmm.iterations=30", "--set", "bmmm-dmv.classes=3")
+    shown, notes = command.call("compare", center, *options, *settings, "--format", "json")
     systems, spread, tests, tags = json.loads(shown)
     rows = {row["system"]: row for row in systems["rows"]}
     assert list(rows) == [
         *("right", "left", "balanced", "random"),
-        *("ccl", "upparse-prlg", "upparse-hmm", "dbpcfg"),
+        *("ccl", "upparse-prlg", "upparse-hmm", "bmmm-dmv", "uhhmm", "dbpcfg"),
     ]
     assert [rows[name]["f1"] for name in ("right", "left", "balanced")] == pytest.approx(
         [0.4, 2 / 3, 8 / 15]
     )
     assert {name: row["runs"] for name, row in rows.items() if row["runs"] > 1} == {
         "random": 2,
+        "bmmm-dmv": 2,
+        "uhhmm": 2,
         "dbpcfg": 2,
     }
     assert all(row["seconds"] > 0 and row["megabytes"] > 10 for row in rows.values())
-    assert {row["system"] for row in spread["rows"]} == {"random", "dbpcfg"}
-    assert len(tests["rows"]) == 7
-    (tagged,) = tags["rows"]  # the only system whose trees have tags
+    random = {"random", "bmmm-dmv", "uhhmm", "dbpcfg"}
+    assert {row["system"] for row in spread["rows"]} == random
+    assert len(tests["rows"]) == 9
+    tagged = {row["system"]: row for row in tags["rows"]}
     assert tags["title"] == "Word categories"
-    assert (tagged["system"], tagged["runs"]) == ("dbpcfg", 2)
-    assert 0 < tagged["v_measure"] <= 1
-    assert 0 < tagged["many_to_one"] <= 1
+    assert tagged.keys() == {"bmmm-dmv", "uhhmm", "dbpcfg"}  # the others have no tags
+    assert all(row["runs"] == 2 and 0 < row["v_measure"] <= 1 for row in tagged.values())
+    assert all(0 < row["many_to_one"] <= 1 for row in tagged.values())
     best = max(rows.values(), key=lambda row: row["f1"])["system"]
     assert {row["system"].split()[0] for row in tests["rows"]} == {best}
     assert any("labels:no|average:corpus|root:counted" in note for note in systems["notes"])

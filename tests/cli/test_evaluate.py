@@ -266,6 +266,6 @@ def test_flattened_trees_are_another_row(files):
     assert same == plain
     assert flat["system"] == "predicted.trees-F"
     assert flat["predicted"] < same["predicted"]
-    assert "--flatten is for PRED" in refused(
+    assert "--flatten is for the trees of PRED, and there is none" in refused(
         "evaluate", files / "gold.mrg", "--baseline", "right", "--flatten"
     )

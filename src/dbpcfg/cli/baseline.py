@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
@@ -24,10 +24,11 @@ from dbpcfg.cli.output import open_output
 from dbpcfg.errors import DbpcfgError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from dbpcfg.corpus.preparation import Prepared
     from dbpcfg.corpus.tagged import TaggedFormat
+    from dbpcfg.systems.dmv.sentences import Column
     from dbpcfg.systems.registry import SystemSpec
 
 
@@ -37,7 +38,7 @@ def baseline(
         typer.Argument(
             metavar="SYSTEM",
             help="right, left, balanced, random; ccl; upparse-prlg (or upparse), upparse-hmm; "
-            "bmmm-dmv; bmmm.",
+            "bmmm-dmv; uhhmm; bmmm, dmv.",
         ),
     ],
     text: Text,
@@ -69,13 +70,20 @@ def baseline(
     ] = None,
     no_punctuation: Annotated[
         bool,
-        typer.Option("--no-punctuation", help="bmmm: leave punctuation out."),
+        typer.Option("--no-punctuation", help="bmmm, dmv: leave punctuation out."),
     ] = False,
+    tags: Annotated[
+        Literal["upos", "xpos", "form"] | None,
+        typer.Option(
+            help="dmv: what it learns from: parts of speech (upos, or xpos of CoNLL-U) or words "
+            "(form); upos if not given and there are any."
+        ),
+    ] = None,
     format: Annotated[
-        Literal["text", "conllu", "tsv"] | None,
+        Literal["text", "conllu", "tsv", "trees"] | None,
         typer.Option(
             help="bmmm: text: word/tag, one sentence per line, the default; conllu: CoNLL-U, "
-            "tags in XPOS; tsv: word and tag per line."
+            "tags in XPOS; tsv: word and tag per line. dmv: trees, the default, or conllu."
         ),
     ] = None,
     max_length: MaxLength = None,
@@ -95,6 +103,7 @@ def baseline(
     CCL and UPPARSE first learn from the text, punctuation included;
     some punctuation is not in their trees.
     BMMM learns word classes: it prints tagged text, for `evaluate` too.
+    DMV learns dependencies between parts of speech, or words: trees or CoNLL-U.
     With --max-length N, score the result with `evaluate --gold-length N`.
     """
     from dbpcfg.corpus.preparation import Preparation, prepare
@@ -102,8 +111,10 @@ def baseline(
     spec = _baseline_spec(system)
     _check_options(
         spec,
-        ccl={"--mended": mended, "--currency": currency},
-        bmmm={"--no-punctuation": no_punctuation, "--format": format},
+        {
+            **{"--mended": mended, "--currency": currency, "--no-punctuation": no_punctuation},
+            **{"--tags": tags, "--format": format},
+        },
     )
     if keep_punctuation and spec.learns:
         raise DbpcfgError(
@@ -120,9 +131,13 @@ def baseline(
     )
     prepared = prepare(corpus, Preparation(lowercase, max_length, punctuation))
     settings: dict[str, Any] = dict(spec.parse_setting(given) for given in set_ or ())
+    lines: Iterable[str]
     if spec.name == "bmmm":
-        tagged = _tagged(spec, prepared, settings, seed, no_punctuation, format or "text", quiet)
-        lines: Iterable[str] = list(tagged)
+        written = cast("TaggedFormat", format or "text")
+        lines = list(_tagged(spec, prepared, settings, seed, no_punctuation, written, quiet))
+    elif spec.name == "dmv":
+        trees = format != "conllu"
+        lines = list(_dependencies(spec, prepared, settings, tags, no_punctuation, trees, quiet))
     else:
         if mended:
             settings["faithful"] = False
@@ -166,10 +181,7 @@ def _tagged(
     from dbpcfg.systems.bmmm import BMMM
     from dbpcfg.systems.words import sentences_for
 
-    kept = [
-        [n for n, mark in enumerate(marks) if not (no_punctuation and mark)] or range(len(marks))
-        for marks in prepared.punctuation
-    ]
+    kept = _kept(prepared, no_punctuation)
     given = sentences_for(spec, prepared)
     options = spec.full_settings(settings)
     with Progress(spec.name, options["iterations"], quiet) as progress:
@@ -179,17 +191,78 @@ def _tagged(
         yield from tagged_lines([sentence.words[n] for n in where], [*map(str, tags)], format)
 
 
-def _check_options(spec: SystemSpec, **options: dict[str, object]) -> None:
+def _dependencies(
+    spec: SystemSpec,
+    prepared: Prepared,
+    settings: dict[str, Any],
+    column: Column | None,
+    no_punctuation: bool,
+    trees: bool,
+    quiet: bool,
+) -> Iterator[str]:
+    """Return the trees of DMV, or CoNLL-U with heads; a sentence of punctuation stays."""
+    from dbpcfg.runtime.progress import Progress
+    from dbpcfg.systems.dmv import DMV, number_tags
+    from dbpcfg.systems.dmv.sentences import tags_of
+    from dbpcfg.trees.dependencies import conllu_lines, tree_from_heads
+
+    if column is None:
+        tagged = all(sentence.tags is not None for sentence in prepared.sentences)
+        column = "upos" if tagged else "form"
+        if not quiet:
+            what = "parts of speech" if tagged else "words, as the text has no parts of speech"
+            typer.echo(f"dmv learns from {what}", err=True)
+    kept = _kept(prepared, no_punctuation)
+    tags = [
+        [of_sentence[n] for n in where]
+        for of_sentence, where in zip(tags_of(prepared.sentences, column), kept, strict=True)
+    ]
+    options = spec.full_settings(settings)
+    with Progress(spec.name, options["iterations"], quiet) as progress:
+        found = DMV(**options).fit(number_tags(tags)[0], progress).heads()
+    for sentence, where, labels, heads in zip(prepared.sentences, kept, tags, found, strict=True):
+        words = [sentence.words[n] for n in where]
+        if trees:
+            yield str(tree_from_heads(words, heads.tolist(), labels))
+            continue
+        upos, xpos = (
+            [column[n] for n in where] if column else None
+            for column in (sentence.tags, sentence.xpos)
+        )
+        yield from conllu_lines(words, heads.tolist(), upos, xpos)
+
+
+def _kept(prepared: Prepared, no_punctuation: bool) -> list[Sequence[int]]:
+    """The places of the words of each sentence that are kept."""
+    return [
+        [n for n, mark in enumerate(marks) if not (no_punctuation and mark)] or range(len(marks))
+        for marks in prepared.punctuation
+    ]
+
+
+_OPTIONS = {
+    **dict.fromkeys(("--mended", "--currency"), ("ccl",)),
+    **dict.fromkeys(("--no-punctuation", "--format"), ("bmmm", "dmv")),
+    "--tags": ("dmv",),
+}
+"""The systems that an option is for."""
+_FORMATS = {"bmmm": ("text", "conllu", "tsv"), "dmv": ("trees", "conllu")}
+
+
+def _check_options(spec: SystemSpec, given: dict[str, object]) -> None:
     """Raise an error if an option of another system was given."""
-    for system, values in options.items():
-        for option, value in values.items():
-            if value not in (None, False) and spec.name != system:
-                raise DbpcfgError(f"{option} is for {system}; {spec.name} has no such option")
+    for option, value in given.items():
+        if value not in (None, False) and spec.name not in _OPTIONS[option]:
+            names = " and ".join(_OPTIONS[option])
+            raise DbpcfgError(f"{option} is for {names}; {spec.name} has no such option")
+    written, formats = given["--format"], _FORMATS.get(spec.name, ())
+    if written is not None and written not in formats:
+        raise DbpcfgError(f"{spec.name} prints {', '.join(formats)}, not {written}")
 
 
 def _baseline_spec(name: str) -> SystemSpec:
-    from dbpcfg.systems.registry import SYSTEMS, TAGGERS, find
+    from dbpcfg.systems.registry import SYSTEMS, PARTS, find
 
     if name.strip().lower() == "dbpcfg":
         raise DbpcfgError("dbpcfg itself is not a baseline; run it with `dbpcfg induce`")
-    return find(name, [spec for spec in (*SYSTEMS, *TAGGERS) if spec.name != "dbpcfg"])
+    return find(name, [spec for spec in (*SYSTEMS, *PARTS) if spec.name != "dbpcfg"])

@@ -33,7 +33,7 @@ def compare(
         str | None,
         typer.Option(
             help="Systems, separated by commas; all if not given: right, left, balanced, random, "
-            "ccl, upparse-prlg, upparse-hmm, bmmm-dmv, dbpcfg."
+            "ccl, upparse-prlg, upparse-hmm, bmmm-dmv, uhhmm, dbpcfg."
         ),
     ] = None,
     runs: Annotated[

@@ -55,6 +55,9 @@ class Purpose(IntEnum):
     BETA = 7
     BASELINE = 8
     BMMM = 9
+    UHHMM_STATES = 10
+    UHHMM_MODELS = 11
+    UHHMM_TABLES = 12
 
 
 def stream(

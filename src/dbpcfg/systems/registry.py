@@ -168,6 +168,18 @@ SYSTEMS = (
         stochastic=True,
     ),
     SystemSpec(
+        name="uhhmm",
+        entry_point="dbpcfg.systems.uhhmm:UHHMM",
+        summary="hierarchical hidden Markov model, left-corner parser, Gibbs sampling",
+        reference="Shain, Bryce, Jin, Krakovna, Doshi-Velez, Miller, Schuler and Schwartz (2016)",
+        settings={
+            **{"A": 4, "B": 4, "G": 8, "D": 2, "iterations": 1000},
+            **{"trees": "last", "faithful": False},
+        },
+        stochastic=True,
+        threaded=True,
+    ),
+    SystemSpec(
         name="dbpcfg",
         entry_point="dbpcfg.systems.dbpcfg:DbpcfgSystem",
         summary="depth-bounded PCFG, Gibbs sampling: this package's own",
@@ -183,7 +195,7 @@ SYSTEMS = (
 """In the order of tables. ``dbpcfg`` runs as `dbpcfg.induce` does: a race, by default."""
 
 
-TAGGERS = (
+PARTS = (
     SystemSpec(
         name="bmmm",
         entry_point="dbpcfg.systems.bmmm:BMMM",
@@ -192,8 +204,15 @@ TAGGERS = (
         settings={"classes": 45, "iterations": 500, "faithful": False},
         stochastic=True,
     ),
+    SystemSpec(
+        name="dmv",
+        entry_point="dbpcfg.systems.dmv:DMV",
+        summary="dependencies between tags, dependency model with valence",
+        reference="Klein and Manning (2004)",
+        settings={"iterations": 20, "backoff": 0.66},
+    ),
 )
-"""Systems that give tags and no trees, so they are no part of a comparison."""
+"""The parts of BMMM+DMV. One gives tags and the other takes them, so they are not compared."""
 
 
 def find(name: str, among: Iterable[SystemSpec] = SYSTEMS) -> SystemSpec:
