@@ -261,7 +261,7 @@ def _check_options(spec: SystemSpec, given: dict[str, object]) -> None:
 
 
 def _baseline_spec(name: str) -> SystemSpec:
-    from dbpcfg.systems.registry import SYSTEMS, PARTS, find
+    from dbpcfg.systems.registry import PARTS, SYSTEMS, find
 
     if name.strip().lower() == "dbpcfg":
         raise DbpcfgError("dbpcfg itself is not a baseline; run it with `dbpcfg induce`")
