@@ -1,4 +1,4 @@
-"""``baseline`` and ``compare`` as a user meets them."""
+"""``compare`` as a user meets it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from pathlib import Path
 import pytest
 
 from dbpcfg.corpus.synthetic import synthetic_trees
-from dbpcfg.systems.ccl import CCL
-from dbpcfg.trees.brackets import read_trees
 from tests.command import COMMAND, dbpcfg
 from tests.evaluation.test_reference import REFERENCE, SCORES, needs_reference
 
@@ -37,82 +35,35 @@ def news(tmp_path: Path) -> Path:
     return tmp_path / "news.mrg"
 
 
-# --- baseline ---------------------------------------------------------------------------------
-
-
-def test_baselines_print_trees_in_words_as_written(command, news):
-    for system, words in [
-        ("right", ["The Cat saw $ 3", "It barked"]),
-        ("ccl", ["The Cat saw $ 3", "It barked"]),
-        ("upparse", ["The Cat saw $ 3", "It barked"]),
-        ("upparse-hmm", ["The Cat saw $ 3", "It barked"]),
-        ("balanced", ["The Cat saw $ 3", "It barked"]),
-    ]:
-        trees = read_trees(command.call("baseline", system, news, "--quiet")[0])
-        assert [" ".join(tree.words()) for tree in trees] == words
-
-
-def test_options_of_single_systems(command, news, center):
-    kept, _ = command.call("baseline", "right", news, "--keep-punctuation", "--max-length", 2)
-    assert kept == "(X (X It) (X (X barked) (X !)))\n"
-    dollars, _ = command.call("baseline", "ccl", news, "--currency", "--quiet")
-    assert "$" not in dollars
-    sentences = [tree.words() for tree in read_trees(center.read_text())]
-    for options, faithful in [((), True), (("--mended",), False)]:
-        printed, _ = command.call("baseline", "ccl", center, *options)
-        expected = CCL(faithful=faithful).fit(sentences).trees()
-        assert printed.splitlines() == [str(tree) for tree in expected]
-    one, _ = command.call("baseline", "random", center, "--seed", 1)
-    two, _ = command.call("baseline", "random", center, "--seed", 2)
-    assert one != two
-
-
-def test_baselines_are_ready_to_be_scored(command, center, tmp_path):
-    (tmp_path / "ccl.trees").write_text(command.call("baseline", "ccl", center)[0])
-    shown, _ = command.call("evaluate", center, tmp_path / "ccl.trees", "--format", "json")
-    compared, _ = command.call("compare", center, "--systems", "ccl", "--format", "json")
-    evaluated, row = json.loads(shown)[0]["rows"][0], json.loads(compared)[0]["rows"][0]
-    assert row["f1"] == evaluated["f1"]
-
-
-def test_what_baseline_refuses(command, news):
-    said = command.refuse("baseline", "bmmm", news)
-    assert "no system 'bmmm'; choose from right, left, balanced, random, ccl, upparse-prlg" in said
-    assert "dbpcfg," not in said
-    assert "run it with `dbpcfg induce`" in command.refuse("baseline", "dbpcfg", news)
-    assert "--mended is for ccl; upparse-prlg has no such option" in command.refuse(
-        *("baseline", "upparse", news, "--mended")
-    )
-    assert (
-        "--keep-punctuation is for branching trees; ccl handles punctuation itself"
-        in command.refuse(*("baseline", "ccl", news, "--keep-punctuation"))
-    )
-    assert "nowhere.txt" in command.refuse("baseline", "ccl", "nowhere.txt")
-
-
-# --- compare ----------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 def test_every_system_at_once(command, center):
     options = ("-K", 5, "--chains", 2, "--iterations", 30, "--runs", 2, "--permutations", 100)
-    shown, notes = command.call("compare", center, *options, "--format", "json")
-    systems, spread, tests = json.loads(shown)
+    settings = ("--set", "uhhmm.iterations=30", "--set", "bmmm-dmv.classes=3")
+    shown, notes = command.call("compare", center, *options, *settings, "--format", "json")
+    systems, spread, tests, tags = json.loads(shown)
     rows = {row["system"]: row for row in systems["rows"]}
     assert list(rows) == [
         *("right", "left", "balanced", "random"),
-        *("ccl", "upparse-prlg", "upparse-hmm", "dbpcfg"),
+        *("ccl", "upparse-prlg", "upparse-hmm", "bmmm-dmv", "uhhmm", "dbpcfg"),
     ]
     assert [rows[name]["f1"] for name in ("right", "left", "balanced")] == pytest.approx(
         [0.4, 2 / 3, 8 / 15]
     )
     assert {name: row["runs"] for name, row in rows.items() if row["runs"] > 1} == {
         "random": 2,
+        "bmmm-dmv": 2,
+        "uhhmm": 2,
         "dbpcfg": 2,
     }
     assert all(row["seconds"] > 0 and row["megabytes"] > 10 for row in rows.values())
-    assert {row["system"] for row in spread["rows"]} == {"random", "dbpcfg"}
-    assert len(tests["rows"]) == 7
+    random = {"random", "bmmm-dmv", "uhhmm", "dbpcfg"}
+    assert {row["system"] for row in spread["rows"]} == random
+    assert len(tests["rows"]) == 9
+    tagged = {row["system"]: row for row in tags["rows"]}
+    assert tags["title"] == "Word categories"
+    assert tagged.keys() == {"bmmm-dmv", "uhhmm", "dbpcfg"}  # the others have no tags
+    assert all(row["runs"] == 2 and 0 < row["v_measure"] <= 1 for row in tagged.values())
+    assert all(0 < row["many_to_one"] <= 1 for row in tagged.values())
     best = max(rows.values(), key=lambda row: row["f1"])["system"]
     assert {row["system"].split()[0] for row in tests["rows"]} == {best}
     assert any("labels:no|average:corpus|root:counted" in note for note in systems["notes"])
@@ -214,3 +165,25 @@ def test_newswire_to_the_digit(command):
     systems, *_ = shown.split("\n\n")
     rows = {line.split()[0]: line.split()[2:5] for line in systems.splitlines()}
     assert {name: rows[name] for name in expected} == expected
+
+
+def test_settings_of_other_systems(command, center):
+    given = ("--systems", "right,bmmm-dmv", "--runs", 1, "--permutations", 50, "--format", "json")
+    settings = [f"bmmm-dmv.{text}" for text in ("classes=3", "generations=1", "iterations=10")]
+    shown, _ = command.call("compare", center, *given, *(x for s in settings for x in ("--set", s)))
+    rows = json.loads(shown)[0]["rows"]
+    assert [row["system"] for row in rows] == ["right", "bmmm-dmv"]
+    assert rows[1]["f1"] > 0.4
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("classes=3", "a setting is written SYSTEM.NAME=VALUE, got 'classes=3'"),
+        ("dbpcfg.K=3", "dbpcfg has options of its own, such as -K and -D"),
+        ("ccl.size=3", "ccl has no setting 'size'"),
+        ("cll.faithful=true", "there is no system 'cll'"),
+    ],
+)
+def test_settings_that_cannot_be(command, center, setting, said):
+    assert said in command.refuse("compare", center, "--set", setting)

@@ -80,6 +80,60 @@ def test_two_systems_are_compared(files):
     assert "permutation" in shown.lower()
 
 
+TAGGED = "the/1 cat/2 saw/3 a/1 big/3 dog/2 ./4\nit/2 barked/3 !/4\nwell/5\n"
+
+
+def tables(result) -> dict[str, dict]:
+    assert result.returncode == 0, result.stderr
+    return {table["title"]: table for table in json.loads(result.stdout)}
+
+
+def test_tagged_text_is_scored_with_and_without_trees(files):
+    (files / "tagged.txt").write_text(TAGGED)
+    (files / "tags.tsv").write_text(
+        TAGGED.replace("\n", " \n").replace("/", "\t").replace(" ", "\n")
+    )
+    gold, form = files / "gold.mrg", ("--format", "json")
+    shown = tables(dbpcfg("evaluate", gold, files / "tagged.txt", *form))
+    assert list(shown) == ["Word categories"]
+    (row,) = shown["Word categories"]["rows"]
+    assert row["system"] == "tagged.txt"
+    assert row["items"] == 9
+    assert "labels:tags|punct:removed-by-tags|length:any" in shown["Word categories"]["notes"][0]
+    piped = tables(dbpcfg("evaluate", gold, "-", *form, "--intervals", input=TAGGED))
+    assert piped["Word categories"]["rows"] == [{**row, "system": "standard input"}]
+    both = tables(
+        dbpcfg(
+            "evaluate", gold, files / "predicted.trees", "--against", files / "tagged.txt", *form
+        )
+    )
+    assert list(both) == ["PARSEVAL", "NP discovery", "Word categories", "Memory depth"]
+    assert both["Word categories"]["rows"] == [row]
+    assert [one["system"] for one in both["PARSEVAL"]["rows"]] == ["predicted.trees"]
+    twice = tables(
+        dbpcfg("evaluate", gold, files / "tagged.txt", "--against", files / "tags.tsv", *form)
+    )
+    assert twice["Word categories"]["rows"] == [row, {**row, "system": "tags.tsv"}]
+
+
+def test_gold_tags_need_no_trees(files):
+    rows = ("1\ta\t_\tX", "2\tb\t_\tY")
+    (files / "gold.conllu").write_text("".join(row + 6 * "\t_" + "\n" for row in rows))
+    (files / "tagged.txt").write_text("a/0 b/0\n")
+    gold, form = files / "gold.conllu", ("--format", "json")
+    shown = tables(dbpcfg("evaluate", gold, files / "tagged.txt", *form))
+    assert shown["Word categories"]["rows"][0]["many_to_one"] == 0.5
+    said = refused("evaluate", files / "gold.conllu", files / "predicted.trees")
+    assert "gold.conllu:1: the sentence has no tree" in said
+    (files / "tagged.txt").write_text("a/0 b/0\na/0 b/0\n")
+    said = refused("evaluate", files / "gold.conllu", files / "tagged.txt")
+    assert "tagged.txt has 2 sentences, but" in said
+    (files / "plain.txt").write_text("a b\n")
+    (files / "tagged.txt").write_text("a/0 b/0\n")
+    said = refused("evaluate", files / "plain.txt", files / "tagged.txt")
+    assert "plain.txt:1: the gold sentences have no tags to compare with" in said
+
+
 def test_mismatches_name_both_places(files):
     (files / "other.trees").write_text(PREDICTED.replace("barked", "meowed"))
     said = refused("evaluate", files / "gold.mrg", files / "other.trees")
@@ -203,3 +257,15 @@ def test_trees_that_are_not_utf8(files):
     message = refused("evaluate", files / "gold.mrg", files / "gold.mrg", "--encoding", "latin-1")
     assert "found the byte 0xe9, which is not UTF-8; convert it with `iconv -f" in message
     assert "--encoding" not in message
+
+
+def test_flattened_trees_are_another_row(files):
+    arguments = ("evaluate", files / "gold.mrg", files / "predicted.trees", "--format", "json")
+    (plain,) = scores(dbpcfg(*arguments))
+    same, flat = scores(dbpcfg(*arguments, "--flatten"))
+    assert same == plain
+    assert flat["system"] == "predicted.trees-F"
+    assert flat["predicted"] < same["predicted"]
+    assert "--flatten is for the trees of PRED, and there is none" in refused(
+        "evaluate", files / "gold.mrg", "--baseline", "right", "--flatten"
+    )

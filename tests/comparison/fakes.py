@@ -104,3 +104,17 @@ class Endless(Fake):
     def misbehave(self):
         Path(self.file).write_text(str(os.getpid()))
         time.sleep(600)
+
+
+class Labelled(Fake):
+    """Balanced trees, whose nodes over two words have another label."""
+
+    def trees(self):
+        return [self.tree(words) for words in self.sentences]
+
+    def tree(self, words):
+        if len(words) == 1:
+            return Tree(words[0][0], words)
+        middle = (len(words) + 1) // 2
+        children = [self.tree(words[:middle]), self.tree(words[middle:])]
+        return Tree("S" if len(words) > 2 else "Y", children)

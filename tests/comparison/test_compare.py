@@ -15,11 +15,12 @@ from dbpcfg.corpus.reading import Corpus, read
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.evaluation.flattening import flatten
 from dbpcfg.files.table import render
 from dbpcfg.systems.branching import BranchingSystem
 from dbpcfg.systems.ccl import CCL
 from dbpcfg.trees.brackets import read_trees
-from tests.comparison.fakes import spec
+from tests.comparison.fakes import Labelled, spec
 
 NEWS = """\
 ( (S (NP-SBJ (DT The) (NN Cat)) (VP (VBD saw) (NP (DT a) (JJ big) (NN Dog))) (. .)))
@@ -222,3 +223,18 @@ def test_refusals(task):
         compare(task, ["bmmm"])
     with pytest.raises(DbpcfgError, match="ccl has no setting 'K'"):
         compare(task, ["ccl"], settings={"ccl": {"K": 3}})
+
+
+def test_flattened_rows_stand_beside_the_original(task):
+    plain = compare(task, ["right", spec("Labelled")], permutations=100)
+    compared = compare(task, ["right", spec("Labelled")], permutations=100, flatten=True)
+    assert [it.name for it in compared.summaries] == ["right", "labelled", "labelled-F"]
+    assert f1s(plain) == {name: f1 for name, f1 in f1s(compared).items() if name != "labelled-F"}
+    assert list(compared.tests) == list(plain.tests)
+    words = [sentence.words for sentence in task.prepared.sentences]
+    expected = task.score(flatten(Labelled().fit(words).trees())).score
+    binary, flat = (it.runs[0].evaluation.score for it in compared.summaries[1:])
+    assert flat == expected
+    assert flat.predicted < binary.predicted
+    assert "labelled-F: trees of labelled flattened by estimated heads" in str(compared)
+    assert as_data(compared)["systems"][2]["name"] == "labelled-F"

@@ -194,3 +194,22 @@ def test_broken_sentences_can_be_skipped():
     assert [sentence.line for sentence in found] == [1, 6]
     assert [(part.line, part.last_line) for part in notes.skipped] == [(3, 4), (8, 8)]
     assert notes.dropped == {"broken sentences": 2}
+
+
+@pytest.mark.parametrize(
+    ("heads", "expected"),
+    [
+        (["2", "0"], (1, -1)),
+        (["_", "_"], None),
+        (["2", "_"], None),
+        (["3", "0"], None),
+        (["-1", "0"], None),
+    ],
+)
+def test_heads_are_kept_if_they_are_numbers_of_words(heads, expected):
+    rows = [row(n).split("\t") for n in (1, 2)]
+    for columns, head in zip(rows, heads):
+        columns[4], columns[6] = "NN", head
+    (sentence,) = read(block(*map("\t".join, rows)))
+    assert sentence.heads == expected
+    assert sentence.xpos == ("NN", "NN")

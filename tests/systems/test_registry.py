@@ -26,7 +26,7 @@ SMALL = {"K": 3, "D": 2, "chains": 2, "iterations": 6}
 
 @pytest.mark.parametrize("spec", SYSTEMS, ids=lambda spec: spec.name)
 def test_every_system_is_as_the_registry_says(spec):
-    settings = SMALL if spec.name == "dbpcfg" else {}
+    settings = {"dbpcfg": SMALL, "uhhmm": {"iterations": 6}}.get(spec.name, {})
     made, same, other = (spec.make(seed, threads=1, **settings) for seed in (1, 1, 2))
     assert made.name == spec.name
     assert made.stochastic == spec.stochastic
@@ -44,7 +44,7 @@ def test_names_and_aliases():
     names = [spec.name for spec in SYSTEMS]
     assert names == [
         *("right", "left", "balanced", "random"),
-        *("ccl", "upparse-prlg", "upparse-hmm", "dbpcfg"),
+        *("ccl", "upparse-prlg", "upparse-hmm", "bmmm-dmv", "uhhmm", "dbpcfg"),
     ]
     assert find("upparse").name == "upparse-prlg"
     assert find(" CCL ").name == "ccl"

@@ -7,8 +7,9 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from dbpcfg.cli.baseline import baseline
 from dbpcfg.cli.bound import bound
-from dbpcfg.cli.compare import baseline, compare
+from dbpcfg.cli.compare import compare
 from dbpcfg.cli.convert import convert, synth
 from dbpcfg.cli.demo import demo
 from dbpcfg.cli.draw import draw

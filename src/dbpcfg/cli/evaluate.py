@@ -35,16 +35,23 @@ def evaluate(
         str, typer.Argument(metavar="GOLD", help="Treebank: file, directory, pattern.")
     ],
     predicted: Annotated[
-        str | None, typer.Argument(metavar="PRED", help="Trees to score, in the order of GOLD.")
+        str | None,
+        typer.Argument(metavar="PRED", help="Trees or tagged text to score, in the order of GOLD."),
     ] = None,
     against: Annotated[
         str | None,
-        typer.Option(help="Second system's trees: score them too and test the difference."),
+        typer.Option(
+            help="Second system's trees or tagged text: score it too and test the difference."
+        ),
     ] = None,
     baseline: Annotated[
         Branching | None,
         typer.Option(help="Score a branching baseline, with or without PRED."),
     ] = None,
+    flatten: Annotated[
+        bool,
+        typer.Option("--flatten", help="Score PRED flattened by estimated heads too, as NAME-F."),
+    ] = False,
     max_length: MaxLength = None,
     gold_length: Annotated[
         int | None,
@@ -89,12 +96,17 @@ def evaluate(
 
     The default convention is the paper's.
     Every score is printed with its convention.
+    Of tagged text (word/tag, word and tag set apart by a tab, or CoNLL-U), tags are scored.
     """
     from dbpcfg.corpus.punctuation import punctuation_mask, recognised_by
+    from dbpcfg.corpus.tagged import read_tagged, tagged_format
     from dbpcfg.evaluation.convention import Convention
     from dbpcfg.evaluation.evaluate import Evaluation
     from dbpcfg.evaluation.evaluate import evaluate as score
+    from dbpcfg.evaluation.flattening import flatten as flattened
+    from dbpcfg.evaluation.labels import Contingency
     from dbpcfg.evaluation.tables import comparison_table, evaluation_tables, intervals_table
+    from dbpcfg.evaluation.tagging import compare_tags
     from dbpcfg.runtime.progress import Progress
 
     if predicted is None and baseline is None:
@@ -104,7 +116,13 @@ def evaluate(
     corpus = read_corpus(
         [gold], input_format, quiet=quiet, skip_broken=skip_broken, encoding=encoding
     )
-    corpus.trees()  # raises an error if a sentence has no tree
+    paths = [path for path in (predicted, against) if path is not None]
+    formats = {path: tagged_format(path) for path in paths}
+    if flatten and (predicted is None or formats[predicted]):
+        what = "there is none" if predicted is None else f"{predicted} is tagged text"
+        raise DbpcfgError(f"--flatten is for the trees of PRED, and {what}")
+    if baseline is not None or None in formats.values():
+        corpus.trees()  # raises an error if a sentence has no tree
     marks = [punctuation_mask(sentence, punctuation) for sentence in corpus]
     kept = [n for n, mark in enumerate(marks) if mark.count(False) <= (gold_length or len(mark))]
     sentences, marks = [corpus[n] for n in kept], [marks[n] for n in kept]
@@ -116,14 +134,19 @@ def evaluate(
         punctuation=recognised_by(sentences, punctuation),
     )
     systems: dict[str, Sequence[Sentence | Tree]] = {}
-    for path in (predicted, against):
-        if path is not None:
-            # what the package writes is UTF-8, whatever the encoding of GOLD is
-            trees = read_corpus(
-                [path], "penn", quiet=quiet, skip_broken=skip_broken, encoding="utf-8"
-            )
-            _check_number(path, len(trees), gold, marks)
-            systems[_name(path, systems)] = trees.sentences
+    tagged: dict[str, Sequence[Sentence]] = {}
+    for path in paths:
+        # what the package writes is UTF-8, whatever the encoding of GOLD is
+        if found := formats[path]:
+            text = read_tagged(path, found)
+            _check_number(path, len(text), gold, marks, "sentences")
+            tagged[_name(path, {**systems, **tagged})] = text
+            continue
+        trees = read_corpus([path], "penn", quiet=quiet, skip_broken=skip_broken, encoding="utf-8")
+        _check_number(path, len(trees), gold, marks)
+        systems[_name(path, {**systems, **tagged})] = trees.sentences
+        if flatten and path == predicted:
+            systems[f"{_name(path, ())}-F"] = flattened(trees.trees())
     if baseline is not None:
         systems[f"{baseline}-branching"] = [
             _baseline_tree(baseline, sentence, mark, seed, number)
@@ -142,8 +165,12 @@ def evaluate(
                 direction=direction,
                 progress=progress.update,
             )
-    tables = evaluation_tables(results)
-    if intervals:
+    words: dict[str, Contingency] = {}
+    for name, tags in tagged.items():
+        with Progress(f"scoring {name}", len(sentences), quiet) as progress:
+            words[name] = compare_tags(sentences, tags, marks, convention, progress.update)
+    tables = evaluation_tables(results, words)
+    if intervals and results:
         tables.append(intervals_table(results, seed))
     if len(results) > 1:
         (first, one), *others = results.items()
@@ -174,7 +201,9 @@ def _name(path: str, taken: Collection[str]) -> str:
     return path if name in taken else name
 
 
-def _check_number(path: str, trees: int, gold: str, marks: Sequence[Sequence[bool]]) -> None:
+def _check_number(
+    path: str, trees: int, gold: str, marks: Sequence[Sequence[bool]], what: str = "trees"
+) -> None:
     """Raise an error for a wrong number of trees, with the length limit that explains it if any."""
     if trees == len(marks):
         return
@@ -184,5 +213,5 @@ def _check_number(path: str, trees: int, gold: str, marks: Sequence[Sequence[boo
     if limit is not None and lengths[trees] > limit:
         hint = f"{trees:,} sentences of GOLD have {limit} words or fewer: --gold-length {limit}?"
     raise DbpcfgError(
-        f"{path} has {trees:,} trees, but {gold} has {len(marks):,} sentences; {hint}"
+        f"{path} has {trees:,} {what}, but {gold} has {len(marks):,} sentences; {hint}"
     )

@@ -90,6 +90,7 @@ def use_everything() -> None:
     from dbpcfg.induction.induce import induce
     from dbpcfg.parsing.chart.layout import tables
     from dbpcfg.parsing.chart.outside import marginals
+    from dbpcfg.systems.bmmm import BMMM
     from dbpcfg.systems.registry import SYSTEMS
 
     sentences = [text.split() for text in TEXT.splitlines()]
@@ -113,3 +114,5 @@ def use_everything() -> None:
     marginals(words, 2, tables(model.grammar), np.empty((3, 4, model.grammar.categories)))
     for system in SYSTEMS:
         system.make(seed=0).fit(sentences).trees()
+    for faithful in (False, True):
+        BMMM(2, 5, faithful=faithful).fit(sentences)

@@ -17,6 +17,7 @@ from dbpcfg.corpus.arguments import corpus_at
 from dbpcfg.corpus.punctuation import PunctuationRule
 from dbpcfg.corpus.reading import Corpus
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.evaluation.flattening import flatten as flattened
 from dbpcfg.runtime.progress import Progress, interactive
 from dbpcfg.systems.registry import SYSTEMS, SystemSettings, SystemSpec, find
 from dbpcfg.systems.words import restore_words, sentences_for
@@ -38,6 +39,7 @@ def compare(
     max_length: int | None = None,
     punctuation: PunctuationRule = "auto",
     threads: int | None = None,
+    flatten: bool = False,
     permutations: int = 10_000,
     report: Callable[[str], None] = lambda line: None,
     quiet: bool | None = None,
@@ -70,6 +72,9 @@ def compare(
         How punctuation is recognised: ``"auto"``, ``"tags"``, ``"characters"`` or ``"both"``.
     threads
         Processors for one run; all if not given. Results do not depend on it.
+    flatten
+        Whether systems with labelled binary trees have another row, ``NAME-F``, with the scores of
+        their trees after `dbpcfg.evaluation.flattening.flatten`. These rows are not tested.
     permutations
         The number of permutations of each test.
     report
@@ -110,7 +115,7 @@ def compare(
     kept = {job.name: store.load(job) for of_system in jobs.values() for job in of_system}
     summaries = []
     for spec in specs:
-        scored, failures = [], {}
+        scored, flat, failures = [], [], {}
         for job in jobs[spec.name]:
             outcome = kept[job.name]
             if outcome is not None:
@@ -124,14 +129,19 @@ def compare(
                 failures[job.seed] = outcome.failure
                 report(f"{job.name} failed: {outcome.failure}")
             else:
-                scored.append(_scored(job, outcome, task, quiet))
+                trees = list(_read(outcome.trees))
+                scored.append(_scored(job, outcome, trees, task, quiet))
+                if flatten and _labelled_and_binary(trees):
+                    flat.append(_scored(job, outcome, flattened(trees), task, quiet))
         summaries.append(SystemSummary(spec, used[spec.name], scored, failures))
+        if flat:
+            summaries.append(SystemSummary(spec, used[spec.name], flat, flattened=True))
     comparison = Comparison(
         corpus,
         task.convention.signature(),
         task.category,
         summaries,
-        compared_with_best(summaries, permutations, seed),
+        compared_with_best([it for it in summaries if not it.flattened], permutations, seed),
     )
     store.save_comparison(as_data(comparison))
     return comparison
@@ -178,9 +188,16 @@ def _run(job: Job, task: Task, threads: int | None, quiet: bool) -> Outcome:
     return replace(outcome, trees=[str(tree) for tree in trees])
 
 
-def _scored(job: Job, outcome: Outcome, task: Task, quiet: bool) -> ScoredRun:
+def _labelled_and_binary(trees: Sequence[Tree]) -> bool:
+    labels = {node.label for tree in trees for node in tree.nodes() if not node.preterminal}
+    return len(labels) > 1 and all(tree.is_binary for tree in trees)
+
+
+def _scored(
+    job: Job, outcome: Outcome, trees: Sequence[Tree], task: Task, quiet: bool
+) -> ScoredRun:
     with Progress(f"scoring {job.name}", len(task), quiet) as progress:
-        evaluation = task.score(list(_read(outcome.trees)), progress)
+        evaluation = task.score(trees, progress)
     return ScoredRun(
         job.seed,
         evaluation,

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dbpcfg.comparison.summary import MEASURES, SystemSummary
+from dbpcfg.comparison.summary import MEASURES, TAG_MEASURES, SystemSummary
 from dbpcfg.evaluation.significance import PairedTest
-from dbpcfg.evaluation.tables import comparison_table
+from dbpcfg.evaluation.tables import comparison_table, has_tags
 from dbpcfg.files.table import Cell, Column, Table, render, shortened
 from dbpcfg.version import __version__
 
@@ -31,13 +31,16 @@ class Comparison:
     """The best system against every other."""
 
     def tables(self) -> list[Table]:
-        """Scores, time and memory of all systems; spread over runs; tests against the best."""
+        """Scores, time and memory of all systems; spread; tests against the best; tag scores."""
         tables = [self._systems()]
         if any(len(system.runs) > 1 for system in self.summaries):
             tables.append(self._spread())
         if self.tests:
             tables.append(self._differences())
-        return tables
+        with_tags = [
+            it for it in self.summaries if any(has_tags(run.evaluation) for run in it.runs)
+        ]
+        return [*tables, _tags(with_tags)] if with_tags else tables
 
     def __str__(self) -> str:
         return render(self.tables())
@@ -85,7 +88,17 @@ class Comparison:
             f"{self.corpus['words']:,} words without punctuation",
             f"{self.category}: recall of gold {self.category}s of two words or more",
             "P, R, F1, recall and seconds are means over runs; MB is the greatest of them",
-            *(_settings(it) for it in self.summaries if it.spec.learns and it.settings),
+            *(
+                _settings(it)
+                for it in self.summaries
+                if it.spec.learns and it.settings and not it.flattened
+            ),
+            *(
+                f"{it.name}: trees of {it.spec.name} flattened by estimated heads, our reading "
+                "of a step that was not published; not tested"
+                for it in self.summaries
+                if it.flattened
+            ),
             *(
                 f"{system.name} ran under dbpcfg {version}, not {__version__}"
                 for system in self.summaries
@@ -120,6 +133,23 @@ class Comparison:
         if any(system.spec.stochastic and system.runs for system in self.summaries):
             notes.append("of several runs the one of median F1 is compared (of two the lower)")
         return Table(table.title, table.columns, table.rows, notes)
+
+
+def _tags(systems: Sequence[SystemSummary]) -> Table:
+    """How well tags of words agree with gold tags: one row for each system that gives tags."""
+    columns = [
+        Column("System"),
+        Column("Runs", "count"),
+        *(Column(name, "percent") for name in ("Many-to-one", "Homogeneity", "Completeness")),
+        Column("V", "percent", "v_measure"),
+        Column("sd of V", "percent", "v_measure_sd"),
+    ]
+    rows: list[list[Cell]] = []
+    for system in systems:
+        means = [system.spread(measure).mean for measure in TAG_MEASURES]
+        rows.append([system.name, len(system.runs), *means, system.spread("v_measure").sd])
+    signatures = dict.fromkeys(run.evaluation.tags.signature for it in systems for run in it.runs)
+    return Table("Word categories", columns, rows, ["means over runs", *signatures])
 
 
 def _settings(system: SystemSummary) -> str:

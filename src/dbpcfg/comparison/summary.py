@@ -21,6 +21,9 @@ from dbpcfg.systems.registry import SystemSpec
 MEASURES = ("precision", "recall", "f1", "phrase_recall", "seconds")
 """Measured for every run, and averaged over runs."""
 
+TAG_MEASURES = ("many_to_one", "homogeneity", "completeness", "v_measure")
+"""Measured for runs whose trees have tags."""
+
 
 @dataclass(frozen=True)
 class ScoredRun:
@@ -35,11 +38,13 @@ class ScoredRun:
     """The version of this package that ran it."""
 
     def value(self, measure: str) -> float:
-        """One of the `MEASURES`."""
+        """One of the `MEASURES` or `TAG_MEASURES`."""
         if measure == "seconds":
             return self.seconds
         if measure == "phrase_recall":
             return self.evaluation.recall.recall
+        if measure in TAG_MEASURES:
+            return float(getattr(self.evaluation.tags.score(), measure))
         return float(getattr(self.evaluation.score, measure))
 
 
@@ -63,14 +68,16 @@ class SystemSummary:
     """The runs that finished."""
     failures: Mapping[int | None, str] = field(default_factory=dict)
     """Why the others failed, by seed."""
+    flattened: bool = False
+    """Whether the trees were flattened before they were scored."""
 
     @property
     def name(self) -> str:
-        """The name of the system."""
-        return self.spec.name
+        """The name of the system, with ``-F`` if its trees were flattened."""
+        return f"{self.spec.name}-F" if self.flattened else self.spec.name
 
     def spread(self, measure: str) -> Spread:
-        """How one of the `MEASURES` varies over runs; all nan if none finished."""
+        """How one of the measures varies over runs; all nan if none finished."""
         values = [run.value(measure) for run in self.runs]
         if not values or any(map(math.isnan, values)):
             return Spread(math.nan, math.nan, math.nan, math.nan)

@@ -4,8 +4,8 @@ Words are the *syntactic* words, the lines with plain numbers, because these are
 to, and what Penn treebanks have (*do n't*): the surface tokens of ranges such as ``1-2`` are
 skipped, and so are empty nodes such as ``1.1``, which were not said.  White space inside a word,
 which the format allows, becomes ``_``.  Tags are the UPOS column, unless all of a sentence's are
-``_``.  Sentences with every word ``_`` are those of treebanks that withhold their text: dropped
-and counted.
+``_``; the XPOS column is kept beside it, and so is HEAD if all of it are numbers.  Sentences with
+every word ``_`` are those of treebanks that withhold their text: dropped and counted.
 
 The speaker is what a comment such as ``# speaker_role = Mother`` says.  Everyone's sentences are
 read by default; without ``Target_Child`` those of a CHILDES treebank are speech to the child.
@@ -33,6 +33,7 @@ COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DE
 """The names of the ten columns."""
 
 _ID = re.compile(r"([0-9]{1,6})(?:(?P<mark>[-.])([0-9]{1,6}))?")
+_NUMBER = re.compile(r"[0-9]{1,6}")
 _SPEAKER = re.compile(r"# *(speaker(?:_(?:role|id|code|name))?) *= *(.*)")
 _PREFERRED = ("speaker_role", "speaker", "speaker_id", "speaker_code", "speaker_name")
 
@@ -45,6 +46,8 @@ class _Block:
     speaker: dict[str, str] = field(default_factory=dict)
     words: list[str] = field(default_factory=list)
     tags: list[str] = field(default_factory=list)
+    xpos: list[str] = field(default_factory=list)
+    heads: list[str] = field(default_factory=list)
     covered: int = 0  # the last word of the last range
     nodes: int = 0  # empty nodes since the last word
 
@@ -153,6 +156,8 @@ def _add_word(block: _Block, line: str) -> None:
         good = first == expected
         block.words.append("_".join(columns[1].split()))
         block.tags.append(columns[3])
+        block.xpos.append(columns[4])
+        block.heads.append(columns[6])
         block.nodes = 0
     elif identifier["mark"] == "-":
         good = block.covered < expected == first <= last
@@ -184,5 +189,23 @@ def _finished(
     if len(block.words) > 1 and set(block.words) == {"_"}:
         dropped["sentences with their words withheld (_)"] += 1
         return None
-    tags = None if set(block.tags) == {"_"} else tuple(block.tags)
-    return Sentence(tuple(block.words), tags, speaker=speaker, source=source, line=block.line)
+    return Sentence(
+        tuple(block.words),
+        _given(block.tags),
+        speaker=speaker,
+        source=source,
+        line=block.line,
+        xpos=_given(block.xpos),
+        heads=_heads(block.heads),
+    )
+
+
+def _given(column: list[str]) -> tuple[str, ...] | None:
+    return None if set(column) == {"_"} else tuple(column)
+
+
+def _heads(column: list[str]) -> tuple[int, ...] | None:
+    """Positions from 0; None unless all are numbers of words, or 0."""
+    if not all(_NUMBER.fullmatch(head) and int(head) <= len(column) for head in column):
+        return None
+    return tuple(int(head) - 1 for head in column)

@@ -27,6 +27,10 @@ class Sentence:
     """The file."""
     line: int = 0
     """The line on which it begins, counted from 1."""
+    xpos: tuple[str, ...] | None = None
+    """Parts of speech of the treebank's own, beside universal ones; CoNLL-U has both."""
+    heads: tuple[int, ...] | None = None
+    """The position of each word's head, from 0, and -1 for the root; only CoNLL-U has them."""
 
     @classmethod
     def from_tree(cls, tree: Tree, source: str = "<text>", line: int = 0) -> Sentence:

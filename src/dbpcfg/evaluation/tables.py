@@ -16,6 +16,7 @@ __all__ = [
     "depths_table",
     "evaluation_tables",
     "has_labels",
+    "has_tags",
     "intervals_table",
     "labels_table",
     "phrases_table",
@@ -25,26 +26,40 @@ __all__ = [
 _SYSTEM = Column("System")
 
 
-def evaluation_tables(systems: Mapping[str, Evaluation]) -> list[Table]:
-    """Every table of systems, by name, evaluated on the same gold trees."""
+def evaluation_tables(
+    systems: Mapping[str, Evaluation], tagged: Mapping[str, Contingency] | None = None
+) -> list[Table]:
+    """Every table of systems evaluated on the same gold trees.
+
+    Parameters
+    ----------
+    systems
+        Systems that give trees, by name.
+    tagged
+        The tags of systems that give tags only, by name.
+    """
+    tags = {name: it.tags for name, it in systems.items() if has_labels(it) or has_tags(it)}
+    tags |= tagged or {}
+    words = [labels_table("Word categories", tags)] if tags else []
+    if not systems:
+        return words
     tables = [score_table({name: it.score for name, it in systems.items()}), phrases_table(systems)]
-    with_labels = {name: it for name, it in systems.items() if has_labels(it)}
-    if with_labels:
-        tables += [
-            labels_table(
-                "Constituent labels", {n: it.constituents for n, it in with_labels.items()}
-            ),
-            labels_table("Word categories", {n: it.tags for n, it in with_labels.items()}),
-        ]
+    constituents = {name: it.constituents for name, it in systems.items() if has_labels(it)}
+    if constituents:
+        tables.append(labels_table("Constituent labels", constituents))
     depths = {name: it.predicted_depths for name, it in systems.items()}
-    first = next(iter(systems.values()), None)
-    gold = {"gold": first.gold_depths} if first else {}
-    return [*tables, depths_table(gold | depths)]
+    gold = {"gold": next(iter(systems.values())).gold_depths}
+    return [*tables, *words, depths_table(gold | depths)]
 
 
 def has_labels(evaluation: Evaluation) -> bool:
     """Whether a system labels its constituents: one label for all does not count."""
     return len(evaluation.constituents.induced) > 1
+
+
+def has_tags(evaluation: Evaluation) -> bool:
+    """Whether a system gives words tags: one tag for all does not count."""
+    return len(evaluation.tags.induced) > 1
 
 
 def score_table(scores: Mapping[str, Score], title: str = "PARSEVAL") -> Table:

@@ -54,6 +54,10 @@ class Purpose(IntEnum):
     INITIAL = 6
     BETA = 7
     BASELINE = 8
+    BMMM = 9
+    UHHMM_STATES = 10
+    UHHMM_MODELS = 11
+    UHHMM_TABLES = 12
 
 
 def stream(

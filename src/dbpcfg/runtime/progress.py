@@ -68,6 +68,10 @@ class Progress:
             self._display = self._new_display()
         self._display.show(self.what, done, self.total, self._seconds_left(done, now))
 
+    def after(self, done: int) -> Progress:
+        """The progress of a part of the job that begins when this many items are done."""
+        return _Part(self, done)
+
     def _seconds_left(self, done: int, now: float) -> float | None:
         if self.total is None or self._first is None or done <= self._first[0]:
             return None
@@ -86,6 +90,17 @@ class Progress:
         if self._display is not None:
             self._display.close()
             self._display = None
+
+
+class _Part(Progress):
+    """Counts on from where a part of a job begins."""
+
+    def __init__(self, whole: Progress, before: int) -> None:
+        super().__init__(whole.what, quiet=True)
+        self._whole, self._before = whole, before
+
+    def update(self, done: int) -> None:
+        self._whole.update(self._before + done)
 
 
 def counted(

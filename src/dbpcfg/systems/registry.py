@@ -5,10 +5,10 @@ The class is imported when a system is made, perhaps in another process.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction.race import BUDGET
@@ -70,6 +70,54 @@ class SystemSpec:
                 raise DbpcfgError(f"{self.name} has no setting {name!r}; it has: {has}")
         return {**self.settings, **settings}
 
+    def parse_setting(self, text: str) -> tuple[str, Any]:
+        """The name and the value of a setting that is written ``NAME=VALUE``.
+
+        Parameters
+        ----------
+        text
+            The setting; its value is read as the type of the default.
+
+        Raises
+        ------
+        DbpcfgError
+            If the system has no such setting, or the value is of another type.
+        """
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not equals:
+            raise DbpcfgError(f"a setting is written NAME=VALUE, got {text!r}")
+        self.full_settings({name: value})  # raises an error if there is no such setting
+        default = self.settings[name]
+        kind = _KINDS[type(default)]
+        try:
+            return name, kind.read(value)
+        except ValueError:
+            raise DbpcfgError(
+                f"{name} of {self.name} is {kind.name} ({default} if not given), got {value!r}"
+            ) from None
+
+
+class _Kind(NamedTuple):
+    """How settings of a type are read, and what they are called."""
+
+    name: str
+    read: Callable[[str], Any]
+
+
+def _truth(text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        raise ValueError
+    return text.lower() == "true"
+
+
+_KINDS: dict[type, _Kind] = {
+    bool: _Kind("true or false", _truth),
+    int: _Kind("a whole number", int),
+    float: _Kind("a number", float),
+    str: _Kind("a word", str),
+    type(None): _Kind("a whole number", int),
+}
+
 
 def _branching(shape: str, summary: str, stochastic: bool = False) -> SystemSpec:
     return SystemSpec(
@@ -109,6 +157,29 @@ SYSTEMS = (
     _upparse("prlg", "cascaded chunkers, probabilistic right-linear grammar", "upparse"),
     _upparse("hmm", "cascaded chunkers, hidden Markov model"),
     SystemSpec(
+        name="bmmm-dmv",
+        entry_point="dbpcfg.systems.bmmm_dmv:BmmmDmv",
+        summary="word classes and dependencies, learned in a loop",
+        reference="Christodoulopoulos, Goldwater and Steedman (2012)",
+        settings={
+            **{"classes": 45, "generations": 10, "iterations": 500, "em": 20, "backoff": 0.66},
+            "faithful": False,
+        },
+        stochastic=True,
+    ),
+    SystemSpec(
+        name="uhhmm",
+        entry_point="dbpcfg.systems.uhhmm:UHHMM",
+        summary="hierarchical hidden Markov model, left-corner parser, Gibbs sampling",
+        reference="Shain, Bryce, Jin, Krakovna, Doshi-Velez, Miller, Schuler and Schwartz (2016)",
+        settings={
+            **{"A": 4, "B": 4, "G": 8, "D": 2, "iterations": 1000},
+            **{"trees": "last", "faithful": False},
+        },
+        stochastic=True,
+        threaded=True,
+    ),
+    SystemSpec(
         name="dbpcfg",
         entry_point="dbpcfg.systems.dbpcfg:DbpcfgSystem",
         summary="depth-bounded PCFG, Gibbs sampling: this package's own",
@@ -122,6 +193,26 @@ SYSTEMS = (
     ),
 )
 """In the order of tables. ``dbpcfg`` runs as `dbpcfg.induce` does: a race, by default."""
+
+
+PARTS = (
+    SystemSpec(
+        name="bmmm",
+        entry_point="dbpcfg.systems.bmmm:BMMM",
+        summary="word classes, Bayesian multinomial mixture over word types",
+        reference="Christodoulopoulos, Goldwater and Steedman (2011)",
+        settings={"classes": 45, "iterations": 500, "faithful": False},
+        stochastic=True,
+    ),
+    SystemSpec(
+        name="dmv",
+        entry_point="dbpcfg.systems.dmv:DMV",
+        summary="dependencies between tags, dependency model with valence",
+        reference="Klein and Manning (2004)",
+        settings={"iterations": 20, "backoff": 0.66},
+    ),
+)
+"""The parts of BMMM+DMV. One gives tags and the other takes them, so they are not compared."""
 
 
 def find(name: str, among: Iterable[SystemSpec] = SYSTEMS) -> SystemSpec:

@@ -1,0 +1,170 @@
+"""Features of word types: how often each type occurs beside what.
+
+==========  ======================================================================================
+context     the left and the right neighbour of each token: one of the |F| most frequent types, or
+            NULL for any other; nothing at the edge of a sentence.  2(|F| + 1) features: left
+            neighbours, left NULL, right neighbours, right NULL.
+deps        the class of each token's head, or ROOT, on the token's type; and, as dependencies are
+            taken as undirected, the class of the token on the type of its head.  One feature for
+            each class of the previous generation, and ROOT.
+==========  ======================================================================================
+
+Types are numbered by first occurrence.  Of equally frequent types the one that occurs first is
+ranked first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.numerics.kernels import Longs
+from dbpcfg.systems.checks import check_sentences
+
+
+class Text(NamedTuple):
+    """Sentences as numbers of types."""
+
+    vocabulary: dict[str, int]
+    """The number of each type, by first occurrence."""
+    tokens: Longs
+    """The types of all tokens, sentence after sentence."""
+    lengths: Longs
+    """The length of each sentence."""
+
+
+class Features(NamedTuple):
+    """Counts n_ifv that are not zero, type by type.
+
+    Type i has the entries ``pointers[f, i]`` to ``pointers[f, i + 1]`` of ``ids`` and ``counts``
+    in set f.
+    """
+
+    pointers: Longs
+    """``[f, i]``: the first entry of type i in set f."""
+    ids: Longs
+    """The features, numbered over all sets."""
+    counts: Longs
+    """How often each occurs."""
+    firsts: Longs
+    """``[f]``: the first feature of set f; at the end the number of all features."""
+
+
+def number_types(sentences: Sequence[Sequence[str]]) -> Text:
+    """Number the types of sentences; raises an error if there are none, or one is empty."""
+    check_sentences(sentences)
+    if not sentences:
+        raise DbpcfgError("there are no sentences to learn from; give at least one")
+    vocabulary: dict[str, int] = {}
+    tokens = [vocabulary.setdefault(word, len(vocabulary)) for line in sentences for word in line]
+    lengths = [len(sentence) for sentence in sentences]
+    return Text(vocabulary, np.array(tokens, dtype=np.int64), np.array(lengths, dtype=np.int64))
+
+
+def context_features(text: Text, words: int = 100, faithful: bool = False) -> Features:
+    """The neighbours of each type.
+
+    Parameters
+    ----------
+    text
+        The sentences.
+    words
+        The number |F| of types that are features; all if there are fewer.
+    faithful
+        Whether the most frequent type counts as NULL, as in the published program.
+    """
+    tokens, types = text.tokens, len(text.vocabulary)
+    frequency = np.bincount(tokens, minlength=types)
+    frequent = np.argsort(-frequency, kind="stable")[:words]
+    null = len(frequent)
+    feature = np.full(types, null, dtype=np.int64)
+    feature[frequent] = np.arange(null)
+    if faithful:
+        feature[frequent[:1]] = null
+    inner = np.ones(len(tokens), dtype=np.bool_)  # tokens that do not begin a sentence
+    inner[np.cumsum(text.lengths) - text.lengths] = False
+    right = np.flatnonzero(inner)
+    left = right - 1
+    owners = np.concatenate([tokens[right], tokens[left]])
+    found = np.concatenate([feature[tokens[left]], feature[tokens[right]] + null + 1])
+    return _counted(owners, found, types, 2 * (null + 1))
+
+
+def dependency_features(
+    text: Text, heads: Sequence[ArrayLike], tags: Sequence[ArrayLike], classes: int
+) -> Features:
+    """The classes of the head and the dependents of each type.
+
+    Parameters
+    ----------
+    text
+        The sentences.
+    heads
+        For each sentence the position of each token's head, from 0; −1 for the root.
+    tags
+        For each sentence the class of each token in the previous generation.
+    classes
+        The number of these classes, if it is more than occur.
+
+    Raises
+    ------
+    DbpcfgError
+        If they are not of these sentences, or a head is not in its sentence.
+    """
+    positions, classes_of = _joined("heads", heads, text), _joined("tags", tags, text)
+    lengths = np.repeat(text.lengths, text.lengths)
+    if ((positions < -1) | (positions >= lengths)).any():
+        worst = int(np.flatnonzero((positions < -1) | (positions >= lengths))[0])
+        sentence = int(np.searchsorted(np.cumsum(text.lengths), worst, side="right"))
+        raise DbpcfgError(
+            f"sentence {sentence + 1} of {text.lengths[sentence]} words has the head "
+            f"{positions[worst]}; heads are positions from 0, or -1 for the root"
+        )
+    if (classes_of < 0).any():
+        raise DbpcfgError(f"tags must be classes from 0, found {classes_of.min()}")
+    root = max(classes, int(classes_of.max()) + 1)
+    starts = np.repeat(np.cumsum(text.lengths) - text.lengths, text.lengths)
+    dependents = np.flatnonzero(positions >= 0)
+    head = (starts + positions)[dependents]
+    upward = np.full(len(text.tokens), root, dtype=np.int64)
+    upward[dependents] = classes_of[head]
+    owners = np.concatenate([text.tokens, text.tokens[head]])
+    found = np.concatenate([upward, classes_of[dependents]])
+    return _counted(owners, found, len(text.vocabulary), root + 1)
+
+
+def stacked(*sets: Features) -> Features:
+    """Several sets of features as one."""
+    entries = np.cumsum([0, *(len(one.ids) for one in sets)])
+    firsts = np.cumsum([0, *(one.firsts[-1] for one in sets)])
+    return Features(
+        np.concatenate([one.pointers + entry for one, entry in zip(sets, entries)]),
+        np.concatenate([one.ids + first for one, first in zip(sets, firsts)]),
+        np.concatenate([one.counts for one in sets]),
+        firsts,
+    )
+
+
+def _counted(owners: Longs, found: Longs, types: int, size: int) -> Features:
+    """How often each type meets each feature of one set."""
+    pairs, counts = np.unique(owners * size + found, return_counts=True)
+    pointers = np.searchsorted(pairs, np.arange(types + 1) * size)[np.newaxis]
+    return Features(pointers, pairs % size, counts, np.array([0, size], dtype=np.int64))
+
+
+def _joined(name: str, parts: Sequence[ArrayLike], text: Text) -> Longs:
+    """The numbers of all sentences in one array, checked to be as many as the tokens."""
+    arrays = [np.asarray(part) for part in parts]
+    if len(arrays) != len(text.lengths):
+        raise DbpcfgError(f"{len(text.lengths)} sentences, but {name} of {len(arrays)}")
+    for number, (array, length) in enumerate(zip(arrays, text.lengths), start=1):
+        if array.shape != (length,) or array.dtype.kind not in "iu":
+            raise DbpcfgError(
+                f"sentence {number} has {length} words; its {name} must be as many whole numbers, "
+                f"not {array.dtype} of shape {array.shape}"
+            )
+    return np.concatenate(arrays).astype(np.int64)

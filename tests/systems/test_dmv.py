@@ -1,0 +1,218 @@
+"""DMV: its dynamic programs against all trees, EM, and odd input."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.systems.dmv import DMV, number_tags
+from dbpcfg.systems.dmv.initial import initial_parameters
+from dbpcfg.systems.dmv.outside import expected_counts
+from dbpcfg.systems.dmv.parameters import Parameters, estimate, for_decoding, no_counts, normalise
+from dbpcfg.systems.dmv.tags import MOST_TAGS, tag_sequences
+from dbpcfg.systems.dmv.viterbi import best_heads
+from dbpcfg.trees.dependencies import tree_from_heads
+from tests.systems.dmv_oracle import best_trees, projective_trees, sentence_counts
+
+TAGS = 3
+sentences = st.lists(st.integers(0, TAGS - 1), min_size=1, max_size=5)
+
+
+def random_parameters(seed, sparsity=1.0):
+    rng = np.random.default_rng(seed)
+    tables = no_counts(TAGS)
+    return Parameters(*(normalise(rng.gamma(sparsity, size=t.shape) + 1e-300) for t in tables))
+
+
+def expected(tags, parameters, weight=1.0):
+    counts = no_counts(TAGS)
+    array = np.array(tags, dtype=np.int64)
+    log = expected_counts(array, np.array([len(tags)]), np.array([weight]), parameters, counts)
+    return log, counts
+
+
+def found_heads(tags, parameters):
+    array = np.array(tags, dtype=np.int64)
+    return tuple(best_heads(array, np.array([len(tags)]), parameters).tolist())
+
+
+def random_corpus(seed, number=30, longest=7):
+    rng = np.random.default_rng(seed)
+    return [rng.integers(0, TAGS, rng.integers(1, longest + 1)) for _ in range(number)]
+
+
+def test_numbers_of_projective_trees():
+    # C(3n − 2, n − 1) / n
+    numbers = [math.comb(3 * n - 2, n - 1) // n for n in range(1, 6)]
+    assert [len(projective_trees(n)) for n in range(1, 6)] == numbers == [1, 2, 7, 30, 143]
+
+
+@given(sentences, st.integers(0, 2**32 - 1), st.sampled_from([0.1, 1.0]))
+def test_inside_and_expected_counts_are_those_of_all_trees(tags, seed, sparsity):
+    parameters = random_parameters(seed, sparsity)
+    probability, brute = sentence_counts(tags, parameters)
+    log, counts = expected(tags, parameters)
+    assert log == pytest.approx(math.log(probability), abs=1e-10)
+    for ours, theirs in zip(counts, brute):
+        np.testing.assert_allclose(ours, theirs, atol=1e-10)
+
+
+@given(sentences, st.integers(0, 2**32 - 1))
+def test_best_tree_is_the_best_of_all(tags, seed):
+    parameters = random_parameters(seed)
+    assert found_heads(tags, parameters) in best_trees(tags, parameters)
+
+
+def test_ties_take_the_leftmost_choices():
+    uniform = Parameters(*(normalise(np.ones_like(table)) for table in no_counts(TAGS)))
+    assert len(best_trees([0, 0, 0], uniform)) == len(projective_trees(3))
+    assert found_heads([0, 0, 0], uniform) == (-1, 0, 1)
+
+
+def test_impossible_parameters_are_impossible():
+    parameters = random_parameters(0)
+    parameters.root[:] = [0.0, 0.5, 0.5]
+    log, counts = expected([0, 0], parameters)
+    assert log == -math.inf
+    assert not any(table.any() for table in counts)
+    log, counts = expected([0, 1], parameters)
+    assert counts.root.tolist() == pytest.approx([0, 1, 0])
+
+
+def test_expected_counts_add_up():
+    tags = np.random.default_rng(1).integers(0, TAGS, 120)
+    log, counts = expected(tags, random_parameters(2), weight=2.0)
+    assert math.isfinite(log)
+    assert counts.root.sum() == pytest.approx(2.0)
+    assert counts.child.sum() == pytest.approx(2.0 * 119)
+    assert counts.decision[..., 0].sum() == pytest.approx(2.0 * 240)  # one stop on each side
+    assert counts.decision[..., 1].sum() == pytest.approx(2.0 * 119)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_plain_em_never_lowers_the_likelihood(seed):
+    trace = DMV(40, backoff=0).fit(random_corpus(seed)).log_likelihoods
+    assert len(trace) == 40
+    assert (np.diff(trace) >= -1e-9 * abs(trace[0])).all()
+    assert trace[-1] > trace[0]
+
+
+def test_an_em_step_is_the_relative_frequency_of_all_trees():
+    corpus = random_corpus(3, number=10, longest=5)
+    sequences = tag_sequences(corpus)
+    first = initial_parameters(
+        sequences.split(sequences.tags), sequences.weights.tolist(), sequences.number
+    )
+    counts = no_counts(TAGS)
+    for tags in corpus:
+        for table, of_sentence in zip(counts, sentence_counts(tags, first)[1]):
+            table += of_sentence
+    learned = DMV(1, backoff=0).fit(corpus).parameters
+    for ours, theirs in zip(learned, estimate(counts, 0)):
+        np.testing.assert_allclose(ours, theirs, atol=1e-10)
+
+
+def test_backoff_adds_counts_of_dependents_of_any_head():
+    counts = no_counts(2)
+    counts.child[0, 0] = [3, 1]
+    learned = estimate(counts, 0.66)
+    np.testing.assert_allclose(learned.child[0, 0], [0.75, 0.25])
+    np.testing.assert_allclose(learned.child[1, 0], [0.75, 0.25])  # an unseen head
+    np.testing.assert_allclose(learned.child[0, 1], [0.5, 0.5])  # an unseen direction
+    counts = no_counts(2)
+    counts.child[:, 0] = [[4, 0], [0, 4]]
+    expected = np.array([0.34 * 4 + 0.33, 0.33])
+    np.testing.assert_allclose(estimate(counts, 0.66).child[0, 0], expected / expected.sum())
+
+
+def test_initial_parameters_of_two_words():
+    # Each word is the head of the other with 1/2; E is bounded by dependents: (0.5 + 0.1) / 1.
+    parameters = initial_parameters([np.array([0, 1])], [1.0], 2)
+    np.testing.assert_allclose(parameters.root, [0.5, 0.5])
+    np.testing.assert_allclose(parameters.child[0, 1], np.array([0.1, 0.6]) / 0.7)
+    np.testing.assert_allclose(parameters.child[0, 0], [0.5, 0.5])
+    e = 0.9 * 0.6
+    none, some = np.array([1.1 - e, 0.1 + e]), np.array([0.1 + e, 0.6 - e])
+    np.testing.assert_allclose(parameters.decision[0, 1], [none / none.sum(), some / some.sum()])
+    np.testing.assert_allclose(parameters.decision[0, 0], [[1.1 / 1.2, 0.1 / 1.2], [0.5, 0.5]])
+
+
+def test_equal_sentences_count_as_often_as_they_occur():
+    corpus = random_corpus(4, number=8)
+    once = tag_sequences([*corpus, *corpus, corpus[0]])
+    assert once.weights[0] == 3
+    assert once.weights.sum() == 17
+    apart = no_counts(TAGS)
+    for tags in [*corpus, *corpus, corpus[0]]:
+        for table, of_sentence in zip(apart, expected(tags, random_parameters(5))[1]):
+            table += of_sentence
+    together = no_counts(TAGS)
+    expected_counts(once.tags, once.ends, once.weights, random_parameters(5), together)
+    for ours, theirs in zip(together, apart):
+        np.testing.assert_allclose(ours, theirs, atol=1e-10)
+
+
+def test_only_the_order_of_tags_matters_not_their_numbers():
+    corpus = random_corpus(6)
+    heads = [h.tolist() for h in DMV().fit(corpus).heads()]
+    assert heads == [h.tolist() for h in DMV().fit([1000 * tags - 7 for tags in corpus]).heads()]
+
+
+def test_numbering_of_any_tags():
+    numbers, tags = number_tags([["N", "V"], ["D", "N"]])
+    assert [line.tolist() for line in numbers] == [[0, 1], [2, 0]]
+    assert tags == ["N", "V", "D"]
+
+
+@pytest.mark.parametrize(
+    "corpus",
+    [
+        [[0]],
+        [[0], [1], [0]],
+        [[0] * 6, [0] * 2],
+        [[0] * 120],
+        [list(range(120)), [0, 1]],
+    ],
+    ids=["one word", "one-word sentences", "one tag", "120 words of one tag", "120 tags"],
+)
+@pytest.mark.parametrize("backoff", [0, 0.66])
+def test_odd_corpora_have_heads(corpus, backoff):
+    model = DMV(5, backoff=backoff).fit(corpus)
+    assert all(map(math.isfinite, model.log_likelihoods))
+    for table in model.parameters:
+        np.testing.assert_allclose(table.sum(axis=-1), 1.0)
+    for tags, heads in zip(corpus, model.heads(), strict=True):
+        words = [str(tag) for tag in tags]
+        assert tree_from_heads(words, heads.tolist()).words() == words  # projective, one root
+
+
+def test_decoding_makes_every_tree_possible():
+    parameters = Parameters(*(np.zeros_like(table) for table in no_counts(TAGS)))
+    assert sorted(found_heads([0, 1, 2], for_decoding(parameters)))[0] == -1
+
+
+@pytest.mark.parametrize(
+    ("corpus", "message"),
+    [
+        ([], "there are no sentences"),
+        ([[0], []], "sentence 2 has no tags"),
+        ([["N", "V"]], "tags that are no integers, such as 'N'; number them first"),
+        ([[0.5]], "no integers"),
+        ([list(range(MOST_TAGS + 1))], "found 5,001 different tags; DMV takes at most 5,000"),
+    ],
+)
+def test_wrong_tags(corpus, message):
+    with pytest.raises(DbpcfgError, match=message):
+        DMV().fit(corpus)
+
+
+def test_wrong_settings():
+    with pytest.raises(DbpcfgError, match="iterations must be 0 or more, not -1"):
+        DMV(-1)
+    with pytest.raises(DbpcfgError, match="backoff must be at least 0 and below 1, not 1"):
+        DMV(backoff=1)
+    with pytest.raises(DbpcfgError, match="call fit first"):
+        DMV().heads()
