@@ -18,7 +18,7 @@ from dbpcfg.evaluation.evaluate import Evaluation
 from dbpcfg.evaluation.significance import PairedTest
 from dbpcfg.systems.registry import SystemSpec
 
-MEASURES = ("precision", "recall", "f1", "phrase_recall", "seconds")
+MEASURES = ("precision", "recall", "f1", "phrase_recall", "aggregate_f1", "seconds")
 """Measured for every run, and averaged over runs."""
 
 TAG_MEASURES = ("many_to_one", "homogeneity", "completeness", "v_measure")
@@ -43,6 +43,9 @@ class ScoredRun:
             return self.seconds
         if measure == "phrase_recall":
             return self.evaluation.recall.recall
+        if measure == "aggregate_f1":  # with one label for all spans there is nothing to choose
+            labelled = len(self.evaluation.constituents.induced) > 1
+            return self.evaluation.aggregate.f1 if labelled else math.nan
         if measure in TAG_MEASURES:
             return float(getattr(self.evaluation.tags.score(), measure))
         return float(getattr(self.evaluation.score, measure))
