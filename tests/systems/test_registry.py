@@ -126,3 +126,12 @@ def test_words_as_written_where_signs_repeat():
 def test_words_of_another_sentence_are_refused():
     with pytest.raises(DbpcfgError, match="not the same sentence"):
         restore_words([read_tree("(X the cat barked)")], prepared())
+
+
+def test_rare_forms_are_replaced_for_dbpcfg():
+    words = [["the", "dogs", "barked"], ["the", "cats", "purred"], ["the", "dogs", "sleep"]]
+    made = find("dbpcfg").make(1, K=3, iterations=6, chains=1, budget=None, rare=1).fit(words)
+    forms = set(made.run.corpus.forms.vocabulary.words)
+    assert {"the", "dogs"} <= forms
+    assert not {"cats", "barked", "purred", "sleep"} & forms
+    assert [tree.words() for tree in made.trees()] == words

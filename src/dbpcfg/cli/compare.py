@@ -64,6 +64,14 @@ def compare(
         int | None,
         typer.Option(help="dbpcfg: iterations per chain, without a race.", min=1),
     ] = None,
+    rare: Annotated[
+        int,
+        typer.Option(
+            help="dbpcfg: replace forms that occur at most N times by classes, as for newswire.",
+            metavar="N",
+            min=0,
+        ),
+    ] = 0,
     set_: Annotated[
         list[str] | None,
         typer.Option(
@@ -121,7 +129,8 @@ def compare(
             chosen,
             runs=runs,
             seed=seed,
-            settings=_settings(set_ or ()) | {"dbpcfg": {"K": categories, "D": bound, **search}},
+            settings=_settings(set_ or ())
+            | {"dbpcfg": {"K": categories, "D": bound, "rare": rare, **search}},
             out=out,
             threads=threads,
             flatten=flatten,

@@ -33,6 +33,8 @@ class DbpcfgSystem:
         The iterations of each chain; if not given, chains run a race.
     budget
         The iterations of all chains of a race together; ignored if ``iterations`` is given.
+    rare
+        The number of occurrences up to which forms are replaced by classes; 0 keeps all.
     seed
         The seed of all chains.
     threads
@@ -52,6 +54,7 @@ class DbpcfgSystem:
         chains: int | None = None,
         iterations: int | None = None,
         budget: int | None = None,
+        rare: int = 0,
         seed: int = 0,
         threads: int | None = None,
         **options: Any,
@@ -61,6 +64,7 @@ class DbpcfgSystem:
             **{"K": K, "D": D, "chains": chains, "iterations": iterations, "budget": budget},
             **{"seed": seed, "threads": threads, **options},
         }
+        self._preparation = Preparation(lowercase=False, rare=rare)
         self._run: Run | None = None
 
     def fit(self, sentences: Sequence[Sequence[str]], progress: Progress | None = None) -> Self:
@@ -87,7 +91,7 @@ class DbpcfgSystem:
 
         self._run = induce(
             sentences,
-            preparation=Preparation(lowercase=False),
+            preparation=self._preparation,
             report=report,
             planned=planned,
             **self._options,

@@ -186,7 +186,7 @@ SYSTEMS = (
         reference="Jin, Doshi-Velez, Miller, Schuler and Schwartz (2018)",
         settings={
             **{"K": 15, "D": 2, "budget": BUDGET, "chains": None, "iterations": None},
-            **{"beta": 0.2, "trees": "mbr"},
+            **{"beta": 0.2, "rare": 0, "trees": "mbr"},
         },
         stochastic=True,
         threaded=True,
