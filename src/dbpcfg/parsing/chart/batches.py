@@ -36,6 +36,7 @@ class Batches(NamedTuple):
     """
 
     sentences: Sentences
+    items: Longs
     bounds: Longs
     distinct: Longs
     first_copy: Longs
@@ -57,6 +58,7 @@ def batches(corpus: Encoded, categories: int, depth: int) -> Batches:
     distinct, first_copy, copies = corpus.distinct
     return Batches(
         corpus.sentences,
+        corpus.items,
         bounds(corpus.lengths[distinct], categories, depth),
         distinct,
         first_copy,
