@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from dbpcfg.cluster.address import EXPECTED, parsed
 from dbpcfg.cluster.agreement import check, facts
 from dbpcfg.cluster.held import forget
+from dbpcfg.cluster.remote_chains import chains_on_workers
+from dbpcfg.cluster.shard_runner import chains_in_shards
 from dbpcfg.cluster.spread import Spread, spread_of
 from dbpcfg.cluster.start import need_dask, started
 from dbpcfg.corpus.encoded import Encoded
@@ -84,18 +86,21 @@ class DaskCluster:
         execution
             How it is computed.
         """
-        from dbpcfg.cluster.remote_chains import chains_on_workers
+        import dask.config
 
         run, slots = uuid.uuid4().hex, self.slots()
         spread, line = spread_of(configuration, corpus, slots, self.spread)
         self.announce(line)
+        large = dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"})
         try:
             if spread == "chains":
                 with chains_on_workers(self.client, run, slots, configuration.chains) as runner:
                     yield runner
             else:
-                raise DbpcfgError("shards are not there yet")
+                with chains_in_shards(self.client, run, self.slots, configuration.chains) as runner:
+                    yield runner
         finally:
+            large.__exit__(None, None, None)
             with suppress(Exception):  # the cluster may be gone
                 self.client.run(forget, run, on_error="ignore")
 
