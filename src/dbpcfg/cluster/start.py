@@ -52,6 +52,7 @@ def started(place: Place) -> Iterator[Client]:
         elif isinstance(place, Local):
             cluster = stack.enter_context(_processes(place.workers))
             client = stack.enter_context(_client(cluster))
+            _leave_signals_to_client(client)
             wanted, seconds = place.workers, WORKER_SECONDS
         else:
             cluster = stack.enter_context(jobs_cluster(place))
@@ -87,6 +88,19 @@ def _processes(workers: int) -> Any:
         memory_limit=0,
         silence_logs=50,
     )
+
+
+def _leave_signals_to_client(client: Client) -> None:
+    """Ctrl-C reaches all processes of a terminal; workers, also later ones, leave it to ours."""
+    from distributed import WorkerPlugin
+
+    class Deaf(WorkerPlugin):  # type: ignore[misc]
+        def setup(self, worker: object) -> None:
+            import signal
+
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    client.register_plugin(Deaf(), name="dbpcfg-signals")
 
 
 def _reached(place: Scheduler) -> Any:
