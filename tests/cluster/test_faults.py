@@ -13,12 +13,15 @@ from threading import Timer
 import pytest
 
 import dbpcfg
-from dbpcfg.cluster import agreement, calls, connect, remote_chains, remote_shards
+from dbpcfg.cluster import agreement, calls, connect, remote_shards
 from dbpcfg.cluster.agreement import check, facts
 from dbpcfg.cluster.calls import ClusterLostError
 from dbpcfg.errors import DbpcfgError, UnparsableError
-from tests.cluster.small import OPTIONS, SENTENCES, kill_one, start, written
+from dbpcfg.induction import chains
+from tests.cluster.small import SENTENCES, kill_one, start, written
 from tests.command import COMMAND
+
+LOCAL = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0", "threads_per_worker": 1}
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +46,7 @@ def killing(cluster, moments: list[int], seed: int = 0):
 @pytest.mark.parametrize("checkpoint", [0.5, 1000])
 @pytest.mark.parametrize("spread", ["chains", "shards"])
 def test_workers_that_are_killed(cluster_of, reference, tmp_path, monkeypatch, spread, checkpoint):
-    monkeypatch.setattr(remote_chains, "BLOCK_SECONDS", 0.0)
+    monkeypatch.setattr(chains, "BLOCK_SECONDS", 0.0)
     cluster = cluster_of(2, spread)
     options = {"iterations": 30, "checkpoint": checkpoint}
     report = killing(cluster, [3, 25, 45])
@@ -57,7 +60,7 @@ def test_workers_that_are_killed(cluster_of, reference, tmp_path, monkeypatch, s
 def test_a_worker_killed_in_each_of_twenty_iterations(
     cluster_of, reference, tmp_path, monkeypatch, spread
 ):
-    monkeypatch.setattr(remote_chains, "BLOCK_SECONDS", 0.0)
+    monkeypatch.setattr(chains, "BLOCK_SECONDS", 0.0)
     cluster = cluster_of(4, spread)
     report = killing(cluster, list(range(4, 44, 2)), seed=1)
     start(tmp_path / "run", cluster=cluster, report=report, iterations=30, checkpoint=1)
@@ -66,7 +69,7 @@ def test_a_worker_killed_in_each_of_twenty_iterations(
 
 def test_all_workers_killed_at_once(cluster_of, reference, tmp_path, monkeypatch):
     """Whatever they had been sent is lost with them."""
-    monkeypatch.setattr(remote_chains, "BLOCK_SECONDS", 0.0)
+    monkeypatch.setattr(chains, "BLOCK_SECONDS", 0.0)
     for spread in ("chains", "shards"):
         cluster, reports = cluster_of(2, spread), iter(range(1000))
 
@@ -82,7 +85,7 @@ def test_all_workers_killed_at_once(cluster_of, reference, tmp_path, monkeypatch
 
 def test_few_grammars_are_kept(cluster_of, reference, tmp_path, monkeypatch):
     """Trees are fetched once the grammars that a lost shard would need are too many."""
-    monkeypatch.setattr(remote_shards, "PAST_BYTES", 5000)
+    monkeypatch.setattr(remote_shards, "PAST_BYTES", 2000)
     fetched = []
     fetch = remote_shards.ShardedTrees.fetch
     monkeypatch.setattr(
@@ -94,7 +97,7 @@ def test_few_grammars_are_kept(cluster_of, reference, tmp_path, monkeypatch):
 
 
 def test_workers_that_are_added(reference, tmp_path, monkeypatch):
-    monkeypatch.setattr(remote_chains, "BLOCK_SECONDS", 0.0)
+    monkeypatch.setattr(chains, "BLOCK_SECONDS", 0.0)
     from distributed import Client, LocalCluster
 
     parted = []
@@ -102,8 +105,7 @@ def test_workers_that_are_added(reference, tmp_path, monkeypatch):
     monkeypatch.setattr(
         remote_shards, "parts", lambda *given: parted.append(given[2]) or parts(*given)
     )
-    local = {"host": "127.0.0.1", "dashboard_address": None, "threads_per_worker": 1}
-    with LocalCluster(n_workers=1, **local) as workers, Client(workers) as client:
+    with LocalCluster(n_workers=1, **LOCAL) as workers, Client(workers) as client:
 
         def report(chain) -> None:
             if chain.iteration == 5 and len(client.scheduler_info()["workers"]) == 1:
@@ -164,9 +166,9 @@ def scheduler(tmp_path):
 
 @pytest.mark.parametrize("spread", ["chains", "shards"])
 def test_the_scheduler_is_gone(scheduler, reference, tmp_path, monkeypatch, spread):
-    monkeypatch.setattr(remote_chains, "BLOCK_SECONDS", 0.0)
+    monkeypatch.setattr(chains, "BLOCK_SECONDS", 0.0)
     address, process = scheduler
-    path, options = tmp_path / "run", {"iterations": 30, "checkpoint": 0.2}
+    path, options = tmp_path / "run", {"iterations": 30, "checkpoint": 0.05}
 
     def report(chain) -> None:
         if chain.iteration == 12:
@@ -187,11 +189,13 @@ def test_no_workers_are_left(cluster_of, monkeypatch):
     monkeypatch.setattr(calls, "_LOOK_SECONDS", 0.2)
     from distributed import Client, LocalCluster
 
-    local = {"host": "127.0.0.1", "dashboard_address": None, "processes": False}
-    with LocalCluster(n_workers=1, **local) as workers, Client(workers) as client:
-        with connect(client, "shards") as cluster:
-            with pytest.raises(ClusterLostError, match="no workers any more"):
-                start(None, cluster=cluster, report=lambda chain: workers.scale(0))
+    with (
+        LocalCluster(n_workers=1, **LOCAL) as workers,
+        Client(workers) as client,
+        connect(client, "shards") as cluster,
+        pytest.raises(ClusterLostError, match="no workers any more"),
+    ):
+        start(None, cluster=cluster, report=lambda chain: workers.scale(0))
 
 
 # --- what does not fit ----------------------------------------------------------------------------
@@ -270,4 +274,3 @@ def test_the_command_when_the_scheduler_is_gone(scheduler, text, tmp_path):
     assert "dbpcfg: the connection to the scheduler is lost" in errors
     assert f"resume with: dbpcfg resume {out}" in errors
     assert "Traceback" not in errors
-    assert OPTIONS["seed"] == 5

@@ -6,6 +6,7 @@ import pytest
 
 import dbpcfg
 from dbpcfg.cluster import remote_chains
+from dbpcfg.induction import chains
 from dbpcfg.trees.tree import Tree
 from tests.cluster.small import OPTIONS, SENTENCES, start, written
 from tests.induction.small import chain_bits
@@ -73,7 +74,7 @@ def test_in_memory(cluster_of, spread):
 
 @pytest.mark.parametrize("spread", ["chains", "shards"])
 def test_stopped_again_and_again_here_and_there(cluster_of, local, tmp_path, spread, monkeypatch):
-    monkeypatch.setattr(remote_chains, "BLOCK_SECONDS", 0.0)
+    monkeypatch.setattr(chains, "BLOCK_SECONDS", 0.0)
     cluster, path, stops = cluster_of(2, spread), tmp_path / "run", 0
     run = induce(path, "plain", cluster=cluster, checkpoint=0, stopping=lambda: True)
     while not run.finished:
@@ -85,7 +86,7 @@ def test_stopped_again_and_again_here_and_there(cluster_of, local, tmp_path, spr
 
 
 def test_what_is_reported_has_the_traces(cluster_of, monkeypatch):
-    monkeypatch.setattr(remote_chains, "BLOCK_SECONDS", 0.0)
+    monkeypatch.setattr(chains, "BLOCK_SECONDS", 0.0)
     seen = []
 
     def report(chain):
@@ -98,7 +99,7 @@ def test_what_is_reported_has_the_traces(cluster_of, monkeypatch):
 
 
 def test_whole_chains_travel_at_checkpoints_only(cluster_of, tmp_path, monkeypatch):
-    monkeypatch.setattr(remote_chains, "BLOCK_SECONDS", 0.0)
+    monkeypatch.setattr(chains, "BLOCK_SECONDS", 0.0)
     came = []
     unpack = remote_chains.unpacked_chain
     monkeypatch.setattr(

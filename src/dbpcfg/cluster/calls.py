@@ -22,6 +22,8 @@ MOST_DEATHS = 5
 """Workers that one call may kill, times Dask's own number of attempts, before the run gives up."""
 ABANDONED_SECONDS = 300.0
 """Seconds without any worker after which the run stops."""
+_AGAIN_SECONDS = 0.2
+_LOST = "the connection to the scheduler is lost"
 _LOOK_SECONDS = 5.0
 """Seconds between two looks at whether there are workers."""
 
@@ -52,12 +54,24 @@ class Shared:
         """What stands for it in a call; sent again if it was lost."""
         with self._lock:
             if self._future is None or self._future.status in ("cancelled", "lost", "error"):
-                with _connection(self.client):
-                    # In a list: Dask would take a tuple apart.
-                    [self._future] = self.client.scatter(
-                        [self.content], hash=False, broadcast=self.everywhere
-                    )
+                self._future = self._sent()
             return self._future
+
+    def _sent(self) -> Future:
+        """Send it. That fails if a worker is lost meanwhile, and is then done again."""
+        since = time.monotonic()
+        while True:
+            check_connection(self.client)
+            try:
+                # In a list: Dask would take a tuple apart.
+                [future] = self.client.scatter(
+                    [self.content], hash=False, broadcast=self.everywhere
+                )
+                return future
+            except (OSError, TimeoutError, CancelledError) as error:
+                if time.monotonic() - since > ABANDONED_SECONDS:
+                    raise ClusterLostError(f"nothing can be sent to workers: {error}") from None
+            time.sleep(_AGAIN_SECONDS)
 
 
 class Call:
@@ -91,15 +105,16 @@ class Call:
 
     def _submit(self) -> None:
         where = {} if self.worker is None else {"workers": [self.worker]}
-        with _connection(self.client):
-            self.future = self.client.submit(
-                self.function,
-                *self.arguments,
-                *(one.future() for one in self.shared),
-                pure=False,
-                allow_other_workers=bool(where),
-                **where,
-            )
+        shared = [one.future() for one in self.shared]
+        check_connection(self.client)
+        self.future = self.client.submit(
+            self.function,
+            *self.arguments,
+            *shared,
+            pure=False,
+            allow_other_workers=bool(where),
+            **where,
+        )
 
     def result(self) -> Any:
         """What the call returned, on whatever worker.
@@ -118,7 +133,7 @@ class Call:
             try:
                 return self.future.result(timeout=_LOOK_SECONDS)
             except TimeoutError:
-                if self.client.scheduler_info(n_workers=1)["workers"]:
+                if self._has_workers():
                     seen = time.monotonic()
                 elif time.monotonic() - seen > ABANDONED_SECONDS:
                     raise ClusterLostError("the cluster has no workers any more") from None
@@ -131,21 +146,19 @@ class Call:
                     ) from None
                 self._submit()
             except CancelledError as error:
-                if "connection" in str(error) or self.client.status != "running":
-                    raise ClusterLostError("the connection to the scheduler is lost") from None
+                if "connection" in str(error):
+                    raise ClusterLostError(_LOST) from None
                 self._submit()  # all workers that had what it needs are gone
 
+    def _has_workers(self) -> bool:
+        check_connection(self.client)
+        try:
+            return bool(self.client.scheduler_info(n_workers=1)["workers"])
+        except (OSError, TimeoutError):
+            raise ClusterLostError(_LOST) from None
 
-class _connection:
-    """Turns errors of a connection that is gone into ours."""
 
-    def __init__(self, client: Client) -> None:
-        self.client = client
-
-    def __enter__(self) -> None:
-        if self.client.status != "running":
-            raise ClusterLostError("the connection to the scheduler is lost")
-
-    def __exit__(self, kind: type[BaseException] | None, error: object, _: object) -> None:
-        if kind is not None and issubclass(kind, OSError | CancelledError | TimeoutError):
-            raise ClusterLostError(f"the connection to the scheduler is lost ({error})") from None
+def check_connection(client: Client) -> None:
+    """Raise an error if the scheduler is gone."""
+    if client.status != "running":
+        raise ClusterLostError(_LOST)

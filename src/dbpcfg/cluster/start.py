@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ CONNECT_SECONDS = 20.0
 WORKER_SECONDS = 60.0
 """Seconds to wait for workers of a scheduler that runs, or of this machine."""
 LOOPBACK = "127.0.0.1"
+_SILENT = logging.CRITICAL + 1
 
 
 def need_dask() -> None:
@@ -43,10 +45,12 @@ def started(place: Place) -> Iterator[Client]:
         If there is none, it cannot be reached, or no worker comes.
     """
     import dask.config
+    import distributed  # noqa: F401  (sets up its log)
 
     quiet = {"distributed.admin.tick.limit": "1h", "distributed.comm.retry.count": 3}
     with ExitStack() as stack:
         stack.enter_context(dask.config.set(quiet))
+        stack.enter_context(_unlogged())
         if isinstance(place, Scheduler):
             client, wanted, seconds = stack.enter_context(_reached(place)), 1, WORKER_SECONDS
         elif isinstance(place, Local):
@@ -64,6 +68,20 @@ def started(place: Place) -> Iterator[Client]:
         except TimeoutError:
             raise DbpcfgError(f"no worker has come within {seconds:.0f} seconds") from None
         yield client
+
+
+@contextmanager
+def _unlogged() -> Iterator[None]:
+    """Keep Dask's log from standard error: what goes wrong is reported here, or does not matter."""
+    handlers = logging.getLogger("distributed").handlers
+    before = [(handler, handler.level) for handler in handlers]
+    for handler, _ in before:
+        handler.setLevel(_SILENT)
+    try:
+        yield
+    finally:
+        for handler, level in before:
+            handler.setLevel(level)
 
 
 def _client(cluster: Any) -> Any:
@@ -84,9 +102,10 @@ def _processes(workers: int) -> Any:
         threads_per_worker=1,
         processes=True,
         host=LOOPBACK,
-        dashboard_address=None,
+        dashboard_address=f"{LOOPBACK}:0",
+        worker_dashboard_address=f"{LOOPBACK}:0",
         memory_limit=0,
-        silence_logs=50,
+        silence_logs=_SILENT,
     )
 
 
@@ -156,6 +175,7 @@ def jobs_cluster(place: Jobs) -> Any:
         memory=place.memory,
         job_extra_directives=list(place.directives),
         job_script_prologue=list(place.prologue),
+        silence_logs=_SILENT,
         scheduler_options={"dashboard_address": f"{LOOPBACK}:0"},
         **{name: value for name, value in optional.items() if value is not None},
     )

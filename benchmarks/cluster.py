@@ -1,0 +1,148 @@
+"""What a cluster costs: local runs and runs on worker processes of the same machine, in turn.
+
+    python benchmarks/cluster.py overhead            # K = 30, D = 2, newswire ten times over
+    python benchmarks/cluster.py overhead -K 15 --times 1 --workers 2 --iterations 4
+    python benchmarks/cluster.py memory --sentences 1000000 --workers 4
+
+Sentences are those of at most 20 words of newswire in DBPCFG_DATA, or of random words if it is not
+there; for memory they are of random words.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import pickle
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+import dbpcfg
+from dbpcfg.cluster import calls, connect
+from dbpcfg.cluster.connection import DaskCluster
+from dbpcfg.corpus.preparation import Preparation, prepare
+from dbpcfg.corpus.reading import read
+from dbpcfg.induction import chains as local_chains
+from dbpcfg.runtime.processes import peak_bytes
+
+
+def sentences(times: int) -> list[list[str]]:
+    data = os.environ.get("DBPCFG_DATA")
+    if data is None:
+        return random_sentences(2000) * times
+    prepared = prepare(read(Path(data) / "wsj-sample"), Preparation(max_length=20))
+    return [list(forms) for forms in prepared.forms] * times
+
+
+def random_sentences(number: int, words: int = 5000) -> list[list[str]]:
+    chance = np.random.default_rng(1)
+    lengths = chance.integers(3, 16, number)
+    tokens = np.minimum(chance.zipf(1.3, int(lengths.sum())), words).astype(str).tolist()
+    ends = np.cumsum(lengths).tolist()
+    return [tokens[end - size : end] for end, size in zip(ends, lengths.tolist())]
+
+
+class Traffic:
+    """The bytes that answers have, pickled."""
+
+    def __init__(self) -> None:
+        self.back = self.answers = 0
+        result = calls.Call.result
+
+        def counted(call: calls.Call) -> object:
+            answer = result(call)
+            self.back += len(pickle.dumps(answer, pickle.HIGHEST_PROTOCOL))
+            self.answers += 1
+            return answer
+
+        calls.Call.result = counted
+
+
+def timed(text: list[list[str]], iterations: int, **options: object) -> float:
+    """Seconds per iteration of each chain, without the first one: that is compiling and sending."""
+    moments: dict[int, list[float]] = {}
+
+    def report(chain: object) -> None:
+        moments.setdefault(chain.settings.chain, []).append(time.perf_counter())
+
+    dbpcfg.induce(text, iterations=iterations, report=report, **options)
+    ends = max(times[-1] for times in moments.values())
+    begins = max(times[0] for times in moments.values())
+    return (ends - begins) / (iterations - 1)
+
+
+def overhead(arguments: argparse.Namespace) -> None:
+    text, workers = sentences(arguments.times), arguments.workers
+    local_chains.BLOCK_SECONDS = 0.0  # every iteration is reported
+    print(f"{len(text):,} sentences, K = {arguments.K}, D = 2, {workers} cores", flush=True)
+    with connect(f"local:{workers}") as cluster:
+        for spread, chains in (("chains", workers), ("shards", 1)):
+            measure(text, arguments, cluster, spread, chains)
+
+
+def measure(
+    text: list[list[str]],
+    arguments: argparse.Namespace,
+    cluster: DaskCluster,
+    spread: str,
+    chains: int,
+) -> None:
+    options = {"K": arguments.K, "chains": chains, "threads": arguments.workers}
+    options["checkpoint"] = 1e9
+    cluster.spread, traffic = spread, Traffic()
+    here, there = [], []
+    for _ in range(arguments.repeats):  # in turn, as other work on the machine comes and goes
+        here.append(timed(text, arguments.iterations, **options))
+        there.append(timed(text, arguments.iterations, cluster=cluster, **options))
+    done = arguments.repeats * arguments.iterations * chains
+    print(
+        f"{spread}: {chains} chain(s), local {min(here):.2f} s per iteration, cluster "
+        f"{min(there):.2f} s, overhead {100 * (min(there) / min(here) - 1):+.1f} % "
+        f"(medians {np.median(here):.2f} and {np.median(there):.2f}); "
+        f"{traffic.back / done / 1e3:,.0f} kB back per iteration, the end included",
+        flush=True,
+    )
+
+
+def memory(arguments: argparse.Namespace) -> None:
+    text = random_sentences(arguments.sentences)
+    options = {"K": arguments.K, "chains": 1, "iterations": arguments.iterations, "trees": "last"}
+    folder = Path(tempfile.mkdtemp())
+    with connect(f"local:{arguments.workers}", "shards") as cluster:
+        before = cluster.client.run(peak_bytes)
+        dbpcfg.induce(text, cluster=cluster, out=folder / "there", **options)
+        for address, peak in cluster.client.run(peak_bytes).items():
+            print(f"{address}: {peak / 1e6:,.0f} MB at most, {before[address] / 1e6:,.0f} at first")
+    child = os.fork()
+    if not child:
+        dbpcfg.induce(text, out=folder / "here", **options)
+        print(f"local: {(peak_bytes() or 0) / 1e6:,.0f} MB at most, with the sentences as text")
+        os._exit(0)
+    os.waitpid(child, 0)
+    for name in ("chains/0/chain.npz", "trees.txt", "model.npz"):
+        same = (folder / "here" / name).read_bytes() == (folder / "there" / name).read_bytes()
+        print(name, "the same" if same else "DIFFERS")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=["overhead", "memory"])
+    parser.add_argument("-K", type=int)
+    parser.add_argument("--times", type=int, default=10)
+    parser.add_argument("--workers", type=int)
+    parser.add_argument("--iterations", type=int)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--sentences", type=int, default=1_000_000)
+    given = parser.parse_args(sys.argv[1:])
+    small = given.what == "memory"
+    given.K = given.K or (4 if small else 30)
+    given.workers = given.workers or (4 if small else 2)
+    given.iterations = given.iterations or (2 if small else 4)
+    (memory if small else overhead)(given)
+
+
+if __name__ == "__main__":
+    main()
