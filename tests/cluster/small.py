@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 import random
 import signal
+import time
+from collections.abc import Collection
 from pathlib import Path
+from threading import Timer
 
 import dbpcfg
 from dbpcfg.cluster.connection import DaskCluster
+from dbpcfg.induction.chain import Chain
 from dbpcfg.induction.run import Run
 
 _words = random.Random(3)
@@ -30,10 +34,29 @@ def written(path: Path) -> dict[str, bytes]:
     return {str(file.relative_to(path)): file.read_bytes() for file in files}
 
 
-def kill_one(cluster: DaskCluster, which: int) -> None:
-    """Kill a worker process; its nanny starts another one."""
-    try:
-        pids = sorted(cluster.client.run(os.getpid, on_error="ignore").values())
-        os.kill(pids[which % len(pids)], signal.SIGKILL)
-    except (OSError, IndexError, ZeroDivisionError):  # it has been killed already
-        pass
+class Killer:
+    """A report that kills a worker soon after some of its calls; a nanny starts another one.
+
+    A worker is left alone until it has been there for a second: a nanny whose worker is killed
+    while it starts does not try again.
+    """
+
+    def __init__(self, cluster: DaskCluster, moments: Collection[int], seed: int = 0) -> None:
+        self.cluster, self.moments, self.chance = cluster, moments, random.Random(seed)
+        self.seen: dict[int, float] = {}
+        self.reports = self.kills = 0
+
+    def __call__(self, chain: Chain) -> None:
+        if self.reports in self.moments:
+            while not (grown := self._grown()):
+                time.sleep(0.1)
+            self.kills += 1
+            soon = self.chance.uniform(0, 0.05)
+            Timer(soon, os.kill, (self.chance.choice(grown), signal.SIGKILL)).start()
+        self.reports += 1
+
+    def _grown(self) -> list[int]:
+        found = self.cluster.client.run(os.getpid, on_error="ignore").values()
+        pids = sorted(pid for pid in found if isinstance(pid, int))
+        now = time.monotonic()
+        return [pid for pid in pids if now - self.seen.setdefault(pid, now) > 1]

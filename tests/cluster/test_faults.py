@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import random
 import signal
 import subprocess
 import sys
 import time
-from threading import Timer
 
 import pytest
 
@@ -18,7 +16,7 @@ from dbpcfg.cluster.agreement import check, facts
 from dbpcfg.cluster.calls import ClusterLostError
 from dbpcfg.errors import DbpcfgError, UnparsableError
 from dbpcfg.induction import chains
-from tests.cluster.small import SENTENCES, kill_one, start, written
+from tests.cluster.small import SENTENCES, Killer, start, written
 from tests.command import COMMAND
 
 LOCAL = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0", "threads_per_worker": 1}
@@ -31,27 +29,16 @@ def reference(tmp_path_factory):
     return written(path)
 
 
-def killing(cluster, moments: list[int], seed: int = 0):
-    """A report that kills a worker soon after some numbers of reports."""
-    chance, reports = random.Random(seed), iter(range(10**9))
-
-    def report(chain) -> None:
-        if next(reports) in moments:
-            which, soon = chance.randrange(9), chance.uniform(0, 0.05)
-            Timer(soon, kill_one, (cluster, which)).start()
-
-    return report
-
-
 @pytest.mark.parametrize("checkpoint", [0.5, 1000])
 @pytest.mark.parametrize("spread", ["chains", "shards"])
 def test_workers_that_are_killed(cluster_of, reference, tmp_path, monkeypatch, spread, checkpoint):
     monkeypatch.setattr(chains, "BLOCK_SECONDS", 0.0)
     cluster = cluster_of(2, spread)
     options = {"iterations": 30, "checkpoint": checkpoint}
-    report = killing(cluster, [3, 25, 45])
-    run = start(tmp_path / "run", cluster=cluster, report=report, **options)
+    killer = Killer(cluster, [3, 25, 45])
+    run = start(tmp_path / "run", cluster=cluster, report=killer, **options)
     assert run.finished
+    assert killer.kills == 3
     assert written(tmp_path / "run") == reference
 
 
@@ -62,8 +49,9 @@ def test_a_worker_killed_in_each_of_twenty_iterations(
 ):
     monkeypatch.setattr(chains, "BLOCK_SECONDS", 0.0)
     cluster = cluster_of(4, spread)
-    report = killing(cluster, list(range(4, 44, 2)), seed=1)
-    start(tmp_path / "run", cluster=cluster, report=report, iterations=30, checkpoint=1)
+    killer = Killer(cluster, range(4, 44, 2), seed=1)
+    start(tmp_path / "run", cluster=cluster, report=killer, iterations=30, checkpoint=1)
+    assert killer.kills == 20
     assert written(tmp_path / "run") == reference
 
 
