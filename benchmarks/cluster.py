@@ -61,17 +61,19 @@ class Traffic:
         calls.Call.result = counted
 
 
-def timed(text: list[list[str]], iterations: int, **options: object) -> float:
-    """Seconds per iteration of each chain, without the first one: that is compiling and sending."""
+def timed(text: list[list[str]], iterations: int, **options: object) -> tuple[float, float]:
+    """Seconds per iteration of each chain, and of the last iteration with what comes at the end.
+
+    Without the first iteration, in which kernels are compiled and sentences sent.
+    """
     moments: dict[int, list[float]] = {}
 
     def report(chain: object) -> None:
         moments.setdefault(chain.settings.chain, []).append(time.perf_counter())
 
     dbpcfg.induce(text, iterations=iterations, report=report, **options)
-    ends = max(times[-1] for times in moments.values())
-    begins = max(times[0] for times in moments.values())
-    return (ends - begins) / (iterations - 1)
+    begins, most, ends = (max(times[n] for times in moments.values()) for n in (0, -2, -1))
+    return (most - begins) / (iterations - 2), ends - most
 
 
 def overhead(arguments: argparse.Namespace) -> None:
@@ -97,12 +99,13 @@ def measure(
     for _ in range(arguments.repeats):  # in turn, as other work on the machine comes and goes
         here.append(timed(text, arguments.iterations, **options))
         there.append(timed(text, arguments.iterations, cluster=cluster, **options))
+    (least, end), (most, last) = np.min(here, axis=0), np.min(there, axis=0)
     done = arguments.repeats * arguments.iterations * chains
     print(
-        f"{spread}: {chains} chain(s), local {min(here):.2f} s per iteration, cluster "
-        f"{min(there):.2f} s, overhead {100 * (min(there) / min(here) - 1):+.1f} % "
-        f"(medians {np.median(here):.2f} and {np.median(there):.2f}); "
-        f"{traffic.back / done / 1e3:,.0f} kB back per iteration, the end included",
+        f"{spread}: {chains} chain(s), local {least:.2f} s per iteration, cluster {most:.2f} s, "
+        f"overhead {100 * (most / least - 1):+.1f} %; the last iteration {end:.2f} and {last:.2f}; "
+        f"{traffic.back / done / 1e3:,.0f} kB back per iteration, the end included; all: "
+        f"{np.round(here, 2).tolist()} {np.round(there, 2).tolist()}",
         flush=True,
     )
 
@@ -140,7 +143,7 @@ def main() -> None:
     small = given.what == "memory"
     given.K = given.K or (4 if small else 30)
     given.workers = given.workers or (4 if small else 2)
-    given.iterations = given.iterations or (2 if small else 4)
+    given.iterations = given.iterations or (2 if small else 6)
     (memory if small else overhead)(given)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -234,7 +235,9 @@ def test_ctrl_c_stops_a_run_that_can_be_resumed(text, tmp_path):
         [*command, "--json"], stdout=subprocess.PIPE, text=True, start_new_session=True
     )
     assert run.stdout is not None
-    assert '"progress"' in run.stdout.readline()
+    row = json.loads(run.stdout.readline())
+    assert row["event"] == "progress"
+    assert (row["workers"], row["shards"]) == (2, 0)
     os.killpg(run.pid, signal.SIGINT)  # as a terminal does
     rest = run.stdout.read()
     assert run.wait(30) in (0, 130)

@@ -311,7 +311,7 @@ def induce(
     with (
         stop_on_signal(out) as stop,
         on_cluster(cluster, spread, quiet, out) as there,
-        ChainProgress(mode, tokens) as progress,
+        ChainProgress(mode, tokens, there) as progress,
     ):
         run = learn(
             prepared,
@@ -378,7 +378,7 @@ def resume(
     with (
         stop_on_signal(run) as stop,
         on_cluster(cluster, spread, quiet or json, run) as there,
-        ChainProgress(mode, tokens) as progress,
+        ChainProgress(mode, tokens, there) as progress,
     ):
         done = resume_run(
             run,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -22,6 +23,9 @@ from dbpcfg.induction.execution import ChainRunner, Execution
 
 if TYPE_CHECKING:
     from distributed import Client
+
+LOOK_SECONDS = 5.0
+"""Seconds between two looks at how many workers there are."""
 
 
 def to_stderr(text: str) -> None:
@@ -54,6 +58,7 @@ class DaskCluster:
         announce: Callable[[str], None] = to_stderr,
     ) -> None:
         self.client, self.spread, self.announce = client, spread, announce
+        self._size, self._looked = {"workers": 0, "shards": 0}, 0.0
         try:
             theirs = client.run(facts)
         except ImportError as error:
@@ -70,6 +75,14 @@ class DaskCluster:
         """The addresses of all workers, each as often as it has threads."""
         workers = self.client.scheduler_info(n_workers=-1)["workers"]
         return [address for address, one in workers.items() for _ in range(one["nthreads"])]
+
+    def size(self) -> dict[str, int]:
+        """The number of workers there are now, and of shards of a chain; 0 for whole chains."""
+        if time.monotonic() - self._looked > LOOK_SECONDS:
+            self._looked = time.monotonic()
+            with suppress(OSError, TimeoutError):  # whoever needs the scheduler will notice
+                self._size["workers"] = len(set(self.slots()))
+        return dict(self._size)
 
     @contextmanager
     def runner(
@@ -91,6 +104,10 @@ class DaskCluster:
         run, slots = uuid.uuid4().hex, self.slots()
         spread, line = spread_of(configuration, corpus, slots, self.spread)
         self.announce(line)
+        self._size = {
+            "workers": len(set(slots)),
+            "shards": len(slots) if spread == "shards" else 0,
+        }
         large = dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"})
         try:
             if spread == "chains":

@@ -19,8 +19,8 @@ class Sparse:
     """Where there are counts, in the flat array; None if all are there."""
     values: NDArray[np.integer]
 
-    def add_to(self, whole: Longs) -> None:
-        """Add them to an array."""
+    def add_to(self, whole: Longs | Ints) -> None:
+        """Add them to an array, of which no part is a copy."""
         flat = whole.reshape(-1)
         if self.places is None:
             flat += self.values
@@ -28,7 +28,7 @@ class Sparse:
             flat[self.places] += self.values
 
 
-def sparse(counts: Longs) -> Sparse:
+def sparse(counts: Longs | Ints) -> Sparse:
     """Counts to be sent: 8 bytes for each that is not zero, or 4 for each, if that is less."""
     flat = counts.reshape(-1)
     kind = np.int32 if flat.max(initial=0) < 2**31 else np.int64

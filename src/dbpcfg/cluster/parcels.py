@@ -12,10 +12,12 @@ import pickle
 from dataclasses import dataclass
 from typing import Any
 
+from dbpcfg.cluster.counts import Sparse, sparse
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction.chain import Chain
 from dbpcfg.induction.gold import GoldSpans
+from dbpcfg.parsing.spans import SpanCounts
 
 _CORPUS, _VOCABULARY = "corpus", "vocabulary"
 
@@ -29,13 +31,27 @@ class Cargo:
 
 
 class _Packer(pickle.Pickler):
-    """Leaves out the corpus and the vocabulary."""
+    """Leaves out the corpus, the vocabulary and zeros."""
 
     def persistent_id(self, found: Any) -> str | None:
         """The name of what is left out."""
         if isinstance(found, Encoded):
             return _CORPUS
         return _VOCABULARY if isinstance(found, Vocabulary) else None
+
+    def reducer_override(self, found: Any) -> Any:
+        """Counts of spans are mostly zeros."""
+        if not isinstance(found, SpanCounts):
+            return NotImplemented
+        counts = found.__dict__.get("counts")
+        return _spans, (found.corpus, found.shape[1], None if counts is None else sparse(counts))
+
+
+def _spans(corpus: Encoded, categories: int, counts: Sparse | None) -> SpanCounts:
+    spans = SpanCounts(corpus, categories)
+    if counts is not None:
+        counts.add_to(spans.counts)
+    return spans
 
 
 class _Unpacker(pickle.Unpickler):

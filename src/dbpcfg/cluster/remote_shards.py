@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dbpcfg.cluster.calls import Call, Shared
+from dbpcfg.cluster.counts import sparse
 from dbpcfg.cluster.parcels import cargo_of, packed
 from dbpcfg.cluster.partition import parts, rows_of
 from dbpcfg.cluster.shard_worker import Base, Past, ShardAnswer, ShardTask, work_on_shard
@@ -211,7 +212,10 @@ class ShardedTrees:
                 if spans is None:
                     cells = int(first_cells(corpus)[-1])
                     spans = np.zeros((cells, self.settings.categories), dtype=np.int32)
-                spans[shards.span_rows(part)] = answer.spans
+                rows = shards.span_rows(part)
+                here = np.zeros((len(rows), spans.shape[1]), dtype=np.int32)
+                answer.spans.add_to(here)
+                spans[rows] = here
         self._spans, self._past, self._latest = spans, [], None
 
     def _settled(self) -> None:
@@ -267,14 +271,14 @@ class ShardedTrees:
     def _base(self, part: Longs) -> Base:
         """A shard as it last came, and what it has done since."""
         nodes = None if self._last is None else self.shards.node_rows(part)
-        spans = None if self._spans is None else self._spans[self.shards.span_rows(part)]
+        counts = None if self._spans is None else self._spans[self.shards.span_rows(part)]
         past, latest = list(self._past), self._latest
         if latest is not None:
             past.append(Past(latest.iteration, latest.grammar, False, False))
         return Base(
             None if self._last is None else self._last[nodes],
             None if self._best is None else self._best[nodes],
-            spans,
+            None if counts is None else sparse(counts),
             tuple(past),
         )
 

@@ -7,7 +7,7 @@ from threading import Lock
 
 import numpy as np
 
-from dbpcfg.cluster.counts import SentCounts
+from dbpcfg.cluster.counts import SentCounts, Sparse, sparse
 from dbpcfg.cluster.held import address, holdings, once
 from dbpcfg.cluster.parcels import Cargo, opened, unpacked
 from dbpcfg.corpus.encoded import Encoded
@@ -58,7 +58,7 @@ class Base:
 
     last: Ints | None
     best: Ints | None
-    spans: Ints | None
+    spans: Sparse | None
     past: tuple[Past, ...]
 
 
@@ -75,7 +75,7 @@ class ShardAnswer:
     """The first sentence of the corpus that has probability zero, if there is one."""
     last: Ints | None = None
     best: Ints | None = None
-    spans: Ints | None = None
+    spans: Sparse | None = None
 
 
 class Shard:
@@ -96,7 +96,9 @@ class Shard:
     def __init__(self, part: Encoded, pilots: Encoded, settings: ChainSettings, base: Base) -> None:
         self.part, self.pilots, self.settings = part, pilots, settings
         self.last, self.best = _own(base.last), _own(base.best)
-        self.spans = SpanCounts(part, settings.categories, _own(base.spans))
+        self.spans = SpanCounts(part, settings.categories)
+        if base.spans is not None:
+            base.spans.add_to(self.spans.counts)
         self.done = -1
         for past in base.past:
             trees, _ = self.draw(unpacked(past.grammar, part), past.iteration)
@@ -175,7 +177,8 @@ def _worked(shard: Shard, task: ShardTask, sent: bytes | None) -> ShardAnswer:
     if not task.fetch:
         return ShardAnswer(address(), True, logs, counts)
     spans = shard.spans.__dict__.get("counts")
-    return ShardAnswer(address(), True, logs, counts, None, shard.last, shard.best, spans)
+    held = shard.last, shard.best, None if spans is None else sparse(spans)
+    return ShardAnswer(address(), True, logs, counts, None, *held)
 
 
 def _own(nodes: Ints | None) -> Ints | None:

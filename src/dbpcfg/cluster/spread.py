@@ -11,7 +11,6 @@ from typing import Literal, get_args
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.files.validation import check_choice
 from dbpcfg.induction.configuration import Configuration
-from dbpcfg.runtime.memory import size_text
 
 Spread = Literal["chains", "shards"]
 
@@ -48,9 +47,13 @@ def spread_of(
     else:
         line = (
             f"{there}: sentences in {threads} shards, per iteration of a chain "
-            f"{size_text(grammar)} to each worker and at most {size_text(back)} back"
+            f"{_text(grammar)} to each worker and at most {_text(back)} back in all"
         )
     return spread, line
+
+
+def _text(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB" if size >= 10**6 else f"{size / 1e3:,.0f} kB"
 
 
 def bytes_per_iteration(configuration: Configuration, corpus: Encoded) -> tuple[int, int]:

@@ -17,6 +17,12 @@ CONNECT_SECONDS = 20.0
 WORKER_SECONDS = 60.0
 """Seconds to wait for workers of a scheduler that runs, or of this machine."""
 LOOPBACK = "127.0.0.1"
+_SETTINGS = {
+    # A nanny is closed for good if its worker is gone this long after one was lost: also if that
+    # one had come back, and was lost again.
+    "distributed.deploy.lost-worker-timeout": "1h",
+    "distributed.admin.tick.limit": "1h",
+}
 _SILENT = logging.CRITICAL + 1
 
 
@@ -47,9 +53,8 @@ def started(place: Place) -> Iterator[Client]:
     import dask.config
     import distributed  # noqa: F401  (sets up its log)
 
-    quiet = {"distributed.admin.tick.limit": "1h", "distributed.comm.retry.count": 3}
     with ExitStack() as stack:
-        stack.enter_context(dask.config.set(quiet))
+        stack.enter_context(dask.config.set(_SETTINGS))
         stack.enter_context(_unlogged())
         if isinstance(place, Scheduler):
             client, wanted, seconds = stack.enter_context(_reached(place)), 1, WORKER_SECONDS
