@@ -24,7 +24,7 @@ ABANDONED_SECONDS = 300.0
 """Seconds without any worker after which the run stops."""
 _AGAIN_SECONDS = 0.2
 _LOST = "the connection to the scheduler is lost"
-_LOOK_SECONDS = 5.0
+_LOOK_SECONDS = 3.0
 """Seconds between two looks at whether there are workers."""
 
 
@@ -133,9 +133,14 @@ class Call:
             try:
                 return self.future.result(timeout=_LOOK_SECONDS)
             except TimeoutError:
-                if self._has_workers():
+                workers = self._workers()
+                if workers:
                     seen = time.monotonic()
-                elif time.monotonic() - seen > ABANDONED_SECONDS:
+                if workers and self.worker is not None and self.worker not in workers:
+                    # Dask forgets that another worker would do, if for a moment there was none.
+                    self.worker = None
+                    self._submit()
+                elif not workers and time.monotonic() - seen > ABANDONED_SECONDS:
                     raise ClusterLostError("the cluster has no workers any more") from None
             except KilledWorker:
                 deaths += 1
@@ -150,10 +155,10 @@ class Call:
                     raise ClusterLostError(_LOST) from None
                 self._submit()  # all workers that had what it needs are gone
 
-    def _has_workers(self) -> bool:
+    def _workers(self) -> set[str]:
         check_connection(self.client)
         try:
-            return bool(self.client.scheduler_info(n_workers=1)["workers"])
+            return set(self.client.scheduler_info(n_workers=-1)["workers"])
         except (OSError, TimeoutError):
             raise ClusterLostError(_LOST) from None
 
