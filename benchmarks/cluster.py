@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import os
 import pickle
+import subprocess
 import sys
 import tempfile
 import time
@@ -118,33 +119,42 @@ def memory(arguments: argparse.Namespace) -> None:
         before = cluster.client.run(peak_bytes)
         dbpcfg.induce(text, cluster=cluster, out=folder / "there", **options)
         for address, peak in cluster.client.run(peak_bytes).items():
-            print(f"{address}: {peak / 1e6:,.0f} MB at most, {before[address] / 1e6:,.0f} at first")
-    child = os.fork()
-    if not child:
-        dbpcfg.induce(text, out=folder / "here", **options)
-        print(f"local: {(peak_bytes() or 0) / 1e6:,.0f} MB at most, with the sentences as text")
-        os._exit(0)
-    os.waitpid(child, 0)
+            first = before[address] / 1e6
+            print(f"{address}: {peak / 1e6:,.0f} MB at most, {first:,.0f} before", flush=True)
+    del text
+    # In a process of its own, from a file: without what this one holds.
+    own = [sys.executable, __file__, "here"]
+    for name in ("K", "sentences", "iterations"):
+        own += [f"-{'-' * (name != 'K')}{name}", str(getattr(arguments, name))]
+    subprocess.run([*own, "--folder", str(folder)], check=True)
     for name in ("chains/0/chain.npz", "trees.txt", "model.npz"):
         same = (folder / "here" / name).read_bytes() == (folder / "there" / name).read_bytes()
-        print(name, "the same" if same else "DIFFERS")
+        print(name, "the same" if same else "DIFFERS", flush=True)
+
+
+def here(arguments: argparse.Namespace) -> None:
+    options = {"K": arguments.K, "chains": 1, "iterations": arguments.iterations, "trees": "last"}
+    out = Path(arguments.folder) / "here"
+    dbpcfg.induce(random_sentences(arguments.sentences), out=out, **options)
+    print(f"local: {(peak_bytes() or 0) / 1e6:,.0f} MB at most, the text included", flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["overhead", "memory"])
+    parser.add_argument("what", choices=["overhead", "memory", "here"])
     parser.add_argument("-K", type=int)
     parser.add_argument("--times", type=int, default=10)
     parser.add_argument("--workers", type=int)
     parser.add_argument("--iterations", type=int)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--sentences", type=int, default=1_000_000)
+    parser.add_argument("--folder", help="of a run that another process compares")
     given = parser.parse_args(sys.argv[1:])
-    small = given.what == "memory"
+    small = given.what != "overhead"
     given.K = given.K or (4 if small else 30)
     given.workers = given.workers or (4 if small else 2)
     given.iterations = given.iterations or (2 if small else 6)
-    (memory if small else overhead)(given)
+    {"memory": memory, "here": here, "overhead": overhead}[given.what](given)
 
 
 if __name__ == "__main__":

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from dbpcfg.cluster.counts import SentCounts, sparse
-from dbpcfg.cluster.parcels import Cargo, cargo_of, opened, packed, unpacked
+from dbpcfg.cluster.parcels import cargo_of, opened, packed, unpacked
 from dbpcfg.cluster.partition import parts, rows_of
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
@@ -83,4 +85,10 @@ def test_damaged_sentences_are_noticed():
     cargo = cargo_of(CORPUS)
     assert np.array_equal(opened(cargo)[0].tokens, CORPUS.tokens)
     with pytest.raises(DbpcfgError, match="digest"):
-        opened(Cargo(cargo.content[:-9] + b"123456789", cargo.digest))
+        opened(replace(cargo, content=cargo.content[:-9] + b"123456789"))
+
+
+def test_a_worker_that_came_later_with_another_version_is_noticed():
+    cargo = cargo_of(CORPUS)
+    with pytest.raises(DbpcfgError, match=r"this process has 9\.9: results would not be the same"):
+        opened(replace(cargo, facts=cargo.facts._replace(version="9.9")))

@@ -9,9 +9,11 @@ from __future__ import annotations
 import hashlib
 import io
 import pickle
+import platform
 from dataclasses import dataclass
 from typing import Any
 
+from dbpcfg.cluster.agreement import Facts, check, facts
 from dbpcfg.cluster.counts import Sparse, sparse
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.errors import DbpcfgError
@@ -24,10 +26,12 @@ _CORPUS, _VOCABULARY = "corpus", "vocabulary"
 
 @dataclass(frozen=True)
 class Cargo:
-    """The sentences of a run as bytes, with a digest."""
+    """The sentences of a run as bytes."""
 
     content: bytes
     digest: str
+    facts: Facts
+    """Those of the client: a worker may have come after they were compared."""
 
 
 class _Packer(pickle.Pickler):
@@ -92,7 +96,7 @@ def unpacked_chain(content: bytes, corpus: Encoded) -> Chain:
 def cargo_of(corpus: Encoded, *others: Encoded | GoldSpans | None) -> Cargo:
     """Sentences and what belongs to them, to be sent."""
     content = pickle.dumps((_bare(corpus), *others), pickle.HIGHEST_PROTOCOL)
-    return Cargo(content, hashlib.sha256(content).hexdigest())
+    return Cargo(content, hashlib.sha256(content).hexdigest(), facts())
 
 
 def opened(cargo: Cargo) -> tuple[Any, ...]:
@@ -101,8 +105,9 @@ def opened(cargo: Cargo) -> tuple[Any, ...]:
     Raises
     ------
     DbpcfgError
-        If it is not what was sent.
+        If it is not what was sent, or this process has other versions than the client.
     """
+    check(cargo.facts, {"on " + platform.node(): facts()})
     if hashlib.sha256(cargo.content).hexdigest() != cargo.digest:
         raise DbpcfgError("the sentences reached a worker damaged: their digest is another one")
     found = pickle.loads(cargo.content)
