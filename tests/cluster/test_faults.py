@@ -85,6 +85,7 @@ def test_few_grammars_are_kept(cluster_of, reference, tmp_path, monkeypatch):
     assert written(tmp_path / "run") == reference
 
 
+@pytest.mark.slow
 def test_workers_that_are_added(reference, tmp_path, monkeypatch):
     monkeypatch.setattr(chains, "BLOCK_SECONDS", 0.0)
     from distributed import Client, LocalCluster
@@ -173,6 +174,7 @@ def test_the_scheduler_is_gone(scheduler, reference, tmp_path, monkeypatch, spre
     assert written(path) == reference
 
 
+@pytest.mark.slow
 def test_no_workers_are_left(cluster_of, monkeypatch):
     monkeypatch.setattr(calls, "ABANDONED_SECONDS", 0.0)
     monkeypatch.setattr(calls, "_LOOK_SECONDS", 0.2)
@@ -249,6 +251,7 @@ def test_ctrl_c_stops_a_run_that_can_be_resumed(text, tmp_path):
     assert found == same
 
 
+@pytest.mark.slow
 def test_the_command_when_the_scheduler_is_gone(scheduler, text, tmp_path):
     address, process = scheduler
     out = tmp_path / "run"

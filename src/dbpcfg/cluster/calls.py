@@ -23,6 +23,7 @@ MOST_DEATHS = 5
 ABANDONED_SECONDS = 300.0
 """Seconds without any worker after which the run stops."""
 _AGAIN_SECONDS = 0.2
+_NONE = "the cluster has no workers any more"
 _LOST = "the connection to the scheduler is lost"
 _LOOK_SECONDS = 3.0
 """Seconds between two looks at whether there are workers."""
@@ -68,9 +69,9 @@ class Shared:
                     [self.content], hash=False, broadcast=self.everywhere
                 )
                 return future
-            except (OSError, TimeoutError, CancelledError) as error:
+            except (OSError, TimeoutError, CancelledError):
                 if time.monotonic() - since > ABANDONED_SECONDS:
-                    raise ClusterLostError(f"nothing can be sent to workers: {error}") from None
+                    raise ClusterLostError(_NONE) from None
             time.sleep(_AGAIN_SECONDS)
 
 
@@ -141,7 +142,7 @@ class Call:
                     self.worker = None
                     self._submit()
                 elif not workers and time.monotonic() - seen > ABANDONED_SECONDS:
-                    raise ClusterLostError("the cluster has no workers any more") from None
+                    raise ClusterLostError(_NONE) from None
             except KilledWorker:
                 deaths += 1
                 if deaths == MOST_DEATHS:
