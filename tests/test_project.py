@@ -96,7 +96,7 @@ def undeclared(source: str, base: set[str], extras: set[str]) -> list[str]:
 def test_every_import_is_declared():
     base = distributions(PROJECT["dependencies"])
     optional = PROJECT["optional-dependencies"]
-    extras = distributions(optional["nltk"] + optional["report"])
+    extras = distributions(optional["nltk"] + optional["report"] + optional["cluster"])
     missing = {dotted(m): undeclared(m.read_text("utf-8"), base, extras) for m in MODULES}
     assert {module: names for module, names in missing.items() if names} == {}
 
@@ -104,7 +104,8 @@ def test_every_import_is_declared():
 def test_every_dependency_is_imported():
     used = {name for module in MODULES for name, _ in imports(module.read_text("utf-8"))}
     optional = PROJECT["optional-dependencies"]
-    declared = distributions(PROJECT["dependencies"] + optional["nltk"] + optional["report"])
+    extras = optional["nltk"] + optional["report"] + optional["cluster"]
+    declared = distributions(PROJECT["dependencies"] + extras)
     assert declared <= used
 
 

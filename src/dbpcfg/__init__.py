@@ -14,6 +14,7 @@ Where to find what:
 ``dbpcfg.parsing``     the chart, the left-corner parser, MBR trees, the N best trees
 ``dbpcfg.model``       a learned grammar: parse, surprisal, probability, generate, show
 ``dbpcfg.induction``   the Gibbs step, chains, convergence, run directories
+``dbpcfg.cluster``     runs on a Dask cluster
 ``dbpcfg.systems``     every system under one interface: branching, CCL, UPPARSE, our own
 ``dbpcfg.comparison``  all systems on one corpus
 ``dbpcfg.report``      the page of a run, and figures for papers
@@ -33,10 +34,10 @@ from typing import TYPE_CHECKING, Any
 from dbpcfg.version import __version__
 
 if TYPE_CHECKING:
+    from dbpcfg.cluster.verbs import induce, resume
     from dbpcfg.comparison.compare import compare
     from dbpcfg.corpus.reading import read
     from dbpcfg.evaluation.evaluate import evaluate
-    from dbpcfg.induction.induce import induce, resume
     from dbpcfg.model.model import Model, load
     from dbpcfg.trees.tree import Tree
 
@@ -57,10 +58,10 @@ _HOME = {
     "Tree": "dbpcfg.trees.tree",
     "compare": "dbpcfg.comparison.compare",
     "evaluate": "dbpcfg.evaluation.evaluate",
-    "induce": "dbpcfg.induction.induce",
+    "induce": "dbpcfg.cluster.verbs",
     "load": "dbpcfg.model.model",
     "read": "dbpcfg.corpus.reading",
-    "resume": "dbpcfg.induction.induce",
+    "resume": "dbpcfg.cluster.verbs",
 }
 
 

@@ -12,7 +12,7 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.pcfg import draw_from_prior
 from dbpcfg.induction.chain import Chain, Sample, advance, new_chain, trees_of
 from dbpcfg.induction.convergence import Schedule, levelled_off
-from dbpcfg.induction.gibbs import flattened
+from dbpcfg.induction.drawing import flattened
 from dbpcfg.induction.gold import gold_spans
 from dbpcfg.induction.initial import initial_state
 from dbpcfg.induction.settings import ChainSettings

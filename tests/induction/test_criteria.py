@@ -11,7 +11,8 @@ import pytest
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.pcfg import draw_grammar
 from dbpcfg.induction.criteria import goodness, kept_aside
-from dbpcfg.induction.gibbs import parser_for, step
+from dbpcfg.induction.drawing import parser_for
+from dbpcfg.induction.gibbs import step
 from dbpcfg.induction.initial import initial_state
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.numerics.philox import Purpose, stream

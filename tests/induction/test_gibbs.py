@@ -13,7 +13,8 @@ from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.errors import DbpcfgError, GrammarError
 from dbpcfg.grammar.bounding import containment, fitting_mass
 from dbpcfg.grammar.pcfg import draw_grammar
-from dbpcfg.induction.gibbs import State, parser_for, step
+from dbpcfg.induction.drawing import parser_for
+from dbpcfg.induction.gibbs import State, step
 from dbpcfg.induction.initial import initial_state
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.numerics.philox import Purpose, stream

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from dbpcfg.runtime.progress import clock
 
 if TYPE_CHECKING:
+    from dbpcfg.cluster.connection import DaskCluster
     from dbpcfg.induction.chain import Chain
     from dbpcfg.induction.configuration import Configuration
 
@@ -41,10 +42,12 @@ class ChainProgress:
         ``"json"`` for one JSON object per line on standard output.
     tokens
         Tokens of the corpus.
+    cluster
+        Where the run is computed, if not here: its workers are shown too.
     """
 
-    def __init__(self, mode: Mode, tokens: int) -> None:
-        self.mode, self.tokens = mode, tokens
+    def __init__(self, mode: Mode, tokens: int, cluster: DaskCluster | None = None) -> None:
+        self.mode, self.tokens, self.cluster = mode, tokens, cluster
         self.configuration: Configuration | None = None
         self.chains: dict[int, Chain] = {}
         self.began: dict[int, tuple[int, float]] = {}
@@ -99,7 +102,7 @@ class ChainProgress:
         first, since = self.began.setdefault(number, (chain.iteration, now))
         rate = (chain.iteration - first) / (now - since) if now > since else 0.0
         end = self._end(chain)
-        return {
+        row = {
             "chain": number,
             "standing": "",
             "iteration": chain.iteration,
@@ -110,6 +113,10 @@ class ChainProgress:
             "seconds_left": round((end - chain.iteration) / rate) if end and rate else None,
             "trace": sparkline(chain.logs) if chain.logs else "",
         }
+        if self.cluster is not None:
+            row |= self.cluster.size()
+            row["seconds_per_iteration"] = round(1 / rate, 3) if rate else None
+        return row
 
     def _end(self, chain: Chain) -> int:
         """How long the chain will run; 0 if that is not known."""
@@ -161,13 +168,27 @@ class ChainProgress:
         return (
             f"chain {row['chain']}: iteration {row['iteration']} ({phase}), "
             f"log-likelihood {row['log_likelihood']:,.1f} {row['trace']}, "
-            f"{row['tokens_per_second']:,} tokens/s{left}"
+            f"{row['tokens_per_second']:,} tokens/s{left}{self._there(row)}"
         )
+
+    def _there(self, row: dict[str, Any]) -> str:
+        """On a cluster: its workers, the shards of a chain, and the time of an iteration."""
+        if self.cluster is None:
+            return ""
+        shards = f", {row['shards']} shards" if row["shards"] else ""
+        seconds = row["seconds_per_iteration"]
+        each = "" if seconds is None else f", {seconds:.3g} s per iteration"
+        return f"; {row['workers']} workers{shards}{each}"
+
+    def _caption(self) -> str | None:
+        race = [self._summary()] if self._race else []
+        there = [self._there(row).strip("; ") for row in list(self.rows.values())[-1:]]
+        return "; ".join(part for part in (*race, *there) if part) or None
 
     def _table(self) -> Any:
         from rich.table import Table
 
-        table = Table(box=None, pad_edge=False, caption=self._summary() if self._race else None)
+        table = Table(box=None, pad_edge=False, caption=self._caption())
         for name in ("chain", "iteration", "log-likelihood", "per token", "trace", "", "tokens/s"):
             table.add_column(name, justify="left" if name in ("trace", "") else "right")
         if not self._race:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from dbpcfg.cli.clusters import check_cluster, on_cluster
 from dbpcfg.cli.help import MODEL, SAMPLING
 from dbpcfg.cli.inputs import read_corpus
 from dbpcfg.cli.interruption import StopRequest, resume_hint, stop_on_signal
@@ -36,6 +37,21 @@ if TYPE_CHECKING:
 Workers = Annotated[
     Literal["threads", "processes"],
     typer.Option(help="How chains run in parallel; processes suit many small chains."),
+]
+OnCluster = Annotated[
+    str | None,
+    typer.Option(
+        metavar="local:N|ADDRESS|FILE",
+        help="Run on a Dask cluster: N processes of this machine, a scheduler such as "
+        "tcp://host:8786, or a .toml file that describes a batch system.",
+    ),
+]
+HowSpread = Annotated[
+    Literal["chains", "shards"] | None,
+    typer.Option(
+        help="On a cluster: chains side by side, or the sentences of each chain in shards. If not "
+        "given: by the size of the run."
+    ),
 ]
 Checkpoint = Annotated[float, typer.Option(help="Seconds between checkpoints of a chain.", min=0)]
 QuietRun = Annotated[bool, typer.Option("--quiet", "-q", help="Results only.")]
@@ -224,6 +240,8 @@ def induce(
     exclude_speaker: ExcludeSpeakers = None,
     threads: Threads = None,
     workers: Workers = "threads",
+    cluster: OnCluster = None,
+    spread: HowSpread = None,
     checkpoint: Checkpoint = 30.0,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace the run in --out.")
@@ -272,6 +290,7 @@ def induce(
         number, schedule, known, by = search
         Configuration(model, schedule, preparation, number, trees, known, by)
     check_free(Path(out), overwrite)
+    check_cluster(cluster, spread)
     corpus = read_corpus(
         text,
         input_format,
@@ -289,7 +308,11 @@ def induce(
         treebank = read_corpus([gold], quiet=quiet, skip_broken=skip_broken, encoding=encoding)
     tokens = sum(len(forms) for forms in prepared.forms)
     mode = _progress_mode(quiet, json)
-    with stop_on_signal(out) as stop, ChainProgress(mode, tokens) as progress:
+    with (
+        stop_on_signal(out) as stop,
+        on_cluster(cluster, spread, quiet, out) as there,
+        ChainProgress(mode, tokens, there) as progress,
+    ):
         run = learn(
             prepared,
             categories,
@@ -306,6 +329,7 @@ def induce(
             overwrite=overwrite,
             threads=threads,
             workers=workers,
+            cluster=there,
             checkpoint=checkpoint,
             report=progress.show,
             stopping=stop,
@@ -329,6 +353,8 @@ def resume(
     ] = None,
     threads: Threads = None,
     workers: Workers = "threads",
+    cluster: OnCluster = None,
+    spread: HowSpread = None,
     checkpoint: Checkpoint = 30.0,
     format: TableFormat = "text",
     quiet: QuietRun = False,
@@ -346,14 +372,20 @@ def resume(
     from dbpcfg.induction.induce import resume as resume_run
 
     configuration = read_configuration(Path(run))
+    check_cluster(cluster, spread)
     tokens = int(configuration.corpus.get("tokens", 1))
     mode = _progress_mode(quiet, json)
-    with stop_on_signal(run) as stop, ChainProgress(mode, tokens) as progress:
+    with (
+        stop_on_signal(run) as stop,
+        on_cluster(cluster, spread, quiet or json, run) as there,
+        ChainProgress(mode, tokens, there) as progress,
+    ):
         done = resume_run(
             run,
             iterations=iterations,
             threads=threads,
             workers=workers,
+            cluster=there,
             checkpoint=checkpoint,
             report=progress.show,
             stopping=stop,

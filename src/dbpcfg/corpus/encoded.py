@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
@@ -84,6 +84,8 @@ class Encoded:
     """Where each sentence begins, and the end of the last."""
     vocabulary: Vocabulary
     """The words."""
+    places: Longs | None = None
+    """The numbers that the sentences have in the corpus of which this is a part, if it is one."""
 
     @classmethod
     def from_sentences(cls, sentences: Iterable[Sequence[str]]) -> Encoded:
@@ -118,6 +120,14 @@ class Encoded:
     def sentences(self) -> Sentences:
         """The sentences as kernels want them."""
         return Sentences(self.tokens, self.starts)
+
+    @cached_property
+    def items(self) -> Longs:
+        """The number of each sentence, by which it has its random numbers: as in the whole corpus.
+
+        A part of a corpus has the same trees drawn as the whole.
+        """
+        return np.arange(len(self)) if self.places is None else self.places
 
     def numbers(self, sentence: int) -> Ints:
         """The word numbers of one sentence."""
@@ -158,6 +168,16 @@ class Encoded:
         starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         places = np.arange(starts[-1]) + np.repeat(self.starts[sentences] - starts[:-1], lengths)
         return Encoded(self.tokens[places], starts, self.vocabulary)
+
+    def part(self, sentences: Longs) -> Encoded:
+        """Some of the sentences, with the random numbers that they have in this corpus.
+
+        Parameters
+        ----------
+        sentences
+            Their numbers, in rising order.
+        """
+        return replace(self.chosen(sentences), places=self.items[sentences])
 
     def __len__(self) -> int:
         return len(self.starts) - 1

@@ -13,6 +13,7 @@ from dbpcfg.errors import GrammarError, UnparsableError
 from dbpcfg.grammar.pcfg import Grammar, without_zeros
 from dbpcfg.induction.convergence import Schedule
 from dbpcfg.induction.criteria import Criterion, Measures, goodness
+from dbpcfg.induction.drawing import ELSEWHERE, LocalTrees, TreeSource
 from dbpcfg.induction.gibbs import State, step
 from dbpcfg.induction.gold import LOG_EVERY, GoldSpans
 from dbpcfg.induction.initial import initial_state
@@ -139,6 +140,7 @@ def advance(
     threads: int = 1,
     gold: GoldSpans | None = None,
     until: int | None = None,
+    trees: TreeSource | None = None,
 ) -> Chain:
     """Run a chain until it is finished, has a given length, or the time is up.
 
@@ -158,6 +160,8 @@ def advance(
         Gold spans to log F1 with.
     until
         The length at which it pauses; None if it does not.
+    trees
+        What draws its trees and holds them; this process, if not given.
 
     Returns
     -------
@@ -165,22 +169,24 @@ def advance(
         The same chain (a worker process returns its copy).
     """
     end = time.monotonic() + seconds
+    trees = LocalTrees(corpus, threads) if trees is None else trees
     while not chain.finished(schedule, until):
-        _iterate(chain, corpus, schedule, threads)
-        if gold is not None and chain.last is not None and chain.iteration % LOG_EVERY == 0:
-            chain.scores[chain.iteration] = gold.f1(corpus.starts, chain.last.nodes)
+        _iterate(chain, corpus, schedule, threads, trees)
+        if gold is not None and chain.iteration % LOG_EVERY == 0:
+            chain.scores[chain.iteration] = trees.f1(gold)
         if time.monotonic() >= end:
             break
     return chain
 
 
-def _iterate(chain: Chain, corpus: Encoded, schedule: Schedule, threads: int) -> None:
+def _iterate(
+    chain: Chain, corpus: Encoded, schedule: Schedule, threads: int, trees: TreeSource
+) -> None:
     _restart(chain, corpus)
     settled = chain.logs[chain.settings.preliminary_iterations :]
     if chain.burn_in is None and schedule.converged(chain.logs, settled):
         chain.burn_in, chain.best = chain.iteration, None
-    before, after = _step(chain.state, corpus, chain.settings, threads)
-    assert after.derivations is not None
+    before, after = _step(chain.state, corpus, chain.settings, threads, trees)
     assert after.measures is not None
     log_likelihood = after.measures.likelihood
     chain.state = State(after.iteration, after.grammar, after.beta)
@@ -188,16 +194,18 @@ def _iterate(chain: Chain, corpus: Encoded, schedule: Schedule, threads: int) ->
     for name, values in chain.measures.items():
         values.append(getattr(after.measures, name))
     chain.betas.append(before.beta)
-    chain.last = Sample(after.iteration, log_likelihood, before.grammar, after.derivations.nodes)
+    nodes = ELSEWHERE if after.derivations is None else after.derivations.nodes
+    chain.last = Sample(after.iteration, log_likelihood, before.grammar, nodes)
     if chain.burn_in is not None:
-        chain.spans.add(after.derivations)
+        trees.count(chain.spans)
         _keep_grammar(chain, before.grammar)
     if chain.best is None or log_likelihood > chain.best.log_likelihood:
         chain.best = chain.last
+        trees.keep()
 
 
 def _step(
-    before: State, corpus: Encoded, settings: ChainSettings, threads: int
+    before: State, corpus: Encoded, settings: ChainSettings, threads: int, trees: TreeSource
 ) -> tuple[State, State]:
     """The state that a step began with, and the one after it.
 
@@ -205,7 +213,7 @@ def _step(
     probability zero under what is left. Only then are zeros replaced.
     """
     try:
-        return before, step(before, corpus, settings, threads)
+        return before, step(before, corpus, settings, threads, trees)
     except (GrammarError, UnparsableError) as error:
         if before.grammar.rows.all() and before.grammar.root.all():
             raise
@@ -215,7 +223,7 @@ def _step(
             ) from None
     least = LEAST_SINGLE if settings.precision == "single" else LEAST
     before = State(before.iteration, without_zeros(before.grammar, least), before.beta)
-    return before, step(before, corpus, settings, threads)
+    return before, step(before, corpus, settings, threads, trees)
 
 
 def _keep_grammar(chain: Chain, grammar: Grammar) -> None:

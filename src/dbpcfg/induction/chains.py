@@ -16,7 +16,6 @@ from concurrent.futures import (
     Future,
     wait,
 )
-from typing import Protocol
 
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
@@ -25,30 +24,10 @@ from dbpcfg.induction.convergence import Schedule
 from dbpcfg.induction.execution import Execution
 from dbpcfg.induction.gold import GoldSpans
 from dbpcfg.induction.settings import ChainSettings
+from dbpcfg.induction.store import ChainStore
 from dbpcfg.parsing.spans import SpanCounts
 
 BLOCK_SECONDS = 1.0
-
-
-class ChainStore(Protocol):
-    """Where chains are saved."""
-
-    def load(self, settings: ChainSettings) -> Chain | None:
-        """The chain as it was last saved; None if it never was."""
-
-    def save(self, chain: Chain) -> None:
-        """Save the chain as it is."""
-
-
-class NoChainStore:
-    """Saves nothing: for runs in memory."""
-
-    def load(self, settings: ChainSettings) -> Chain | None:
-        """None."""
-        return None
-
-    def save(self, chain: Chain) -> None:
-        """Do nothing."""
 
 
 def begin(
@@ -95,6 +74,7 @@ def run_chains(
     execution: Execution,
     gold: GoldSpans | None = None,
     until: int | None = None,
+    work: Callable[..., Chain] | None = None,
 ) -> list[Chain]:
     """Run chains until all are finished or `Execution.stopping`; then all are saved.
 
@@ -116,6 +96,8 @@ def run_chains(
         Gold spans to log F1 with.
     until
         The length at which chains pause; None if they do not.
+    work
+        What runs a block, called as `dbpcfg.induction.chain.advance`, which it is by default.
 
     Returns
     -------
@@ -133,12 +115,11 @@ def run_chains(
     saved = {n: time.monotonic() for n in range(len(chains))}
     running: dict[Future[Chain], int] = {}
     block = min(BLOCK_SECONDS, checkpoint)
+    work = advance if work is None else work
 
     def submit(n: int) -> None:
         try:
-            future = executor.submit(
-                advance, chains[n], corpus, schedule, block, threads, gold, until
-            )
+            future = executor.submit(work, chains[n], corpus, schedule, block, threads, gold, until)
         except BrokenExecutor as error:
             future = Future()
             future.set_exception(error)

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from multiprocessing import get_context
-from typing import Literal, get_args
+from typing import Literal, Protocol, cast, get_args
 
+from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.files.validation import check_choice
 from dbpcfg.induction.chain import Chain
 from dbpcfg.induction.configuration import Configuration
+from dbpcfg.induction.convergence import Schedule
+from dbpcfg.induction.gold import GoldSpans
+from dbpcfg.induction.settings import ChainSettings
+from dbpcfg.induction.store import ChainStore
 from dbpcfg.runtime.processes import cores, leave_signals_to_parent
 
 Workers = Literal["threads", "processes"]
@@ -36,6 +42,46 @@ def never() -> bool:
     return False
 
 
+class ChainRunner(Protocol):
+    """What runs chains: here `dbpcfg.induction.chains.run_chains`, which says what is what."""
+
+    def __call__(
+        self,
+        corpus: Encoded,
+        settings: Sequence[ChainSettings],
+        schedule: Schedule,
+        store: ChainStore,
+        *,
+        execution: Execution,
+        gold: GoldSpans | None,
+        until: int | None,
+    ) -> list[Chain]:
+        """Run chains until all are finished or the run is to stop."""
+
+
+class Cluster(Protocol):
+    """Other processes or machines that chains can run on."""
+
+    def runner(
+        self, configuration: Configuration, corpus: Encoded, execution: Execution
+    ) -> AbstractContextManager[ChainRunner]:
+        """What runs the chains of one run there."""
+
+
+AnyCluster = Cluster | str | object | None
+"""A cluster, or what `dbpcfg.induce` connects to; None for this process."""
+
+
+def connected(cluster: AnyCluster) -> Cluster | None:
+    """A cluster that is connected to already; `dbpcfg.induce` connects, this layer does not."""
+    if cluster is not None and not hasattr(cluster, "runner"):
+        raise DbpcfgError(
+            f"{cluster!r} is not a cluster: give what dbpcfg.cluster.connect returns, or call "
+            "dbpcfg.induce, which connects"
+        )
+    return cast(Cluster | None, cluster)
+
+
 @dataclass(frozen=True)
 class Execution:
     """Threads, workers and checkpoints of a run, and its callbacks."""
@@ -52,6 +98,8 @@ class Execution:
     """Called after each block; the run stops if it returns True."""
     planned: Callable[[Configuration], None] = no_plan
     """Called once with the settings of the run, before chains begin."""
+    cluster: Cluster | None = None
+    """Where chains run instead of here."""
 
     def __post_init__(self) -> None:
         check_choice("workers", self.workers, get_args(Workers))

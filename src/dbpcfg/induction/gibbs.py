@@ -28,12 +28,10 @@ from dbpcfg.grammar.derivation import failed_derivations
 from dbpcfg.grammar.pcfg import Grammar, draw_grammar
 from dbpcfg.induction.beta import draw_beta
 from dbpcfg.induction.criteria import Measures, kept_aside, measure
+from dbpcfg.induction.drawing import LocalTrees, TreeSource
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.numerics.philox import Purpose, Stream, stream
-from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import Derivations
-from dbpcfg.parsing.leftcorner.parser import LeftCornerParser
-from dbpcfg.parsing.protocol import Parser
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +39,8 @@ class State:
     """A chain after some iterations. With its settings and corpus, all that the next step needs.
 
     ``derivations`` were drawn under the grammar before this one, and ``measures`` are of that
-    grammar and these trees; both are None before the first iteration.
+    grammar and these trees; both are None before the first iteration, and trees that are not in
+    this process are.
     """
 
     iteration: int
@@ -51,7 +50,13 @@ class State:
     measures: Measures | None = None
 
 
-def step(state: State, corpus: Encoded, settings: ChainSettings, threads: int = 1) -> State:
+def step(
+    state: State,
+    corpus: Encoded,
+    settings: ChainSettings,
+    threads: int = 1,
+    trees: TreeSource | None = None,
+) -> State:
     """Sample all trees given G, count their rules, draw G ~ Dirichlet(counts + β).
 
     A pure function: the random numbers are those of (seed, chain, iteration), so the number of
@@ -67,6 +72,8 @@ def step(state: State, corpus: Encoded, settings: ChainSettings, threads: int = 
         Those of the chain.
     threads
         The number of threads.
+    trees
+        What draws the trees; this process, if not given.
 
     Returns
     -------
@@ -78,14 +85,10 @@ def step(state: State, corpus: Encoded, settings: ChainSettings, threads: int = 
         return stream(settings.seed, settings.chain, state.iteration, purpose)
 
     depth = settings.depth_at(state.iteration)
-    temperature = settings.temperature_at(state.iteration)
-    parser = parser_for(flattened(state.grammar, temperature), depth, settings, threads)
-    derivations, logs = parser.sample(corpus, numbers_for(Purpose.TREES))
-    if temperature > 1:  # what is reported is the likelihood of the grammar itself
-        logs = parser_for(state.grammar, depth, settings, threads).log_probabilities(corpus)
+    trees = LocalTrees(corpus, threads) if trees is None else trees
+    logs, counts = trees.draw(state.grammar, state.iteration, settings)
     if settings.exact and depth is not None:  # and of the model itself, P / Z
         logs = logs - math.log(require_fitting(state.grammar, containment(state.grammar, depth)))
-    counts = derivations.counts(settings.categories, settings.aside)
     aside = kept_aside(len(corpus), settings.aside)
     measures = measure(logs, corpus.lengths, aside, counts, state.beta)
     if settings.exact and depth is not None:
@@ -97,26 +100,4 @@ def step(state: State, corpus: Encoded, settings: ChainSettings, threads: int = 
         beta = draw_beta(counts, beta, numbers_for(Purpose.BETA))
     numbers = numbers_for(Purpose.GRAMMAR)
     grammar = draw_grammar(counts, beta, corpus.vocabulary, numbers, threads)
-    return State(state.iteration + 1, grammar, beta, derivations, measures)
-
-
-def flattened(grammar: Grammar, temperature: float) -> Grammar:
-    """The grammar with every distribution raised to the power 1/temperature and renormalised."""
-    if temperature == 1:
-        return grammar
-    root = grammar.root ** (1 / temperature)
-    rows = grammar.rows ** (1 / temperature)
-    rows /= rows.sum(axis=1, keepdims=True)
-    K = grammar.categories
-    return Grammar(
-        root / root.sum(), rows[:, : K * K].reshape(K, K, K), rows[:, K * K :], grammar.vocabulary
-    )
-
-
-def parser_for(
-    grammar: Grammar, depth: int | None, settings: ChainSettings, threads: int = 1
-) -> Parser:
-    """The parser that the settings name, for a grammar and a bound (None: no bound)."""
-    if settings.parser == "leftcorner" and depth is not None:
-        return LeftCornerParser(grammar, depth, threads)
-    return ChartParser(grammar, depth, threads, settings.precision)
+    return State(state.iteration + 1, grammar, beta, trees.derivations, measures)

@@ -16,7 +16,7 @@ from dbpcfg.corpus.reading import Corpus
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.goldtrees import match_gold
 from dbpcfg.induction.chain import Chain, TreeChoice
-from dbpcfg.induction.chains import ChainStore, NoChainStore, run_chains
+from dbpcfg.induction.chains import run_chains
 from dbpcfg.induction.configuration import Configuration, versions
 from dbpcfg.induction.convergence import Schedule
 from dbpcfg.induction.corpus import RunCorpus
@@ -24,8 +24,11 @@ from dbpcfg.induction.criteria import Criterion
 from dbpcfg.induction.directory import RunDirectory, check_free
 from dbpcfg.induction.execution import (
     CHECKPOINT_SECONDS,
+    AnyCluster,
+    ChainRunner,
     Execution,
     Workers,
+    connected,
     never,
     no_plan,
     no_remark,
@@ -44,6 +47,7 @@ from dbpcfg.induction.race import total
 from dbpcfg.induction.results import results_are_there, write_results
 from dbpcfg.induction.run import Run
 from dbpcfg.induction.settings import ChainSettings
+from dbpcfg.induction.store import ChainStore, NoChainStore
 from dbpcfg.runtime.progress import Progress
 from dbpcfg.runtime.threads import one_blas_thread
 
@@ -65,6 +69,7 @@ def induce(
     overwrite: bool = False,
     threads: int | None = None,
     workers: Workers = "threads",
+    cluster: AnyCluster = None,
     checkpoint: float = CHECKPOINT_SECONDS,
     preparation: Preparation | None = None,
     schedule: Schedule | None = None,
@@ -78,7 +83,8 @@ def induce(
 ) -> Run:
     """Learn a grammar from sentences.
 
-    The result depends on the seed, not on ``threads``, ``workers`` or ``checkpoint``.
+    The result depends on the seed, not on ``threads``, ``workers``, ``cluster``
+    or ``checkpoint``.
 
     Parameters
     ----------
@@ -119,6 +125,10 @@ def induce(
         For all chains together; None for as many as there are processors.
     workers
         What runs chains side by side: ``"threads"`` or ``"processes"``.
+    cluster
+        Where chains run instead of here: ``"local:4"`` for four processes of this machine,
+        ``"tcp://host:8786"`` for a Dask scheduler, the name of a TOML file that describes a batch
+        system, a ``distributed.Client``, or what ``dbpcfg.cluster.connect`` returns.
     checkpoint
         Seconds between two checkpoints of a chain.
     preparation
@@ -153,7 +163,9 @@ def induce(
         If a setting cannot be, if the run does not fit into memory, if there are no sentences, if
         gold trees do not match them, or if ``out`` is not empty or cannot be written to.
     """
-    execution = Execution(threads, workers, checkpoint, report, stopping, planned)
+    execution = Execution(
+        threads, workers, checkpoint, report, stopping, planned, connected(cluster)
+    )
     settings = _settings(categories=K, depth=D, beta=beta, seed=seed, **model)
     asked = budget_of(budget) if isinstance(budget, str) else budget
     planned_as = partial(
@@ -201,6 +213,7 @@ def resume(
     iterations: int | None = None,
     threads: int | None = None,
     workers: Workers = "threads",
+    cluster: AnyCluster = None,
     checkpoint: float = CHECKPOINT_SECONDS,
     report: Callable[[Chain], None] = no_report,
     stopping: Callable[[], bool] = never,
@@ -225,6 +238,10 @@ def resume(
         For all chains together; None for as many as there are processors.
     workers
         What runs chains side by side: ``"threads"`` or ``"processes"``.
+    cluster
+        Where chains run instead of here: ``"local:4"`` for four processes of this machine,
+        ``"tcp://host:8786"`` for a Dask scheduler, the name of a TOML file that describes a batch
+        system, a ``distributed.Client``, or what ``dbpcfg.cluster.connect`` returns.
     checkpoint
         Seconds between two checkpoints of a chain.
     report
@@ -250,7 +267,9 @@ def resume(
         If the directory is no run, a file is damaged, another process is running it, or a chain has
         done more than ``iterations``.
     """
-    execution = Execution(threads, workers, checkpoint, report, stopping, planned)
+    execution = Execution(
+        threads, workers, checkpoint, report, stopping, planned, connected(cluster)
+    )
     with RunDirectory.open(Path(path)) as directory:
         again = [] if iterations is None else directory.extend(iterations)
         if again:
@@ -308,12 +327,12 @@ def _run(
     racing, schedule = list(range(configuration.chains)), configuration.schedule
     chains: dict[int, Chain] = {}
     # Around all chains: the limits of single calls, were they the only ones, would lift each other.
-    with one_blas_thread(), execution.executor(len(racing)) as executor:
+    with one_blas_thread(), _runner(configuration, corpus, execution) as run_racing:
         for rung in configuration.rungs or (None,):
             settings = [configuration.chain(number) for number in racing]
             until = None if rung is None else rung.iterations
-            found = run_chains(
-                corpus.forms, settings, schedule, store, executor, execution, gold, until
+            found = run_racing(
+                corpus.forms, settings, schedule, store, execution=execution, gold=gold, until=until
             )
             chains |= {chain.settings.chain: chain for chain in found}
             run = Run(configuration, corpus, list(chains.values()))
@@ -322,6 +341,19 @@ def _run(
                 break
             racing = left
     return run
+
+
+@contextlib.contextmanager
+def _runner(
+    configuration: Configuration, corpus: RunCorpus, execution: Execution
+) -> Iterator[ChainRunner]:
+    """What runs the chains: this process and its workers, or a cluster."""
+    if execution.cluster is not None:
+        with execution.cluster.runner(configuration, corpus.forms, execution) as runner:
+            yield runner
+        return
+    with execution.executor(configuration.chains) as executor:
+        yield partial(run_chains, executor=executor)
 
 
 def _prepared(corpus: GivenSentences | Prepared, preparation: Preparation | None) -> Prepared:

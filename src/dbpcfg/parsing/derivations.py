@@ -81,18 +81,25 @@ class Derivations:
             raise DbpcfgError(f"a tree has a category beyond the first {categories}")
         counts = RuleCounts.zeros(categories, len(self.corpus.vocabulary))
         sentences = self.corpus.sentences
-        count_rules(sentences, self.nodes, aside, counts.root, counts.binary, counts.lexical)
+        items = self.corpus.items
+        count_rules(sentences, items, self.nodes, aside, counts.root, counts.binary, counts.lexical)
         return counts
 
 
 @kernel
 def count_rules(
-    sentences: Sentences, nodes: Ints, aside: int, root: Longs, binary: Longs, lexical: Longs
+    sentences: Sentences,
+    items: Longs,
+    nodes: Ints,
+    aside: int,
+    root: Longs,
+    binary: Longs,
+    lexical: Longs,
 ) -> None:
     """Add the rules of all sentences' trees to the counts, but for every n-th sentence."""
     tokens, starts = sentences
     for s in range(len(starts) - 1):
-        if aside and s % aside == aside - 1:
+        if aside and items[s] % aside == aside - 1:
             continue
         base = first_node(starts, s)
         root[nodes[base, CATEGORY]] += 1

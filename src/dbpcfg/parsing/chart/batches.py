@@ -36,6 +36,7 @@ class Batches(NamedTuple):
     """
 
     sentences: Sentences
+    items: Longs
     bounds: Longs
     distinct: Longs
     first_copy: Longs
@@ -57,6 +58,7 @@ def batches(corpus: Encoded, categories: int, depth: int) -> Batches:
     distinct, first_copy, copies = corpus.distinct
     return Batches(
         corpus.sentences,
+        corpus.items,
         bounds(corpus.lengths[distinct], categories, depth),
         distinct,
         first_copy,
@@ -69,10 +71,15 @@ def bounds(lengths: Longs, K: int, depth: int) -> Longs:
     found, changes = [], np.flatnonzero(np.diff(lengths)) + 1
     edges = np.unique([0, *changes.tolist(), len(lengths)]).tolist()
     for first, last in itertools.pairwise(edges):
-        chart = 8 * K * chart_levels(depth) * cell_count(int(lengths[first]))
-        room = max(1, min(MOST_TOGETHER, CHART_BYTES // max(1, chart)))
-        found.append(np.arange(first, last, room, dtype=np.int64))
+        most = together(int(lengths[first]), K, depth)
+        found.append(np.arange(first, last, most, dtype=np.int64))
     return np.concatenate([*found, np.array([len(lengths)], dtype=np.int64)])
+
+
+def together(length: int, K: int, depth: int) -> int:
+    """The number of sentences of a length that are in one batch, but for the last one's rest."""
+    chart = 8 * K * chart_levels(depth) * cell_count(length)
+    return max(1, min(MOST_TOGETHER, CHART_BYTES // max(1, chart)))
 
 
 class Room(NamedTuple):

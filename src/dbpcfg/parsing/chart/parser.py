@@ -30,6 +30,11 @@ NEGLIGIBLE = 1e-7
 """Posterior probability of a span below which it is pruned."""
 
 
+def pilots_of(corpus: Encoded) -> Encoded:
+    """Some sentences of a corpus, evenly spaced, that show how many bits a word costs."""
+    return corpus.chosen(np.unique(np.linspace(0, len(corpus) - 1, PILOTS).astype(np.int64)))
+
+
 class ChartParser:
     """Exact inference for sentences under a grammar and a depth bound.
 
@@ -47,6 +52,9 @@ class ChartParser:
     precision
         Of the chart's numbers, ``"double"`` or ``"single"``: single is faster for many categories,
         and right to some 5 digits.
+    pilots
+        Sentences that show how to scale numbers of single precision; by default `pilots_of` the
+        first corpus.
 
     Raises
     ------
@@ -60,11 +68,13 @@ class ChartParser:
         depth: int | None,
         threads: int = 1,
         precision: Precision = "double",
+        pilots: Encoded | None = None,
     ) -> None:
         self.grammar = grammar
         self.depth = depth
         self.threads = threads
         self.precision = precision
+        self.pilots = pilots
         self._depth = 0 if depth is None else check_depth(depth)
         self._tables, self._shifted = tables(grammar, precision), False
         self.log_fitting_mass = (
@@ -196,8 +206,7 @@ class ChartParser:
         """
         if self.precision == "double" or not len(corpus) or self._shifted:
             return self._tables
-        some = np.unique(np.linspace(0, len(corpus) - 1, PILOTS).astype(np.int64))
-        pilots = corpus.chosen(some)
+        pilots = pilots_of(corpus) if self.pilots is None else self.pilots
         logs = self._log_inside(pilots, self._tables)
         scales = np.add.reduceat(self._tables.log_scale[pilots.tokens], pilots.starts[:-1])
         possible = np.isfinite(logs)

@@ -150,6 +150,7 @@ def sample_trees(
     copies: Longs,
     begins: Longs,
     starts: Longs,
+    items: Longs,
     depth: int,
     G: Tables,
     work: SamplingWorkspace,
@@ -164,7 +165,7 @@ def sample_trees(
             s = copies[y]
             logs[s] = found[m]
             if found[m] > -np.inf:
-                sample_tree(C, m, depth, G, work, numbers, s, first_node(starts, s), nodes)
+                sample_tree(C, m, depth, G, work, numbers, items[s], first_node(starts, s), nodes)
 
 
 def sample_batches(
@@ -183,4 +184,4 @@ def sample_batches(
     draw = repeated(sample_trees, G.root.dtype)
     for number in range(first, last):
         C = filled(B, number, depth, G, room)
-        draw(C, *copies_of(B, number), starts, depth, G, work, numbers, nodes, logs)
+        draw(C, *copies_of(B, number), starts, B.items, depth, G, work, numbers, nodes, logs)

@@ -112,7 +112,8 @@ class LeftCornerParser:
 
     def _trees(self, corpus: Encoded, numbers: Stream, best: bool) -> tuple[Derivations, Floats]:
         drawn, logs = Derivations.empty(corpus), np.empty(len(corpus))
-        self._longest_first(backward_sentences, corpus, best, numbers, drawn.nodes, logs)
+        found = drawn.nodes, logs
+        self._longest_first(backward_sentences, corpus, best, numbers, corpus.items, *found)
         check_parsable(self.grammar, corpus, logs)
         return drawn, logs
 
@@ -185,6 +186,7 @@ def backward_sentences(
     M: Models,
     best: bool,
     numbers: Stream,
+    items: Longs,
     nodes: Ints,
     result: Floats,
 ) -> None:
@@ -196,5 +198,5 @@ def backward_sentences(
         n = len(words)
         result[s] = forward(words, M, best, v[: n + 1], logs[: n + 1])
         if result[s] > -np.inf:
-            backward(words, M, best, v[: n + 1], numbers, s, steps[:n])
+            backward(words, M, best, v[: n + 1], numbers, int(items[s]), steps[:n])
             nodes_of(steps[:n], nodes[first_node(starts, s) : first_node(starts, s + 1)])

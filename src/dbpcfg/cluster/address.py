@@ -1,0 +1,169 @@
+"""What ``--cluster`` can be: ``local:4``, the address of a scheduler, or a TOML file."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.files.faults import reading
+
+EXPECTED = (
+    "give local:N for N processes of this machine, the address of a scheduler such as "
+    "tcp://host:8786, or a .toml file"
+)
+KINDS = {
+    "slurm": "SLURMCluster",
+    "pbs": "PBSCluster",
+    "sge": "SGECluster",
+    "lsf": "LSFCluster",
+    "moab": "MoabCluster",
+    "oar": "OARCluster",
+    "htcondor": "HTCondorCluster",
+}
+"""Batch systems, and the classes of dask-jobqueue for them."""
+
+
+@dataclass(frozen=True)
+class Local:
+    """Processes of this machine, reachable from this machine only."""
+
+    workers: int
+
+
+@dataclass(frozen=True)
+class Scheduler:
+    """A scheduler that is running already."""
+
+    address: str
+    """``tcp://host:port`` or ``tls://host:port``."""
+    tls_ca: str | None = None
+    """Of TLS: the file of the certificate authority."""
+    tls_cert: str | None = None
+    """The file of the certificate."""
+    tls_key: str | None = None
+    """The file of the key."""
+
+
+@dataclass(frozen=True)
+class Jobs:
+    """Jobs of a batch system, each of which starts workers."""
+
+    kind: str
+    """``"slurm"``, ``"pbs"``, …"""
+    workers: int
+    """The number of jobs' workers in all."""
+    cores: int = 1
+    """Threads of each job."""
+    memory: str = "4GB"
+    """Memory of each job."""
+    processes: int | None = None
+    """Worker processes of each job; one for each core, if not given."""
+    queue: str | None = None
+    """The queue or partition."""
+    account: str | None = None
+    walltime: str | None = None
+    """The time of a job, such as ``"04:00:00"``."""
+    interface: str | None = None
+    """The network interface, such as ``"ib0"``."""
+    directives: tuple[str, ...] = ()
+    """Further lines of the job's header, such as ``"--exclusive"``."""
+    prologue: tuple[str, ...] = ()
+    """Lines of the script before the worker starts, such as ``"module load python"``."""
+    python: str | None = None
+    """The interpreter of the workers; this one, if not given."""
+    local_directory: str | None = None
+    """A folder on the nodes."""
+    log_directory: str | None = None
+    """A folder for the logs of jobs."""
+    wait: float = 3600.0
+    """Seconds to wait for the first worker."""
+
+
+Place = Local | Scheduler | Jobs
+
+
+def parsed(text: str) -> Place:
+    """What a value of ``--cluster`` stands for.
+
+    Parameters
+    ----------
+    text
+        ``local:N``, an address, or the name of a TOML file.
+
+    Raises
+    ------
+    DbpcfgError
+        If it is none of these, or the file does not describe a cluster.
+    """
+    if text == "local" or text.startswith("local:"):
+        number = text.removeprefix("local").removeprefix(":")
+        if not re.fullmatch(r"[1-9][0-9]{0,3}", number):
+            raise DbpcfgError(f"{text!r}: local:N needs the number of processes, such as local:4")
+        return Local(int(number))
+    if "://" in text:
+        if not re.fullmatch(r"(tcp|tls)://[^/\s]+:[0-9]+", text):
+            raise DbpcfgError(
+                f"{text!r} is no address of a scheduler: tcp://host:port or tls://host:port"
+            )
+        return Scheduler(text)
+    if text.endswith(".toml"):
+        return _from_file(Path(text))
+    raise DbpcfgError(f"{text!r} is no cluster: {EXPECTED}")
+
+
+def _from_file(path: Path) -> Place:
+    with reading(path):
+        try:
+            content = tomllib.loads(path.read_text("utf-8"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise DbpcfgError(f"{path} is not TOML: {error}") from None
+    for name in content:
+        if name != "cluster":
+            raise DbpcfgError(f"{path} has {name!r}; there is [cluster] and nothing else")
+    table = content.get("cluster")
+    if not isinstance(table, dict):
+        raise DbpcfgError(f"{path} has no table [cluster]")
+    kinds = ["scheduler", *KINDS]
+    kind = table.get("kind")
+    if kind not in kinds:
+        raise DbpcfgError(f"{path}: kind is one of {', '.join(kinds)}, got {kind!r}")
+    if kind == "scheduler":
+        found = _checked(path, {k: v for k, v in table.items() if k != "kind"}, Scheduler)
+        assert isinstance(found, Scheduler)
+        parsed_address = parsed(found.address)
+        if not isinstance(parsed_address, Scheduler):
+            raise DbpcfgError(f"{path}: address is tcp://host:port or tls://host:port")
+        return found
+    found = _checked(path, table, Jobs)
+    assert isinstance(found, Jobs)
+    for name in ("workers", "cores"):
+        if getattr(found, name) < 1:
+            raise DbpcfgError(f"{path}: {name} must be at least 1, got {getattr(found, name)}")
+    return found
+
+
+def _checked(path: Path, table: dict[str, Any], kind: type[Scheduler] | type[Jobs]) -> Place:
+    """A dataclass from a table, or an error that names the key."""
+    hints, known = get_type_hints(kind), [field.name for field in fields(kind)]
+    given: dict[str, Any] = {}
+    for name, value in table.items():
+        if name not in known:
+            raise DbpcfgError(f"{path}: {name!r} is not known; there are {', '.join(known)}")
+        if hints[name] == tuple[str, ...]:
+            fits = isinstance(value, list) and all(isinstance(one, str) for one in value)
+            value = tuple(value) if fits else value
+        elif hints[name] is float:
+            fits = type(value) in (int, float)
+        else:
+            fits = isinstance(value, hints[name]) and not isinstance(value, bool)
+        if not fits:
+            raise DbpcfgError(f"{path}: {name} = {value!r} cannot be")
+        given[name] = value
+    missing = [n for n in ("address", "workers") if n in known and n not in given]
+    if missing:
+        raise DbpcfgError(f"{path}: {missing[0]} is missing")
+    return kind(**given)

@@ -1,0 +1,170 @@
+"""Calls to workers that outlive the workers.
+
+A call names the worker that has what it needs. If that worker is gone, Dask runs the call on
+another one, which answers that it has nothing; the caller then sends it all. So the answer to a
+lost worker is the same as to a new one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from dbpcfg.errors import DbpcfgError
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+MOST_DEATHS = 5
+"""Workers that one call may kill, times Dask's own number of attempts, before the run gives up."""
+ABANDONED_SECONDS = 300.0
+"""Seconds without any worker after which the run stops."""
+_AGAIN_SECONDS = 0.2
+_NONE = "the cluster has no workers any more"
+_LOST = "the connection to the scheduler is lost"
+_LOOK_SECONDS = 3.0
+"""Seconds between two looks at whether there are workers."""
+
+
+class ClusterLostError(DbpcfgError):
+    """The scheduler, or every worker, is gone; the last checkpoint can be resumed."""
+
+
+class Shared:
+    """Something that calls need often: sent once, and then passed on among workers.
+
+    Parameters
+    ----------
+    client
+        The connection to the scheduler.
+    content
+        What is sent. It is kept, to be sent again if all workers that have it are lost.
+    everywhere
+        Whether all workers are sent it now, or each when it first needs it.
+    """
+
+    def __init__(self, client: Client, content: object, everywhere: bool = False) -> None:
+        self.client, self.content, self.everywhere = client, content, everywhere
+        self._future: Future | None = None
+        self._lock = Lock()
+
+    def future(self) -> Future:
+        """What stands for it in a call; sent again if it was lost."""
+        with self._lock:
+            if self._future is None or self._future.status in ("cancelled", "lost", "error"):
+                self._future = self._sent()
+            return self._future
+
+    def _sent(self) -> Future:
+        """Send it. That fails if a worker is lost meanwhile, and is then done again."""
+        since = time.monotonic()
+        while True:
+            check_connection(self.client)
+            try:
+                # In a list: Dask would take a tuple apart.
+                [future] = self.client.scatter(
+                    [self.content], hash=False, broadcast=self.everywhere
+                )
+                return future
+            except (OSError, TimeoutError, CancelledError):
+                if time.monotonic() - since > ABANDONED_SECONDS:
+                    raise ClusterLostError(_NONE) from None
+            time.sleep(_AGAIN_SECONDS)
+
+
+class Call:
+    """A call that is under way on some worker.
+
+    Parameters
+    ----------
+    client
+        The connection to the scheduler.
+    function
+        What is called.
+    arguments
+        Its arguments.
+    shared
+        Arguments after these, which workers share.
+    worker
+        The address of the worker that should run it, if there is one.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        function: Callable[..., Any],
+        arguments: Sequence[Any],
+        shared: Sequence[Shared] = (),
+        worker: str | None = None,
+    ) -> None:
+        self.client, self.function, self.arguments = client, function, arguments
+        self.shared, self.worker = shared, worker
+        self._submit()
+
+    def _submit(self) -> None:
+        where = {} if self.worker is None else {"workers": [self.worker]}
+        shared = [one.future() for one in self.shared]
+        check_connection(self.client)
+        self.future = self.client.submit(
+            self.function,
+            *self.arguments,
+            *shared,
+            pure=False,
+            allow_other_workers=bool(where),
+            **where,
+        )
+
+    def result(self) -> Any:
+        """What the call returned, on whatever worker.
+
+        Raises
+        ------
+        ClusterLostError
+            If the scheduler or all workers are gone.
+        DbpcfgError
+            If workers die of the call, again and again; or what the call itself raises.
+        """
+        from distributed import KilledWorker
+
+        deaths, seen = 0, time.monotonic()
+        while True:
+            try:
+                return self.future.result(timeout=_LOOK_SECONDS)
+            except TimeoutError:
+                workers = self._workers()
+                if workers:
+                    seen = time.monotonic()
+                if workers and self.worker is not None and self.worker not in workers:
+                    # Dask forgets that another worker would do, if for a moment there was none.
+                    self.worker = None
+                    self._submit()
+                elif not workers and time.monotonic() - seen > ABANDONED_SECONDS:
+                    raise ClusterLostError(_NONE) from None
+            except KilledWorker:
+                deaths += 1
+                if deaths == MOST_DEATHS:
+                    raise DbpcfgError(
+                        "workers die of this run again and again; perhaps they have too little "
+                        "memory for it: see the workers' logs"
+                    ) from None
+                self._submit()
+            except CancelledError as error:
+                if "connection" in str(error):
+                    raise ClusterLostError(_LOST) from None
+                self._submit()  # all workers that had what it needs are gone
+
+    def _workers(self) -> set[str]:
+        check_connection(self.client)
+        try:
+            return set(self.client.scheduler_info(n_workers=-1)["workers"])
+        except (OSError, TimeoutError):
+            raise ClusterLostError(_LOST) from None
+
+
+def check_connection(client: Client) -> None:
+    """Raise an error if the scheduler is gone."""
+    if client.status != "running":
+        raise ClusterLostError(_LOST)

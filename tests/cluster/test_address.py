@@ -1,0 +1,164 @@
+"""What ``--cluster`` can be, and what it cannot."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from dbpcfg.cluster import connect
+from dbpcfg.cluster.address import Jobs, Local, Scheduler, parsed
+from dbpcfg.cluster.start import jobs_cluster
+from dbpcfg.errors import DbpcfgError
+from tests.command import COMMAND
+
+SLURM = """
+[cluster]
+kind = "slurm"
+workers = 8
+cores = 4
+memory = "16GB"
+queue = "compute"
+account = "lab"
+walltime = "02:00:00"
+directives = ["--exclusive"]
+prologue = ["module load python"]
+python = "/opt/env/bin/python"
+interface = "lo"
+"""
+
+
+def test_what_it_can_be(tmp_path):
+    assert parsed("local:4") == Local(4)
+    assert parsed("tcp://10.0.0.1:8786") == Scheduler("tcp://10.0.0.1:8786")
+    assert parsed("tls://head:8786") == Scheduler("tls://head:8786")
+    file = tmp_path / "lab.toml"
+    file.write_text('[cluster]\nkind = "scheduler"\naddress = "tls://head:1"\ntls_ca = "ca.pem"\n')
+    assert parsed(str(file)) == Scheduler("tls://head:1", "ca.pem")
+    file.write_text(SLURM)
+    found = parsed(str(file))
+    assert isinstance(found, Jobs)
+    assert (found.workers, found.cores, found.directives) == (8, 4, ("--exclusive",))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("local", "'local': local:N needs the number of processes, such as local:4"),
+        ("local:0", "'local:0': local:N needs the number of processes"),
+        ("local:two", "'local:two': local:N needs the number"),
+        ("local:-1", "local:N needs"),
+        ("local:99999", "local:N needs"),
+        ("", "'' is no cluster: give local:N"),
+        ("slurm", "'slurm' is no cluster: give local:N"),
+        ("http://host:80", "'http://host:80' is no address of a scheduler: tcp://host:port or tls"),
+        ("tcp://host", "is no address of a scheduler"),
+        ("tcp://host:port", "is no address of a scheduler"),
+        ("nowhere.toml", "nowhere.toml"),
+    ],
+)
+def test_what_it_cannot_be(text, message):
+    with pytest.raises(DbpcfgError) as caught:
+        parsed(text)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[cluster", "is not TOML"),
+        ("", "has no table [cluster]"),
+        ("cluster = 3", "has no table [cluster]"),
+        ("[cluster]\n[other]\n", "has 'other'; there is [cluster] and nothing else"),
+        ("[cluster]\nworkers = 3", "kind is one of scheduler, slurm, pbs"),
+        ('[cluster]\nkind = "cloud"', "kind is one of scheduler, slurm, pbs, sge"),
+        ('[cluster]\nkind = "slurm"\nnodes = 3', "'nodes' is not known; there are kind, workers, "),
+        ('[cluster]\nkind = "slurm"', "workers is missing"),
+        ('[cluster]\nkind = "slurm"\nworkers = "8"', "workers = '8' cannot be"),
+        ('[cluster]\nkind = "slurm"\nworkers = true', "workers = True cannot be"),
+        ('[cluster]\nkind = "slurm"\nworkers = 0', "workers must be at least 1, got 0"),
+        ('[cluster]\nkind = "slurm"\nworkers = 1\nprologue = "a"', "prologue = 'a' cannot be"),
+        ('[cluster]\nkind = "scheduler"', "address is missing"),
+        ('[cluster]\nkind = "scheduler"\naddress = "local:3"', "address is tcp://host:port"),
+        ('[cluster]\nkind = "scheduler"\naddress = "tcp://a:1"\nport = 3', "'port' is not known"),
+    ],
+)
+def test_files_that_do_not_describe_a_cluster(tmp_path, content, message):
+    file = tmp_path / "lab.toml"
+    file.write_text(content)
+    with pytest.raises(DbpcfgError) as caught:
+        parsed(str(file))
+    assert str(file) in str(caught.value)
+    assert message in str(caught.value)
+
+
+def test_the_job_script_of_slurm(tmp_path):
+    file = tmp_path / "slurm.toml"
+    file.write_text(SLURM)
+    place = parsed(str(file))
+    assert isinstance(place, Jobs)
+    with jobs_cluster(place) as cluster:
+        script = cluster.job_script()
+    lines = script.splitlines()
+    assert lines[0].startswith("#!")
+    for line in ("-p compute", "-A lab", "--cpus-per-task=4", "-t 02:00:00", "--exclusive"):
+        assert f"#SBATCH {line}" in lines
+    assert "module load python" in lines
+    assert lines[-1].startswith("/opt/env/bin/python -m distributed.cli.dask_worker tcp://")
+    assert "--nworkers 4 " in lines[-1]
+    assert "--nthreads 1 " in lines[-1]
+
+
+def test_no_scheduler_there(monkeypatch):
+    monkeypatch.setattr("dbpcfg.cluster.start.CONNECT_SECONDS", 0.5)
+    message = "cannot reach the scheduler at tcp://127.0.0.1:9"
+    with pytest.raises(DbpcfgError, match=message), connect("tcp://127.0.0.1:9"):
+        pass
+
+
+def test_not_a_cluster_at_all():
+    with pytest.raises(DbpcfgError, match="3 is no cluster: give local:N"), connect(3):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--cluster", "local:no"], "local:N needs the number of processes"),
+        (["--spread", "shards"], "--spread needs --cluster"),
+    ],
+)
+def test_the_command_refuses_before_it_reads(tmp_path, options, message):
+    out = str(tmp_path / "run")
+    command = [*COMMAND, "induce", str(tmp_path / "no.txt"), "--out", out, *options]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode != 0
+    assert message in done.stderr
+
+
+def _modules(program: str) -> set[str]:
+    program = f"import sys; {program}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "import dbpcfg; dbpcfg.induce",
+        "import dbpcfg.cluster",
+        "from dbpcfg.cli.app import main; sys.argv = ['dbpcfg', '--help']\ntry: main()\n"
+        "except SystemExit: pass\nimport sys",
+        "import dbpcfg; dbpcfg.induce(['a b', 'b a'], K=2, iterations=2, chains=1)",
+    ],
+)
+def test_dask_is_not_imported_without_a_cluster(program):
+    assert not {"dask", "distributed", "dask_jobqueue"} & _modules(program)
+
+
+def test_without_dask_it_is_said_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(DbpcfgError, match=r'pip install "dbpcfg\[cluster\]"'), connect("local:2"):
+        pass

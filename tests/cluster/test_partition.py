@@ -1,0 +1,94 @@
+"""Shards are made of whole batches, and what travels is put together as it was."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dbpcfg.cluster.counts import SentCounts, sparse
+from dbpcfg.cluster.parcels import cargo_of, opened, packed, unpacked
+from dbpcfg.cluster.partition import parts, rows_of
+from dbpcfg.corpus.encoded import Encoded
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.grammar.pcfg import RuleCounts, draw_from_prior
+from dbpcfg.induction.settings import ChainSettings
+from dbpcfg.parsing.chart.batches import batches
+from dbpcfg.parsing.chart.layout import padded
+from tests.cluster.small import SENTENCES
+
+CORPUS = Encoded.from_sentences(SENTENCES)
+
+
+def groups(corpus: Encoded, K: int, depth: int) -> list[tuple[int, ...]]:
+    """The distinct sentences of each batch, by their numbers in the whole corpus."""
+    B = batches(corpus, padded(K), depth)
+    edges = zip(B.bounds[:-1], B.bounds[1:])
+    return [tuple(corpus.items[B.distinct[first:last]].tolist()) for first, last in edges]
+
+
+@pytest.mark.parametrize("shards", [1, 2, 4, 9, 50])
+@pytest.mark.parametrize("curriculum", [0, 3])
+def test_batches_of_shards_are_batches_of_the_corpus(monkeypatch, shards, curriculum):
+    monkeypatch.setattr("dbpcfg.parsing.chart.batches.CHART_BYTES", 2**13)
+    settings = ChainSettings(5, 3, curriculum=curriculum)
+    found = parts(CORPUS, settings, shards)
+    assert len(found) <= shards
+    assert sorted(np.concatenate(found).tolist()) == list(range(len(CORPUS)))
+    for depth in (1, 2, 3) if curriculum else (3,):
+        whole = groups(CORPUS, 5, depth)
+        there = [group for part in found for group in groups(CORPUS.part(part), 5, depth)]
+        assert sorted(there) == sorted(whole)
+        assert len(whole) > 6
+
+
+def test_copies_of_a_sentence_are_in_one_shard():
+    found = parts(CORPUS, ChainSettings(3), 4)
+    words = [{tuple(SENTENCES[s]) for s in part.tolist()} for part in found]
+    assert sum(map(len, words)) == len(set(map(tuple, SENTENCES)))
+
+
+def test_rows():
+    starts = np.array([0, 2, 5, 5, 9])
+    assert rows_of(starts, np.array([1, 3])).tolist() == [2, 3, 4, 5, 6, 7, 8]
+    assert rows_of(starts, np.array([], dtype=np.int64)).tolist() == []
+
+
+def test_counts():
+    chance = np.random.default_rng(1)
+    whole, sent = RuleCounts.zeros(3, 40), RuleCounts.zeros(3, 40)
+    for most in (2, 2**33):
+        counts = RuleCounts.zeros(3, 40)
+        for part in (counts.root, counts.binary, counts.lexical):
+            part[...] = chance.integers(0, most, part.shape) * (chance.random(part.shape) < 0.3)
+        whole += counts
+        SentCounts.of(counts).add_to(sent)
+    for name in ("root", "binary", "lexical"):
+        assert np.array_equal(getattr(whole, name), getattr(sent, name))
+    few = np.zeros(1000, dtype=np.int64)
+    few[[3, 77]] = 5
+    assert sparse(few).values.nbytes + sparse(few).places.nbytes == 16
+    assert sparse(np.ones(1000, dtype=np.int64)).places is None
+
+
+def test_parcels_leave_out_the_vocabulary():
+    grammar = draw_from_prior(3, CORPUS.vocabulary, 0.2, 1, 0, 0)
+    content = packed(grammar)
+    found = unpacked(content, CORPUS)
+    assert found.vocabulary is CORPUS.vocabulary
+    assert np.array_equal(found.rows, grammar.rows)
+    assert len(content) < 2 * grammar.rows.nbytes + 1000
+
+
+def test_damaged_sentences_are_noticed():
+    cargo = cargo_of(CORPUS)
+    assert np.array_equal(opened(cargo)[0].tokens, CORPUS.tokens)
+    with pytest.raises(DbpcfgError, match="digest"):
+        opened(replace(cargo, content=cargo.content[:-9] + b"123456789"))
+
+
+def test_a_worker_that_came_later_with_another_version_is_noticed():
+    cargo = cargo_of(CORPUS)
+    with pytest.raises(DbpcfgError, match=r"this process has 9\.9: results would not be the same"):
+        opened(replace(cargo, facts=cargo.facts._replace(version="9.9")))

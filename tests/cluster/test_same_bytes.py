@@ -1,0 +1,121 @@
+"""A run on a cluster writes the bytes of the local run, however it is spread."""
+
+from __future__ import annotations
+
+import pytest
+
+import dbpcfg
+from dbpcfg.cluster import remote_chains
+from dbpcfg.induction import chains
+from dbpcfg.trees.tree import Tree
+from tests.cluster.small import OPTIONS, SENTENCES, start, written
+from tests.induction.small import chain_bits
+
+GOLD = [Tree("S", tuple(Tree("X", (word,)) for word in words)) for words in SENTENCES]
+RACE = {"inference": "race", "budget": 400, "chains": 4, "iterations": None}
+RUNS = {
+    "plain": {},
+    "everything drawn": {"exact": True, "sample_beta": True, "aside": 7},
+    "single precision, annealed": {"precision": "single", "anneal": 4, "K": 5},
+    "curriculum, restarts": {"curriculum": 2, "D": 3, "restarts": 2, "restart_iterations": 2},
+    "left-corner": {"parser": "leftcorner", "K": 2, "initial": "right", "iterations": 6},
+    "no bound, scores": {"D": None, "gold": GOLD, "iterations": 20, "trees": "best"},
+    "a race": {**RACE, "sentences": 40},
+    "few sentences, last trees": {"trees": "last", "sentences": 2},
+    "beta that rounds rules to zero": {"beta": 1e-3, "precision": "single"},
+}
+
+
+@pytest.fixture(scope="module")
+def local(tmp_path_factory):
+    """Local runs, each once."""
+    found = {}
+
+    def run(name: str):
+        if name not in found:
+            path = tmp_path_factory.mktemp("local") / "run"
+            induce(path, name)
+            found[name] = written(path)
+        return found[name]
+
+    return run
+
+
+def induce(path, name: str, **changed):
+    options = {**OPTIONS, **RUNS[name], **changed}
+    sentences = SENTENCES[: options.pop("sentences", None)]
+    return dbpcfg.induce(sentences, out=path, **options)
+
+
+@pytest.mark.parametrize("spread", ["chains", "shards"])
+@pytest.mark.parametrize("name", RUNS)
+def test_two_workers(cluster_of, local, tmp_path, name, spread):
+    cluster = cluster_of(2, spread)
+    assert induce(tmp_path / "run", name, cluster=cluster).finished
+    assert written(tmp_path / "run") == local(name)
+    how = "side by side" if spread == "chains" else "2 shards"
+    assert [how in line for line in cluster.lines] == [True]
+
+
+@pytest.mark.parametrize("spread", ["chains", "shards"])
+def test_four_workers(cluster_of, local, tmp_path, spread):
+    name = "everything drawn"
+    induce(tmp_path / "run", name, cluster=cluster_of(4, spread), checkpoint=0)
+    assert written(tmp_path / "run") == local(name)
+
+
+@pytest.mark.parametrize("spread", ["chains", "shards"])
+def test_in_memory(cluster_of, spread):
+    options = RACE if spread == "chains" else {}
+    here, there = start(None, **options), start(None, cluster=cluster_of(2, spread), **options)
+    assert list(map(chain_bits, there.chains)) == list(map(chain_bits, here.chains))
+    assert there.trees() == here.trees()
+
+
+@pytest.mark.parametrize("spread", ["chains", "shards"])
+def test_stopped_again_and_again_here_and_there(cluster_of, local, tmp_path, spread, monkeypatch):
+    monkeypatch.setattr(chains, "BLOCK_SECONDS", 0.0)
+    cluster, path, stops = cluster_of(2, spread), tmp_path / "run", 0
+    run = induce(path, "plain", cluster=cluster, checkpoint=0, stopping=lambda: True)
+    while not run.finished:
+        stops += 1
+        options = {"cluster": cluster if stops % 3 else None, "checkpoint": 0}
+        run = dbpcfg.resume(path, stopping=lambda: True, **options)
+    assert stops > 5
+    assert written(path) == local("plain")
+
+
+def test_what_is_reported_has_the_traces(cluster_of, monkeypatch):
+    monkeypatch.setattr(chains, "BLOCK_SECONDS", 0.0)
+    seen = []
+
+    def report(chain):
+        assert len(chain.logs) == len(chain.betas) == chain.iteration
+        assert all(len(values) == chain.iteration for values in chain.measures.values())
+        seen.append((chain.settings.chain, chain.iteration, chain.burn_in))
+
+    start(None, cluster=cluster_of(2, "chains"), report=report)
+    assert sorted(seen) == [(c, n, 6 if n > 6 else None) for c in (0, 1) for n in range(1, 13)]
+
+
+def test_whole_chains_travel_at_checkpoints_only(cluster_of, tmp_path, monkeypatch):
+    monkeypatch.setattr(chains, "BLOCK_SECONDS", 0.0)
+    came = []
+    unpack = remote_chains.unpacked_chain
+    monkeypatch.setattr(
+        remote_chains, "unpacked_chain", lambda *given: came.append(1) or unpack(*given)
+    )
+    start(tmp_path / "run", cluster=cluster_of(2, "chains"))
+    assert len(came) == OPTIONS["chains"]
+
+
+def test_workers_forget_a_run(cluster_of):
+    cluster = cluster_of(2, "shards")
+    start(None, cluster=cluster)
+    assert set(cluster.client.run(_held).values()) == {0}
+
+
+def _held() -> int:
+    from dbpcfg.cluster import held
+
+    return len(held._held)
