@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import dbpcfg
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction.directory import finished_run
+from dbpcfg.induction.gibbs import step
 from dbpcfg.induction.induce import induce, resume
 from dbpcfg.induction.race import FIRST, RECENT, SURVIVORS, Rung, plan, running, total
 from tests.induction.small import SENTENCES, TREES, chain_bits, run
@@ -109,6 +110,19 @@ def test_a_race(race):
     assert [one.burn_in for one in race.summaries()].count(None) == 2
     assert len(race.trees()) == len(SENTENCES)
     assert "dropped" in str(race.table())
+
+
+@pytest.mark.parametrize("out", [None, "run"])
+def test_no_iteration_is_run_twice(out, tmp_path, monkeypatch):
+    iterations = []
+
+    def counted(state, *arguments):
+        iterations.append(state.iteration)
+        return step(state, *arguments)
+
+    monkeypatch.setattr("dbpcfg.induction.chain.step", counted)
+    made = induce(SENTENCES, **RACE, out=out and tmp_path / out)
+    assert len(iterations) == sum(chain.iteration for chain in made.chains) <= RACE["budget"]
 
 
 def test_chains_of_a_race_are_plain_chains(race):

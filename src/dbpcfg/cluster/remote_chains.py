@@ -27,7 +27,7 @@ from dbpcfg.induction.execution import CHECKPOINT_SECONDS, ChainRunner, Executio
 from dbpcfg.induction.gibbs import State
 from dbpcfg.induction.gold import GoldSpans
 from dbpcfg.induction.settings import ChainSettings
-from dbpcfg.induction.store import ChainStore, NoChainStore
+from dbpcfg.induction.store import ChainStore, InMemory
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -91,7 +91,7 @@ class RemoteChains:
 
     def __init__(self, client: Client, run: str, slots: Sequence[str]) -> None:
         self.client, self.run, self.slots = client, run, list(slots)
-        self.store: ChainStore = NoChainStore()
+        self.store: ChainStore = InMemory()
         self.whole: dict[int, Chain] = {}
         """Each chain as it last came, or as it began."""
         self.checkpoint = CHECKPOINT_SECONDS

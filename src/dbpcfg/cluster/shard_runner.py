@@ -19,7 +19,7 @@ from dbpcfg.induction.convergence import Schedule
 from dbpcfg.induction.execution import ChainRunner, Execution
 from dbpcfg.induction.gold import GoldSpans
 from dbpcfg.induction.settings import ChainSettings
-from dbpcfg.induction.store import ChainStore, NoChainStore
+from dbpcfg.induction.store import ChainStore, InMemory
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -80,7 +80,7 @@ class ShardedChains:
 
     def __init__(self, client: Client, run: str, slots: Callable[[], list[str]]) -> None:
         self.client, self.run, self.slots = client, run, slots
-        self.store: ChainStore = NoChainStore()
+        self.store: ChainStore = InMemory()
         self._shards: Shards | None = None
         self._generation = 0
         self._saved: dict[int, Chain] = {}

@@ -47,7 +47,7 @@ from dbpcfg.induction.race import total
 from dbpcfg.induction.results import results_are_there, write_results
 from dbpcfg.induction.run import Run
 from dbpcfg.induction.settings import ChainSettings
-from dbpcfg.induction.store import ChainStore, NoChainStore
+from dbpcfg.induction.store import ChainStore, InMemory
 from dbpcfg.runtime.progress import Progress
 from dbpcfg.runtime.threads import one_blas_thread
 
@@ -200,7 +200,7 @@ def induce(
     del prepared, corpus  # the run has the words, in a tenth of the memory
     with _shown(execution, configuration, quiet) as shown:
         if out is None:
-            return _run(configuration, learned_from, spans, NoChainStore(), shown)
+            return _run(configuration, learned_from, spans, InMemory(), shown)
         with RunDirectory.create(
             Path(out), configuration, learned_from, spans, overwrite
         ) as directory:

@@ -18,12 +18,16 @@ class ChainStore(Protocol):
         """Save the chain as it is."""
 
 
-class NoChainStore:
-    """Saves nothing: for runs in memory."""
+class InMemory:
+    """Keeps chains as they are: for runs without a directory, whose chains stop at rungs too."""
+
+    def __init__(self) -> None:
+        self._chains: dict[int, Chain] = {}
 
     def load(self, settings: ChainSettings) -> Chain | None:
-        """None."""
-        return None
+        """The chain of this number; None if it has not begun."""
+        return self._chains.get(settings.chain)
 
     def save(self, chain: Chain) -> None:
-        """Do nothing."""
+        """Keep the chain."""
+        self._chains[chain.settings.chain] = chain
