@@ -16,8 +16,8 @@ Where to find what:
 ``dbpcfg.induction``   the Gibbs step, chains, convergence, run directories
 ``dbpcfg.systems``     every system under one interface: branching, CCL, UPPARSE, our own
 ``dbpcfg.comparison``  all systems on one corpus
-``dbpcfg.report``      the page of a run, and figures for papers
 ``dbpcfg.sweep``       a grid of runs over corpora, K, D, β, seeds and systems
+``dbpcfg.report``      the page of a run, and figures for papers
 ``dbpcfg.cli``         the command line
 =====================  ========================================================================
 

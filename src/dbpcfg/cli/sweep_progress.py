@@ -1,4 +1,4 @@
-"""Progress of a sweep: a bar on a terminal; elsewhere a line for each cell that is over."""
+"""Progress of a sweep: a bar on a terminal; elsewhere a line for each cell, and every minute."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 MOST_NAMES = 3
 """Running cells that a line names."""
+LINE_SECONDS = 60.0
+"""Seconds between two lines while no cell ends."""
 
 
 class SweepProgress:
@@ -32,8 +34,8 @@ class SweepProgress:
     """
 
     def __init__(self, total: int, kept: int, quiet: bool) -> None:
-        self.total, self.done, self.failed, self.quiet = total, kept, 0, quiet
-        self.first, self.began = kept, time.monotonic()
+        self.total, self.kept, self.done, self.failed = total, kept, kept, 0
+        self.began = self.last = time.monotonic()
         self.running: dict[str, tuple[float, float]] = {}
         terminal = sys.stderr is not None and sys.stderr.isatty()
         self.bar = Progress("cells", total, quiet or not terminal)
@@ -55,9 +57,11 @@ class SweepProgress:
         self.running[cell.name] = share, self.running[cell.name][1]
 
     def look(self) -> None:
-        """Draw the bar anew, if it is time."""
-        self.bar.what = f"cells{self._state()}"
+        """Draw the bar anew, or write a line, if it is time."""
+        self.bar.what = f"cells{self._failed()}{self._running()}"
         self.bar.update(self.done)
+        if self.lines and time.monotonic() - self.last > LINE_SECONDS:
+            self._line(self._running())
 
     def ended(self, cell: GridCell, outcome: CellOutcome) -> None:
         """A cell is over, or was stopped."""
@@ -67,23 +71,26 @@ class SweepProgress:
         self.done += 1
         self.failed += outcome.state == "failed"
         if self.lines:
-            seconds = clock(time.monotonic() - began)
             what = f"failed: {outcome.reason}" if outcome.state == "failed" else "finished"
-            done = f"{self.done:,} of {self.total:,} cells{self._state()}{self._left()}"
-            typer.echo(f"{done}; {cell.name} {what} ({seconds})", err=True)
+            self._line(f"; {cell.name} {what} ({clock(time.monotonic() - began)})")
 
-    def _state(self) -> str:
-        """How many cells have failed, and which are running."""
-        failed = f", {self.failed:,} failed" if self.failed else ""
+    def _line(self, event: str) -> None:
+        self.last = time.monotonic()
+        done = f"{self.done:,} of {self.total:,} cells{self._failed()}{self._left()}"
+        typer.echo(f"{done}{event}", err=True)
+
+    def _failed(self) -> str:
+        return f", {self.failed:,} failed" if self.failed else ""
+
+    def _running(self) -> str:
         names = [
             f"{name} {share:.0%}" if share else name for name, (share, _) in self.running.items()
         ]
         more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-        running = f"; running {', '.join(names[:MOST_NAMES])}{more}" if names else ""
-        return f"{failed}{running}"
+        return f"; running {', '.join(names[:MOST_NAMES])}{more}" if names else ""
 
     def _left(self) -> str:
-        done = self.done - self.first
+        done = self.done - self.kept
         if not done or self.done == self.total:
             return ""
         seconds = (time.monotonic() - self.began) / done * (self.total - self.done)

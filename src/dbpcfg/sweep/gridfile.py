@@ -79,10 +79,12 @@ def _converted(file: GridText, axes: Mapping[str, list[Any]]) -> dict[str, list[
         "systems": [_system(file, name) for name in axes["systems"]],
     }
     for key, values in found.items():
+        seen: set[Any] = set()
         for number, value in enumerate(values):
-            if value in values[:number]:
-                shown = value.name if isinstance(value, SystemSpec) else axes[key][number]
-                file.fail(key, f"{key} has {shown!r} twice")
+            name = value.name if isinstance(value, SystemSpec) else value
+            if name in seen:
+                file.fail(key, f"{key} has {axes[key][number] if key == 'D' else name!r} twice")
+            seen.add(name)
     return found
 
 
@@ -124,7 +126,7 @@ def _corpus(file: GridText, given: Any, number: int, shared: Mapping[str, Any]) 
     for key, kind in known.items():
         file.check(table, key, kind, number)
     if "path" not in table:
-        file.fail("corpus", f"corpus {number + 1} has no path")
+        file.fail("corpus", f"corpus {number + 1} has no path", number)
     all_keys = {key.replace("-", "_"): value for key, value in {**shared, **table}.items()}
     paths, gold = (_paths(file, all_keys.get(key, []), number) for key in ("path", "gold"))
     preparation = Preparation(**{key: all_keys[key] for key in _PREPARATION if key in all_keys})
@@ -173,7 +175,7 @@ def _check_cells(grid: Grid) -> None:
         raise DbpcfgError(f"{grid.path} has more than {MOST_CELLS:,} cells; make several grids")
     with reading(grid.path):
         for cell in grid.cells():
-            if cell.own and cell.corpus is grid.corpora[0]:
+            if cell.own and cell.corpus is grid.corpora[0] and cell.seed == max(grid.seeds):
                 _check_settings(cell)
 
 

@@ -41,6 +41,8 @@ class GridText:
                 return f"{self.path}:{number}"
             if within.search(line) or begins.match(line):
                 somewhere = somewhere or number
+        if not somewhere and corpus is not None:
+            return self.place("corpus")
         return f"{self.path}:{somewhere}" if somewhere else str(self.path)
 
     def fail(self, key: str, problem: str, corpus: int | None = None) -> NoReturn:

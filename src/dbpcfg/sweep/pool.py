@@ -136,7 +136,7 @@ def run_cells(
                     continue
                 if said is None:
                     workers.remove(worker)
-                    said = _after_death(worker, stop.is_set())
+                    said = _after_death(worker, stopping())
                 outcomes[worker.cell.number] = said
                 shown.ended(worker.cell, said)
                 worker.cell = None
@@ -209,6 +209,8 @@ def _end(worker: _CellWorker) -> None:
 def _serve(connection: Connection, threads: int, stop: Event) -> None:
     """Run cells as they come: this is the worker."""
     leave_signals_to_parent()
+    # A batch system ends all processes of a job: this one saves its cell when the parent says so.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     while (cell := connection.recv()) is not None:
         outcome = run_cell(cell, threads=threads, report=connection.send, stopping=stop.is_set)
         connection.send(outcome)

@@ -156,6 +156,12 @@ def runs_in(folder: Path) -> list[Path] | None:
         return sorted(path.parent for path in folder.glob("[!.]*/config.toml"))
 
 
+def is_comparison(folder: Path) -> bool:
+    """Whether a directory is a cell of another system than dbpcfg, not a run."""
+    with reading(folder):
+        return (folder / "task.json").is_file() and not (folder / "config.toml").exists()
+
+
 def _outcome(record: dict[str, Any], file: Path) -> CellOutcome:
     state: Any = record.get("state")
     result = record.get("result")

@@ -95,7 +95,7 @@ def _run(
     except MemoryError:
         outcome = CellOutcome("failed", "there was not enough memory")
     except Exception as error:
-        outcome = CellOutcome("failed", f"{type(error).__name__}: {error}")
+        outcome = CellOutcome("failed", " ".join(f"{type(error).__name__}: {error}".split()))
     record.write(outcome, digest)
     return outcome
 
