@@ -7,8 +7,9 @@ from multiprocessing import active_children
 import pytest
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.sweep.pool import NoWatcher, run_cells
+from dbpcfg.sweep.pool import run_cells
 from dbpcfg.sweep.record import CellRecord
+from dbpcfg.sweep.watching import NoWatcher
 from tests.sweep.small import cells_of
 
 LONG = 'corpus = "adam.trees"\nchains = 1\niterations = 9999999\nK = 2\n'

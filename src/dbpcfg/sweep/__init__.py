@@ -8,6 +8,7 @@
 ``corpora``     the sentences and gold trees of a cell, and a digest of their files
 ``record``      what is known of a cell: its settings, its state, its scores
 ``running``     ``run_cell``: one cell, begun or resumed
+``watching``    what is called while cells run
 ``pool``        cells one after the other or side by side, each worker a process
 ``tables``      all cells, and their spread over seeds
 ``slurm``       a script that runs each cell as a task of a SLURM array

@@ -15,7 +15,6 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from multiprocessing.synchronize import Event
-from typing import Protocol
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction.execution import never
@@ -24,43 +23,12 @@ from dbpcfg.sweep.cells import GridCell
 from dbpcfg.sweep.corpora import digest_if_readable
 from dbpcfg.sweep.record import CellOutcome, CellRecord
 from dbpcfg.sweep.running import run_cell
+from dbpcfg.sweep.watching import NoWatcher, Watcher
 
 _LOOK_SECONDS = 0.2
 """Seconds between two looks at whether to stop."""
 _END_SECONDS = 5.0
 """Seconds that an idle worker gets to end."""
-
-
-class Watcher(Protocol):
-    """Something that is called while cells run."""
-
-    def begun(self, cell: GridCell) -> None:
-        """A cell begins."""
-
-    def share(self, cell: GridCell, share: float) -> None:
-        """This share of a cell is done."""
-
-    def look(self) -> None:
-        """Some time has passed."""
-
-    def ended(self, cell: GridCell, outcome: CellOutcome) -> None:
-        """A cell is over, or was stopped."""
-
-
-class NoWatcher:
-    """Shows nothing."""
-
-    def begun(self, cell: GridCell) -> None:
-        """Do nothing."""
-
-    def share(self, cell: GridCell, share: float) -> None:
-        """Do nothing."""
-
-    def look(self) -> None:
-        """Do nothing."""
-
-    def ended(self, cell: GridCell, outcome: CellOutcome) -> None:
-        """Do nothing."""
 
 
 @dataclass

@@ -8,6 +8,7 @@ its record says so and its results are there.
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -164,16 +165,22 @@ def is_comparison(folder: Path) -> bool:
 
 def _outcome(record: dict[str, Any], file: Path) -> CellOutcome:
     state: Any = record.get("state")
-    result = record.get("result")
-    try:
-        found = None if result is None else CellResult(**result)
-        values = () if found is None else asdict(found).values()
-        sound = all(type(value) in (int, float, str, type(None)) for value in values)
-    except TypeError:
-        sound = False
-    if not sound or state not in get_args(State) or (state == "finished" and found is None):
+    result = _result(record.get("result"))
+    if state not in get_args(State) or (state == "finished" and result is None):
         raise DbpcfgError(f"{file} is damaged; delete it, and the directory of the cell")
-    return CellOutcome(state, str(record.get("reason", "")), found)
+    return CellOutcome(state, str(record.get("reason", "")), result)
+
+
+def _result(content: Any) -> CellResult | None:
+    """A result as it is recorded; None if there is none, or it cannot be one."""
+    try:
+        result = CellResult(**content)
+    except TypeError:
+        return None
+    scores = {**asdict(result), "sentences": None, "signature": None}.values()
+    numbers = all(x is None or (type(x) in (int, float) and math.isfinite(x)) for x in scores)
+    plain = type(result.sentences) is int and isinstance(result.signature, str)
+    return result if numbers and plain else None
 
 
 def _differences(record: dict[str, Any], now: dict[str, Any], digest: str | None) -> str:
