@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.test_interruption import alive, children
 from tests.command import COMMAND, dbpcfg, printed
 from tests.sweep.small import SHORT, files_in, times_in, write_corpora, write_grid
 
@@ -48,11 +49,14 @@ def test_killed_in_the_middle_and_started_again(place):
         [*COMMAND, "sweep", str(broken)], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL
     )
     said = [process.stderr.readline() for _ in range(5)]
+    workers = children(process.pid) if Path("/proc/self/task").exists() else []
     process.send_signal(signal.SIGKILL)
     process.communicate()
     assert b"5 of 12 cells" in said[-1]
     assert b" left" in said[-1]
-    time.sleep(0.5)  # the worker notices
+    until = time.monotonic() + 20
+    while any(map(alive, workers)) and time.monotonic() < until:
+        time.sleep(0.05)
     kept = finished_in(place / "broken")
     assert 5 <= len(kept) < 12
     before = {folder: (times_in(folder), files_in(folder)) for folder in kept}

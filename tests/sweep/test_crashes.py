@@ -33,8 +33,8 @@ def test_every_moment(place, monkeypatch, system):
     monkeypatch.setattr(os, "fsync", lambda number: None)
     states = list(recorder.different.items())
     # Of another system the process takes a second: some of the moments, by turns.
-    chosen = states if system == "dbpcfg" else states[:: len(states) // 4]
-    assert len(chosen) > (40 if system == "dbpcfg" else 3)
+    chosen = states if system == "dbpcfg" else states[:: len(states) // 2]
+    assert len(chosen) > (40 if system == "dbpcfg" else 1)
     for number, (moment, state) in enumerate(chosen):
         out = place / f"again{number}"
         put(state, out)

@@ -22,7 +22,10 @@ EXIT_FAILED = 1
 
 
 def sweep(
-    grid: Annotated[str, typer.Argument(metavar="GRID", help="TOML file: see the guide.")],
+    grid: Annotated[
+        str,
+        typer.Argument(metavar="GRID", help="TOML file: corpus, K, D, beta, seeds, systems, out."),
+    ],
     cell: Annotated[
         int | None, typer.Option(help="Run only this cell, by its number.", min=1)
     ] = None,
@@ -48,8 +51,10 @@ def sweep(
 ) -> None:
     """Run a grid of cells: systems on corpora, with all K, D, beta and seeds.
 
-    Finished cells are kept; after Ctrl-C or a crash the same command runs the rest.
-    Cells that fail are listed with the reason, and the others go on; the exit code is then 1.
+    Finished cells are kept; after Ctrl-C or a crash the same command
+    runs the rest.
+    Cells that fail are listed with the reason, and the others go on;
+    the exit code is then 1.
     """
     from dbpcfg.sweep.gridfile import read_grid
     from dbpcfg.sweep.slurm import array_script
