@@ -120,7 +120,7 @@ def _spread(cells: Sequence[GridCell], outcomes: Mapping[int, CellOutcome]) -> T
         *_axis_columns(cells),
         Column("Seeds", "count"),
         Column("Measure"),
-        *(Column(name, "number", decimals=2) for name in ("mean", "sd", "min", "max")),
+        *(Column(name, "number", decimals=3) for name in ("mean", "sd", "min", "max")),
     ]
     rows: list[list[Cell]] = []
     for axes, results in groups.items():
