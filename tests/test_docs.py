@@ -195,6 +195,13 @@ def sessions(text: str) -> Iterator[tuple[str, str]]:
             yield command, output
 
 
+def files(text: str) -> Iterator[tuple[str, str]]:
+    """The files that a page shows: blocks ``toml`` that begin with their name, as a remark."""
+    for block in blocks(text, "toml"):
+        if found := re.match(r"# (\w+\.toml)\n", block):
+            yield found[1], block
+
+
 def agrees(shown: str, printed: str) -> bool:
     """Whether an output is as shown, where a line ``…`` stands for any lines."""
     pattern = "".join(
@@ -215,6 +222,8 @@ def test_commands_print_what_the_guide_shows(tmp_path):
     pages = sorted(TEXTS, key=lambda page: page != "inducing.md")  # it makes the others' run
     done = 0
     for page in pages:
+        for name, content in files(TEXTS[page]):
+            (tmp_path / name).write_text(content, "utf-8")
         for command, shown in sessions(TEXTS[page]):
             found = subprocess.run(
                 ["bash", "-c", command],

@@ -17,6 +17,7 @@ Where to find what:
 ``dbpcfg.cluster``     runs on a Dask cluster
 ``dbpcfg.systems``     every system under one interface: branching, CCL, UPPARSE, our own
 ``dbpcfg.comparison``  all systems on one corpus
+``dbpcfg.sweep``       a grid of runs over corpora, K, D, β, seeds and systems
 ``dbpcfg.report``      the page of a run, and figures for papers
 ``dbpcfg.cli``         the command line
 =====================  ========================================================================

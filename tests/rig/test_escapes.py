@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import pty
 import re
@@ -55,6 +56,8 @@ def place(tmp_path_factory) -> Path:
         f"lhs\tleft\tright\tprobability\nROOT\t{EVIL}\t\t1\n{EVIL}\t{EVIL}\t{EVIL}\t0.25\n"
         f"{EVIL}\t{EVIL}\t\t0.75\n"
     )
+    (place / f"{EVIL}.toml").write_text(f"corpus = {json.dumps(EVIL + '.mrg')}\n")
+    (place / "wrong.toml").write_text(f"{json.dumps(EVIL)} = 3\n")
     run = place / f"run{EVIL}"
     induce(words, 2, 1, chains=1, iterations=2, threads=1, out=run)
     induce(words, 2, 1, chains=1, iterations=9, threads=1, out=place / f"begun{EVIL}",
@@ -108,6 +111,11 @@ COMMANDS = [
     "induce @.txt --out @ -D @",
     "induce @.txt --out new@ -K 2 -D 1 --iterations 2 --chains 1 --gold @.mrg --overwrite",
     "induce @.txt --out run@",
+    "sweep @.toml --dry-run",
+    "sweep @.toml --slurm-array",
+    "sweep @.toml --cell 99",
+    "sweep @.txt",
+    "sweep wrong.toml",
 ]
 
 

@@ -174,6 +174,20 @@ TABLE: list[tuple[str, str]] = [
     ("compare text.txt --systems right", "text.txt"),
     ("compare gold.trees -q --out full --systems right", "full exists and is not a comparison"),
     ("baseline up text.txt", "up"),
+    # sweeps
+    ("sweep", "Missing argument 'GRID'"),
+    ("sweep none.toml", "none.toml cannot be read: No such file"),
+    ("sweep nothing", "nothing cannot be read: Is a directory"),
+    ("sweep text.txt", "text.txt is not TOML"),
+    ("sweep binary.txt", "binary.txt is not TOML"),
+    ("sweep empty.txt", "empty.txt: there is no corpus"),
+    ("sweep wrong.toml", "wrong.toml:2: unknown key 'depth'; a grid has corpus, K, D, beta"),
+    ("sweep grid.toml --cell 0", "Input should be greater than or equal to 1"),
+    ("sweep grid.toml --cell 3", "grid.toml has 2 cells, so there is no cell 3"),
+    ("sweep grid.toml --jobs 0", "Input should be greater than or equal to 1"),
+    ("sweep grid.toml --format xml", "'xml' is not one of 'text', 'tsv', 'json', 'latex'"),
+    ("sweep grid.toml --cell 1 --slurm-array", "give one of --cell, --dry-run and --slurm-array"),
+    ("sweep full.toml", "owned/text-right exists, and no sweep has made it"),
 ]
 
 
@@ -197,6 +211,11 @@ def place(tmp_path_factory) -> Path:
     (place / "talk.cha").write_text(
         "@UTF8\n@Begin\n@Participants:\tMOT Mother\n*MOT:\thi there .\n@End\n"
     )
+    (place / "grid.toml").write_text('corpus = "text.txt"\nK = [2, 3]\n')
+    (place / "wrong.toml").write_text('corpus = "text.txt"\ndepth = 2\n')
+    (place / "full.toml").write_text('corpus = "text.txt"\nsystems = "right"\nout = "owned"\n')
+    (place / "owned" / "text-right").mkdir(parents=True)
+    (place / "owned" / "text-right" / "thesis.tex").write_text("years of work")
     (place / "nothing").mkdir()
     (place / "full").mkdir()
     (place / "full" / "thesis.tex").write_text("years of work")

@@ -24,6 +24,7 @@ from dbpcfg.cli.probability import probability
 from dbpcfg.cli.report import compare_runs, report
 from dbpcfg.cli.show import show
 from dbpcfg.cli.surprisal import surprisal
+from dbpcfg.cli.sweep import sweep
 from dbpcfg.cli.terminal import controls_shown, harmless
 from dbpcfg.cli.warm import compiling_announced, warm
 from dbpcfg.errors import DbpcfgError
@@ -76,6 +77,7 @@ for command in (
     evaluate,
     baseline,
     compare,
+    sweep,
     convert,
     synth,
     export,

@@ -33,8 +33,16 @@ def resume_hint(run: str) -> str:
 
 
 @contextlib.contextmanager
-def stop_on_signal(run: str) -> Iterator[StopRequest]:
-    """Turn the first SIGINT or SIGTERM into a request to stop; the second ends the process."""
+def stop_on_signal(run: str = "", hint: str = "") -> Iterator[StopRequest]:
+    """Turn the first SIGINT or SIGTERM into a request to stop; the second ends the process.
+
+    Parameters
+    ----------
+    run
+        The run that is stopped, which the second signal says how to resume.
+    hint
+        What the second signal says instead.
+    """
     from dbpcfg.runtime.processes import end_workers
 
     stop = StopRequest()
@@ -42,7 +50,7 @@ def stop_on_signal(run: str) -> Iterator[StopRequest]:
     def handle(number: int, _: object) -> None:
         if stop():
             cursor = "\x1b[?25h" if os.isatty(2) else ""  # a live table hides it
-            os.write(2, f"{cursor}\n{resume_hint(run)}\n".encode("utf-8", "replace"))
+            os.write(2, f"{cursor}\n{hint or resume_hint(run)}\n".encode("utf-8", "replace"))
             end_workers()
             os._exit(128 + number)  # every file is whole at any moment
         stop.signal = number

@@ -78,7 +78,9 @@ def report(
 
 
 def compare_runs(
-    runs: Annotated[list[str], typer.Argument(metavar="RUN", help="Directories of runs.")],
+    runs: Annotated[
+        list[str], typer.Argument(metavar="RUN", help="Directories of runs, or of a sweep.")
+    ],
     gold: GoldTrees = None,
     figure: Annotated[str | None, typer.Option(help="File for a plot (.svg, .pdf, .png).")] = None,
     skip_broken: SkipBroken = False,
@@ -101,7 +103,7 @@ def compare_runs(
     treebank = None if gold is None else _treebank(gold, quiet, skip_broken, encoding)
     skipped: list[str] = []
     rows: list[RunSummary] = []
-    for run in runs:
+    for run in _in_sweeps(runs, quiet):
         try:
             done = finished_run(Path(run), quiet)
         except UnfinishedRunError as error:
@@ -116,6 +118,24 @@ def compare_runs(
     if figure is not None:
         write_sweep(rows, Path(figure))
         typer.echo(figure, err=True)
+
+
+def _in_sweeps(runs: list[str], quiet: bool) -> list[str]:
+    """The runs, with those of a sweep in place of its directory; without its other systems."""
+    from dbpcfg.sweep.record import is_comparison, runs_in
+
+    found: list[str] = []
+    for run in runs:
+        inside = runs_in(Path(run))
+        if inside is not None:
+            found += map(str, inside)
+        elif not is_comparison(Path(run)):
+            found.append(run)
+        elif not quiet:
+            typer.echo(f"left out: {run} is a result of `dbpcfg compare`, not a run", err=True)
+    if not found:
+        raise DbpcfgError(f"there is no run of dbpcfg in {', '.join(runs)}")
+    return found
 
 
 def _gold(

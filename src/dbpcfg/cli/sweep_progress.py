@@ -1,0 +1,97 @@
+"""Progress of a sweep: a bar on a terminal; elsewhere a line for each cell, and every minute."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import typer
+
+from dbpcfg.runtime.progress import Progress, clock
+
+if TYPE_CHECKING:
+    from dbpcfg.sweep.cells import GridCell
+    from dbpcfg.sweep.record import CellOutcome
+
+MOST_NAMES = 3
+"""Running cells that a line names."""
+LINE_SECONDS = 60.0
+"""Seconds between two lines while no cell ends."""
+
+
+class SweepProgress:
+    """Shows how many cells are over, how many failed, which are running, and the time left.
+
+    Parameters
+    ----------
+    total
+        The number of cells of the sweep.
+    kept
+        How many of them were finished before.
+    quiet
+        Whether to show nothing.
+    """
+
+    def __init__(self, total: int, kept: int, quiet: bool) -> None:
+        self.total, self.kept, self.done, self.failed = total, kept, kept, 0
+        self.began = self.last = time.monotonic()
+        self.running: dict[str, tuple[float, float]] = {}
+        terminal = sys.stderr is not None and sys.stderr.isatty()
+        self.bar = Progress("cells", total, quiet or not terminal)
+        self.lines = not quiet and not terminal
+
+    def __enter__(self) -> SweepProgress:
+        self.bar.__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.bar.__exit__()
+
+    def begun(self, cell: GridCell) -> None:
+        """A cell begins."""
+        self.running[cell.name] = 0.0, time.monotonic()
+
+    def share(self, cell: GridCell, share: float) -> None:
+        """This share of a cell is done."""
+        self.running[cell.name] = share, self.running[cell.name][1]
+
+    def look(self) -> None:
+        """Draw the bar anew, or write a line, if it is time."""
+        self.bar.what = f"cells{self._failed()}{self._running()}"
+        self.bar.update(self.done)
+        if self.lines and time.monotonic() - self.last > LINE_SECONDS:
+            self._line(self._running())
+
+    def ended(self, cell: GridCell, outcome: CellOutcome) -> None:
+        """A cell is over, or was stopped."""
+        _, began = self.running.pop(cell.name)
+        if outcome.state == "unfinished":
+            return
+        self.done += 1
+        self.failed += outcome.state == "failed"
+        if self.lines:
+            what = f"failed: {outcome.reason}" if outcome.state == "failed" else "finished"
+            self._line(f"; {cell.name} {what} ({clock(time.monotonic() - began)})")
+
+    def _line(self, event: str) -> None:
+        self.last = time.monotonic()
+        done = f"{self.done:,} of {self.total:,} cells{self._failed()}{self._left()}"
+        typer.echo(f"{done}{event}", err=True)
+
+    def _failed(self) -> str:
+        return f", {self.failed:,} failed" if self.failed else ""
+
+    def _running(self) -> str:
+        names = [
+            f"{name} {share:.0%}" if share else name for name, (share, _) in self.running.items()
+        ]
+        more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+        return f"; running {', '.join(names[:MOST_NAMES])}{more}" if names else ""
+
+    def _left(self) -> str:
+        done = self.done - self.kept
+        if not done or self.done == self.total:
+            return ""
+        seconds = (time.monotonic() - self.began) / done * (self.total - self.done)
+        return f", {clock(seconds)} left"

@@ -1,0 +1,81 @@
+"""Progress of a sweep: lines, or a bar."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import pytest
+
+from dbpcfg.cli import sweep_progress
+from dbpcfg.cli.sweep_progress import SweepProgress
+from dbpcfg.runtime import progress
+from dbpcfg.sweep.cells import GridCell, GridCorpus
+from dbpcfg.sweep.record import CellOutcome
+
+CELLS = [GridCell(n, "out", GridCorpus("adam", ("a",)), "random", seed=n) for n in range(1, 7)]
+DONE, FAILED = CellOutcome("finished"), CellOutcome("failed", "it burns")
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that a test sets."""
+    now = [100.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    return now
+
+
+def test_lines(clock, capsys):
+    with SweepProgress(6, 2, quiet=False) as shown:
+        for cell in CELLS[:2]:
+            shown.begun(cell)
+        clock[0] += 10
+        shown.look()
+        shown.ended(CELLS[0], DONE)
+        shown.ended(CELLS[1], FAILED)
+        shown.begun(CELLS[2])
+        shown.share(CELLS[2], 0.5)
+        clock[0] += sweep_progress.LINE_SECONDS + 1
+        shown.look()
+        shown.ended(CELLS[2], CellOutcome("unfinished"))
+    assert capsys.readouterr().err.splitlines() == [
+        "3 of 6 cells, 0:30 left; adam-random-s1 finished (0:10)",
+        "4 of 6 cells, 1 failed, 0:10 left; adam-random-s2 failed: it burns (0:10)",
+        "4 of 6 cells, 1 failed, 1:11 left; running adam-random-s3 50%",
+    ]
+
+
+def test_many_running_cells_are_not_all_named(clock, capsys):
+    with SweepProgress(6, 0, quiet=False) as shown:
+        for cell in CELLS[:5]:
+            shown.begun(cell)
+        clock[0] += sweep_progress.LINE_SECONDS + 1
+        shown.look()
+    line = "0 of 6 cells; running adam-random-s1, adam-random-s2, adam-random-s3 and 2 more\n"
+    assert capsys.readouterr().err == line
+
+
+def test_quiet(clock, capsys):
+    with SweepProgress(6, 0, quiet=True) as shown:
+        shown.begun(CELLS[0])
+        shown.look()
+        shown.ended(CELLS[0], DONE)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_bar_on_a_terminal(monkeypatch):
+    terminal = io.StringIO()
+    terminal.isatty = lambda: True
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(progress, "PATIENCE", 0)
+    monkeypatch.setenv("COLUMNS", "200")
+    with SweepProgress(6, 0, quiet=False) as shown:
+        shown.begun(CELLS[0])
+        shown.share(CELLS[0], 0.25)
+        shown.look()
+        shown.ended(CELLS[0], FAILED)
+        shown.look()
+    said = terminal.getvalue()
+    assert "cells; running adam-random-s1 25%" in said
+    assert "cells, 1 failed" in said
+    assert "1 of 6" in said

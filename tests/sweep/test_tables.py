@@ -1,0 +1,88 @@
+"""Tables of cells, and the array script."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+
+import pytest
+
+from dbpcfg.files.table import render
+from dbpcfg.sweep.record import CellOutcome, CellResult
+from dbpcfg.sweep.slurm import array_script
+from dbpcfg.sweep.tables import state_table, sweep_tables
+from tests.sweep.small import cells_of
+
+F1 = [0.5, 0.7, 0.6]
+GRID = 'corpus = "adam.trees"\nK = [2, 3]\nD = "none"\nbeta = [0.2, 1]\nseeds = "0-2"\n'
+
+
+def finished(f1: float, **changed) -> CellOutcome:
+    scores = {"precision": 0.4, "recall": 0.5, "f1": f1, "phrase_recall": f1 / 2}
+    result = CellResult(12, -2.5 - f1, **scores, signature="labels:no")
+    return CellOutcome("finished", result=result)
+
+
+def test_spread_over_seeds(place):
+    cells = cells_of(place, GRID + 'systems = ["dbpcfg", "right"]')
+    outcomes = {cell.number: finished(F1[cell.number % 3]) for cell in cells}
+    found, spread = (table.json() for table in sweep_tables(cells, outcomes))
+    assert len(found["rows"]) == 13
+    assert found["rows"][0]["k"] == 2
+    assert (found["rows"][0]["d"], found["rows"][0]["beta"]) == ("none", 0.2)
+    assert (found["rows"][-1]["system"], found["rows"][-1]["k"]) == ("right", None)
+    assert "labels:no" in found["notes"]
+    assert len(spread["rows"]) == 4 * 3  # groups and measures; right has no seeds
+    first, recall, likelihood = spread["rows"][:3]
+    assert (first["measure"], first["seeds"]) == ("F1", 3)
+    assert first["mean"] == pytest.approx(60)
+    assert first["sd"] == pytest.approx(100 * statistics.stdev(F1))
+    assert (first["min"], first["max"]) == (50, 70)
+    assert recall["measure"] == "NP recall"
+    assert recall["mean"] == pytest.approx(30)
+    assert likelihood["min"] == -3.2
+
+
+def test_what_is_not_finished_has_its_reason(place):
+    cells = cells_of(place, GRID)[:3]
+    outcomes = {1: finished(0.5), 2: CellOutcome("failed", "the chart is on fire")}
+    (table,) = sweep_tables(cells, outcomes)
+    assert [row[-1] for row in table.rows] == [
+        *("finished", "failed: the chart is on fire", "waiting")
+    ]
+    for format in ("text", "latex"):
+        assert "failed: the chart is on fire" in render([table], format)
+    assert json.loads(render([table], "json"))[0]["rows"][1]["f1"] is None
+    states = state_table(cells, outcomes)
+    assert [row[2] for row in states.rows] == [row[-1] for row in table.rows]
+    assert states.notes == ["1 of 3 cells are finished"]
+
+
+def test_nothing_is_scored_without_gold_trees(place):
+    cells = cells_of(place, 'corpus = "words.txt"\nK = 2\nseeds = "0-1"')
+    outcomes = {n: CellOutcome("finished", result=CellResult(12, -2.0 - n)) for n in (1, 2)}
+    found, spread = sweep_tables(cells, outcomes)
+    assert [column.name for column in found.columns][-1] == "log-likelihood per token"
+    assert [row[6] for row in spread.rows] == ["log-likelihood per token"]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "array"),
+    [([1], "1"), ([1, 2, 3], "1-3"), ([2, 4, 5, 9], "2,4-5,9"), ([7, 8], "7-8")],
+)
+def test_the_array_has_the_cells_that_are_left(place, numbers, array):
+    assert f"#SBATCH --array={array}\n" in array_script(place / "grid.toml", numbers)
+
+
+def test_the_script_is_bash_whatever_the_grid_is_called(place):
+    path = place / "it's\n$(a) grid;.toml"
+    script = array_script(path, [1, 2])
+    assert subprocess.run(["bash", "-n"], input=script, text=True, check=False).returncode == 0
+    head = [line for line in script.splitlines() if line.startswith("#SBATCH")]
+    assert "#SBATCH --job-name=dbpcfg-it-s-a-grid-" in head
+    shown = script.replace("exec dbpcfg", "printf '%s|'")
+    done = subprocess.run(
+        ["bash", "-c", shown], capture_output=True, text=True, env={"SLURM_ARRAY_TASK_ID": "2"}
+    )
+    assert done.stdout.split("|")[1:4] == [str(path.resolve()), "--cell", "2"]
