@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from dbpcfg.cli.interruption import resume_hint
-
 if TYPE_CHECKING:
     from dbpcfg.cluster.connection import DaskCluster
     from dbpcfg.cluster.spread import Spread
@@ -35,9 +33,9 @@ def check_cluster(cluster: str | None, spread: Spread | None) -> None:
 
 @contextlib.contextmanager
 def on_cluster(
-    cluster: str | None, spread: Spread | None, quiet: bool, run: str
+    cluster: str | None, spread: Spread | None, quiet: bool, hint: str
 ) -> Iterator[DaskCluster | None]:
-    """The cluster of a command; if it is lost, say how to resume the run and stop."""
+    """The cluster of a command; if it is lost, say how to resume, ``hint``, and stop."""
     if cluster is None:
         yield None
         return
@@ -50,5 +48,5 @@ def on_cluster(
             yield there
     except ClusterLostError as error:
         typer.echo(f"dbpcfg: {error}", err=True)
-        typer.echo(resume_hint(run), err=True)
+        typer.echo(hint, err=True)
         raise typer.Exit(LOST) from None

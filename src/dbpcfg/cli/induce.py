@@ -310,7 +310,7 @@ def induce(
     mode = _progress_mode(quiet, json)
     with (
         stop_on_signal(out) as stop,
-        on_cluster(cluster, spread, quiet, out) as there,
+        on_cluster(cluster, spread, quiet, resume_hint(out)) as there,
         ChainProgress(mode, tokens, there) as progress,
     ):
         run = learn(
@@ -377,7 +377,7 @@ def resume(
     mode = _progress_mode(quiet, json)
     with (
         stop_on_signal(run) as stop,
-        on_cluster(cluster, spread, quiet or json, run) as there,
+        on_cluster(cluster, spread, quiet or json, resume_hint(run)) as there,
         ChainProgress(mode, tokens, there) as progress,
     ):
         done = resume_run(

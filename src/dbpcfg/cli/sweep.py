@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from dbpcfg.cli.clusters import check_cluster, on_cluster
 from dbpcfg.cli.options import Quiet, Threads
 from dbpcfg.cli.output import print_tables, write
 from dbpcfg.cli.terminal import harmless
 from dbpcfg.errors import DbpcfgError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from dbpcfg.files.table import Table
     from dbpcfg.sweep.cells import GridCell
     from dbpcfg.sweep.record import CellOutcome
@@ -42,6 +45,13 @@ def sweep(
     jobs: Annotated[
         int, typer.Option(help="Cells that run side by side; they share --threads.", min=1)
     ] = 1,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            help="Run cells on a Dask cluster: local:N, tcp://HOST:PORT, or a TOML file. Workers "
+            "must see the same files.",
+        ),
+    ] = None,
     threads: Threads = None,
     format: Annotated[
         Literal["text", "tsv", "json", "latex"],
@@ -62,6 +72,9 @@ def sweep(
 
     if (cell is not None) + dry_run + slurm_array > 1:
         raise DbpcfgError("give one of --cell, --dry-run and --slurm-array")
+    if cluster is not None and jobs > 1:
+        raise DbpcfgError("--jobs is for this machine; a cluster has as many as it has workers")
+    check_cluster(cluster, None)
     path = Path(grid)
     found = read_grid(path)
     if found.out.exists() and not found.out.is_dir():
@@ -85,7 +98,20 @@ def sweep(
         write("-", array_script(path, left))
         return
     again = f"dbpcfg sweep {grid}" + ("" if cell is None else f" --cell {cell}")
-    code = _run(cells, outcomes, jobs, threads, quiet, again)
+    if cluster is not None:
+        again += f" --cluster {cluster}"
+
+    def run_all(left: list[GridCell], **shown: Any) -> dict[int, CellOutcome]:
+        from dbpcfg.sweep.pool import run_cells
+
+        with on_cluster(cluster, None, quiet, _rest(again)) as there:
+            if there is None:
+                return run_cells(left, jobs=jobs, threads=threads, **shown)
+            from dbpcfg.sweep.on_cluster import run_cells_on
+
+            return run_cells_on(there.client, path, left, threads=threads, **shown)
+
+    code = _run(cells, outcomes, run_all, quiet, again)
     _print(sweep_tables(cells, outcomes), format)
     failed = [one for one in cells if outcomes[one.number].state == "failed"]
     if not quiet:
@@ -106,27 +132,29 @@ def _found(cells: list[GridCell]) -> dict[int, CellOutcome]:
 def _run(
     cells: list[GridCell],
     outcomes: dict[int, CellOutcome],
-    jobs: int,
-    threads: int | None,
+    run_all: Callable[..., dict[int, CellOutcome]],
     quiet: bool,
     again: str,
 ) -> int:
     """Run what is not finished; the exit code of the signal that stopped it, or 0."""
     from dbpcfg.cli.interruption import stop_on_signal
     from dbpcfg.cli.sweep_progress import SweepProgress
-    from dbpcfg.sweep.pool import run_cells
 
     left = [cell for cell in cells if outcomes[cell.number].state != "finished"]
     kept = len(cells) - len(left)
     if kept and not quiet:
         typer.echo(f"{kept:,} of {len(cells):,} cells were finished before", err=True)
-    hint = f"stopped; the same command runs the rest: {harmless(again)}"
+    hint = _rest(again)
     with stop_on_signal(hint=hint) as stop, SweepProgress(len(cells), kept, quiet) as progress:
-        outcomes |= run_cells(left, jobs=jobs, threads=threads, watcher=progress, stopping=stop)
+        outcomes |= run_all(left, watcher=progress, stopping=stop)
     if not stop():
         return 0
     typer.echo(hint, err=True)
     return stop.exit_code
+
+
+def _rest(again: str) -> str:
+    return f"stopped; the same command runs the rest: {harmless(again)}"
 
 
 def _print(tables: list[Table], format: Literal["text", "tsv", "json", "latex"]) -> None:
