@@ -101,8 +101,8 @@ class ColumnChoice:
     """The columns that a user chose."""
 
     names: Sequence[str] | None = None
-    """``default`` and ``all`` stand for several, ``storage`` and ``integration`` for one for each
-    depth; None for the default."""
+    """``default`` stands for several, ``all`` for all measures beside those, ``storage`` and
+    ``integration`` for one for each depth; None for the default."""
     hale: bool = False
     """Whether the columns of Hale's measure are added."""
     frequency: LogFrequencies | None = None
@@ -141,7 +141,8 @@ class ColumnChoice:
         left_out = {FREQUENCY, *DERIVATION} - set(added) | ({"store"} if averaged else set())
         standing = {name: [x for x in known if x.startswith(f"{name}_d")] for name in BY_DEPTH}
         standing[DEFAULT] = [name for name in [*default, *added] if name not in left_out]
-        standing[ALL] = [name for name in known if name not in left_out]
+        names_of_rows = {*_TEXTS, *_NUMBERS} - set(default)
+        standing[ALL] = [name for name in known if name not in left_out | names_of_rows]
         names = [x for name in self.names or [DEFAULT] for x in standing.get(name, [name])]
         names += [name for name in added if name not in names]
         for name in names:
