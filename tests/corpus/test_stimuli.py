@@ -7,9 +7,13 @@ import math
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from dbpcfg.corpus.stimuli import Stimuli, is_missing, kind_of_table, read_stimuli
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.files.csv_lines import csv_line
+from dbpcfg.files.tsv import line
 
 
 def read(folder: Path, content: str | bytes, name: str = "t.csv", **options) -> Stimuli:
@@ -106,3 +110,29 @@ def test_missing_values():
 
 def test_rows_of_what_is_no_file():
     assert Stimuli(("a",), [(1,), (2,)], "the list").place(1) == "the list, row 2"
+
+
+FUZZ = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@FUZZ
+@given(st.binary(max_size=60) | st.text('a,"\n\t \r\ufeff', max_size=40).map(str.encode))
+def test_anything_is_a_table_or_an_error(tmp_path, content):
+    for quotes in (True, False):
+        try:
+            table = read(tmp_path, content, quotes=quotes)
+        except DbpcfgError as error:
+            assert "t.csv" in str(error)
+        else:
+            assert all(len(row) == len(table.names) for row in table.rows)
+
+
+TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"]) | st.sampled_from("\n\t\"',# "))
+
+
+@FUZZ
+@given(st.lists(st.tuples(TEXT, TEXT.filter(str.strip)), max_size=4))
+def test_cells_come_back_from_what_is_written(tmp_path, rows):
+    for ending, written in ((".csv", csv_line), (".tsv", line)):
+        content = "".join(map(written, [("a", "b"), *rows]))
+        assert read(tmp_path, content, f"t{ending}").rows == rows

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from dbpcfg.corpus.stimuli import Stimuli
-from dbpcfg.corpus.stimulus_sentences import Placed, sentences_in_cells, sentences_of_rows
+from dbpcfg.corpus.stimulus_sentences import StimulusSentence, sentences_in_cells, sentences_of_rows
 from dbpcfg.errors import DbpcfgError
 
 WORDS = ["The", "dog", "barked.", "Mr.", "Cat", "did", "not,", "though!", "Then", "it", "slept"]
@@ -18,7 +18,7 @@ def table(rows=ROWS, names=("item", "zone", "word")) -> Stimuli:
     return Stimuli(tuple(names), list(rows), "t.csv", tuple(range(2, 2 + len(rows))))
 
 
-def texts(found: list[Placed]) -> list[str]:
+def texts(found: list[StimulusSentence]) -> list[str]:
     return [" ".join(one.sentence.words) for one in found]
 
 
@@ -120,3 +120,5 @@ def test_an_empty_sentence_and_a_number():
     with pytest.raises(DbpcfgError, match=r"t\.csv:3: the cell of 's' is empty"):
         sentences_in_cells(table([("a",), (" ",)], ("s",)), "s")
     assert texts(sentences_in_cells(table([(1987,)], ("s",)), "s")) == ["1987"]
+    (long,) = sentences_in_cells(table([("a " * 1500,)], ("s",)), "s")  # as a line of text may be
+    assert len(long.sentence.words) == 1500

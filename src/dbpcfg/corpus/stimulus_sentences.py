@@ -23,7 +23,7 @@ from dbpcfg.corpus.text import MAX_WORDS
 from dbpcfg.corpus.tokens import Tokens, ends_sentence, split_tokens
 from dbpcfg.errors import DbpcfgError
 
-__all__ = ["PUNCTUATION", "Placed", "sentences_in_cells", "sentences_of_rows"]
+__all__ = ["PUNCTUATION", "StimulusSentence", "sentences_in_cells", "sentences_of_rows"]
 
 PUNCTUATION = "punctuation"
 """The boundary rule: a sentence ends after a word with . ! or ?."""
@@ -31,7 +31,7 @@ PUNCTUATION = "punctuation"
 _TRUE, _FALSE = ("1", "true", "t", "yes", "1.0"), ("", "0", "false", "f", "no", "na", "0.0", "nan")
 
 
-class Placed(NamedTuple):
+class StimulusSentence(NamedTuple):
     """A sentence of a table."""
 
     sentence: Sentence
@@ -41,7 +41,9 @@ class Placed(NamedTuple):
     """The text of each of these rows, once."""
 
 
-def sentences_in_cells(table: Stimuli, text: str, tokens: Tokens = "space") -> list[Placed]:
+def sentences_in_cells(
+    table: Stimuli, text: str, tokens: Tokens = "space"
+) -> list[StimulusSentence]:
     """Read a table with a sentence in each row.
 
     Parameters
@@ -55,7 +57,7 @@ def sentences_in_cells(table: Stimuli, text: str, tokens: Tokens = "space") -> l
 
     Returns
     -------
-    list of Placed
+    list of StimulusSentence
         A sentence for each row.
 
     Raises
@@ -74,7 +76,7 @@ def sentences_of_rows(
     order: str | None = None,
     boundary: str | None = None,
     tokens: Tokens = "space",
-) -> list[Placed]:
+) -> list[StimulusSentence]:
     """Put the words of a table together into sentences.
 
     Parameters
@@ -94,7 +96,7 @@ def sentences_of_rows(
 
     Returns
     -------
-    list of Placed
+    list of StimulusSentence
         The sentences, in the order of their first rows.
 
     Raises
@@ -213,17 +215,17 @@ def _ends(table: Stimuli, words: list[str], boundary: str | None) -> list[bool]:
     return found
 
 
-def _placed(table: Stimuli, rows: list[int], texts: list[str], tokens: Tokens) -> Placed:
+def _placed(table: Stimuli, rows: list[int], texts: list[str], tokens: Tokens) -> StimulusSentence:
     split = [split_tokens(text, tokens) for text in texts]
     words = tuple(token for some in split for token in some)
-    if len(words) > MAX_WORDS:
+    if len(texts) > MAX_WORDS:
         raise DbpcfgError(
-            f"{table.place(rows[0])}: found a sentence of {len(words):,} words, expected at most "
+            f"{table.place(rows[0])}: found a sentence of {len(texts):,} words, expected at most "
             f"{MAX_WORDS:,}; where do sentences end? --boundary punctuation, or a column of --by "
             "for the sentence"
         )
     line = rows[0] + 1 if table.lines is None else table.lines[rows[0]]
-    return Placed(
+    return StimulusSentence(
         Sentence(words, source=table.source, line=line),
         tuple(row for row, some in zip(rows, split, strict=True) for _ in some),
         tuple(texts),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from dbpcfg.corpus.stimuli import Stimuli
-from dbpcfg.corpus.stimulus_sentences import Placed, sentences_in_cells, sentences_of_rows
+from dbpcfg.corpus.stimulus_sentences import StimulusSentence, sentences_in_cells, sentences_of_rows
 from dbpcfg.corpus.tokens import Tokens
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.model.measures import WordMeasures
@@ -55,7 +55,7 @@ class TableLayout:
             return ("token", "word", *measures)
         return ("position", *measures, "end_surprisal")
 
-    def sentences(self, table: Stimuli) -> list[Placed]:
+    def sentences(self, table: Stimuli) -> list[StimulusSentence]:
         """The sentences of a table.
 
         Parameters

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dbpcfg.corpus.sentence import Sentence
-from dbpcfg.corpus.stimulus_sentences import Placed
+from dbpcfg.corpus.stimulus_sentences import StimulusSentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.model.averages import mean_and_sd
 from dbpcfg.model.columns import DERIVATION, FREQUENCY, ColumnChoice, MeasureColumn, combined
@@ -45,7 +45,7 @@ class SentenceRows(NamedTuple):
         return cls(sentence, [(t, t + 1) for t in range(len(texts))], texts)
 
     @classmethod
-    def of_words(cls, placed: Placed) -> SentenceRows:
+    def of_words(cls, placed: StimulusSentence) -> SentenceRows:
         """A row for each row of a table of words."""
         ranges, last = [], 0
         for _, some in groupby(placed.rows):
