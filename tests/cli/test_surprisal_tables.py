@@ -211,6 +211,17 @@ def test_mistakes(refuse, files, monkeypatch, options, message):
     assert message in refuse("surprisal", "model.npz", *options.split())
 
 
+def test_a_treebank_whose_name_ends_like_that_of_a_table(call, files):
+    lines = [
+        "\t".join((str(n), word, *"______", "_", "_")) for n, word in enumerate(("the", "dog"), 1)
+    ]
+    (files / "bank.tsv").write_text("".join(f"{line}\n" for line in lines) + "\n")
+    out, _ = call("surprisal", files / "model.npz", files / "bank.tsv", "--out", "-", "-q")
+    assert [row["word"] for row in rows_of(out, "\t")] == ["the", "dog", "</s>"]
+    call("surprisal", files / "model.npz", files / "bank.tsv", "--out", files / "out.tsv", "-q")
+    assert (files / "out.tsv").read_text() == out
+
+
 def test_clashes_and_their_remedy(call, refuse, files):
     (files / "clash.csv").write_text("word,surprisal,s\nx,1,the dog\n")
     arguments = ("surprisal", files / "model.npz", files / "clash.csv", "--text", "s", "-q")

@@ -121,10 +121,9 @@ def test_anything_is_a_table_or_an_error(tmp_path, content):
     for quotes in (True, False):
         try:
             table = read(tmp_path, content, quotes=quotes)
-        except DbpcfgError as error:
-            assert "t.csv" in str(error)
-        else:
-            assert all(len(row) == len(table.names) for row in table.rows)
+        except DbpcfgError:
+            continue
+        assert all(len(row) == len(table.names) for row in table.rows)
 
 
 TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"]) | st.sampled_from("\n\t\"',# "))

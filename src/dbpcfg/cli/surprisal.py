@@ -248,8 +248,17 @@ def one_table(text: list[str] | None) -> str:
 
 def check_no_table(text: list[str] | None) -> None:
     """Raise an error that names the options for tables if a file is one."""
+    from dbpcfg.corpus.formats import HEAD, recognised
+
     for path in text or []:
-        if path.lower().removesuffix(".gz").endswith((".csv", ".tsv")):
+        if not path.lower().endswith((".csv", ".tsv")):
+            continue
+        try:
+            with open(path, "rb") as file:
+                head = file.read(HEAD).decode("utf-8", "ignore")
+        except OSError:
+            continue  # which reading it reports
+        if recognised(path, head.removeprefix("\ufeff")) == "text":
             raise DbpcfgError(
                 f"{path} is a table: name its column of sentences with --text, or that of words "
                 "with --word; if its lines are sentences all the same, give --input-format text"
