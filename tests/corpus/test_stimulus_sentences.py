@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
 
 from dbpcfg.corpus.stimuli import Stimuli
@@ -119,6 +120,7 @@ def test_what_is_wrong_is_said_with_its_line(rows, options, message):
 def test_an_empty_sentence_and_a_number():
     with pytest.raises(DbpcfgError, match=r"t\.csv:3: the cell of 's' is empty"):
         sentences_in_cells(table([("a",), (" ",)], ("s",)), "s")
-    assert texts(sentences_in_cells(table([(1987,)], ("s",)), "s")) == ["1987"]
+    for number in (1987, np.int64(1987)):
+        assert texts(sentences_in_cells(table([(number,)], ("s",)), "s")) == ["1987"]
     (long,) = sentences_in_cells(table([("a " * 1500,)], ("s",)), "s")  # as a line of text may be
     assert len(long.sentence.words) == 1500

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from itertools import pairwise
+from numbers import Integral
 from typing import Any, NamedTuple
 
 from dbpcfg.corpus.sentence import Sentence
@@ -132,7 +133,7 @@ def _text(table: Stimuli, row: int, cell: Any, name: str) -> str:
         raise DbpcfgError(
             f"{table.place(row)}: the cell of {name!r} is empty; every row needs a text there"
         )
-    if isinstance(cell, int) and not isinstance(cell, bool):
+    if isinstance(cell, Integral) and not isinstance(cell, bool):
         return str(cell)
     if not isinstance(cell, str):
         raise DbpcfgError(
