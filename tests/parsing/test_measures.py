@@ -48,6 +48,14 @@ class Truth:
             self.stores[d.stores[t]] += d.probability / mass
             self.following[d.words[t] if len(d.words) > t else None] += d.probability / mass
 
+    def closed(self, depth: int) -> list[float]:
+        """For each d, the probability that fragment d ends and joins the one above it."""
+        ends = [d for d in self.after if d.joins[self.t] and not d.forks[self.t]]
+        return [
+            total(d for d in ends if len(d.stores[self.t]) == n) / total(self.after)
+            for n in range(depth + 1)
+        ]
+
     def share(self, decision: str) -> float:
         yes = [d for d in self.after if getattr(d, decision)[self.t]]
         return total(yes) / total(self.after)
@@ -82,11 +90,17 @@ def check_against_list(grammar: Grammar, depth: int, listed: list[Derivation], m
             best = tuple(parser.fragments(int(trace.best[t])))
             assert true.stores[best] == pytest.approx(greatest, **CLOSE)
             assert trace.ended[t] == pytest.approx(true.following[None], **CLOSE)
+            of_depth = np.zeros(depth + 1)
+            for store, p in true.stores.items():
+                of_depth[len(store)] += p if store or t == 0 else 0.0
+            assert trace.depths[t] == pytest.approx(of_depth, **CLOSE)
             if t < len(words):
+                assert trace.closed[t] == pytest.approx(true.closed(depth), **CLOSE)
                 assert trace.fork[t] == pytest.approx(true.share("forks"), **CLOSE)
                 assert trace.join[t] == pytest.approx(true.share("joins"), **CLOSE)
         assert math.isnan(trace.fork[-1])
         assert math.isnan(trace.join[-1])
+        assert np.isnan(trace.closed[-1]).all()
         assert (trace.lost == 0).all()
 
 

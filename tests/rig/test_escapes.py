@@ -58,6 +58,9 @@ def place(tmp_path_factory) -> Path:
     )
     (place / f"{EVIL}.toml").write_text(f"corpus = {json.dumps(EVIL + '.mrg')}\n")
     (place / "wrong.toml").write_text(f"{json.dumps(EVIL)} = 3\n")
+    (place / f"{EVIL}.csv").write_text(
+        f"item,s,w{EVIL}\n1,{EVIL} sees,{EVIL}\n1,dogs,dogs\n1,cats,cats\n"
+    )
     run = place / f"run{EVIL}"
     induce(words, 2, 1, chains=1, iterations=2, threads=1, out=run)
     induce(words, 2, 1, chains=1, iterations=9, threads=1, out=place / f"begun{EVIL}",
@@ -79,6 +82,10 @@ COMMANDS = [
     "parse run@ @.txt --scores --threads 1",
     "parse run@ @.txt --method @",
     "surprisal run@ @.txt --threads 1",
+    "surprisal run@ @.csv --text s --threads 1",
+    "surprisal run@ @.csv --word w@ --by item --threads 1",
+    "surprisal run@ @.csv --text @",
+    "surprisal run@ @.txt --columns @",
     "probability run@ @.txt --each --threads 1",
     "generate run@ --trees",
     "show run@ --trees 2",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -15,6 +16,7 @@ from dbpcfg.errors import DbpcfgError
 if TYPE_CHECKING:
     from dbpcfg.corpus.reading import Corpus
     from dbpcfg.corpus.sentence import Sentence
+    from dbpcfg.model.learned import LearnedGrammar
     from dbpcfg.model.model import Model
 
 
@@ -69,11 +71,42 @@ def open_model(
     samples
         Whether to load the other grammars of the run's chain too.
     """
-    import numpy as np
-
     from dbpcfg.model.model import load
 
-    model = load(run, samples)
+    return _changed(load(run, samples), depth, unknown)
+
+
+def open_grammars(
+    run: str, average: str | None, depth: str | None = None, unknown: float | None = None
+) -> list[LearnedGrammar]:
+    """Load the grammars that measures are averaged over, or the one that is selected.
+
+    Parameters
+    ----------
+    run
+        Run directory, model file or rule table.
+    average
+        Value of --average; None for the selected grammar.
+    depth
+        Value of --depth.
+    unknown
+        Value of --unknown.
+    """
+    from dbpcfg.induction.directory import finished_run
+    from dbpcfg.model.averages import each_grammar
+
+    if average is None:
+        return [open_model(run, depth, unknown)]
+    if average == "chain":
+        return each_grammar([open_model(run, depth, unknown, samples=True)])
+    models = finished_run(Path(run)).models
+    return each_grammar(_changed(model, depth, unknown) for model in models)
+
+
+def _changed(model: Model, depth: str | None, unknown: float | None) -> Model:
+    """A model with the values of --depth and --unknown."""
+    import numpy as np
+
     if unknown is not None:
         if not 0 <= unknown < 1:
             raise DbpcfgError(f"--unknown must be a probability below 1, got {unknown}")

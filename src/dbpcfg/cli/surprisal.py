@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+import csv
+from typing import Annotated, Literal
 
 import typer
 
-from dbpcfg.cli.inputs import open_model, open_text, reads_terminal
+from dbpcfg.cli.inputs import open_grammars, open_text, read_corpus, reads_terminal
+from dbpcfg.cli.measure_summary import Summary
 from dbpcfg.cli.options import (
     Depth,
     Encoding,
     ExcludeSpeakers,
     InputFormat,
+    Overwrite,
     Quiet,
     RunArgument,
     SkipBroken,
@@ -22,10 +23,10 @@ from dbpcfg.cli.options import (
     Threads,
     UnknownWords,
 )
-from dbpcfg.cli.output import standard_output
+from dbpcfg.cli.output import check_overwrite, open_output
+from dbpcfg.errors import DbpcfgError
 
-if TYPE_CHECKING:
-    from dbpcfg.model.measures import WordMeasures
+TABLES, COLUMNS = "Tables of stimuli", "Columns"
 
 
 def surprisal(
@@ -41,6 +42,120 @@ def surprisal(
         ),
     ] = None,
     no_end: Annotated[bool, typer.Option("--no-end", help="No rows for sentence ends.")] = False,
+    average: Annotated[
+        Literal["chain", "survivors"] | None,
+        typer.Option(
+            help="Means and standard deviations over the kept grammars of the selected chain, or "
+            "of all chains that ran to the end.",
+        ),
+    ] = None,
+    text_column: Annotated[
+        str | None,
+        typer.Option(
+            "--text",
+            metavar="COLUMN",
+            help="TEXT is a CSV or TSV table with a sentence in each row, in this column.",
+            rich_help_panel=TABLES,
+        ),
+    ] = None,
+    word: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="TEXT is a CSV or TSV table with a word in each row, in this column.",
+            rich_help_panel=TABLES,
+        ),
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMNS",
+            help="Columns that are the same for all words of a text; if they name each row, the "
+            "last gives the order, and sentences end at punctuation.",
+            rich_help_panel=TABLES,
+        ),
+    ] = None,
+    order: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="Position of a word in its text.", rich_help_panel=TABLES
+        ),
+    ] = None,
+    boundary: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="A column that is 1 or true at the last word of a sentence, or 'punctuation'.",
+            rich_help_panel=TABLES,
+        ),
+    ] = None,
+    tokens: Annotated[
+        Literal["space", "punctuation", "penn"],
+        typer.Option(
+            help="Split cells at white space, also from punctuation, or as the Penn Treebank.",
+            rich_help_panel=TABLES,
+        ),
+    ] = "space",
+    keep: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMNS",
+            help="Columns of the table to repeat; all if not given.",
+            rich_help_panel=TABLES,
+        ),
+    ] = None,
+    table: Annotated[
+        Literal["csv", "tsv"] | None,
+        typer.Option(help="Format of the table; by its ending.", rich_help_panel=TABLES),
+    ] = None,
+    no_quotes: Annotated[
+        bool,
+        typer.Option(
+            "--no-quotes",
+            help="Quotes in the table are characters like others.",
+            rich_help_panel=TABLES,
+        ),
+    ] = False,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Columns of measures; 'default', 'all', 'storage' and 'integration' are several.",
+            rich_help_panel=COLUMNS,
+        ),
+    ] = None,
+    spillover: Annotated[
+        int,
+        typer.Option(
+            help="Repeat the values of this many words before, within the sentence.",
+            min=0,
+            rich_help_panel=COLUMNS,
+        ),
+    ] = 0,
+    frequency: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CORPUS",
+            help="Add the log frequency of words in this corpus.",
+            rich_help_panel=COLUMNS,
+        ),
+    ] = None,
+    hale: Annotated[
+        bool,
+        typer.Option(
+            "--hale",
+            help="Add the entropy of derivations and its reduction (Hale 2006), exact.",
+            rich_help_panel=COLUMNS,
+        ),
+    ] = False,
+    prefix: Annotated[
+        str,
+        typer.Option(help="What the names of measures begin with.", rich_help_panel=COLUMNS),
+    ] = "",
+    out: Annotated[
+        str, typer.Option(metavar="FILE", help="File for the table; - is standard output.")
+    ] = "-",
+    overwrite: Overwrite = False,
     unknown: UnknownWords = None,
     input_format: InputFormat = None,
     skip_broken: SkipBroken = False,
@@ -56,110 +171,95 @@ def surprisal(
     docs/surprisal.md defines the columns.
     The last row of a sentence is its end, </s>: with it, the surprisals of the
     sentence sum to -log2 P(sentence).
+    With --text or --word, TEXT is a table, and the result is one in the same
+    format: its rows and columns, and the measures beside them.
     """
-    from dbpcfg.model.measures import incremental_parser, measure_with, write_tsv
-    from dbpcfg.runtime.processes import cores
-    from dbpcfg.runtime.progress import Progress
-
-    model = open_model(run, depth, unknown)
-    parser = incremental_parser(model, beam=beam)
-    if beam is None and parser.beam and not quiet:
-        typer.echo(
-            f"{parser.stores:,} memory states are possible: keeping the {parser.beam:,} most "
-            "probable at each word; --beam N keeps N, --beam 0 all",
-            err=True,
-        )
-    lines = open_text(
-        text,
-        input_format,
-        speaker,
-        exclude_speaker,
-        quiet,
-        skip_broken=skip_broken,
-        encoding=encoding,
+    from dbpcfg.cli.measuring import (
+        frequencies,
+        make_tabulator,
+        measure_table,
+        measure_text,
+        table_layout,
     )
-    sentences = (sentence for sentence in lines if sentence is not None)
+    from dbpcfg.corpus.stimuli import kind_of_table, read_stimuli
+    from dbpcfg.model.columns import ColumnChoice
+    from dbpcfg.runtime.processes import cores
+
+    check_overwrite([out], overwrite)
+    corpora = (input_format, speaker, exclude_speaker, skip_broken)
+    others = (keep, table, no_quotes, tokens != "space")
+    layout = table_layout(text_column, word, listed(by), order, boundary, tokens, corpora, others)
+    stimuli = kind = None
+    if layout is not None:
+        path = one_table(text)
+        kind = kind_of_table(path, table)
+        stimuli = read_stimuli(path, kind, encoding, not no_quotes)
+    elif input_format is None:
+        check_no_table(text)
+    models = open_grammars(run, average, depth, unknown)
+    counts = None if frequency is None else read_corpus([frequency], quiet=quiet)
+    choice = ColumnChoice(
+        listed(columns) or None, hale, frequencies(counts, models[0]), spillover, prefix
+    )
+    tabulator = make_tabulator(models, choice, layout, average is not None, beam, quiet)
     threads = 1 if reads_terminal(text) else threads or cores()
-    out = standard_output()
     summary = Summary()
-    with Progress("sentences", None, quiet or out.isatty()) as progress:
-        for rows in measure_with(parser, model, sentences, threads=threads):
-            write_tsv(rows[:-1] if no_end else rows, out, header=not summary.words)
-            out.flush()
-            summary.add(rows)
-            progress.update(rows[0].sentence)
-    if not summary.words:
-        write_tsv([], out)
+    if layout is not None and stimuli is not None and kind is not None:
+        kept = None if keep is None else listed(keep)
+        found = measure_table(
+            stimuli, layout, tabulator, kept, not no_end, threads, kind, summary, quiet
+        )
+        with open_output(out) as file:
+            file.writelines(found)
+    else:
+        lines = open_text(
+            text,
+            input_format,
+            speaker,
+            exclude_speaker,
+            quiet,
+            skip_broken=skip_broken,
+            encoding=encoding,
+        )
+        with open_output(out) as file:
+            measure_text(tabulator, lines, file, not no_end, threads, summary, quiet)
     if not quiet:
-        for note in summary.notes(parser.beam):
+        for note in summary.notes(tabulator.parsers[0].beam):
             typer.echo(note, err=True)
 
 
-@dataclass
-class Summary:
-    """Counts over the sentences of a table, for notes to the user."""
+def listed(names: str | None) -> list[str]:
+    """Split names at commas; a name with a comma in it can be quoted."""
+    if names is None:
+        return []
+    (found,) = csv.reader([names], skipinitialspace=True) if names.strip() else ([],)
+    found = [name.strip() for name in found]
+    if "" in found:
+        raise DbpcfgError(f"expected names of columns with commas between them, got {names!r}")
+    return found
 
-    words: int = 0
-    classes: int = 0
-    """Words that the model sees as classes."""
-    unknown: int = 0
-    lost: float = 0.0
-    """The sum, over words, of the probability that the beam dropped."""
-    worst: WordMeasures | None = None
-    """The row at which it dropped most."""
-    impossible: int = 0
-    """Sentences of probability zero."""
-    first_impossible: WordMeasures | None = None
-    fallen: int = 0
-    """Sentences of which the beam kept no memory state."""
-    first_fallen: WordMeasures | None = None
 
-    def add(self, rows: list[WordMeasures]) -> None:
-        """Add the rows of a sentence, its end included."""
-        self.words += len(rows) - 1
-        self.classes += sum(row.kind == "class" for row in rows)
-        self.unknown += sum(row.kind == "unknown" for row in rows)
-        for row in rows:
-            if not math.isfinite(row.surprisal):
-                if math.isinf(row.surprisal):
-                    self.impossible += 1
-                    self.first_impossible = self.first_impossible or row
-                else:
-                    self.fallen += 1
-                    self.first_fallen = self.first_fallen or row
-                break
-            self.lost += row.lost
-            if self.worst is None or row.lost > self.worst.lost:
-                self.worst = row
+def one_table(text: list[str] | None) -> str:
+    """Return the path of the table."""
+    if text and len(text) > 1:
+        raise DbpcfgError(f"a table is one file, got {len(text)}: {', '.join(text[:3])}")
+    return text[0] if text else "-"
 
-    def notes(self, beam: int) -> list[str]:
-        """Return the notes, one line each."""
-        notes = [
-            f"{self.words:,} words; {self.unknown:,} unknown to the model, {self.classes:,} "
-            "replaced by classes"
-        ]
-        if beam and self.worst is not None:
-            notes.append(
-                f"beam of {beam:,}: on average {self.lost / self.words:.2g} of the probability was "
-                f"dropped at a word, {self.worst.lost:.2g} at most ({_place(self.worst)})"
+
+def check_no_table(text: list[str] | None) -> None:
+    """Raise an error that names the options for tables if a file is one."""
+    from dbpcfg.corpus.formats import HEAD, recognised
+
+    for path in text or []:
+        if not path.lower().endswith((".csv", ".tsv")):
+            continue
+        try:
+            with open(path, "rb") as file:
+                head = file.read(HEAD).decode("utf-8", "ignore")
+        except OSError:
+            continue  # which reading it reports
+        if recognised(path, head.removeprefix("\ufeff")) == "text":
+            raise DbpcfgError(
+                f"{path} is a table: name its column of sentences with --text, or that of words "
+                "with --word; if its lines are sentences all the same, give --input-format text"
             )
-        if self.first_impossible is not None:
-            notes.append(
-                f"{_sentences(self.impossible)} probability zero: surprisal is Inf at the "
-                f"impossible word, cells are empty afterwards; "
-                f"first {_place(self.first_impossible)}"
-            )
-        if self.first_fallen is not None:
-            notes.append(
-                f"{_sentences(self.fallen)} fallen out of the beam, cells are empty afterwards; "
-                f"first {_place(self.first_fallen)}; try --beam {10 * beam}"
-            )
-        return notes
-
-
-def _sentences(number: int) -> str:
-    return "1 sentence has" if number == 1 else f"{number:,} sentences have"
-
-
-def _place(row: WordMeasures) -> str:
-    return f"{row.source}:{row.line}, token {row.token}, {row.word!r}"

@@ -101,8 +101,19 @@ class Run:
     @cached_property
     def model(self) -> Model:
         """The selected grammar, ready for other text."""
-        chain, settings = self.best, self.configuration.model
-        best = self._selected()
+        self._check_finished()
+        return self._model_of(self.best)
+
+    @cached_property
+    def models(self) -> list[Model]:
+        """A model of each survivor, to average over: see ``Model.surprisal``."""
+        self._check_finished()
+        return [self._model_of(chain) for chain in self.survivors]
+
+    def _model_of(self, chain: Chain) -> Model:
+        """The grammar of a chain's best sample, with the other grammars that it kept."""
+        settings, best = self.configuration.model, chain.best
+        assert best is not None
         K, W = settings.categories, len(self.corpus.forms.vocabulary)
         counts = Derivations(best.nodes, self.corpus.forms).counts(K)
         return Model(

@@ -43,9 +43,11 @@ from dbpcfg.parsing.leftcorner.wordbyword import Followed, WordByWord
 
 __all__ = [
     "END",
+    "MeasuredSentence",
     "MeasuredWords",
     "WordMeasures",
     "as_table",
+    "follow_with",
     "incremental_parser",
     "measure",
     "measure_with",
@@ -83,6 +85,17 @@ class WordMeasures(NamedTuple):
     fork: float
     join: float
     lost: float
+
+
+class MeasuredSentence(NamedTuple):
+    """A sentence, measured."""
+
+    rows: list[WordMeasures]
+    """Its words, and its end."""
+    followed: Followed
+    """What the parser found."""
+    numbers: list[int]
+    """The number of each word's form."""
 
 
 class MeasuredWords(list[WordMeasures]):
@@ -215,6 +228,36 @@ def measure_with(
     DbpcfgError
         If a sentence is empty.
     """
+    for one in follow_with(parser, model, sentences, threads):
+        yield one.rows if end else one.rows[:-1]
+
+
+def follow_with(
+    parser: WordByWord, model: LearnedGrammar, sentences: Iterable[Words], threads: int = 1
+) -> Iterator[MeasuredSentence]:
+    """Measure every word of sentences, and give what the rows were made from.
+
+    Parameters
+    ----------
+    parser
+        The incremental parser of the model.
+    model
+        The model.
+    sentences
+        Lists of words, texts that are split at white space, or sentences as read.
+    threads
+        The number of threads.
+
+    Yields
+    ------
+    MeasuredSentence
+        The rows of a sentence, its end included, and what the parser found.
+
+    Raises
+    ------
+    DbpcfgError
+        If a sentence is empty.
+    """
     look_up = cache(model.look_up)
     numbered = enumerate(map(_sentence, sentences), start=1)
     while batch := list(islice(numbered, 1 if threads == 1 else BATCH * threads)):
@@ -223,7 +266,7 @@ def measure_with(
         followed = parser.follow_all(numbers, threads)
         for (number, sentence), words, one in zip(batch, seen, followed, strict=True):
             rows = _rows(number, sentence, words, one, _stores(parser, model, one))
-            yield rows if end else rows[:-1]
+            yield MeasuredSentence(rows, one, [word.number for word in words])
 
 
 def as_table(rows: Iterable[WordMeasures]) -> dict[str, list[object]]:

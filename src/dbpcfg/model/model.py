@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sized
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Any, Literal, overload
 
 from dbpcfg.corpus.arguments import GivenSentences, sentences_for
 from dbpcfg.corpus.formats import by_content
+from dbpcfg.corpus.frequency import LogFrequencies
 from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.corpus.reading import Corpus
 from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.corpus.tokens import Tokens
 from dbpcfg.errors import GrammarError
 from dbpcfg.files.table import html
 from dbpcfg.grammar.exchange.formats import read_grammar
+from dbpcfg.model.averages import each_grammar
+from dbpcfg.model.columns import ColumnChoice
 from dbpcfg.model.decoding import Decoder, Method, Parse, in_batches
 from dbpcfg.model.files import MODEL, SAMPLES, load_model, load_samples, save_model
 from dbpcfg.model.generation import generate
 from dbpcfg.model.grammar_profile import Profile, profile
 from dbpcfg.model.learned import LearnedGrammar
-from dbpcfg.model.measures import MeasuredWords, measure
+from dbpcfg.model.measured_tables import measured_frame, measured_text
+from dbpcfg.model.measures import MeasuredWords, WordMeasures, measure
 from dbpcfg.model.probabilities import TextProbability, probabilities, totals
 from dbpcfg.model.profile_formats import as_text
+from dbpcfg.model.stimuli import TableLayout
+from dbpcfg.model.tabulation import Tabulator
 from dbpcfg.runtime.progress import Progress, counted
 from dbpcfg.trees.tree import Tree
 
@@ -143,6 +151,7 @@ class Model(LearnedGrammar):
         decoder = Decoder(self, method, n, seed, threads)
         return [found for batch in _batches(given, quiet) for found in decoder.parses(*batch)]
 
+    @overload
     def surprisal(
         self,
         sentences: GivenSentences,
@@ -152,13 +161,93 @@ class Model(LearnedGrammar):
         end: bool = True,
         threads: int = 1,
         quiet: bool | None = None,
-    ) -> MeasuredWords:
+    ) -> MeasuredWords: ...
+
+    @overload
+    def surprisal(
+        self,
+        sentences: Any,
+        *,
+        text: str | None = None,
+        word: str | None = None,
+        by: Sequence[str] = (),
+        order: str | None = None,
+        boundary: str | None = None,
+        tokens: Tokens = "space",
+        keep: Sequence[str] | None = None,
+        columns: Sequence[str] | None = None,
+        average: Literal["chain"] | Sequence[LearnedGrammar] | None = None,
+        hale: bool = False,
+        frequency: GivenSentences | None = None,
+        spillover: int = 0,
+        prefix: str = "",
+        depth: int | None = None,
+        beam: int | None = None,
+        end: bool = True,
+        threads: int = 1,
+        quiet: bool | None = None,
+    ) -> Any: ...
+
+    def surprisal(
+        self,
+        sentences: Any,
+        *,
+        text: str | None = None,
+        word: str | None = None,
+        by: Sequence[str] = (),
+        order: str | None = None,
+        boundary: str | None = None,
+        tokens: Tokens = "space",
+        keep: Sequence[str] | None = None,
+        columns: Sequence[str] | None = None,
+        average: Literal["chain"] | Sequence[LearnedGrammar] | None = None,
+        hale: bool = False,
+        frequency: GivenSentences | None = None,
+        spillover: int = 0,
+        prefix: str = "",
+        depth: int | None = None,
+        beam: int | None = None,
+        end: bool = True,
+        threads: int = 1,
+        quiet: bool | None = None,
+    ) -> Any:
         """Measure every word: surprisal, entropies, memory depth, forks and joins.
 
         Parameters
         ----------
         sentences
-            Lists of words, texts that are split at white space, sentences as read, or a path.
+            Lists of words, texts that are split at white space, sentences as read, or a path; with
+            ``text`` or ``word`` a table: a data frame of pandas or polars, a list of dicts, or the
+            path of a CSV or TSV file.
+        text
+            The column of a table that has a sentence in each row.
+        word
+            The column of a table that has a word in each row.
+        by
+            Columns that are the same for all words of a text, or that name each row.
+        order
+            The column with the position of each word in its text.
+        boundary
+            ``"punctuation"``, or a column that is true at the end of each sentence.
+        tokens
+            How a cell is split: at white space (``"space"``), also from its ``"punctuation"``, or
+            as in the Penn Treebank (``"penn"``).
+        keep
+            The columns of the table that the result has too; all if not given.
+        columns
+            The columns of measures; ``"default"``, ``"all"``, ``"storage"`` and ``"integration"``
+            stand for several.
+        average
+            ``"chain"``: means and standard deviations over ``samples``; or models to average over,
+            such as ``run.models``, each with its samples.
+        hale
+            Whether there are columns for the entropy of derivations.
+        frequency
+            A corpus in which the frequency of words is counted, for a column.
+        spillover
+            How many words back the values of the columns are repeated.
+        prefix
+            What the names of measures begin with.
         depth
             The memory bound; the model's if not given.
         beam
@@ -173,18 +262,49 @@ class Model(LearnedGrammar):
 
         Returns
         -------
-        MeasuredWords
+        MeasuredWords or MeasuredTable or data frame
             A list with a row for every word of every sentence; its ``to_frame()`` is a data frame.
+            Of a table, the table with columns for the measures: a data frame if it is one, else a
+            list of dicts.
 
         Raises
         ------
         DbpcfgError
-            If there is no memory bound, the stores need too much memory, or a sentence is empty.
+            If there is no memory bound, the stores need too much memory, a sentence is empty, or a
+            table or column is not as it must be.
         """
-        given = sentences_for("surprisal", sentences)
-        found = measure(self, given, depth, beam, end, threads)
-        found = counted(found, "sentences measured", _number(given), quiet)
-        return MeasuredWords(row for rows in found for row in rows)
+        counts = None if frequency is None else sentences_for("frequency", frequency)
+        letters = self.preparation.lowercase
+        choice = ColumnChoice(
+            columns,
+            hale,
+            None if counts is None else LogFrequencies(counts, letters),
+            spillover,
+            prefix,
+        )
+        layout = None
+        if text is not None or word is not None:
+            layout = TableLayout(text, word, by, order, boundary, tokens)
+        if layout is None and average is None and choice.is_default:
+            given = sentences_for("surprisal", sentences)
+            found = measure(self, given, depth, beam, end, threads)
+            found = counted(found, "sentences measured", _number(given), quiet)
+            return MeasuredWords(row for rows in found for row in rows)
+        models: list[LearnedGrammar] = [self]
+        if average is not None:
+            models = each_grammar([self] if average == "chain" else list(average))
+        tabulator = Tabulator(
+            models,
+            choice,
+            WordMeasures._fields if layout is None else layout.default,
+            averaged=average is not None,
+            depth=depth,
+            beam=beam,
+        )
+        if layout is None:
+            given = sentences_for("surprisal", sentences)
+            return measured_text(given, tabulator, end, threads, quiet)
+        return measured_frame(sentences, layout, tabulator, keep, end, threads, quiet)
 
     def probability(
         self,

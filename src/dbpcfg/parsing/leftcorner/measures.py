@@ -38,13 +38,17 @@ class Trace(NamedTuple):
     fork: Floats  # [t] probability that w_t forked, after
     join: Floats  # [t] probability that there was a join at w_t, after
     lost: Floats  # [t] share of the probability that a beam dropped, after
+    depths: Floats  # [t, d] probability of a store of d fragments, before; of 0: not ended
+    closed: Floats  # [t, d] probability that w_t ends fragment d, which joins d − 1, after
 
 
-def empty_trace(words: int, categories: int) -> Trace:
+def empty_trace(words: int, categories: int, depth: int) -> Trace:
     """Room for the measures of a sentence, all unknown."""
     n, unknown = words + 1, np.nan
     columns = {name: np.full(n, unknown) for name in Trace._fields}
     columns["category"] = np.full((n, categories), unknown)
+    columns["depths"] = np.full((n, depth + 1), unknown)
+    columns["closed"] = np.full((n, depth + 1), unknown)
     return Trace(**columns)._replace(best=np.full(n, -1, dtype=np.int64))
 
 
@@ -92,7 +96,8 @@ def observe(
     depth = 0.0
     trace.category[t] = 0.0
     for d in range(D + 1):
-        depth += d * awaited[d].sum()
+        trace.depths[t, d] = awaited[d].sum()
+        depth += d * trace.depths[t, d]
         for b in range(K):
             trace.category[t, b] += awaited[d, b] * M.fork[d, b, 0]
             y = awaited[d, b] * M.fork[d, b, 1]
@@ -110,11 +115,13 @@ def note_word(near: Floats, M: Models, word: int, total: float, trace: Trace, t:
 
     forked = Σ near[d, y, a, b] F_d(1|b) P_d(p|b) o[p]
     joined = Σ near[d, y, a, b] (F_d(1|b) P_d(p|b) o[p] J_d(1|b p) + F_d(0|b) o[b] J_d−1(1|y a))
+    closed[d] = Σ near[d, y, a, b] F_d(0|b) o[b] J_d−1(1|y a)
     """
     o = M.emission[word]
     D, K = near.shape[0] - 1, len(o)
     awaited = bottom_signs(near)
     forked, joined = 0.0, 0.0
+    trace.closed[t] = 0.0
     for d in range(D + 1):
         for b in range(K):
             x = awaited[d, b] * M.fork[d, b, 1]
@@ -131,6 +138,8 @@ def note_word(near: Floats, M: Models, word: int, total: float, trace: Trace, t:
                 for b in range(K):
                     x = near[d, y, a, b] * (M.fork[d, b, 0] * o[b])
                     joined += x * M.join[d - 1, y, a, 1]
+                    trace.closed[t, d] += x * M.join[d - 1, y, a, 1]
+        trace.closed[t, d] = min(trace.closed[t, d] / total, 1.0)
     trace.logs[t] = np.log(total) + M.log_scale[word]
     trace.fork[t], trace.join[t] = min(forked / total, 1.0), min(joined / total, 1.0)
 

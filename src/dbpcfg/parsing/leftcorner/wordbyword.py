@@ -91,7 +91,8 @@ class WordByWord:
         words
             Word numbers; −1 is a word that no category emits.
         """
-        trace, entropies = empty_trace(len(words), len(self._words)), np.empty(len(words) + 1)
+        trace = empty_trace(len(words), len(self._words), self.depth)
+        entropies = np.empty(len(words) + 1)
         if self.beam:
             follow_beam(words, self.models, self.beam, trace)
         else:

@@ -1,0 +1,103 @@
+"""Tables of measures in Python: of sentences, and of data frames."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence, Sized
+from typing import Any
+
+from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.corpus.stimuli import read_stimuli
+from dbpcfg.model.stimuli import TableLayout, check_names, measure_stimuli
+from dbpcfg.model.stimulus_frames import MeasuredTable, stimuli_of, with_measures
+from dbpcfg.model.tabulation import SentenceRows, Tabulator
+from dbpcfg.runtime.progress import counted
+
+__all__ = ["measured_frame", "measured_text"]
+
+_PROGRESS = "sentences measured"
+
+
+def measured_text(
+    sentences: Iterable[Sentence],
+    tabulator: Tabulator,
+    end: bool = True,
+    threads: int = 1,
+    quiet: bool | None = None,
+) -> MeasuredTable:
+    """Measure sentences, in the columns of a tabulator.
+
+    Parameters
+    ----------
+    sentences
+        The sentences.
+    tabulator
+        What measures them.
+    end
+        Whether there is a row for the end of each sentence.
+    threads
+        The number of threads.
+    quiet
+        Whether no progress is shown; if not given, it is shown on a terminal or in a notebook.
+
+    Returns
+    -------
+    MeasuredTable
+        A row for every word.
+    """
+    total = len(sentences) if isinstance(sentences, Sized) else None
+    given = (SentenceRows.of_tokens(one, end) for one in sentences)
+    found = counted(tabulator.tabulate(given, threads), _PROGRESS, total, quiet)
+    return MeasuredTable(tabulator.names, [row for one in found for row in one.rows])
+
+
+def measured_frame(
+    given: Any,
+    layout: TableLayout,
+    tabulator: Tabulator,
+    keep: Sequence[str] | None = None,
+    end: bool = True,
+    threads: int = 1,
+    quiet: bool | None = None,
+) -> Any:
+    """Measure a table.
+
+    Parameters
+    ----------
+    given
+        A data frame, a list of dicts, or the path of a CSV or TSV file.
+    layout
+        Where it has its sentences.
+    tabulator
+        What measures them.
+    keep
+        The columns that the result has too; all if not given.
+    end
+        Whether sentences in cells have a row for their end.
+    threads
+        The number of threads.
+    quiet
+        Whether no progress is shown; if not given, it is shown on a terminal or in a notebook.
+
+    Returns
+    -------
+    data frame or MeasuredTable
+        A data frame of the same kind, or a list of dicts.
+
+    Raises
+    ------
+    DbpcfgError
+        If it is no table, or not one as the layout says.
+    """
+    is_path = isinstance(given, str | os.PathLike)
+    table = read_stimuli(os.fspath(given)) if is_path else stimuli_of(given)
+    kept = check_names(table, keep, tabulator.names)
+    numbers, rows = measure_stimuli(
+        table,
+        layout,
+        tabulator,
+        end,
+        threads,
+        lambda found, total: counted(found, _PROGRESS, total, quiet),
+    )
+    return with_measures(given, table, kept, numbers, tabulator.names, rows)

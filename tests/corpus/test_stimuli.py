@@ -1,0 +1,137 @@
+"""Tables of stimuli: what is read, and what is an error."""
+
+from __future__ import annotations
+
+import gzip
+import math
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dbpcfg.corpus.stimuli import Stimuli, is_missing, kind_of_table, read_stimuli
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.files.csv_lines import csv_line
+from dbpcfg.files.tsv import line
+
+
+def read(folder: Path, content: str | bytes, name: str = "t.csv", **options) -> Stimuli:
+    path = folder / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return read_stimuli(str(path), **options)
+
+
+def test_cells_stay_as_they_are(tmp_path):
+    table = read(tmp_path, 'a,b\n01,"x, ""y"""\n2," z\nw"\nNA,\n')
+    assert table.names == ("a", "b")
+    assert table.rows == [("01", 'x, "y"'), ("2", " z\nw"), ("NA", "")]
+    assert table.lines == (2, 3, 5)
+    assert table.place(2) == f"{tmp_path}/t.csv:5"
+    assert table.column("a", "--by") == ["01", "2", "NA"]
+
+
+@pytest.mark.parametrize("ending", [".tsv", ".tab", ".tsv.gz"])
+def test_tabs_byte_order_marks_line_ends_and_gzip(tmp_path, ending):
+    content = b"\xef\xbb\xbfa\tb\r\n1\tx,y\r\n\r\n\r\n"
+    packed = gzip.compress(content) if ending.endswith("gz") else content
+    table = read(tmp_path, packed, f"t{ending}")
+    assert (table.names, table.rows) == (("a", "b"), [("1", "x,y")])
+
+
+def test_a_line_separator_within_a_cell_is_no_line_end(tmp_path):
+    assert read(tmp_path, "a,b\n1,x\u2028y\n").rows == [("1", "x\u2028y")]
+
+
+def test_quotes_as_characters(tmp_path):
+    content = "w\tn\n\"Oh\t1\n's\t2\n"
+    with pytest.raises(DbpcfgError, match=r"t\.tsv:2: .*give --no-quotes"):
+        read(tmp_path, content, "t.tsv")
+    table = read(tmp_path, content, "t.tsv", quotes=False)
+    assert table.rows == [('"Oh', "1"), ("'s", "2")]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a,b\n1,2\n1,2,3\n", r"t\.csv:3: found 3 cells, expected 2, as the header has"),
+        ("a,b\n1\n", r"t\.csv:2: found 1 cells, expected 2"),
+        ("a,b\n1,2\n\n3,4\n", r"t\.csv:3: found a blank line, expected 2"),
+        ("a,b,a\n1,2,3\n", r"t\.csv:1: two columns have the name 'a'; rename one"),
+        ('a,b\n1,"x\n', r"t\.csv:2: .*quote"),
+        ("", "the file is empty"),
+        (b"a,b\n1,caf\xe9\n", r"t\.csv:2: found the byte 0xe9.*--encoding iso-8859-1"),
+        ("a,b\n1,2\n".encode("utf-16"), "found UTF-16"),
+        (b"a,b\n1,\0\n", r"t\.csv:2: found a NUL byte"),
+    ],
+)
+def test_what_is_no_table(tmp_path, content, message):
+    with pytest.raises(DbpcfgError, match=message):
+        read(tmp_path, content)
+
+
+def test_another_encoding(tmp_path):
+    table = read(tmp_path, "a,b\n1,café\n".encode("latin-1"), encoding="latin-1")
+    assert table.rows == [("1", "café")]
+
+
+def test_a_cell_that_is_too_large(tmp_path):
+    with pytest.raises(DbpcfgError, match=r"t\.csv:2: field larger"):
+        read(tmp_path, f'a\n"{"x" * 200_000}"\n')
+
+
+def test_columns_that_are_not_there_and_those_that_are(tmp_path):
+    table = read(tmp_path, "item,sentence\n1,x\n")
+    with pytest.raises(DbpcfgError, match=r"no column 'text', which --text names; its columns are "
+                       "'item', 'sentence'$"):  # fmt: skip
+        table.number("text", "--text")
+    with pytest.raises(DbpcfgError, match=r"its columns are 'item;sentence'; is it CSV"):
+        read(tmp_path, "item;sentence\n1;x\n").number("item", "--by")
+    wide = Stimuli(tuple(map(str, range(30))), [], "wide")
+    with pytest.raises(DbpcfgError, match="'19' and 10 more"):
+        wide.number("x", "--by")
+
+
+def test_kinds():
+    assert [kind_of_table(p) for p in ("x.csv", "X.TSV", "x.csv.gz")] == ["csv", "tsv", "csv"]
+    assert kind_of_table("-", "tsv") == "tsv"
+    with pytest.raises(DbpcfgError, match=r"<stdin>: .*give --table csv or --table tsv"):
+        kind_of_table("-")
+
+
+def test_missing_values():
+    class NAType:
+        """As that of pandas."""
+
+    assert all(map(is_missing, (None, "", " \t", math.nan, NAType())))
+    assert not any(map(is_missing, ("NA", "x", 0, 0.0, False)))
+    assert is_missing("NA", na=True)
+
+
+def test_rows_of_what_is_no_file():
+    assert Stimuli(("a",), [(1,), (2,)], "the list").place(1) == "the list, row 2"
+
+
+FUZZ = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@FUZZ
+@given(st.binary(max_size=60) | st.text('a,"\n\t \r\ufeff', max_size=40).map(str.encode))
+def test_anything_is_a_table_or_an_error(tmp_path, content):
+    for quotes in (True, False):
+        try:
+            table = read(tmp_path, content, quotes=quotes)
+        except DbpcfgError:
+            continue
+        assert all(len(row) == len(table.names) for row in table.rows)
+
+
+TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"]) | st.sampled_from("\n\t\"',# "))
+
+
+@FUZZ
+@given(st.lists(st.tuples(TEXT, TEXT.filter(str.strip)), max_size=4))
+def test_cells_come_back_from_what_is_written(tmp_path, rows):
+    for ending, written in ((".csv", csv_line), (".tsv", line)):
+        content = "".join(map(written, [("a", "b"), *rows]))
+        assert read(tmp_path, content, f"t{ending}").rows == rows
