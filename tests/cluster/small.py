@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import signal
@@ -34,6 +35,12 @@ def written(path: Path) -> dict[str, bytes]:
     return {str(file.relative_to(path)): file.read_bytes() for file in files}
 
 
+def kill(pid: int) -> None:
+    """Kill a process, unless it is gone already."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+
+
 class Killer:
     """A report that kills a worker soon after some of its calls; a nanny starts another one.
 
@@ -52,7 +59,7 @@ class Killer:
                 time.sleep(0.1)
             self.kills += 1
             soon = self.chance.uniform(0, 0.05)
-            Timer(soon, os.kill, (self.chance.choice(grown), signal.SIGKILL)).start()
+            Timer(soon, kill, (self.chance.choice(grown),)).start()
         self.reports += 1
 
     def _grown(self) -> list[int]:

@@ -22,6 +22,10 @@ MOST_DEATHS = 5
 """Workers that one call may kill, times Dask's own number of attempts, before the run gives up."""
 ABANDONED_SECONDS = 300.0
 """Seconds without any worker after which the run stops."""
+SEND_SECONDS = 15.0
+"""Seconds that sending something takes at most, however small it is."""
+SLOWEST = 1e6
+"""Bytes that are sent in a second at least."""
 _AGAIN_SECONDS = 0.2
 _NONE = "the cluster has no workers any more"
 _LOST = "the connection to the scheduler is lost"
@@ -64,15 +68,25 @@ class Shared:
         while True:
             check_connection(self.client)
             try:
-                # In a list: Dask would take a tuple apart.
-                [future] = self.client.scatter(
-                    [self.content], hash=False, broadcast=self.everywhere
-                )
+                # Dask waits for ever if a worker is lost at the wrong moment.
+                [future] = self.client.sync(self._scatter, callback_timeout=self._patience())
                 return future
             except (OSError, TimeoutError, CancelledError):
                 if time.monotonic() - since > ABANDONED_SECONDS:
                     raise ClusterLostError(_NONE) from None
             time.sleep(_AGAIN_SECONDS)
+
+    async def _scatter(self) -> list[Future]:
+        # In a list: Dask would take a tuple apart.
+        sent: list[Future] = await self.client.scatter(
+            [self.content], hash=False, broadcast=self.everywhere, asynchronous=True
+        )
+        return sent
+
+    def _patience(self) -> float:
+        from dask.sizeof import sizeof
+
+        return SEND_SECONDS + float(sizeof(self.content)) / SLOWEST
 
 
 class Call:
