@@ -22,7 +22,7 @@ from dbpcfg.systems.bmmm.features import (
 )
 from dbpcfg.systems.bmmm.hyperparameters import GREATEST, LEAST, step
 from dbpcfg.systems.bmmm.likelihood import count_classes, log_polya, log_posterior
-from dbpcfg.systems.bmmm.sampler import Sampler, _tables
+from dbpcfg.systems.bmmm.sampler import ClassSampler, _tables
 from dbpcfg.systems.bmmm.schedule import powers
 from dbpcfg.systems.bmmm.sweep import fill_tables, move, score, sweep
 from tests.statistics import LEAST_P, goodness_of_fit
@@ -237,11 +237,11 @@ def test_schedules_of_any_length(iterations):
 
 def test_best_sample_is_kept():
     features, values = tiny(), []
-    sampler = Sampler(CLASSES, 30, seed=3)
+    sampler = ClassSampler(CLASSES, 30, seed=3)
     best = sampler.sample(features, values.append)
     assert values == list(range(1, 31))
     counts, x = count_classes(features, best.z, CLASSES), best.hyperparameters
     again = sum(log_posterior(features, counts, j, x[j]) for j in range(len(x)))
     assert best.log_posterior == pytest.approx(again, abs=1e-10)
-    shorter = Sampler(CLASSES, 1, seed=3).sample(features, values.append)
+    shorter = ClassSampler(CLASSES, 1, seed=3).sample(features, values.append)
     assert shorter.log_posterior <= best.log_posterior

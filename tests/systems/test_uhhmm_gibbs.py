@@ -19,7 +19,7 @@ from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.runtime.threads import one_blas_thread
 from dbpcfg.systems.uhhmm.prior import Prior, count_tables, draw_beta, draw_models
-from dbpcfg.systems.uhhmm.sampler import Sample, Sampler
+from dbpcfg.systems.uhhmm.sampler import StateSample, StateSampler
 from dbpcfg.systems.uhhmm.submodels import Size, uniform, zeros
 from tests.statistics import LEAST_P, goodness_of_fit
 from tests.systems.uhhmm_oracle import counted, sequences
@@ -86,13 +86,13 @@ def after_one_step(posterior, prior, draws, seed=3):
     rng = np.random.default_rng(seed)
     starts = rng.choice(joint.size, draws, p=joint.ravel())
     theta = (starts % CELLS + rng.random(draws)) / CELLS * np.pi / 2
-    sampler = Sampler(CORPUS, SIZE, prior, seed)
+    sampler = StateSampler(CORPUS, SIZE, prior, seed)
     seen = Counter()
     with one_blas_thread():
         for n, (start, angle) in enumerate(zip(starts, theta)):
             beta = np.array([np.sin(angle) ** 2, np.cos(angle) ** 2])
             before = np.array(states[start // CELLS], dtype=np.int32)
-            last = Sample(n, zeros(SIZE), beta, before, 0.0)
+            last = StateSample(n, zeros(SIZE), beta, before, 0.0)
             seen[canonical(sampler.step(last).states)] += 1
     return seen
 

@@ -96,7 +96,8 @@ def evaluate(
 
     The default convention is the paper's.
     Every score is printed with its convention.
-    Of tagged text (word/tag, word and tag set apart by a tab, or CoNLL-U), tags are scored.
+    Of tagged text, tags are scored: word/tag, CoNLL-U,
+    or a word and its tag per line with a tab between them.
     """
     from dbpcfg.corpus.punctuation import punctuation_mask, recognised_by
     from dbpcfg.corpus.tagged import read_tagged, tagged_format

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 MOST_DEATHS = 5
 """Workers that one call may kill, times Dask's own number of attempts, before the run gives up."""
+MOST_STRANDS = 2
+"""Looks in a row at which no worker has a call, before all that it needs is sent again."""
 ABANDONED_SECONDS = 300.0
 """Seconds without any worker after which the run stops."""
 SEND_SECONDS = 15.0
@@ -61,6 +63,11 @@ class Shared:
             if self._future is None or self._future.status in ("cancelled", "lost", "error"):
                 self._future = self._sent()
             return self._future
+
+    def send_again(self) -> None:
+        """Send it again when it is needed next: no worker has it any more."""
+        with self._lock:
+            self._future = None
 
     def _sent(self) -> Future:
         """Send it. That fails if a worker is lost meanwhile, and is then done again."""
@@ -143,7 +150,7 @@ class Call:
         """
         from distributed import KilledWorker
 
-        deaths, seen = 0, time.monotonic()
+        deaths, broken, strands, seen = 0, 0, 0, time.monotonic()
         while True:
             try:
                 return self.future.result(timeout=_LOOK_SECONDS)
@@ -151,12 +158,24 @@ class Call:
                 workers = self._workers()
                 if workers:
                     seen = time.monotonic()
-                if workers and self.worker is not None and self.worker not in workers:
+                strands = strands + 1 if workers and self._stranded() else 0
+                if strands == MOST_STRANDS:
+                    strands = 0
+                    for one in self.shared:
+                        one.send_again()
+                    self._submit()
+                elif workers and self.worker is not None and self.worker not in workers:
                     # Dask forgets that another worker would do, if for a moment there was none.
                     self.worker = None
                     self._submit()
                 elif not workers and time.monotonic() - seen > ABANDONED_SECONDS:
                     raise ClusterLostError(_NONE) from None
+            except OSError:  # the connection to a worker or to the scheduler
+                broken += 1
+                if broken > MOST_DEATHS:
+                    raise
+                self._workers()  # raises an error if the scheduler is gone
+                time.sleep(_AGAIN_SECONDS)
             except KilledWorker:
                 deaths += 1
                 if deaths == MOST_DEATHS:
@@ -169,6 +188,14 @@ class Call:
                 if "connection" in str(error):
                     raise ClusterLostError(_LOST) from None
                 self._submit()  # all workers that had what it needs are gone
+
+    def _stranded(self) -> bool:
+        """Whether no worker has the call: Dask may wait for data that no worker has any more."""
+        try:
+            having = self.client.processing()
+        except (OSError, TimeoutError):
+            return False
+        return not self.future.done() and all(self.future.key not in of for of in having.values())
 
     def _workers(self) -> set[str]:
         check_connection(self.client)

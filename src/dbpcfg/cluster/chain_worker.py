@@ -13,7 +13,7 @@ from dbpcfg.induction.settings import ChainSettings
 
 
 @dataclass(frozen=True)
-class Task:
+class ChainTask:
     """What is to be done with a chain."""
 
     run: str
@@ -45,7 +45,7 @@ class Answer:
     whole: bytes | None = None
 
 
-def advance_chain(task: Task, sent: bytes | None, anew: bool, cargo: Cargo) -> Answer:
+def advance_chain(task: ChainTask, sent: bytes | None, anew: bool, cargo: Cargo) -> Answer:
     """Advance a chain that this worker has, or was sent.
 
     Parameters
@@ -77,7 +77,7 @@ def advance_chain(task: Task, sent: bytes | None, anew: bool, cargo: Cargo) -> A
         return _answer(chain, task)
 
 
-def _answer(chain: Chain, task: Task) -> Answer:
+def _answer(chain: Chain, task: ChainTask) -> Answer:
     since = task.since
     traces = {"logs": chain.logs, "betas": chain.betas, **chain.measures}
     whole = task.whole or chain.finished(task.schedule, task.until)

@@ -17,7 +17,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from dbpcfg.cluster.calls import Call, Shared
-from dbpcfg.cluster.chain_worker import Answer, Task, advance_chain
+from dbpcfg.cluster.chain_worker import Answer, ChainTask, advance_chain
 from dbpcfg.cluster.parcels import cargo_of, packed, unpacked_chain
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.induction.chain import Chain
@@ -98,7 +98,7 @@ class RemoteChains:
         self._corpus: Encoded | None = None
         self._cargo: Shared | None = None
         self._homes: dict[int, str] = {}
-        self._tasks: dict[int, Task] = {}
+        self._tasks: dict[int, ChainTask] = {}
         self._came: dict[int, float] = {}
         self._shown: dict[int, Chain] = {}
         self._lock = Lock()
@@ -166,7 +166,7 @@ class RemoteChains:
         # What is saved soon comes with the block: a call of its own would wait for other chains.
         due = self._came.setdefault(number, time.monotonic()) + self.checkpoint - block
         whole = time.monotonic() >= due
-        task = Task(self.run, chain.settings, schedule, until, chain.iteration, block, whole)
+        task = ChainTask(self.run, chain.settings, schedule, until, chain.iteration, block, whole)
         self._tasks[number] = task
         answer = self._ask(task, None, False)
         if not answer.found:
@@ -181,7 +181,7 @@ class RemoteChains:
         self._shown[number] = chain
         return chain
 
-    def _ask(self, task: Task, sent: bytes | None, anew: bool) -> Answer:
+    def _ask(self, task: ChainTask, sent: bytes | None, anew: bool) -> Answer:
         number = task.settings.chain
         assert self._cargo is not None
         with self._lock:

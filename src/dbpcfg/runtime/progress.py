@@ -70,7 +70,7 @@ class Progress:
 
     def after(self, done: int) -> Progress:
         """The progress of a part of the job that begins when this many items are done."""
-        return _Part(self, done)
+        return _Continued(self, done)
 
     def _seconds_left(self, done: int, now: float) -> float | None:
         if self.total is None or self._first is None or done <= self._first[0]:
@@ -92,7 +92,7 @@ class Progress:
             self._display = None
 
 
-class _Part(Progress):
+class _Continued(Progress):
     """Counts on from where a part of a job begins."""
 
     def __init__(self, whole: Progress, before: int) -> None:

@@ -19,14 +19,14 @@ from dbpcfg.systems.bmmm.features import Features
 from dbpcfg.systems.bmmm.hyperparameters import step
 from dbpcfg.systems.bmmm.likelihood import ClassCounts, count_classes, log_posterior
 from dbpcfg.systems.bmmm.schedule import powers
-from dbpcfg.systems.bmmm.sweep import Tables, fill_tables, sweep
+from dbpcfg.systems.bmmm.sweep import LogTables, fill_tables, sweep
 
 INTERVAL = 5
 """Iterations from one sampling of hyperparameters to the next."""
 
 
 @dataclass(frozen=True)
-class Sampler:
+class ClassSampler:
     """The settings of a chain."""
 
     classes: int
@@ -44,7 +44,7 @@ class Sampler:
     beta: float = 0.1
     """Each β_f at the start."""
 
-    def sample(self, features: Features, report: Callable[[int], None]) -> Sample:
+    def sample(self, features: Features, report: Callable[[int], None]) -> ClassSample:
         """Run the chain.
 
         Parameters
@@ -56,7 +56,7 @@ class Sampler:
 
         Returns
         -------
-        Sample
+        ClassSample
             The best classes.
         """
         types = features.pointers.shape[1] - 1
@@ -65,7 +65,7 @@ class Sampler:
         x = np.array([self.alpha] + [self.beta] * len(features.pointers))
         tables = _tables(features, counts)
         fill_tables(features.firsts, x[1:], tables)
-        best: Sample | None = None
+        best: ClassSample | None = None
         for number, tau in enumerate(powers(self.iterations), start=1):
             numbers = stream(self.seed, self.generation, number, Purpose.BMMM)
             sweep(features, counts, tables, x[0], tau, z, numbers, self.faithful)
@@ -74,7 +74,7 @@ class Sampler:
             if fifth or not self.faithful or (best is None and number == self.iterations):
                 value = sum(density(j, x[j]) for j in range(len(x)))
                 if best is None or value > best.log_posterior:
-                    best = Sample(z.copy(), value, x.copy())
+                    best = ClassSample(z.copy(), value, x.copy())
             if fifth:
                 step(x, density, tau, numbers, self.faithful)
                 fill_tables(features.firsts, x[1:], tables)
@@ -98,7 +98,7 @@ class Sampler:
 
 
 @dataclass(frozen=True)
-class Sample:
+class ClassSample:
     """A state of the chain."""
 
     z: Longs
@@ -109,9 +109,9 @@ class Sample:
     """α, then β of each set of features."""
 
 
-def _tables(features: Features, counts: ClassCounts) -> Tables:
+def _tables(features: Features, counts: ClassCounts) -> LogTables:
     """Tables for all counts that a class can have."""
     sets = len(features.pointers)
     most = int(counts.features.sum(axis=1).max())
     tokens = int(counts.tokens.sum(axis=1).max())
-    return Tables(np.empty((sets, most + 1)), np.empty((sets, tokens + 1)))
+    return LogTables(np.empty((sets, most + 1)), np.empty((sets, tokens + 1)))

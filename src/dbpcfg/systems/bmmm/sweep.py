@@ -16,7 +16,7 @@ FLOOR = 100.0
 """``faithful``: the negative of the least logarithm where all are below it."""
 
 
-class Tables(NamedTuple):
+class LogTables(NamedTuple):
     """Sums of logarithms for one α and one β_f for each set, as far as counts can go."""
 
     features: Floats
@@ -26,7 +26,7 @@ class Tables(NamedTuple):
 
 
 @kernel
-def fill_tables(firsts: Longs, betas: Floats, tables: Tables) -> None:
+def fill_tables(firsts: Longs, betas: Floats, tables: LogTables) -> None:
     """L(m, β_f) and L(m, |V_f| β_f)."""
     for f in range(len(betas)):
         size = firsts[f + 1] - firsts[f]
@@ -47,7 +47,7 @@ def move(features: Features, counts: ClassCounts, i: int, c: int, sign: int) -> 
 
 @part_of_kernel
 def score(
-    features: Features, counts: ClassCounts, tables: Tables, alpha: float, i: int, p: Floats
+    features: Features, counts: ClassCounts, tables: LogTables, alpha: float, i: int, p: Floats
 ) -> None:
     """p[c] = log (N_c + α) / (N − 1 + Kα) + Σ_f log p(features of i | c), type i taken out::
 
@@ -98,7 +98,7 @@ def draw(p: Floats, u: float) -> int:
 def sweep(
     features: Features,
     counts: ClassCounts,
-    tables: Tables,
+    tables: LogTables,
     alpha: float,
     tau: float,
     z: Longs,

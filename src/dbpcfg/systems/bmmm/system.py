@@ -20,7 +20,7 @@ from dbpcfg.systems.bmmm.features import (
     number_types,
     stacked,
 )
-from dbpcfg.systems.bmmm.sampler import Sample, Sampler
+from dbpcfg.systems.bmmm.sampler import ClassSample, ClassSampler
 from dbpcfg.systems.checks import require_fit
 
 
@@ -93,7 +93,7 @@ class BMMM:
         self.context_words = int(context_words)
         self.alpha = alpha
         self.beta = beta
-        self._fitted: tuple[Text, Sample] | None = None
+        self._fitted: tuple[Text, ClassSample] | None = None
 
     def fit(
         self,
@@ -126,7 +126,7 @@ class BMMM:
         if dependencies is not None:
             heads, tags = dependencies
             sets.append(dependency_features(text, heads, tags, self.classes))
-        sampler = Sampler(
+        sampler = ClassSampler(
             self.classes,
             self.iterations,
             self.seed,
@@ -150,6 +150,6 @@ class BMMM:
         return dict(zip(text.vocabulary, map(int, sample.z), strict=True))
 
     @property
-    def sample(self) -> Sample:
+    def sample(self) -> ClassSample:
         """The best sample: the class of each type, its log posterior, and α and β."""
         return require_fit(self.name, self._fitted)[1]

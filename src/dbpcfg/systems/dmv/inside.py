@@ -27,7 +27,7 @@ from dbpcfg.numerics.kernels import Floats, Longs, also_in_kernels
 from dbpcfg.systems.dmv.parameters import CONTINUE, LEFT, RIGHT, STOP, Parameters
 
 
-class Chart(NamedTuple):
+class HeadChart(NamedTuple):
     """The items of a sentence, as logarithms; room for at least its words."""
 
     opened: Floats
@@ -42,10 +42,10 @@ class Chart(NamedTuple):
 
 
 @also_in_kernels
-def empty_chart(n: int) -> Chart:
+def empty_chart(n: int) -> HeadChart:
     """Room for n words."""
     halves, pairs = (2, n, n), (n, n)
-    return Chart(
+    return HeadChart(
         np.empty(halves), np.empty(halves), np.empty(halves),
         np.empty(pairs), np.empty(pairs), np.empty(n),
     )  # fmt: skip
@@ -67,7 +67,7 @@ def log_sum(terms: Floats, n: int) -> float:
 
 @also_in_kernels
 def set_half(
-    chart: Chart, decision: Floats, tag: int, d: int, h: int, e: int, value: float
+    chart: HeadChart, decision: Floats, tag: int, d: int, h: int, e: int, value: float
 ) -> None:
     """Store open(h,e), and the items after either decision."""
     v = 0 if e == h else 1
@@ -77,7 +77,7 @@ def set_half(
 
 
 @also_in_kernels
-def fill_inside(chart: Chart, sentence: Longs, parameters: Parameters) -> float:
+def fill_inside(chart: HeadChart, sentence: Longs, parameters: Parameters) -> float:
     """Fill the chart from narrow to wide items; log Z.  ``chart.terms`` are left as those of Z."""
     n = len(sentence)
     decision, child = parameters.decision, parameters.child

@@ -13,12 +13,12 @@ from typing import NamedTuple
 import numpy as np
 
 from dbpcfg.numerics.kernels import Floats, Longs, also_in_kernels, kernel
-from dbpcfg.systems.dmv.inside import Chart, empty_chart, fill_inside
+from dbpcfg.systems.dmv.inside import HeadChart, empty_chart, fill_inside
 from dbpcfg.systems.dmv.parameters import CONTINUE, LEFT, RIGHT, STOP, Parameters
 
 
 class Posteriors(NamedTuple):
-    """Posteriors of items, indexed as in the `Chart`."""
+    """Posteriors of items, indexed as in the `HeadChart`."""
 
     going: Floats
     closed: Floats
@@ -62,7 +62,7 @@ def expected_counts(
 
 
 @also_in_kernels
-def _start(chart: Chart, of: Posteriors, n: int, log_z: float) -> None:
+def _start(chart: HeadChart, of: Posteriors, n: int, log_z: float) -> None:
     """Posteriors of the halves of roots; 0 for all other items."""
     of.going[:, :n, :n] = 0.0
     of.closed[:, :n, :n] = 0.0
@@ -74,7 +74,7 @@ def _start(chart: Chart, of: Posteriors, n: int, log_z: float) -> None:
 
 
 @also_in_kernels
-def _fill_posteriors(chart: Chart, of: Posteriors, n: int) -> None:
+def _fill_posteriors(chart: HeadChart, of: Posteriors, n: int) -> None:
     """From wide to narrow items: open(h,e), then attach(h,k), to both sides."""
     going, closed, attach = chart.going, chart.closed, chart.attach
     for width in range(n - 1, 0, -1):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dbpcfg.numerics.kernels import Floats, Longs, also_in_kernels, kernel
-from dbpcfg.systems.dmv.inside import Chart, empty_chart, set_half
+from dbpcfg.systems.dmv.inside import HeadChart, empty_chart, set_half
 from dbpcfg.systems.dmv.parameters import LEFT, RIGHT, Parameters
 
 TIE = 1e-9
@@ -49,7 +49,7 @@ def _first_best(terms: Floats, n: int) -> int:
 
 @also_in_kernels
 def _fill_best(
-    chart: Chart, sentence: Longs, parameters: Parameters, outermost: Longs, boundary: Longs
+    chart: HeadChart, sentence: Longs, parameters: Parameters, outermost: Longs, boundary: Longs
 ) -> int:
     """Fill the chart with the best of each item, and where it comes from; the root."""
     n = len(sentence)

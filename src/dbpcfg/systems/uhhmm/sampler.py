@@ -18,7 +18,7 @@ from dbpcfg.systems.uhhmm.submodels import Size, SubModels, uniform, without_cho
 
 
 @dataclass(frozen=True)
-class Sample:
+class StateSample:
     """A sample of all that is unknown."""
 
     iteration: int
@@ -32,7 +32,7 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Sampler:
+class StateSampler:
     """A corpus and how it is sampled."""
 
     corpus: Encoded
@@ -42,16 +42,16 @@ class Sampler:
     threads: int = 1
     """The result does not depend on it."""
 
-    def first(self) -> Sample:
+    def first(self) -> StateSample:
         """Random states: those that are possible, drawn with all distributions uniform."""
         models = uniform(self.size)
         models = models if self.prior.faithful else without_choice(models)
         outcomes = self.prior.outcomes(self.size.G)
         beta = np.full(outcomes, 1.0 / outcomes)
         nothing = np.empty((0, 5), dtype=np.int32)
-        return self._with_states(Sample(0, models, beta, nothing, 0.0))
+        return self._with_states(StateSample(0, models, beta, nothing, 0.0))
 
-    def step(self, last: Sample) -> Sample:
+    def step(self, last: StateSample) -> StateSample:
         """Draw β, the distributions and all states, each given what was drawn before it."""
         iteration = last.iteration + 1
         counts = count_events(self.corpus, last.states, self.size)
@@ -61,13 +61,13 @@ class Sampler:
         models = draw_models(counts, beta, self.prior, numbers)
         return self._with_states(replace(last, iteration=iteration, models=models, beta=beta))
 
-    def _with_states(self, sample: Sample) -> Sample:
+    def _with_states(self, sample: StateSample) -> StateSample:
         numbers = stream(self.seed, 0, sample.iteration, Purpose.UHHMM_STATES)
         steps = contract(sample.models, self.prior.faithful)
         states, logs = draw_states(self.corpus, steps, numbers, self.threads)
         return replace(sample, states=states, log_likelihood=float(logs.sum()))
 
-    def sample(self) -> Iterator[Sample]:
+    def sample(self) -> Iterator[StateSample]:
         """One sample after another; the first is that of iteration 1."""
         sample = self.first()
         while True:

@@ -15,7 +15,7 @@ from dbpcfg.runtime.progress import Progress
 from dbpcfg.runtime.threads import one_blas_thread
 from dbpcfg.systems.checks import check_sentences, require_fit
 from dbpcfg.systems.uhhmm.prior import Prior
-from dbpcfg.systems.uhhmm.sampler import Sample, Sampler
+from dbpcfg.systems.uhhmm.sampler import StateSample, StateSampler
 from dbpcfg.systems.uhhmm.submodels import Size
 from dbpcfg.systems.uhhmm.trees import derivations, label_names
 from dbpcfg.trees.tree import Tree
@@ -33,7 +33,7 @@ MOST_STORES = 10**6
 class Fitted(NamedTuple):
     """The result of `UHHMM.fit`."""
 
-    sample: Sample
+    sample: StateSample
     """The last sample."""
     trees: Derivations
     log_likelihoods: list[float]
@@ -133,7 +133,7 @@ class UHHMM:
         if progress is not None:
             progress.total = self._iterations
         trace = []
-        sampler = Sampler(corpus, size, self._prior, self._seed, self._threads)
+        sampler = StateSampler(corpus, size, self._prior, self._seed, self._threads)
         with one_blas_thread():  # once, not for each of many small pieces of work
             for sample in islice(sampler.sample(), self._iterations):
                 trace.append(sample.log_likelihood)
