@@ -186,6 +186,7 @@ def test_keys_are_those_of_induce():
         if option.startswith("--")
     }
     running = {"threads", "workers", "checkpoint", "overwrite", "format", "quiet", "json"}
+    running |= {"cluster", "spread"}
     axes = {"categories", "depth", "beta", "seed", "text", "out", "gold"}
     assert options - running - axes == {*keys.INDUCTION, *keys.CORPUS}
 
