@@ -8,12 +8,18 @@ import pytest
 
 import dbpcfg
 from dbpcfg.corpus.encoded import Vocabulary
+from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.grammar.exchange.formats import write
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.model.model import Model
 from tests.cli.small import GOLD, ODD_WORDS, make_run
 from tests.inprocess import InProcess
 from tests.strategies import random_grammar
+
+NEWS = """\
+( (S (NP-SBJ (DT The) (NN Cat)) (VP (VBD saw) (NP (CD $) (CD 3))) (. .)))
+( (S (NP (PRP It)) (VP (VBD barked)) (. !)))
+"""
 
 
 @pytest.fixture
@@ -68,3 +74,16 @@ def rules(tmp_path: Path) -> Path:
     """A table of rules with categories NP and VP and words w0 and w1."""
     write(random_grammar(2, 2, 1.0, 0).named(["NP", "VP"]), tmp_path / "rules.tsv")
     return tmp_path / "rules.tsv"
+
+
+@pytest.fixture
+def center(tmp_path: Path) -> Path:
+    path = tmp_path / "center.trees"
+    path.write_text("".join(f"{tree}\n" for tree in synthetic_trees("center", 40, 5)))
+    return path
+
+
+@pytest.fixture
+def news(tmp_path: Path) -> Path:
+    (tmp_path / "news.mrg").write_text(NEWS)
+    return tmp_path / "news.mrg"

@@ -7,29 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.corpus.tagged import read_tagged, tagged_format
 from dbpcfg.systems.bmmm import BMMM
 from dbpcfg.systems.ccl import CCL
 from dbpcfg.trees.brackets import read_trees
-
-NEWS = """\
-( (S (NP-SBJ (DT The) (NN Cat)) (VP (VBD saw) (NP (CD $) (CD 3))) (. .)))
-( (S (NP (PRP It)) (VP (VBD barked)) (. !)))
-"""
-
-
-@pytest.fixture
-def center(tmp_path: Path) -> Path:
-    path = tmp_path / "center.trees"
-    path.write_text("".join(f"{tree}\n" for tree in synthetic_trees("center", 40, 5)))
-    return path
-
-
-@pytest.fixture
-def news(tmp_path: Path) -> Path:
-    (tmp_path / "news.mrg").write_text(NEWS)
-    return tmp_path / "news.mrg"
 
 
 def test_baselines_print_trees_in_words_as_written(command, news):

@@ -8,31 +8,11 @@ import re
 import signal
 import subprocess
 import time
-from pathlib import Path
 
 import pytest
 
-from dbpcfg.corpus.synthetic import synthetic_trees
 from tests.command import COMMAND, dbpcfg
 from tests.evaluation.test_reference import REFERENCE, SCORES, needs_reference
-
-NEWS = """\
-( (S (NP-SBJ (DT The) (NN Cat)) (VP (VBD saw) (NP (CD $) (CD 3))) (. .)))
-( (S (NP (PRP It)) (VP (VBD barked)) (. !)))
-"""
-
-
-@pytest.fixture
-def center(tmp_path: Path) -> Path:
-    path = tmp_path / "center.trees"
-    path.write_text("".join(f"{tree}\n" for tree in synthetic_trees("center", 40, 5)))
-    return path
-
-
-@pytest.fixture
-def news(tmp_path: Path) -> Path:
-    (tmp_path / "news.mrg").write_text(NEWS)
-    return tmp_path / "news.mrg"
 
 
 @pytest.mark.slow
@@ -167,6 +147,15 @@ def test_newswire_to_the_digit(command):
     assert {name: rows[name] for name in expected} == expected
 
 
+def test_settings_by_name_go_before_options(command, center):
+    given = ("--systems", "dbpcfg", "--runs", 1, "-K", 4, "--chains", 1, "--iterations", 4)
+    named = ("--set", "dbpcfg.K=3", "--set", "dbpcfg.rare=1")
+    shown, _ = command.call("compare", center, *given, *named, "--format", "json")
+    (note,) = [note for note in json.loads(shown)[0]["notes"] if note.startswith("dbpcfg: ")]
+    assert "K = 3, D = 2" in note
+    assert "rare = 1" in note
+
+
 def test_settings_of_other_systems(command, center):
     given = ("--systems", "right,bmmm-dmv", "--runs", 1, "--permutations", 50, "--format", "json")
     settings = [f"bmmm-dmv.{text}" for text in ("classes=3", "generations=1", "iterations=10")]
@@ -180,7 +169,7 @@ def test_settings_of_other_systems(command, center):
     ("setting", "said"),
     [
         ("classes=3", "a setting is written SYSTEM.NAME=VALUE, got 'classes=3'"),
-        ("dbpcfg.K=3", "dbpcfg has options of its own, such as -K and -D"),
+        ("dbpcfg.rare=few", "rare of dbpcfg is a whole number (0 if not given), got 'few'"),
         ("ccl.size=3", "ccl has no setting 'size'"),
         ("cll.faithful=true", "there is no system 'cll'"),
     ],

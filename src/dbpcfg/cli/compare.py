@@ -64,20 +64,13 @@ def compare(
         int | None,
         typer.Option(help="dbpcfg: iterations per chain, without a race.", min=1),
     ] = None,
-    rare: Annotated[
-        int,
-        typer.Option(
-            help="dbpcfg: replace forms that occur at most N times by classes, as for newswire.",
-            metavar="N",
-            min=0,
-        ),
-    ] = 0,
     set_: Annotated[
         list[str] | None,
         typer.Option(
             "--set",
             metavar="SYSTEM.NAME=VALUE",
-            help="A setting of another system, such as bmmm-dmv.classes=10; may be repeated.",
+            help="A setting of a system, such as bmmm-dmv.classes=10 or dbpcfg.rare=1; may be "
+            "repeated.",
         ),
     ] = None,
     threads: Annotated[
@@ -115,6 +108,8 @@ def compare(
         search = {"budget": None, "chains": chains or PAPER_CHAINS, "iterations": iterations}
     else:
         search = {"budget": budget or BUDGET, "chains": chains, "iterations": None}
+    settings = _settings(set_ or ())
+    settings["dbpcfg"] = {"K": categories, "D": bound, **search} | settings.get("dbpcfg", {})
     if out is not None and Path(out).exists() and not Path(out).is_dir():
         raise DbpcfgError(f"{out} is a file; --out needs a directory: choose another name")
     corpus = read_corpus(
@@ -129,8 +124,7 @@ def compare(
             chosen,
             runs=runs,
             seed=seed,
-            settings=_settings(set_ or ())
-            | {"dbpcfg": {"K": categories, "D": bound, "rare": rare, **search}},
+            settings=settings,
             out=out,
             threads=threads,
             flatten=flatten,
@@ -155,8 +149,6 @@ def _settings(given: Iterable[str]) -> dict[str, dict[str, Any]]:
         if not point:
             raise DbpcfgError(f"a setting is written SYSTEM.NAME=VALUE, got {text!r}")
         spec = find(system)
-        if spec.name == "dbpcfg":
-            raise DbpcfgError(f"--set {text}: dbpcfg has options of its own, such as -K and -D")
         name, value = spec.parse_setting(setting)
         settings.setdefault(spec.name, {})[name] = value
     return settings

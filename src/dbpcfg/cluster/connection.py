@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from dbpcfg.cluster.address import EXPECTED, parsed
 from dbpcfg.cluster.agreement import check, facts
 from dbpcfg.cluster.held import forget
-from dbpcfg.cluster.remote_chains import chains_on_workers
-from dbpcfg.cluster.shard_runner import chains_in_shards
+from dbpcfg.cluster.remote_chains import MOST_THREADS, RemoteChains
+from dbpcfg.cluster.runner import Elsewhere, running_elsewhere
+from dbpcfg.cluster.sharded_chains import AT_ONCE, ShardedChains
 from dbpcfg.cluster.spread import Spread, spread_of
 from dbpcfg.cluster.start import need_dask, started
 from dbpcfg.corpus.encoded import Encoded
@@ -110,12 +111,13 @@ class DaskCluster:
         }
         large = dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"})
         try:
+            chains: Elsewhere
             if spread == "chains":
-                with chains_on_workers(self.client, run, slots, configuration.chains) as runner:
-                    yield runner
+                chains, most = RemoteChains(self.client, run, slots), MOST_THREADS
             else:
-                with chains_in_shards(self.client, run, self.slots, configuration.chains) as runner:
-                    yield runner
+                chains, most = ShardedChains(self.client, run, self.slots), AT_ONCE
+            with running_elsewhere(chains, min(configuration.chains, most)) as runner:
+                yield runner
         finally:
             large.__exit__(None, None, None)
             with suppress(Exception):  # the cluster may be gone

@@ -9,6 +9,8 @@ from typing import Any
 from dbpcfg.runtime.threads import one_blas_thread
 
 _held: dict[str, dict[Hashable, Any]] = {}
+_over: set[str] = set()
+"""Runs that are over: a call of one that was still under way leaves nothing behind."""
 _lock = RLock()
 _limits: list[Any] = []
 
@@ -19,7 +21,7 @@ def holdings(run: str) -> dict[Hashable, Any]:
         if not _limits:  # as long as the process lives: calls would lift each other's limit
             _limits.append(one_blas_thread())
             _limits[0].__enter__()
-        return _held.setdefault(run, {})
+        return {} if run in _over else _held.setdefault(run, {})
 
 
 def once(run: str, name: Hashable, make: Callable[[], Any]) -> Any:
@@ -32,8 +34,9 @@ def once(run: str, name: Hashable, make: Callable[[], Any]) -> Any:
 
 
 def forget(run: str) -> None:
-    """Drop all that is held of a run."""
+    """Drop all that is held of a run, for good."""
     with _lock:
+        _over.add(run)
         _held.pop(run, None)
 
 

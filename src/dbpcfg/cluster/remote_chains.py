@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -21,9 +19,8 @@ from dbpcfg.cluster.chain_worker import Answer, ChainTask, advance_chain
 from dbpcfg.cluster.parcels import cargo_of, packed, unpacked_chain
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.induction.chain import Chain
-from dbpcfg.induction.chains import run_chains
 from dbpcfg.induction.convergence import Schedule
-from dbpcfg.induction.execution import CHECKPOINT_SECONDS, ChainRunner, Execution
+from dbpcfg.induction.execution import CHECKPOINT_SECONDS
 from dbpcfg.induction.gibbs import State
 from dbpcfg.induction.gold import GoldSpans
 from dbpcfg.induction.settings import ChainSettings
@@ -36,44 +33,6 @@ BLOCK_SECONDS = 2.0
 """Seconds of a block, at most: longer than locally, as each costs a message."""
 MOST_THREADS = 256
 """Threads of the client, which only wait: one for each chain, at most this many."""
-
-
-@contextmanager
-def chains_on_workers(
-    client: Client, run: str, slots: Sequence[str], chains: int
-) -> Iterator[ChainRunner]:
-    """What runs the chains of a run on workers.
-
-    Parameters
-    ----------
-    client
-        The connection to the scheduler.
-    run
-        A name for the run, which no other has.
-    slots
-        The addresses of workers, each as often as it has threads.
-    chains
-        The number of chains.
-    """
-    remote = RemoteChains(client, run, slots)
-    with ThreadPoolExecutor(min(chains, MOST_THREADS)) as executor:
-
-        def runner(
-            corpus: Encoded,
-            settings: Sequence[ChainSettings],
-            schedule: Schedule,
-            store: ChainStore,
-            *,
-            execution: Execution,
-            gold: GoldSpans | None,
-            until: int | None,
-        ) -> list[Chain]:
-            remote.store, remote.checkpoint = store, execution.checkpoint
-            given = corpus, settings, schedule, remote, executor, execution, gold, until
-            found = run_chains(*given, work=remote.advance)
-            return [remote.whole.get(chain.settings.chain, chain) for chain in found]
-
-        yield runner
 
 
 class RemoteChains:
@@ -120,6 +79,10 @@ class RemoteChains:
             self._fetch(number)
         if self.whole[number].iteration:
             self.store.save(self.whole[number])
+
+    def whole_chain(self, chain: Chain) -> Chain:
+        """The chain as it last came from its worker."""
+        return self.whole.get(chain.settings.chain, chain)
 
     def advance(
         self,

@@ -5,18 +5,15 @@ While the client draws a grammar of one chain, the shards of the other draw tree
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from dbpcfg.cluster.remote_shards import ShardedTrees, Shards
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.induction.chain import Chain, advance
-from dbpcfg.induction.chains import run_chains
 from dbpcfg.induction.convergence import Schedule
-from dbpcfg.induction.execution import ChainRunner, Execution
+from dbpcfg.induction.execution import CHECKPOINT_SECONDS
 from dbpcfg.induction.gold import GoldSpans
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.induction.store import ChainStore, InMemory
@@ -26,43 +23,6 @@ if TYPE_CHECKING:
 
 AT_ONCE = 2
 """Chains that advance at the same time."""
-
-
-@contextmanager
-def chains_in_shards(
-    client: Client, run: str, slots: Callable[[], list[str]], chains: int
-) -> Iterator[ChainRunner]:
-    """What runs the chains of a run, each on all workers.
-
-    Parameters
-    ----------
-    client
-        The connection to the scheduler.
-    run
-        A name for the run, which no other has.
-    slots
-        Returns the addresses of workers, each as often as it has threads.
-    chains
-        The number of chains.
-    """
-    sharded = ShardedChains(client, run, slots)
-    with ThreadPoolExecutor(min(chains, AT_ONCE)) as executor:
-
-        def runner(
-            corpus: Encoded,
-            settings: Sequence[ChainSettings],
-            schedule: Schedule,
-            store: ChainStore,
-            *,
-            execution: Execution,
-            gold: GoldSpans | None,
-            until: int | None,
-        ) -> list[Chain]:
-            sharded.store = store
-            given = corpus, settings, schedule, sharded, executor, execution, gold, until
-            return run_chains(*given, work=sharded.advance)
-
-        yield runner
 
 
 class ShardedChains:
@@ -81,6 +41,7 @@ class ShardedChains:
     def __init__(self, client: Client, run: str, slots: Callable[[], list[str]]) -> None:
         self.client, self.run, self.slots = client, run, slots
         self.store: ChainStore = InMemory()
+        self.checkpoint = CHECKPOINT_SECONDS
         self._shards: Shards | None = None
         self._generation = 0
         self._saved: dict[int, Chain] = {}
@@ -105,6 +66,10 @@ class ShardedChains:
         self._saved[chain.settings.chain] = chain
         self.store.save(chain)
         self._look_for_workers()
+
+    def whole_chain(self, chain: Chain) -> Chain:
+        """The chain: saving it has fetched its trees."""
+        return chain
 
     def advance(
         self,

@@ -1,0 +1,118 @@
+"""Calls that Dask leaves hanging, and what a worker keeps; with clients made up for it."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from dbpcfg.cluster import calls, held
+from dbpcfg.cluster.calls import Call, ClusterLostError, Shared
+
+
+class Sent:
+    """A future that never fails, and has a result after so many looks."""
+
+    status, key = "finished", "call"
+
+    def __init__(self, looks=0, error=TimeoutError):
+        self.looks, self.error = looks, error
+
+    def result(self, timeout):
+        self.looks -= 1
+        if self.looks >= 0:
+            raise self.error
+        return "answer"
+
+    def done(self):
+        return False
+
+
+class MadeUpClient:
+    """As much of a client as calls need; what is scattered at first never arrives."""
+
+    status = "running"
+
+    def __init__(self, lost=0, futures=(), processing=()):
+        self.lost, self.futures, self.having = lost, list(futures), dict(processing)
+        self.scattered, self.submitted = 0, []
+
+    def sync(self, function, callback_timeout):
+        return asyncio.run(asyncio.wait_for(function(), callback_timeout))
+
+    async def scatter(self, content, hash, broadcast, asynchronous):
+        self.scattered += 1
+        if self.scattered <= self.lost:
+            await asyncio.sleep(60)
+        return [Sent()]
+
+    def submit(self, function, *arguments, **options):
+        self.submitted.append(options.get("workers"))
+        return self.futures.pop(0)
+
+    def processing(self):
+        return self.having
+
+    def scheduler_info(self, n_workers):
+        return {"workers": {"a": {}, "b": {}}}
+
+
+@pytest.fixture(autouse=True)
+def hurry(monkeypatch):
+    monkeypatch.setattr(calls, "SEND_SECONDS", 0.05)
+    monkeypatch.setattr(calls, "_AGAIN_SECONDS", 0.0)
+
+
+def test_what_never_arrives_is_sent_again():
+    client = MadeUpClient(lost=2)
+    assert isinstance(Shared(client, b"corpus").future(), Sent)
+    assert client.scattered == 3
+
+
+def test_sending_is_given_up_after_a_while(monkeypatch):
+    monkeypatch.setattr(calls, "ABANDONED_SECONDS", 0.1)
+    with pytest.raises(ClusterLostError, match="no workers"):
+        Shared(MadeUpClient(lost=1000), b"corpus").future()
+
+
+def test_what_arrived_is_not_sent_again():
+    client = MadeUpClient()
+    shared = Shared(client, b"corpus")
+    assert shared.future() is shared.future()
+    assert client.scattered == 1
+
+
+def test_a_call_that_no_worker_has_is_sent_again_with_its_data():
+    client = MadeUpClient(futures=[Sent(looks=100), Sent()], processing={"a": ["another"]})
+    assert Call(client, len, (), [Shared(client, b"corpus")], "a").result() == "answer"
+    assert client.scattered == 2
+    assert client.submitted == [["a"], ["a"]]
+
+
+def test_a_call_under_way_is_waited_for():
+    client = MadeUpClient(futures=[Sent(looks=5)], processing={"a": ["call"]})
+    assert Call(client, len, (), [Shared(client, b"corpus")], "a").result() == "answer"
+    assert client.scattered == 1
+    assert client.submitted == [["a"]]
+
+
+def test_a_call_whose_worker_is_gone_may_run_anywhere():
+    client = MadeUpClient(futures=[Sent(looks=1), Sent()], processing={"a": ["call"]})
+    assert Call(client, len, (), (), "gone").result() == "answer"
+    assert client.submitted == [["gone"], None]
+
+
+def test_a_broken_connection_is_tried_again_but_not_for_ever():
+    client = MadeUpClient(futures=[Sent(looks=calls.MOST_DEATHS, error=OSError)])
+    assert Call(client, len, ()).result() == "answer"
+    client = MadeUpClient(futures=[Sent(looks=100, error=ConnectionResetError)])
+    with pytest.raises(ConnectionResetError):
+        Call(client, len, ()).result()
+
+
+def test_a_late_call_leaves_nothing_on_a_worker():
+    held.holdings("some run")["trees"] = [1]
+    assert held.holdings("some run") == {"trees": [1]}
+    held.forget("some run")
+    assert held.once("some run", "trees", lambda: [2]) == [2]
+    assert "some run" not in held._held

@@ -1,0 +1,168 @@
+"""The commands and options of the guide exist, and print what it shows."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+from dbpcfg.cli.app import app
+from tests.command import COMMAND
+from tests.docs.pages import DOCS, TEXTS, blocks, prose
+
+
+def commands(text: str) -> Iterator[list[str]]:
+    """The arguments of every call of dbpcfg in blocks for the shell, or of no language."""
+    for kind in ("bash", "console", ""):
+        for block in blocks(text, kind):
+            for line in block.replace("\\\n", " ").splitlines():
+                begins = {"bash": "", "console": "$ ", "": "dbpcfg "}[kind]
+                if not line.startswith(begins):
+                    continue
+                line = line.removeprefix("$ ")
+                tokens = shlex.shlex(line, posix=True, punctuation_chars=True)
+                tokens.whitespace_split = True
+                yield from calls(list(tokens))
+
+
+def calls(tokens: list[str]) -> Iterator[list[str]]:
+    """The arguments of dbpcfg in one line, which may be a pipe."""
+    command: list[str] = []
+    for token in [*tokens, "|"]:
+        if token in ("|", ">", ";", "&&"):
+            if command[:1] == ["dbpcfg"]:
+                yield command[1:]
+            command = []
+        else:
+            command.append(token)
+
+
+def refused(arguments: list[str]) -> str | None:
+    """Why the command line would not take these arguments, if it would not; nothing is run."""
+    group = get_command(app)
+    if not arguments or arguments[0] not in group.commands:
+        return f"no such command: {arguments}"
+    top = group.make_context("dbpcfg", [arguments[0]], resilient_parsing=True)
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            group.commands[arguments[0]].make_context(arguments[0], arguments[1:], parent=top)
+    except Exception as error:  # of click, or of typer's own copy of it
+        return f"{' '.join(arguments)}: {error}"
+    return None
+
+
+@pytest.mark.parametrize("page", [*TEXTS, "../README.md"])
+def test_every_command_in_the_guide_exists_with_its_options(page):
+    text = TEXTS.get(page) or (DOCS / page).read_text("utf-8")
+    assert [why for why in map(refused, commands(text)) if why] == []
+
+
+def test_commands_are_found_and_wrong_ones_are_noticed():
+    page = """
+```bash
+dbpcfg parse runs/eve --nonsense          # a remark
+cat x | dbpcfg parse runs/eve -n 2 > out  # fine
+dbpcfg divine runs/eve
+```
+
+```console
+$ dbpcfg parse runs/eve --method wrong
+dbpcfg this is output
+$ dbpcfg induce eve.txt
+```
+"""
+    found = list(commands(page))
+    assert found[1] == ["parse", "runs/eve", "-n", "2"]
+    assert [refused(arguments) is None for arguments in found] == [False, True, False, False, False]
+
+
+def unknown_options(text: str) -> list[str]:
+    """Options in the text around the blocks that no command has."""
+    group = get_command(app)
+    known = {"--help", "--version"}
+    for command in (group, *group.commands.values()):
+        for parameter in command.params:
+            known |= {*parameter.opts, *parameter.secondary_opts}
+    named = re.findall(r"(?<!`)`([^`\n]+)`(?!`)", prose(text))
+    named = [code for code in named if not code.startswith(("pip ", "iconv ", ".venv/"))]
+    return [o for code in named for o in re.findall(r"(?<!\S)--\w[\w-]*", code) if o not in known]
+
+
+@pytest.mark.parametrize("page", TEXTS)
+def test_options_that_the_text_names_exist(page):
+    assert unknown_options(TEXTS[page]) == []
+    assert unknown_options("`--chains`, `induce --nonsense 3`, `-- `") == ["--nonsense"]
+
+
+def test_every_command_is_in_the_guide():
+    shown = {arguments[0] for text in TEXTS.values() for arguments in commands(text)}
+    missing = set(get_command(app).commands) - shown - {"demo"}  # which is `make demo`
+    assert not missing, "show them in a block ```bash of a page of docs/"
+
+
+def sessions(text: str) -> Iterator[tuple[str, str]]:
+    """Each command of the blocks ``console``, and the output that stands below it."""
+    for block in blocks(text, "console"):
+        for session in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, output = session.partition("\n")
+            yield command, output
+
+
+def files(text: str) -> Iterator[tuple[str, str]]:
+    """The files that a page shows: blocks ``toml`` that begin with their name, as a remark."""
+    for block in blocks(text, "toml"):
+        if found := re.match(r"# (\w+\.toml)\n", block):
+            yield found[1], block
+
+
+def agrees(shown: str, printed: str) -> bool:
+    """Whether an output is as shown, where a line ``…`` stands for any lines."""
+    pattern = "".join(
+        "(?s:.*)" if line == "…" else re.escape(line) + r"[ ]*\n" for line in shown.splitlines()
+    )
+    return re.fullmatch(pattern, printed) is not None
+
+
+@pytest.mark.slow
+def test_commands_print_what_the_guide_shows(tmp_path):
+    folder = Path(COMMAND[0]).parent if len(COMMAND) == 1 else Path(sys.executable).parent
+    environment = {
+        **os.environ,
+        "COLUMNS": "80",
+        "PYTHONIOENCODING": "utf-8",
+        "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}",
+    }
+    pages = sorted(TEXTS, key=lambda page: page != "inducing.md")  # it makes the others' run
+    done = 0
+    for page in pages:
+        for name, content in files(TEXTS[page]):
+            (tmp_path / name).write_text(content, "utf-8")
+        for command, shown in sessions(TEXTS[page]):
+            found = subprocess.run(
+                ["bash", "-c", command],
+                cwd=tmp_path,
+                env=environment,
+                capture_output=True,
+                text=True,
+                encoding="utf-8",
+            )
+            assert found.returncode == 0, (page, command, found.stderr)
+            assert agrees(shown, found.stdout), (page, command, found.stdout)
+            done += 1
+    assert done > 10
+
+
+def test_outputs_are_compared_to_the_letter():
+    assert agrees("a\n…\nz\n", "a\nb\nc\nz\n")
+    assert agrees("a\n…\n", "a\n")
+    assert not agrees("a\n", "a\nb\n")
+    assert not agrees("a 1.0\n", "a 1.1\n")

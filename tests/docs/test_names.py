@@ -1,0 +1,226 @@
+"""Links lead somewhere; names of the package exist, where the guide says; layers."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import re
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from itertools import pairwise
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+import dbpcfg
+from tests.docs.pages import DOCS, PACKAGE, PAGES, ROOT, TEXTS, blocks, prose
+
+
+def slug(heading: str) -> str:
+    """The anchor of a heading, as GitHub and the site make it."""
+    return re.sub(r"[^\w\- ]", "", heading.strip().lower().replace("`", "")).replace(" ", "-")
+
+
+def anchors(text: str) -> set[str]:
+    return {slug(h) for h in re.findall(r"^#{1,6} (.*)$", prose(text), re.MULTILINE)}
+
+
+def dead_links(page: Path, text: str) -> Iterator[str]:
+    """Links of a page to files or headings that are not there."""
+    for target in re.findall(r"(?<!\})\]\(([^)\s]+)\)", prose(text)):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        file = page.parent / path if path else page
+        if not file.exists() or (anchor and anchor not in anchors(file.read_text("utf-8"))):
+            yield target
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"], ids=str)
+def test_links_lead_somewhere(page):
+    assert list(dead_links(page, page.read_text("utf-8"))) == []
+
+
+def test_dead_links_are_noticed():
+    text = "[a](nowhere.md) [b](parsing.md#nowhere) [c](parsing.md#which-tree) [d](https://x.org)"
+    assert list(dead_links(DOCS / "page.md", text)) == ["nowhere.md", "parsing.md#nowhere"]
+
+
+def exists(name: str) -> bool:
+    """Whether a dotted name is a module of the package, or something in one."""
+    parts = name.split(".")
+    for cut in range(len(parts), 0, -1):
+        with contextlib.suppress(ImportError):
+            found = import_module(".".join(parts[:cut]))
+            for part in parts[cut:]:
+                found = getattr(found, part, None)
+            return found is not None
+    return False
+
+
+@pytest.mark.parametrize("page", TEXTS)
+def test_names_of_the_package_exist(page):
+    named = set(re.findall(r"`~?(dbpcfg(?:\.\w+)+)", TEXTS[page]))
+    named |= set(re.findall(r"<(dbpcfg(?:\.\w+)+)>", TEXTS[page]))
+    named |= set(re.findall(r"^\.\. \S+:: (dbpcfg(?:\.\w+)*)$", TEXTS[page], re.MULTILINE))
+    assert [name for name in sorted(named) if not exists(name)] == []
+    assert not exists("dbpcfg.trees.Shrub")
+
+
+def in_full(cell: str) -> list[str]:
+    """Names in a cell, where ``.x`` after ``dbpcfg.a.y`` stands for ``dbpcfg.a.x``."""
+    names: list[str] = []
+    for name in re.findall(r"`([\w.]+)`", cell):
+        if name.startswith("."):
+            name = names[-1].rpartition(".")[0] + name
+        names.append(name)
+    return names
+
+
+def test_the_changelog_sends_importers_to_names_that_exist():
+    text = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    rows = re.findall(r"^  \| (`.*?) \| (.*) \|$", text, re.MULTILINE)
+    assert len(rows) > 20
+    now = [name for _, cell in rows for name in in_full(cell) if "." in name]
+    assert [name for name in now if not exists(name)] == []
+    assert in_full("`dbpcfg.a.x`, `.y`; `z` is `.w`") == ["dbpcfg.a.x", "dbpcfg.a.y", "z", ".w"]
+
+
+@pytest.mark.parametrize("page", [*PAGES, *ROOT.glob("*.md")], ids=str)
+def test_the_guide_uses_plain_words(page):
+    assert re.findall(r"\b(?:told|refuse[sd]?|least risk|so many)\b", page.read_text("utf-8")) == []
+
+
+DATA = re.compile(r"\.(html|npz|toml|tsv|txt)$")
+
+
+@cache
+def definitions(file: Path) -> set[str]:
+    """What a file itself defines: functions, classes, constants, and ``Class.member``."""
+    found: set[str] = set()
+
+    def gather(body: list[ast.stmt], before: str) -> None:
+        for node in body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                found.add(before + node.name)
+                if isinstance(node, ast.ClassDef):
+                    gather(node.body, f"{node.name}.")
+            elif isinstance(node, ast.Assign | ast.AnnAssign):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                named = [name for target in targets for name in ast.walk(target)]
+                found.update(before + name.id for name in named if isinstance(name, ast.Name))
+
+    gather(ast.parse(file.read_text("utf-8")).body, "")
+    return found
+
+
+def misnamed(text: str) -> list[str]:
+    """Files and names that are not where a text says they are.
+
+    An entry is a paragraph, an item of a list, or a table. In it ``package/module.py`` names a
+    file, and every name in code after that is one that this file defines, until another file is
+    named. A file in the first row of a table holds for all its rows.
+    """
+    wrong = []
+    for entry in re.split(r"\n\s*\n|\n(?=\d+\. |- )", prose(text)):
+        head: Path | None = None
+        for number, line in enumerate(entry.splitlines() if entry.startswith("|") else [entry]):
+            file = head
+            for code in re.findall(r"(?<!`)`([^`\n]+)`(?!`)", line):
+                if re.fullmatch(r"(\w+/)+\w+\.py|\w+\.py", code):
+                    file = ROOT / code if code.startswith(("tests/", "docs/")) else PACKAGE / code
+                    if not file.is_file():
+                        wrong.append(code)
+                elif re.fullmatch(r"(\w+/)+", code):
+                    if not (PACKAGE / code).is_dir():
+                        wrong.append(code)
+                elif re.fullmatch(r"[A-Za-z_]\w*(\.\w+)*", code) and not DATA.search(code):
+                    if file is None:
+                        wrong.append(f"{code}, without a file")
+                    elif file.is_file() and code not in definitions(file):
+                        wrong.append(f"{code} in {file.name}")
+            if number == 0:
+                head = file
+    return wrong
+
+
+@pytest.mark.parametrize("page", ["mathematics.md", "architecture.md"])
+def test_functions_are_where_the_page_says(page):
+    text = TEXTS[page]
+    assert len(set(re.findall(r"`((?:\w+/)+\w+\.py)`", text))) > 20
+    assert misnamed(text) == []
+
+
+def test_functions_that_are_elsewhere_are_noticed():
+    assert misnamed("`grammar/pcfg.py`, `Grammar`, `Grammar.named`, `draw_grammar`, `x y`") == []
+    assert misnamed("`grammar/pcfg.py`: `dirichlet_rows`, which it only imports") == [
+        "dirichlet_rows in pcfg.py"
+    ]
+    assert misnamed("`grammar/pcfg.py`, `pcfg.Grammar`") == ["pcfg.Grammar in pcfg.py"]
+    assert misnamed("`grammar/pcfg.py`\n\n`Grammar`") == ["Grammar, without a file"]
+    assert misnamed("1. `grammar/pcfg.py`\n2. `Grammar`") == ["Grammar, without a file"]
+    assert misnamed("`grammar/nowhere.py`, `Grammar`, `nowhere/`") == [
+        "grammar/nowhere.py",
+        "nowhere/",
+    ]
+    assert misnamed("`Grammar` of `grammar/pcfg.py`") == ["Grammar, without a file"]
+    table = "| a | in `grammar/pcfg.py` |\n|---|---|\n| b | `Grammar` |\n| c | `dirichlet_rows` |\n"
+    assert misnamed(table) == ["dirichlet_rows in pcfg.py"]
+    assert misnamed("| `grammar/dirichlet.py`: `dirichlet_rows` | `Grammar` |") == [
+        "Grammar in dirichlet.py"
+    ]
+
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def drawn_layers(picture: str) -> list[str]:
+    """The layers of the picture, from top to bottom, if it is clear which box is whose."""
+    found = []
+    for layer in ElementTree.fromstring(picture).iter(f"{SVG}g"):
+        if layer.get("class") == "layer":
+            box, texts = layer.find(f"{SVG}rect"), layer.findall(f"{SVG}text")
+            top, height = float(box.get("y")), float(box.get("height"))
+            assert all(top < float(text.get("y")) < top + height for text in texts)
+            name, what = (text.text for text in texts)
+            assert name == layer.get("data-layer").replace(" | ", ", ")
+            assert what
+            found.append((top, top + height, layer.get("data-layer")))
+    found.sort()
+    assert all(above[1] <= below[0] for above, below in pairwise(found))
+    return [name for _, _, name in found]
+
+
+def contracted_layers() -> list[str]:
+    """The layers that import-linter checks, from top to bottom."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
+    (layers,) = (c["layers"] for c in settings["contracts"] if c["type"] == "layers")
+    return layers
+
+
+def test_the_package_lists_its_layers_in_order():
+    listed = re.findall(r"^``dbpcfg\.(\w+)``", dbpcfg.__doc__, re.MULTILINE)
+    packages = [layer for layer in contracted_layers() if (PACKAGE / layer).is_dir()]
+    assert listed == packages[::-1]
+
+
+def test_the_picture_of_the_layers_is_the_contract():
+    layers = contracted_layers()
+    picture = (DOCS / "images" / "architecture.svg").read_text("utf-8")
+    assert drawn_layers(picture) == layers
+    swapped = picture.replace(">corpus<", ">trees<").replace('"corpus"', '"trees"')
+    assert drawn_layers(swapped) != layers
+    with pytest.raises(AssertionError):
+        drawn_layers(picture.replace(">corpus<", ">corpora<"))
+
+
+def test_python_in_the_guide_is_python():
+    for text in TEXTS.values():
+        for block in blocks(text, "python"):
+            for node in ast.walk(ast.parse(block)):
+                if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("dbpcfg"):
+                    for alias in node.names:
+                        assert exists(f"{node.module}.{alias.name}"), alias.name
