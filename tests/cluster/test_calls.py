@@ -33,7 +33,8 @@ class MadeUpClient:
 
     status = "running"
 
-    def __init__(self, lost=0, futures=(), processing=()):
+    def __init__(self, lost=0, unknown=0, futures=(), processing=()):
+        self.unknown = unknown
         self.lost, self.futures, self.having = lost, list(futures), dict(processing)
         self.scattered, self.submitted = 0, []
 
@@ -44,6 +45,8 @@ class MadeUpClient:
         self.scattered += 1
         if self.scattered <= self.lost:
             await asyncio.sleep(60)
+        if self.scattered <= self.lost + self.unknown:
+            raise KeyError("tcp://127.0.0.1:42107")
         return [Sent()]
 
     def submit(self, function, *arguments, **options):
@@ -67,6 +70,12 @@ def test_what_never_arrives_is_sent_again():
     client = MadeUpClient(lost=2)
     assert isinstance(Shared(client, b"corpus").future(), Sent)
     assert client.scattered == 3
+
+
+def test_what_goes_to_a_lost_worker_is_sent_again():
+    client = MadeUpClient(unknown=1)
+    assert isinstance(Shared(client, b"corpus").future(), Sent)
+    assert client.scattered == 2
 
 
 def test_sending_is_given_up_after_a_while(monkeypatch):

@@ -78,7 +78,7 @@ class Shared:
                 # Dask waits for ever if a worker is lost at the wrong moment.
                 [future] = self.client.sync(self._scatter, callback_timeout=self._patience())
                 return future
-            except (OSError, TimeoutError, CancelledError):
+            except (OSError, TimeoutError, CancelledError, KeyError):  # of a worker's address
                 if time.monotonic() - since > ABANDONED_SECONDS:
                     raise ClusterLostError(_NONE) from None
             time.sleep(_AGAIN_SECONDS)
