@@ -164,11 +164,12 @@ class ChainProgress:
 
     def _line(self, row: dict[str, Any]) -> str:
         left = "" if row["seconds_left"] is None else f", {clock(row['seconds_left'])} left"
+        speed = f", {row['tokens_per_second']:,} tokens/s" if row["tokens_per_second"] else ""
         phase = row["standing"] or ("burn-in" if row["burn_in"] is None else "sampling")
         return (
             f"chain {row['chain']}: iteration {row['iteration']} ({phase}), "
-            f"log-likelihood {row['log_likelihood']:,.1f} {row['trace']}, "
-            f"{row['tokens_per_second']:,} tokens/s{left}{self._there(row)}"
+            f"log-likelihood {row['log_likelihood']:,.1f} {row['trace']}"
+            f"{speed}{left}{self._there(row)}"
         )
 
     def _there(self, row: dict[str, Any]) -> str:
