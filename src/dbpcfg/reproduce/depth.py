@@ -80,11 +80,13 @@ def depth_tables(analysis: DepthAnalysis) -> list[Table]:
         fraction = None if share is None else share / 100
         rows.append((one.name, "quoted", depth, count, fraction, one.source))
     for name, table in analysis.tables.items():
-        for depth, number in enumerate(table.counts, start=1):
-            rows.append((name, "ours", str(depth), number, table.share(depth), ""))
+        rows += [
+            (name, "ours", str(d), found, table.share(d), "")
+            for d, found in enumerate(table.counts, start=1)
+        ]
         more = sum(table.counts[1:])
-        share = more / table.sentences if table.sentences else None
-        rows.append((name, "ours", "2 or more", more, share, ""))
+        part = more / table.sentences if table.sentences else None
+        rows.append((name, "ours", "2 or more", more, part, ""))
     notes = [
         *([QUICK] if recipe.is_quick else []),
         f"quoted: {recipe.reference}",

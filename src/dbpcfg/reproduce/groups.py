@@ -34,7 +34,7 @@ NAMES: dict[GroupKind, str] = {
 
 
 class GroupSpread(NamedTuple):
-    """Least, median and greatest of some values."""
+    """Least, median (of an even number the lower) and greatest of some values."""
 
     number: int
     least: float
@@ -71,7 +71,7 @@ class Group:
         values = self.values(score, measure)
         if not values:
             return None
-        return GroupSpread(len(values), min(values), statistics.median(values), max(values))
+        return GroupSpread(len(values), min(values), statistics.median_low(values), max(values))
 
     def median_entry(self, score: str, measure: str) -> Entry | None:
         """The entry of median value, of an even number the lower; None if none has a value."""
@@ -110,16 +110,15 @@ def groups_of(
     mbr = [entry for entry in found if entry.mbr]
     plain = [entry for entry in found if not entry.flattened and not entry.mbr]
     flat = [entry for entry in found if entry.flattened]
-    wrong = {"failures": failures, "missing": left, "grid": grid}
     if grid.search == "paper":
         selected = [entry for entry in plain if entry.selected]
-        groups = [Group(grid.row, "chains", False, plain, **wrong)]
+        groups = [Group(grid.row, "chains", False, plain, failures, left, grid)]
         groups += [Group(grid.row, "selected", False, selected, grid=grid)] if selected else []
         groups += [Group(grid.row, "mbr", False, mbr, grid=grid)] if mbr else []
         kind: GroupKind = "selected"
     else:
         kind = grid.search
-        groups = [Group(grid.row, kind, False, plain, **wrong)]
+        groups = [Group(grid.row, kind, False, plain, failures, left, grid)]
     return [*groups, *([Group(grid.row, kind, True, flat, grid=grid)] if flat else [])]
 
 
@@ -142,7 +141,7 @@ def quantile(values: Sequence[float], published: float) -> float:
         return math.nan
     digits = len(f"{published!r}".partition(".")[2])
     ours = [round(100 * value, digits) for value in values]
-    less, equal = (sum(test) for test in zip(*((x < published, x == published) for x in ours)))
+    less, equal = sum(x < published for x in ours), ours.count(published)
     return (less + equal / 2) / len(ours)
 
 

@@ -20,7 +20,9 @@ from dbpcfg.reproduce import keys
 from dbpcfg.reproduce.recipe import Quick, Recipe, RecipeCorpus, ScoreSet, Selection
 from dbpcfg.reproduce.recipe_rows import read_published, read_rows
 from dbpcfg.reproduce.recipetext import TOP, Place, RecipeText
+from dbpcfg.sweep.cells import OWN
 from dbpcfg.sweep.gridtext import GridText
+from dbpcfg.sweep.keys import CORPUS as PREPARATION
 from dbpcfg.sweep.keys import INDUCTION, SEED
 from dbpcfg.systems.registry import find
 
@@ -73,9 +75,7 @@ def quick_version(recipe: Recipe) -> Recipe:
     """
     quick = recipe.quick
     rows = tuple(
-        row
-        if row.system is None
-        else replace(row, settings=_quick_settings(row.system, row, quick))
+        replace(row, settings={**row.settings, **quick.settings.get(row.system or "", {})})
         for row in recipe.rows
     )
     return replace(
@@ -86,10 +86,6 @@ def quick_version(recipe: Recipe) -> Recipe:
         rows=rows,
         is_quick=True,
     )
-
-
-def _quick_settings(system: str, row: Any, quick: Quick) -> dict[str, Any]:
-    return {**row.settings, **quick.settings.get(system, {})}
 
 
 def _folder() -> Path:
@@ -170,7 +166,7 @@ def _corpus(file: RecipeText, table: Mapping[str, Any]) -> RecipeCorpus:
         needs=table.get("needs", "a treebank"),
         selection=_selection(table),
         without=None if without is None else _selection(without),
-        preparation={key: table[key] for key in keys.PREPARATION if key in table},
+        preparation={key: table[key] for key in PREPARATION if key in table},
     )
 
 
@@ -204,6 +200,8 @@ def _quick(file: RecipeText, grid: GridText, table: Mapping[str, Any]) -> Quick:
             spec.check_settings(given)
         except DbpcfgError as error:
             file.fail(name, str(error), Place(f"quick.settings.{name}"))
+        if spec.name == OWN:
+            file.fail(name, "dbpcfg has [quick.paper] and [quick.default]", Place("quick"))
         settings[spec.name] = given
     return Quick(
         table.get("sentences"),

@@ -179,7 +179,7 @@ def _spread_rows(
     figure = None if quoted is None else quoted.figures.get(measure)
     alone = figure is None or spread.number == 1
     place = None if alone else quantile(group.values(score.name, measure), figure or 0.0)
-    head = [group.name, NAMES[group.kind], spread.number, HEADINGS[measure]]
+    head: list[Cell] = [group.name, NAMES[group.kind], spread.number, HEADINGS[measure]]
     return [[*head, *spread[1:], _fraction(figure), place]]
 
 
