@@ -96,7 +96,7 @@ def reproduce(
     cells = [cell for grid in grids for cell in grid.cells]
     outcomes = found_outcomes(cells)
     if dry_run:
-        print_tables([state_table(_named(grids), outcomes)], format)
+        print_tables([state_table(_named(cells), outcomes)], format)
         return
     again = _again(recipe, treebank or [], out, quick)
 
@@ -111,7 +111,7 @@ def reproduce(
             places = {number: one for grid in grids for number, one in grid.places().items()}
             return run_cells_on(there.client, places, left, threads=threads, **shown)
 
-    code = run_left(cells, outcomes, run_all, quiet, again)
+    code = run_left(cells, outcomes, run_all, quiet, again, name=_name)
     result = collect(chosen, grids, outcomes, place, permutations=permutations, quiet=quiet)
     print_tables(write_reproduction(result, place), format)
     _written(place, quiet)
@@ -147,14 +147,18 @@ def _grids(recipe: Recipe, treebank: list[str], place: Path, only: list[str]) ->
     return row_grids(recipe, place, only)
 
 
-def _named(grids: list[RowGrid]) -> list[GridCell]:
-    """The cells, with the grid in their names: rows have cells of the same name."""
+def _name(cell: GridCell) -> str:
+    """The name of a cell with that of its sweep: rows have cells of the same name."""
+    return f"{Path(cell.out).name}/{cell.name}"
+
+
+def _named(cells: list[GridCell]) -> list[GridCell]:
+    """The cells under these names, for a table."""
     from dataclasses import replace
 
     return [
-        replace(cell, corpus=replace(cell.corpus, name=f"{grid.name}/{cell.corpus.name}"))
-        for grid in grids
-        for cell in grid.cells
+        replace(cell, corpus=replace(cell.corpus, name=f"{Path(cell.out).name}/{cell.corpus.name}"))
+        for cell in cells
     ]
 
 

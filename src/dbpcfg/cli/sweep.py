@@ -135,8 +135,25 @@ def run_left(
     run_all: Callable[..., dict[int, CellOutcome]],
     quiet: bool,
     again: str,
+    **named: Any,
 ) -> int:
-    """Run what is not finished; the exit code of the signal that stopped it, or 0."""
+    """Run what is not finished; the exit code of the signal that stopped it, or 0.
+
+    Parameters
+    ----------
+    cells
+        All cells.
+    outcomes
+        How far they are, by number; changed to what they are afterwards.
+    run_all
+        Runs cells.
+    quiet
+        Whether to show nothing.
+    again
+        The command that runs the rest.
+    **named
+        ``name``: what progress calls a cell, if it is not its own name.
+    """
     from dbpcfg.cli.interruption import stop_on_signal
     from dbpcfg.cli.sweep_progress import SweepProgress
 
@@ -145,7 +162,8 @@ def run_left(
     if kept and not quiet:
         typer.echo(f"{kept:,} of {len(cells):,} cells were finished before", err=True)
     hint = rest_hint(again)
-    with stop_on_signal(hint=hint) as stop, SweepProgress(len(cells), kept, quiet) as progress:
+    shown = SweepProgress(len(cells), kept, quiet, **named)
+    with stop_on_signal(hint=hint) as stop, shown as progress:
         outcomes |= run_all(left, watcher=progress, stopping=stop)
     if not stop():
         return 0

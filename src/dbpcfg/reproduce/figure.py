@@ -80,16 +80,16 @@ def _row(row: StripRow, y: float, x: Callable[[float], float]) -> list[str]:
         parts.append(
             f'<line class="range" x1="{ends[0]:.1f}" x2="{ends[1]:.1f}" y1="{y:.1f}" y2="{y:.1f}"/>'
         )
-    parts += [
-        f'<circle cx="{x(value):.1f}" cy="{y:.1f}" r="4.5"><title>{value:.1f}</title></circle>'
-        for value in row.values
-    ]
-    if row.published is not None:
-        at, r = x(row.published), 6
+    if row.published is not None:  # below circles, which can be seen through
+        at, r = x(row.published), 7
         parts.append(
             f'<path class="published" d="M{at:.1f} {y - r:.1f}l{r} {r}l{-r} {r}l{-r} {-r}z">'
             f"<title>published {row.published:g}</title></path>"
         )
+    parts += [
+        f'<circle cx="{x(value):.1f}" cy="{y:.1f}" r="4.5"><title>{value:.1f}</title></circle>'
+        for value in row.values
+    ]
     return parts
 
 
