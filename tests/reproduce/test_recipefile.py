@@ -33,7 +33,7 @@ def test_a_recipe_of_a_user(tmp_path):
             "chains = 2",
             'chains = "2"',
             "chains",
-            "chains must be a whole number from 1 up, got '2'",
+            "must be a whole number from 1 up, got '2'",
         ),
         ("K = 2", "K = 0", "K = 0", "K must be a whole number from 1 up, got 0"),
         ("K = 2", "k = 2", "k = 2", "unknown key 'k'; [[row]] has name, system"),

@@ -198,16 +198,14 @@ GUIDE = Path(__file__).parents[2] / "docs" / "sweeping.md"
 def test_the_guide_shows_grids_and_names_all_keys(place):
     text = GUIDE.read_text("utf-8")
     grids = re.findall(r"^```toml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    assert [len(cells_of(place, grid, short="")) for grid in grids] == [13, 38, 20]
+    assert [len(cells_of(place, grid, short="")) for grid in grids] == [13, 38, 20, 2]
     named = set(re.findall(r"`([\w-]+)`", text))
     assert {*keys.GRID, "name", "gold"} <= named
 
 
 def test_settings_of_other_systems(place):
-    text = (
-        'corpus = "adam.trees"\nsystems = ["upparse", "right"]\n[settings.upparse]\nsmoothing = 1\n'
-    )
-    chunks, right = cells_of(place, text)
+    text = 'corpus = "adam.trees"\nsystems = ["upparse", "right"]\n'
+    chunks, right = cells_of(place, f"{text}[settings.upparse]\nsmoothing = 1\n")
     assert chunks.options == {"smoothing": 1}
     assert chunks.settings()["settings"] == {"smoothing": 1}
     assert right.options == {}
