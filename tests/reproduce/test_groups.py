@@ -8,7 +8,7 @@ import pytest
 
 from dbpcfg.reproduce.entries import Entry
 from dbpcfg.reproduce.figure import StripRow, strip_plot
-from dbpcfg.reproduce.groups import Group, quantile
+from dbpcfg.reproduce.groups import RunGroup, quantile
 from dbpcfg.reproduce.recipe import RecipeRow
 
 
@@ -33,11 +33,11 @@ def test_the_median_is_a_run():
         Entry(seed, None, True, False, 1.0, {"all": {"f1": f1, "precision": 0.5}})
         for seed, f1 in enumerate([0.4, 0.1, None, 0.3, 0.2])
     ]
-    group = Group(RecipeRow("X", "ccl"), "runs", False, entries)
+    group = RunGroup(RecipeRow("X", "ccl"), "runs", False, entries)
     assert group.median_entry("all", "f1") is entries[4]
     assert group.spread("all", "f1") == (4, 0.1, 0.2, 0.4)
     assert group.spread("all", "recall") is None
-    empty = Group(RecipeRow("X", "ccl"), "runs", True, [], ["no", "no"], 2)
+    empty = RunGroup(RecipeRow("X", "ccl"), "runs", True, [], ["no", "no"], 2)
     assert empty.median_entry("all", "f1") is None
     assert (empty.name, empty.remark) == ("X-F", "failed: no; 2 not finished")
 

@@ -69,7 +69,7 @@ class Entry:
         return self.figures[score].get(measure)
 
 
-class Scorer:
+class RecipeScorer:
     """Scores trees on all score sets of a recipe.
 
     Parameters
@@ -174,7 +174,7 @@ def trees_in(path: Path) -> list[Tree]:
     return list(read_trees(text, str(path)))
 
 
-def cell_entries(scorer: Scorer, search: Search, cell: GridCell, kept: Path) -> list[Entry]:
+def cell_entries(scorer: RecipeScorer, search: Search, cell: GridCell, kept: Path) -> list[Entry]:
     """The scores of a finished cell, which are kept in a file.
 
     Parameters

@@ -43,7 +43,7 @@ class GroupSpread(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Group:
+class RunGroup:
     """Runs of one row that are comparable: they differ in their seed or chain."""
 
     row: RecipeRow
@@ -90,7 +90,7 @@ class Group:
 
 def groups_of(
     grid: RowGrid, entries: Iterable[Entry], outcomes: Mapping[int, CellOutcome]
-) -> list[Group]:
+) -> list[RunGroup]:
     """The groups of a row's cells; one without entries if none has finished.
 
     Parameters
@@ -112,14 +112,14 @@ def groups_of(
     flat = [entry for entry in found if entry.flattened]
     if grid.search == "paper":
         selected = [entry for entry in plain if entry.selected]
-        groups = [Group(grid.row, "chains", False, plain, failures, left, grid)]
-        groups += [Group(grid.row, "selected", False, selected, grid=grid)] if selected else []
-        groups += [Group(grid.row, "mbr", False, mbr, grid=grid)] if mbr else []
+        groups = [RunGroup(grid.row, "chains", False, plain, failures, left, grid)]
+        groups += [RunGroup(grid.row, "selected", False, selected, grid=grid)] if selected else []
+        groups += [RunGroup(grid.row, "mbr", False, mbr, grid=grid)] if mbr else []
         kind: GroupKind = "selected"
     else:
         kind = grid.search
-        groups = [Group(grid.row, kind, False, plain, failures, left, grid)]
-    return [*groups, *([Group(grid.row, kind, True, flat, grid=grid)] if flat else [])]
+        groups = [RunGroup(grid.row, kind, False, plain, failures, left, grid)]
+    return [*groups, *([RunGroup(grid.row, kind, True, flat, grid=grid)] if flat else [])]
 
 
 def quantile(values: Sequence[float], published: float) -> float:
@@ -145,7 +145,7 @@ def quantile(values: Sequence[float], published: float) -> float:
     return (less + equal / 2) / len(ours)
 
 
-def published_for(group: Group, published: Iterable[Published]) -> Published | None:
+def published_for(group: RunGroup, published: Iterable[Published]) -> Published | None:
     """The published figures that a group is compared with."""
     for one in published:
         if one.row == group.row.name and one.flattened == group.flattened:

@@ -18,8 +18,8 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.files.faults import reading
 from dbpcfg.reproduce import keys
 from dbpcfg.reproduce.recipe import Quick, Recipe, RecipeCorpus, ScoreSet, Selection
-from dbpcfg.reproduce.recipe_rows import read_published, read_rows
 from dbpcfg.reproduce.recipetext import TOP, Place, RecipeText
+from dbpcfg.reproduce.rows import read_published, read_rows
 from dbpcfg.sweep.cells import OWN
 from dbpcfg.sweep.gridtext import GridText
 from dbpcfg.sweep.keys import CORPUS as PREPARATION

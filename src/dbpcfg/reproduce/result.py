@@ -8,9 +8,9 @@ from pathlib import Path
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.significance import PairedTest
-from dbpcfg.reproduce.entries import Entry, Scorer, SystemTrees, cell_entries, trees_in
+from dbpcfg.reproduce.entries import Entry, RecipeScorer, SystemTrees, cell_entries, trees_in
 from dbpcfg.reproduce.grids import RowGrid, grid_corpus
-from dbpcfg.reproduce.groups import Group, groups_of
+from dbpcfg.reproduce.groups import RunGroup, groups_of
 from dbpcfg.reproduce.recipe import Recipe, RecipeRow
 from dbpcfg.reproduce.rivals import rival_tests
 from dbpcfg.runtime.progress import Progress
@@ -28,12 +28,12 @@ class Reproduction:
     """Without punctuation."""
     signatures: Mapping[str, str]
     """The convention of each score set."""
-    groups: Sequence[Group]
+    groups: Sequence[RunGroup]
     tests: Mapping[str, Mapping[tuple[str, str], PairedTest]] = field(default_factory=dict)
     """Of each score set: ours against the best rival and the baselines."""
 
     @property
-    def failed(self) -> list[Group]:
+    def failed(self) -> list[RunGroup]:
         """The groups of which cells failed."""
         return [group for group in self.groups if group.failures]
 
@@ -71,8 +71,8 @@ def collect(
     """
     task = load_corpus(grid_corpus(recipe, out)).task
     assert task is not None  # the corpus has trees
-    scorer = Scorer(recipe, task)
-    groups: list[Group] = []
+    scorer = RecipeScorer(recipe, task)
+    groups: list[RunGroup] = []
     total = sum(len(grid.cells) for grid in grids)
     with Progress("scoring cells", total, quiet) as progress:
         done = 0
@@ -98,14 +98,14 @@ def collect(
     )
 
 
-def _of_file(row: RecipeRow, scorer: Scorer) -> list[Group]:
+def _of_file(row: RecipeRow, scorer: RecipeScorer) -> list[RunGroup]:
     """The scores of another program's trees; what is wrong with them is a failure of the row."""
     assert row.trees is not None
     try:
         found = SystemTrees(trees_in(Path(row.trees)))
         entries = list(scorer.entries(found, None))
     except DbpcfgError as error:
-        return [Group(row, "trees", False, [], [str(error)])]
+        return [RunGroup(row, "trees", False, [], [str(error)])]
     plain, flat = ([e for e in entries if e.flattened is wanted] for wanted in (False, True))
-    groups = [Group(row, "trees", False, plain)]
-    return [*groups, *([Group(row, "trees", True, flat)] if flat else [])]
+    groups = [RunGroup(row, "trees", False, plain)]
+    return [*groups, *([RunGroup(row, "trees", True, flat)] if flat else [])]

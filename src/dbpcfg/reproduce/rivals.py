@@ -12,13 +12,13 @@ from pathlib import Path
 from dbpcfg.evaluation.evaluate import Evaluation
 from dbpcfg.evaluation.flattening import flatten
 from dbpcfg.evaluation.significance import PairedTest
-from dbpcfg.reproduce.entries import Entry, Scorer, cell_trees, trees_in
-from dbpcfg.reproduce.groups import NAMES, Group
+from dbpcfg.reproduce.entries import Entry, RecipeScorer, cell_trees, trees_in
+from dbpcfg.reproduce.groups import NAMES, RunGroup
 from dbpcfg.trees.tree import Tree
 
 
 def rival_tests(
-    groups: Sequence[Group], scorer: Scorer, score: str, permutations: int = 10_000
+    groups: Sequence[RunGroup], scorer: RecipeScorer, score: str, permutations: int = 10_000
 ) -> dict[tuple[str, str], PairedTest]:
     """Test our answers against the best rival and the baselines.
 
@@ -54,17 +54,17 @@ def rival_tests(
     return tests
 
 
-def _best(groups: Sequence[Group], score: str) -> list[Group]:
+def _best(groups: Sequence[RunGroup], score: str) -> list[RunGroup]:
     found = [(spread.median, one) for one in groups if (spread := one.spread(score, "f1"))]
     return [max(found, key=lambda pair: pair[0])[1]] if found else []
 
 
-def _median(group: Group, scorer: Scorer, score: str) -> Evaluation | None:
+def _median(group: RunGroup, scorer: RecipeScorer, score: str) -> Evaluation | None:
     entry = group.median_entry(score, "f1")
     return None if entry is None else scorer.evaluate(_trees(group, entry), score)
 
 
-def _trees(group: Group, entry: Entry) -> list[Tree]:
+def _trees(group: RunGroup, entry: Entry) -> list[Tree]:
     if group.grid is None:
         assert group.row.trees is not None
         return trees_in(Path(group.row.trees))

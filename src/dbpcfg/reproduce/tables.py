@@ -9,7 +9,7 @@ from typing import Any
 from dbpcfg.evaluation.tables import comparison_table
 from dbpcfg.files.table import Cell, Column, Table
 from dbpcfg.reproduce.depth import QUICK
-from dbpcfg.reproduce.groups import NAMES, Group, published_for, quantile
+from dbpcfg.reproduce.groups import NAMES, RunGroup, published_for, quantile
 from dbpcfg.reproduce.keys import Measure
 from dbpcfg.reproduce.recipe import Published, Recipe, ScoreSet
 from dbpcfg.reproduce.result import Reproduction
@@ -79,7 +79,7 @@ def _fraction(percentage: float | None) -> float | None:
     return None if percentage is None else percentage / 100
 
 
-def _group_row(recipe: Recipe, score: ScoreSet, group: Group) -> list[Cell]:
+def _group_row(recipe: Recipe, score: ScoreSet, group: RunGroup) -> list[Cell]:
     entry = group.median_entry(score.name, recipe.main)
     figures = [None if entry is None else entry.value(score.name, m) for m in recipe.measures]
     seconds = [one.seconds for one in group.entries if one.seconds is not None]
@@ -88,8 +88,8 @@ def _group_row(recipe: Recipe, score: ScoreSet, group: Group) -> list[Cell]:
 
 
 def _by_row(
-    recipe: Recipe, score: ScoreSet, groups: Sequence[Group]
-) -> list[tuple[list[Published], list[Group]]]:
+    recipe: Recipe, score: ScoreSet, groups: Sequence[RunGroup]
+) -> list[tuple[list[Published], list[RunGroup]]]:
     """Published rows and ours, those of one system together, in the order of the publication."""
     published = recipe.published_of(score)
     order = dict.fromkeys(one.row or one.name for one in published)
@@ -171,7 +171,7 @@ def _spread_measures(recipe: Recipe) -> list[Measure]:
 
 
 def _spread_rows(
-    group: Group, score: ScoreSet, measure: Measure, quoted: Published | None
+    group: RunGroup, score: ScoreSet, measure: Measure, quoted: Published | None
 ) -> list[list[Cell]]:
     spread = group.spread(score.name, measure)
     if spread is None:
