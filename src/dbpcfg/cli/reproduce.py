@@ -46,7 +46,7 @@ def reproduce(
         typer.Option("--quick", help="Minutes: a sample, few seeds and iterations."),
     ] = False,
     seeds: Annotated[
-        str | None, typer.Option(help="Seeds instead of the recipe's: a number, or a range 0-9.")
+        str | None, typer.Option(help="Seeds instead of the recipe's: 3, or 0-9.")
     ] = None,
     only: Annotated[
         list[str] | None,
