@@ -194,6 +194,19 @@ TABLE: list[tuple[str, str]] = [
     ("sweep grid.toml --format xml", "'xml' is not one of 'text', 'tsv', 'json', 'latex'"),
     ("sweep grid.toml --cell 1 --slurm-array", "give one of --cell, --dry-run and --slurm-array"),
     ("sweep full.toml", "owned/text-right exists, and no sweep has made it"),
+    # reproductions
+    ("reproduce", "Missing argument 'RECIPE'"),
+    ("reproduce eden", "there is no recipe 'eden'; choose adam, depth"),
+    ("reproduce none.toml", "none.toml cannot be read: No such file"),
+    ("reproduce wrong.toml", "wrong.toml:1: corpus must be a table, got 'text.txt'"),
+    ("reproduce adam", "adam needs Penn-style trees of the Adam section"),
+    ("reproduce adam none.mrg", "none.mrg"),
+    ("reproduce adam text.txt", "the sentence has no tree"),
+    ("reproduce synthetic gold.trees", "is made by the recipe; leave the treebank out"),
+    ("reproduce synthetic --out text.txt", "text.txt is a file; --out needs a directory"),
+    ("reproduce synthetic --seeds x", "seeds as a text is a range like '0-9', got 'x'"),
+    ("reproduce synthetic --jobs 0", "Input should be greater than or equal to 1"),
+    ("reproduce depth text.txt", "the sentence has no tree"),
 ]
 
 

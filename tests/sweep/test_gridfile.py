@@ -198,6 +198,31 @@ GUIDE = Path(__file__).parents[2] / "docs" / "sweeping.md"
 def test_the_guide_shows_grids_and_names_all_keys(place):
     text = GUIDE.read_text("utf-8")
     grids = re.findall(r"^```toml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    assert [len(cells_of(place, grid, short="")) for grid in grids] == [13, 38, 20]
+    assert [len(cells_of(place, grid, short="")) for grid in grids] == [13, 38, 20, 2]
     named = set(re.findall(r"`([\w-]+)`", text))
     assert {*keys.GRID, "name", "gold"} <= named
+
+
+def test_settings_of_other_systems(place):
+    text = 'corpus = "adam.trees"\nsystems = ["upparse", "right"]\n'
+    chunks, right = cells_of(place, f"{text}[settings.upparse]\nsmoothing = 1\n")
+    assert chunks.options == {"smoothing": 1}
+    assert chunks.settings()["settings"] == {"smoothing": 1}
+    assert right.options == {}
+    assert "settings" not in right.settings()
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ("[settings.none]\na = 1", "grid.toml:5: settings: there is no system 'none'"),
+        ("[settings.ccl]\na = 1", "ccl has no setting 'a'; it has: faithful"),
+        ("[settings.uhhmm]\nA = 1.5", "A of uhhmm is a whole number (4 if not given), got 1.5"),
+        ("[settings.dbpcfg]\nK = 3", "settings of dbpcfg are keys at the top of the grid"),
+        ("[settings]\nuhhmm = 3", "settings must be a table for each system"),
+    ],
+)
+def test_settings_that_cannot_be(place, settings, said):
+    with pytest.raises(DbpcfgError) as error:
+        cells_of(place, f'corpus = "adam.trees"\nsystems = "ccl"\n{settings}\n')
+    assert said in str(error.value)

@@ -22,6 +22,7 @@ from dbpcfg.cli.output import drop_standard_output, occupy_standard_streams
 from dbpcfg.cli.parse import parse
 from dbpcfg.cli.probability import probability
 from dbpcfg.cli.report import compare_runs, report
+from dbpcfg.cli.reproduce import reproduce
 from dbpcfg.cli.show import show
 from dbpcfg.cli.surprisal import surprisal
 from dbpcfg.cli.sweep import sweep
@@ -78,6 +79,7 @@ for command in (
     baseline,
     compare,
     sweep,
+    reproduce,
     convert,
     synth,
     export,

@@ -87,9 +87,9 @@ def sweep(
                 "`dbpcfg sweep --dry-run` lists them"
             )
         cells = [cells[cell - 1]]
-    outcomes = _found(cells)
+    outcomes = found_outcomes(cells)
     if dry_run:
-        _print([state_table(cells, outcomes)], format)
+        print_cells([state_table(cells, outcomes)], format)
         return
     if slurm_array:
         left = [one.number for one in cells if outcomes[one.number].state != "finished"]
@@ -104,15 +104,15 @@ def sweep(
     def run_all(left: list[GridCell], **shown: Any) -> dict[int, CellOutcome]:
         from dbpcfg.sweep.pool import run_cells
 
-        with on_cluster(cluster, None, quiet, _rest(again)) as there:
+        with on_cluster(cluster, None, quiet, rest_hint(again)) as there:
             if there is None:
                 return run_cells(left, jobs=jobs, threads=threads, **shown)
             from dbpcfg.sweep.on_cluster import run_cells_on
 
             return run_cells_on(there.client, path, left, threads=threads, **shown)
 
-    code = _run(cells, outcomes, run_all, quiet, again)
-    _print(sweep_tables(cells, outcomes), format)
+    code = run_left(cells, outcomes, run_all, quiet, again)
+    print_cells(sweep_tables(cells, outcomes), format)
     failed = [one for one in cells if outcomes[one.number].state == "failed"]
     if not quiet:
         for one in failed:
@@ -121,7 +121,7 @@ def sweep(
         raise typer.Exit(code or EXIT_FAILED)
 
 
-def _found(cells: list[GridCell]) -> dict[int, CellOutcome]:
+def found_outcomes(cells: list[GridCell]) -> dict[int, CellOutcome]:
     """What is done, checked before anything runs: an error should not come after an hour."""
     from dbpcfg.sweep.corpora import digest_if_readable
     from dbpcfg.sweep.record import CellRecord
@@ -129,14 +129,31 @@ def _found(cells: list[GridCell]) -> dict[int, CellOutcome]:
     return {cell.number: CellRecord(cell).found(digest_if_readable(cell.corpus)) for cell in cells}
 
 
-def _run(
+def run_left(
     cells: list[GridCell],
     outcomes: dict[int, CellOutcome],
     run_all: Callable[..., dict[int, CellOutcome]],
     quiet: bool,
     again: str,
+    **named: Any,
 ) -> int:
-    """Run what is not finished; the exit code of the signal that stopped it, or 0."""
+    """Run what is not finished; the exit code of the signal that stopped it, or 0.
+
+    Parameters
+    ----------
+    cells
+        All cells.
+    outcomes
+        How far they are, by number; changed to what they are afterwards.
+    run_all
+        Runs cells.
+    quiet
+        Whether to show nothing.
+    again
+        The command that runs the rest.
+    **named
+        ``name``: what progress calls a cell, if it is not its own name.
+    """
     from dbpcfg.cli.interruption import stop_on_signal
     from dbpcfg.cli.sweep_progress import SweepProgress
 
@@ -144,8 +161,9 @@ def _run(
     kept = len(cells) - len(left)
     if kept and not quiet:
         typer.echo(f"{kept:,} of {len(cells):,} cells were finished before", err=True)
-    hint = _rest(again)
-    with stop_on_signal(hint=hint) as stop, SweepProgress(len(cells), kept, quiet) as progress:
+    hint = rest_hint(again)
+    shown = SweepProgress(len(cells), kept, quiet, **named)
+    with stop_on_signal(hint=hint) as stop, shown as progress:
         outcomes |= run_all(left, watcher=progress, stopping=stop)
     if not stop():
         return 0
@@ -153,11 +171,13 @@ def _run(
     return stop.exit_code
 
 
-def _rest(again: str) -> str:
+def rest_hint(again: str) -> str:
+    """What is said when a command stops, and the command that runs the rest."""
     return f"stopped; the same command runs the rest: {harmless(again)}"
 
 
-def _print(tables: list[Table], format: Literal["text", "tsv", "json", "latex"]) -> None:
+def print_cells(tables: list[Table], format: Literal["text", "tsv", "json", "latex"]) -> None:
+    """Print tables of cells."""
     from dbpcfg.files import tsv
 
     if format != "tsv":

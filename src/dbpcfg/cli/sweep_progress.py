@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import typer
@@ -31,9 +32,18 @@ class SweepProgress:
         How many of them were finished before.
     quiet
         Whether to show nothing.
+    name
+        What a cell is called; by default its own name.
     """
 
-    def __init__(self, total: int, kept: int, quiet: bool) -> None:
+    def __init__(
+        self,
+        total: int,
+        kept: int,
+        quiet: bool,
+        name: Callable[[GridCell], str] = lambda cell: cell.name,
+    ) -> None:
+        self.name = name
         self.total, self.kept, self.done, self.failed = total, kept, kept, 0
         self.began = self.last = time.monotonic()
         self.running: dict[str, tuple[float, float]] = {}
@@ -50,11 +60,12 @@ class SweepProgress:
 
     def begun(self, cell: GridCell) -> None:
         """A cell begins."""
-        self.running[cell.name] = 0.0, time.monotonic()
+        self.running[self.name(cell)] = 0.0, time.monotonic()
 
     def share(self, cell: GridCell, share: float) -> None:
         """This share of a cell is done."""
-        self.running[cell.name] = share, self.running[cell.name][1]
+        name = self.name(cell)
+        self.running[name] = share, self.running[name][1]
 
     def look(self) -> None:
         """Draw the bar anew, or write a line, if it is time."""
@@ -65,14 +76,15 @@ class SweepProgress:
 
     def ended(self, cell: GridCell, outcome: CellOutcome) -> None:
         """A cell is over, or was stopped."""
-        _, began = self.running.pop(cell.name)
+        name = self.name(cell)
+        _, began = self.running.pop(name)
         if outcome.state == "unfinished":
             return
         self.done += 1
         self.failed += outcome.state == "failed"
         if self.lines:
             what = f"failed: {outcome.reason}" if outcome.state == "failed" else "finished"
-            self._line(f"; {cell.name} {what} ({clock(time.monotonic() - began)})")
+            self._line(f"; {name} {what} ({clock(time.monotonic() - began)})")
 
     def _line(self, event: str) -> None:
         self.last = time.monotonic()

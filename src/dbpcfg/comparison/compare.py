@@ -18,6 +18,7 @@ from dbpcfg.corpus.punctuation import PunctuationRule
 from dbpcfg.corpus.reading import Corpus
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.flattening import flatten as flattened
+from dbpcfg.evaluation.flattening import flattenable
 from dbpcfg.runtime.progress import Progress, interactive
 from dbpcfg.systems.registry import SYSTEMS, SystemSettings, SystemSpec, find
 from dbpcfg.systems.words import restore_words, sentences_for
@@ -131,7 +132,7 @@ def compare(
             else:
                 trees = list(_read(outcome.trees))
                 scored.append(_scored(job, outcome, trees, task, quiet))
-                if flatten and _labelled_and_binary(trees):
+                if flatten and flattenable(trees):
                     flat.append(_scored(job, outcome, flattened(trees), task, quiet))
         summaries.append(SystemSummary(spec, used[spec.name], scored, failures))
         if flat:
@@ -186,11 +187,6 @@ def _run(job: Job, task: Task, threads: int | None, quiet: bool) -> Outcome:
     except DbpcfgError as error:
         return Outcome(failure=str(error))
     return replace(outcome, trees=[str(tree) for tree in trees])
-
-
-def _labelled_and_binary(trees: Sequence[Tree]) -> bool:
-    labels = {node.label for tree in trees for node in tree.nodes() if not node.preterminal}
-    return len(labels) > 1 and all(tree.is_binary for tree in trees)
 
 
 def _scored(

@@ -19,7 +19,13 @@ from dbpcfg.corpus.writing import without_words
 from dbpcfg.evaluation.headedness import head_sides
 from dbpcfg.trees.tree import Tree
 
-__all__ = ["flatten"]
+__all__ = ["flatten", "flattenable"]
+
+
+def flattenable(trees: Sequence[Tree]) -> bool:
+    """Whether trees are binary and have several labels, by which heads can be estimated."""
+    labels = {node.label for tree in trees for node in tree.nodes() if not node.preterminal}
+    return len(labels) > 1 and all(tree.is_binary for tree in trees)
 
 
 def flatten(trees: Sequence[Tree]) -> list[Tree]:

@@ -46,10 +46,15 @@ def as_page(data: dict[str, Any]) -> str:
     return Template(_part("page.html")).substitute(
         generator=f'{MARK} {__version__}">',
         program_digest=digest,
-        style="\n".join(_part(name) for name in STYLES),
+        style=style_sheet(),
         data=safe_json(data),
         program=program,
     )
+
+
+def style_sheet() -> str:
+    """The styles of the page, for other pages of one file."""
+    return "\n".join(_part(name) for name in STYLES)
 
 
 def safe_json(data: object) -> str:

@@ -66,7 +66,8 @@ class GridCell:
     seed: int | None = None
     """None for a system that draws no random numbers."""
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Settings of dbpcfg that the grid file has, by the names that `dbpcfg.induce` has for them."""
+    """Settings that the grid file has: of dbpcfg by the names that `dbpcfg.induce` has for them, of
+    another system by its own."""
 
     @property
     def own(self) -> bool:
@@ -105,6 +106,8 @@ class GridCell:
         found = {"system": self.system, **prepared, **reading}
         if self.own:
             found |= {"K": self.K, "D": self.D, "beta": self.beta, **_DEFAULTS, **self.options}
+        elif self.options:
+            found["settings"] = dict(sorted(self.options.items()))
         return {
             name.replace("_", "-"): value for name, value in {**found, "seed": self.seed}.items()
         }
@@ -124,6 +127,8 @@ class Grid:
     beta: tuple[float, ...] = (0.2,)
     seeds: tuple[int, ...] = (0,)
     options: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Settings of other systems than dbpcfg, by the name of the system."""
 
     def cells(self) -> list[GridCell]:
         """All cells, in the order of the file: by corpus, system, K, D, β and seed."""
@@ -139,7 +144,7 @@ class Grid:
                     yield {**cell, **axes, "options": self.options}
             else:
                 for number in self.seeds if spec.stochastic else (None,):
-                    yield {**cell, "seed": number}
+                    yield {**cell, "seed": number, "options": self.settings.get(spec.name, {})}
 
 
 def depth_name(depth: int | None) -> str:

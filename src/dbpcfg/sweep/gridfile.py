@@ -55,7 +55,8 @@ def read_grid(path: Path) -> Grid:
         raise DbpcfgError(f"{path} is not TOML: {error}") from None
     file = GridText(path, text)
     file.check_known(content, keys.GRID)
-    for key, kind in {**keys.INDUCTION, **keys.CORPUS, "out": keys.TEXT}.items():
+    others = {"out": keys.TEXT, "settings": keys.SETTINGS}
+    for key, kind in {**keys.INDUCTION, **keys.CORPUS, **others}.items():
         file.check(content, key, kind)
     options = {key.replace("-", "_"): content[key] for key in keys.INDUCTION if key in content}
     axes = {key: file.values(content, key, kind) for key, kind in keys.AXES.items()}
@@ -65,6 +66,7 @@ def read_grid(path: Path) -> Grid:
         tuple(_corpora(file, content)),
         **{key: tuple(values) for key, values in _converted(file, axes).items() if values},
         options=options,
+        settings=_settings(file, content.get("settings", {})),
     )
     _check_cells(grid)
     return grid
@@ -93,6 +95,25 @@ def _system(file: GridText, name: str) -> SystemSpec:
         return find(name)
     except DbpcfgError as error:
         file.fail("systems", str(error))
+
+
+def _settings(
+    file: GridText, given: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Mapping[str, Any]]:
+    """The settings of systems other than dbpcfg, by the names of the systems."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for name, table in given.items():
+        try:
+            spec = find(name)
+            spec.check_settings(table)
+        except DbpcfgError as error:
+            file.fail("settings", f"settings: {error}")
+        if spec.name == OWN:
+            file.fail("settings", f"settings of {OWN} are keys at the top of the grid, as K is")
+        if spec.name in found:
+            file.fail("settings", f"settings has {spec.name!r} twice")
+        found[spec.name] = table
+    return found
 
 
 def _corpora(file: GridText, content: Mapping[str, Any]) -> list[GridCorpus]:

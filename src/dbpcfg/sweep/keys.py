@@ -122,5 +122,10 @@ INDUCTION: dict[str, ValueKind] = {
 }
 """Settings of dbpcfg that are the same in all cells."""
 
-GRID = ("corpus", *AXES, "out", *INDUCTION, *CORPUS)
+SETTINGS = ValueKind(
+    lambda value: isinstance(value, dict) and all(isinstance(v, dict) for v in value.values()),
+    "a table for each system, as in [settings.bmmm-dmv]",
+)
+
+GRID = ("corpus", *AXES, "out", *INDUCTION, *CORPUS, "settings")
 """All keys at the top of the file."""

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,7 +36,7 @@ _LAST_LINES = 3
 
 def run_cells_on(
     client: Client,
-    grid: Path,
+    grid: Path | Mapping[int, tuple[Path, int]],
     cells: Iterable[GridCell],
     *,
     threads: int | None = None,
@@ -50,7 +50,8 @@ def run_cells_on(
     client
         The connection to the scheduler.
     grid
-        The grid file, at a place that workers see too.
+        The grid file, at a place that workers see too; for cells of several grids, the file of each
+        and its number there, by the number it has here.
     cells
         The cells; those that are finished are kept as they are.
     threads
@@ -75,10 +76,12 @@ def run_cells_on(
 
     shown, outcomes = watcher or NoWatcher(), dict[int, CellOutcome]()
     stop = Event(f"dbpcfg-sweep-{uuid.uuid4().hex}", client=client)
-    given = str(grid.resolve()), threads or 1, stop.name
+    how = threads or 1, stop.name
     running: dict[Future, GridCell] = {}
     for cell in cells:
-        future = client.submit(run_elsewhere, cell, *given, pure=False)
+        file, number = (grid, cell.number) if isinstance(grid, Path) else grid[cell.number]
+        place = str(file.resolve())
+        future = client.submit(run_elsewhere, cell, place, number, *how, pure=False)
         running[future] = cell
         shown.begun(cell)
     while running:
@@ -111,7 +114,7 @@ def _outcome(future: Future, cell: GridCell) -> CellOutcome:
     return found
 
 
-def run_elsewhere(cell: GridCell, grid: str, threads: int, stop: str) -> str:
+def run_elsewhere(cell: GridCell, grid: str, number: int, threads: int, stop: str) -> str:
     """Run a cell in a process of its own: this is what a worker does.
 
     Parameters
@@ -120,6 +123,8 @@ def run_elsewhere(cell: GridCell, grid: str, threads: int, stop: str) -> str:
         The cell.
     grid
         The grid file.
+    number
+        The number of the cell in that file.
     threads
         Processors to use.
     stop
@@ -138,7 +143,7 @@ def run_elsewhere(cell: GridCell, grid: str, threads: int, stop: str) -> str:
     _wait_for_lock(cell, stopping.is_set)
     if stopping.is_set():
         return ""
-    command = [sys.executable, "-m", "dbpcfg", "sweep", grid, "--cell", str(cell.number)]
+    command = [sys.executable, "-m", "dbpcfg", "sweep", grid, "--cell", str(number)]
     command += ["--threads", str(threads), "--quiet", "--format", "json"]
     with subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True

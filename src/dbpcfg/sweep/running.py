@@ -136,6 +136,7 @@ def _compared(cell: GridCell, threads: int | None) -> CellOutcome:
         [cell.system],
         runs=1,
         seed=cell.seed or 0,
+        settings={cell.system: cell.options},
         out=cell.directory,
         threads=threads,
         quiet=True,

@@ -70,6 +70,24 @@ class SystemSpec:
                 raise DbpcfgError(f"{self.name} has no setting {name!r}; it has: {has}")
         return {**self.settings, **settings}
 
+    def check_settings(self, settings: SystemSettings) -> None:
+        """Raise an error if a setting does not exist, or its value is of another type.
+
+        Parameters
+        ----------
+        settings
+            Settings that differ from the defaults, as a file has them.
+        """
+        self.full_settings(settings)
+        for name, value in settings.items():
+            default = self.settings[name]
+            kinds = _TYPES.get(type(default), (type(default),))
+            if type(value) not in kinds:
+                wanted = _KINDS[type(default)].name
+                raise DbpcfgError(
+                    f"{name} of {self.name} is {wanted} ({default} if not given), got {value!r:.80}"
+                )
+
     def parse_setting(self, text: str) -> tuple[str, Any]:
         """The name and the value of a setting that is written ``NAME=VALUE``.
 
@@ -117,6 +135,10 @@ _KINDS: dict[type, _Kind] = {
     str: _Kind("a word", str),
     type(None): _Kind("a whole number", int),
 }
+
+
+_TYPES: dict[type, tuple[type, ...]] = {float: (int, float), type(None): (int,)}
+"""The types of values in a file, where there is another than that of the default."""
 
 
 def _branching(shape: str, summary: str, stochastic: bool = False) -> SystemSpec:
