@@ -16,6 +16,7 @@ from dbpcfg.parsing.leftcorner.filtering import offset
 from dbpcfg.parsing.leftcorner.measures import Trace, empty_trace, follow, next_word_entropies
 from dbpcfg.parsing.leftcorner.models import left_corner_models
 from dbpcfg.parsing.leftcorner.parser import MOST_BYTES
+from dbpcfg.parsing.leftcorner.products import products
 from dbpcfg.runtime.memory import count_text, size_text
 from dbpcfg.runtime.threads import in_pieces
 
@@ -81,6 +82,7 @@ class WordByWord:
         self.grammar, self.depth = grammar, depth
         self.models = left_corner_models(grammar, depth)
         M = self.models
+        self._products = None if beam else products(M)
         self._words = np.ascontiguousarray((M.emission * np.exp(M.log_scale)[:, np.newaxis]).T)
 
     def follow(self, words: Ints) -> Followed:
@@ -93,10 +95,10 @@ class WordByWord:
         """
         trace = empty_trace(len(words), len(self._words), self.depth)
         entropies = np.empty(len(words) + 1)
-        if self.beam:
+        if self._products is None:
             follow_beam(words, self.models, self.beam, trace)
         else:
-            follow(words, self.models, trace)
+            follow(words, self.models, self._products, trace)
         next_word_entropies(trace.category, trace.ended, self._words, entropies)
         return Followed(trace, entropies)
 
