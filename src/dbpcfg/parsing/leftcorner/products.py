@@ -76,14 +76,15 @@ def add(more: Floats, to: Floats) -> None:
 
 
 @also_in_kernels
-def put(more: Floats, to: Floats, old: bool, near: Floats) -> None:
-    """to += more if there is something old in it, else to = more; near += to."""
-    if old:
-        add(more, to)
-    else:
-        for i in range(len(to)):
-            to[i] = more[i]
-    add(to, near)
+def put(begun: Floats, y: int, old: bool, on_top: Floats) -> None:
+    """Add what begins on the stores with sign y to the old, or put it there if there is none."""
+    for head in range(len(begun)):
+        if old:
+            for ab in range(begun.shape[1]):
+                on_top[head, y, ab] += begun[head, ab]
+        else:
+            for ab in range(begun.shape[1]):
+                on_top[head, y, ab] = begun[head, ab]
 
 
 @also_in_kernels
@@ -132,6 +133,7 @@ def step_by_products(
                 for c in range(K):
                     after[0, 0] += finished[0, c] * T.joins[0, c, 0]
             np.dot(finished, T.begins[sign(d, y, K)], begun)
-            for head in range(heads):
-                put(begun[head], on_top[head, y], d < deepest, near[d + 1, y])
+            put(begun, y, d < deepest, on_top)
+        over_heads = near[d + 1, :signs].reshape(signs * K * K)
+        np.dot(np.ones(heads), on_top.reshape(heads, signs * K * K), over_heads)
     return min(deepest + 1, D)
