@@ -58,7 +58,7 @@ class WordByWord:
     def __init__(self, grammar: Grammar, depth: int, beam: int | None = None) -> None:
         K = grammar.categories
         self.stores = offset(check_depth(depth) + 1, K)
-        exact = 24 * self.stores
+        exact = self.exact_bytes
         if beam is None:
             beam = BEAM if exact > EXACT_BYTES else 0
         if beam < 0:
@@ -84,6 +84,21 @@ class WordByWord:
         M = self.models
         self._products = None if beam else products(M)
         self._words = np.ascontiguousarray((M.emission * np.exp(M.log_scale)[:, np.newaxis]).T)
+
+    @property
+    def exact_bytes(self) -> int:
+        """The memory that all stores need, for each thread."""
+        return 24 * self.stores
+
+    def exact(self) -> WordByWord:
+        """The parser that keeps all stores, of the same grammar and bound.
+
+        Raises
+        ------
+        DbpcfgError
+            If the tables would be too large.
+        """
+        return WordByWord(self.grammar, self.depth, 0) if self.beam else self
 
     def follow(self, words: Ints) -> Followed:
         """Follow one sentence.
