@@ -128,6 +128,7 @@ class BeamSample:
         self, sample: list[_Sampled], threads: int, progress: Progress
     ) -> Iterator[BeamError | None]:
         """Compare each sentence, in the order of the grammars."""
+        done = 0
         for grammar, parser in enumerate(self.parsers):
             ours = [one for one in sample if one.grammar == grammar]
             exact = parser.exact() if ours else parser
@@ -136,7 +137,8 @@ class BeamSample:
                 words = [np.array(one.measured.numbers, dtype=np.int32) for one in block]
                 for one, followed in zip(block, exact.follow_all(words, threads), strict=True):
                     yield _difference(one, followed)
-                progress.update(first + len(block))
+                done += len(block)
+                progress.update(done)
 
     def _chosen(self) -> list[_Sampled]:
         """The sample, less what would take too long."""

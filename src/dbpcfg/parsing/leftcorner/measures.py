@@ -141,7 +141,7 @@ def take_logs(x: Floats, logs: Floats) -> None:
 
 
 @also_in_kernels
-def greatest_of(bits: Longs) -> int:
+def greatest_of(bits: Longs) -> np.int64:
     """The greatest of the bits of numbers that are not negative: those of the greatest number."""
     most = np.int64(0)
     for i in range(len(bits)):

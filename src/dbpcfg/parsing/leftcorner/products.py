@@ -136,4 +136,5 @@ def step_by_products(
             put(begun, y, d < deepest, on_top)
         over_heads = near[d + 1, :signs].reshape(signs * K * K)
         np.dot(np.ones(heads), on_top.reshape(heads, signs * K * K), over_heads)
-    return min(deepest + 1, D)
+    reached: int = min(deepest + 1, D)
+    return reached
