@@ -28,7 +28,10 @@ def sentences(number: int, longest: int = 9) -> list[list[str]]:
 def sample(model: Model, given: list[list[str]], beam: int = 5) -> BeamSample:
     parser = incremental_parser(model, None, beam)
     found = BeamSample([parser])
-    read = [Sentence(tuple(words), "text", line) for line, words in enumerate(given, start=1)]
+    read = [
+        Sentence(tuple(words), source="text", line=line)
+        for line, words in enumerate(given, start=1)
+    ]
     for sentence, measured in zip(read, follow_with(parser, model, read), strict=True):
         found.add(sentence, [measured])
     return found

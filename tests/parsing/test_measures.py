@@ -268,6 +268,20 @@ def test_a_word_of_no_category_ends_what_is_known():
     assert trace.best[3:].tolist() == [-1, -1]
 
 
+def test_a_word_that_is_hardly_possible():
+    """The probability of the second word is 5e-321, which has no reciprocal."""
+    binary, lexical = np.zeros((3, 3, 3)), np.zeros((3, 3))
+    binary[0, 2, 1], binary[0, 2, 2] = 1.0, 1e-320
+    lexical[1] = 0.0, 1.0, 0.0
+    lexical[2] = 0.5, 0.0, 0.5
+    grammar = Grammar(np.eye(3)[0], binary, lexical, Vocabulary(("a", "b", "c")))
+    trace, entropies = follow(WordByWord(grammar, 1), [0, 2])
+    assert trace.logs == pytest.approx([math.log(0.5), math.log(5e-321), 0.0], rel=1e-3)
+    assert trace.entropy[2] == 0.0
+    assert trace.ended[2] == 1.0
+    assert np.isfinite(entropies).all()
+
+
 def test_a_sentence_that_cannot_end_here():
     binary, lexical = np.zeros((2, 2, 2)), np.array([[0.0, 0.0], [0.5, 0.5]])
     binary[0, 1, 1] = 1.0

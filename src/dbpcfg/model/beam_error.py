@@ -26,7 +26,7 @@ FIRST_STEP = 50
 MOST_SENTENCES = 20
 MOST_BYTES = 2**30
 """No error is measured if the tables of all stores are larger."""
-MOST_STEPS = 4 * 10**9
+MOST_STEPS = 2 * 10**9
 """Stores followed over a word in the whole sample, at most: some 20 seconds."""
 
 

@@ -127,10 +127,15 @@ def observe(
 
 
 @also_in_kernels
-def times(scale: float, x: Floats) -> None:
-    """x *= scale, by a loop that is in vectors."""
-    for i in range(len(x)):
-        x[i] *= scale
+def divide(x: Floats, total: float) -> None:
+    """x /= total, by a loop that is in vectors."""
+    inverse = 1.0 / total
+    if inverse < np.inf:
+        for i in range(len(x)):
+            x[i] *= inverse
+    else:  # total is not a normal number
+        for i in range(len(x)):
+            x[i] /= total
 
 
 @also_in_kernels
@@ -150,15 +155,15 @@ def greatest_of(bits: Longs) -> np.int64:
 
 
 @also_in_kernels
-def observe_all(v: Floats, scale: float, ended: float, trace: Trace, t: int) -> None:
-    """v *= scale; note the entropy of all stores, and the first of the most probable ones."""
+def observe_all(v: Floats, total: float, ended: float, trace: Trace, t: int) -> None:
+    """v /= total; note the entropy of all stores, and the first of the most probable ones."""
     entropy = -ended * np.log(ended) if ended > 0.0 else 0.0
     best, greatest = 0, ended  # a sentence that has ended is the empty store, number 0
     room = np.empty(NEAR)
     for first in range(0, len(v), NEAR):
         x = v[first : first + NEAR]
         logs = room[: len(x)]
-        times(scale, x)
+        divide(x, total)
         take_logs(x, logs)
         entropy -= np.dot(x, logs)
         bits = x.view(np.int64)
@@ -219,10 +224,10 @@ def follow(words: Ints, M: Models, T: Products, trace: Trace) -> None:
     n, K, D = len(words), M.fork.shape[1], M.fork.shape[0] - 1
     v, following = np.empty(offset(D + 1, K)), np.empty(offset(D + 1, K))
     near, near_after = np.zeros((D + 1, K, K, K)), np.empty((D + 1, K, K, K))
-    v[0], near[0, 0, 0, 0], ended, deepest, scale = 1.0, 1.0, 0.0, 0, 1.0
+    v[0], near[0, 0, 0, 0], ended, deepest, total = 1.0, 1.0, 0.0, 0, 1.0
     awaited = bottom_signs(near)
     for t in range(n + 1):
-        observe_all(v[: offset(deepest + 1, K)], scale, ended, trace, t)
+        observe_all(v[: offset(deepest + 1, K)], total, ended, trace, t)
         note_before(awaited, ended, M, trace, t)
         trace.lost[t] = 0.0
         if t == n:
@@ -238,10 +243,10 @@ def follow(words: Ints, M: Models, T: Products, trace: Trace) -> None:
             trace.logs[t] = -np.inf
             return
         note_word(near, before, M, words[t], total, trace, t)
-        v, following, near, near_after, scale = following, v, near_after, near, 1.0 / total
-        ended, v[0] = v[0] * scale, 0.0
-        times(scale, near.reshape(near.size))
-        times(scale, awaited.reshape(awaited.size))
+        v, following, near, near_after = following, v, near_after, near
+        ended, v[0] = v[0] / total, 0.0
+        divide(near.reshape(near.size), total)
+        divide(awaited.reshape(awaited.size), total)
 
 
 @kernel
