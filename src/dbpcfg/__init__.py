@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from dbpcfg.comparison.compare import compare
     from dbpcfg.corpus.reading import read
     from dbpcfg.evaluation.evaluate import evaluate
-    from dbpcfg.model.model import Model, load
+    from dbpcfg.model.loading import load
+    from dbpcfg.model.model import Model
     from dbpcfg.trees.tree import Tree
 
 __all__ = [
@@ -61,7 +62,7 @@ _HOME = {
     "compare": "dbpcfg.comparison.compare",
     "evaluate": "dbpcfg.evaluation.evaluate",
     "induce": "dbpcfg.cluster.verbs",
-    "load": "dbpcfg.model.model",
+    "load": "dbpcfg.model.loading",
     "read": "dbpcfg.corpus.reading",
     "resume": "dbpcfg.cluster.verbs",
 }

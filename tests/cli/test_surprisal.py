@@ -7,6 +7,7 @@ import io
 import math
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -114,6 +115,14 @@ def test_a_beam_says_what_it_lost(files):
     done = run("surprisal", files / "model.npz", files / "text.txt", "--beam", "3")
     assert max(float(row["lost"]) for row in table(done.stdout)) > 0
     assert "beam of 3: on average 0." in done.stderr
+    assert "error of the beam, on 1 sentence with all memory states: surprisal differs by 0." in (
+        done.stderr
+    )
+    unchecked = run(
+        "surprisal", files / "model.npz", files / "text.txt", "--beam", "3", "--no-beam-error"
+    )
+    assert "error of the beam" not in unchecked.stderr
+    assert unchecked.stdout == done.stdout
     model(K=15).save(files / "large.npz")
     done = run("surprisal", files / "large.npz", files / "text.txt", "--depth", "3")
     assert (
@@ -180,6 +189,51 @@ def test_stopping_by_hand(files):
         _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
     assert b"Traceback" not in errors
+
+
+def test_stopping_by_hand_leaves_no_file(files):
+    (files / "long.txt").write_text(TEXT * 20_000)
+    command = [*COMMAND, "surprisal", str(files / "model.npz"), str(files / "long.txt")]
+    before = {path.name for path in files.iterdir()}
+    command += ["--out", str(files / "out.tsv"), "--beam", "5", "--threads", "2"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        while b"sentences: " not in process.stderr.readline():  # it is at work
+            assert process.poll() is None
+        assert {path.name for path in files.iterdir()} != before
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert b"Traceback" not in errors
+    assert {path.name for path in files.iterdir()} == before
+
+
+MEASURED = """
+import sys
+from dbpcfg.cli.app import main
+try:
+    main()
+except SystemExit:
+    pass
+print(next(line for line in open("/proc/self/status") if line.startswith("VmHWM")).split()[1])
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc for peak memory")
+@pytest.mark.parametrize("beam", [0, 5])
+def test_memory_does_not_grow_with_the_text(files, beam):
+    peaks = []
+    for words in (10_000, 100_000):
+        (files / "long.txt").write_text(TEXT * (words // 10))
+        command = ["surprisal", files / "model.npz", files / "long.txt", "--threads", "2"]
+        command += ["--out", files / f"{words}.tsv", "--beam", beam, "-q"]
+        done = subprocess.run(
+            [sys.executable, "-c", MEASURED, *map(str, command)], capture_output=True, text=True
+        )
+        peaks.append(int(done.stdout))
+    with (files / "100000.tsv").open() as file:
+        assert sum(1 for _ in file) == 1 + 130_000
+    assert peaks[1] < peaks[0] + 6 * 2**10, peaks  # KiB; a row has more than 200 bytes
 
 
 def test_mistakes(files):

@@ -13,7 +13,7 @@ import dbpcfg
 from tests.docs.pages import PACKAGE, TEXTS, blocks
 
 VERBS = ["read", "induce", "resume", "load", "evaluate", "compare"]
-METHODS = ["parse", "surprisal", "probability", "generate", "show", "save"]
+METHODS = ["parse", "surprisal", "beam_error", "probability", "generate", "show", "save"]
 AUTODOC = re.compile(r"^\.\. auto(module|function|class):: (\S+)\n((?:   :\S.*\n)*)", re.MULTILINE)
 
 

@@ -15,9 +15,10 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.bounding import containment, fitting_mass
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.parsing.chart.parser import ChartParser
-from dbpcfg.parsing.leftcorner.filtering import step
+from dbpcfg.parsing.leftcorner.filtering import forward, offset, step
+from dbpcfg.parsing.leftcorner.models import left_corner_models
 from dbpcfg.parsing.leftcorner.parser import LeftCornerParser
-from dbpcfg.parsing.leftcorner.products import step_by_products
+from dbpcfg.parsing.leftcorner.products import products, step_by_products
 from dbpcfg.parsing.leftcorner.wordbyword import Followed, WordByWord
 from tests.parsing.finite import Derivation, derivations, embedding_grammar, finite_grammar
 from tests.stores import prefix_log_probabilities
@@ -199,16 +200,46 @@ def test_next_words_are_ratios_of_prefix_probabilities(grammar_and_words, depth)
 
 
 @settings(max_examples=60)
-@given(grammars_and_sentences(), st.integers(1, 3))
-def test_products_make_the_same_step(grammar_and_words, depth):
+@given(grammars_and_sentences(), st.integers(1, 3), st.integers(0, 3))
+def test_products_make_the_same_step(grammar_and_words, depth, deepest):
     grammar, words = grammar_and_words
     assume(fitting_mass(grammar, containment(grammar, depth)) > 0)
-    M = WordByWord(grammar, depth).models
-    v = np.random.default_rng(words).random(WordByWord(grammar, depth).stores)
-    ours, theirs = np.empty_like(v), np.empty_like(v)
-    step_by_products(v, M, M.emission[words[0]], ours)
-    step(v, M, M.emission[words[0]], False, theirs)
-    assert ours == pytest.approx(theirs, rel=1e-12, abs=1e-15)
+    M, K, deepest = left_corner_models(grammar, depth), grammar.categories, min(deepest, depth)
+    o = M.emission[words[0]]
+    v = np.random.default_rng(words).random(offset(depth + 1, K))
+    v[offset(deepest + 1, K) :] = 0.0
+    ours, theirs = np.full_like(v, np.nan), np.empty_like(v)
+    near = np.empty((depth + 1, K, K * K))
+    reached = step_by_products(v, deepest, M, products(M), o, ours, near)
+    step(v, M, o, False, theirs)
+    assert reached == min(deepest + 1, depth)
+    last = offset(reached + 1, K)
+    assert ours[:last] == pytest.approx(theirs[:last], rel=1e-12, abs=1e-15)
+    assert not theirs[last:].any()
+    for d in range(1, depth + 1):
+        stores = theirs[offset(d, K) : offset(d + 1, K)].reshape(-1, K if d > 1 else 1, K * K)
+        assert near[d, : stores.shape[1]] == pytest.approx(stores.sum(axis=0), rel=1e-12, abs=1e-15)
+
+
+@settings(max_examples=40)
+@given(grammars_and_sentences(), st.integers(1, 3))
+def test_all_stores_against_the_plain_filter(grammar_and_words, depth):
+    """Entropy, most probable store and surprisal, from ``filtering.forward``."""
+    grammar, words = grammar_and_words
+    assume(fitting_mass(grammar, containment(grammar, depth)) > 0)
+    parser = WordByWord(grammar, depth)
+    v, logs = np.empty((len(words) + 1, parser.stores)), np.empty(len(words) + 1)
+    forward(np.array(words, dtype=np.int32), parser.models, False, v, logs)
+    trace = follow(parser, words).trace
+    for t in range(len(words) + 1):
+        if not math.isfinite(logs[t]):
+            assert np.isnan(trace.logs[t:]).all()
+            break
+        assert trace.entropy[t] == pytest.approx(entropy(v[t]), rel=1e-12, abs=1e-14)
+        assert trace.best_probability[t] == pytest.approx(v[t].max(), rel=1e-12)
+        assert v[t, trace.best[t]] == pytest.approx(v[t].max(), rel=1e-12)
+        if t > 0:
+            assert trace.logs[t - 1] == pytest.approx(logs[t], rel=1e-12, abs=1e-14)
 
 
 def test_one_word_and_three_hundred():
@@ -235,6 +266,20 @@ def test_a_word_of_no_category_ends_what_is_known():
     assert trace.best[2] >= 0
     assert np.isnan([trace.fork[2], trace.join[2], *trace.logs[3:], *entropies[3:]]).all()
     assert trace.best[3:].tolist() == [-1, -1]
+
+
+def test_a_word_that_is_hardly_possible():
+    """The probability of the second word is 5e-321, which has no reciprocal."""
+    binary, lexical = np.zeros((3, 3, 3)), np.zeros((3, 3))
+    binary[0, 2, 1], binary[0, 2, 2] = 1.0, 1e-320
+    lexical[1] = 0.0, 1.0, 0.0
+    lexical[2] = 0.5, 0.0, 0.5
+    grammar = Grammar(np.eye(3)[0], binary, lexical, Vocabulary(("a", "b", "c")))
+    trace, entropies = follow(WordByWord(grammar, 1), [0, 2])
+    assert trace.logs == pytest.approx([math.log(0.5), math.log(5e-321), 0.0], rel=1e-3)
+    assert trace.entropy[2] == 0.0
+    assert trace.ended[2] == 1.0
+    assert np.isfinite(entropies).all()
 
 
 def test_a_sentence_that_cannot_end_here():

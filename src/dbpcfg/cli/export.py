@@ -55,7 +55,7 @@ def export(
     from dbpcfg.grammar.bounded import bounded_pcfg
     from dbpcfg.grammar.exchange.formats import to_text
     from dbpcfg.grammar.exchange.pruning import pruned
-    from dbpcfg.model.model import load
+    from dbpcfg.model.loading import load
 
     kind = format or ("tsv" if target == "-" else _by_ending(target))
     model = load(run)

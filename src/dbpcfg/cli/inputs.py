@@ -71,7 +71,7 @@ def open_model(
     samples
         Whether to load the other grammars of the run's chain too.
     """
-    from dbpcfg.model.model import load
+    from dbpcfg.model.loading import load
 
     return _changed(load(run, samples), depth, unknown)
 

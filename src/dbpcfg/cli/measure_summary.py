@@ -8,13 +8,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from dbpcfg.model.beam_error import BeamSample
     from dbpcfg.model.measures import WordMeasures
+    from dbpcfg.model.tabulation import Tabulated
 
 
 @dataclass
 class Summary:
     """Counts over the sentences of a table, for notes to the user."""
 
+    beam_sample: BeamSample | None = None
+    """Sentences on which the error of the beam is measured; None if it is not."""
     words: int = 0
     grammars: int = 1
     """Over which measures are averaged."""
@@ -32,14 +36,11 @@ class Summary:
     """Sentences of which the beam kept no memory state."""
     first_fallen: WordMeasures | None = None
 
-    def add(self, each: Sequence[Sequence[WordMeasures]]) -> None:
-        """Add a sentence.
-
-        Parameters
-        ----------
-        each
-            Its rows, the end included, under each grammar.
-        """
+    def add(self, one: Tabulated) -> None:
+        """Add a sentence."""
+        if self.beam_sample is not None:
+            self.beam_sample.add(one.sentence, one.measured)
+        each = [measured.rows for measured in one.measured]
         self.grammars = len(each)
         self.words += len(each[0]) - 1
         self.classes += sum(row.kind == "class" for row in each[0])
@@ -63,8 +64,16 @@ class Summary:
                 self.worst = row
         return None
 
-    def notes(self, beam: int) -> list[str]:
-        """Return the notes, one line each."""
+    def notes(self, beam: int, threads: int = 1) -> list[str]:
+        """Return the notes, one line each.
+
+        Parameters
+        ----------
+        beam
+            The number of memory states that were kept; 0 for all.
+        threads
+            The number of threads for the error of the beam.
+        """
         notes = [
             f"{self.words:,} words; {self.unknown:,} unknown to the model, {self.classes:,} "
             "replaced by classes"
@@ -77,6 +86,8 @@ class Summary:
                 f"beam of {beam:,}: on average {mean:.2g} of the probability was "
                 f"dropped at a word, {self.worst.lost:.2g} at most ({_place(self.worst)})"
             )
+        if self.beam_sample is not None and self.words:
+            notes.append(_error_note(self.beam_sample, threads))
         if self.first_impossible is not None:
             notes.append(
                 f"{_sentences(self.impossible)} probability zero: surprisal is Inf at the "
@@ -89,6 +100,20 @@ class Summary:
                 f"first {_place(self.first_fallen)}; try --beam {10 * beam}"
             )
         return notes
+
+
+def _error_note(sample: BeamSample, threads: int) -> str:
+    error = sample.error(threads, quiet=False)
+    if error is not None:
+        some = "1 sentence" if error.sentences == 1 else f"{error.sentences:,} sentences"
+        return (
+            f"error of the beam, on {some} with all memory states: surprisal differs by "
+            f"{error.mean:.2g} bits on average, {error.greatest:.2g} at most "
+            f"({error.source}:{error.line}, token {error.token}); --no-beam-error saves the time"
+        )
+    if not sample.affordable:
+        return "error of the beam: not measured, all memory states would need too much memory"
+    return "error of the beam: not measured, no surprisal of the sample is known"
 
 
 def _sentences(number: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import TextIO
 
 import typer
@@ -113,7 +114,7 @@ def measure_text(
                 out.write(line(tabulator.names))
             out.writelines(map(line, one.rows))
             out.flush()
-            summary.add([sentence.rows for sentence in one.measured])
+            summary.add(one)
             progress.update(number)
     if not summary.words:
         out.write(line(tabulator.names))
@@ -129,21 +130,22 @@ def measure_table(
     kind: TableKind,
     summary: Summary,
     quiet: bool,
-) -> list[str]:
+) -> Iterator[str]:
     """Measure a table; return the lines of the result, in the format of the table."""
     kept = check_names(table, keep, tabulator.names)
 
     def watch(found: Iterable[Tabulated], total: int) -> Iterator[Tabulated]:
         with Progress("sentences", total, quiet) as progress:
             for number, one in enumerate(found, start=1):
-                summary.add([sentence.rows for sentence in one.measured])
+                summary.add(one)
                 yield one
                 progress.update(number)
 
     numbers, rows = measure_stimuli(table, layout, tabulator, end, threads, watch)
     columns = [table.names.index(name) for name in kept]
     written = csv_line if kind == "csv" else line
-    lines = [written([*kept, *tabulator.names])]
-    for number, row in zip(numbers, rows, strict=True):
-        lines.append(written([*(table.rows[number][n] for n in columns), *row]))
-    return lines
+    cells = (
+        [*(table.rows[number][n] for n in columns), *row]
+        for number, row in zip(numbers, rows, strict=True)
+    )
+    return map(written, chain([[*kept, *tabulator.names]], cells))

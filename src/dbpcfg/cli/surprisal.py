@@ -41,6 +41,14 @@ def surprisal(
             min=0,
         ),
     ] = None,
+    no_beam_error: Annotated[
+        bool,
+        typer.Option(
+            "--no-beam-error",
+            help="Do not measure the error of the beam, which follows at most 20 sentences with "
+            "all memory states.",
+        ),
+    ] = False,
     no_end: Annotated[bool, typer.Option("--no-end", help="No rows for sentence ends.")] = False,
     average: Annotated[
         Literal["chain", "survivors"] | None,
@@ -182,6 +190,7 @@ def surprisal(
         table_layout,
     )
     from dbpcfg.corpus.stimuli import kind_of_table, read_stimuli
+    from dbpcfg.model.beam_error import BeamSample
     from dbpcfg.model.columns import ColumnChoice
     from dbpcfg.runtime.processes import cores
 
@@ -203,7 +212,8 @@ def surprisal(
     )
     tabulator = make_tabulator(models, choice, layout, average is not None, beam, quiet)
     threads = 1 if reads_terminal(text) else threads or cores()
-    summary = Summary()
+    check = not quiet and not no_beam_error
+    summary = Summary(BeamSample(tabulator.parsers) if check and tabulator.beam else None)
     if layout is not None and stimuli is not None and kind is not None:
         kept = None if keep is None else listed(keep)
         found = measure_table(
@@ -224,7 +234,7 @@ def surprisal(
         with open_output(out) as file:
             measure_text(tabulator, lines, file, not no_end, threads, summary, quiet)
     if not quiet:
-        for note in summary.notes(tabulator.parsers[0].beam):
+        for note in summary.notes(tabulator.beam, threads):
             typer.echo(note, err=True)
 
 

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple, TextIO
 
@@ -60,6 +60,8 @@ EMPTY = "-"
 """How a store without fragments is written."""
 BATCH = 32
 """Sentences that are parsed at once, for each thread."""
+REMEMBERED = 2**16
+"""Words of which the form is not looked up again."""
 SHOWN_ROWS = 20
 """Rows that a notebook shows of a text."""
 
@@ -258,7 +260,7 @@ def follow_with(
     DbpcfgError
         If a sentence is empty.
     """
-    look_up = cache(model.look_up)
+    look_up = lru_cache(REMEMBERED)(model.look_up)
     numbered = enumerate(map(_sentence, sentences), start=1)
     while batch := list(islice(numbered, 1 if threads == 1 else BATCH * threads)):
         seen = [[look_up(word) for word in sentence.words] for _, sentence in batch]

@@ -1,35 +1,28 @@
-"""``Model``, a learned grammar and what can be done with it, and ``load``."""
+"""``Model``, a learned grammar and what can be done with it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, Sized
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any, Literal
 
 from dbpcfg.corpus.arguments import GivenSentences, sentences_for
-from dbpcfg.corpus.formats import by_content
-from dbpcfg.corpus.frequency import LogFrequencies
-from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.corpus.reading import Corpus
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.tokens import Tokens
-from dbpcfg.errors import GrammarError
 from dbpcfg.files.table import html
-from dbpcfg.grammar.exchange.formats import read_grammar
-from dbpcfg.model.averages import each_grammar
-from dbpcfg.model.columns import ColumnChoice
+from dbpcfg.model import measuring
+from dbpcfg.model.beam_error import BeamError
 from dbpcfg.model.decoding import Decoder, Method, Parse, in_batches
-from dbpcfg.model.files import MODEL, SAMPLES, load_model, load_samples, save_model
+from dbpcfg.model.files import save_model
 from dbpcfg.model.generation import generate
 from dbpcfg.model.grammar_profile import Profile, profile
 from dbpcfg.model.learned import LearnedGrammar
-from dbpcfg.model.measured_tables import measured_frame, measured_text
-from dbpcfg.model.measures import MeasuredWords, WordMeasures, measure
+from dbpcfg.model.measures import MeasuredWords
+from dbpcfg.model.measuring import SurprisalOptions
 from dbpcfg.model.probabilities import TextProbability, probabilities, totals
 from dbpcfg.model.profile_formats import as_text
-from dbpcfg.model.stimuli import TableLayout
-from dbpcfg.model.tabulation import Tabulator
 from dbpcfg.runtime.progress import Progress, counted
 from dbpcfg.trees.tree import Tree
 
@@ -151,19 +144,6 @@ class Model(LearnedGrammar):
         decoder = Decoder(self, method, n, seed, threads)
         return [found for batch in _batches(given, quiet) for found in decoder.parses(*batch)]
 
-    @overload
-    def surprisal(
-        self,
-        sentences: GivenSentences,
-        *,
-        depth: int | None = None,
-        beam: int | None = None,
-        end: bool = True,
-        threads: int = 1,
-        quiet: bool | None = None,
-    ) -> MeasuredWords: ...
-
-    @overload
     def surprisal(
         self,
         sentences: Any,
@@ -186,31 +166,7 @@ class Model(LearnedGrammar):
         end: bool = True,
         threads: int = 1,
         quiet: bool | None = None,
-    ) -> Any: ...
-
-    def surprisal(
-        self,
-        sentences: Any,
-        *,
-        text: str | None = None,
-        word: str | None = None,
-        by: Sequence[str] = (),
-        order: str | None = None,
-        boundary: str | None = None,
-        tokens: Tokens = "space",
-        keep: Sequence[str] | None = None,
-        columns: Sequence[str] | None = None,
-        average: Literal["chain"] | Sequence[LearnedGrammar] | None = None,
-        hale: bool = False,
-        frequency: GivenSentences | None = None,
-        spillover: int = 0,
-        prefix: str = "",
-        depth: int | None = None,
-        beam: int | None = None,
-        end: bool = True,
-        threads: int = 1,
-        quiet: bool | None = None,
-    ) -> Any:
+    ) -> MeasuredWords | Any:
         """Measure every word: surprisal, entropies, memory depth, forks and joins.
 
         Parameters
@@ -273,38 +229,64 @@ class Model(LearnedGrammar):
             If there is no memory bound, the stores need too much memory, a sentence is empty, or a
             table or column is not as it must be.
         """
-        counts = None if frequency is None else sentences_for("frequency", frequency)
-        letters = self.preparation.lowercase
-        choice = ColumnChoice(
-            columns,
-            hale,
-            None if counts is None else LogFrequencies(counts, letters),
-            spillover,
-            prefix,
-        )
-        layout = None
-        if text is not None or word is not None:
-            layout = TableLayout(text, word, by, order, boundary, tokens)
-        if layout is None and average is None and choice.is_default:
-            given = sentences_for("surprisal", sentences)
-            found = measure(self, given, depth, beam, end, threads)
-            found = counted(found, "sentences measured", _number(given), quiet)
-            return MeasuredWords(row for rows in found for row in rows)
-        models: list[LearnedGrammar] = [self]
-        if average is not None:
-            models = each_grammar([self] if average == "chain" else list(average))
-        tabulator = Tabulator(
-            models,
-            choice,
-            WordMeasures._fields if layout is None else layout.default,
-            averaged=average is not None,
+        options = SurprisalOptions(
+            text=text,
+            word=word,
+            by=by,
+            order=order,
+            boundary=boundary,
+            tokens=tokens,
+            keep=keep,
+            columns=columns,
+            average=average,
+            hale=hale,
+            frequency=frequency,
+            spillover=spillover,
+            prefix=prefix,
             depth=depth,
             beam=beam,
+            end=end,
+            threads=threads,
+            quiet=quiet,
         )
-        if layout is None:
-            given = sentences_for("surprisal", sentences)
-            return measured_text(given, tabulator, end, threads, quiet)
-        return measured_frame(sentences, layout, tabulator, keep, end, threads, quiet)
+        return measuring.surprisal(self, sentences, options)
+
+    def beam_error(
+        self,
+        sentences: GivenSentences,
+        *,
+        depth: int | None = None,
+        beam: int | None = None,
+        threads: int = 1,
+        quiet: bool | None = None,
+    ) -> BeamError | None:
+        """Compare surprisals with a beam with exact ones, on a sample of the sentences.
+
+        Parameters
+        ----------
+        sentences
+            Lists of words, texts that are split at white space, or a path to read them from.
+        depth
+            The memory bound; the model's if not given.
+        beam
+            The number of stores kept at each word; None for the default.
+        threads
+            The number of threads.
+        quiet
+            Whether no progress is shown; if not given, it is shown on a terminal or in a notebook.
+
+        Returns
+        -------
+        BeamError or None
+            The mean and the greatest absolute difference in bits, on one in 50 sentences but at
+            most 20; None if all stores are kept, or need more than 1 GiB.
+
+        Raises
+        ------
+        DbpcfgError
+            If there is no memory bound, or a sentence is empty.
+        """
+        return measuring.beam_error(self, sentences, depth, beam, threads, quiet)
 
     def probability(
         self,
@@ -425,66 +407,3 @@ def _batches(
 
 def _number(given: Corpus | Iterable[Sentence]) -> int | None:
     return len(given) if isinstance(given, Sized) else None
-
-
-def load(path: str | Path, samples: bool = False) -> Model:
-    """Load the model of a run, a model file, or a rule table.
-
-    Parameters
-    ----------
-    path
-        The directory of a finished run, a model file (``.npz``), or rules as ``.tsv``, ``.json``,
-        ``.pcfg`` or ``.nltk``.
-    samples
-        Whether other grammars of the run's chain are loaded too.
-
-    Returns
-    -------
-    Model
-        The model; that of a rule table has no memory bound and keeps words as written.
-
-    Raises
-    ------
-    GrammarError
-        If there is no model, or the file is damaged or something else, such as a treebank.
-    """
-    path = Path(path)
-    if path.suffix in (".tsv", ".json", ".pcfg", ".nltk"):
-        if samples:
-            raise GrammarError(f"{path} is one grammar: only a run has others of the same chain")
-        return Model(read_grammar(path), None, Preparation(lowercase=False))
-    if path.is_dir():
-        if not (path / MODEL).exists():
-            raise GrammarError(_no_model(path))
-        path = path / MODEL
-    _check_kind(path)
-    model = Model.of(load_model(path))
-    if not samples:
-        return model
-    grammars = load_samples(path.with_name(SAMPLES), model.grammar.vocabulary)
-    return replace(model, samples=tuple(grammars))
-
-
-def _check_kind(path: Path) -> None:
-    """Raise an error that says what a file of text is, if it is one."""
-    try:
-        with path.open("rb") as file:
-            start = file.read(4096)
-    except OSError:
-        return  # which load_model reports
-    if start.startswith(b"PK") or b"\0" in start or not start.strip():
-        return
-    text = start.decode("utf-8", "ignore")
-    kinds = {"chat": "a transcript", "text": "text"}
-    first = text.lstrip()[:1]
-    kind = "a treebank" if first == "(" else kinds.get(by_content(text), "a treebank")
-    raise GrammarError(
-        f"{path} is {kind}, not a model: give a run, a model file (.npz) or a rule table "
-        f"(.tsv, .json, .pcfg); sentences and trees are read with dbpcfg.read"
-    )
-
-
-def _no_model(path: Path) -> str:
-    if (path / "config.toml").exists():
-        return f"{path} is a run that is not finished: resume it with `dbpcfg resume {path}`"
-    return f"{path} is no run of dbpcfg: there is no {MODEL} in it"

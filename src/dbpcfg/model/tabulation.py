@@ -57,6 +57,8 @@ class SentenceRows(NamedTuple):
 class Tabulated(NamedTuple):
     """A sentence, measured."""
 
+    sentence: Sentence
+    """The sentence."""
     rows: list[tuple[Any, ...]]
     """The cells of each row, as `Tabulator.names` has them."""
     measured: list[MeasuredSentence]
@@ -114,6 +116,11 @@ class Tabulator:
         self.entropies = [DerivationEntropies(p) for p in self.parsers] if wanted else []
 
     @property
+    def beam(self) -> int:
+        """The number of stores kept at each word; 0 for all."""
+        return self.parsers[0].beam
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The names of the columns."""
         found = []
@@ -145,7 +152,8 @@ class Tabulator:
             for parser, model, some in zip(self.parsers, self.models, others, strict=True)
         ]
         for measured in zip(*streams):
-            yield Tabulated(self._rows(next(ours), measured), list(measured))
+            one = next(ours)
+            yield Tabulated(one.sentence, self._rows(one, measured), list(measured))
 
     def _rows(
         self, one: SentenceRows, measured: tuple[MeasuredSentence, ...]

@@ -176,7 +176,7 @@ def follow_beam(words: Ints, M: Models, beam: int, trace: Trace) -> None:
     numbers, x, ended = np.zeros(1, dtype=np.int64), np.ones(1), 0.0
     nothing = -np.inf
     for t in range(n + 1):
-        observe(numbers, x, ended, M, trace, t, near)
+        awaited = observe(numbers, x, ended, M, trace, t, near)
         if t == n:
             trace.logs[t], trace.lost[t] = np.log(ended) if ended > 0.0 else nothing, 0.0
             return
@@ -191,7 +191,7 @@ def follow_beam(words: Ints, M: Models, beam: int, trace: Trace) -> None:
         if total == 0.0:
             trace.logs[t], trace.lost[t] = nothing if possible else -np.inf, 0.0
             return
-        note_word(near, M, word, total, trace, t)
+        note_word(near, awaited, M, word, total, trace, t)
         numbers, x, dropped = prune(out, beam, blocks, firsts, K)
         trace.lost[t] = dropped / total
         if dropped > 0.0:

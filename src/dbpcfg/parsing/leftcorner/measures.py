@@ -3,7 +3,8 @@
 All of it is read off the distribution over stores given the words so far. What the next word can
 do depends on the depth d of a store and on the signs on top of it, a/b below y, only: so a few
 small tables stand for the whole distribution, whether that is exact (``follow``) or pruned to a
-beam (``beam.follow_beam``).
+beam (``beam.follow_beam``). Of all stores, the entropy takes most of the time: logarithms are taken
+in vectors, a block of stores after the other.
 """
 
 from __future__ import annotations
@@ -12,13 +13,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dbpcfg.numerics.elementary import log
 from dbpcfg.numerics.kernels import Floats, Ints, Longs, also_in_kernels, kernel
 from dbpcfg.parsing.leftcorner.filtering import offset
 from dbpcfg.parsing.leftcorner.models import Models
-from dbpcfg.parsing.leftcorner.products import step_by_products
+from dbpcfg.parsing.leftcorner.products import Products, step_by_products
 
-BLOCK = 2**20
+BLOCK = 2**18
 """Probabilities of next words held at once."""
+NEAR = 2**11
+"""Stores of which logarithms are taken at once: their numbers stay in the nearest cache."""
 
 
 class Trace(NamedTuple):
@@ -54,7 +58,11 @@ def empty_trace(words: int, categories: int, depth: int) -> Trace:
 
 @also_in_kernels
 def bottom_signs(near: Floats) -> Floats:
-    """``[d, b]``: the probability of the stores of depth d that await b."""
+    """``[d, b]``: the probability of the stores of depth d that await b.
+
+    It is the sum over y and a of ``near[d, y, a, b]``, the probability of the stores of depth d
+    that end in a/b below a bottom sign y (0 where there is no such sign).
+    """
     K = near.shape[1]
     awaited = np.zeros((len(near), K))
     for d in range(len(near)):
@@ -66,16 +74,35 @@ def bottom_signs(near: Floats) -> Floats:
 
 
 @also_in_kernels
-def observe(
-    numbers: Longs, x: Floats, ended: float, M: Models, trace: Trace, t: int, near: Floats
-) -> None:
-    """Note what is known before word t: stores ``numbers``, ascending, have probabilities ``x``.
+def note_before(awaited: Floats, ended: float, M: Models, trace: Trace, t: int) -> None:
+    """Note what is expected of word t.
 
-    ``near[d, y, a, b]`` becomes the probability of the stores of depth d that end in a/b below a
-    bottom sign y (0 where there is no such sign). With its sums over y and a as awaited[d, b], the
-    next word is a p if it forks as one, or if it is the p that is awaited::
+    It is a p if it forks as one, or if it is the p that is awaited::
 
         P(p) = Σ_d Σ_b awaited[d, b] F_d(1|b) P_d(p|b)  +  Σ_d awaited[d, p] F_d(0|p)
+    """
+    K, D = M.fork.shape[1], M.fork.shape[0] - 1
+    depth = 0.0
+    trace.category[t] = 0.0
+    for d in range(D + 1):
+        trace.depths[t, d] = awaited[d].sum()
+        depth += d * trace.depths[t, d]
+        for b in range(K):
+            trace.category[t, b] += awaited[d, b] * M.fork[d, b, 0]
+            y = awaited[d, b] * M.fork[d, b, 1]
+            if y > 0.0:
+                for p in range(K):
+                    trace.category[t, p] += y * M.preterminal[d, b, p]
+    trace.ended[t], trace.depth[t] = ended, depth
+
+
+@also_in_kernels
+def observe(
+    numbers: Longs, x: Floats, ended: float, M: Models, trace: Trace, t: int, near: Floats
+) -> Floats:
+    """Note what is known before word t: stores ``numbers``, ascending, have probabilities ``x``.
+
+    ``near`` is set; return its ``bottom_signs``.
     """
     K, D = M.fork.shape[1], M.fork.shape[0] - 1
     near[:] = 0.0
@@ -93,37 +120,81 @@ def observe(
         if x[i] > greatest:
             best, greatest = numbers[i], x[i]
     awaited = bottom_signs(near)
-    depth = 0.0
-    trace.category[t] = 0.0
-    for d in range(D + 1):
-        trace.depths[t, d] = awaited[d].sum()
-        depth += d * trace.depths[t, d]
-        for b in range(K):
-            trace.category[t, b] += awaited[d, b] * M.fork[d, b, 0]
-            y = awaited[d, b] * M.fork[d, b, 1]
-            if y > 0.0:
-                for p in range(K):
-                    trace.category[t, p] += y * M.preterminal[d, b, p]
-    trace.ended[t], trace.depth[t] = ended, depth
+    note_before(awaited, ended, M, trace, t)
+    trace.entropy[t] = max(entropy, 0.0)
+    trace.best[t], trace.best_probability[t] = best, greatest
+    return awaited
+
+
+@also_in_kernels
+def divide(x: Floats, total: float) -> None:
+    """x /= total, by a loop that is in vectors."""
+    inverse = 1.0 / total
+    if inverse < np.inf:
+        for i in range(len(x)):
+            x[i] *= inverse
+    else:  # total is not a normal number
+        for i in range(len(x)):
+            x[i] /= total
+
+
+@also_in_kernels
+def take_logs(x: Floats, logs: Floats) -> None:
+    """The logarithms of numbers; of 0, which is no number to take it of, some finite number."""
+    for i in range(len(x)):
+        logs[i] = log(x[i])
+
+
+@also_in_kernels
+def greatest_of(bits: Longs) -> np.int64:
+    """The greatest of the bits of numbers that are not negative: those of the greatest number."""
+    most = np.int64(0)
+    for i in range(len(bits)):
+        most = max(most, bits[i])
+    return most
+
+
+@also_in_kernels
+def observe_all(v: Floats, total: float, ended: float, trace: Trace, t: int) -> None:
+    """v /= total; note the entropy of all stores, and the first of the most probable ones."""
+    entropy = -ended * np.log(ended) if ended > 0.0 else 0.0
+    best, greatest = 0, ended  # a sentence that has ended is the empty store, number 0
+    room = np.empty(NEAR)
+    for first in range(0, len(v), NEAR):
+        x = v[first : first + NEAR]
+        logs = room[: len(x)]
+        divide(x, total)
+        take_logs(x, logs)
+        entropy -= np.dot(x, logs)
+        bits = x.view(np.int64)
+        most = greatest_of(bits)
+        i = 0
+        while bits[i] != most:
+            i += 1
+        if x[i] > greatest:
+            best, greatest = first + i, x[i]
     trace.entropy[t] = max(entropy, 0.0)
     trace.best[t], trace.best_probability[t] = best, greatest
 
 
 @also_in_kernels
-def note_word(near: Floats, M: Models, word: int, total: float, trace: Trace, t: int) -> None:
+def note_word(
+    near: Floats, awaited: Floats, M: Models, word: int, total: float, trace: Trace, t: int
+) -> None:
     """Note what is known after word t, of probability ``total`` (scaled as its o[p] are)::
 
-    forked = Σ near[d, y, a, b] F_d(1|b) P_d(p|b) o[p]
-    joined = Σ near[d, y, a, b] (F_d(1|b) P_d(p|b) o[p] J_d(1|b p) + F_d(0|b) o[b] J_d−1(1|y a))
+    forked = Σ awaited[d, b] F_d(1|b) P_d(p|b) o[p]
     closed[d] = Σ near[d, y, a, b] F_d(0|b) o[b] J_d−1(1|y a)
+    joined = Σ awaited[d, b] F_d(1|b) P_d(p|b) o[p] J_d(1|b p) + Σ closed[d]
     """
     o = M.emission[word]
     D, K = near.shape[0] - 1, len(o)
-    awaited = bottom_signs(near)
     forked, joined = 0.0, 0.0
+    completing, finished = np.empty(K), np.empty(K * K)
     trace.closed[t] = 0.0
     for d in range(D + 1):
         for b in range(K):
+            completing[b] = M.fork[d, b, 0] * o[b]
             x = awaited[d, b] * M.fork[d, b, 1]
             if x == 0.0:
                 continue
@@ -133,45 +204,49 @@ def note_word(near: Floats, M: Models, word: int, total: float, trace: Trace, t:
                 joined += z * M.join[d, b, p, 1]
         if d == 0:
             continue
+        closed = 0.0
+        np.dot(near[d].reshape(K * K, K), completing, finished)
         for y in range(K if d > 1 else 1):
             for a in range(K):
-                for b in range(K):
-                    x = near[d, y, a, b] * (M.fork[d, b, 0] * o[b])
-                    joined += x * M.join[d - 1, y, a, 1]
-                    trace.closed[t, d] += x * M.join[d - 1, y, a, 1]
-        trace.closed[t, d] = min(trace.closed[t, d] / total, 1.0)
+                closed += finished[y * K + a] * M.join[d - 1, y, a, 1]
+        joined += closed
+        trace.closed[t, d] = min(closed / total, 1.0)
     trace.logs[t] = np.log(total) + M.log_scale[word]
     trace.fork[t], trace.join[t] = min(forked / total, 1.0), min(joined / total, 1.0)
 
 
 @kernel
-def follow(words: Ints, M: Models, trace: Trace) -> None:
+def follow(words: Ints, M: Models, T: Products, trace: Trace) -> None:
     """Follow a sentence with all stores, two distributions at a time; −1 is a word of no category.
 
     As in ``filtering.forward``, the empty store after a word is the end of the sentence.
     """
     n, K, D = len(words), M.fork.shape[1], M.fork.shape[0] - 1
-    numbers = np.arange(offset(D + 1, K))
-    v, following = np.zeros(len(numbers)), np.empty(len(numbers))
-    near = np.empty((D + 1, K, K, K))
-    v[0], ended = 1.0, 0.0
+    v, following = np.empty(offset(D + 1, K)), np.empty(offset(D + 1, K))
+    near, near_after = np.zeros((D + 1, K, K, K)), np.empty((D + 1, K, K, K))
+    v[0], near[0, 0, 0, 0], ended, deepest, total = 1.0, 1.0, 0.0, 0, 1.0
+    awaited = bottom_signs(near)
     for t in range(n + 1):
-        observe(numbers, v, ended, M, trace, t, near)
-        if t == n:
-            trace.logs[t], trace.lost[t] = np.log(ended), 0.0
-            return
-        total = 0.0
-        if words[t] >= 0:
-            step_by_products(v, M, M.emission[words[t]], following)
-            total = following.sum()
+        observe_all(v[: offset(deepest + 1, K)], total, ended, trace, t)
+        note_before(awaited, ended, M, trace, t)
         trace.lost[t] = 0.0
+        if t == n:
+            trace.logs[t] = np.log(ended)
+            return
+        total, before = 0.0, awaited
+        if words[t] >= 0:
+            o, after = M.emission[words[t]], near_after.reshape(D + 1, K, K * K)
+            deepest = step_by_products(v, deepest, M, T, o, following, after)
+            awaited = bottom_signs(near_after)
+            total = following[0] + awaited.sum()
         if total == 0.0:
             trace.logs[t] = -np.inf
             return
-        note_word(near, M, words[t], total, trace, t)
-        v, following = following, v
-        v /= total
-        ended, v[0] = v[0], 0.0
+        note_word(near, before, M, words[t], total, trace, t)
+        v, following, near, near_after = following, v, near_after, near
+        ended, v[0] = v[0] / total, 0.0
+        divide(near.reshape(near.size), total)
+        divide(awaited.reshape(awaited.size), total)
 
 
 @kernel
@@ -183,12 +258,12 @@ def next_word_entropies(category: Floats, ended: Floats, words: Floats, entropie
     with words[p, w] = G[p → w] / lex(p): one matrix product for the words of a sentence.
     """
     rows = max(1, BLOCK // words.shape[1])
+    logs = np.empty(words.shape[1])
     for first in range(0, len(ended), rows):
         P = np.dot(category[first : first + rows], words)
         for r in range(len(P)):
             x = ended[first + r]
             H = -x * np.log(x) if x > 0.0 else 0.0 * x  # not a number stays that
-            for y in P[r]:
-                if y > 0.0:
-                    H -= y * np.log(y)
+            take_logs(P[r], logs)
+            H -= np.dot(P[r], logs)
             entropies[first + r] = max(H, 0.0) if H == H else H

@@ -16,6 +16,7 @@ from dbpcfg.parsing.leftcorner.filtering import offset
 from dbpcfg.parsing.leftcorner.measures import Trace, empty_trace, follow, next_word_entropies
 from dbpcfg.parsing.leftcorner.models import left_corner_models
 from dbpcfg.parsing.leftcorner.parser import MOST_BYTES
+from dbpcfg.parsing.leftcorner.products import products
 from dbpcfg.runtime.memory import count_text, size_text
 from dbpcfg.runtime.threads import in_pieces
 
@@ -57,7 +58,7 @@ class WordByWord:
     def __init__(self, grammar: Grammar, depth: int, beam: int | None = None) -> None:
         K = grammar.categories
         self.stores = offset(check_depth(depth) + 1, K)
-        exact = 24 * self.stores
+        exact = self.exact_bytes
         if beam is None:
             beam = BEAM if exact > EXACT_BYTES else 0
         if beam < 0:
@@ -81,7 +82,23 @@ class WordByWord:
         self.grammar, self.depth = grammar, depth
         self.models = left_corner_models(grammar, depth)
         M = self.models
+        self._products = None if beam else products(M)
         self._words = np.ascontiguousarray((M.emission * np.exp(M.log_scale)[:, np.newaxis]).T)
+
+    @property
+    def exact_bytes(self) -> int:
+        """The memory that all stores need, for each thread."""
+        return 24 * self.stores
+
+    def exact(self) -> WordByWord:
+        """The parser that keeps all stores, of the same grammar and bound.
+
+        Raises
+        ------
+        DbpcfgError
+            If the tables would be too large.
+        """
+        return WordByWord(self.grammar, self.depth, 0) if self.beam else self
 
     def follow(self, words: Ints) -> Followed:
         """Follow one sentence.
@@ -93,10 +110,10 @@ class WordByWord:
         """
         trace = empty_trace(len(words), len(self._words), self.depth)
         entropies = np.empty(len(words) + 1)
-        if self.beam:
+        if self._products is None:
             follow_beam(words, self.models, self.beam, trace)
         else:
-            follow(words, self.models, trace)
+            follow(words, self.models, self._products, trace)
         next_word_entropies(trace.category, trace.ended, self._words, entropies)
         return Followed(trace, entropies)
 
