@@ -19,6 +19,7 @@ Where to find what:
 ``dbpcfg.comparison``  all systems on one corpus
 ``dbpcfg.sweep``       a grid of runs over corpora, K, D, β, seeds and systems
 ``dbpcfg.report``      the page of a run, and figures for papers
+``dbpcfg.estimator``   an estimator for scikit-learn; ``dbpcfg.spacy_spans``: spans for spaCy
 ``dbpcfg.cli``         the command line
 =====================  ========================================================================
 
