@@ -19,11 +19,11 @@ Where to find what:
 ``dbpcfg.comparison``  all systems on one corpus
 ``dbpcfg.sweep``       a grid of runs over corpora, K, D, β, seeds and systems
 ``dbpcfg.report``      the page of a run, and figures for papers
-``dbpcfg.estimator``   an estimator for scikit-learn; ``dbpcfg.spacy_spans``: spans for spaCy
 ``dbpcfg.cli``         the command line
 =====================  ========================================================================
 
-Each imports only those above it.
+Each imports only those above it. Beside the command line, ``dbpcfg.estimator`` is for scikit-learn
+and ``dbpcfg.spacy_spans`` for spaCy.
 
 The names below are the ones to begin with; they are imported when first used.
 """
