@@ -172,13 +172,30 @@ def cross_validation(words: pd.DataFrame, base: list[str], added: list[str]) -> 
     return pd.Series(gains)
 
 
+def comparisons(words: pd.DataFrame) -> list[tuple[str, list[str], list[str]]]:
+    """The comparisons that the columns allow: name, predictors without, and those added."""
+    baseline = with_lags(BASELINE, words) + PLACE
+    return [
+        (name, baseline + with_lags(both, words), with_lags(added, words))
+        for name, both, added in COMPARISONS + NGRAM_COMPARISONS
+        if {*both, *added} <= {*words}
+    ]
+
+
+def slopes(words: pd.DataFrame) -> pd.DataFrame:
+    """The slope of every added predictor, its standard error, and their ratio."""
+    found = {}
+    for name, base, added in comparisons(words):
+        fitted = fit(words, base + added)
+        columns = {"slope": fitted.params, "se": fitted.bse, "t": fitted.tvalues}
+        found[name] = pd.DataFrame(columns).loc[added]
+    return pd.concat(found, names=["comparison", "predictor"])
+
+
 def compare(words: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """All comparisons: a row for each, and what each story gained."""
-    baseline = with_lags(BASELINE, words) + PLACE
-    comparisons = COMPARISONS + (NGRAM_COMPARISONS if "ngram" in words else [])
     rows, stories = [], {}
-    for name, both, added in comparisons:
-        base, more = baseline + with_lags(both, words), with_lags(added, words)
+    for name, base, more in comparisons(words):
         stories[name] = cross_validation(words, base, more)
         rows.append({"comparison": name, **likelihood_ratio(words, base, more)})
     gains = pd.DataFrame(stories)
@@ -331,6 +348,8 @@ def main() -> None:
     gains = pd.concat([one for _, one in found], keys=names, names=["table", "story"])
     results.to_csv(options.out / "results.tsv", sep="\t")
     gains.to_csv(options.out / "stories.tsv", sep="\t")
+    steep = pd.concat([slopes(words) for words in tables], keys=names, names=["table"])
+    steep.to_csv(options.out / "slopes.tsv", sep="\t")
     for name, words in zip(names, tables):  # for R
         words = words.drop(columns=["word", "form"], errors="ignore")
         words.to_csv(options.out / f"words-{name}.tsv", sep="\t", index=False)

@@ -99,6 +99,14 @@ def test_an_effect_that_is_there_is_found(results):
     assert results.loc["surprisal over n-gram"].p < 1e-20
 
 
+def test_the_effect_on_the_next_word_is_found(folder):
+    slopes = pd.read_csv(folder / "slopes.tsv", sep="\t").set_index(["comparison", "predictor"])
+    later, none = slopes.loc["surprisal", "surprisal_1"], slopes.loc["surprisal", "surprisal_2"]
+    assert abs(later.slope - LATER) < 3 * later.se
+    assert later.t > 5
+    assert abs(none.t) < 3
+
+
 @pytest.mark.parametrize("name", ["surprisal, shuffled", "depth", "fork and join"])
 def test_an_effect_that_is_not_there_is_not_found(results, name):
     found = results.loc[name]
