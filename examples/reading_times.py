@@ -23,12 +23,14 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from scipy.stats import chi2, norm
 from statsmodels.regression.linear_model import OLS
+from threadpoolctl import threadpool_limits
 
 BASELINE = ["length", "log_frequency", "tokens"]
 """Properties of a word that need no grammar, with their lags."""
@@ -137,8 +139,11 @@ def add_ngram_surprisal(words: pd.DataFrame, model) -> None:
 
 
 def fit(words: pd.DataFrame, predictors: list[str]):
-    """Least squares of the log reading time; a predictor that adds nothing does no harm."""
-    return OLS(words.log_time, words[predictors].assign(constant=1.0)).fit()
+    """Least squares of the log reading time."""
+    with warnings.catch_warnings():
+        # A predictor may be constant, as the number of tokens if all words have one: no harm done.
+        warnings.filterwarnings("ignore", "The design matrix is rank-deficient")
+        return OLS(words.log_time, words[predictors].assign(constant=1.0)).fit()
 
 
 def likelihood_ratio(words: pd.DataFrame, base: list[str], added: list[str]) -> dict[str, float]:
@@ -337,6 +342,7 @@ def arguments() -> argparse.Namespace:
 def main() -> None:
     """Compare, print a summary, and write tables and figures."""
     options = arguments()
+    threadpool_limits(1)  # the regressions are small: several threads would only wait
     options.out.mkdir(parents=True, exist_ok=True)
     ngrams = None
     if options.text:
