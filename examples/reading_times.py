@@ -295,6 +295,7 @@ def draw_gains(gains: list[pd.DataFrame], path: Path) -> None:
     """The gain of each comparison: a dot for each story, the mean, and one for each table."""
     import matplotlib.pyplot as plt
 
+    gains = [1000 * table for table in gains]
     mean = sum(gains) / len(gains)
     names = list(mean)[::-1]
     figure, axes = plt.subplots(figsize=(7, 0.42 * len(names) + 0.9))
@@ -305,7 +306,7 @@ def draw_gains(gains: list[pd.DataFrame], path: Path) -> None:
         axes.plot(mean[name].mean(), row, "D", ms=6, color="#0b6e99")
     axes.axvline(0, color="0.3", lw=0.8, zorder=0)
     axes.set_yticks(range(len(names)), names)
-    axes.set_xlabel("gain in log-likelihood per word of a held-out story (nats)")
+    axes.set_xlabel("gain in log-likelihood per 1,000 words of a held-out story (nats)")
     axes.spines[["top", "right"]].set_visible(False)
     figure.tight_layout()
     figure.savefig(path, dpi=150)
