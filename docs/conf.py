@@ -47,6 +47,7 @@ napoleon_google_docstring = False
 napoleon_use_rtype = False
 add_module_names = False
 toc_object_entries = False
+autodoc_mock_imports = ["sklearn", "spacy"]  # extras that the pages do without
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_preserve_defaults = True

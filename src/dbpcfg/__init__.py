@@ -23,7 +23,8 @@ Where to find what:
 ``dbpcfg.cli``         the command line
 =====================  ========================================================================
 
-Each imports only those above it.
+Each imports only those above it. Beside the command line, ``dbpcfg.estimator`` is for scikit-learn
+and ``dbpcfg.spacy_spans`` for spaCy.
 
 The names below are the ones to begin with; they are imported when first used.
 """

@@ -1,0 +1,272 @@
+"""``GrammarInducer``: a grammar of raw text as an estimator of scikit-learn.
+
+``fit`` learns a grammar from texts, ``transform`` gives the measures of each sentence, ``score``
+says how probable sentences are. It works in pipelines and in searches over parameters. Needs ``pip
+install "dbpcfg[sklearn]"``.
+
+Measures of a sentence w₁ … wₙ (docs/surprisal.md defines those of its words):
+
+=======================  ==========================================================================
+``words``                n
+``log_probability``      log P(w₁ … wₙ), in nats
+``mean_surprisal``       mean over words of surprisal, in bits
+``max_surprisal``        the greatest surprisal of a word
+``mean_entropy``         mean over words of the entropy of the next word, in bits
+``mean_depth``           mean over words of the expected number of fragments in memory before it
+``max_depth``            the greatest of them
+``forks``, ``joins``     expected numbers of words that begin a left corner, and that join
+``unknown``              number of words that the grammar does not know, or knows as classes
+=======================  ==========================================================================
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dbpcfg.cluster.verbs import induce
+from dbpcfg.corpus.arguments import GivenSentences
+from dbpcfg.corpus.preparation import Preparation
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.model.measures import WordMeasures
+from dbpcfg.runtime.processes import cores
+from dbpcfg.trees.tree import Tree
+
+try:
+    from sklearn.base import BaseEstimator, TransformerMixin
+    from sklearn.utils import check_random_state
+    from sklearn.utils.validation import check_is_fitted
+except ImportError as error:
+    raise DbpcfgError(
+        "dbpcfg.estimator needs scikit-learn: install it with pip install 'dbpcfg[sklearn]'"
+    ) from error
+
+__all__ = ["GrammarInducer"]
+
+FEATURES = (
+    "words",
+    "log_probability",
+    "mean_surprisal",
+    "max_surprisal",
+    "mean_entropy",
+    "mean_depth",
+    "max_depth",
+    "forks",
+    "joins",
+    "unknown",
+)
+
+
+class GrammarInducer(TransformerMixin, BaseEstimator):  # in scikit-learn's order
+    """Learn a grammar from texts; measure sentences with it.
+
+    Texts are sentences, as texts that are split at white space or as lists of words, or a path.
+
+    Parameters
+    ----------
+    n_categories
+        The number of categories K.
+    depth
+        The memory bound D; None for none, and then ``transform`` raises an error.
+    beta
+        The Dirichlet parameter of all rules.
+    budget
+        Iterations of all chains of a race together, or a time such as ``"30min"``; 1,500 if None.
+    iterations
+        The length of each chain, without a race; None for a race.
+    chains
+        The number of chains; None for as many as suit the budget.
+    lowercase
+        Whether letters are changed to lower case.
+    rare
+        Forms that occur at most this often become classes by their endings; 0 for none.
+    random_state
+        The seed, or a generator from which one is drawn; None for a random one.
+    n_jobs
+        The number of threads; None for one, -1 for all processors. The result does not depend on
+        it.
+    verbose
+        Whether progress is shown.
+    """
+
+    def __init__(
+        self,
+        n_categories: int = 15,
+        depth: int | None = 2,
+        *,
+        beta: float = 0.2,
+        budget: int | str | None = None,
+        iterations: int | None = None,
+        chains: int | None = None,
+        lowercase: bool = True,
+        rare: int = 0,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_categories = n_categories
+        self.depth = depth
+        self.beta = beta
+        self.budget = budget
+        self.iterations = iterations
+        self.chains = chains
+        self.lowercase = lowercase
+        self.rare = rare
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: GivenSentences, y: Any = None) -> GrammarInducer:
+        """Learn a grammar.
+
+        Parameters
+        ----------
+        X
+            The texts.
+        y
+            Is ignored.
+
+        Returns
+        -------
+        GrammarInducer
+            Itself, with ``model_``, a `dbpcfg.Model`, and ``log_likelihood_``, of the texts.
+
+        Raises
+        ------
+        DbpcfgError
+            If there are no texts, one is empty, or a parameter is not as it must be.
+        """
+        run = induce(
+            _texts(X),
+            self.n_categories,
+            self.depth,
+            beta=self.beta,
+            budget=self.budget,
+            iterations=self.iterations,
+            chains=self.chains,
+            preparation=Preparation(lowercase=self.lowercase, rare=self.rare),
+            seed=_seed(self.random_state),
+            threads=self._threads(),
+            quiet=not self.verbose,
+        )
+        self.model_ = run.model
+        self.log_likelihood_ = run.best.best.log_likelihood if run.best.best else math.nan
+        return self
+
+    def transform(self, X: GivenSentences) -> NDArray[np.float64]:
+        """Measure sentences.
+
+        Parameters
+        ----------
+        X
+            The texts.
+
+        Returns
+        -------
+        numpy.ndarray
+            ``[sentence, measure]``; ``get_feature_names_out`` names the measures.
+
+        Raises
+        ------
+        DbpcfgError
+            If a text is empty, or there is no memory bound.
+        """
+        check_is_fitted(self)
+        rows = self.model_.surprisal(_texts(X), threads=self._threads(), quiet=True)
+        sentences = groupby(rows, key=lambda row: row.sentence)
+        found = [_measures(list(words)) for _, words in sentences]
+        return np.array(found, dtype=float).reshape(-1, len(FEATURES))
+
+    def score(self, X: GivenSentences, y: Any = None) -> float:
+        """How probable sentences are: log P per word, in nats; more is better.
+
+        Parameters
+        ----------
+        X
+            The texts.
+        y
+            Is ignored.
+
+        Returns
+        -------
+        float
+            −∞ if one of them is impossible.
+        """
+        check_is_fitted(self)
+        found = self.model_.probability(_texts(X), threads=self._threads(), quiet=True)
+        return found.log_probability / found.tokens
+
+    def parse(self, X: GivenSentences) -> list[Tree]:
+        """The MBR tree of each sentence.
+
+        Parameters
+        ----------
+        X
+            The texts.
+        """
+        check_is_fitted(self)
+        return self.model_.parse(_texts(X), threads=self._threads(), quiet=True)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """The names of the measures.
+
+        Parameters
+        ----------
+        input_features
+            Is ignored.
+        """
+        return np.array(FEATURES, dtype=object)
+
+    def _threads(self) -> int:
+        """The number of threads that ``n_jobs`` stands for."""
+        if self.n_jobs is None:
+            return 1
+        return cores() if self.n_jobs < 0 else max(self.n_jobs, 1)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.no_validation = True
+        return tags
+
+
+def _texts(X: GivenSentences) -> GivenSentences:
+    """The texts, which must not be a table: its columns would be taken for sentences."""
+    if hasattr(X, "columns"):
+        raise DbpcfgError("expected texts, got a table: give its column, as in frame['sentence']")
+    return X
+
+
+def _seed(random_state: Any) -> int:
+    """The seed that ``random_state`` stands for."""
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def _measures(rows: Sequence[WordMeasures]) -> list[float]:
+    """Those of a sentence, from the rows of its words and its end; in the order of FEATURES."""
+    words = rows[:-1]
+    of = {
+        name: np.array([getattr(row, name) for row in words], dtype=float)
+        for name in ("surprisal", "next_word_entropy", "depth", "fork", "join")
+    }
+    total = sum(float(row.surprisal) for row in rows)
+    return [
+        len(words),
+        -total * math.log(2),
+        of["surprisal"].mean(),
+        of["surprisal"].max(),
+        of["next_word_entropy"].mean(),
+        of["depth"].mean(),
+        of["depth"].max(),
+        of["fork"].sum(),
+        of["join"].sum(),
+        sum(row.kind in ("unknown", "class") for row in words),
+    ]
