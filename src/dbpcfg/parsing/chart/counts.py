@@ -163,7 +163,7 @@ def begin_outside(
     batch: Ints, G: Tables, cells: Floats, v: Floats, shares: Floats, W: Expansion
 ) -> None:
     """v of whole sentences, and zeros elsewhere."""
-    n, (levels, size, K) = batch.shape[1], cells.shape[1:]
+    n, K = batch.shape[1], cells.shape[3]
     whole, root, flat, sums = left_cell(n, 0, n), G.root, v.reshape(v.size), W.by_parent
     for place in range(v.size):
         flat[place] = 0.0
