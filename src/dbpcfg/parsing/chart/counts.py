@@ -41,6 +41,7 @@ from dbpcfg.parsing.chart.layout import (
     Tables,
     cell_of,
     chart_levels,
+    fair_size,
     first_start,
     last_start,
     left_below,
@@ -54,25 +55,28 @@ TOGETHER = 32
 
 
 class Expansion(NamedTuple):
-    """Room for the outside passes of one batch after another, and the sums of one batch."""
+    """Room for the outside passes of one batch after another, and sums over batches."""
 
     above: Floats  # [row, c]   v of some spans
     pairs: Floats  # [row, ab]  Σ_c v[c] G[c → a b]
     turned: Floats  # [row, ba] the same, b first
     outer: Floats  # [row, ab]  Σ_k u_left(i,k) ⊗ u_right(k,j)
     rows: Ints  # [row, 3]      which sentence, level and start
-    here: Floats  # [j, c]      v of the (R,D) spans of one start
-    after: Floats  # [j, b]     u, then what is added to v, of those of the next start
-    vectors: Floats  # [w, a]   G[a → w] of each word of the batch
-    steps: Floats  # [w, cb]    A_w
-    both: Floats  # [w, cb]     B_w
-    leaves: Floats  # [w, a]    Σ_cb B_w[c, b] G[c → a b]
-    by_parent: Floats  # [c, ab] Σ v ⊗ outer of the batch
-    by_left: Floats  # [a, cb]   Σ_w G[a → w] B_w
+    here: Floats  # [j, c]      v of the (R,D) spans of one start, and of the one after it
+    after: Floats  # [j, b]     u of those of the next start
+    slot: Ints  # [w]           where a word of the block is among those of the batch, or −1
+    words: Ints  # [slot]       the word's number in the vocabulary
+    local: Ints  # [slot]       and in the block
+    vectors: Floats  # [slot, a]  G[a → w]
+    steps: Floats  # [slot, cb]   A_w
+    both: Floats  # [slot, cb]    B_w
+    leaves: Floats  # [slot, a]   Σ_cb B_w[c, b] G[c → a b]
+    by_parent: Floats  # [c, ab]  Σ v ⊗ outer
+    by_left: Floats  # [a, cb]    Σ_w G[a → w] B_w
 
 
-def new_expansion(longest: int, words: int, G: Tables) -> Expansion:
-    """Room for sentences up to a length, in batches of at most this many different words."""
+def new_expansion(longest: int, tokens: int, words: int, G: Tables) -> Expansion:
+    """Room for sentences up to a length, tokens of a batch, and words of a block."""
     K, like = G.root.shape[0], G.root
     return Expansion(
         aligned(like, TOGETHER, K),
@@ -80,12 +84,15 @@ def new_expansion(longest: int, words: int, G: Tables) -> Expansion:
         aligned(like, TOGETHER, K * K),
         aligned(like, TOGETHER, K * K),
         np.empty((TOGETHER, 3), dtype=np.int32),
+        aligned(like, 2 * longest, K),
         aligned(like, longest, K),
-        aligned(like, longest, K),
-        aligned(like, words, K),
-        aligned(like, words, K * K),
-        aligned(like, words, K * K),
-        aligned(like, words, K),
+        np.full(words, -1, dtype=np.int32),
+        np.empty(tokens, dtype=np.int32),
+        np.empty(tokens, dtype=np.int32),
+        aligned(like, tokens, K),
+        aligned(like, tokens, K * K),
+        aligned(like, tokens, K * K),
+        aligned(like, tokens, K),
         aligned(like, K, K * K),
         aligned(like, K, K * K),
     )
@@ -108,103 +115,127 @@ def expand_and_count(
     levels, size, K = cells.shape[1:]
     pairs, turned, outer, placed = W.pairs, W.turned, W.outer, W.rows
     product(W.above, 0, rows, G.by_parent, pairs)
+    product(W.above, 0, rows, G.by_right, turned)
     for row in range(rows):
         m, level, i = placed[row, 0], placed[row, 1], placed[row, 2]
         l, r, at = left_below(level, depth), right_below(level, depth), row * K * K
         x, y, splits = left_cell(n, i, i + 1), right_cell(i + 1, i + width), width - 1
         lefts, rights = ((m * levels + l) * size + x) * K, ((m * levels + r) * size + y) * K
-        for a in range(K):
-            for b in range(K):
-                turned[0, b * K + a] = pairs[row, a * K + b]
         add_small_product(cells, lefts, K, 1, pairs, at, K, v, rights, K, splits, K, K)
-        add_small_product(cells, rights, K, 1, turned, 0, K, v, lefts, K, splits, K, K)
+        add_small_product(cells, rights, K, 1, turned, at, K, v, lefts, K, splits, K, K)
         small_product(cells, lefts, 1, K, cells, rights, K, outer, at, K, K, K, splits)
     add_small_product(W.above, 0, 1, K, outer, 0, K * K, W.by_parent, 0, K * K, K, K * K, rows)
 
 
 @also_in_kernels
+def number_words(batch: Ints, local: Ints, W: Expansion) -> int:
+    """Number the words of a batch, each once; return how many there are."""
+    slot, words, places, count = W.slot, W.words, W.local, 0
+    for m in range(len(batch)):
+        for i in range(1, batch.shape[1] - 1):
+            if slot[local[m, i]] < 0:
+                slot[local[m, i]], words[count], places[count] = count, batch[m, i], local[m, i]
+                count += 1
+    return count
+
+
+@also_in_kernels
 def count_deepest(
-    slots: Ints, words: Ints, G: Tables, cells: Floats, v: Floats, W: Expansion
+    batch: Ints, local: Ints, G: Tables, cells: Floats, v: Floats, W: Expansion, lexical: Floats
 ) -> None:
     """From level (R,D), once it has all that comes from others, to itself, rules and words::
 
     v(R,D,b,i+1,j) += Σ_c v(R,D,c,i,j) A_w[c, b]
     """
-    sentences, n = slots.shape
+    sentences, n = batch.shape
     levels, size, K = cells.shape[1:]
-    level, count = levels - 1, len(words)
-    here, after, steps, both = W.here, W.after, W.steps, W.both
-    flat = both.reshape(both.size)
+    spans, after, steps, both, slot = W.here, W.after, W.steps, W.both, W.slot
+    count, flat = number_words(batch, local, W), both.reshape(both.size)
     for w in range(count):
-        copy_cell(G.emission, words[w] * K, W.vectors, w * K, K, 0.0, 0.0)
+        copy_cell(G.emission, W.words[w] * K, W.vectors, w * K, K, 0.0, 0.0)
     product(W.vectors, 0, count, G.by_left_child, steps)
     for place in range(count * K * K):
         flat[place] = 0.0
     for m in range(sentences):
-        at = (m * levels + level) * size
-        for i in range(1, n - 1):
-            rows, word = n - i - 1, slots[m, i] * K * K  # j from i + 2 to n
+        at, here, following = (m * levels + levels - 1) * size, 0, len(spans) // 2 * K
+        for j in range(2, n + 1):
+            copy_cell(v, (at + right_cell(1, j)) * K, spans, (j - 2) * K, K, 0.0, 0.0)
+        for i in range(1, n):  # rows are j = i + 1 … n
+            for c in range(K):
+                lexical[local[m, i], c] += spans[here // K, c]
+            if i == n - 1:
+                break
+            rows, word = n - i - 1, slot[local[m, i]] * K * K
             for j in range(i + 2, n + 1):
-                to = (j - i - 2) * K
-                copy_cell(v, (at + right_cell(i, j)) * K, here, to, K, 0.0, 0.0)
-                copy_cell(cells, (at + right_cell(i + 1, j)) * K, after, to, K, 0.0, 0.0)
-            add_small_product(here, 0, 1, K, after, 0, K, both, word, K, K, K, rows)
-            small_product(here, 0, K, 1, steps, word, K, after, 0, K, rows, K, K)
-            for j in range(i + 2, n + 1):
-                cell = right_cell(i + 1, j)
-                for b in range(K):
-                    v[m, level, cell, b] += after[j - i - 2, b]
+                cell, to = (at + right_cell(i + 1, j)) * K, (j - i - 2) * K
+                copy_cell(cells, cell, after, to, K, 0.0, 0.0)
+                copy_cell(v, cell, spans, following + to, K, 0.0, 0.0)
+            add_small_product(spans, here + K, 1, K, after, 0, K, both, word, K, K, K, rows)
+            add_small_product(
+                spans, here + K, K, 1, steps, word, K, spans, following, K, rows, K, K
+            )
+            here, following = following, here
     product(both, 0, count, G.by_sides, W.leaves)
-    small_product(W.vectors, 0, 1, K, both, 0, K * K, W.by_left, 0, K * K, K, K * K, count)
+    add_small_product(W.vectors, 0, 1, K, both, 0, K * K, W.by_left, 0, K * K, K, K * K, count)
+    for w in range(count):
+        slot[W.local[w]] = -1
+        for a in range(K):
+            lexical[W.local[w], a] += W.leaves[w, a]
 
 
 @also_in_kernels
 def begin_outside(
-    batch: Ints, G: Tables, cells: Floats, v: Floats, shares: Floats, W: Expansion
+    n: int,
+    copies: Floats,
+    G: Tables,
+    cells: Floats,
+    v: Floats,
+    totals: Floats,
+    counted: Counted,
 ) -> None:
-    """v of whole sentences, and zeros elsewhere."""
-    n, K = batch.shape[1], cells.shape[3]
-    whole, root, flat, sums = left_cell(n, 0, n), G.root, v.reshape(v.size), W.by_parent
-    for place in range(v.size):
-        flat[place] = 0.0
-    for m in range(len(batch)):
+    """v of whole sentences, π / P times the number of copies; the roots are counted."""
+    levels, size, K = cells.shape[1:]
+    whole, root = left_cell(n, 0, n), G.root
+    for m in range(len(copies)):
+        total = cell_product(root, 0, cells, (m * levels * size + whole) * K, K)
+        totals[m] = total if 1 / fair_size(root) <= total <= fair_size(root) else np.inf
+        share = copies[m] / totals[m]
         for c in range(K):
-            v[m, 0, whole, c] = root[c] * shares[m]
-    for c in range(K):
-        for ab in range(K * K):
-            sums[c, ab] = 0.0
+            v[m, 0, whole, c] = root[c] * share
+            counted.root[c] += cells[m, 0, whole, c] * (root[c] * share)
 
 
 @kernel
 def counts_of_batch(
     batch: Ints,
-    slots: Ints,
-    words: Ints,
+    local: Ints,
+    copies: Floats,
     depth: int,
     G: Tables,
     cells: Floats,
     v: Floats,
     W: Expansion,
-    shares: Floats,
-    least: Floats,
-    places: Ints,
+    negligible: float,
+    totals: Floats,
     counted: Counted,
     flush: bool,
 ) -> None:
-    """Fill v for the sentences of a batch, and add their expected counts.
+    """Fill v, which is zero, for the sentences of a batch, and add their expected counts.
 
-    ``shares[m]`` is the number of copies of sentence m over P; where it is 0, nothing is added.
-    Spans whose expected number is not above ``least[m]`` are pruned. Word i of sentence m is
-    ``words[slots[m, i]]``, whose counts are ``counted.lexical[places[slots[m, i]]]``.
+    Sentence m is counted ``copies[m]`` times. P goes to ``totals[m]``; if it is not of a fair size,
+    infinity does, and nothing is added. ``local`` are the words' rows in ``counted.lexical``. Sums
+    over spans stay in ``W``; in single precision, which is what ``flush`` is for, they are moved to
+    ``counted``.
     """
     round_to_zero(flush)
     sentences, n = batch.shape
     levels, size, K = cells.shape[1:]
-    above, placed, lexical = W.above, W.rows, counted.lexical
-    begin_outside(batch, G, cells, v, shares, W)
+    above, placed = W.above, W.rows
+    begin_outside(n, copies, G, cells, v, totals, counted)
     for width in range(n, 1, -1):
         rows = 0
         for m in range(sentences):
+            least = negligible * copies[m]
             for level in range(levels - 1):  # without (R,D); without a bound, without the copy
                 at = (m * levels + level) * size
                 for i in range(first_start(level, depth), last_start(level, depth, n, width) + 1):
@@ -214,7 +245,7 @@ def counts_of_batch(
                         for c in range(K):
                             v[m, 0, cell, c] += v[m, 1, same, c]
                     mass = cell_product(cells, (at + cell) * K, v, (at + cell) * K, K)
-                    if mass > least[m]:
+                    if mass > least:
                         placed[rows, 0], placed[rows, 1], placed[rows, 2] = m, level, i
                         copy_cell(v, (at + cell) * K, above, rows * K, K, 0.0, 0.0)
                         rows += 1
@@ -223,31 +254,31 @@ def counts_of_batch(
                         rows = 0
         if rows:
             expand_and_count(rows, n, width, depth, G, cells, v, W)
-    if depth and n > 2:
-        count_deepest(slots, words, G, cells, v, W)
-        for w in range(len(words)):
-            for a in range(K):
-                lexical[places[w], a] += W.leaves[w, a]
-        for a in range(K):
-            for cb in range(K * K):
-                counted.by_left[a, cb] += W.by_left[a, cb]
-    add_words(slots, depth, v, places, lexical)
-    whole = left_cell(n, 0, n)
-    for c in range(K):
-        for m in range(sentences):
-            counted.root[c] += cells[m, 0, whole, c] * (G.root[c] * shares[m])
-        for ab in range(K * K):
-            counted.by_parent[c, ab] += W.by_parent[c, ab]
+    if depth and n > 1:
+        count_deepest(batch, local, G, cells, v, W, counted.lexical)
+    add_words(local, depth, v, counted.lexical)
+    if flush:
+        move(W.by_parent, counted.by_parent)
+        move(W.by_left, counted.by_left)
     round_to_zero(False)
 
 
 @also_in_kernels
-def add_words(slots: Ints, depth: int, v: Floats, places: Ints, lexical: Floats) -> None:
-    """v of single words, on all levels of the chart."""
-    sentences, n = slots.shape
+def add_words(local: Ints, depth: int, v: Floats, lexical: Floats) -> None:
+    """v of single words, on all levels of the chart but (R,D)."""
+    sentences, n = local.shape
     for m in range(sentences):
-        for level in range(chart_levels(depth)):
+        for level in range(chart_levels(depth) - (1 if depth else 0)):
             for i in range(first_start(level, depth), last_start(level, depth, n, 1) + 1):
-                cell, word = cell_of(n, level, i, i + 1), places[slots[m, i]]
+                cell, word = cell_of(n, level, i, i + 1), local[m, i]
                 for c in range(v.shape[3]):
                     lexical[word, c] += v[m, level, cell, c]
+
+
+@also_in_kernels
+def move(sums: Floats, to: Floats) -> None:
+    """Add sums to others, and set them to zero."""
+    for x in range(sums.shape[0]):
+        for y in range(sums.shape[1]):
+            to[x, y] += sums[x, y]
+            sums[x, y] = 0.0

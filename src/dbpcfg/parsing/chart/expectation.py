@@ -6,6 +6,8 @@ only. Each block has sums of its own, which are added up in the order of the blo
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -15,11 +17,11 @@ from dbpcfg.numerics.kernels import Floats, Ints, repeated
 from dbpcfg.numerics.simd import aligned
 from dbpcfg.parsing.chart.batches import Batches, copies_of, filled, gather, largest, new_room
 from dbpcfg.parsing.chart.counts import Counted, counts_of_batch, new_expansion
-from dbpcfg.parsing.chart.layout import Tables, chart_levels, fair_size
+from dbpcfg.parsing.chart.layout import Tables, chart_levels
 from dbpcfg.parsing.chart.single_counts import add_counts_of
 from dbpcfg.runtime.threads import in_pieces
 
-BLOCKS = 48
+BLOCKS = 32
 """More balance the work better, fewer take less memory."""
 
 
@@ -71,8 +73,9 @@ def expected_counts(
     blocks: list[Block | None] = [None] * (len(edges) - 1)
 
     def work(first: int, last: int) -> None:
-        for block in range(first, last):
-            blocks[block] = count_block(int(edges[block]), int(edges[block + 1]), B, task)
+        found = count_blocks(edges[first : last + 1].tolist(), B, task)
+        for block, sums in zip(range(first, last), found, strict=True):
+            blocks[block] = sums
 
     in_pieces(work, len(blocks), threads)
     K, G = len(task.G.root), task.exact
@@ -93,43 +96,42 @@ def expected_counts(
     )
 
 
-def count_block(first: int, last: int, B: Batches, task: Expectation) -> Block:
-    """The sums of the batches of a block."""
-    depth, G = task.depth, task.G
-    K, levels, flush = len(G.root), chart_levels(depth), G.root.itemsize == 4
+def count_blocks(edges: list[int], B: Batches, task: Expectation) -> Iterator[Block]:
+    """The sums of the batches between one edge and the next, for all edges, in the same room."""
+    first, last, G, depth = edges[0], edges[-1], task.G, task.depth
+    K, levels, single = len(G.root), chart_levels(depth), G.root.itemsize == 4
     room, (longest, most) = new_room(B, first, last, depth, G, False), largest(B, first, last)
     batches = [gather(B, number) for number in range(first, last)]
-    words = np.unique(np.concatenate([batch.reshape(-1) for batch in batches]))
-    room_above = aligned(G.root, levels * most * K)
-    W = new_expansion(longest, max(batch.size for batch in batches), G)
-    counted = Counted(
-        np.zeros(K), np.zeros((K, K * K)), np.zeros((K, K * K)), np.zeros((len(words), K))
-    )
+    above = aligned(G.root, levels * most * K)
+    tokens = max(batch.size for batch in batches)
+    W = new_expansion(longest, tokens, len(G.log_scale), G)
     count = repeated(counts_of_batch, G.root.dtype)
-    for number, batch in zip(range(first, last), batches, strict=True):
-        _, cells, _, found = filled(B, number, depth, G, room, flush)
-        copies, begins = copies_of(B, number)
-        weights = np.add.reduceat(task.copies[copies], begins[:-1])
-        whole = cells[:, 0, _whole(batch.shape[1])].astype(np.float64)
-        totals = whole @ G.root.astype(np.float64)
-        fair = (totals >= 1 / fair_size(G.root)) & (totals <= fair_size(G.root))
-        shares = np.where(fair, weights, 0.0) / np.where(fair, totals, 1.0)
-        here, slots = np.unique(batch, return_inverse=True)
-        places = np.searchsorted(words, here).astype(np.int32)
-        slots = slots.reshape(batch.shape).astype(np.int32)
-        v = room_above[: cells.size].reshape(cells.shape)
-        least = task.negligible * weights
-        count(batch, slots, here, depth, G, cells, v, W, shares, least, places, counted, flush)
-        for m in np.flatnonzero(~fair).tolist():
-            rows = places[slots[m]]
-            found[m] = _add_exact(batch[m], rows, float(weights[m]), task, counted)
-        task.logs[copies] = np.repeat(found, np.diff(begins))
-    return Block(words, counted)
+    for begin, end in itertools.pairwise(edges):
+        here = batches[begin - first : end - first]
+        words, local = np.unique(np.concatenate([b.ravel() for b in here]), return_inverse=True)
+        counted, local = _zeros(K, len(words)), local.astype(np.int32)
+        W.by_parent[:], W.by_left[:] = 0.0, 0.0
+        at = 0
+        for number, batch in zip(range(begin, end), here, strict=True):
+            rows, at = local[at : at + batch.size].reshape(batch.shape), at + batch.size
+            _, cells, _, logs = filled(B, number, depth, G, room, single)
+            which, begins = copies_of(B, number)
+            copies, totals = np.add.reduceat(task.copies[which], begins[:-1]), np.empty(len(batch))
+            v = above[: cells.size].reshape(cells.shape)
+            v.fill(0.0)
+            count(
+                batch, rows, copies, depth, G, cells, v, W, task.negligible, totals, counted, single
+            )
+            for m in np.flatnonzero(np.isinf(totals)).tolist():
+                logs[m] = _add_exact(batch[m], rows[m], float(copies[m]), task, counted)
+            task.logs[which] = np.repeat(logs, np.diff(begins))
+        counted.by_parent[:] += W.by_parent
+        counted.by_left[:] += W.by_left
+        yield Block(words, counted)
 
 
-def _whole(n: int) -> int:
-    """The cell of a whole sentence."""
-    return n * (n - 1) // 2 + n - 1
+def _zeros(K: int, words: int) -> Counted:
+    return Counted(np.zeros(K), np.zeros((K, K * K)), np.zeros((K, K * K)), np.zeros((words, K)))
 
 
 def _add_exact(
