@@ -152,3 +152,18 @@ def test_no_sentence_counts_nothing() -> None:
     )
     assert not counts.rows.any()
     assert not len(logs)
+
+
+@pytest.mark.parametrize("depth", [2, None])
+def test_many_categories_are_counted_alike(depth: int | None) -> None:
+    """Above ``FEW`` categories products are turned, with the same result as without batches."""
+    from dbpcfg.parsing.chart.counts import FEW
+
+    grammar = draw_from_prior(FEW + 2, WORDS, 0.5, 1)
+    parser = ChartParser(grammar, depth)
+    counts, _ = parser.expected_counts(CORPUS, negligible=0.0)
+    weights, _ = parser.posteriors(CORPUS, negligible=0.0)
+    spans = counts.binary.sum(axis=(1, 2)) + counts.lexical.sum(axis=1)
+    np.testing.assert_allclose(spans, weights.sum(axis=0), atol=1e-10)
+    children = counts.binary.sum(axis=(0, 2)) + counts.binary.sum(axis=(0, 1)) + counts.root
+    np.testing.assert_allclose(children, spans, atol=1e-10)

@@ -27,13 +27,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbpcfg.numerics.kernels import Floats, Ints, also_in_kernels, kernel
+from dbpcfg.numerics.kernels import Floats, Ints, Longs, also_in_kernels, kernel
 from dbpcfg.numerics.simd import (
     add_small_product,
     aligned,
     cell_product,
     copy_cell,
-    product,
     round_to_zero,
     small_product,
 )
@@ -54,14 +53,21 @@ TOGETHER = 32
 """Spans that are expanded together: the results should stay in the nearest cache."""
 
 
+APART = 16
+"""Columns that rows of K² numbers have besides: caches have few places for powers of two."""
+FEW = 24
+"""Categories up to which a product takes less time than turning its result."""
+
+
 class Expansion(NamedTuple):
-    """Room for the outside passes of one batch after another, and sums over batches."""
+    """Room for the outside passes of one batch after another, and sums over batches.
+
+    Rows of K² numbers are ``APART`` longer.
+    """
 
     above: Floats  # [row, c]   v of some spans
-    pairs: Floats  # [row, ab]  Σ_c v[c] G[c → a b]
-    turned: Floats  # [row, ba] the same, b first
-    outer: Floats  # [row, ab]  Σ_k u_left(i,k) ⊗ u_right(k,j)
-    rows: Ints  # [row, 3]      which sentence, level and start
+    pairs: Floats  # [row, ab]  Σ_c v[c] G[c → a b]; then b first; then Σ_k u_left ⊗ u_right
+    rows: Longs  # [row, 5]     which sentence, level and start; where its children's spans begin
     here: Floats  # [j, c]      v of the (R,D) spans of one start, and of the one after it
     after: Floats  # [j, b]     u of those of the next start
     slot: Ints  # [w]           where a word of the block is among those of the batch, or −1
@@ -71,31 +77,43 @@ class Expansion(NamedTuple):
     steps: Floats  # [slot, cb]   A_w
     both: Floats  # [slot, cb]    B_w
     leaves: Floats  # [slot, a]   Σ_cb B_w[c, b] G[c → a b]
-    by_parent: Floats  # [c, ab]  Σ v ⊗ outer
+    by_parent: Floats  # [c, ab]  Σ v ⊗ (Σ_k u_left ⊗ u_right)
     by_left: Floats  # [a, cb]    Σ_w G[a → w] B_w
+    rules: Floats  # [c, ab]      G[c → a b]
+    by_right: Floats  # [c, ba]   the same, b first
+    by_left_child: Floats  # [a, cb]
 
 
 def new_expansion(longest: int, tokens: int, words: int, G: Tables) -> Expansion:
     """Room for sentences up to a length, tokens of a batch, and words of a block."""
     K, like = G.root.shape[0], G.root
+    wide = K * K + APART
     return Expansion(
         aligned(like, TOGETHER, K),
-        aligned(like, TOGETHER, K * K),
-        aligned(like, TOGETHER, K * K),
-        aligned(like, TOGETHER, K * K),
-        np.empty((TOGETHER, 3), dtype=np.int32),
+        aligned(like, TOGETHER, wide),
+        np.empty((TOGETHER, 5), dtype=np.int64),
         aligned(like, 2 * longest, K),
         aligned(like, longest, K),
         np.full(words, -1, dtype=np.int32),
         np.empty(tokens, dtype=np.int32),
         np.empty(tokens, dtype=np.int32),
         aligned(like, tokens, K),
-        aligned(like, tokens, K * K),
-        aligned(like, tokens, K * K),
+        aligned(like, tokens, wide),
+        aligned(like, tokens, wide),
         aligned(like, tokens, K),
-        aligned(like, K, K * K),
-        aligned(like, K, K * K),
+        aligned(like, K, wide),
+        aligned(like, K, wide),
+        _widened(G.by_parent),
+        _widened(G.by_right),
+        _widened(G.by_left_child),
     )
+
+
+def _widened(rules: Floats) -> Floats:
+    """The same with ``APART`` more columns."""
+    copy = aligned(rules, len(rules), rules.shape[1] + APART)
+    copy[:, : rules.shape[1]] = rules
+    return copy
 
 
 class Counted(NamedTuple):
@@ -113,18 +131,38 @@ def expand_and_count(
 ) -> None:
     """Pass v of some spans on to the spans of their children, and count the spans' rules."""
     levels, size, K = cells.shape[1:]
-    pairs, turned, outer, placed = W.pairs, W.turned, W.outer, W.rows
-    product(W.above, 0, rows, G.by_parent, pairs)
-    product(W.above, 0, rows, G.by_right, turned)
+    above, pairs, placed, wide = W.above, W.pairs, W.rows, K * K + APART
+    small_product(above, 0, K, 1, W.rules, 0, wide, pairs, 0, wide, rows, K * K, K)
     for row in range(rows):
         m, level, i = placed[row, 0], placed[row, 1], placed[row, 2]
-        l, r, at = left_below(level, depth), right_below(level, depth), row * K * K
-        x, y, splits = left_cell(n, i, i + 1), right_cell(i + 1, i + width), width - 1
-        lefts, rights = ((m * levels + l) * size + x) * K, ((m * levels + r) * size + y) * K
-        add_small_product(cells, lefts, K, 1, pairs, at, K, v, rights, K, splits, K, K)
-        add_small_product(cells, rights, K, 1, turned, at, K, v, lefts, K, splits, K, K)
-        small_product(cells, lefts, 1, K, cells, rights, K, outer, at, K, K, K, splits)
-    add_small_product(W.above, 0, 1, K, outer, 0, K * K, W.by_parent, 0, K * K, K, K * K, rows)
+        l, r = left_below(level, depth), right_below(level, depth)
+        x, y = left_cell(n, i, i + 1), right_cell(i + 1, i + width)
+        placed[row, 3] = ((m * levels + l) * size + x) * K
+        placed[row, 4] = ((m * levels + r) * size + y) * K
+        lefts, rights = placed[row, 3], placed[row, 4]
+        add_small_product(cells, lefts, K, 1, pairs, row * wide, K, v, rights, K, width - 1, K, K)
+    if K <= FEW:
+        small_product(above, 0, K, 1, W.by_right, 0, wide, pairs, 0, wide, rows, K * K, K)
+    else:
+        turn(rows, K, pairs)
+    for row in range(rows):
+        lefts, rights = placed[row, 3], placed[row, 4]
+        add_small_product(cells, rights, K, 1, pairs, row * wide, K, v, lefts, K, width - 1, K, K)
+    for row in range(rows):
+        lefts, rights = placed[row, 3], placed[row, 4]
+        small_product(cells, lefts, 1, K, cells, rights, K, pairs, row * wide, K, K, K, width - 1)
+    add_small_product(above, 0, 1, K, pairs, 0, wide, W.by_parent, 0, wide, K, K * K, rows)
+
+
+@also_in_kernels
+def turn(rows: int, K: int, pairs: Floats) -> None:
+    """[row, ab] to [row, ba]."""
+    for row in range(rows):
+        for a in range(1, K):
+            for b in range(a):
+                upper = pairs[row, b * K + a]
+                pairs[row, b * K + a] = pairs[row, a * K + b]
+                pairs[row, a * K + b] = upper
 
 
 @also_in_kernels
@@ -150,11 +188,11 @@ def count_deepest(
     sentences, n = batch.shape
     levels, size, K = cells.shape[1:]
     spans, after, steps, both, slot = W.here, W.after, W.steps, W.both, W.slot
-    count, flat = number_words(batch, local, W), both.reshape(both.size)
+    count, flat, wide = number_words(batch, local, W), both.reshape(both.size), K * K + APART
     for w in range(count):
         copy_cell(G.emission, W.words[w] * K, W.vectors, w * K, K, 0.0, 0.0)
-    product(W.vectors, 0, count, G.by_left_child, steps)
-    for place in range(count * K * K):
+    small_product(W.vectors, 0, K, 1, W.by_left_child, 0, wide, steps, 0, wide, count, K * K, K)
+    for place in range(count * wide):
         flat[place] = 0.0
     for m in range(sentences):
         at, here, following = (m * levels + levels - 1) * size, 0, len(spans) // 2 * K
@@ -165,7 +203,7 @@ def count_deepest(
                 lexical[local[m, i], c] += spans[here // K, c]
             if i == n - 1:
                 break
-            rows, word = n - i - 1, slot[local[m, i]] * K * K
+            rows, word = n - i - 1, slot[local[m, i]] * wide
             for j in range(i + 2, n + 1):
                 cell, to = (at + right_cell(i + 1, j)) * K, (j - i - 2) * K
                 copy_cell(cells, cell, after, to, K, 0.0, 0.0)
@@ -175,8 +213,8 @@ def count_deepest(
                 spans, here + K, K, 1, steps, word, K, spans, following, K, rows, K, K
             )
             here, following = following, here
-    product(both, 0, count, G.by_sides, W.leaves)
-    add_small_product(W.vectors, 0, 1, K, both, 0, K * K, W.by_left, 0, K * K, K, K * K, count)
+    small_product(both, 0, wide, 1, G.by_sides, 0, K, W.leaves, 0, K, count, K, K * K)
+    add_small_product(W.vectors, 0, 1, K, both, 0, wide, W.by_left, 0, wide, K, K * K, count)
     for w in range(count):
         slot[W.local[w]] = -1
         for a in range(K):
@@ -278,7 +316,7 @@ def add_words(local: Ints, depth: int, v: Floats, lexical: Floats) -> None:
 @also_in_kernels
 def move(sums: Floats, to: Floats) -> None:
     """Add sums to others, and set them to zero."""
-    for x in range(sums.shape[0]):
-        for y in range(sums.shape[1]):
+    for x in range(to.shape[0]):
+        for y in range(to.shape[1]):
             to[x, y] += sums[x, y]
             sums[x, y] = 0.0

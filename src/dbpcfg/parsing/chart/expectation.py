@@ -125,8 +125,8 @@ def count_blocks(edges: list[int], B: Batches, task: Expectation) -> Iterator[Bl
             for m in np.flatnonzero(np.isinf(totals)).tolist():
                 logs[m] = _add_exact(batch[m], rows[m], float(copies[m]), task, counted)
             task.logs[which] = np.repeat(logs, np.diff(begins))
-        counted.by_parent[:] += W.by_parent
-        counted.by_left[:] += W.by_left
+        counted.by_parent[:] += W.by_parent[:, : K * K]
+        counted.by_left[:] += W.by_left[:, : K * K]
         yield Block(words, counted)
 
 
