@@ -7,9 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
-import dbpcfg.induction.chain as chain_module
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.pcfg import draw_from_prior
+from dbpcfg.induction import decoding
 from dbpcfg.induction.chain import Chain, Sample, advance, new_chain, trees_of
 from dbpcfg.induction.convergence import Schedule, levelled_off
 from dbpcfg.induction.drawing import flattened
@@ -242,7 +242,7 @@ def test_a_corpus_whose_spans_are_too_many(monkeypatch):
     counted = run(40)
     expected = trees_of(counted, CORPUS, "mbr")
     monkeypatch.setattr(spans, "MOST_BYTES", 1000)
-    monkeypatch.setattr(chain_module, "BATCH", 7)
+    monkeypatch.setattr(decoding, "BATCH", 7)
     chain = run(40)
     assert chain.spans.counts.size == 0
     assert chain.logs == counted.logs

@@ -87,6 +87,37 @@ def induce(
             rich_help_panel=MODEL,
         ),
     ] = 0.2,
+    learner: Annotated[
+        Literal["gibbs", "em", "vb"],
+        typer.Option(
+            help="How to learn: by Gibbs sampling, by EM, or by variational Bayes.",
+            rich_help_panel=MODEL,
+        ),
+    ] = "gibbs",
+    batch: Annotated[
+        int,
+        typer.Option(
+            help="em, vb: sentences in a mini-batch, after each of which the grammar changes; 0: "
+            "all of them.",
+            min=0,
+            rich_help_panel=SAMPLING,
+        ),
+    ] = 0,
+    step: Annotated[
+        float,
+        typer.Option(
+            help="With --batch: mini-batch t has the weight (t + 2)^-STEP.",
+            rich_help_panel=SAMPLING,
+        ),
+    ] = 0.7,
+    smoothing: Annotated[
+        float,
+        typer.Option(
+            help="em: added to the expected count of each rule.",
+            min=0,
+            rich_help_panel=MODEL,
+        ),
+    ] = 0.0,
     inference: Annotated[
         Literal["race", "paper"] | None,
         typer.Option(
@@ -116,7 +147,8 @@ def induce(
     iterations: Annotated[
         int | None,
         typer.Option(
-            help="Length of every chain, without a race; the second half is kept.",
+            help="Length of every chain, without a race; the second half is kept, of em and vb the "
+            "last iteration. If not given: 100 for em and vb.",
             min=1,
             rich_help_panel=SAMPLING,
         ),
@@ -250,7 +282,7 @@ def induce(
     quiet: QuietRun = False,
     json: Json = False,
 ) -> None:
-    """Learn a grammar from text, by several Gibbs chains; write the grammar and the trees.
+    """Learn a grammar from text, in several chains; write the grammar and the trees.
 
     Ctrl-C stops the run, and `dbpcfg resume` resumes it.
     """
@@ -277,6 +309,10 @@ def induce(
         "aside": aside,
         "parser": parser,
         "precision": precision,
+        "learner": learner,
+        "batch": batch,
+        "step": step,
+        "smoothing": smoothing,
     }
     bound = depth_bound(depth)
     preparation = Preparation(lowercase, max_length, punctuation, numbers, rare, scheme)

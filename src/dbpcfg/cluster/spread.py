@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 from dbpcfg.corpus.encoded import Encoded
+from dbpcfg.errors import DbpcfgError
 from dbpcfg.files.validation import check_choice
 from dbpcfg.induction.configuration import Configuration
 
@@ -38,6 +39,10 @@ def spread_of(
     """
     if asked is not None:
         check_choice("spread", asked, get_args(Spread))
+    if configuration.model.learner != "gibbs":
+        if asked == "shards":
+            raise DbpcfgError("shards are for the learner gibbs; EM and VB run chains side by side")
+        asked = "chains"
     chains, threads, workers = configuration.chains, len(slots), len(set(slots))
     spread: Spread = asked or _chosen(configuration, corpus, threads)
     grammar, back = bytes_per_iteration(configuration, corpus)

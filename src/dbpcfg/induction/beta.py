@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from dbpcfg.grammar.pcfg import RuleCounts
-from dbpcfg.numerics.kernels import Longs
+from dbpcfg.numerics.kernels import Floats, Longs
 from dbpcfg.numerics.philox import Stream, uniform_pair
 
 _WIDTH = 1.0
@@ -48,7 +48,7 @@ def draw_beta(counts: RuleCounts, beta: float, numbers: Stream) -> float:
     return math.exp(slice_move(log_density, math.log(beta), numbers))
 
 
-def log_marginal(table: Longs, beta: float) -> float:
+def log_marginal(table: Longs | Floats, beta: float) -> float:
     """Log-probability of counts ``[row, rule]``, the rows' probabilities integrated out."""
     rows, n = table.shape
     used = table[table > 0]

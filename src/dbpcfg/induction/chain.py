@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -13,15 +13,16 @@ from dbpcfg.errors import GrammarError, UnparsableError
 from dbpcfg.grammar.pcfg import Grammar, without_zeros
 from dbpcfg.induction.convergence import Schedule
 from dbpcfg.induction.criteria import Criterion, Measures, goodness
+from dbpcfg.induction.decoding import DecodedTrees, mbr_under
 from dbpcfg.induction.drawing import ELSEWHERE, LocalTrees, TreeSource
-from dbpcfg.induction.gibbs import State, step
+from dbpcfg.induction.expectation import least_probability
+from dbpcfg.induction.gibbs import State
 from dbpcfg.induction.gold import LOG_EVERY, GoldSpans
 from dbpcfg.induction.initial import initial_state
+from dbpcfg.induction.learners import step_of
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.numerics.kernels import Ints
-from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import Derivations
-from dbpcfg.parsing.mbr import mbr_trees, summed_posteriors
 from dbpcfg.parsing.spans import SpanCounts
 
 TreeChoice = Literal["mbr", "best", "last"]
@@ -32,12 +33,6 @@ OTHER = tuple(name for name in Measures._fields if name != "likelihood")
 
 GRAMMARS_KEPT = 8
 """The greatest number of grammars of a chain that are kept to parse other text with."""
-
-LEAST, LEAST_SINGLE = 2.0**-200, 2.0**-60
-"""Probabilities in place of zeros: as small as a chart can multiply with two cells' least sizes."""
-
-BATCH = 1000
-"""Sentences that are decoded together where spans are not counted."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -127,6 +122,23 @@ class Chain:
         return schedule.finished(self.iteration, self.burn_in)
 
 
+def tree_source(corpus: Encoded, settings: ChainSettings, threads: int = 1) -> TreeSource:
+    """What holds the trees of a chain in this process.
+
+    Parameters
+    ----------
+    corpus
+        The sentences.
+    settings
+        Those of the chain.
+    threads
+        The number of threads.
+    """
+    if settings.learner == "gibbs":
+        return LocalTrees(corpus, threads)
+    return DecodedTrees(corpus, settings.depth, threads)
+
+
 def new_chain(corpus: Encoded, settings: ChainSettings) -> Chain:
     """A chain before its first iteration."""
     return Chain(settings, initial_state(corpus, settings), SpanCounts(corpus, settings.categories))
@@ -169,7 +181,8 @@ def advance(
         The same chain (a worker process returns its copy).
     """
     end = time.monotonic() + seconds
-    trees = LocalTrees(corpus, threads) if trees is None else trees
+    if trees is None:
+        trees = tree_source(corpus, chain.settings, threads)
     while not chain.finished(schedule, until):
         _iterate(chain, corpus, schedule, threads, trees)
         if gold is not None and chain.iteration % LOG_EVERY == 0:
@@ -189,16 +202,16 @@ def _iterate(
     before, after = _step(chain.state, corpus, chain.settings, threads, trees)
     assert after.measures is not None
     log_likelihood = after.measures.likelihood
-    chain.state = State(after.iteration, after.grammar, after.beta)
+    chain.state = replace(after, derivations=None, measures=None)
     chain.logs.append(log_likelihood)
     for name, values in chain.measures.items():
         values.append(getattr(after.measures, name))
     chain.betas.append(before.beta)
-    nodes = ELSEWHERE if after.derivations is None else after.derivations.nodes
-    chain.last = Sample(after.iteration, log_likelihood, before.grammar, nodes)
     if chain.burn_in is not None:
         trees.count(chain.spans)
         _keep_grammar(chain, before.grammar)
+    nodes = ELSEWHERE if trees.derivations is None else trees.derivations.nodes
+    chain.last = Sample(after.iteration, log_likelihood, before.grammar, nodes)
     if chain.best is None or log_likelihood > chain.best.log_likelihood:
         chain.best = chain.last
         trees.keep()
@@ -212,17 +225,19 @@ def _step(
     With a very small β most rules have probabilities too small for a float, and a sentence may have
     probability zero under what is left. Only then are zeros replaced.
     """
+    step = step_of(settings)
     try:
         return before, step(before, corpus, settings, threads, trees)
     except (GrammarError, UnparsableError) as error:
         if before.grammar.rows.all() and before.grammar.root.all():
             raise
-        if settings.exact:  # it draws trees until as many fit, which might take for ever
+        if settings.exact and settings.learner == "gibbs":
+            # It draws trees until as many fit, which might take for ever.
             raise UnparsableError(
                 f"{error}; beta, {before.beta:.3g}, is too small for the exact step"
             ) from None
-    least = LEAST_SINGLE if settings.precision == "single" else LEAST
-    before = State(before.iteration, without_zeros(before.grammar, least), before.beta)
+    grammar = without_zeros(before.grammar, least_probability(settings))
+    before = State(before.iteration, grammar, before.beta)
     return before, step(before, corpus, settings, threads, trees)
 
 
@@ -262,7 +277,8 @@ def trees_of(chain: Chain, corpus: Encoded, method: TreeChoice, threads: int = 1
     method
         ``"mbr"``: MBR trees over the retained samples, or over the posteriors of the chain's
         grammars if there are too many spans to count. ``"best"``: the sample of greatest
-        log-likelihood. ``"last"``: the last sample.
+        log-likelihood. ``"last"``: the last sample. EM and VB have no samples, and their trees
+        are MBR trees.
     threads
         The number of threads.
 
@@ -275,22 +291,10 @@ def trees_of(chain: Chain, corpus: Encoded, method: TreeChoice, threads: int = 1
         return (
             chain.spans.decode(threads)
             if chain.spans.kept
-            else _mbr_over_grammars(chain, corpus, threads)
+            else mbr_under(chain.grammars, chain.settings.depth, corpus, threads)
         )
     sample = chain.best if method == "best" else chain.last
     assert sample is not None
+    if chain.settings.learner != "gibbs" and not len(sample.nodes):
+        return mbr_under([sample.grammar], chain.settings.depth, corpus, threads)
     return Derivations(sample.nodes, corpus)
-
-
-def _mbr_over_grammars(chain: Chain, corpus: Encoded, threads: int) -> Derivations:
-    """MBR trees under the chain's grammars, some sentences at a time."""
-    charts = [ChartParser(grammar, chain.settings.depth, threads) for grammar in chain.grammars]
-    trees = Derivations.empty(corpus)
-    for first in range(0, len(corpus), BATCH):
-        some = np.arange(first, min(first + BATCH, len(corpus)))
-        here = corpus.chosen(some)
-        weights, _ = summed_posteriors(charts, here)
-        start = 2 * corpus.starts[first] - first
-        found = mbr_trees(here, weights, threads).nodes
-        trees.nodes[start : start + len(found)] = found
-    return trees

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,10 @@ from dbpcfg.files.archive import ArchiveError, read_archive, write_archive
 from dbpcfg.files.faults import reading
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.grammar.storage import STACKED, stacked, unstacked
+from dbpcfg.grammar.weights import RuleWeights
 from dbpcfg.induction.chain import OTHER, Chain, Sample
 from dbpcfg.induction.criteria import Measures
+from dbpcfg.induction.drawing import ELSEWHERE
 from dbpcfg.induction.gibbs import State
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.parsing.spans import SpanCounts
@@ -37,6 +38,8 @@ _DTYPES: dict[str, Any] = {
     "betas": np.float64,
     "spans": np.int32,
 }
+_COUNTS = {f"counts_{name}": np.float64 for name in _GRAMMAR}
+"""What chains of EM and VB have besides."""
 
 
 def save_chain(chain: Chain, corpus: Encoded, path: Path) -> None:
@@ -54,7 +57,7 @@ def save_chain(chain: Chain, corpus: Encoded, path: Path) -> None:
     assert chain.best is not None
     assert chain.last is not None
     header = {
-        "settings": asdict(chain.settings),
+        "settings": chain.settings.recorded(),
         "corpus": _fingerprint(corpus),
         "iteration": chain.iteration,
         "beta": chain.state.beta,
@@ -75,6 +78,8 @@ def save_chain(chain: Chain, corpus: Encoded, path: Path) -> None:
     for prefix, grammar in grammars.items():
         arrays |= {prefix + name: getattr(grammar, name) for name in _GRAMMAR}
     arrays |= stacked(chain.grammars)
+    if chain.state.statistics is not None:
+        arrays |= {f"counts_{name}": getattr(chain.state.statistics, name) for name in _GRAMMAR}
     write_archive(path, FORMAT, VERSION, header, arrays)
 
 
@@ -101,7 +106,8 @@ def load_chain(path: Path, corpus: Encoded, settings: ChainSettings) -> Chain:
         If the file cannot be read, or is not a checkpoint of this chain over this corpus.
     """
     with reading(path):
-        header, arrays = read_archive(path, FORMAT, VERSION, _DTYPES)
+        more = {} if settings.learner == "gibbs" else _COUNTS
+        header, arrays = read_archive(path, FORMAT, VERSION, _DTYPES | more)
         try:
             return _chain(header, arrays, corpus, settings)
         except DbpcfgError:
@@ -122,16 +128,17 @@ def _chain(
 
     def sample(name: str) -> Sample:
         nodes = arrays[f"{name}_nodes"]
-        if nodes.shape != (2 * len(corpus.tokens) - len(corpus), 3):
+        decoded_later = settings.learner != "gibbs" and nodes.shape == ELSEWHERE.shape
+        if not decoded_later and nodes.shape != (2 * len(corpus.tokens) - len(corpus), 3):
             raise ArchiveError("its trees are not those of the run's corpus")
-        if not _are_trees(nodes, corpus, settings.categories):
+        if not decoded_later and not _are_trees(nodes, corpus, settings.categories):
             raise ArchiveError("its trees are no trees of the run's sentences")
         number, log_likelihood = header[name]
         if not 1 <= _whole(number) <= iteration or not math.isfinite(log_likelihood):
             raise ArchiveError(f"its {name} sample cannot be: {header[name]!r:.80}")
         return Sample(number, float(log_likelihood), grammar(f"{name}_"), nodes)
 
-    if header["settings"] != asdict(settings):
+    if header["settings"] != settings.recorded():
         raise ArchiveError("it is of a chain with other settings than the run's")
     if header["corpus"] != _fingerprint(corpus):
         raise ArchiveError("it is of a chain over another corpus than the run's")
@@ -154,7 +161,9 @@ def _chain(
         spans.counts[:] = arrays["spans"]
     return Chain(
         settings=settings,
-        state=State(iteration, grammar(""), float(header["beta"])),
+        state=State(
+            iteration, grammar(""), float(header["beta"]), statistics=_statistics(arrays, settings)
+        ),
         spans=spans,
         logs=arrays["likelihood"].tolist(),
         measures={name: arrays[name].tolist() for name in OTHER},
@@ -165,6 +174,17 @@ def _chain(
         grammars=unstacked(arrays, corpus.vocabulary),
         scores={int(iteration): float(score) for iteration, score in header["scores"]},
     )
+
+
+def _statistics(arrays: dict[str, NDArray[Any]], settings: ChainSettings) -> RuleWeights | None:
+    """The expected counts that EM and VB go on with."""
+    if settings.learner == "gibbs":
+        return None
+    found = RuleWeights(*(arrays[f"counts_{name}"] for name in _GRAMMAR))
+    shapes = [getattr(found, name).shape == arrays[name].shape for name in _GRAMMAR]
+    if not all(shapes) or not all((getattr(found, name) >= 0).all() for name in _GRAMMAR):
+        raise ArchiveError("its expected counts cannot be")
+    return found
 
 
 def _whole(number: Any) -> int:

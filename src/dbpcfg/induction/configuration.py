@@ -101,7 +101,11 @@ def save_configuration(configuration: Configuration, path: Path) -> None:
             "select": configuration.select,
             **({} if configuration.budget is None else {"budget": configuration.budget}),
         },
-        "model": {k: v for k, v in _without_none(configuration.model).items() if k != "chain"},
+        "model": {
+            k: v
+            for k, v in configuration.model.recorded().items()
+            if k != "chain" and v is not None
+        },
         "schedule": _without_none(configuration.schedule),
         "preparation": _without_none(configuration.preparation),
         "corpus": configuration.corpus,

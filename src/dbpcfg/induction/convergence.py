@@ -39,6 +39,8 @@ class Schedule:
     """Iterations after convergence, which count."""
     most: int = 5000
     """Iterations in all, at most: the last ``after`` of them count, converged or not."""
+    kept: int | None = None
+    """With ``iterations``: how many of them count, the last ones; None for the second half."""
 
     def __post_init__(self) -> None:
         for name in ("least", "window", "after", "most"):
@@ -46,6 +48,8 @@ class Schedule:
                 raise DbpcfgError(f"{name} must be at least 1, got {getattr(self, name)}")
         if self.iterations is not None and self.iterations < 1:
             raise DbpcfgError(f"iterations must be at least 1, got {self.iterations}")
+        if self.kept is not None and (self.iterations is None or self.kept < 1):
+            raise DbpcfgError(f"kept is a number of iterations that are given, got {self.kept}")
         if max(self.iterations or 0, self.most) > MOST_ITERATIONS:
             raise DbpcfgError(f"there can be at most {MOST_ITERATIONS:,} iterations")
         if self.most < self.least + self.after:
@@ -56,12 +60,14 @@ class Schedule:
     @property
     def latest_burn_in(self) -> int:
         """The latest iteration after which samples begin to count."""
-        return self.most - self.after if self.iterations is None else self.iterations // 2
+        if self.iterations is None:
+            return self.most - self.after
+        return max(0, self.iterations - (self.kept or self.iterations - self.iterations // 2))
 
     @property
     def retained(self) -> int:
         """The number of samples that count, at least."""
-        return self.after if self.iterations is None else self.iterations - self.iterations // 2
+        return self.after if self.iterations is None else self.iterations - self.latest_burn_in
 
     def converged(self, logs: Sequence[float], settled: Sequence[float]) -> bool:
         """Whether burn-in ends now; to be called before every iteration until it does.

@@ -9,7 +9,8 @@
 ==============  ==================================================================================
 
 The first four are known after every iteration, and are means over the iterations that count;
-``agreement`` compares finished chains. No criterion looks at gold trees.
+``agreement`` compares finished chains. Of EM and VB, ``posterior`` is what they maximise
+(`dbpcfg.induction.expectation`). No criterion looks at gold trees.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class Measures(NamedTuple):
 
 
 def measure(
-    logs: Floats, lengths: Longs, aside: Longs, counts: RuleCounts, beta: float
+    logs: Floats, lengths: Longs, aside: Longs, counts: RuleCounts | None, beta: float
 ) -> Measures:
     """Measure an iteration.
 
@@ -50,14 +51,16 @@ def measure(
     aside
         The sentences that are kept aside.
     counts
-        Rule counts of the trees of the others.
+        Rule counts of the trees of the others; None if the learner says what ``posterior`` is.
     beta
         β.
     """
     learned = float(logs.sum()) if not len(aside) else float(np.delete(logs, aside).sum())
     return Measures(
         likelihood=learned,
-        posterior=log_marginal(counts.root[np.newaxis], beta) + log_marginal(counts.rows, beta),
+        posterior=float("nan")
+        if counts is None
+        else log_marginal(counts.root[np.newaxis], beta) + log_marginal(counts.rows, beta),
         variance=float(np.var(logs / lengths)),
         heldout=float(logs[aside].sum()) if len(aside) else float("nan"),
     )

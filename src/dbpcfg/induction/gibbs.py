@@ -26,6 +26,7 @@ from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.grammar.bounding import containment, require_fitting
 from dbpcfg.grammar.derivation import failed_derivations
 from dbpcfg.grammar.pcfg import Grammar, draw_grammar
+from dbpcfg.grammar.weights import RuleWeights
 from dbpcfg.induction.beta import draw_beta
 from dbpcfg.induction.criteria import Measures, kept_aside, measure
 from dbpcfg.induction.drawing import LocalTrees, TreeSource
@@ -40,7 +41,7 @@ class State:
 
     ``derivations`` were drawn under the grammar before this one, and ``measures`` are of that
     grammar and these trees; both are None before the first iteration, and trees that are not in
-    this process are.
+    this process are. ``statistics`` are the expected counts that EM and VB go on with.
     """
 
     iteration: int
@@ -48,6 +49,7 @@ class State:
     beta: float
     derivations: Derivations | None = None
     measures: Measures | None = None
+    statistics: RuleWeights | None = None
 
 
 def step(

@@ -11,8 +11,8 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.files.validation import check_choice
 from dbpcfg.induction.convergence import Schedule
 from dbpcfg.induction.criteria import Criterion
-from dbpcfg.induction.gibbs import step
 from dbpcfg.induction.initial import initial_state
+from dbpcfg.induction.learners import step_of
 from dbpcfg.induction.race import BUDGET, plan
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.runtime.processes import cores
@@ -22,6 +22,8 @@ SELECT: Criterion = "likelihood"
 """What chains are compared by, if nothing else is asked for."""
 PAPER_CHAINS = 4
 """Chains without a race, if nothing else is asked for."""
+ITERATIONS = 100
+"""The length of chains of EM and VB, if nothing else is asked for."""
 
 _DURATION = re.compile(r"(\d{1,6}(?:\.\d{1,3})?) ?(min|h)")
 _SECONDS = {"min": 60.0, "h": 3600.0}
@@ -69,14 +71,31 @@ def chosen(
     DbpcfgError
         If options contradict each other.
     """
+    select = select or _selected_by(model)
+    if model.learner != "gibbs" and schedule is not None:
+        raise DbpcfgError("a schedule is for samples; EM and VB have iterations")
+    kept = None if model.learner == "gibbs" else 1  # the last grammar is the result
+    if kept and inference is None and budget is None and iterations is None:
+        iterations = ITERATIONS
     each = iterations is not None or schedule is not None
     if is_race(inference, budget is not None, each):
         budget = BUDGET if budget is None else budget
         rungs = plan(budget, model.preliminary_iterations, chains)
-        length = Schedule(iterations=rungs[-1].iterations)
-        return Inference(rungs[0].chains, length, budget, select or SELECT)
-    number, plain = PAPER_CHAINS if chains is None else chains, schedule or Schedule(iterations)
-    return Inference(number, plain, None, select or SELECT)
+        length = Schedule(iterations=rungs[-1].iterations, kept=kept)
+        return Inference(rungs[0].chains, length, budget, select)
+    if kept and iterations is None:
+        iterations = ITERATIONS
+    number = PAPER_CHAINS if chains is None else chains
+    return Inference(number, schedule or Schedule(iterations, kept=kept), None, select)
+
+
+def _selected_by(model: ChainSettings) -> Criterion:
+    """What chains are compared by, if nothing is asked for."""
+    if model.learner == "gibbs":
+        return SELECT
+    if model.aside:
+        return "heldout"
+    return "posterior" if model.learner == "vb" else SELECT
 
 
 def is_race(inference: InferenceName | None, budget: bool, each: bool) -> bool:
@@ -150,6 +169,7 @@ def iterations_in(
     threads
         Processors to use; None for all.
     """
+    step = step_of(model)
     state = step(initial_state(corpus, model), corpus, model)  # kernels are compiled now
     began, done = time.perf_counter(), 0
     while not done or time.perf_counter() - began < min(1.0, seconds / 20):

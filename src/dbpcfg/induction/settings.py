@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from operator import index
 from typing import Any, Literal, get_args
 
@@ -18,15 +18,17 @@ from dbpcfg.parsing.chart.layout import Precision
 
 ParserName = Literal["chart", "leftcorner"]
 Initial = Literal["prior", "left", "right"]
+LearnerName = Literal["gibbs", "em", "vb"]
 
 _CHOICES = {
     "parser": get_args(ParserName),
     "precision": get_args(Precision),
     "initial": get_args(Initial),
+    "learner": get_args(LearnerName),
 }
 _PLAIN: dict[str, Callable[[Any], float]] = {
-    **dict.fromkeys(("categories", "seed", "chain"), index),
-    **dict.fromkeys(("beta", "temperature"), float),
+    **dict.fromkeys(("categories", "seed", "chain", "batch"), index),
+    **dict.fromkeys(("beta", "temperature", "smoothing", "step"), float),
 }
 
 
@@ -66,6 +68,14 @@ class ChainSettings:
     """The length of each of them."""
     aside: int = 0
     """Every n-th sentence is kept aside: it gets trees, but nothing is learned from them."""
+    learner: LearnerName = "gibbs"
+    """How the grammar is learned: by sampling, by EM or by variational Bayes."""
+    batch: int = 0
+    """EM and VB: sentences in a mini-batch; 0 for all of them."""
+    step: float = 0.7
+    """With mini-batches: α, the t-th of which has the weight (t + 2)^−α."""
+    smoothing: float = 0.0
+    """EM: what is added to the expected count of each rule."""
 
     def __post_init__(self) -> None:
         # Plain numbers, whatever was given: a run must read back as it was written.
@@ -96,6 +106,36 @@ class ChainSettings:
             raise DbpcfgError("anneal and curriculum are numbers of iterations, 0 or more")
         if not 1 <= self.temperature < np.inf:
             raise DbpcfgError(f"the temperature must be 1 or more, got {self.temperature}")
+        self._check_learner()
+
+    def _check_learner(self) -> None:
+        if self.batch < 0:
+            raise DbpcfgError(f"batch is a number of sentences, 0 for all, got {self.batch}")
+        if not 0.5 < self.step <= 1:
+            raise DbpcfgError(f"step must be above 0.5 and at most 1, got {self.step}")
+        if not 0 <= self.smoothing < np.inf:
+            raise DbpcfgError(f"smoothing must be 0 or more, got {self.smoothing}")
+        if self.learner == "gibbs":
+            if self.batch or self.smoothing:
+                raise DbpcfgError("batch and smoothing are for the learners em and vb, not gibbs")
+            return
+        if self.parser != "chart":
+            raise DbpcfgError(f"the learner {self.learner} needs the chart as its parser")
+        if self.sample_beta:
+            raise DbpcfgError("beta is sampled by the learner gibbs only")
+        if self.learner == "vb" and (self.exact or self.smoothing):
+            raise DbpcfgError("exact and smoothing are not for the learner vb")
+
+    def recorded(self) -> dict[str, Any]:
+        """The settings as files have them: options of other learners are left out of the sampler's.
+
+        So the files of a sampler are the same as before there were others.
+        """
+        found = asdict(self)
+        if self.learner == "gibbs":
+            for name in ("learner", "batch", "step", "smoothing"):
+                del found[name]
+        return found
 
     def depth_at(self, iteration: int) -> int | None:
         """The bound in force in an iteration."""

@@ -58,6 +58,7 @@ class Purpose(IntEnum):
     UHHMM_STATES = 10
     UHHMM_MODELS = 11
     UHHMM_TABLES = 12
+    MINIBATCHES = 13
 
 
 def stream(

@@ -8,7 +8,7 @@ whatever else is in the grid: ``adam-K15-D2-b0.2-s0``, ``adam-ccl``, ``adam-rand
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ _SEARCH: dict[str, Any] = {
 _AXES = ("categories", "depth", "beta", "seed", "chain")
 _DEFAULTS = {
     **_SEARCH,
-    **{f.name: f.default for f in fields(ChainSettings) if f.name not in _AXES},
+    **{name: usual for name, usual in ChainSettings().recorded().items() if name not in _AXES},
 }
 """Settings of dbpcfg that are the same in all cells, if the file does not have them."""
 

@@ -12,7 +12,7 @@ from dbpcfg.corpus.wordclasses import Scheme
 from dbpcfg.induction.chain import TreeChoice
 from dbpcfg.induction.criteria import Criterion
 from dbpcfg.induction.inference import InferenceName
-from dbpcfg.induction.settings import Initial, ParserName
+from dbpcfg.induction.settings import Initial, LearnerName, ParserName
 from dbpcfg.parsing.chart.layout import Precision
 
 
@@ -119,6 +119,10 @@ INDUCTION: dict[str, ValueKind] = {
     "curriculum": whole(0),
     "parser": choice(ParserName),
     "precision": choice(Precision),
+    "learner": choice(LearnerName),
+    "batch": whole(0),
+    "step": ValueKind(lambda value: _is_number(value, 0.5), "a number above 0.5, at most 1"),
+    "smoothing": ValueKind(lambda value: _is_number(value, 0), "a number from 0 up"),
 }
 """Settings of dbpcfg that are the same in all cells."""
 

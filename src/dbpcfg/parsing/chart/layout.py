@@ -27,6 +27,7 @@ import numpy as np
 
 from dbpcfg.grammar.levels import is_right, left_child, right_child
 from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.grammar.weights import RuleWeights
 from dbpcfg.numerics.kernels import Floats, Ints, also_in_kernels
 
 EMPTY = -(2**30)
@@ -71,13 +72,13 @@ def padded(categories: int) -> int:
     return 4 if categories <= 4 else -8 * (-categories // 8)
 
 
-def tables(grammar: Grammar, precision: Precision = "double") -> Tables:
+def tables(grammar: Grammar | RuleWeights, precision: Precision = "double") -> Tables:
     """Lay a grammar out for the kernels.
 
     Parameters
     ----------
     grammar
-        G, without a bound.
+        G, without a bound; or weights of its rules.
     precision
         ``"double"`` or ``"single"``; ``log_scale`` is double in either.
     """

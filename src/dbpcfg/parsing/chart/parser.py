@@ -12,9 +12,11 @@ from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.grammar.bounding import containment, require_fitting
 from dbpcfg.grammar.levels import check_depth
 from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.grammar.weights import RuleWeights
 from dbpcfg.numerics.kernels import Floats
 from dbpcfg.numerics.philox import Stream
 from dbpcfg.parsing.chart.batches import batches, inside_batches
+from dbpcfg.parsing.chart.expectation import Expectation, expected_counts
 from dbpcfg.parsing.chart.layout import Precision, Tables, logarithms, shifted, tables
 from dbpcfg.parsing.chart.posteriors import posteriors_of_batches
 from dbpcfg.parsing.chart.sampling import sample_batches
@@ -55,6 +57,9 @@ class ChartParser:
     pilots
         Sentences that show how to scale numbers of single precision; by default `pilots_of` the
         first corpus.
+    weights
+        Weights of rules to sum in place of the grammar's probabilities. They need not sum to one,
+        and nothing is divided by Z: logarithms are those of sums of weights.
 
     Raises
     ------
@@ -69,6 +74,7 @@ class ChartParser:
         threads: int = 1,
         precision: Precision = "double",
         pilots: Encoded | None = None,
+        weights: RuleWeights | None = None,
     ) -> None:
         self.grammar = grammar
         self.depth = depth
@@ -76,10 +82,11 @@ class ChartParser:
         self.precision = precision
         self.pilots = pilots
         self._depth = 0 if depth is None else check_depth(depth)
-        self._tables, self._shifted = tables(grammar, precision), False
+        self._rules = grammar if weights is None else weights
+        self._tables, self._shifted = tables(self._rules, precision), False
         self.log_fitting_mass = (
             0.0
-            if depth is None
+            if depth is None or weights is not None
             else math.log(require_fitting(grammar, containment(grammar, depth)))
         )
         """log Z: the logarithm of the probability that a tree fits the bound; 0 without a bound."""
@@ -184,6 +191,45 @@ class ChartParser:
         )
         return weights, logs - self.log_fitting_mass
 
+    def expected_counts(
+        self, corpus: Encoded, copies: Floats | None = None, negligible: float = NEGLIGIBLE
+    ) -> tuple[RuleWeights, Floats]:
+        """How often each rule is expected in the sentences' trees, of all that fit the bound.
+
+        Divided by a rule's probability, the count is the derivative of Σ log P(sentence) + N log Z
+        by it (`dbpcfg.grammar.normaliser` has that of Z).
+
+        Parameters
+        ----------
+        corpus
+            Sentences over the grammar's vocabulary.
+        copies
+            ``[sentence]``: how often each sentence counts, 0 or more; once, if not given.
+        negligible
+            Spans less probable than this are pruned, with all that is below them.
+
+        Returns
+        -------
+        counts
+            Summed over the sentences; nothing is counted for one of probability zero.
+        logs
+            log P(sentence) of each.
+        """
+        check_vocabulary(self.grammar, corpus)
+        words, K, logs = (
+            len(self.grammar.vocabulary),
+            self.grammar.categories,
+            np.empty(len(corpus)),
+        )
+        if not len(corpus):
+            return RuleWeights.zeros(K, words), logs
+        G = self._tables_for(corpus)
+        B = batches(corpus, len(G.root), self._depth)
+        times = np.ones(len(corpus)) if copies is None else np.asarray(copies, dtype=np.float64)
+        task = Expectation(self._depth, G, self._exact, negligible, times, logs)
+        counts = expected_counts(B, task, K, words, self.threads)
+        return counts, logs - self.log_fitting_mass
+
     def _in_batches(self, kernel: Callable[..., None], corpus: Encoded, *arguments: object) -> None:
         """Run a kernel on all batches of a corpus, on several threads."""
         B = batches(corpus, len(self._tables.root), self._depth)
@@ -196,7 +242,7 @@ class ChartParser:
     @cached_property
     def _exact(self) -> Tables:
         """The tables in double precision."""
-        return self._tables if self.precision == "double" else tables(self.grammar)
+        return self._tables if self.precision == "double" else tables(self._rules)
 
     def _tables_for(self, corpus: Encoded) -> Tables:
         """The tables, scaled so that in single precision most charts need no exponents.

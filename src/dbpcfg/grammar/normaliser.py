@@ -1,0 +1,170 @@
+"""The normaliser Z of a bounded grammar: its derivatives, and the derivations that fail.
+
+Z = Σ_c π_c h(L,1,c), with h from ``bounding``, is a polynomial in the probabilities of rules, and
+h one linear system for each level. Its derivatives come from the same systems, transposed, from the
+top down: with λ(m,c) = ∂Z / ∂h(m,c), l and r the levels of m's children ::
+
+    λ(L,1,c) = π_c + …
+    λ(l,a)  += Σ_cb λ(m,c) G[c → a b] h(r,b)        λ(r,b) += Σ_ca λ(m,c) G[c → a b] h(l,a)
+    ∂Z / ∂G[c → a b] = Σ_m λ(m,c) h(l,a) h(r,b)     ∂Z / ∂G[c → w] = Σ_m λ(m,c)
+
+where a child is of its parent's own level, λ is on both sides, and a system is solved.
+
+**Failures.** 1 / Z = Σ_m (1 − Z)^m: each sentence of the bounded grammar can be given the
+derivations that left the bound before one fitted (``induction.gibbs``). Abandoned at the first node
+in pre-order that leaves the bound, a derivation from (m,c) fails with probability ::
+
+    f(L,D+1,c) = Σ_ab G[c → a b]
+    f(m,c)     = Σ_ab G[c → a b] (f(l,a) + h(l,a) f(r,b))
+
+and G · ∂f/∂G, f taken as a polynomial, is how often a rule is used in failures.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dbpcfg.grammar.bounding import absorption, require_fitting, termination
+from dbpcfg.grammar.levels import is_right, level_count
+from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.grammar.weights import RuleWeights
+from dbpcfg.numerics.kernels import Floats
+
+
+class Systems(NamedTuple):
+    """The linear systems of the levels, solved."""
+
+    h: Floats
+    """``[level, c]``: the probability of fitting."""
+    f: Floats
+    """``[level, c]``: the probability of failing."""
+    inverse: list[Floats]
+    """For each level but the last (I − A)⁻¹, A the matrix of h's system."""
+
+
+def systems(grammar: Grammar, depth: int) -> Systems:
+    """Solve the system of each level, from the deepest up, as in ``containment``."""
+    G, lex, K = grammar.binary, grammar.lexical_mass, grammar.categories
+    levels = level_count(depth)
+    h, f, inverse = np.empty((levels, K)), np.empty((levels, K)), []
+    h[-1], f[-1] = lex, G.sum(axis=(1, 2))
+    for level in range(levels - 2, -1, -1):
+        known_child = "cab,a->cb" if is_right(level) else "cab,b->ca"
+        same = np.einsum(known_child, G, h[level + 1])
+        lost = np.einsum(known_child, G, f[level + 1]).sum(axis=1)
+        rewards = np.concatenate([np.stack([lex, lost], axis=1), np.eye(K)], axis=1)
+        solved = absorption(same, lex + lost, rewards)
+        h[level], f[level] = solved[:, 0], solved[:, 1]
+        f[level][h[level] + f[level] == 0.0] = 1.0  # it recurs for ever, and so never fits
+        inverse.append(solved[:, 2:])
+    return Systems(h, f, inverse[::-1])
+
+
+def normaliser(grammar: Grammar, depth: int | None) -> tuple[float, RuleWeights]:
+    """Z, the probability that a tree fits the bound, and its derivatives.
+
+    Parameters
+    ----------
+    grammar
+        G, without a bound.
+    depth
+        The bound D; None for no bound: Z is then the probability that a derivation ends.
+
+    Returns
+    -------
+    mass
+        Z.
+    derivatives
+        By the probability of each rule, all of them taken as independent.
+
+    Raises
+    ------
+    GrammarError
+        If Z is zero.
+    """
+    if depth is None:
+        return _without_bound(grammar)
+    G, (h, _, inverse) = grammar.binary, systems(grammar, depth)
+    levels, above = len(h), grammar.root
+    binary, visits = np.zeros_like(G), np.zeros(grammar.categories)
+    for level in range(levels - 1):  # what is not of the parent's own level is of the next one
+        reached = above @ inverse[level]
+        visits += reached
+        if is_right(level):
+            binary += np.einsum("c,a,b->cab", reached, h[level + 1], h[level])
+            above = np.einsum("c,cab,b->a", reached, G, h[level])
+        else:
+            binary += np.einsum("c,a,b->cab", reached, h[level], h[level + 1])
+            above = np.einsum("c,cab,a->b", reached, G, h[level])
+    visits += above
+    return require_fitting(grammar, h), RuleWeights(h[0].copy(), binary, _spread(visits, grammar))
+
+
+def _without_bound(grammar: Grammar) -> tuple[float, RuleWeights]:
+    """The same for h = lex + G (h ⊗ h)."""
+    G, h = grammar.binary, termination(grammar)
+    slope = np.einsum("cab,b->ca", G, h) + np.einsum("cab,a->cb", G, h)
+    reached = np.linalg.lstsq((np.eye(len(h)) - slope).T, grammar.root, rcond=None)[0]
+    binary = np.einsum("c,a,b->cab", reached, h, h)
+    mass = require_fitting(grammar, h[np.newaxis])
+    return mass, RuleWeights(h, binary, _spread(reached, grammar))
+
+
+def failures(grammar: Grammar, depth: int) -> RuleWeights:
+    """Expected rule counts of the derivations that leave the bound before one fits it.
+
+    Parameters
+    ----------
+    grammar
+        G, without a bound.
+    depth
+        The bound D.
+
+    Returns
+    -------
+    RuleWeights
+        For one sentence of the bounded grammar.
+
+    Raises
+    ------
+    GrammarError
+        If Z is zero.
+    """
+    G, K, (h, f, inverse) = grammar.binary, grammar.categories, systems(grammar, depth)
+    lex, first = grammar.lexical_mass, G.sum(axis=2)
+    descent = absorption(first, lex, np.eye(K))  # left children, whatever is to the right of them
+    # φ = ∂F/∂f and λ = ∂F/∂h, F = Σ_c π_c f(L,1,c); each level has them from the one above it
+    to_fail, to_fit = grammar.root, np.zeros(K)
+    binary, visits, ones = np.zeros_like(G), np.zeros(K), np.ones(K)
+    for level in range(len(h) - 1):
+        below = level + 1
+        if is_right(level):
+            phi, lam = to_fail @ inverse[level], to_fit @ inverse[level]
+            binary += np.einsum("c,a,b->cab", phi, f[below], ones)
+            binary += np.einsum("c,a,b->cab", phi, h[below], f[level])
+            binary += np.einsum("c,a,b->cab", lam, h[below], h[level])
+            to_fail = phi @ first
+            to_fit = np.einsum("c,cab,b->a", phi, G, f[level])
+            to_fit += np.einsum("c,cab,b->a", lam, G, h[level])
+        else:
+            phi = to_fail @ descent
+            lam = (to_fit + np.einsum("c,cab,b->a", phi, G, f[below])) @ inverse[level]
+            binary += np.einsum("c,a,b->cab", phi, f[level], ones)
+            binary += np.einsum("c,a,b->cab", phi, h[level], f[below])
+            binary += np.einsum("c,a,b->cab", lam, h[level], h[below])
+            to_fail = np.einsum("c,cab,a->b", phi, G, h[level])
+            to_fit = np.einsum("c,cab,a->b", lam, G, h[level])
+        visits += lam
+    binary += to_fail[:, np.newaxis, np.newaxis]  # (L,D+1): abandoned
+    visits += to_fit
+    Z = require_fitting(grammar, h)
+    return RuleWeights(
+        grammar.root * f[0] / Z, binary * G / Z, visits[:, np.newaxis] * grammar.lexical / Z
+    )
+
+
+def _spread(visits: Floats, grammar: Grammar) -> Floats:
+    """The same number for each word."""
+    return np.broadcast_to(visits[:, np.newaxis], grammar.lexical.shape).copy()

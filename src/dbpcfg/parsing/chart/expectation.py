@@ -1,0 +1,156 @@
+"""Expected rule counts of a corpus, on several threads, with the same bits for any number of them.
+
+Batches are put together in blocks, at most ``BLOCKS`` of them, that depend on the corpus, K and D
+only. Each block has sums of its own, which are added up in the order of the blocks.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from dbpcfg.grammar.weights import RuleWeights
+from dbpcfg.numerics.kernels import Floats, Ints, repeated
+from dbpcfg.numerics.simd import aligned
+from dbpcfg.parsing.chart.batches import Batches, copies_of, filled, gather, largest, new_room
+from dbpcfg.parsing.chart.counts import Counted, counts_of_batch, new_expansion
+from dbpcfg.parsing.chart.layout import Tables, chart_levels
+from dbpcfg.parsing.chart.single_counts import add_counts_of
+from dbpcfg.runtime.threads import in_pieces
+
+BLOCKS = 32
+"""More balance the work better, fewer take less memory."""
+
+
+class Block(NamedTuple):
+    """The sums of some batches."""
+
+    words: Ints
+    """The words that occur in them."""
+    counted: Counted
+    """``lexical`` has a row for each of these words."""
+
+
+class Expectation(NamedTuple):
+    """What to count, and how."""
+
+    depth: int
+    """The bound D; 0 for no bound."""
+    G: Tables
+    exact: Tables
+    """The same in double precision, for sentences whose charts need exponents."""
+    negligible: float
+    """Spans less probable than this are pruned."""
+    copies: Floats
+    """``[sentence]``: what the counts of each sentence are multiplied by."""
+    logs: Floats
+    """``[sentence]``: ``log_inside``, written to."""
+
+
+def expected_counts(
+    B: Batches, task: Expectation, categories: int, vocabulary: int, threads: int
+) -> RuleWeights:
+    """Expected rule counts of a corpus.
+
+    Parameters
+    ----------
+    B
+        Its batches.
+    task
+        What to count.
+    categories
+        K.
+    vocabulary
+        W.
+    threads
+        The number of threads.
+    """
+    numbers = len(B.bounds) - 1
+    edges = np.linspace(0, numbers, min(numbers, BLOCKS) + 1).astype(np.int64)
+    blocks: list[Block | None] = [None] * (len(edges) - 1)
+
+    def work(first: int, last: int) -> None:
+        found = count_blocks(edges[first : last + 1].tolist(), B, task)
+        for block, sums in zip(range(first, last), found, strict=True):
+            blocks[block] = sums
+
+    in_pieces(work, len(blocks), threads)
+    K, G = len(task.G.root), task.exact
+    root, by_parent, by_left = np.zeros(K), np.zeros((K, K * K)), np.zeros((K, K * K))
+    lexical = np.zeros((vocabulary, K))
+    for done in blocks:
+        assert done is not None
+        root += done.counted.root
+        by_parent += done.counted.by_parent
+        by_left += done.counted.by_left
+        lexical[done.words] += done.counted.lexical
+    binary = by_parent.reshape(K, K, K) + by_left.reshape(K, K, K).transpose(1, 0, 2)
+    k = categories
+    return RuleWeights(
+        root[:k],
+        (binary * G.binary)[:k, :k, :k],
+        np.ascontiguousarray((lexical * task.G.emission)[:, :k].T),
+    )
+
+
+def count_blocks(edges: list[int], B: Batches, task: Expectation) -> Iterator[Block]:
+    """The sums of the batches between one edge and the next, for all edges, in the same room."""
+    first, last, G, depth = edges[0], edges[-1], task.G, task.depth
+    K, levels, single = len(G.root), chart_levels(depth), G.root.itemsize == 4
+    room, (longest, most) = new_room(B, first, last, depth, G, False), largest(B, first, last)
+    batches = [gather(B, number) for number in range(first, last)]
+    above = aligned(G.root, levels * most * K)
+    tokens = max(batch.size for batch in batches)
+    W = new_expansion(longest, tokens, len(G.log_scale), G)
+    count = repeated(counts_of_batch, G.root.dtype)
+    for begin, end in itertools.pairwise(edges):
+        here = batches[begin - first : end - first]
+        words, local = np.unique(np.concatenate([b.ravel() for b in here]), return_inverse=True)
+        counted, local = _zeros(K, len(words)), local.astype(np.int32)
+        W.by_parent[:], W.by_left[:] = 0.0, 0.0
+        at = 0
+        for number, batch in zip(range(begin, end), here, strict=True):
+            rows, at = local[at : at + batch.size].reshape(batch.shape), at + batch.size
+            _, cells, _, logs = filled(B, number, depth, G, room, single)
+            which, begins = copies_of(B, number)
+            copies, totals = np.add.reduceat(task.copies[which], begins[:-1]), np.empty(len(batch))
+            v = above[: cells.size].reshape(cells.shape)
+            v.fill(0.0)
+            count(
+                batch, rows, copies, depth, G, cells, v, W, task.negligible, totals, counted, single
+            )
+            for m in np.flatnonzero(np.isinf(totals)).tolist():
+                logs[m] = _add_exact(batch[m], rows[m], float(copies[m]), task, counted)
+            task.logs[which] = np.repeat(logs, np.diff(begins))
+        counted.by_parent[:] += W.by_parent[:, : K * K]
+        counted.by_left[:] += W.by_left[:, : K * K]
+        yield Block(words, counted)
+
+
+def _zeros(K: int, words: int) -> Counted:
+    return Counted(np.zeros(K), np.zeros((K, K * K)), np.zeros((K, K * K)), np.zeros((words, K)))
+
+
+def _add_exact(
+    words: Ints, places: Ints, copies: float, task: Expectation, counted: Counted
+) -> float:
+    """The same for a sentence that needs a chart with exponents; return its ``log_inside``.
+
+    ``lexical`` is multiplied by scaled emissions later, and the scales differ.
+    """
+    K = len(task.exact.root)
+    own = counted._replace(lexical=np.zeros((len(words), K)))
+    log = add_counts_of(
+        words, np.arange(len(words), dtype=np.int32), task.depth, task.exact, copies, own
+    )
+    counts = own.lexical * task.exact.emission[words]
+    emission = task.G.emission[words].astype(np.float64)
+    np.add.at(
+        counted.lexical,
+        places,
+        np.divide(counts, emission, out=np.zeros_like(counts), where=emission > 0),
+    )
+    return log
