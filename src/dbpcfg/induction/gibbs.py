@@ -19,11 +19,9 @@ Dirichlet draws by their ratio of Z^N, the obvious alternative, accepts ever few
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.grammar.bounding import containment, require_fitting
 from dbpcfg.grammar.derivation import failed_derivations
 from dbpcfg.grammar.pcfg import Grammar, draw_grammar
 from dbpcfg.grammar.weights import RuleWeights
@@ -89,8 +87,6 @@ def step(
     depth = settings.depth_at(state.iteration)
     trees = LocalTrees(corpus, threads) if trees is None else trees
     logs, counts = trees.draw(state.grammar, state.iteration, settings)
-    if settings.exact and depth is not None:  # and of the model itself, P / Z
-        logs = logs - math.log(require_fitting(state.grammar, containment(state.grammar, depth)))
     aside = kept_aside(len(corpus), settings.aside)
     measures = measure(logs, corpus.lengths, aside, counts, state.beta)
     if settings.exact and depth is not None:
