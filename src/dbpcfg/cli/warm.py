@@ -97,6 +97,8 @@ def use_everything() -> None:
     choices: tuple[dict[str, Any], ...] = (
         {"precision": "single"},
         {"parser": "leftcorner"},
+        {"learner": "em"},
+        {"learner": "vb", "precision": "single"},
         {"exact": True, "sample_beta": True},
     )
     for chosen in choices:
