@@ -120,7 +120,7 @@ def test_no_iteration_is_run_twice(out, tmp_path, monkeypatch):
         iterations.append(state.iteration)
         return step(state, *arguments)
 
-    monkeypatch.setattr("dbpcfg.induction.chain.step", counted)
+    monkeypatch.setattr("dbpcfg.induction.gibbs.step", counted)
     made = induce(SENTENCES, **RACE, out=out and tmp_path / out)
     assert len(iterations) == sum(chain.iteration for chain in made.chains) <= RACE["budget"]
 
