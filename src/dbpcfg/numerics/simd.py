@@ -44,11 +44,9 @@ from dbpcfg.numerics.kernels import Floats, also_in_kernels
 WIDE = bool(get_host_cpu_features().get("avx512f"))
 """Whether there are 32 registers of 512 bits, room for a tile of 8 × 16 numbers."""
 LANES = (16, 8, 4) if WIDE else (8, 4)
-"""Widths of tiles; the last one divides the number of columns of every product.
-
-Products of 32-bit numbers begin with tiles twice as wide, which fill as many registers as those of
-64-bit numbers: with fewer, an addition waits for the one before it.
-"""
+"""Widths of tiles; the last one divides the number of columns of every product."""
+SINGLE_LANES = (16, 8, 4)
+"""The same for products of 32-bit numbers: in narrower tiles an addition waits for the last one."""
 HEIGHTS = (8, 4, 2, 1) if WIDE else (4, 2, 1)
 """Their heights, so that a tile of the greatest width and height just stays in registers."""
 CACHE_LINE = 64
@@ -125,8 +123,7 @@ def _product_function(
     A, a_row, a_column, B, b_row, C, c_row, rows, columns, inner = function.args
     a_row, a_column = index(1) if column else a_row, index(1) if row else a_column
     add, times = builder.add, builder.mul
-    single = not isinstance(pointer.pointee, ir.DoubleType)
-    widths = (2 * LANES[0], *LANES) if single else LANES
+    widths = LANES if isinstance(pointer.pointee, ir.DoubleType) else SINGLE_LANES
 
     def tile(i: Any, j: Any, height: int, lanes: int) -> None:
         """C[i : i + height, j : j + lanes]."""

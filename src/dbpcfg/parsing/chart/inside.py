@@ -151,16 +151,17 @@ def brought_together(
 
 
 @also_in_kernels
-def word_matrices(batch: Ints, first: int, last: int, G: Tables, W: Workspace) -> None:
-    """A_w[c, b] = Σ_a G[c → a b] G[a → w] for the words of sentences ``first`` to ``last − 1``.
+def find_places(
+    batch: Ints, first: int, last: int, G: Tables, W: Workspace
+) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Where A_w is for the words of sentences ``first`` to ``last − 1``; which are to be computed.
 
     Those of frequent words are computed only once. The first word is no right node, and the last
     one has nothing to its right.
     """
     n, K = batch.shape[1], len(G.root)
-    steps, vectors, kept, places = W.steps, W.vectors, W.kept, W.places
-    emission, by_left = G.emission, G.by_left
-    begin, room = W.used[0], W.used[1]
+    vectors, kept, places, emission = W.vectors, W.kept, W.places, G.emission
+    begin, room = np.int64(W.used[0]), np.int64(W.used[1])
     frequent, other = begin, room
     for m in range(first, last):
         for i in range(1, n - 1):
@@ -175,9 +176,8 @@ def word_matrices(batch: Ints, first: int, last: int, G: Tables, W: Workspace) -
                     other += 1
                 copy_cell(emission, word * K, vectors, place * K, K, 0.0, 0.0)
             places[m * n + i] = place
-    product(vectors, begin, frequent, by_left, steps)
-    product(vectors, room, other, by_left, steps)
     W.used[0] = frequent
+    return (begin, frequent), (room, other)
 
 
 @also_in_kernels
@@ -196,7 +196,8 @@ def deepest_right_nodes(
     emission, together = G.emission, sentences if in_tiles(G.by_left) else 1
     for m in range(sentences):
         if m % together == 0:
-            word_matrices(batch, m, m + together, G, W)
+            for begins, ends in find_places(batch, m, m + together, G, W):
+                product(W.vectors, begins, ends, G.by_left, steps)
         here, before = 0, len(spans) // 2 * K  # the halves take turns
         copy_cell(emission, batch[m, n - 1] * K, spans, before, K, least, most)
         for i in range(n - 2, 0, -1):
