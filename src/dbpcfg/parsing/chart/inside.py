@@ -161,7 +161,7 @@ def find_places(
     """
     n, K = batch.shape[1], len(G.root)
     vectors, kept, places, emission = W.vectors, W.kept, W.places, G.emission
-    begin, room = np.int64(W.used[0]), np.int64(W.used[1])
+    begin, room = int(W.used[0]), int(W.used[1])
     frequent, other = begin, room
     for m in range(first, last):
         for i in range(1, n - 1):
