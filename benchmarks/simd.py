@@ -27,7 +27,7 @@ from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.files.table import Column, Table
 from dbpcfg.grammar.pcfg import draw_from_prior
 from dbpcfg.numerics.philox import stream
-from dbpcfg.parsing.chart import batches, inside, sampling
+from dbpcfg.parsing.chart import batches, inside, layout, sampling
 from dbpcfg.parsing.chart.parser import ChartParser
 
 SENTENCES, WORDS = 300, 4000
@@ -95,10 +95,15 @@ def empty(like, *shape):
     return np.empty(shape, like.dtype)
 
 
+def whole(B):
+    return B
+
+
 VARIANTS: dict[str, dict[str, Callable[..., object]]] = {
     SAME: {},
-    "product: loops": {"product": product_by_loops},
-    "product: np.dot": {"product": product_by_blas},
+    "product: loops": {"product": product_by_loops, "in_panels": whole},
+    "product: np.dot": {"product": product_by_blas, "in_panels": whole},
+    "in_panels: no panels": {"in_panels": whole},
     "small_product: loops": {"small_product": loops},
     "small_product: np.dot": {"small_product": blas},
     "copy_cell: loop": {"copy_cell": copy_by_loop},
@@ -117,7 +122,7 @@ def corpus() -> Encoded:
 def work(variant: str) -> None:
     """Answer each line ``K D`` with the seconds of a pass and a digest of its trees."""
     for name, function in VARIANTS[variant].items():
-        for module in (inside, sampling, batches):  # before anything is compiled
+        for module in (inside, sampling, batches, layout):  # before anything is compiled
             if hasattr(module, name):
                 setattr(module, name, function)
     text, parsers = corpus(), {}

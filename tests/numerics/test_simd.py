@@ -16,6 +16,8 @@ from dbpcfg.numerics.simd import (
     aligned,
     cell_product,
     copy_cell,
+    in_panels,
+    in_tiles,
     small_product,
 )
 
@@ -101,6 +103,43 @@ def test_add_product(dtype, rows, columns, inner):
     expected = C.astype(np.float64) + A.astype(np.float64) @ B
     add_product(A, B.astype(dtype), C)
     np.testing.assert_allclose(C, expected, atol=100 * np.finfo(dtype).eps)
+
+
+@kernel
+def large_product(A: Floats, first: int, last: int, B: Floats, C: Floats) -> None:
+    simd.product(A, first, last, B, C)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("K", [4, 8, 24, 40, 64])
+def test_panels_change_no_bit(dtype, K):
+    rng = np.random.default_rng(K)
+    A, B = rng.random((9, K)).astype(dtype), rng.random((K, K * K)).astype(dtype)
+    panels = in_panels(B)
+    assert (panels.shape == B.shape) == (K <= 8 or not in_tiles(B))
+    whole, cut = (np.full((9, K * K), 7, dtype) for _ in range(2))
+    large_product(A, 1, 8, B, whole)
+    large_product(A, 1, 8, panels, cut)
+    np.testing.assert_array_equal(cut, whole)
+    np.testing.assert_allclose(cut[1:8], A[1:8].astype(np.float64) @ B, rtol=1e-5)
+    assert (cut[[0, 8]] == 7).all()
+
+
+@pytest.mark.parametrize("K", [24, 64, 72])
+def test_rows_in_single_precision_do_not_depend_on_others(K):
+    rng = np.random.default_rng(K)
+    A, B = rng.random((13, K * K)).astype(np.float32), rng.random((K * K, K)).astype(np.float32)
+    together, alone = np.empty((13, K), np.float32), np.empty((13, K), np.float32)
+    large_product(A, 0, 13, B, together)
+    for row in range(13):
+        large_product(A, row, row + 1, B, alone)
+    np.testing.assert_array_equal(alone, together)
+
+
+def test_large_matrices_of_double_precision_go_to_blas():
+    assert in_tiles(np.empty((48 * 48, 48)))
+    assert not in_tiles(np.empty((56 * 56, 56)))
+    assert in_tiles(np.empty((96 * 96, 96), np.float32))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -251,7 +251,7 @@ def induce(
     precision: Annotated[
         Literal["double", "single"],
         typer.Option(
-            help="Precision of the chart; single is faster if K is 30 or more.",
+            help="Precision of the chart; single is faster if K is 24 or more.",
             rich_help_panel=SAMPLING,
         ),
     ] = "double",

@@ -156,6 +156,11 @@ class Encoded:
             np.array([one for copies in alike.values() for one in copies], dtype=np.int64),
         )
 
+    @cached_property
+    def frequencies(self) -> Longs:
+        """How often each word of the vocabulary occurs."""
+        return np.bincount(self.tokens, minlength=len(self.vocabulary))
+
     def chosen(self, sentences: Longs) -> Encoded:
         """Some of the sentences.
 

@@ -45,11 +45,15 @@ WIDE = bool(get_host_cpu_features().get("avx512f"))
 """Whether there are 32 registers of 512 bits, room for a tile of 8 × 16 numbers."""
 LANES = (16, 8, 4) if WIDE else (8, 4)
 """Widths of tiles; the last one divides the number of columns of every product."""
+SINGLE_LANES = (16, 8, 4)
+"""The same for products of 32-bit numbers: in narrower tiles an addition waits for the last one."""
 HEIGHTS = (8, 4, 2, 1) if WIDE else (4, 2, 1)
 """Their heights, so that a tile of the greatest width and height just stays in registers."""
 CACHE_LINE = 64
 NEAR = 2**20
-"""Bytes of a matrix that is read again and again: as many as the nearer caches hold."""
+"""Bytes of a matrix of 64-bit numbers up to which products are in tiles, and not by BLAS."""
+PANEL = 64
+"""Columns of a panel of ``in_panels``, whose rows are whole cache lines."""
 _FLUSH_BITS = 0x8040
 """Denormal results are zero, and denormal operands are."""
 
@@ -119,6 +123,7 @@ def _product_function(
     A, a_row, a_column, B, b_row, C, c_row, rows, columns, inner = function.args
     a_row, a_column = index(1) if column else a_row, index(1) if row else a_column
     add, times = builder.add, builder.mul
+    widths = LANES if isinstance(pointer.pointee, ir.DoubleType) else SINGLE_LANES
 
     def tile(i: Any, j: Any, height: int, lanes: int) -> None:
         """C[i : i + height, j : j + lanes]."""
@@ -145,7 +150,7 @@ def _product_function(
     for height in HEIGHTS:
         end = builder.and_(rows, index(-height))
         with cgutils.for_range_slice(builder, done, end, index(height), index) as (i, _):
-            for j, lanes in _tiles(builder, columns):
+            for j, lanes in _tiles(builder, columns, widths):
                 tile(i, j, height, lanes)
         done = end
     builder.ret_void()
@@ -246,11 +251,13 @@ def _data(context: Any, builder: Any, sig: Any, args: Sequence[Any], position: i
     return make_array(sig.args[position])(context, builder, args[position]).data
 
 
-def _tiles(builder: Any, columns: Any) -> Iterator[tuple[Any, int]]:
+def _tiles(
+    builder: Any, columns: Any, widths: Sequence[int] | None = None
+) -> Iterator[tuple[Any, int]]:
     """Loops over the columns in vectors, the widest first: where each begins, and its width."""
     index = columns.type
     done = index(0)
-    for lanes in LANES:
+    for lanes in LANES if widths is None else widths:
         end = builder.and_(columns, index(-lanes))
         with cgutils.for_range_slice(builder, done, end, index(lanes), index) as (j, _):
             yield j, lanes
@@ -284,31 +291,49 @@ def _spread(builder: Any, number: Any, vector: Any) -> Any:
 
 
 @also_in_kernels
+def in_tiles(B: Floats) -> bool:
+    """Whether products with B are made in tiles: all but those with large 64-bit matrices.
+
+    Tiles are faster than BLAS there too, but would change the last bits of what is known.
+    """
+    return B.itemsize == 4 or B.itemsize * B.size <= NEAR
+
+
+@also_in_kernels
 def product(A: Floats, first: int, last: int, B: Floats, C: Floats) -> None:
-    """C[first:last] = A[first:last] · B, in tiles as long as B is near; by BLAS if it is larger.
+    """C[first:last] = A[first:last] · B, in tiles or by BLAS; B may be ``in_panels``.
 
     Tiles sum in the same order however many rows there are, so a row of the result does not depend
     on what it is computed with.
     """
-    inner, columns = B.shape
-    if B.itemsize * B.size <= NEAR:
-        small_product(
-            A,
-            first * inner,
-            inner,
-            1,
-            B,
-            0,
-            columns,
-            C,
-            first * columns,
-            columns,
-            last - first,
-            columns,
-            inner,
-        )
+    inner, columns, rows, width = A.shape[1], C.shape[1], last - first, B.shape[1]
+    if in_tiles(B):
+        a, c = first * inner, first * columns
+        for j in range(0, columns, width):
+            small_product(
+                A, a, inner, 1, B, j * inner, width, C, c + j, columns, rows, width, inner
+            )
     elif last > first:
         np.dot(A[first:last], B, C[first:last])
+
+
+def in_panels(B: Floats) -> Floats:
+    """A wide matrix cut into panels of some columns, one below the other, for ``product``.
+
+    A tile goes down the rows of B. If these are far apart, and more so if by a power of two (64²
+    numbers), they compete for the same few places in the nearest cache, and are fetched from afar
+    for every tile; the rows of a panel are next to each other. What goes to BLAS stays as it is.
+
+    Parameters
+    ----------
+    B
+        The matrix.
+    """
+    inner, columns = B.shape
+    if columns % PANEL or not in_tiles(B):
+        return B
+    panels = B.reshape(inner, columns // PANEL, PANEL).transpose(1, 0, 2)
+    return np.ascontiguousarray(panels).reshape(-1, PANEL)
 
 
 def aligned(like: Floats, *shape: int) -> Floats:

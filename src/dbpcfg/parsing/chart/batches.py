@@ -32,11 +32,12 @@ class Batches(NamedTuple):
     """Distinct sentences, longest first, and which sentences of the corpus each stands for.
 
     Batch x is ``distinct[bounds[x] : bounds[x + 1]]``, all of one length; the y-th of them stands
-    for ``copies[first_copy[y] : first_copy[y + 1]]``.
+    for ``copies[first_copy[y] : first_copy[y + 1]]``. ``frequencies`` are those of words.
     """
 
     sentences: Sentences
     items: Longs
+    frequencies: Longs
     bounds: Longs
     distinct: Longs
     first_copy: Longs
@@ -59,6 +60,7 @@ def batches(corpus: Encoded, categories: int, depth: int) -> Batches:
     return Batches(
         corpus.sentences,
         corpus.items,
+        corpus.frequencies,
         bounds(corpus.lengths[distinct], categories, depth),
         distinct,
         first_copy,
@@ -111,11 +113,14 @@ def largest(B: Batches, first: int, last: int) -> tuple[int, int]:
 def new_room(B: Batches, first: int, last: int, depth: int, G: Tables, careful: bool) -> Room:
     """Room for the charts of some batches; unless ``careful``, no cell is ever scaled."""
     longest, most = largest(B, first, last)
-    size = chart_levels(depth) * most
+    size, starts = chart_levels(depth) * most, B.sentences.starts
+    begins = B.bounds[first:last]
+    n = starts[B.distinct[begins] + 1] - starts[B.distinct[begins]]
+    words = int(((B.bounds[first + 1 : last + 1] - begins) * n).max(initial=0))
     return Room(
         aligned(G.root, size * len(G.root)),
         np.empty(size, dtype=np.int32),
-        new_workspace(longest, G, careful),
+        new_workspace(longest, G, careful, words, B.frequencies),
         repeated(inside, G.root.dtype),
     )
 

@@ -8,8 +8,15 @@ from typing import NamedTuple
 import numpy as np
 
 from dbpcfg.grammar.levels import right_level
-from dbpcfg.numerics.kernels import Floats, Ints, also_in_kernels, kernel
-from dbpcfg.numerics.simd import aligned, copy_cell, product, round_to_zero, small_product
+from dbpcfg.numerics.kernels import Floats, Ints, Longs, also_in_kernels, kernel
+from dbpcfg.numerics.simd import (
+    aligned,
+    copy_cell,
+    in_tiles,
+    product,
+    round_to_zero,
+    small_product,
+)
 from dbpcfg.parsing.chart.layout import (
     EMPTY,
     Tables,
@@ -27,6 +34,10 @@ from dbpcfg.parsing.chart.layout import (
 
 BLOCK = 48
 """Spans whose sums over split points are multiplied by G together."""
+HELD_BYTES = 2**23
+"""About the most memory for what is kept of frequent words."""
+UNKNOWN, RARE = -1, -2
+"""In place of the number of a matrix: not computed yet; never kept."""
 
 
 @also_in_kernels
@@ -50,23 +61,57 @@ class Workspace(NamedTuple):
     outer: Floats  # [row, ab]    sums over split points, of a block of spans
     applied: Floats  # [row, c]   G applied to them
     rows: Ints  # [row, 4]        which sentence, level and start, and the sum's exponent
-    steps: Floats  # [i, bc]      A_w of each word
-    vectors: Floats  # [i, c]     each word's vector
+    steps: Floats  # [x, bc]      A_w, first of frequent words, then of others in a batch
+    vectors: Floats  # [x, c]     these words' vectors
+    kept: Ints  # [w]             which A_w is that of a frequent word
+    used: Ints  # [2]             how many frequent words have theirs, and for how many is room
+    places: Ints  # [m · n + i]   which A_w is that of a word of the batch
     spans: Floats  # [j, c]       (R,D) spans of one start, and of the one after it
     left: Floats  # [k, c]        left children of one span, scaled
     scaled: Ints  # [0]           whether any exponent of the charts is not 0
     fair: Floats  # [2]           how small and how large the greatest entry of a cell may be
 
 
-def new_workspace(longest: int, G: Tables, careful: bool = True) -> Workspace:
-    """Room for sentences up to a length; unless ``careful``, no cell is ever scaled."""
-    K, like = G.root.shape[0], G.root
+def new_workspace(
+    longest: int,
+    G: Tables,
+    careful: bool = True,
+    words: int | None = None,
+    frequencies: Longs | None = None,
+) -> Workspace:
+    """Room for the inside passes of batches.
+
+    Parameters
+    ----------
+    longest
+        The length of the longest sentence.
+    G
+        The grammar.
+    careful
+        Whether cells are ever scaled.
+    words
+        The most words of a batch; by default those of one sentence.
+    frequencies
+        How often each word occurs; if not given, nothing is kept of words.
+    """
+    K, like, words = G.root.shape[0], G.root, longest if words is None else words
+    room, kept = 0, np.full(len(G.emission), RARE, dtype=np.int32)
+    if frequencies is not None and in_tiles(G.by_left):  # what BLAS rounds to may depend on others
+        repeated = np.flatnonzero(frequencies > 1)
+        room = min(len(repeated), HELD_BYTES // (K * K * like.itemsize))
+        if room < len(repeated):
+            most = np.argpartition(-frequencies[repeated], room)[:room]
+            repeated = repeated[most]
+        kept[repeated] = UNKNOWN
     return Workspace(
         aligned(like, BLOCK, K * K),
         aligned(like, BLOCK, K),
         np.empty((BLOCK, 4), dtype=np.int32),
-        aligned(like, longest, K * K),
-        aligned(like, longest, K),
+        aligned(like, room + words, K * K),
+        aligned(like, room + words, K),
+        kept,
+        np.array([0, room], dtype=np.int32),
+        np.empty(words, dtype=np.int32),
         aligned(like, 2 * longest, K),
         aligned(like, longest, K),
         np.zeros(1, dtype=np.int32),
@@ -106,6 +151,36 @@ def brought_together(
 
 
 @also_in_kernels
+def find_places(
+    batch: Ints, first: int, last: int, G: Tables, W: Workspace
+) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Where A_w is for the words of sentences ``first`` to ``last − 1``; which are to be computed.
+
+    Those of frequent words are computed only once. The first word is no right node, and the last
+    one has nothing to its right.
+    """
+    n, K = batch.shape[1], len(G.root)
+    vectors, kept, places, emission = W.vectors, W.kept, W.places, G.emission
+    begin, room = int(W.used[0]), int(W.used[1])
+    frequent, other = begin, room
+    for m in range(first, last):
+        for i in range(1, n - 1):
+            word = batch[m, i]
+            place = kept[word]
+            if place < 0:
+                if place == UNKNOWN:
+                    place = kept[word] = frequent
+                    frequent += 1
+                else:
+                    place = other
+                    other += 1
+                copy_cell(emission, word * K, vectors, place * K, K, 0.0, 0.0)
+            places[m * n + i] = place
+    W.used[0] = frequent
+    return (begin, frequent), (room, other)
+
+
+@also_in_kernels
 def deepest_right_nodes(
     batch: Ints, depth: int, G: Tables, cells: Floats, exponents: Ints, W: Workspace
 ) -> None:
@@ -117,18 +192,18 @@ def deepest_right_nodes(
     sentences, n = batch.shape
     levels, size, K = cells.shape[1:]
     level, least, most = right_level(depth), W.fair[0], W.fair[1]
-    vectors, steps, spans, scaled = W.vectors, W.steps, W.spans, W.scaled
-    emission, by_left = G.emission, G.by_left
+    steps, spans, scaled, places = W.steps, W.spans, W.scaled, W.places
+    emission, together = G.emission, sentences if in_tiles(G.by_left) else 1
     for m in range(sentences):
-        for i in range(1, n):
-            copy_cell(emission, batch[m, i] * K, vectors, i * K, K, least, most)
-        product(vectors, 1, n - 1, by_left, steps)
+        if m % together == 0:
+            for begins, ends in find_places(batch, m, m + together, G, W):
+                product(W.vectors, begins, ends, G.by_left, steps)
         here, before = 0, len(spans) // 2 * K  # the halves take turns
-        copy_cell(vectors, (n - 1) * K, spans, before, K, least, most)
+        copy_cell(emission, batch[m, n - 1] * K, spans, before, K, least, most)
         for i in range(n - 2, 0, -1):
-            rows = n - i - 1
-            small_product(spans, before, K, 1, steps, i * K * K, K, spans, here + K, K, rows, K, K)
-            copy_cell(vectors, i * K, spans, here, K, least, most)
+            rows, step = n - i - 1, places[m * n + i] * K * K
+            small_product(spans, before, K, 1, steps, step, K, spans, here + K, K, rows, K, K)
+            copy_cell(emission, batch[m, i] * K, spans, here, K, least, most)
             for j in range(i + 2, n + 1):
                 cell = right_cell(i, j)
                 exponent = exponents[m, level, right_cell(i + 1, j)]

@@ -29,6 +29,7 @@ from dbpcfg.grammar.levels import is_right, left_child, right_child
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.grammar.weights import RuleWeights
 from dbpcfg.numerics.kernels import Floats, Ints, also_in_kernels
+from dbpcfg.numerics.simd import in_panels
 
 EMPTY = -(2**30)
 """Exponent of a cell whose entries are all zero."""
@@ -52,7 +53,7 @@ class Tables(NamedTuple):
     by_children: Floats  # [ab, c] its transpose, to be multiplied by sums over split points
     by_right: Floats  # [c, ba]    G[c → a b] once more, to be multiplied by vectors over b
     by_sides: Floats  # [cb, a]    the same, to be multiplied by sums over c and b
-    by_left: Floats  # [a, bc]     to be multiplied by a word's vector over a
+    by_left: Floats  # [a, bc]     to be multiplied by a word's vector over a; ``in_panels``
     by_left_child: Floats  # [a, cb]  the same, c before b
     emission: Floats  # [w, c]     G[c → w] / scale
     log_scale: Floats  # [w]       log max_c G[c → w]; −∞ for a word no category emits
@@ -90,26 +91,23 @@ def tables(grammar: Grammar | RuleWeights, precision: Precision = "double") -> T
     )
     with np.errstate(divide="ignore"):
         log_scale = np.log(scale)
-    binary = np.pad(grammar.binary, (more, more, more))
+    number = np.float64 if precision == "double" else np.float32
+    binary = np.pad(grammar.binary.astype(number, copy=False), (more, more, more))
     by_right = np.ascontiguousarray(binary.transpose(0, 2, 1))
     by_left = np.ascontiguousarray(binary.transpose(1, 2, 0).reshape(K, K * K))
-    vectors = np.ascontiguousarray(np.pad(emission, (more, (0, 0))).T)
-    found = Tables(
-        root=np.pad(grammar.root, more),
+    vectors = np.pad(emission, (more, (0, 0))).T
+    return Tables(
+        root=np.pad(grammar.root, more).astype(number, copy=False),
         binary=binary,
         by_parent=binary.reshape(K, K * K),
         by_children=np.ascontiguousarray(binary.reshape(K, K * K).T),
         by_right=by_right.reshape(K, K * K),
         by_sides=by_right.reshape(K * K, K),
-        by_left=by_left,
+        by_left=in_panels(by_left),
         by_left_child=np.ascontiguousarray(binary.transpose(1, 0, 2).reshape(K, K * K)),
-        emission=vectors,
+        emission=np.ascontiguousarray(vectors, number),
         log_scale=log_scale,
     )
-    if precision == "double":
-        return found
-    single = {n: x.astype(np.float32) for n, x in found._asdict().items() if n != "log_scale"}
-    return found._replace(**single)
 
 
 def shifted(G: Tables, bits: int) -> Tables:

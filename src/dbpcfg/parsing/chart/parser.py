@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cached_property
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -32,9 +33,18 @@ NEGLIGIBLE = 1e-7
 """Posterior probability of a span below which it is pruned."""
 
 
+_PILOTS: WeakKeyDictionary[Encoded, Encoded] = WeakKeyDictionary()
+
+
 def pilots_of(corpus: Encoded) -> Encoded:
-    """Some sentences of a corpus, evenly spaced, that show how many bits a word costs."""
-    return corpus.chosen(np.unique(np.linspace(0, len(corpus) - 1, PILOTS).astype(np.int64)))
+    """Some sentences of a corpus, evenly spaced, that show how many bits a word costs.
+
+    They are the same in each iteration, so they are kept as long as the corpus is.
+    """
+    if corpus not in _PILOTS:
+        places = np.unique(np.linspace(0, len(corpus) - 1, PILOTS).astype(np.int64))
+        _PILOTS[corpus] = corpus.chosen(places)
+    return _PILOTS[corpus]
 
 
 class ChartParser:
