@@ -45,7 +45,7 @@ class Factors(NamedTuple):
     @property
     def rank(self) -> int:
         """R."""
-        return self.parent.shape[1]
+        return int(self.parent.shape[1])
 
     @property
     def categories(self) -> int:

@@ -21,6 +21,7 @@ from dbpcfg.induction.chain import OTHER, Chain, Sample
 from dbpcfg.induction.criteria import Measures
 from dbpcfg.induction.drawing import ELSEWHERE
 from dbpcfg.induction.gibbs import State
+from dbpcfg.induction.network_storage import loaded_network, network_arrays, network_types
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.parsing.spans import SpanCounts
 
@@ -80,6 +81,8 @@ def save_chain(chain: Chain, corpus: Encoded, path: Path) -> None:
     arrays |= stacked(chain.grammars)
     if chain.state.statistics is not None:
         arrays |= {f"counts_{name}": getattr(chain.state.statistics, name) for name in _GRAMMAR}
+    if chain.state.network is not None:
+        arrays |= network_arrays(chain.state.network)
     write_archive(path, FORMAT, VERSION, header, arrays)
 
 
@@ -106,7 +109,9 @@ def load_chain(path: Path, corpus: Encoded, settings: ChainSettings) -> Chain:
         If the file cannot be read, or is not a checkpoint of this chain over this corpus.
     """
     with reading(path):
-        more = {} if settings.learner == "gibbs" else _COUNTS
+        more = _COUNTS if settings.learner in ("em", "vb") else {}
+        if settings.learner == "neural":
+            more = network_types(settings)
         header, arrays = read_archive(path, FORMAT, VERSION, _DTYPES | more)
         try:
             return _chain(header, arrays, corpus, settings)
@@ -125,6 +130,12 @@ def _chain(
     def grammar(prefix: str) -> Grammar:
         found = {name: arrays[prefix + name] for name in _GRAMMAR}
         return Grammar(vocabulary=corpus.vocabulary, **found)
+
+    def state() -> State:
+        if settings.learner == "neural":
+            return loaded_network(arrays, corpus, settings, iteration, float(header["beta"]))
+        statistics = _statistics(arrays, settings)
+        return State(iteration, grammar(""), float(header["beta"]), statistics=statistics)
 
     def sample(name: str) -> Sample:
         nodes = arrays[f"{name}_nodes"]
@@ -161,9 +172,7 @@ def _chain(
         spans.counts[:] = arrays["spans"]
     return Chain(
         settings=settings,
-        state=State(
-            iteration, grammar(""), float(header["beta"]), statistics=_statistics(arrays, settings)
-        ),
+        state=state(),
         spans=spans,
         logs=arrays["likelihood"].tolist(),
         measures={name: arrays[name].tolist() for name in OTHER},

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.grammar.lowrank import LowRankGrammar
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.induction.drawing import Drawn
 from dbpcfg.induction.gold import GoldSpans
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import Derivations
+from dbpcfg.parsing.lowrank.parser import LowRankParser
 from dbpcfg.parsing.mbr import mbr_trees, summed_posteriors
 from dbpcfg.parsing.spans import SpanCounts
 
@@ -81,7 +84,7 @@ def mbr_under(
     threads
         The number of threads.
     """
-    charts = [ChartParser(grammar, depth, threads) for grammar in grammars]
+    charts = [_parser(grammar, depth, threads) for grammar in grammars]
     trees = Derivations.empty(corpus)
     for first in range(0, len(corpus), BATCH):
         some = np.arange(first, min(first + BATCH, len(corpus)))
@@ -91,3 +94,10 @@ def mbr_under(
         found = mbr_trees(here, weights, threads).nodes
         trees.nodes[start : start + len(found)] = found
     return trees
+
+
+def _parser(grammar: Grammar, depth: int | None, threads: int) -> Any:
+    """What has the posteriors of spans: in rank space, if the grammar's factors are known."""
+    if isinstance(grammar, LowRankGrammar) and grammar.factors is not None:
+        return LowRankParser(grammar.factors, depth, threads)
+    return ChartParser(grammar, depth, threads)

@@ -94,7 +94,8 @@ def combine(
 def cell_as_right(row: int, starts: Longs, width: int, C: Charts, W: Workspace) -> int:
     """Without a bound: the cell of a span as a right child."""
     s, i = W.rows[row, 0], W.rows[row, 2]
-    return C.first[s] + cell_count(starts[s + 1] - starts[s]) + right_cell(i, i + width)
+    cell: int = C.first[s] + cell_count(starts[s + 1] - starts[s]) + right_cell(i, i + width)
+    return cell
 
 
 @kernel

@@ -2,13 +2,14 @@
 
 With x, h, l and r as in ``layout``, and ∂ for the derivative of log P by what follows::
 
-    ∂h_A(L,1,0,n) = π_A / P        ∂h_A = Σ_r v_Ar ∂l_r  or  Σ_r w_Ar ∂r_r        ∂x_r = Σ_A u_Ar ∂h_A
-    ∂l_r(i,k) += Σ_j ∂x_r(i,j) r_r(k,j)              ∂r_r(k,j) += Σ_i ∂x_r(i,j) l_r(i,k)
+    ∂h_A(L,1,0,n) = π_A / P
+    ∂h_A = Σ_r v_Ar ∂l_r  or  Σ_r w_Ar ∂r_r        ∂x_r = Σ_A u_Ar ∂h_A
+    ∂l_r(i,k) += Σ_j ∂x_r(i,j) r_r(k,j)            ∂r_r(k,j) += Σ_i ∂x_r(i,j) l_r(i,k)
     ∂u_Ar = Σ ∂h_A x_r        ∂v_Ar = Σ h_A ∂l_r        ∂w_Ar = Σ h_A ∂r_r
 
 h_A · ∂h_A is the posterior probability of a labelled span, u_Ar · ∂u_Ar the expected number of
-times that A chooses r. If a cell is scaled by 2^e, derivatives by what is in it are 2^−e times those
-by what it stands for: products of the two need no scale, and are never too large.
+times that A chooses r. If a cell is scaled by 2^e, derivatives by what is in it are 2^−e times
+those by what it stands for: products of the two need no scale, and are never too large.
 """
 
 from __future__ import annotations
