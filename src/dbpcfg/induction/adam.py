@@ -13,13 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbpcfg.numerics.kernels import Floats
+from dbpcfg.numerics.kernels import Floats, loop_kernel
 
 BETA1, BETA2, EPSILON = 0.75, 0.999, 1e-8
 LONGEST = 3.0
 """The greatest length of the gradient."""
-PART = 2**15
-"""Parameters that are done together: what is computed of them stays in the cache."""
 
 
 class Moments(NamedTuple):
@@ -41,7 +39,7 @@ def ascend(moments: Moments, gradient: Floats, rate: float, step: int) -> None:
     moments
         Are changed.
     gradient
-        The gradient; it is written to.
+        The gradient.
     rate
         η.
     step
@@ -51,23 +49,17 @@ def ascend(moments: Moments, gradient: Floats, rate: float, step: int) -> None:
     shortened = min(1.0, LONGEST / length) if length else 1.0
     size = rate / (1.0 - BETA1**step)
     spread = 1.0 / math.sqrt(1.0 - BETA2**step)
-    room = np.empty(min(PART, len(gradient)), gradient.dtype)
-    for begin in range(0, len(gradient), PART):
-        part = slice(begin, begin + PART)
-        g, m, s = gradient[part], moments.first[part], moments.second[part]
-        x = room[: len(g)]
-        if shortened < 1.0:
-            g *= shortened
-        m *= BETA1
-        np.multiply(g, 1.0 - BETA1, out=x)
-        m += x
-        g *= g
-        g *= 1.0 - BETA2
-        s *= BETA2
-        s += g
-        np.sqrt(s, out=x)
-        x *= spread
-        x += EPSILON
-        np.divide(m, x, out=x)
-        x *= size
-        moments.parameters[part] += x
+    factors = shortened, BETA1, 1.0 - BETA1, BETA2, 1.0 - BETA2, spread, EPSILON, size
+    update(*moments, gradient, np.array(factors, gradient.dtype))
+
+
+@loop_kernel
+def update(theta: Floats, first: Floats, second: Floats, gradient: Floats, f: Floats) -> None:
+    """The formulas above; the factors are of the arrays' type, so that all is computed in it."""
+    f0, f1, f2, f3, f4, f5, f6, f7 = f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7]
+    for x in range(len(theta)):
+        g = gradient[x] * f0
+        m = f1 * first[x] + f2 * g
+        s = f3 * second[x] + f4 * (g * g)
+        first[x], second[x] = m, s
+        theta[x] += f7 * (m / (np.sqrt(s) * f5 + f6))

@@ -175,23 +175,54 @@ def train(
     threads
         The number of threads.
     """
-    shape = shape_of(settings, corpus.vocabulary)
     moments = Moments(network.parameters.copy(), network.first.copy(), network.second.copy())
     gradient = np.zeros_like(moments.parameters)
-    P, G = views(moments.parameters, shape), views(gradient, shape)
     numbers = stream(settings.seed, settings.chain, iteration, Purpose.MINIBATCHES)
     steps = network.steps
     for part in minibatches(learned, settings.batch or BATCH, numbers):
-        done = forward(P, shape.phrases)
-        factors = factors_of(done)
-        parser = LowRankParser(factors, settings.depth, threads, settings.precision)
-        counts, _ = parser.expected_counts(corpus.chosen(part))
-        slopes = slopes_of(factors, counts, 1.0 / len(part))
-        same = {name: slope.astype(gradient.dtype) for name, slope in slopes.items()}
-        backward(P, done, same, shape.phrases, G)
+        find_gradient(moments.parameters, corpus.chosen(part), settings, gradient, threads)
         steps += 1
         ascend(moments, gradient, settings.rate, steps)
     return network._replace(**moments._asdict(), steps=steps)
+
+
+def find_gradient(
+    parameters: Floats,
+    sentences: Encoded,
+    settings: ChainSettings,
+    gradient: Floats,
+    threads: int = 1,
+) -> Floats:
+    """The gradient of the mean of log Σ_τ P(τ | G) over some sentences.
+
+    Parameters
+    ----------
+    parameters
+        All of the network's.
+    sentences
+        The sentences.
+    settings
+        Those of the chain.
+    gradient
+        Is written to.
+    threads
+        The number of threads.
+
+    Returns
+    -------
+    logs
+        log Σ_τ P(τ | G) of each sentence.
+    """
+    shape = shape_of(settings, sentences.vocabulary)
+    P, G = views(parameters, shape), views(gradient, shape)
+    done = forward(P, shape.phrases)
+    factors = factors_of(done)
+    parser = LowRankParser(factors, settings.depth, threads, settings.precision)
+    counts, logs = parser.expected_counts(sentences)
+    slopes = slopes_of(factors, counts, 1.0 / len(sentences))
+    same = {name: slope.astype(gradient.dtype) for name, slope in slopes.items()}
+    backward(P, done, same, shape.phrases, G)
+    return logs
 
 
 def evaluate(

@@ -47,7 +47,7 @@ class Shape(NamedTuple):
     """R."""
     vocabulary: int
     """W."""
-    width: int = 256
+    width: int = 128
     """d, the size of embeddings and layers."""
 
     @property
@@ -223,7 +223,10 @@ def _linear(P: Layers, name: str, x: Floats) -> Floats:
 
 def _back(P: Layers, G: Layers, name: str, x: Floats, slope: Floats) -> Floats:
     """Derivatives of a linear layer: by its parameters, into ``G``, and by its input."""
-    np.matmul(x.T, slope, out=G[name])
+    if len(x) == 1:
+        np.multiply(x.T, slope, out=G[name])
+    else:
+        np.matmul(x.T, slope, out=G[name])
     np.sum(slope, axis=0, out=G[f"{name}.bias"])
     found: Floats = slope @ P[name].T
     return found

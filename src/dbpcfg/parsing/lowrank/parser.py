@@ -33,7 +33,7 @@ from dbpcfg.parsing.lowrank.outside import outside
 from dbpcfg.parsing.span_weights import first_cells, span_cell
 from dbpcfg.runtime.threads import in_pieces
 
-BLOCK_BYTES = 2**21
+BLOCK_BYTES = 2**22
 """About the most memory for the charts of one block."""
 NEGLIGIBLE = 1e-7
 """Posterior probability of a span below which it is pruned."""
@@ -128,7 +128,9 @@ class LowRankParser:
         for block, counts in self._run(corpus, copies, work):
             for name in ("root", "parent", "left", "right"):
                 getattr(total, name)[:] += getattr(counts, name)
-            np.add.at(total.emission.T, block.tokens, counts.emission)
+            order = np.argsort(block.tokens, kind="stable")
+            words, begins = np.unique(block.tokens[order], return_index=True)
+            total.emission[:, words] += np.add.reduceat(counts.emission[order], begins).T
         return total, logs
 
     def posteriors(self, corpus: Encoded, negligible: float = NEGLIGIBLE) -> tuple[Floats, Floats]:
