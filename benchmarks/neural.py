@@ -132,10 +132,7 @@ def epoch(given: argparse.Namespace) -> None:
     """One pass of each, in turns."""
     corpus = read(given)
     parts = of_one_length(corpus)
-    words = [
-        corpus.tokens[corpus.starts[p][:, None] + np.arange(corpus.lengths[p[0]])] for p in parts
-    ]
-    words = [batch.astype(np.int64) for batch in words]
+    words = [corpus.chosen(p).tokens.reshape(len(p), -1).astype(np.int64) for p in parts]
     print(f"{len(corpus):,} sentences, {len(corpus.vocabulary):,} words, {len(parts)} mini-batches")
     print("D\tours s\tautograd s\tratio\tdifference of log-likelihoods, of gradients")
     for bound in given.depths:

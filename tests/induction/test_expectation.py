@@ -229,3 +229,12 @@ def test_least_probabilities_keep_every_tree() -> None:
     for _ in range(50):
         state = step(state, CORPUS, settings)
     assert state.grammar.rows.min() >= expectation.LEAST
+
+
+def test_nothing_is_said_of_samples_where_there_are_none() -> None:
+    run = dbpcfg.induce(SENTENCES, K=3, D=1, learner="vb", chains=2, iterations=3)
+    notes = "\n".join(run.table().notes)
+    assert "selected by what the learner maximises; trees: mbr" in notes
+    assert "each chain is a start of its own" in notes
+    assert "R-hat" not in notes
+    assert "burn-in" not in notes

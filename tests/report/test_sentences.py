@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import dbpcfg
 from dbpcfg.report.memory import depths, shares
-from dbpcfg.report.sentences import preorder, same_words
+from dbpcfg.report.sentences import Posterior, preorder, same_words
+from tests.oracle import truth
 from tests.report.small import TREES
 from tests.report.unpacking import unpack
 from tests.stores import memory_depth
@@ -30,6 +35,21 @@ def test_trees_and_posteriors_of_the_chosen_chain(run, data):
     assert not nodes
     assert not posterior
     assert not words
+
+
+@pytest.mark.parametrize("learner", ["em", "vb"])
+def test_posteriors_of_a_learner_without_samples(learner):
+    """Under the grammar, by brute force; samples would all be 100 %."""
+    run = dbpcfg.induce(
+        [["a", "b", "b"], ["b", "a", "a", "b"], ["a", "a"]], K=2, D=1, learner=learner, iterations=2
+    )
+    posterior, grammar, words = Posterior(run.best), run.best.last.grammar, run.best.spans.corpus
+    for s, n in enumerate(words.lengths):
+        expected = truth(grammar, words.numbers(s).tolist(), 1).marginals.sum(axis=2)
+        for i, j in itertools.combinations(range(n + 1), 2):
+            found = posterior.of(np.array([s]), np.array([i]), np.array([j]))
+            assert found[0] == round(100 * expected[i, j])
+    assert not set(posterior.of(np.array([1]), np.array([1]), np.array([3]))) & {0, 100}
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,14 @@ def test_spread_over_seeds(place):
     assert likelihood["min"] == -3.2
 
 
+def test_an_impossible_sentence_leaves_no_spread(place):
+    cells = cells_of(place, GRID)
+    result = CellResult(12, float("-inf"))
+    outcomes = {cell.number: CellOutcome("finished", result=result) for cell in cells}
+    _, spread = (table.json() for table in sweep_tables(cells, outcomes))
+    assert (spread["rows"][0]["mean"], spread["rows"][0]["sd"]) == (None, None)
+
+
 def test_what_is_not_finished_has_its_reason(place):
     cells = cells_of(place, GRID)[:3]
     outcomes = {1: finished(0.5), 2: CellOutcome("failed", "the chart is on fire")}

@@ -99,6 +99,8 @@ def use_everything() -> None:
         {"learner": "neural", "precision": "single"},
         {"precision": "single"},
         {"parser": "leftcorner"},
+        {"learner": "em"},
+        {"learner": "vb", "precision": "single"},
         {"exact": True, "sample_beta": True},
     )
     for chosen in choices:

@@ -11,14 +11,32 @@ from dbpcfg.induction.convergence import Agreement
 from dbpcfg.induction.criteria import Criterion
 from dbpcfg.induction.summary import ChainSummary
 
-SELECTED_BY: dict[Criterion, str] = {
+_BY_SAMPLES: dict[Criterion, str] = {
     "likelihood": "mean log-likelihood after burn-in",
     "posterior": "mean log-posterior after burn-in",
     "variance": "the least variance of surprisal after burn-in",
     "heldout": "mean log-likelihood of the sentences kept aside, after burn-in",
     "agreement": "agreement with the other chains",
 }
-"""What a chain is selected by, in words."""
+_BY_THE_LAST: dict[Criterion, str] = {
+    "likelihood": "log-likelihood",
+    "posterior": "what the learner maximises",
+    "variance": "the least variance of surprisal",
+    "heldout": "log-likelihood of the sentences kept aside",
+    "agreement": "agreement with the other chains",
+}
+
+
+def selected_by(configuration: Configuration) -> str:
+    """What a chain is selected by, in words.
+
+    Parameters
+    ----------
+    configuration
+        The settings of the run.
+    """
+    sampled = configuration.model.learner == "gibbs"
+    return (_BY_SAMPLES if sampled else _BY_THE_LAST)[configuration.select]
 
 
 def chain_table(
@@ -66,11 +84,14 @@ def chain_table(
         for one in summaries
         if one.survived
     ]
-    notes = [
-        f"selected by {SELECTED_BY[configuration.select]}; trees: {configuration.trees}",
-        f"R-hat {agreement.rhat:.2f}, effective samples {agreement.effective_samples:.0f}: "
-        f"{agreement.verdict()}",
-    ]
+    notes = [f"selected by {selected_by(configuration)}; trees: {configuration.trees}"]
+    if agreement.sampled:
+        notes.append(
+            f"R-hat {agreement.rhat:.2f}, effective samples {agreement.effective_samples:.0f}: "
+            f"{agreement.verdict()}"
+        )
+    else:
+        notes.append(agreement.verdict())
     dropped = Counter(one.iterations for one in summaries if not one.survived)
     if dropped:
         when = ", ".join(f"{number} after {length}" for length, number in sorted(dropped.items()))
@@ -80,5 +101,6 @@ def chain_table(
     if compared:
         notes.append("agreement is F1 against the trees of the other chains that ran to the end")
     if scored:
-        notes.append("F1 is of single samples and was not used for selection")
+        what = "single samples" if agreement.sampled else "MBR trees"
+        notes.append(f"F1 is of {what} and was not used for selection")
     return Table("Chains", columns, rows, notes)

@@ -21,7 +21,13 @@ from dbpcfg.induction.chain import OTHER, Chain, Sample
 from dbpcfg.induction.criteria import Measures
 from dbpcfg.induction.drawing import ELSEWHERE
 from dbpcfg.induction.gibbs import State
-from dbpcfg.induction.network_storage import loaded_network, network_arrays, network_types
+from dbpcfg.induction.network_storage import (
+    factor_arrays,
+    loaded_grammar,
+    loaded_network,
+    network_arrays,
+    network_types,
+)
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.parsing.spans import SpanCounts
 
@@ -76,13 +82,16 @@ def save_chain(chain: Chain, corpus: Encoded, path: Path) -> None:
         "last_nodes": chain.last.nodes,
     }
     grammars = {"": chain.state.grammar, "best_": chain.best.grammar, "last_": chain.last.grammar}
-    for prefix, grammar in grammars.items():
-        arrays |= {prefix + name: getattr(grammar, name) for name in _GRAMMAR}
-    arrays |= stacked(chain.grammars)
-    if chain.state.statistics is not None:
-        arrays |= {f"counts_{name}": getattr(chain.state.statistics, name) for name in _GRAMMAR}
     if chain.state.network is not None:
         arrays |= network_arrays(chain.state.network)
+        arrays |= factor_arrays("best_", chain.best.grammar)
+        arrays |= factor_arrays("last_", chain.last.grammar)
+    else:
+        for prefix, grammar in grammars.items():
+            arrays |= {prefix + name: getattr(grammar, name) for name in _GRAMMAR}
+        arrays |= stacked(chain.grammars)
+    if chain.state.statistics is not None:
+        arrays |= {f"counts_{name}": getattr(chain.state.statistics, name) for name in _GRAMMAR}
     write_archive(path, FORMAT, VERSION, header, arrays)
 
 
@@ -109,10 +118,7 @@ def load_chain(path: Path, corpus: Encoded, settings: ChainSettings) -> Chain:
         If the file cannot be read, or is not a checkpoint of this chain over this corpus.
     """
     with reading(path):
-        more = _COUNTS if settings.learner in ("em", "vb") else {}
-        if settings.learner == "neural":
-            more = network_types(settings)
-        header, arrays = read_archive(path, FORMAT, VERSION, _DTYPES | more)
+        header, arrays = read_archive(path, FORMAT, VERSION, _types(settings))
         try:
             return _chain(header, arrays, corpus, settings)
         except DbpcfgError:
@@ -128,6 +134,8 @@ def _chain(
     settings: ChainSettings,
 ) -> Chain:
     def grammar(prefix: str) -> Grammar:
+        if settings.learner == "neural":
+            return loaded_grammar(arrays, prefix, corpus.vocabulary)
         found = {name: arrays[prefix + name] for name in _GRAMMAR}
         return Grammar(vocabulary=corpus.vocabulary, **found)
 
@@ -170,6 +178,11 @@ def _chain(
         raise ArchiveError("its trace has numbers that cannot be")
     if retained:
         spans.counts[:] = arrays["spans"]
+    last = sample("last")
+    if settings.learner == "neural":  # of which only the last grammar counts
+        grammars = [last.grammar] if retained else []
+    else:
+        grammars = unstacked(arrays, corpus.vocabulary)
     return Chain(
         settings=settings,
         state=state(),
@@ -179,10 +192,19 @@ def _chain(
         betas=arrays["betas"].tolist(),
         burn_in=burn_in,
         best=sample("best"),
-        last=sample("last"),
-        grammars=unstacked(arrays, corpus.vocabulary),
+        last=last,
+        grammars=grammars,
         scores={int(iteration): float(score) for iteration, score in header["scores"]},
     )
+
+
+def _types(settings: ChainSettings) -> dict[str, Any]:
+    """The arrays of a checkpoint and their types."""
+    if settings.learner != "neural":
+        return _DTYPES | ({} if settings.learner == "gibbs" else _COUNTS)
+    dense = {prefix + name for prefix in ("", "best_", "last_") for name in _GRAMMAR}
+    others = {name: kind for name, kind in _DTYPES.items() if name not in dense | set(STACKED)}
+    return others | network_types(settings)
 
 
 def _statistics(arrays: dict[str, NDArray[Any]], settings: ChainSettings) -> RuleWeights | None:

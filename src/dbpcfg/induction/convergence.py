@@ -117,9 +117,13 @@ class Agreement:
     rhat: float
     effective_samples: float
     chains: int
+    sampled: bool = True
+    """Whether there are samples to compare; EM and VB have none."""
 
     def verdict(self) -> str:
         """The same in words."""
+        if not self.sampled:
+            return "each chain is a start of its own: compare what they reached, and their trees"
         if self.chains < 2:
             return "one chain cannot be checked against others: run several"
         if not np.isfinite(self.rhat):

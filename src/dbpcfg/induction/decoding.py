@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.induction.drawing import Drawn
 from dbpcfg.induction.gold import GoldSpans
 from dbpcfg.induction.settings import ChainSettings
+from dbpcfg.numerics.kernels import Floats
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.parsing.lowrank.parser import LowRankParser
@@ -84,16 +85,47 @@ def mbr_under(
     threads
         The number of threads.
     """
-    charts = [_parser(grammar, depth, threads) for grammar in grammars]
     trees = Derivations.empty(corpus)
-    for first in range(0, len(corpus), BATCH):
-        some = np.arange(first, min(first + BATCH, len(corpus)))
-        here = corpus.chosen(some)
-        weights, _ = summed_posteriors(charts, here)
+    for first, here, weights in _posteriors(grammars, depth, corpus, threads):
         start = 2 * corpus.starts[first] - first
         found = mbr_trees(here, weights, threads).nodes
         trees.nodes[start : start + len(found)] = found
     return trees
+
+
+def span_probabilities(
+    grammar: Grammar, depth: int | None, corpus: Encoded, threads: int = 1
+) -> Floats:
+    """The posterior probability of every span, whatever its category.
+
+    Parameters
+    ----------
+    grammar
+        The grammar.
+    depth
+        The bound D; None for no bound.
+    corpus
+        The sentences.
+    threads
+        The number of threads.
+
+    Returns
+    -------
+    numpy.ndarray
+        ``[cell]``, laid out as in `dbpcfg.parsing.span_weights`.
+    """
+    parts = _posteriors([grammar], depth, corpus, threads)
+    return np.concatenate([weights.sum(axis=1) for _, _, weights in parts])
+
+
+def _posteriors(
+    grammars: Sequence[Grammar], depth: int | None, corpus: Encoded, threads: int
+) -> Iterator[tuple[int, Encoded, Floats]]:
+    """Some sentences at a time: the number of the first, the sentences, and ``[cell, c]``."""
+    charts = [_parser(grammar, depth, threads) for grammar in grammars]
+    for first in range(0, len(corpus), BATCH):
+        here = corpus.chosen(np.arange(first, min(first + BATCH, len(corpus))))
+        yield first, here, summed_posteriors(charts, here)[0]
 
 
 def _parser(grammar: Grammar, depth: int | None, threads: int) -> Any:

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dbpcfg.corpus.encoded import Encoded
+from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.files.archive import ArchiveError
+from dbpcfg.grammar.lowrank import Factors, LowRankGrammar, multiplied
+from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.induction.criteria import Measures
 from dbpcfg.induction.gibbs import State
 from dbpcfg.induction.network_state import NetworkState
@@ -22,7 +24,8 @@ _VECTORS = ("parameters", "first", "second", "answer")
 def network_types(settings: ChainSettings) -> dict[str, Any]:
     """The types of the arrays."""
     vectors = {f"network_{name}": number_type(settings) for name in _VECTORS}
-    return {**vectors, "network_steps": np.int64, "network_measures": np.float64}
+    samples = {p + name: np.float64 for p in ("best_", "last_") for name in Factors._fields}
+    return {**vectors, **samples, "network_steps": np.int64, "network_measures": np.float64}
 
 
 def network_arrays(network: NetworkState) -> dict[str, NDArray[Any]]:
@@ -32,6 +35,35 @@ def network_arrays(network: NetworkState) -> dict[str, NDArray[Any]]:
         "network_steps": np.array([network.steps, network.since], dtype=np.int64),
         "network_measures": np.array(network.measures, dtype=np.float64),
     }
+
+
+def factor_arrays(prefix: str, grammar: Grammar) -> dict[str, NDArray[Any]]:
+    """The factors of a grammar as arrays, which are much smaller than its rules."""
+    assert isinstance(grammar, LowRankGrammar)
+    assert grammar.factors is not None
+    return {prefix + name: array for name, array in grammar.factors._asdict().items()}
+
+
+def loaded_grammar(
+    arrays: Mapping[str, NDArray[Any]], prefix: str, vocabulary: Vocabulary
+) -> LowRankGrammar:
+    """The grammar of arrays that `factor_arrays` made.
+
+    Parameters
+    ----------
+    arrays
+        The arrays of a checkpoint.
+    prefix
+        How their names begin.
+    vocabulary
+        The words.
+
+    Raises
+    ------
+    GrammarError
+        If their numbers are not probabilities.
+    """
+    return multiplied(Factors(*(arrays[prefix + name] for name in Factors._fields)), vocabulary)
 
 
 def loaded_network(

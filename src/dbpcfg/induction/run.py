@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -209,6 +210,8 @@ class Run:
 
     def agreement(self) -> Agreement:
         """Whether the survivors agree, by their log-likelihoods after burn-in."""
+        if self.configuration.model.learner != "gibbs":
+            return Agreement(math.nan, math.nan, len(self.survivors), sampled=False)
         return agreement([c.logs[c.burn_in :] for c in self.survivors if c.burn_in is not None])
 
     def summaries(self) -> list[ChainSummary]:

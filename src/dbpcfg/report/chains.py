@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from dbpcfg.comparison.data import finite
-from dbpcfg.induction.chain_table import SELECTED_BY
+from dbpcfg.induction.chain_table import selected_by
 from dbpcfg.induction.run import Run
 
 MOST_POINTS = 800
@@ -40,10 +40,11 @@ def traces(run: Run) -> dict[str, Any]:
     agreement = run.agreement()
     return {
         "chains": chains,
+        "sampled": agreement.sampled,
         "rhat": finite(agreement.rhat),
         "effective": finite(agreement.effective_samples),
         "retained": sum(chain.retained for chain in run.survivors),
         "verdict": agreement.verdict(),
-        "selected_by": SELECTED_BY[run.configuration.select],
+        "selected_by": selected_by(run.configuration),
         "rungs": [rung._asdict() for rung in run.configuration.rungs],
     }

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dbpcfg.corpus.preparation import Preparation
-from dbpcfg.induction.chain_table import SELECTED_BY
+from dbpcfg.induction.chain_table import selected_by
 from dbpcfg.induction.configuration import Configuration
 from dbpcfg.induction.inference import SELECT
 from dbpcfg.induction.race import plan
@@ -125,10 +125,11 @@ def _settings(configuration: Configuration) -> list[list[str]]:
         configuration.preparation,
     )
     rungs = configuration.rungs
+    used = "the first half as burn-in" if model.learner == "gibbs" else "the last one is the result"
     if rungs:
         length = (
             f"{configuration.budget:,} for all chains together, {rungs[-1].iterations:,} of each "
-            "chain that ran to the end, the first half as burn-in"
+            f"chain that ran to the end, {used}"
         )
     elif schedule.iterations is None:
         length = (
@@ -136,14 +137,14 @@ def _settings(configuration: Configuration) -> list[list[str]]:
             f"then {schedule.after:,}"
         )
     else:
-        length = f"{schedule.iterations:,}, the first half as burn-in"
+        length = f"{schedule.iterations:,}, {used}"
     rows = [
         ["categories K", str(model.categories)],
         ["memory bound D", "none" if model.depth is None else str(model.depth)],
         ["β", f"{model.beta:g}{', sampled' if model.sample_beta else ''}"],
         ["seed", str(model.seed)],
         ["iterations", length],
-        ["chain selected by", SELECTED_BY[configuration.select]],
+        ["chain selected by", selected_by(configuration)],
         ["letters", "in lower case" if preparation.lowercase else "as written"],
     ]
     further = _changed(model, ChainSettings(), {"categories", "depth", "seed", "chain", "beta"})

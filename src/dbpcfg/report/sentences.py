@@ -2,8 +2,9 @@
 
 Words and labels are numbers of lists. A binary tree is its nodes in pre-order, each a number 2c for
 a phrase of category c or 2c + 1 for a word. A gold tree is its nodes in pre-order, each a label and
-a number of children, 0 for a word under its tag. Each phrase in either tree also has the share of
-retained samples that have its span: the posterior probability of the bracket, as a percentage.
+a number of children, 0 for a word under its tag. Each phrase in either tree also has the posterior
+probability of its span, as a percentage: the share of retained samples that have it or, if the
+learner draws no samples, that under the grammar.
 Where a gold bracket begins or ends next to punctuation, which is ignored, it is that of the most
 probable span over the same words. If there are other survivors, each phrase of the run's trees also
 has the number of those that have its span; all have that of the whole sentence.
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.goldtrees import Gold
 from dbpcfg.induction.chain import Chain
+from dbpcfg.induction.decoding import span_probabilities
 from dbpcfg.induction.run import Run
 from dbpcfg.numerics.kernels import Floats, Ints
 from dbpcfg.parsing.derivations import CATEGORY, END, START, Derivations
@@ -83,19 +85,35 @@ def sentences(run: Run, trees: Derivations, gold: Gold | None) -> dict[str, Any]
 
 
 class Posterior:
-    """The percentage of a chain's retained samples that have a span, of any category.
+    """The posterior probability of any span, of any category, as a percentage.
 
-    Raises an error if the chain did not count spans.
+    Parameters
+    ----------
+    chain
+        Its retained samples are counted; if it drew none, its grammar's posteriors are computed.
+    threads
+        The number of threads for that.
+
+    Raises
+    ------
+    DbpcfgError
+        If the chain did not count spans.
     """
 
-    def __init__(self, chain: Chain) -> None:
+    def __init__(self, chain: Chain, threads: int = 1) -> None:
         if not chain.spans.kept:
             raise DbpcfgError(
                 f"{len(chain.spans.corpus):,} sentences are too many for a page: the run did not "
                 "count their spans"
             )
         self.spans = chain.spans
-        self.share: Floats = chain.spans.counts.sum(axis=1) / chain.retained
+        self.share: Floats
+        if chain.settings.learner == "gibbs":
+            self.share = chain.spans.counts.sum(axis=1) / chain.retained
+        else:
+            assert chain.last is not None
+            corpus, grammar = chain.spans.corpus, chain.last.grammar
+            self.share = span_probabilities(grammar, chain.settings.depth, corpus, threads)
 
     def of(self, sentence: Numbers, start: Numbers, end: Numbers) -> Numbers:
         """The percentage of each span (start, end) of a sentence."""

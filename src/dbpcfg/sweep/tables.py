@@ -6,6 +6,7 @@ least and greatest of F1, recall of noun phrases and log-likelihood.
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
@@ -128,7 +129,8 @@ def _spread(cells: Sequence[GridCell], outcomes: Mapping[int, CellOutcome]) -> T
             values = [getattr(result, key) for result in results]
             if len(values) > 1 and None not in values:
                 figures = [factor * value for value in values]
-                mean, sd = statistics.fmean(figures), statistics.stdev(figures)
+                mean = statistics.fmean(figures)
+                sd = statistics.stdev(figures) if math.isfinite(mean) else math.nan
                 rows.append([*axes, len(values), name, mean, sd, min(figures), max(figures)])
     note = "sd: standard deviation over seeds, n − 1; scores in percent"
     return Table("Spread over seeds", columns, rows, [note])

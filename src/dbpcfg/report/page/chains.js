@@ -1,7 +1,7 @@
 // Log-likelihood traces, what chains are compared by, and whether they agree.
 
 function showChains({ run, chains: data }) {
-  const wary = data.rhat === null || data.rhat >= 1.01;
+  const wary = data.sampled && (data.rhat === null || data.rhat >= 1.01);
   const sentence = data.verdict[0].toUpperCase() + data.verdict.slice(1);
   const kept = data.chains.filter((c) => c.survived), dropped = data.chains.filter((c) => !c.survived);
   let late = false;
@@ -12,13 +12,13 @@ function showChains({ run, chains: data }) {
     onchange: (event) => { late = event.target.checked; traces.redraw(); } }), "Only after burn-in");
   byId("chains").append(
     el("div", { class: wary ? "verdict wary" : "verdict" }, el("p", {}, el("strong", {}, `${sentence}.`)),
-      el("p", { class: "small" }, `R-hat ${data.rhat === null ? "–" : fixed(data.rhat, 2)} (1 if chains agree, below 1.01 is good); `
+      !data.sampled ? null : el("p", { class: "small" }, `R-hat ${data.rhat === null ? "–" : fixed(data.rhat, 2)} (1 if chains agree, below 1.01 is good); `
         + `effective sample size ${data.effective === null ? "–" : whole(data.effective)} of ${whole(data.retained)} retained samples. Both are of the log-likelihood after burn-in.`),
       run.agreement === null ? null : el("p", { class: "small" }, `${percent(run.agreement)}% of the selected chain's brackets are those of the other ${kept.length > 2 ? "chains" : "chain"} (mean F1, labels and whole sentences left out).`)),
     data.rungs.length > 1 ? el("p", { id: "race" }, race(data.rungs)) : "",
     el("div", { class: "controls" }, toggle), traces,
     chainTable(`Chains${dropped.length ? " that ran to the end" : ""}; selected by ${data.selected_by}`, kept),
-    el("p", { class: "small" }, "Means after burn-in. Posterior: log-probability of trees and words, with the probabilities of rules integrated out. Variance: that of surprisal per word, over sentences."
+    el("p", { class: "small" }, (data.sampled ? "Means after burn-in. Posterior: log-probability of trees and words, with the probabilities of rules integrated out." : "Of the last iteration. Posterior: what the learner maximises.") + " Variance: that of surprisal per word, over sentences."
       + (kept.some((c) => c.heldout !== null) ? " Held out: log-likelihood of the sentences kept aside." : "") + (run.agreement === null ? "" : " Agreement: mean F1 of the brackets against those of the other chains that ran to the end.")),
     dropped.length ? el("details", { id: "dropped" }, el("summary", {}, `${dropped.length} ${dropped.length === 1 ? "chain that was" : "chains that were"} dropped`),
       chainTable("Chains that were dropped: their last iteration, or where burn-in was over the mean since", [...dropped].sort((a, b) => b.iterations - a.iterations || a.chain - b.chain))) : "");

@@ -16,7 +16,7 @@ class Browser {
     this.view = el("div", { id: "tree-view" });
     this.inputs = this.controls();
     byId("trees").append(
-      el("p", {}, sentences.gold ? "Gold and induced trees side by side. Each bracket shows the share of retained samples that have it, as a number and as a shade." : "Each bracket shows the share of retained samples that have it, as a number and as a shade.", sentences.shared ? " The lines below a bracket show how many of the other chains share it." : null, " Step with ", el("kbd", {}, "j"), " and ", el("kbd", {}, "k"), " or the arrow keys; ", el("kbd", {}, "/"), " searches."),
+      el("p", {}, sentences.gold ? "Gold and induced trees side by side. Each bracket shows its posterior probability in percent, as a number and as a shade." : "Each bracket shows its posterior probability in percent, as a number and as a shade.", sentences.shared ? " The lines below a bracket show how many of the other chains share it." : null, " Step with ", el("kbd", {}, "j"), " and ", el("kbd", {}, "k"), " or the arrow keys; ", el("kbd", {}, "/"), " searches."),
       this.inputs.node,
       el("div", { class: "browser" }, this.list, el("div", {},
         el("div", { class: "stepper" }, this.where,

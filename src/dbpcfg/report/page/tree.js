@@ -65,7 +65,7 @@ function phrase(node, kind, others) {
   const share = node.posterior / 100;
   const sign = kind ? SIGNS[kind] : "";
   const width = node.width + (sign ? 14 : 0);
-  const title = [`${node.label}: in ${node.posterior}% of the samples`, kind ? RELATIONS[kind] : null, sharing(node, others) ? sharedBy(node, others) : null].filter(Boolean).join("; ");
+  const title = [`${node.label}: posterior probability ${node.posterior}%`, kind ? RELATIONS[kind] : null, sharing(node, others) ? sharedBy(node, others) : null].filter(Boolean).join("; ");
   const box = { x: node.x - width / 2, y: node.y - BOX / 2, width, height: BOX + 13, rx: 4 };
   return svg("g", {}, svg("title", {}, title),
     svg("rect", { class: "box", ...box }),
