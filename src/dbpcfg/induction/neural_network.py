@@ -100,7 +100,7 @@ def initial_parameters(shape: Shape, numbers: Stream) -> Floats:
     return found
 
 
-class Pass(NamedTuple):
+class ForwardPass(NamedTuple):
     """A forward pass."""
 
     logits: dict[str, Floats]
@@ -109,7 +109,7 @@ class Pass(NamedTuple):
     """The inputs of each network's layers."""
 
 
-def forward(P: Layers, phrases: int) -> Pass:
+def forward(P: Layers, phrases: int) -> ForwardPass:
     """The networks' outcomes.
 
     Parameters
@@ -144,10 +144,12 @@ def forward(P: Layers, phrases: int) -> Pass:
             x = np.maximum(x, 0.0)
         tape.append(x)
         logits[name], tapes[name] = _linear(P, f"{name}.out", x), tape
-    return Pass(logits, tapes)
+    return ForwardPass(logits, tapes)
 
 
-def backward(P: Layers, done: Pass, slopes: dict[str, Floats], phrases: int, G: Layers) -> None:
+def backward(
+    P: Layers, done: ForwardPass, slopes: dict[str, Floats], phrases: int, G: Layers
+) -> None:
     """The gradient, into ``G``.
 
     Parameters
@@ -182,7 +184,7 @@ def backward(P: Layers, done: Pass, slopes: dict[str, Floats], phrases: int, G: 
             G["embedding"][part if name in ("parent", "emission") else slice(None)] += d
 
 
-def factors_of(done: Pass) -> Factors:
+def factors_of(done: ForwardPass) -> Factors:
     """The softmax of each network's outcomes."""
     found = {name: softmax(z, AXIS[name]) for name, z in done.logits.items()}
     return Factors(**{**found, "root": found["root"][0]})

@@ -20,12 +20,28 @@ from dbpcfg.parsing.chart.layout import (
     right_below,
     right_cell,
 )
-from dbpcfg.parsing.lowrank.layout import ROWS, Charts, Rules, Workspace, scale, settled, splits_of
+from dbpcfg.parsing.lowrank.layout import (
+    ROWS,
+    RankCharts,
+    RankWorkspace,
+    Rules,
+    scale,
+    settled,
+    splits_of,
+)
 
 
 @also_in_kernels
 def place(
-    row: int, s: int, n: int, level: int, i: int, width: int, depth: int, C: Charts, W: Workspace
+    row: int,
+    s: int,
+    n: int,
+    level: int,
+    i: int,
+    width: int,
+    depth: int,
+    C: RankCharts,
+    W: RankWorkspace,
 ) -> None:
     """Note a span in a row of the workspace: its cell, and where its children's cells begin."""
     rows, size = W.rows, cell_count(n)
@@ -41,7 +57,7 @@ def place(
 
 @also_in_kernels
 def fill_words(
-    starts: Longs, depth: int, left_words: Floats, right_words: Floats, C: Charts
+    starts: Longs, depth: int, left_words: Floats, right_words: Floats, C: RankCharts
 ) -> None:
     """l or r of each word, on every level."""
     R, uses, exponents = C.uses.shape[1], C.uses, C.exponents
@@ -60,7 +76,14 @@ def fill_words(
 
 @also_in_kernels
 def combine(
-    rows: int, starts: Longs, width: int, depth: int, side: int, G: Rules, C: Charts, W: Workspace
+    rows: int,
+    starts: Longs,
+    width: int,
+    depth: int,
+    side: int,
+    G: Rules,
+    C: RankCharts,
+    W: RankWorkspace,
 ) -> None:
     """Fill the cells of a block of spans, all on even levels or all on odd ones."""
     placed, sums, phrases, uses = W.rows, W.sums, W.phrases, W.uses
@@ -91,7 +114,7 @@ def combine(
 
 
 @also_in_kernels
-def cell_as_right(row: int, starts: Longs, width: int, C: Charts, W: Workspace) -> int:
+def cell_as_right(row: int, starts: Longs, width: int, C: RankCharts, W: RankWorkspace) -> int:
     """Without a bound: the cell of a span as a right child."""
     s, i = W.rows[row, 0], W.rows[row, 2]
     cell: int = C.first[s] + cell_count(starts[s + 1] - starts[s]) + right_cell(i, i + width)
@@ -105,8 +128,8 @@ def inside(
     G: Rules,
     left_words: Floats,
     right_words: Floats,
-    C: Charts,
-    W: Workspace,
+    C: RankCharts,
+    W: RankWorkspace,
     flush: bool,
     logs: Floats,
 ) -> None:
@@ -146,7 +169,7 @@ def inside(
 
 
 @also_in_kernels
-def total_of(whole: int, G: Rules, C: Charts) -> float:
+def total_of(whole: int, G: Rules, C: RankCharts) -> float:
     """Σ_A π_A h_A of a whole sentence, before it is scaled."""
     total = 0.0
     if C.exponents[whole] != EMPTY:

@@ -45,7 +45,7 @@ class Rules(NamedTuple):
     right_by_rank: Floats  # [r, A]
 
 
-class Charts(NamedTuple):
+class RankCharts(NamedTuple):
     """The charts of some sentences, one after another: each has its levels, with all cells."""
 
     first: Longs  # [s]        where the cells of each sentence begin
@@ -56,7 +56,7 @@ class Charts(NamedTuple):
     exponents: Ints  # [cell]
 
 
-class Workspace(NamedTuple):
+class RankWorkspace(NamedTuple):
     """Room for a block of spans."""
 
     rows: Longs  # [row, 6]   sentence, level, start; cell; where its children's cells begin
@@ -107,10 +107,10 @@ def rules(factors: Factors, dtype: Any) -> Rules:
     return Rules(*found)
 
 
-def new_charts(cells: int, G: Rules) -> Charts:
+def new_charts(cells: int, G: Rules) -> RankCharts:
     """Room for a number of cells."""
     N, R = G.parent.shape
-    return Charts(
+    return RankCharts(
         np.zeros(0, dtype=np.int64),
         aligned(G.root, cells, R),
         aligned(G.root, cells, N),
@@ -120,11 +120,11 @@ def new_charts(cells: int, G: Rules) -> Charts:
     )
 
 
-def new_workspace(longest: int, G: Rules) -> Workspace:
+def new_workspace(longest: int, G: Rules) -> RankWorkspace:
     """Room for sentences up to a length."""
     N, R = G.parent.shape
     like = G.root
-    return Workspace(
+    return RankWorkspace(
         np.empty((ROWS, 6), dtype=np.int64),
         aligned(like, ROWS, R),
         aligned(like, ROWS, N),
@@ -150,7 +150,9 @@ def splits_of(level: int, depth: int, width: int) -> int:
 
 
 @also_in_kernels
-def scale(C: Charts, W: Workspace, splits: int, left: int, right: int, exponent: int) -> int:
+def scale(
+    C: RankCharts, W: RankWorkspace, splits: int, left: int, right: int, exponent: int
+) -> int:
     """2^(e_k − e) into ``W.factors[k]``, e_k being the exponent of the product at split point k.
 
     e is the exponent given, unless it is ``EMPTY``: then it is the greatest of e_k. Return e.

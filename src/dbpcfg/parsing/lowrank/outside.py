@@ -33,7 +33,15 @@ from dbpcfg.parsing.chart.layout import (
     right_cell,
 )
 from dbpcfg.parsing.lowrank.inside import cell_as_right, place, total_of
-from dbpcfg.parsing.lowrank.layout import ROWS, Charts, Rules, Sums, Workspace, scale, splits_of
+from dbpcfg.parsing.lowrank.layout import (
+    ROWS,
+    RankCharts,
+    RankWorkspace,
+    Rules,
+    Sums,
+    scale,
+    splits_of,
+)
 from dbpcfg.parsing.span_weights import span_cell
 
 
@@ -46,8 +54,8 @@ def expand(
     depth: int,
     side: int,
     G: Rules,
-    C: Charts,
-    W: Workspace,
+    C: RankCharts,
+    W: RankWorkspace,
     S: Sums,
     first_weight: Longs,
     weights: Floats,
@@ -104,8 +112,8 @@ def outside(
     copies: Floats,
     depth: int,
     G: Rules,
-    C: Charts,
-    W: Workspace,
+    C: RankCharts,
+    W: RankWorkspace,
     negligible: float,
     flush: bool,
     S: Sums,

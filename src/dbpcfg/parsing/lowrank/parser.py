@@ -22,8 +22,8 @@ from dbpcfg.numerics.kernels import Floats, Longs, repeated
 from dbpcfg.parsing.chart.layout import Precision, cell_count, chart_levels
 from dbpcfg.parsing.lowrank.inside import inside
 from dbpcfg.parsing.lowrank.layout import (
-    Charts,
-    Workspace,
+    RankCharts,
+    RankWorkspace,
     new_charts,
     new_sums,
     new_workspace,
@@ -39,7 +39,7 @@ NEGLIGIBLE = 1e-7
 """Posterior probability of a span below which it is pruned."""
 
 
-class Block(NamedTuple):
+class SentenceBlock(NamedTuple):
     """Some distinct sentences, longest first."""
 
     starts: Longs  # [s]   where their words begin in ``tokens``
@@ -158,7 +158,7 @@ class LowRankParser:
 
     def _run(
         self, corpus: Encoded, copies: Floats | None, work: Callable[..., Factors]
-    ) -> list[tuple[Block, Factors]]:
+    ) -> list[tuple[SentenceBlock, Factors]]:
         """Do all blocks; their results are in the order of blocks."""
         if len(corpus.vocabulary) != self.factors.emission.shape[1]:
             raise DbpcfgError(
@@ -166,7 +166,7 @@ class LowRankParser:
                 f"{self.factors.emission.shape[1]}: make it with the grammar's vocabulary"
             )
         blocks = self._blocks(corpus, copies)
-        found: list[tuple[Block, Factors] | None] = [None] * len(blocks)
+        found: list[tuple[SentenceBlock, Factors] | None] = [None] * len(blocks)
 
         def some(first: int, last: int) -> None:
             largest = max(blocks[first:last], key=self._cells, default=None)
@@ -181,15 +181,15 @@ class LowRankParser:
         in_pieces(some, len(blocks), self.threads)
         return [result for result in found if result is not None]
 
-    def _cells(self, block: Block) -> int:
+    def _cells(self, block: SentenceBlock) -> int:
         lengths = np.diff(block.starts)
         return chart_levels(self.depth) * int((lengths * (lengths + 1) // 2).sum())
 
-    def _blocks(self, corpus: Encoded, copies: Floats | None) -> list[Block]:
+    def _blocks(self, corpus: Encoded, copies: Floats | None) -> list[SentenceBlock]:
         distinct, first_copy, all_copies = corpus.distinct
         N, R = self._rules.parent.shape
         each = chart_levels(self.depth) * (3 * R + N) * self.dtype.itemsize
-        blocks: list[Block] = []
+        blocks: list[SentenceBlock] = []
         begin = size = 0
         lengths = corpus.lengths[distinct].tolist()
         for number, n in enumerate([*lengths, 0]):
@@ -203,7 +203,7 @@ class LowRankParser:
                 times = [float(len(a)) if copies is None else copies[a].sum() for a in alike]
                 here = corpus.chosen(distinct[begin:number])
                 blocks.append(
-                    Block(here.starts, here.tokens.astype(np.int64), np.array(times), alike)
+                    SentenceBlock(here.starts, here.tokens.astype(np.int64), np.array(times), alike)
                 )
                 begin, size = number, 0
             size += more
@@ -211,9 +211,9 @@ class LowRankParser:
 
     def _done(
         self,
-        block: Block,
-        room: Charts,
-        W: Workspace,
+        block: SentenceBlock,
+        room: RankCharts,
+        W: RankWorkspace,
         logs: Floats,
         negligible: float | None,
         weights: tuple[Longs, Floats] | None,
@@ -261,11 +261,11 @@ class LowRankParser:
 
     def _phrases(
         self,
-        block: Block,
+        block: SentenceBlock,
         times: Floats,
         emission: Floats,
-        room: Charts,
-        W: Workspace,
+        room: RankCharts,
+        W: RankWorkspace,
         negligible: float | None,
         first_weight: Longs,
         weights: Floats,
