@@ -122,6 +122,24 @@ def test_likelihood_rises(depth: int | None, precision: str) -> None:
     assert logs[-1] > logs[0] + 10
 
 
+def test_exact_is_the_likelihood_of_the_bounded_model() -> None:
+    settings = ChainSettings(5, 1, learner="neural", exact=True)
+    state = initial_state(CORPUS, settings)
+    assert state.network is not None
+    gradient, vector = np.zeros_like(state.network.parameters), state.network.parameters
+    neural.find_gradient(vector, CORPUS, settings, gradient)
+
+    def mean(parameters: np.ndarray) -> float:
+        grammar = neural.grammar_of(parameters, settings, CORPUS.vocabulary)
+        return neural.evaluate(grammar, CORPUS, settings).likelihood / len(CORPUS)
+
+    way = np.random.default_rng(0).normal(size=len(vector)) * 1e-5
+    slope = mean(vector + way) - mean(vector - way)
+    assert 2 * float(gradient @ way) == pytest.approx(slope, rel=1e-4)
+    likelihood, posterior = neural.evaluate(state.grammar, CORPUS, settings)[:2]
+    assert likelihood == pytest.approx(posterior)
+
+
 def test_measures_are_those_of_the_dense_grammar() -> None:
     settings = ChainSettings(6, 2, learner="neural", aside=3)
     before = initial_state(CORPUS, settings)
@@ -214,7 +232,7 @@ def test_a_checkpoint_is_read_back(tmp_path: Path) -> None:
         ({"rank": -1}, "0 or more"),
         ({"patience": 0}, "patience"),
         ({"rate": 0.0}, "positive number"),
-        ({"exact": True}, "exact is not for"),
+        ({"smoothing": 0.1}, "smoothing is not for"),
         ({"anneal": 5}, "anneal is not for"),
         ({"initial": "left"}, "initial is not for"),
         ({"learner": "em", "rank": 5}, "neural only"),

@@ -3,7 +3,8 @@
 A network (``neural_network``) gives the factors of a low-rank grammar, the chart in rank space
 (``parsing.lowrank``) their expected counts in a mini-batch, and Adam a step in the direction of
 the gradient of the mean of log Σ_τ P(τ | G), over the trees τ that fit the bound. As in the
-sampler, the bound's normaliser Z is left out. An iteration is one pass over the sentences.
+sampler, the bound's normaliser Z is left out, unless ``exact``: then log Z is subtracted. An
+iteration is one pass over the sentences.
 
 **When to stop.** The grammar of a chain is that of its network after the last pass. If sentences
 are kept aside, it is that of the pass after which these were most probable, and after ``patience``
@@ -18,7 +19,8 @@ import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.grammar.bounding import containment, require_fitting
-from dbpcfg.grammar.lowrank import LowRankGrammar, multiplied
+from dbpcfg.grammar.lowrank import Factors, LowRankGrammar, multiplied
+from dbpcfg.grammar.lowrank_normaliser import low_rank_normaliser
 from dbpcfg.induction.adam import Moments, ascend
 from dbpcfg.induction.criteria import Measures, kept_aside, measure
 from dbpcfg.induction.decoding import DecodedTrees
@@ -193,7 +195,7 @@ def find_gradient(
     gradient: Floats,
     threads: int = 1,
 ) -> Floats:
-    """The gradient of the mean of log Σ_τ P(τ | G) over some sentences.
+    """The gradient of the mean of log Σ_τ P(τ | G) over some sentences; if exact, less log Z.
 
     Parameters
     ----------
@@ -219,6 +221,10 @@ def find_gradient(
     factors = factors_of(done)
     parser = LowRankParser(factors, settings.depth, threads, settings.precision)
     counts, logs = parser.expected_counts(sentences)
+    if settings.exact and settings.depth is not None:
+        mass, uses = low_rank_normaliser(factors, settings.depth)
+        share = len(sentences) / mass
+        counts = Factors(*(E - Z * share for E, Z in zip(counts, uses, strict=True)))
     slopes = slopes_of(factors, counts, 1.0 / len(sentences))
     same = {name: slope.astype(gradient.dtype) for name, slope in slopes.items()}
     backward(P, done, same, shape.phrases, G)
@@ -254,4 +260,5 @@ def evaluate(
         log_mass = math.log(require_fitting(grammar, containment(grammar, settings.depth)))
     aside = kept_aside(len(corpus), settings.aside)
     found = measure(logs - log_mass, corpus.lengths, aside, None, settings.beta)
-    return found._replace(posterior=float(np.delete(logs, aside).sum()))
+    learned = np.delete(logs - log_mass if settings.exact else logs, aside)
+    return found._replace(posterior=float(learned.sum()))

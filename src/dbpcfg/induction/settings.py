@@ -153,7 +153,7 @@ class ChainSettings:
             )
         if not 0 < self.rate < np.inf:
             raise DbpcfgError(f"the rate must be a positive number, got {self.rate}")
-        others = ("exact", "smoothing", "restarts", "anneal", "curriculum")
+        others = ("smoothing", "restarts", "anneal", "curriculum")
         given = [name for name in others if getattr(self, name)]
         given += ["initial"] * (self.initial != "prior")
         if given:
