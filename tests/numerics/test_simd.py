@@ -13,12 +13,14 @@ from dbpcfg.numerics.kernels import Floats, kernel
 from dbpcfg.numerics.simd import (
     CACHE_LINE,
     add_small_product,
+    add_weighted,
     aligned,
     cell_product,
     copy_cell,
     in_panels,
     in_tiles,
     small_product,
+    weighted_sum,
 )
 
 DTYPES = [np.float64, np.float32]
@@ -140,6 +142,30 @@ def test_large_matrices_of_double_precision_go_to_blas():
     assert in_tiles(np.empty((48 * 48, 48)))
     assert not in_tiles(np.empty((56 * 56, 56)))
     assert in_tiles(np.empty((96 * 96, 96), np.float32))
+
+
+@kernel
+def weighted(F: Floats, A: Floats, B: Floats, total: Floats, slopes: Floats) -> None:
+    """Σ_k F_k A_k B_k; then slopes_k += F_k total B_k."""
+    columns = A.shape[1]
+    weighted_sum(F, A, 0, B, 0, total, 0, columns, len(A))
+    add_weighted(F, total, 0, B, 0, slopes, columns, columns, len(A))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("columns", [4, 12, 28, 40])
+@pytest.mark.parametrize("inner", [1, 5])
+def test_weighted_sums(dtype, columns, inner):
+    rng = np.random.default_rng(3)
+    F = rng.normal(size=inner).astype(dtype)
+    A, B = rng.normal(size=(2, inner, columns)).astype(dtype)
+    total, slopes = np.full(columns, 7, dtype), np.ones((inner + 2, columns), dtype)
+    weighted(F, A, B, total, slopes)
+    expected = (F[:, np.newaxis] * A * B).sum(axis=0)
+    np.testing.assert_allclose(total, expected, atol=100 * np.finfo(dtype).eps)
+    expected = 1 + F[:, np.newaxis] * total * B
+    np.testing.assert_allclose(slopes[1:-1], expected, atol=100 * np.finfo(dtype).eps)
+    assert (slopes[[0, -1]] == 1).all()
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

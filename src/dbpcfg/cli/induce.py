@@ -88,17 +88,18 @@ def induce(
         ),
     ] = 0.2,
     learner: Annotated[
-        Literal["gibbs", "em", "vb"],
+        Literal["gibbs", "em", "vb", "neural"],
         typer.Option(
-            help="How to learn: by Gibbs sampling, by EM, or by variational Bayes.",
+            help="How to learn: by Gibbs sampling, by EM, by variational Bayes, or as a neural "
+            "grammar.",
             rich_help_panel=MODEL,
         ),
     ] = "gibbs",
     batch: Annotated[
         int,
         typer.Option(
-            help="em, vb: sentences in a mini-batch, after each of which the grammar changes; 0: "
-            "all of them.",
+            help="em, vb, neural: sentences in a mini-batch, after each of which the grammar "
+            "changes; 0: all of them, of neural 32.",
             min=0,
             rich_help_panel=SAMPLING,
         ),
@@ -118,6 +119,34 @@ def induce(
             rich_help_panel=MODEL,
         ),
     ] = 0.0,
+    word_categories: Annotated[
+        int,
+        typer.Option(
+            help="neural: how many of the categories are those of words; 0: two thirds.",
+            min=0,
+            rich_help_panel=MODEL,
+        ),
+    ] = 0,
+    rank: Annotated[
+        int,
+        typer.Option(
+            help="neural: rank of the binary rules; 0: as many as categories.",
+            min=0,
+            rich_help_panel=MODEL,
+        ),
+    ] = 0,
+    rate: Annotated[
+        float,
+        typer.Option(help="neural: size of steps.", rich_help_panel=SAMPLING),
+    ] = 0.002,
+    patience: Annotated[
+        int,
+        typer.Option(
+            help="neural with --aside: passes without a better grammar before it stops.",
+            min=1,
+            rich_help_panel=SAMPLING,
+        ),
+    ] = 5,
     inference: Annotated[
         Literal["race", "paper"] | None,
         typer.Option(
@@ -147,8 +176,8 @@ def induce(
     iterations: Annotated[
         int | None,
         typer.Option(
-            help="Length of every chain, without a race; the second half is kept, of em and vb the "
-            "last iteration. If not given: 100 for em and vb.",
+            help="Length of every chain, without a race; the second half is kept, of em, vb and "
+            "neural the last iteration. If not given: 100 for em and vb, 30 for neural.",
             min=1,
             rich_help_panel=SAMPLING,
         ),
@@ -313,6 +342,10 @@ def induce(
         "batch": batch,
         "step": step,
         "smoothing": smoothing,
+        "word_categories": word_categories,
+        "rank": rank,
+        "rate": rate,
+        "patience": patience,
     }
     bound = depth_bound(depth)
     preparation = Preparation(lowercase, max_length, punctuation, numbers, rare, scheme)

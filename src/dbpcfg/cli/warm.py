@@ -95,6 +95,8 @@ def use_everything() -> None:
 
     sentences = [text.split() for text in TEXT.splitlines()]
     choices: tuple[dict[str, Any], ...] = (
+        {"learner": "neural"},
+        {"learner": "neural", "precision": "single"},
         {"precision": "single"},
         {"parser": "leftcorner"},
         {"learner": "em"},

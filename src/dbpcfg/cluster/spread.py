@@ -41,7 +41,7 @@ def spread_of(
         check_choice("spread", asked, get_args(Spread))
     if configuration.model.learner != "gibbs":
         if asked == "shards":
-            raise DbpcfgError("shards are for the learner gibbs; EM and VB run chains side by side")
+            raise DbpcfgError("shards are for the learner gibbs; others run chains side by side")
         asked = "chains"
     chains, threads, workers = configuration.chains, len(slots), len(set(slots))
     spread: Spread = asked or _chosen(configuration, corpus, threads)

@@ -229,7 +229,8 @@ def _step(
     try:
         return before, step(before, corpus, settings, threads, trees)
     except (GrammarError, UnparsableError) as error:
-        if before.grammar.rows.all() and before.grammar.root.all():
+        neural = settings.learner == "neural"
+        if neural or (before.grammar.rows.all() and before.grammar.root.all()):
             raise
         if settings.exact and settings.learner == "gibbs":
             # It draws trees until as many fit, which might take for ever.

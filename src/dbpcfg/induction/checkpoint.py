@@ -21,6 +21,13 @@ from dbpcfg.induction.chain import OTHER, Chain, Sample
 from dbpcfg.induction.criteria import Measures
 from dbpcfg.induction.drawing import ELSEWHERE
 from dbpcfg.induction.gibbs import State
+from dbpcfg.induction.network_storage import (
+    factor_arrays,
+    loaded_grammar,
+    loaded_network,
+    network_arrays,
+    network_types,
+)
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.parsing.spans import SpanCounts
 
@@ -75,9 +82,14 @@ def save_chain(chain: Chain, corpus: Encoded, path: Path) -> None:
         "last_nodes": chain.last.nodes,
     }
     grammars = {"": chain.state.grammar, "best_": chain.best.grammar, "last_": chain.last.grammar}
-    for prefix, grammar in grammars.items():
-        arrays |= {prefix + name: getattr(grammar, name) for name in _GRAMMAR}
-    arrays |= stacked(chain.grammars)
+    if chain.state.network is not None:
+        arrays |= network_arrays(chain.state.network)
+        arrays |= factor_arrays("best_", chain.best.grammar)
+        arrays |= factor_arrays("last_", chain.last.grammar)
+    else:
+        for prefix, grammar in grammars.items():
+            arrays |= {prefix + name: getattr(grammar, name) for name in _GRAMMAR}
+        arrays |= stacked(chain.grammars)
     if chain.state.statistics is not None:
         arrays |= {f"counts_{name}": getattr(chain.state.statistics, name) for name in _GRAMMAR}
     write_archive(path, FORMAT, VERSION, header, arrays)
@@ -106,8 +118,7 @@ def load_chain(path: Path, corpus: Encoded, settings: ChainSettings) -> Chain:
         If the file cannot be read, or is not a checkpoint of this chain over this corpus.
     """
     with reading(path):
-        more = {} if settings.learner == "gibbs" else _COUNTS
-        header, arrays = read_archive(path, FORMAT, VERSION, _DTYPES | more)
+        header, arrays = read_archive(path, FORMAT, VERSION, _types(settings))
         try:
             return _chain(header, arrays, corpus, settings)
         except DbpcfgError:
@@ -123,8 +134,16 @@ def _chain(
     settings: ChainSettings,
 ) -> Chain:
     def grammar(prefix: str) -> Grammar:
+        if settings.learner == "neural":
+            return loaded_grammar(arrays, prefix, corpus.vocabulary)
         found = {name: arrays[prefix + name] for name in _GRAMMAR}
         return Grammar(vocabulary=corpus.vocabulary, **found)
+
+    def state() -> State:
+        if settings.learner == "neural":
+            return loaded_network(arrays, corpus, settings, iteration, float(header["beta"]))
+        statistics = _statistics(arrays, settings)
+        return State(iteration, grammar(""), float(header["beta"]), statistics=statistics)
 
     def sample(name: str) -> Sample:
         nodes = arrays[f"{name}_nodes"]
@@ -159,21 +178,33 @@ def _chain(
         raise ArchiveError("its trace has numbers that cannot be")
     if retained:
         spans.counts[:] = arrays["spans"]
+    last = sample("last")
+    if settings.learner == "neural":  # of which only the last grammar counts
+        grammars = [last.grammar] if retained else []
+    else:
+        grammars = unstacked(arrays, corpus.vocabulary)
     return Chain(
         settings=settings,
-        state=State(
-            iteration, grammar(""), float(header["beta"]), statistics=_statistics(arrays, settings)
-        ),
+        state=state(),
         spans=spans,
         logs=arrays["likelihood"].tolist(),
         measures={name: arrays[name].tolist() for name in OTHER},
         betas=arrays["betas"].tolist(),
         burn_in=burn_in,
         best=sample("best"),
-        last=sample("last"),
-        grammars=unstacked(arrays, corpus.vocabulary),
+        last=last,
+        grammars=grammars,
         scores={int(iteration): float(score) for iteration, score in header["scores"]},
     )
+
+
+def _types(settings: ChainSettings) -> dict[str, Any]:
+    """The arrays of a checkpoint and their types."""
+    if settings.learner != "neural":
+        return _DTYPES | ({} if settings.learner == "gibbs" else _COUNTS)
+    dense = {prefix + name for prefix in ("", "best_", "last_") for name in _GRAMMAR}
+    others = {name: kind for name, kind in _DTYPES.items() if name not in dense | set(STACKED)}
+    return others | network_types(settings)
 
 
 def _statistics(arrays: dict[str, NDArray[Any]], settings: ChainSettings) -> RuleWeights | None:

@@ -28,6 +28,7 @@ from dbpcfg.grammar.weights import RuleWeights
 from dbpcfg.induction.beta import draw_beta
 from dbpcfg.induction.criteria import Measures, kept_aside, measure
 from dbpcfg.induction.drawing import LocalTrees, TreeSource
+from dbpcfg.induction.network_state import NetworkState
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.numerics.philox import Purpose, Stream, stream
 from dbpcfg.parsing.derivations import Derivations
@@ -39,7 +40,8 @@ class State:
 
     ``derivations`` were drawn under the grammar before this one, and ``measures`` are of that
     grammar and these trees; both are None before the first iteration, and trees that are not in
-    this process are. ``statistics`` are the expected counts that EM and VB go on with.
+    this process are. ``statistics`` are the expected counts that EM and VB go on with, ``network``
+    is what the neural learner does.
     """
 
     iteration: int
@@ -48,6 +50,7 @@ class State:
     derivations: Derivations | None = None
     measures: Measures | None = None
     statistics: RuleWeights | None = None
+    network: NetworkState | None = None
 
 
 def step(

@@ -24,6 +24,8 @@ PAPER_CHAINS = 4
 """Chains without a race, if nothing else is asked for."""
 ITERATIONS = 100
 """The length of chains of EM and VB, if nothing else is asked for."""
+PASSES = 30
+"""The same of the neural learner."""
 
 _DURATION = re.compile(r"(\d{1,6}(?:\.\d{1,3})?) ?(min|h)")
 _SECONDS = {"min": 60.0, "h": 3600.0}
@@ -73,10 +75,11 @@ def chosen(
     """
     select = select or _selected_by(model)
     if model.learner != "gibbs" and schedule is not None:
-        raise DbpcfgError("a schedule is for samples; EM and VB have iterations")
+        raise DbpcfgError("a schedule is for samples; other learners have iterations")
     kept = None if model.learner == "gibbs" else 1  # the last grammar is the result
+    length_of_all = PASSES if model.learner == "neural" else ITERATIONS
     if kept and inference is None and budget is None and iterations is None:
-        iterations = ITERATIONS
+        iterations = length_of_all
     each = iterations is not None or schedule is not None
     if is_race(inference, budget is not None, each):
         budget = BUDGET if budget is None else budget
@@ -84,7 +87,7 @@ def chosen(
         length = Schedule(iterations=rungs[-1].iterations, kept=kept)
         return Inference(rungs[0].chains, length, budget, select)
     if kept and iterations is None:
-        iterations = ITERATIONS
+        iterations = length_of_all
     number = PAPER_CHAINS if chains is None else chains
     return Inference(number, schedule or Schedule(iterations, kept=kept), None, select)
 

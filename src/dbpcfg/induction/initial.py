@@ -9,6 +9,7 @@ import numpy as np
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.grammar.pcfg import RuleCounts, draw_from_prior, draw_grammar
 from dbpcfg.induction.gibbs import State
+from dbpcfg.induction.neural import initial_network
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.numerics.kernels import Ints, Longs, kernel
 from dbpcfg.numerics.philox import Purpose, Stream, stream, uniform_pair
@@ -32,6 +33,8 @@ def initial_state(corpus: Encoded, settings: ChainSettings, iteration: int = 0) 
     State
         A grammar, without trees.
     """
+    if settings.learner == "neural":
+        return initial_network(corpus, settings, iteration)
     K, words = settings.categories, corpus.vocabulary
     if settings.initial == "prior":
         grammar = draw_from_prior(K, words, settings.beta, settings.seed, settings.chain, iteration)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.induction import expectation, gibbs
+from dbpcfg.induction import expectation, gibbs, neural
 from dbpcfg.induction.gibbs import State
 from dbpcfg.induction.settings import ChainSettings
 
@@ -26,4 +26,6 @@ class Step(Protocol):
 
 def step_of(settings: ChainSettings) -> Step:
     """The step of the learner that the settings name."""
+    if settings.learner == "neural":
+        return neural.step
     return gibbs.step if settings.learner == "gibbs" else expectation.step

@@ -18,7 +18,7 @@ from dbpcfg.parsing.chart.layout import Precision
 
 ParserName = Literal["chart", "leftcorner"]
 Initial = Literal["prior", "left", "right"]
-LearnerName = Literal["gibbs", "em", "vb"]
+LearnerName = Literal["gibbs", "em", "vb", "neural"]
 
 _CHOICES = {
     "parser": get_args(ParserName),
@@ -27,8 +27,10 @@ _CHOICES = {
     "learner": get_args(LearnerName),
 }
 _PLAIN: dict[str, Callable[[Any], float]] = {
-    **dict.fromkeys(("categories", "seed", "chain", "batch"), index),
-    **dict.fromkeys(("beta", "temperature", "smoothing", "step"), float),
+    **dict.fromkeys(
+        ("categories", "seed", "chain", "batch", "word_categories", "rank", "patience"), index
+    ),
+    **dict.fromkeys(("beta", "temperature", "smoothing", "step", "rate"), float),
 }
 
 
@@ -69,13 +71,21 @@ class ChainSettings:
     aside: int = 0
     """Every n-th sentence is kept aside: it gets trees, but nothing is learned from them."""
     learner: LearnerName = "gibbs"
-    """How the grammar is learned: by sampling, by EM or by variational Bayes."""
+    """How the grammar is learned: by sampling, EM, variational Bayes, or as a neural network."""
     batch: int = 0
-    """EM and VB: sentences in a mini-batch; 0 for all of them."""
+    """Sentences in a mini-batch; 0 for all of them with EM and VB, for 32 with a network."""
     step: float = 0.7
     """With mini-batches: α, the t-th of which has the weight (t + 2)^−α."""
     smoothing: float = 0.0
     """EM: what is added to the expected count of each rule."""
+    word_categories: int = 0
+    """Neural: how many of the categories are those of words; 0 for two thirds."""
+    rank: int = 0
+    """Neural: the number of hidden symbols of binary rules; 0 for as many as categories."""
+    rate: float = 0.002
+    """Neural: the size of steps."""
+    patience: int = 5
+    """Neural, with sentences kept aside: passes without a better grammar before it stops."""
 
     def __post_init__(self) -> None:
         # Plain numbers, whatever was given: a run must read back as it was written.
@@ -115,6 +125,10 @@ class ChainSettings:
             raise DbpcfgError(f"step must be above 0.5 and at most 1, got {self.step}")
         if not 0 <= self.smoothing < np.inf:
             raise DbpcfgError(f"smoothing must be 0 or more, got {self.smoothing}")
+        if self.learner == "neural":
+            self._check_neural()
+        elif self.word_categories or self.rank:
+            raise DbpcfgError("word categories and rank are for the learner neural only")
         if self.learner == "gibbs":
             if self.batch or self.smoothing:
                 raise DbpcfgError("batch and smoothing are for the learners em and vb, not gibbs")
@@ -126,6 +140,35 @@ class ChainSettings:
         if self.learner == "vb" and (self.exact or self.smoothing):
             raise DbpcfgError("exact and smoothing are not for the learner vb")
 
+    def _check_neural(self) -> None:
+        if not 0 <= self.word_categories < self.categories or self.categories < 2:
+            raise DbpcfgError(
+                "the learner neural needs a category of phrases and one of words, got "
+                f"{self.categories} categories, of which {self.word_categories} are of words"
+            )
+        if self.rank < 0 or self.patience < 1:
+            raise DbpcfgError(
+                f"the rank must be 0 or more, patience 1 or more, got {self.rank} "
+                f"and {self.patience}"
+            )
+        if not 0 < self.rate < np.inf:
+            raise DbpcfgError(f"the rate must be a positive number, got {self.rate}")
+        others = ("smoothing", "restarts", "anneal", "curriculum")
+        given = [name for name in others if getattr(self, name)]
+        given += ["initial"] * (self.initial != "prior")
+        if given:
+            raise DbpcfgError(f"{given[0]} is not for the learner neural")
+
+    @property
+    def words_categories(self) -> int:
+        """P, how many of the categories of a neural grammar are those of words."""
+        return self.word_categories or min(self.categories - 1, round(2 * self.categories / 3))
+
+    @property
+    def hidden_symbols(self) -> int:
+        """R, the rank of a neural grammar's rules."""
+        return self.rank or self.categories
+
     def recorded(self) -> dict[str, Any]:
         """The settings as files have them: options of other learners are left out of the sampler's.
 
@@ -134,6 +177,9 @@ class ChainSettings:
         found = asdict(self)
         if self.learner == "gibbs":
             for name in ("learner", "batch", "step", "smoothing"):
+                del found[name]
+        if self.learner != "neural":
+            for name in ("word_categories", "rank", "rate", "patience"):
                 del found[name]
         return found
 

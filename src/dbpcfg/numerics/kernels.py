@@ -83,6 +83,14 @@ def kernel(function: Function) -> Function:
     return cast(Function, compiled)
 
 
+def loop_kernel(function: Function) -> Function:
+    """``kernel`` with all passes of LLVM, which turn plain loops over arrays into vectors."""
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+    compiled: Any = numba.njit(**options)(function)
+    compiled._cache = KernelCache(function)
+    return cast(Function, compiled)
+
+
 def also_in_kernels(function: Function) -> Function:
     """Let kernels call a function; from Python it is the function itself, not compiled."""
     return register_jitable(error_model="numpy")(function)

@@ -59,6 +59,7 @@ class Purpose(IntEnum):
     UHHMM_MODELS = 11
     UHHMM_TABLES = 12
     MINIBATCHES = 13
+    NETWORK = 14
 
 
 def stream(

@@ -212,6 +212,60 @@ def _cell_product(context: Any, builder: Any, sig: Any, args: Sequence[Any]) -> 
     return add(builder.extract_element(total, place(0)), builder.extract_element(total, place(1)))
 
 
+@_in_kernels
+def weighted_sum(_, F, A, a0, B, b0, C, c0, columns, inner):  # type: ignore[no-untyped-def]
+    """C[c0 + j] = Σ_k F[k] · A[a0 + k·columns + j] · B[b0 + k·columns + j]."""
+    numbers = [types.intp] * 2
+    kinds = F, A, numbers[0], B, numbers[0], C, *numbers, types.intp
+    return signature(types.void, *kinds), _weighted_sum
+
+
+def _weighted_sum(context: Any, builder: Any, sig: Any, args: Sequence[Any]) -> Any:
+    F, A, B, C = (_data(context, builder, sig, args, n) for n in (0, 1, 3, 5))
+    a0, b0, c0, columns, inner = args[2], args[4], *args[6:9]
+    add, index = builder.add, columns.type
+    for j, lanes in _tiles(builder, columns):
+        vector = ir.VectorType(A.type.pointee, lanes)
+        total = cgutils.alloca_once_value(builder, ir.Constant(vector, [0.0] * lanes))
+        builder.store(ir.Constant(vector, [0.0] * lanes), total)
+        with cgutils.for_range(builder, inner, intp=index) as loop:
+            at = add(builder.mul(loop.index, columns), j)
+            factor = _spread(builder, builder.load(builder.gep(F, [loop.index])), vector)
+            left = builder.fmul(factor, _load(builder, A, add(a0, at), vector))
+            product = builder.fmul(
+                left, _load(builder, B, add(b0, at), vector), flags=("contract",)
+            )
+            builder.store(builder.fadd(builder.load(total), product, flags=("contract",)), total)
+        _store(builder, builder.load(total), C, add(c0, j))
+    return context.get_dummy_value()
+
+
+@_in_kernels
+def add_weighted(_, F, A, a0, B, b0, C, c0, columns, inner):  # type: ignore[no-untyped-def]
+    """C[c0 + k·columns + j] += F[k] · A[a0 + j] · B[b0 + k·columns + j]: its derivatives."""
+    numbers = [types.intp] * 2
+    kinds = F, A, numbers[0], B, numbers[0], C, *numbers, types.intp
+    return signature(types.void, *kinds), _add_weighted
+
+
+def _add_weighted(context: Any, builder: Any, sig: Any, args: Sequence[Any]) -> Any:
+    F, A, B, C = (_data(context, builder, sig, args, n) for n in (0, 1, 3, 5))
+    a0, b0, c0, columns, inner = args[2], args[4], *args[6:9]
+    add, index = builder.add, columns.type
+    for j, lanes in _tiles(builder, columns):
+        vector = ir.VectorType(A.type.pointee, lanes)
+        left = _load(builder, A, add(a0, j), vector)
+        with cgutils.for_range(builder, inner, intp=index) as loop:
+            at = add(builder.mul(loop.index, columns), j)
+            factor = _spread(builder, builder.load(builder.gep(F, [loop.index])), vector)
+            right = builder.fmul(factor, _load(builder, B, add(b0, at), vector))
+            product = builder.fmul(left, right, flags=("contract",))
+            before = _load(builder, C, add(c0, at), vector)
+            total = builder.fadd(before, product, flags=("contract",))
+            _store(builder, total, C, add(c0, at))
+    return context.get_dummy_value()
+
+
 def _halves(builder: Any, vector: Any, lanes: int) -> tuple[Any, Any]:
     """The first and the second half of a vector."""
     undefined, places = ir.Constant(vector.type, ir.Undefined), ir.VectorType(ir.IntType(32), lanes)

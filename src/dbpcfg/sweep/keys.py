@@ -123,6 +123,10 @@ INDUCTION: dict[str, ValueKind] = {
     "batch": whole(0),
     "step": ValueKind(lambda value: _is_number(value, 0.5), "a number above 0.5, at most 1"),
     "smoothing": ValueKind(lambda value: _is_number(value, 0), "a number from 0 up"),
+    "word-categories": whole(0),
+    "rank": whole(0),
+    "rate": ValueKind(lambda value: _is_number(value, 0), "a number above 0"),
+    "patience": whole(1),
 }
 """Settings of dbpcfg that are the same in all cells."""
 

@@ -1,0 +1,300 @@
+"""Sentences under a low-rank grammar: log-likelihoods, expected counts, posteriors of spans.
+
+Sentences are put together in blocks that depend on the corpus, the grammar's size and the bound
+only. Each block has sums of its own, which are added up in the order of the blocks: so results are
+the same for any number of threads. Products with words' categories are left to BLAS, all words of a
+block together; phrases are the kernels'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from dbpcfg.corpus.encoded import Encoded
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.grammar.levels import check_depth
+from dbpcfg.grammar.lowrank import Factors
+from dbpcfg.numerics.kernels import Floats, Longs, repeated
+from dbpcfg.parsing.chart.layout import Precision, cell_count, chart_levels
+from dbpcfg.parsing.lowrank.inside import inside
+from dbpcfg.parsing.lowrank.layout import (
+    RankCharts,
+    RankWorkspace,
+    new_charts,
+    new_sums,
+    new_workspace,
+    rules,
+)
+from dbpcfg.parsing.lowrank.outside import outside
+from dbpcfg.parsing.span_weights import first_cells, span_cell
+from dbpcfg.runtime.threads import in_pieces
+
+BLOCK_BYTES = 2**22
+"""About the most memory for the charts of one block."""
+NEGLIGIBLE = 1e-7
+"""Posterior probability of a span below which it is pruned."""
+
+
+class SentenceBlock(NamedTuple):
+    """Some distinct sentences, longest first."""
+
+    starts: Longs  # [s]   where their words begin in ``tokens``
+    tokens: Longs  # [t]   words
+    copies: Floats  # [s]  how often each counts
+    numbers: list[Longs]  # of the sentences of the corpus that each stands for
+
+
+class LowRankParser:
+    """Exact inference for sentences under a low-rank grammar and a depth bound.
+
+    Logarithms are those of Σ_τ P(τ) over the trees τ that fit the bound, not divided by the
+    probability that a tree fits.
+
+    Parameters
+    ----------
+    factors
+        The grammar's factors.
+    depth
+        The bound D; None for no bound.
+    threads
+        The number of threads; results do not depend on it.
+    precision
+        Of the chart's numbers, ``"double"`` or ``"single"``.
+    """
+
+    def __init__(
+        self,
+        factors: Factors,
+        depth: int | None,
+        threads: int = 1,
+        precision: Precision = "double",
+    ) -> None:
+        self.depth = 0 if depth is None else check_depth(depth)
+        self.threads = threads
+        self.dtype = np.dtype(np.float64 if precision == "double" else np.float32)
+        self.factors = Factors(*(np.asarray(array, self.dtype) for array in factors))
+        self._rules = rules(factors, self.dtype)
+        R, N = self._rules.parent.shape[1], factors.phrases
+        words = np.zeros((2, len(factors.left) - N, R), self.dtype)
+        words[0, :, : factors.rank] = factors.left[N:]
+        words[1, :, : factors.rank] = factors.right[N:]
+        self._left, self._right = words
+        scale = np.asarray(factors.emission).max(axis=0)
+        self._scale = np.where(scale > 0, scale, 1.0).astype(np.float64)
+        self._possible = scale > 0
+
+    def log_inside(self, corpus: Encoded) -> Floats:
+        """The logarithm of each sentence's sum; −∞ for one that the grammar cannot yield.
+
+        Parameters
+        ----------
+        corpus
+            The sentences.
+        """
+        logs = np.empty(len(corpus))
+        self._run(corpus, None, partial(self._done, logs=logs, negligible=None, weights=None))
+        return logs
+
+    def expected_counts(
+        self, corpus: Encoded, copies: Floats | None = None, negligible: float = NEGLIGIBLE
+    ) -> tuple[Factors, Floats]:
+        """How often each factor is expected in the sentences' trees.
+
+        Divided by a factor's probability, the count is the derivative of the sum of logarithms.
+
+        Parameters
+        ----------
+        corpus
+            The sentences.
+        copies
+            ``[sentence]``: how often each sentence counts; once, if not given.
+        negligible
+            Spans less probable than this are pruned, with all that is below them.
+
+        Returns
+        -------
+        counts
+            In double precision; nothing is counted for a sentence of probability zero.
+        logs
+            Those of `log_inside`.
+        """
+        logs = np.empty(len(corpus))
+        work = partial(self._done, logs=logs, negligible=negligible, weights=None)
+        total = Factors(*(np.zeros(array.shape) for array in self.factors))
+        for block, counts in self._run(corpus, copies, work):
+            for name in ("root", "parent", "left", "right"):
+                getattr(total, name)[:] += getattr(counts, name)
+            order = np.argsort(block.tokens, kind="stable")
+            words, begins = np.unique(block.tokens[order], return_index=True)
+            total.emission[:, words] += np.add.reduceat(counts.emission[order], begins).T
+        return total, logs
+
+    def posteriors(self, corpus: Encoded, negligible: float = NEGLIGIBLE) -> tuple[Floats, Floats]:
+        """Posterior probabilities of all labelled spans.
+
+        Parameters
+        ----------
+        corpus
+            The sentences.
+        negligible
+            Spans less probable than this are pruned, with all that is below them.
+
+        Returns
+        -------
+        weights
+            ``[cell, c]``, laid out as in `dbpcfg.parsing.span_weights`.
+        logs
+            Those of `log_inside`.
+        """
+        cells, logs = first_cells(corpus), np.empty(len(corpus))
+        weights = np.zeros((int(cells[-1]), self.factors.categories))
+        into = cells, weights
+        self._run(corpus, None, partial(self._done, logs=logs, negligible=negligible, weights=into))
+        return weights, logs
+
+    def _run(
+        self, corpus: Encoded, copies: Floats | None, work: Callable[..., Factors]
+    ) -> list[tuple[SentenceBlock, Factors]]:
+        """Do all blocks; their results are in the order of blocks."""
+        if len(corpus.vocabulary) != self.factors.emission.shape[1]:
+            raise DbpcfgError(
+                f"the corpus has {len(corpus.vocabulary)} words and the grammar "
+                f"{self.factors.emission.shape[1]}: make it with the grammar's vocabulary"
+            )
+        blocks = self._blocks(corpus, copies)
+        found: list[tuple[SentenceBlock, Factors] | None] = [None] * len(blocks)
+
+        def some(first: int, last: int) -> None:
+            largest = max(blocks[first:last], key=self._cells, default=None)
+            if largest is None:
+                return
+            longest = max(int(block.starts[1]) for block in blocks[first:last])
+            room = new_charts(self._cells(largest), self._rules)
+            W = new_workspace(longest, self._rules)
+            for number in range(first, last):
+                found[number] = blocks[number], work(blocks[number], room, W)
+
+        in_pieces(some, len(blocks), self.threads)
+        return [result for result in found if result is not None]
+
+    def _cells(self, block: SentenceBlock) -> int:
+        lengths = np.diff(block.starts)
+        return chart_levels(self.depth) * int((lengths * (lengths + 1) // 2).sum())
+
+    def _blocks(self, corpus: Encoded, copies: Floats | None) -> list[SentenceBlock]:
+        distinct, first_copy, all_copies = corpus.distinct
+        N, R = self._rules.parent.shape
+        each = chart_levels(self.depth) * (3 * R + N) * self.dtype.itemsize
+        blocks: list[SentenceBlock] = []
+        begin = size = 0
+        lengths = corpus.lengths[distinct].tolist()
+        for number, n in enumerate([*lengths, 0]):
+            more = each * cell_count(n)
+            ends = not n or size + more > BLOCK_BYTES or (n == 1) != (lengths[begin] == 1)
+            if ends and number > begin:
+                alike = np.split(
+                    all_copies[first_copy[begin] : first_copy[number]],
+                    first_copy[begin + 1 : number] - first_copy[begin],
+                )
+                times = [float(len(a)) if copies is None else copies[a].sum() for a in alike]
+                here = corpus.chosen(distinct[begin:number])
+                blocks.append(
+                    SentenceBlock(here.starts, here.tokens.astype(np.int64), np.array(times), alike)
+                )
+                begin, size = number, 0
+            size += more
+        return blocks
+
+    def _done(
+        self,
+        block: SentenceBlock,
+        room: RankCharts,
+        W: RankWorkspace,
+        logs: Floats,
+        negligible: float | None,
+        weights: tuple[Longs, Floats] | None,
+    ) -> Factors:
+        """The counts of one block; its logarithms and posteriors are put where they belong."""
+        tokens, starts, factors = block.tokens, block.starts, self.factors
+        emission = (factors.emission[:, tokens] / self._scale[tokens]).T.astype(self.dtype)
+        lengths = np.diff(starts)
+        scales = np.add.reduceat(np.log(self._scale[tokens]), starts[:-1])
+        scales[~np.logical_and.reduceat(self._possible[tokens], starts[:-1])] = -np.inf
+        own, first = np.zeros((0, self._rules.root.size)), starts[:-1]
+        if weights is not None:
+            first = np.concatenate([[0], np.cumsum(lengths * (lengths + 1) // 2)])
+            own = np.zeros((int(first[-1]), self._rules.root.size))
+        times = block.copies if weights is None else np.ones(len(lengths))
+        if lengths[0] == 1:
+            found, counts, words = self._single_words(emission, times)
+        else:
+            found, counts, words = self._phrases(
+                block, times, emission, room, W, negligible, first, own
+            )
+        for s, same in enumerate(block.numbers):
+            logs[same] = found[s] + scales[s]
+            if weights is not None and np.isfinite(logs[same[0]]):
+                span = own[first[s] : first[s + 1], : factors.phrases]
+                for one in same.tolist():
+                    begin, n = int(weights[0][one]), int(lengths[s])
+                    weights[1][begin : begin + len(span), : factors.phrases] = span
+                    at = begin + np.array([span_cell(n, i, i + 1) for i in range(n)])
+                    weights[1][at, factors.phrases :] = words[starts[s] : starts[s + 1]]
+        return counts
+
+    def _single_words(self, emission: Floats, times: Floats) -> tuple[Floats, Factors, Floats]:
+        """Sentences of one word, whose roots are words' categories."""
+        N = self.factors.phrases
+        joint = emission.astype(np.float64) * self.factors.root[N:]
+        total = joint.sum(axis=1)
+        with np.errstate(divide="ignore"):
+            logs = np.log(total)
+        possible = np.where(total > 0, total, 1.0)
+        words = joint / possible[:, np.newaxis] * times[:, np.newaxis]
+        nothing = np.zeros_like(self.factors.left)
+        root = np.concatenate([np.zeros(N), words.sum(axis=0)])
+        return logs, Factors(root, nothing[:N], nothing, nothing, words), words
+
+    def _phrases(
+        self,
+        block: SentenceBlock,
+        times: Floats,
+        emission: Floats,
+        room: RankCharts,
+        W: RankWorkspace,
+        negligible: float | None,
+        first_weight: Longs,
+        weights: Floats,
+    ) -> tuple[Floats, Factors, Floats]:
+        """Sentences of two words or more: both passes, or the first if ``negligible`` is None."""
+        factors, G, flush = self.factors, self._rules, self.dtype.itemsize == 4
+        starts, logs = block.starts, np.empty(len(times))
+        lengths = np.diff(starts)
+        sizes = chart_levels(self.depth) * (lengths * (lengths + 1) // 2)
+        C = room._replace(first=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
+        left, right = emission @ self._left, emission @ self._right
+        repeated(inside, self.dtype)(starts, self.depth, G, left, right, C, W, flush, logs)
+        if negligible is None:
+            return logs, factors, emission
+        C.above[: int(sizes.sum())] = 0.0
+        S = new_sums(len(block.tokens), G)
+        repeated(outside, self.dtype)(
+            starts, times, self.depth, G, C, W, negligible, flush, S, first_weight, weights
+        )
+        words = emission * (S.left_words @ self._left.T + S.right_words @ self._right.T)
+        N, R = factors.phrases, factors.rank
+        root = np.concatenate([S.root[:N], np.zeros(len(self._left))])
+        v = np.concatenate([S.left[:N], emission.T @ S.left_words])[:, :R]
+        w = np.concatenate([S.right[:N], emission.T @ S.right_words])[:, :R]
+        counts = Factors(
+            root * factors.root,
+            S.parent[:N, :R] * factors.parent,
+            v * factors.left,
+            w * factors.right,
+            words,
+        )
+        return logs, counts, words

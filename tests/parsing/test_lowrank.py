@@ -1,0 +1,171 @@
+"""The chart in rank space against every tree, the dense chart and finite differences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dbpcfg.corpus.encoded import Encoded, Vocabulary
+from dbpcfg.errors import DbpcfgError, GrammarError
+from dbpcfg.grammar.lowrank import Factors, multiplied
+from dbpcfg.grammar.weights import RuleWeights
+from dbpcfg.parsing.chart.parser import ChartParser
+from dbpcfg.parsing.lowrank.parser import LowRankParser
+from tests import oracle
+
+WORDS = Vocabulary(("a", "b", "c"))
+SENTENCES = [[0], [1, 2], [0, 1, 1], [2, 0, 1, 1], [0, 2, 1, 0], [0, 2, 1, 0], [2] * 4, [1]]
+CORPUS = Encoded.from_numbers(SENTENCES, WORDS)
+LONGER = Encoded.from_numbers([[0, 2, 1, 0, 1, 1, 2, 2], [2, 1, 0] * 3, [1, 1], [0] * 7], WORDS)
+DEPTHS = [1, 2, 3, None]
+
+
+def drawn(phrases: int, words: int, rank: int, seed: int, vocabulary: int = 3) -> Factors:
+    rng, K = np.random.default_rng(seed), phrases + words
+    return Factors(
+        rng.dirichlet(np.ones(K)),
+        rng.dirichlet(np.ones(rank), phrases),
+        rng.dirichlet(np.ones(K), rank).T,
+        rng.dirichlet(np.ones(K), rank).T,
+        rng.dirichlet(np.ones(vocabulary), words),
+    )
+
+
+def weights_of(factors: Factors) -> RuleWeights:
+    """Multiplied out, also if they are not probabilities."""
+    N, K = factors.phrases, factors.categories
+    binary, lexical = np.zeros((K, K, K)), np.zeros((K, len(WORDS)))
+    binary[:N] = np.einsum("ar,br,cr->abc", factors.parent, factors.left, factors.right)
+    lexical[N:] = factors.emission
+    return RuleWeights(factors.root, binary, lexical)
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_inside_is_the_sum_over_all_trees(depth: int | None, seed: int) -> None:
+    factors = drawn(1, 2, 2, seed)
+    logs = LowRankParser(factors, depth).log_inside(CORPUS)
+    grammar = multiplied(factors, WORDS)
+    for words, log in zip(SENTENCES, logs, strict=True):
+        assert log == pytest.approx(np.log(oracle.truth(grammar, words, depth).total), abs=1e-10)
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("sizes", [(2, 3, 4), (5, 3, 2), (7, 9, 11)])
+def test_inside_and_posteriors_are_the_dense_chart_s(
+    depth: int | None, sizes: tuple[int, int, int]
+) -> None:
+    factors = drawn(*sizes, seed=4)
+    dense = ChartParser(multiplied(factors, WORDS), depth)
+    weights, logs = LowRankParser(factors, depth).posteriors(LONGER, 0.0)
+    expected, bounded = dense.posteriors(LONGER, 0.0)
+    np.testing.assert_allclose(logs, bounded + dense.log_fitting_mass, atol=1e-10)
+    np.testing.assert_allclose(weights, expected, atol=1e-10)
+
+
+def test_another_bound_gives_other_sums() -> None:
+    factors = drawn(2, 3, 4, 0)
+    one, two = (LowRankParser(factors, depth).log_inside(LONGER) for depth in (1, 2))
+    assert np.abs(one - two).max() > 1e-3
+    assert (one <= two).all()
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_counts_are_derivatives(depth: int | None) -> None:
+    factors = drawn(2, 3, 4, 7)
+    copies = np.array([1.0, 2.0, 0.5, 1.0])
+    counts, logs = LowRankParser(factors, depth).expected_counts(LONGER, copies, 0.0)
+    np.testing.assert_array_equal(logs, LowRankParser(factors, depth).log_inside(LONGER))
+
+    def total(name: str, place: tuple[int, ...], factor: float) -> float:
+        changed = getattr(factors, name).copy()
+        changed[place] *= factor
+        other = factors._replace(**{name: changed})
+        return float(copies @ LowRankParser(other, depth).log_inside(LONGER))
+
+    for name in Factors._fields:
+        for place in np.ndindex(getattr(factors, name).shape):
+            ends = [total(name, place, np.exp(sign * 1e-5)) for sign in (1, -1)]
+            slope = (ends[0] - ends[1]) / 2e-5
+            assert getattr(counts, name)[place] == pytest.approx(slope, abs=1e-8), (name, place)
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_counts_are_the_dense_chart_s(depth: int | None) -> None:
+    """E[A → B C] is shared out among r in proportion to u_Ar v_Br w_Cr."""
+    factors = drawn(3, 4, 5, 2)
+    both = Encoded.from_numbers([*SENTENCES, [0, 2, 1, 0, 1, 1, 2, 2]], WORDS)
+    counts, _ = LowRankParser(factors, depth).expected_counts(both, negligible=0.0)
+    dense = ChartParser(multiplied(factors, WORDS), depth)
+    expected, _ = dense.expected_counts(both, negligible=0.0)
+    N = factors.phrases
+    joint = np.einsum("ar,br,cr->abcr", factors.parent, factors.left, factors.right)
+    joint *= (expected.binary[:N] / joint.sum(axis=3))[..., np.newaxis]
+    np.testing.assert_allclose(counts.root, expected.root, atol=1e-10)
+    np.testing.assert_allclose(counts.parent, joint.sum(axis=(1, 2)), atol=1e-10)
+    np.testing.assert_allclose(counts.left, joint.sum(axis=(0, 2)), atol=1e-10)
+    np.testing.assert_allclose(counts.right, joint.sum(axis=(0, 1)), atol=1e-10)
+    np.testing.assert_allclose(counts.emission, expected.lexical[N:], atol=1e-10)
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_single_precision_is_near(depth: int | None) -> None:
+    factors = drawn(6, 10, 12, 5)
+    exact, logs = LowRankParser(factors, depth).expected_counts(LONGER)
+    near, near_logs = LowRankParser(factors, depth, 1, "single").expected_counts(LONGER)
+    np.testing.assert_allclose(near_logs, logs, rtol=1e-5)
+    for one, other in zip(near, exact, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-4)
+
+
+@pytest.mark.parametrize("precision", ["double", "single"])
+def test_threads_change_no_bit(precision: str) -> None:
+    rng = np.random.default_rng(0)
+    sentences = [rng.integers(0, 3, n % 13 + 1).tolist() for n in range(400)]
+    corpus, factors = Encoded.from_numbers(sentences, WORDS), drawn(5, 7, 9, 1)
+    results = [
+        LowRankParser(factors, 2, threads, precision).expected_counts(corpus) for threads in (1, 3)
+    ]
+    for one, other in zip(results[0][0], results[1][0], strict=True):
+        assert one.tobytes() == other.tobytes()
+    assert results[0][1].tobytes() == results[1][1].tobytes()
+    counts, tokens = results[0][0], len(corpus.tokens)
+    assert counts.root.sum() == pytest.approx(400)
+    assert counts.emission.sum() == pytest.approx(tokens)
+    for array in (counts.parent, counts.left, counts.right):
+        assert array.sum() == pytest.approx(tokens - 400, rel=1e-4)
+
+
+@pytest.mark.parametrize("depth", [1, 2, None])
+@pytest.mark.parametrize("precision", ["double", "single"])
+def test_long_sentences_do_not_underflow(depth: int | None, precision: str) -> None:
+    factors = drawn(3, 5, 4, 8)
+    corpus = Encoded.from_numbers([[0, 1, 2, 2] * 40, [1, 0]], WORDS)
+    counts, logs = LowRankParser(factors, depth, 1, precision).expected_counts(corpus)
+    exact = ChartParser(multiplied(factors, WORDS), depth, weights=weights_of(factors))
+    np.testing.assert_allclose(logs, exact.log_probabilities(corpus), rtol=1e-5)
+    assert counts.parent.sum() == pytest.approx(160, rel=1e-3)
+    assert counts.emission.sum(axis=0) == pytest.approx([41, 41, 80], rel=1e-3)
+
+
+def test_impossible_sentences_count_nothing() -> None:
+    factors = drawn(2, 3, 4, 0)
+    emission = factors.emission.copy()
+    emission[:, 2] = 0.0
+    emission /= emission.sum(axis=1, keepdims=True)
+    parser = LowRankParser(factors._replace(emission=emission), 2)
+    corpus = Encoded.from_numbers([[2], [0, 2, 1], [0, 1]], WORDS)
+    counts, logs = parser.expected_counts(corpus)
+    assert logs.tolist()[:2] == [-np.inf, -np.inf]
+    assert counts.root.sum() == pytest.approx(1)
+    weights, _ = parser.posteriors(corpus)
+    assert not weights[:7].any()
+    assert parser.expected_counts(Encoded.from_numbers([], WORDS))[1].shape == (0,)
+
+
+def test_what_does_not_fit_is_said() -> None:
+    factors = drawn(2, 3, 4, 0)
+    with pytest.raises(DbpcfgError, match="make it with the grammar's vocabulary"):
+        LowRankParser(factors, 1).log_inside(Encoded.from_sentences([["a"]]))
+    with pytest.raises(GrammarError, match="factors of shapes"):
+        multiplied(factors._replace(root=np.ones(2)), WORDS)
