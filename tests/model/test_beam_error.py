@@ -39,9 +39,9 @@ def sample(model: Model, given: list[list[str]], beam: int = 5) -> BeamSample:
 
 def numbers_in(number: int) -> list[int]:
     """The sentences in the sample of a text of this many."""
-    found = BeamSample([None])  # type: ignore[list-item]
+    found = BeamSample([None])
     for n in range(number):
-        found.add(Sentence((str(n),)), [MeasuredSentence([], None, [])])  # type: ignore[arg-type]
+        found.add(Sentence((str(n),)), [MeasuredSentence([], None, [])])
     return [int(one.sentence.words[0]) for one in found._kept]
 
 

@@ -94,29 +94,10 @@ class RemoteChains:
         gold: GoldSpans | None,
         until: int | None,
     ) -> Chain:
-        """Advance a chain on its worker, as `dbpcfg.induction.chain.advance` does here.
+        """Advance a chain on its worker, for ``BLOCK_SECONDS`` unless it is less than a second.
 
-        Parameters
-        ----------
-        chain
-            The chain as it was begun or loaded, or as it was shown after the last block.
-        corpus
-            Its sentences.
-        schedule
-            How long it runs.
-        seconds
-            The time, if it is less than a second; otherwise it is ``BLOCK_SECONDS``.
-        threads
-            Ignored: a chain has one thread of its worker.
-        gold
-            Gold spans to log F1 with.
-        until
-            The length at which it pauses.
-
-        Returns
-        -------
-        Chain
-            The chain with its traces; its grammars and trees are those it began with.
+        It has one thread there. The chain that is returned has its traces; its grammars and trees
+        are those it began with.
         """
         number = chain.settings.chain
         with self._lock:

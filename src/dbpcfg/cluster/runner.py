@@ -34,7 +34,25 @@ class Elsewhere(ChainStore, Protocol):
         gold: GoldSpans | None,
         until: int | None,
     ) -> Chain:
-        """Advance a chain, as `dbpcfg.induction.chain.advance` does here."""
+        """Advance a chain, as `dbpcfg.induction.chain.advance` does here.
+
+        Parameters
+        ----------
+        chain
+            The chain; as it was begun, loaded, or returned after the last block.
+        corpus
+            Its sentences.
+        schedule
+            How long it runs.
+        seconds
+            The time of a block.
+        threads
+            The number of threads for what is done here.
+        gold
+            Gold spans to log F1 with.
+        until
+            The length at which it pauses.
+        """
 
     def whole_chain(self, chain: Chain) -> Chain:
         """A chain with all that belongs to it, after it was saved."""

@@ -81,25 +81,7 @@ class ShardedChains:
         gold: GoldSpans | None,
         until: int | None,
     ) -> Chain:
-        """Advance a chain, its trees drawn by shards, as `dbpcfg.induction.chain.advance` does.
-
-        Parameters
-        ----------
-        chain
-            The chain; it is changed.
-        corpus
-            Its sentences.
-        schedule
-            How long it runs.
-        seconds
-            The time.
-        threads
-            The number of threads for what is done here.
-        gold
-            Gold spans to log F1 with.
-        until
-            The length at which it pauses.
-        """
+        """Advance a chain, its trees drawn by shards."""
         number = chain.settings.chain
         with self._lock:
             if self._shards is None:

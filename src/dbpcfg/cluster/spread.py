@@ -39,7 +39,7 @@ def spread_of(
     """
     if asked is not None:
         check_choice("spread", asked, get_args(Spread))
-    if configuration.model.learner != "gibbs":
+    if not configuration.model.samples:
         if asked == "shards":
             raise DbpcfgError("shards are for the learner gibbs; others run chains side by side")
         asked = "chains"

@@ -134,7 +134,7 @@ def tree_source(corpus: Encoded, settings: ChainSettings, threads: int = 1) -> T
     threads
         The number of threads.
     """
-    if settings.learner == "gibbs":
+    if settings.samples:
         return LocalTrees(corpus, threads)
     return DecodedTrees(corpus, settings.depth, threads)
 
@@ -232,7 +232,7 @@ def _step(
         neural = settings.learner == "neural"
         if neural or (before.grammar.rows.all() and before.grammar.root.all()):
             raise
-        if settings.exact and settings.learner == "gibbs":
+        if settings.exact and settings.samples:
             # It draws trees until as many fit, which might take for ever.
             raise UnparsableError(
                 f"{error}; beta, {before.beta:.3g}, is too small for the exact step"
@@ -296,6 +296,6 @@ def trees_of(chain: Chain, corpus: Encoded, method: TreeChoice, threads: int = 1
         )
     sample = chain.best if method == "best" else chain.last
     assert sample is not None
-    if chain.settings.learner != "gibbs" and not len(sample.nodes):
+    if not chain.settings.samples and not len(sample.nodes):
         return mbr_under([sample.grammar], chain.settings.depth, corpus, threads)
     return Derivations(sample.nodes, corpus)

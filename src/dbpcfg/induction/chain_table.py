@@ -35,8 +35,8 @@ def selected_by(configuration: Configuration) -> str:
     configuration
         The settings of the run.
     """
-    sampled = configuration.model.learner == "gibbs"
-    return (_BY_SAMPLES if sampled else _BY_THE_LAST)[configuration.select]
+    samples = configuration.model.samples
+    return (_BY_SAMPLES if samples else _BY_THE_LAST)[configuration.select]
 
 
 def chain_table(

@@ -147,7 +147,7 @@ def _chain(
 
     def sample(name: str) -> Sample:
         nodes = arrays[f"{name}_nodes"]
-        decoded_later = settings.learner != "gibbs" and nodes.shape == ELSEWHERE.shape
+        decoded_later = not settings.samples and nodes.shape == ELSEWHERE.shape
         if not decoded_later and nodes.shape != (2 * len(corpus.tokens) - len(corpus), 3):
             raise ArchiveError("its trees are not those of the run's corpus")
         if not decoded_later and not _are_trees(nodes, corpus, settings.categories):
@@ -201,7 +201,7 @@ def _chain(
 def _types(settings: ChainSettings) -> dict[str, Any]:
     """The arrays of a checkpoint and their types."""
     if settings.learner != "neural":
-        return _DTYPES | ({} if settings.learner == "gibbs" else _COUNTS)
+        return _DTYPES | ({} if settings.samples else _COUNTS)
     dense = {prefix + name for prefix in ("", "best_", "last_") for name in _GRAMMAR}
     others = {name: kind for name, kind in _DTYPES.items() if name not in dense | set(STACKED)}
     return others | network_types(settings)
@@ -209,7 +209,7 @@ def _types(settings: ChainSettings) -> dict[str, Any]:
 
 def _statistics(arrays: dict[str, NDArray[Any]], settings: ChainSettings) -> RuleWeights | None:
     """The expected counts that EM and VB go on with."""
-    if settings.learner == "gibbs":
+    if settings.samples:
         return None
     found = RuleWeights(*(arrays[f"counts_{name}"] for name in _GRAMMAR))
     shapes = [getattr(found, name).shape == arrays[name].shape for name in _GRAMMAR]

@@ -74,9 +74,9 @@ def chosen(
         If options contradict each other.
     """
     select = select or _selected_by(model)
-    if model.learner != "gibbs" and schedule is not None:
+    if not model.samples and schedule is not None:
         raise DbpcfgError("a schedule is for samples; other learners have iterations")
-    kept = None if model.learner == "gibbs" else 1  # the last grammar is the result
+    kept = None if model.samples else 1
     length_of_all = PASSES if model.learner == "neural" else ITERATIONS
     if kept and inference is None and budget is None and iterations is None:
         iterations = length_of_all
@@ -94,7 +94,7 @@ def chosen(
 
 def _selected_by(model: ChainSettings) -> Criterion:
     """What chains are compared by, if nothing is asked for."""
-    if model.learner == "gibbs":
+    if model.samples:
         return SELECT
     if model.aside:
         return "heldout"

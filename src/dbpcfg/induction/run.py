@@ -210,7 +210,7 @@ class Run:
 
     def agreement(self) -> Agreement:
         """Whether the survivors agree, by their log-likelihoods after burn-in."""
-        if self.configuration.model.learner != "gibbs":
+        if not self.configuration.model.samples:
             return Agreement(math.nan, math.nan, len(self.survivors), sampled=False)
         return agreement([c.logs[c.burn_in :] for c in self.survivors if c.burn_in is not None])
 

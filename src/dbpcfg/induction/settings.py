@@ -169,6 +169,11 @@ class ChainSettings:
         """R, the rank of a neural grammar's rules."""
         return self.rank or self.categories
 
+    @property
+    def samples(self) -> bool:
+        """Whether the learner samples trees; of others only the last grammar counts."""
+        return self.learner == "gibbs"
+
     def recorded(self) -> dict[str, Any]:
         """The settings as files have them: options of other learners are left out of the sampler's.
 

@@ -125,7 +125,7 @@ def _settings(configuration: Configuration) -> list[list[str]]:
         configuration.preparation,
     )
     rungs = configuration.rungs
-    used = "the first half as burn-in" if model.learner == "gibbs" else "the last one is the result"
+    used = "the first half as burn-in" if model.samples else "the last one is the result"
     if rungs:
         length = (
             f"{configuration.budget:,} for all chains together, {rungs[-1].iterations:,} of each "

@@ -108,7 +108,7 @@ class Posterior:
             )
         self.spans = chain.spans
         self.share: Floats
-        if chain.settings.learner == "gibbs":
+        if chain.settings.samples:
             self.share = chain.spans.counts.sum(axis=1) / chain.retained
         else:
             assert chain.last is not None

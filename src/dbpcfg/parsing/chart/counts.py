@@ -48,10 +48,7 @@ from dbpcfg.parsing.chart.layout import (
     right_below,
     right_cell,
 )
-
-TOGETHER = 32
-"""Spans that are expanded together: the results should stay in the nearest cache."""
-
+from dbpcfg.parsing.chart.posteriors import TOGETHER
 
 APART = 16
 """Columns that rows of K² numbers have besides: caches have few places for powers of two."""
