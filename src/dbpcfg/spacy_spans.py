@@ -81,8 +81,6 @@ def _spans(doc: Doc, tokens: list[Any], tree: Tree) -> Iterator[Span]:
     """The constituents of a sentence, in pre-order."""
     open_ends: list[int] = []
     for start, end, label in tree.spans():
-        if end - start < 2:
-            continue
         while open_ends and open_ends[-1] <= start:
             open_ends.pop()
         span = Span(doc, tokens[start].i, tokens[end - 1].i + 1, label=label)
