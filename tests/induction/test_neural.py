@@ -26,10 +26,11 @@ from dbpcfg.induction.neural_network import (
     slopes_of,
     views,
 )
-from dbpcfg.induction.settings import ChainSettings
+from dbpcfg.induction.settings import ChainSettings, settings_for
 from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.lowrank.parser import LowRankParser
+from dbpcfg.sweep.gridfile import read_grid
 
 SENTENCES = [
     line.split()
@@ -210,6 +211,22 @@ def test_other_learners_do_not_record_its_settings(tmp_path: Path) -> None:
         assert not {"word_categories", "rank", "rate", "patience"} & set(
             ChainSettings(learner=learner).recorded()
         )
+
+
+def test_defaults_that_suit_the_learner(tmp_path: Path) -> None:
+    usual = settings_for("neural", depth=1, categories=None, exact=None)
+    assert (usual.categories, usual.exact, usual.depth) == (120, True, 1)
+    asked = settings_for("neural", categories=6, exact=False)
+    assert (asked.categories, asked.exact) == (6, False)
+    for learner in ("gibbs", "em", "vb"):
+        assert settings_for(learner, exact=None) == ChainSettings(learner=learner)
+    text = "learner = 'neural'\ncorpus = 'a.trees'\n"
+    (tmp_path / "grid.toml").write_text(text)
+    (cell,) = read_grid(tmp_path / "grid.toml").cells()
+    assert (cell.K, cell.options["exact"]) == (120, True)
+    (tmp_path / "grid.toml").write_text(f"{text}K = 6\nexact = false\n")
+    (cell,) = read_grid(tmp_path / "grid.toml").cells()
+    assert (cell.K, cell.options["exact"]) == (6, False)
 
 
 def test_a_checkpoint_is_read_back(tmp_path: Path) -> None:

@@ -62,15 +62,15 @@ def induce(
     text: Text,
     out: Annotated[str, typer.Option("--out", help="Directory for the run.")],
     categories: Annotated[
-        int,
+        int | None,
         typer.Option(
             "-K",
             "--categories",
-            help="Number of categories.",
+            help="Number of categories. If not given: 15, of neural 120.",
             min=1,
             rich_help_panel=MODEL,
         ),
-    ] = 15,
+    ] = None,
     depth: Annotated[
         str,
         typer.Option(
@@ -208,13 +208,13 @@ def induce(
         ),
     ] = "mbr",
     exact: Annotated[
-        bool,
+        bool | None,
         typer.Option(
-            "--exact",
-            help="Correct each grammar draw for the bound's normaliser.",
+            "--exact/--no-exact",
+            help="Take the bound's normaliser into account. If not given: with neural only.",
             rich_help_panel=MODEL,
         ),
-    ] = False,
+    ] = None,
     sample_beta: Annotated[
         bool,
         typer.Option(
@@ -323,7 +323,7 @@ def induce(
     from dbpcfg.induction.directory import check_free
     from dbpcfg.induction.induce import induce as learn
     from dbpcfg.induction.inference import budget_of, chosen, is_race
-    from dbpcfg.induction.settings import ChainSettings
+    from dbpcfg.induction.settings import settings_for
 
     quiet = quiet or json
     settings: dict[str, Any] = {
@@ -350,7 +350,7 @@ def induce(
     bound = depth_bound(depth)
     preparation = Preparation(lowercase, max_length, punctuation, numbers, rare, scheme)
     # Before the corpus is read, which may take minutes: what is wrong whatever is in it.
-    model = ChainSettings(categories, bound, beta, seed, **settings)
+    model = settings_for(categories=categories, depth=bound, beta=beta, seed=seed, **settings)
     asked = None if budget is None else budget_of(budget)
     if isinstance(asked, float):  # what a time is worth is not known yet
         is_race(inference, True, iterations is not None)

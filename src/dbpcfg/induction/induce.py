@@ -46,7 +46,7 @@ from dbpcfg.induction.memory import check_memory
 from dbpcfg.induction.race import total
 from dbpcfg.induction.results import results_are_there, write_results
 from dbpcfg.induction.run import Run
-from dbpcfg.induction.settings import ChainSettings
+from dbpcfg.induction.settings import ChainSettings, settings_for
 from dbpcfg.induction.store import ChainStore, InMemory
 from dbpcfg.runtime.progress import Progress
 from dbpcfg.runtime.threads import one_blas_thread
@@ -54,7 +54,7 @@ from dbpcfg.runtime.threads import one_blas_thread
 
 def induce(
     corpus: GivenSentences | Prepared,
-    K: int = 15,
+    K: int | None = None,
     D: int | None = 2,
     *,
     inference: InferenceName | None = None,
@@ -92,7 +92,7 @@ def induce(
         A path to read, what ``dbpcfg.read`` returns, or sentences as lists of words or as texts; or
         a corpus that is prepared already.
     K
-        The number of categories.
+        The number of categories; if not given, 15, of the learner ``"neural"`` 120.
     D
         The memory bound: the greatest number of fragments in memory; None for no bound.
     inference
@@ -371,7 +371,7 @@ def _settings(**given: Any) -> ChainSettings:
         if name not in known:
             raise DbpcfgError(f"induce has no setting {name!r}; there are {', '.join(known)}")
     try:
-        return ChainSettings(**given)
+        return settings_for(**given)
     except TypeError as error:
         raise DbpcfgError(f"a setting of induce is of the wrong type: {error}") from None
 

@@ -205,3 +205,23 @@ class ChainSettings:
         """Iterations until restarts, curriculum and annealing are over."""
         steps = 0 if self.depth is None else (self.depth - 1) * self.curriculum
         return max(self.anneal, steps, self.restarts * self.restart_iterations)
+
+
+def settings_for(learner: str = "gibbs", **given: Any) -> ChainSettings:
+    """The settings of a chain, with defaults that suit the learner.
+
+    Parameters
+    ----------
+    learner
+        Its name.
+    **given
+        Other fields of `ChainSettings`. ``categories`` and ``exact`` may be None, or missing: the
+        neural grammar has 120 categories and is exact, others have 15 and are not.
+    """
+    usual = {"categories": 120, "exact": True} if learner == "neural" else {}
+    asked = {
+        name: value
+        for name, value in given.items()
+        if value is not None or name not in ("categories", "exact")
+    }
+    return ChainSettings(**{"learner": learner, **usual, **asked})

@@ -17,7 +17,7 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.files.faults import reading
 from dbpcfg.induction.configuration import Configuration
 from dbpcfg.induction.inference import chosen
-from dbpcfg.induction.settings import ChainSettings
+from dbpcfg.induction.settings import ChainSettings, settings_for
 from dbpcfg.sweep import keys
 from dbpcfg.sweep.cells import OWN, Grid, GridCell, GridCorpus
 from dbpcfg.sweep.gridtext import MOST_CELLS, GridText
@@ -60,6 +60,10 @@ def read_grid(path: Path) -> Grid:
         file.check(content, key, kind)
     options = {key.replace("-", "_"): content[key] for key in keys.INDUCTION if key in content}
     axes = {key: file.values(content, key, kind) for key, kind in keys.AXES.items()}
+    if options.get("learner") == "neural":
+        usual = settings_for("neural")
+        axes["K"] = axes["K"] or [usual.categories]
+        options.setdefault("exact", usual.exact)
     grid = Grid(
         path,
         path.parent / content.get("out", path.stem),
