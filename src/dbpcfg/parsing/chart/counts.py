@@ -59,7 +59,7 @@ Matrices in panels have these one below the other (``numerics.simd.in_panels``).
 """
 HELD_BYTES = 2**24
 """About the most memory for the matrices of words, A_w and B_w."""
-SIDE = 16
+SIDE = 8
 """Rows of a square matrix that are turned at a time."""
 
 
@@ -294,7 +294,7 @@ def counts_of_batch(
     round_to_zero(flush)
     sentences, n = batch.shape
     levels, size, K = cells.shape[1:]
-    above, placed = W.above, W.rows
+    above, placed, one = W.above, W.rows, W.identity
     begin_outside(n, copies, G, cells, v, totals, counted)
     for width in range(n, 1, -1):
         rows = 0
@@ -305,9 +305,8 @@ def counts_of_batch(
                 for i in range(first_start(level, depth), last_start(level, depth, n, width) + 1):
                     cell = cell_of(n, level, i, i + width)
                     if depth == 0:
-                        same = right_cell(i, i + width)
-                        for c in range(K):
-                            v[m, 0, cell, c] += v[m, 1, same, c]
+                        same = (at + size + right_cell(i, i + width)) * K  # times 1
+                        add_small_product(one, 0, 1, 1, v, same, K, v, (at + cell) * K, K, 1, K, 1)
                     mass = cell_product(cells, (at + cell) * K, v, (at + cell) * K, K)
                     if mass > least:
                         placed[rows, 0], placed[rows, 1], placed[rows, 2] = m, level, i
