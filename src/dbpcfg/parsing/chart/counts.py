@@ -306,7 +306,7 @@ def counts_of_batch(
                     cell = cell_of(n, level, i, i + width)
                     if depth == 0:
                         same = (at + size + right_cell(i, i + width)) * K  # times 1
-                        add_small_product(one, 0, 1, 1, v, same, K, v, (at + cell) * K, K, 1, K, 1)
+                        add_small_product(one, 0, K, 1, v, same, K, v, (at + cell) * K, K, 1, K, 1)
                     mass = cell_product(cells, (at + cell) * K, v, (at + cell) * K, K)
                     if mass > least:
                         placed[rows, 0], placed[rows, 1], placed[rows, 2] = m, level, i
