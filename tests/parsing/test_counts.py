@@ -156,10 +156,8 @@ def test_no_sentence_counts_nothing() -> None:
 
 @pytest.mark.parametrize("depth", [2, None])
 def test_many_categories_are_counted_alike(depth: int | None) -> None:
-    """Above ``FEW`` categories products are turned, with the same result as without batches."""
-    from dbpcfg.parsing.chart.counts import FEW
-
-    grammar = draw_from_prior(FEW + 2, WORDS, 0.5, 1)
+    """Several panels of rules give the same as the posteriors of spans."""
+    grammar = draw_from_prior(26, WORDS, 0.5, 1)
     parser = ChartParser(grammar, depth)
     counts, _ = parser.expected_counts(CORPUS, negligible=0.0)
     weights, _ = parser.posteriors(CORPUS, negligible=0.0)
@@ -167,3 +165,13 @@ def test_many_categories_are_counted_alike(depth: int | None) -> None:
     np.testing.assert_allclose(spans, weights.sum(axis=0), atol=1e-10)
     children = counts.binary.sum(axis=(0, 2)) + counts.binary.sum(axis=(0, 1)) + counts.root
     np.testing.assert_allclose(children, spans, atol=1e-10)
+
+
+def test_words_are_counted_alike_when_few_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    from dbpcfg.parsing.chart import counts as module
+
+    grammar = draw_from_prior(3, WORDS, 1.0, 4)
+    held, _ = ChartParser(grammar, 2).expected_counts(CORPUS)
+    monkeypatch.setattr(module, "HELD_BYTES", 0)
+    one_batch, _ = ChartParser(grammar, 2).expected_counts(CORPUS)
+    assert difference(held, one_batch) < 1e-12

@@ -52,65 +52,83 @@ from dbpcfg.parsing.chart.posteriors import TOGETHER
 
 APART = 16
 """Columns that rows of K² numbers have besides: caches have few places for powers of two."""
-FEW = 24
-"""Categories up to which a product takes less time than turning its result."""
+PANEL = 64
+"""Columns of rules that are multiplied at a time: a panel and what it is multiplied with stay near.
+
+Matrices in panels have these one below the other (``numerics.simd.in_panels``).
+"""
+HELD_BYTES = 2**24
+"""About the most memory for the matrices of words, A_w and B_w."""
+SIDE = 8
+"""Rows of a square matrix that are turned at a time."""
 
 
 class Expansion(NamedTuple):
     """Room for the outside passes of one batch after another, and sums over batches.
 
-    Rows of K² numbers are ``APART`` longer.
+    Rows of K² numbers are ``APART`` longer, but for those in panels.
     """
 
     above: Floats  # [row, c]   v of some spans
-    pairs: Floats  # [row, ab]  Σ_c v[c] G[c → a b]; then b first; then Σ_k u_left ⊗ u_right
+    pairs: Floats  # [row, ab]  Σ_c v[c] G[c → a b]; then Σ_k u_left ⊗ u_right
+    turned: Floats  # [b, a]    those of one span, b first
+    identity: Floats  # [x, x]  what turns them: this takes less time than loops do
     rows: Longs  # [row, 5]     which sentence, level and start; where its children's spans begin
     here: Floats  # [j, c]      v of the (R,D) spans of one start, and of the one after it
     after: Floats  # [j, b]     u of those of the next start
-    slot: Ints  # [w]           where a word of the block is among those of the batch, or −1
-    words: Ints  # [slot]       the word's number in the vocabulary
-    local: Ints  # [slot]       and in the block
+    slot: Ints  # [w]           where a word of the block is among those held, or −1
+    held: Ints  # [2]           how many words are held, and how many may be after one batch more
+    local: Ints  # [slot]       the word's number in the block
     vectors: Floats  # [slot, a]  G[a → w]
     steps: Floats  # [slot, cb]   A_w
-    both: Floats  # [slot, cb]    B_w
+    both: Floats  # [slot, cb]    B_w, of all batches since the word is held
     leaves: Floats  # [slot, a]   Σ_cb B_w[c, b] G[c → a b]
-    by_parent: Floats  # [c, ab]  Σ v ⊗ (Σ_k u_left ⊗ u_right)
-    by_left: Floats  # [a, cb]    Σ_w G[a → w] B_w
-    rules: Floats  # [c, ab]      G[c → a b]
-    by_right: Floats  # [c, ba]   the same, b first
-    by_left_child: Floats  # [a, cb]
+    by_parent: Floats  # [c, ab]  Σ v ⊗ (Σ_k u_left ⊗ u_right), in panels
+    by_left: Floats  # [a, cb]    Σ_w G[a → w] B_w, in panels
+    rules: Floats  # [c, ab]      G[c → a b], in panels
+    by_left_child: Floats  # [a, cb]  the same, in panels
 
 
 def new_expansion(longest: int, tokens: int, words: int, G: Tables) -> Expansion:
     """Room for sentences up to a length, tokens of a batch, and words of a block."""
     K, like = G.root.shape[0], G.root
-    wide = K * K + APART
+    wide, panel = K * K + APART, min(PANEL, K * K)
+    most = HELD_BYTES // (2 * wide * like.itemsize)
+    held = max(tokens, min(words, most))
     return Expansion(
         aligned(like, TOGETHER, K),
         aligned(like, TOGETHER, wide),
+        aligned(like, K, K),
+        np.eye(SIDE, dtype=like.dtype),
         np.empty((TOGETHER, 5), dtype=np.int64),
         aligned(like, 2 * longest, K),
         aligned(like, longest, K),
         np.full(words, -1, dtype=np.int32),
-        np.empty(tokens, dtype=np.int32),
-        np.empty(tokens, dtype=np.int32),
-        aligned(like, tokens, K),
-        aligned(like, tokens, wide),
-        aligned(like, tokens, wide),
-        aligned(like, tokens, K),
-        aligned(like, K, wide),
-        aligned(like, K, wide),
-        _widened(G.by_parent),
-        _widened(G.by_right),
-        _widened(G.by_left_child),
+        np.array([0, most], dtype=np.int32),
+        np.empty(held, dtype=np.int32),
+        aligned(like, held, K),
+        aligned(like, held, wide),
+        aligned(like, held, wide),
+        aligned(like, held, K),
+        aligned(like, K * K * K // panel, panel),
+        aligned(like, K * K * K // panel, panel),
+        _in_panels(G.by_parent, panel),
+        _in_panels(G.by_left_child, panel),
     )
 
 
-def _widened(rules: Floats) -> Floats:
-    """The same with ``APART`` more columns."""
-    copy = aligned(rules, len(rules), rules.shape[1] + APART)
-    copy[:, : rules.shape[1]] = rules
+def _in_panels(rules: Floats, panel: int) -> Floats:
+    panels = rules.reshape(len(rules), -1, panel).transpose(1, 0, 2)
+    copy = aligned(rules, rules.size // panel, panel)
+    copy[:] = panels.reshape(copy.shape)
     return copy
+
+
+def take(sums: Floats, to: Floats) -> None:
+    """Add sums in panels to others that are not, and set them to zero."""
+    K, panel = len(to), sums.shape[1]
+    to.reshape(K, -1, panel)[:] += sums.reshape(-1, K, panel).transpose(1, 0, 2)
+    sums[:] = 0.0
 
 
 class Counted(NamedTuple):
@@ -123,55 +141,74 @@ class Counted(NamedTuple):
 
 
 @also_in_kernels
+def apply_panels(A: Floats, first: int, last: int, B: Floats, C: Floats) -> None:
+    """C[first:last] = A[first:last] · B, which is in panels."""
+    K, wide, panel = A.shape[1], C.shape[1], B.shape[1]
+    for j in range(0, K * K, panel):
+        small_product(
+            A, first * K, K, 1, B, j * K, panel, C, first * wide + j, wide, last - first, panel, K
+        )
+
+
+@also_in_kernels
+def add_to_panels(A: Floats, B: Floats, rows: int, C: Floats) -> None:
+    """C += Aᵀ · B over some rows; C is in panels."""
+    K, wide, panel = A.shape[1], B.shape[1], C.shape[1]
+    for j in range(0, K * K, panel):
+        add_small_product(A, 0, 1, K, B, j, wide, C, j * K, panel, K, panel, rows)
+
+
+@also_in_kernels
 def expand_and_count(
-    rows: int, n: int, width: int, depth: int, G: Tables, cells: Floats, v: Floats, W: Expansion
+    rows: int, n: int, width: int, depth: int, cells: Floats, v: Floats, W: Expansion
 ) -> None:
     """Pass v of some spans on to the spans of their children, and count the spans' rules."""
     levels, size, K = cells.shape[1:]
-    above, pairs, placed, wide = W.above, W.pairs, W.rows, K * K + APART
-    small_product(above, 0, K, 1, W.rules, 0, wide, pairs, 0, wide, rows, K * K, K)
+    above, pairs, turned, placed, splits = W.above, W.pairs, W.turned, W.rows, width - 1
+    apply_panels(above, 0, rows, W.rules, pairs)
     for row in range(rows):
-        m, level, i = placed[row, 0], placed[row, 1], placed[row, 2]
+        m, level, i, at = placed[row, 0], placed[row, 1], placed[row, 2], row * (K * K + APART)
         l, r = left_below(level, depth), right_below(level, depth)
-        x, y = left_cell(n, i, i + 1), right_cell(i + 1, i + width)
-        placed[row, 3] = ((m * levels + l) * size + x) * K
-        placed[row, 4] = ((m * levels + r) * size + y) * K
-        lefts, rights = placed[row, 3], placed[row, 4]
-        add_small_product(cells, lefts, K, 1, pairs, row * wide, K, v, rights, K, width - 1, K, K)
-    if K <= FEW:
-        small_product(above, 0, K, 1, W.by_right, 0, wide, pairs, 0, wide, rows, K * K, K)
-    else:
-        turn(rows, K, pairs)
-    for row in range(rows):
-        lefts, rights = placed[row, 3], placed[row, 4]
-        add_small_product(cells, rights, K, 1, pairs, row * wide, K, v, lefts, K, width - 1, K, K)
-    for row in range(rows):
-        lefts, rights = placed[row, 3], placed[row, 4]
-        small_product(cells, lefts, 1, K, cells, rights, K, pairs, row * wide, K, K, K, width - 1)
-    add_small_product(above, 0, 1, K, pairs, 0, wide, W.by_parent, 0, wide, K, K * K, rows)
+        lefts = ((m * levels + l) * size + left_cell(n, i, i + 1)) * K
+        rights = ((m * levels + r) * size + right_cell(i + 1, i + width)) * K
+        add_small_product(cells, lefts, K, 1, pairs, at, K, v, rights, K, splits, K, K)
+        for a in range(0, K, SIDE):
+            side = min(SIDE, K - a)
+            small_product(pairs, at + a * K, 1, K, W.identity, 0, SIDE, turned, a, K, K, side, side)
+        add_small_product(cells, rights, K, 1, turned, 0, K, v, lefts, K, splits, K, K)
+        small_product(cells, lefts, 1, K, cells, rights, K, pairs, at, K, K, K, splits)
+    add_to_panels(above, pairs, rows, W.by_parent)
 
 
 @also_in_kernels
-def turn(rows: int, K: int, pairs: Floats) -> None:
-    """[row, ab] to [row, ba]."""
-    for row in range(rows):
-        for a in range(1, K):
-            for b in range(a):
-                upper = pairs[row, b * K + a]
-                pairs[row, b * K + a] = pairs[row, a * K + b]
-                pairs[row, a * K + b] = upper
-
-
-@also_in_kernels
-def number_words(batch: Ints, local: Ints, W: Expansion) -> int:
-    """Number the words of a batch, each once; return how many there are."""
-    slot, words, places, count = W.slot, W.words, W.local, 0
+def hold_words(batch: Ints, local: Ints, G: Tables, W: Expansion) -> None:
+    """A_w of a batch's words that are not held yet; their B_w are zero."""
+    slot, both, begin, K = W.slot, W.both, W.held[0], len(G.root)
+    count = begin
     for m in range(len(batch)):
         for i in range(1, batch.shape[1] - 1):
             if slot[local[m, i]] < 0:
-                slot[local[m, i]], words[count], places[count] = count, batch[m, i], local[m, i]
+                slot[local[m, i]], W.local[count] = count, local[m, i]
+                copy_cell(G.emission, batch[m, i] * K, W.vectors, count * K, K, 0.0, 0.0)
                 count += 1
-    return count
+    apply_panels(W.vectors, begin, count, W.by_left_child, W.steps)
+    flat = both.reshape(both.size)
+    for place in range(begin * both.shape[1], count * both.shape[1]):
+        flat[place] = 0.0
+    W.held[0] = count
+
+
+@also_in_kernels
+def count_words(G: Tables, W: Expansion, lexical: Floats) -> None:
+    """Count by the B_w of all words held; then none is."""
+    both, leaves, count, K = W.both, W.leaves, W.held[0], len(G.root)
+    small_product(both, 0, both.shape[1], 1, G.by_sides, 0, K, leaves, 0, K, count, K, K * K)
+    add_to_panels(W.vectors, both, count, W.by_left)
+    for w in range(count):
+        W.slot[W.local[w]] = -1
+        for a in range(K):
+            lexical[W.local[w], a] += leaves[w, a]
+    W.held[0] = 0
 
 
 @also_in_kernels
@@ -184,13 +221,10 @@ def count_deepest(
     """
     sentences, n = batch.shape
     levels, size, K = cells.shape[1:]
-    spans, after, steps, both, slot = W.here, W.after, W.steps, W.both, W.slot
-    count, flat, wide = number_words(batch, local, W), both.reshape(both.size), K * K + APART
-    for w in range(count):
-        copy_cell(G.emission, W.words[w] * K, W.vectors, w * K, K, 0.0, 0.0)
-    small_product(W.vectors, 0, K, 1, W.by_left_child, 0, wide, steps, 0, wide, count, K * K, K)
-    for place in range(count * wide):
-        flat[place] = 0.0
+    spans, after, steps, both, wide = W.here, W.after, W.steps, W.both, W.both.shape[1]
+    if W.held[0] + batch.size > W.held[1]:
+        count_words(G, W, lexical)
+    hold_words(batch, local, G, W)
     for m in range(sentences):
         at, here, following = (m * levels + levels - 1) * size, 0, len(spans) // 2 * K
         for j in range(2, n + 1):
@@ -200,7 +234,7 @@ def count_deepest(
                 lexical[local[m, i], c] += spans[here // K, c]
             if i == n - 1:
                 break
-            rows, word = n - i - 1, slot[local[m, i]] * wide
+            rows, word = n - i - 1, W.slot[local[m, i]] * wide
             for j in range(i + 2, n + 1):
                 cell, to = (at + right_cell(i + 1, j)) * K, (j - i - 2) * K
                 copy_cell(cells, cell, after, to, K, 0.0, 0.0)
@@ -210,12 +244,6 @@ def count_deepest(
                 spans, here + K, K, 1, steps, word, K, spans, following, K, rows, K, K
             )
             here, following = following, here
-    small_product(both, 0, wide, 1, G.by_sides, 0, K, W.leaves, 0, K, count, K, K * K)
-    add_small_product(W.vectors, 0, 1, K, both, 0, wide, W.by_left, 0, wide, K, K * K, count)
-    for w in range(count):
-        slot[W.local[w]] = -1
-        for a in range(K):
-            lexical[W.local[w], a] += W.leaves[w, a]
 
 
 @also_in_kernels
@@ -253,19 +281,20 @@ def counts_of_batch(
     negligible: float,
     totals: Floats,
     counted: Counted,
+    settle: bool,
     flush: bool,
 ) -> None:
     """Fill v, which is zero, for the sentences of a batch, and add their expected counts.
 
     Sentence m is counted ``copies[m]`` times. P goes to ``totals[m]``; if it is not of a fair size,
     infinity does, and nothing is added. ``local`` are the words' rows in ``counted.lexical``. Sums
-    over spans stay in ``W``; in single precision, which is what ``flush`` is for, they are moved to
-    ``counted``.
+    of rules stay in ``W``, to be taken from there; those of words do too, until ``settle``. If
+    ``flush``, denormal numbers are taken for zero.
     """
     round_to_zero(flush)
     sentences, n = batch.shape
     levels, size, K = cells.shape[1:]
-    above, placed = W.above, W.rows
+    above, placed, one = W.above, W.rows, W.identity
     begin_outside(n, copies, G, cells, v, totals, counted)
     for width in range(n, 1, -1):
         rows = 0
@@ -276,25 +305,23 @@ def counts_of_batch(
                 for i in range(first_start(level, depth), last_start(level, depth, n, width) + 1):
                     cell = cell_of(n, level, i, i + width)
                     if depth == 0:
-                        same = right_cell(i, i + width)
-                        for c in range(K):
-                            v[m, 0, cell, c] += v[m, 1, same, c]
+                        same = (at + size + right_cell(i, i + width)) * K  # times 1
+                        add_small_product(one, 0, K, 1, v, same, K, v, (at + cell) * K, K, 1, K, 1)
                     mass = cell_product(cells, (at + cell) * K, v, (at + cell) * K, K)
                     if mass > least:
                         placed[rows, 0], placed[rows, 1], placed[rows, 2] = m, level, i
                         copy_cell(v, (at + cell) * K, above, rows * K, K, 0.0, 0.0)
                         rows += 1
                     if rows == TOGETHER:
-                        expand_and_count(rows, n, width, depth, G, cells, v, W)
+                        expand_and_count(rows, n, width, depth, cells, v, W)
                         rows = 0
         if rows:
-            expand_and_count(rows, n, width, depth, G, cells, v, W)
+            expand_and_count(rows, n, width, depth, cells, v, W)
     if depth and n > 1:
         count_deepest(batch, local, G, cells, v, W, counted.lexical)
+    if settle:
+        count_words(G, W, counted.lexical)
     add_words(local, depth, v, counted.lexical)
-    if flush:
-        move(W.by_parent, counted.by_parent)
-        move(W.by_left, counted.by_left)
     round_to_zero(False)
 
 
@@ -308,12 +335,3 @@ def add_words(local: Ints, depth: int, v: Floats, lexical: Floats) -> None:
                 cell, word = cell_of(n, level, i, i + 1), local[m, i]
                 for c in range(v.shape[3]):
                     lexical[word, c] += v[m, level, cell, c]
-
-
-@also_in_kernels
-def move(sums: Floats, to: Floats) -> None:
-    """Add sums to others, and set them to zero."""
-    for x in range(to.shape[0]):
-        for y in range(to.shape[1]):
-            to[x, y] += sums[x, y]
-            sums[x, y] = 0.0

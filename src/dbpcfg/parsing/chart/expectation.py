@@ -13,22 +13,26 @@ from typing import NamedTuple
 import numpy as np
 
 from dbpcfg.grammar.weights import RuleWeights
-from dbpcfg.numerics.kernels import Floats, Ints, repeated
+from dbpcfg.numerics.kernels import Floats, Ints, Longs, repeated
 from dbpcfg.numerics.simd import aligned
 from dbpcfg.parsing.chart.batches import Batches, copies_of, filled, gather, largest, new_room
-from dbpcfg.parsing.chart.counts import Counted, counts_of_batch, new_expansion
+from dbpcfg.parsing.chart.counts import Counted, counts_of_batch, new_expansion, take
 from dbpcfg.parsing.chart.layout import Tables, chart_levels
 from dbpcfg.parsing.chart.single_counts import add_counts_of
 from dbpcfg.runtime.threads import in_pieces
 
 BLOCKS = 32
 """More balance the work better, fewer take less memory."""
+BLOCK_CELLS = 2000
+"""Chart cells of rules that a block has at least: adding up blocks takes time too."""
+OFTEN = 16
+"""Batches whose sums are made in the precision of the chart, before they are added in double."""
 
 
 class Block(NamedTuple):
     """The sums of some batches."""
 
-    words: Ints
+    words: Longs
     """The words that occur in them."""
     counted: Counted
     """``lexical`` has a row for each of these words."""
@@ -68,8 +72,7 @@ def expected_counts(
     threads
         The number of threads.
     """
-    numbers = len(B.bounds) - 1
-    edges = np.linspace(0, numbers, min(numbers, BLOCKS) + 1).astype(np.int64)
+    edges = block_edges(B, task.depth)
     blocks: list[Block | None] = [None] * (len(edges) - 1)
 
     def work(first: int, last: int) -> None:
@@ -96,6 +99,15 @@ def expected_counts(
     )
 
 
+def block_edges(B: Batches, depth: int) -> Longs:
+    """Where blocks of batches begin and end."""
+    numbers, lengths = len(B.bounds) - 1, np.diff(B.sentences.starts)[B.distinct]
+    spans = lengths * (lengths + 1) // 2
+    cells = int((spans if not depth else lengths + (2 * depth - 2) * spans).sum())
+    count = max(1, min(numbers, BLOCKS, cells // BLOCK_CELLS))
+    return np.linspace(0, numbers, count + 1).astype(np.int64)
+
+
 def count_blocks(edges: list[int], B: Batches, task: Expectation) -> Iterator[Block]:
     """The sums of the batches between one edge and the next, for all edges, in the same room."""
     first, last, G, depth = edges[0], edges[-1], task.G, task.depth
@@ -105,28 +117,32 @@ def count_blocks(edges: list[int], B: Batches, task: Expectation) -> Iterator[Bl
     above = aligned(G.root, levels * most * K)
     tokens = max(batch.size for batch in batches)
     W = new_expansion(longest, tokens, len(G.log_scale), G)
-    count = repeated(counts_of_batch, G.root.dtype)
+    W.by_parent[:], W.by_left[:] = 0.0, 0.0
+    count, row_of = repeated(counts_of_batch, G.root.dtype), np.zeros(len(G.log_scale), np.int32)
     for begin, end in itertools.pairwise(edges):
         here = batches[begin - first : end - first]
-        words, local = np.unique(np.concatenate([b.ravel() for b in here]), return_inverse=True)
-        counted, local = _zeros(K, len(words)), local.astype(np.int32)
-        W.by_parent[:], W.by_left[:] = 0.0, 0.0
-        at = 0
+        row_of[:] = 0
+        for batch in here:
+            row_of[batch] = 1
+        words = np.flatnonzero(row_of)
+        row_of[words] = np.arange(len(words))
+        counted = _zeros(K, len(words))
         for number, batch in zip(range(begin, end), here, strict=True):
-            rows, at = local[at : at + batch.size].reshape(batch.shape), at + batch.size
             _, cells, _, logs = filled(B, number, depth, G, room, single)
             which, begins = copies_of(B, number)
             copies, totals = np.add.reduceat(task.copies[which], begins[:-1]), np.empty(len(batch))
-            v = above[: cells.size].reshape(cells.shape)
+            v, rows = above[: cells.size].reshape(cells.shape), row_of[batch]
             v.fill(0.0)
-            count(
-                batch, rows, copies, depth, G, cells, v, W, task.negligible, totals, counted, single
-            )
+            settle = number == end - 1 or (single and (number - begin) % OFTEN == OFTEN - 1)
+            sums = task.negligible, totals, counted, settle, single
+            count(batch, rows, copies, depth, G, cells, v, W, *sums)
             for m in np.flatnonzero(np.isinf(totals)).tolist():
                 logs[m] = _add_exact(batch[m], rows[m], float(copies[m]), task, counted)
             task.logs[which] = np.repeat(logs, np.diff(begins))
-        counted.by_parent[:] += W.by_parent[:, : K * K]
-        counted.by_left[:] += W.by_left[:, : K * K]
+            if settle:
+                take(W.by_parent, counted.by_parent)
+                if depth:
+                    take(W.by_left, counted.by_left)
         yield Block(words, counted)
 
 
