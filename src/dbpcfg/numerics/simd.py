@@ -110,7 +110,7 @@ def _product_function(
     Its tiles are most of what is to be compiled. If A is a column or a row, numbers beside each
     other, that is in the code.
     """
-    shape = "column_" if column else "row_" if row else ""
+    shape = ("column_" if column else "") + ("row_" if row else "")
     name = f"dbpcfg_{'add_' if added else ''}small_{shape}product_{pointer.pointee}"
     if name in module.globals:
         return module.globals[name]
