@@ -199,6 +199,12 @@ def test_a_run_is_like_the_others(tmp_path: Path) -> None:
     assert [tree.words() for tree in run.trees()] == SENTENCES
     model = dbpcfg.load(tmp_path / "run")
     assert len(model.parse(["the dog sees a new cat"])) == 1
+    assert isinstance(model.grammar, LowRankGrammar)
+    assert isinstance(model.grammar_with_unknown, LowRankGrammar)
+    assert not model.unknown[:2].any()
+    assert (model.unknown[2:] > 0).all()
+    (sample,) = dbpcfg.load(tmp_path / "run", samples=True).samples
+    assert isinstance(sample, LowRankGrammar)
     assert not model.grammar.binary[2:].any()
     assert not model.grammar.lexical[:2].any()
     text = (tmp_path / "run" / "config.toml").read_text()

@@ -7,10 +7,12 @@ import pytest
 
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.errors import DbpcfgError, GrammarError
-from dbpcfg.grammar.lowrank import Factors, multiplied
+from dbpcfg.grammar.lowrank import Factors, LowRankGrammar
+from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.grammar.weights import RuleWeights
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.lowrank.parser import LowRankParser
+from dbpcfg.parsing.selection import parser_of
 from tests import oracle
 
 WORDS = Vocabulary(("a", "b", "c"))
@@ -45,7 +47,7 @@ def weights_of(factors: Factors) -> RuleWeights:
 def test_inside_is_the_sum_over_all_trees(depth: int | None, seed: int) -> None:
     factors = drawn(1, 2, 2, seed)
     logs = LowRankParser(factors, depth).log_inside(CORPUS)
-    grammar = multiplied(factors, WORDS)
+    grammar = LowRankGrammar(factors, WORDS)
     for words, log in zip(SENTENCES, logs, strict=True):
         assert log == pytest.approx(np.log(oracle.truth(grammar, words, depth).total), abs=1e-10)
 
@@ -56,10 +58,14 @@ def test_inside_and_posteriors_are_the_dense_chart_s(
     depth: int | None, sizes: tuple[int, int, int]
 ) -> None:
     factors = drawn(*sizes, seed=4)
-    dense = ChartParser(multiplied(factors, WORDS), depth)
-    weights, logs = LowRankParser(factors, depth).posteriors(LONGER, 0.0)
+    dense = ChartParser(LowRankGrammar(factors, WORDS), depth)
+    parser = LowRankParser(factors, depth)
+    weights, logs = parser.posteriors(LONGER, 0.0)
     expected, bounded = dense.posteriors(LONGER, 0.0)
-    np.testing.assert_allclose(logs, bounded + dense.log_fitting_mass, atol=1e-10)
+    np.testing.assert_allclose(logs, bounded, rtol=0, atol=1e-10)
+    np.testing.assert_array_equal(parser.log_probabilities(LONGER), logs)
+    unbounded = bounded + dense.log_fitting_mass
+    np.testing.assert_allclose(parser.log_inside(LONGER), unbounded, rtol=0, atol=1e-10)
     np.testing.assert_allclose(weights, expected, atol=1e-10)
 
 
@@ -96,7 +102,7 @@ def test_counts_are_the_dense_chart_s(depth: int | None) -> None:
     factors = drawn(3, 4, 5, 2)
     both = Encoded.from_numbers([*SENTENCES, [0, 2, 1, 0, 1, 1, 2, 2]], WORDS)
     counts, _ = LowRankParser(factors, depth).expected_counts(both, negligible=0.0)
-    dense = ChartParser(multiplied(factors, WORDS), depth)
+    dense = ChartParser(LowRankGrammar(factors, WORDS), depth)
     expected, _ = dense.expected_counts(both, negligible=0.0)
     N = factors.phrases
     joint = np.einsum("ar,br,cr->abcr", factors.parent, factors.left, factors.right)
@@ -142,7 +148,7 @@ def test_long_sentences_do_not_underflow(depth: int | None, precision: str) -> N
     factors = drawn(3, 5, 4, 8)
     corpus = Encoded.from_numbers([[0, 1, 2, 2] * 40, [1, 0]], WORDS)
     counts, logs = LowRankParser(factors, depth, 1, precision).expected_counts(corpus)
-    exact = ChartParser(multiplied(factors, WORDS), depth, weights=weights_of(factors))
+    exact = ChartParser(LowRankGrammar(factors, WORDS), depth, weights=weights_of(factors))
     np.testing.assert_allclose(logs, exact.log_probabilities(corpus), rtol=1e-5)
     assert counts.parent.sum() == pytest.approx(160, rel=1e-3)
     assert counts.emission.sum(axis=0) == pytest.approx([41, 41, 80], rel=1e-3)
@@ -168,4 +174,42 @@ def test_what_does_not_fit_is_said() -> None:
     with pytest.raises(DbpcfgError, match="make it with the grammar's vocabulary"):
         LowRankParser(factors, 1).log_inside(Encoded.from_sentences([["a"]]))
     with pytest.raises(GrammarError, match="factors of shapes"):
-        multiplied(factors._replace(root=np.ones(2)), WORDS)
+        LowRankGrammar(factors._replace(root=np.ones(2)), WORDS)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"parent": np.ones(2)}, "factors of shapes"),
+        ({"emission": np.ones((3, 2)) / 2}, "factors of shapes"),
+        ({"left": np.full((5, 4), 0.3)}, r"left\[:, 0\] must sum to 1 \(it sums to 1.5\)"),
+        ({"parent": np.ones((2, 4))}, r"parent\[0\] must sum to 1 \(it sums to 4\)"),
+        ({"root": np.ones(5)}, r"root must sum to 1 \(it sums to 5\)"),
+        ({"right": np.full((5, 4), np.nan)}, "right has entries that are negative, infinite"),
+        ({"root": np.array([-1.0, 1, 1, 0, 0])}, "root has entries that are negative"),
+    ],
+)
+def test_factors_are_checked(changes: dict, message: str) -> None:
+    with pytest.raises(GrammarError, match=message):
+        LowRankGrammar(drawn(2, 3, 4, 0)._replace(**changes), WORDS)
+
+
+def test_rules_are_multiplied_out_when_asked_for() -> None:
+    factors = drawn(2, 3, 4, 0)
+    grammar = LowRankGrammar(factors, WORDS).named("ABCDE")
+    assert "binary" not in vars(grammar)
+    expected = weights_of(factors)
+    np.testing.assert_allclose(grammar.binary, expected.binary, atol=1e-15)
+    np.testing.assert_array_equal(grammar.lexical, expected.lexical)
+    for array in (grammar.root, grammar.binary, grammar.lexical, *grammar.factors):
+        assert not array.flags.writeable
+    wide = LowRankGrammar(drawn(2, 1030, 1, 0), WORDS)
+    with pytest.raises(GrammarError, match="1,032 categories and 3 words has 1,099,104,768 rules"):
+        assert wide.binary.any()
+
+
+def test_the_parser_of_a_grammar() -> None:
+    grammar = LowRankGrammar(drawn(2, 3, 4, 0), WORDS)
+    dense = Grammar(grammar.root, grammar.binary, grammar.lexical, WORDS)
+    assert isinstance(parser_of(grammar, 2), LowRankParser)
+    assert isinstance(parser_of(dense, 2), ChartParser)

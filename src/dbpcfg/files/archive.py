@@ -82,10 +82,41 @@ def read_archive(
     OSError
         If the file cannot be read.
     """
+    return read_versions(path, kind, {version: dtypes})
+
+
+def read_versions(
+    path: Path, kind: str, layouts: Mapping[int, Mapping[str, Any]]
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Read an archive of a format that has several versions, each with arrays of its own.
+
+    Parameters
+    ----------
+    path
+        The file.
+    kind
+        The name of the format that it must have.
+    layouts
+        For each version the types of its arrays by name: exactly these must be there.
+
+    Returns
+    -------
+    tuple of dict and dict
+        The header, which has the ``version``, and the arrays by name.
+
+    Raises
+    ------
+    ArchiveError
+        If the content is not such an archive.
+    OSError
+        If the file cannot be read.
+    """
     data = path.read_bytes()  # errors from here on are about the content
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            arrays = _arrays(archive, len(data), kind, {"header": np.uint8, **dtypes})
+            version = _version(archive, kind, layouts)
+            dtypes = {"header": np.uint8, **layouts[version]}
+            arrays = _arrays(archive, len(data), kind, dtypes)
     except ArchiveError:
         raise
     except Exception as error:  # zipfile has many errors for a damaged archive
@@ -93,15 +124,25 @@ def read_archive(
     return _header(arrays.pop("header").tobytes(), kind, version), arrays
 
 
+def _version(archive: zipfile.ZipFile, kind: str, layouts: Mapping[int, Mapping[str, Any]]) -> int:
+    """The version whose entries an archive has."""
+    found = sorted(info.filename for info in archive.infolist())
+    entries = {
+        version: sorted(f"{name}.npy" for name in ("header", *dtypes))
+        for version, dtypes in layouts.items()
+    }
+    for version, names in entries.items():
+        if found == names:
+            return version
+    expected = ", or ".join(", ".join(names) for names in entries.values())
+    raise ArchiveError(f"not a {kind} file: expected the entries {expected}")
+
+
 def _arrays(
     archive: zipfile.ZipFile, size: int, kind: str, dtypes: Mapping[str, Any]
 ) -> dict[str, NDArray[Any]]:
-    entries = {info.filename: info for info in archive.infolist()}
-    expected = {f"{name}.npy" for name in dtypes}
-    if set(entries) != expected or len(entries) != len(archive.infolist()):
-        raise ArchiveError(f"not a {kind} file: expected the entries {', '.join(sorted(expected))}")
     arrays = {}
-    for info in entries.values():
+    for info in archive.infolist():
         if info.compress_type != zipfile.ZIP_STORED:
             raise ArchiveError(f"{info.filename} is compressed; {kind} files are not")
         if info.file_size > size:

@@ -12,15 +12,19 @@ category of a word in sentences of one word.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.errors import GrammarError
-from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.grammar.pcfg import ROW_SUM_TOLERANCE, Grammar, category_name
 from dbpcfg.numerics.kernels import Floats
+
+MOST_RULES = 2**30
+"""The greatest number of rules that are multiplied out: 8 GB."""
 
 
 class Factors(NamedTuple):
@@ -53,16 +57,8 @@ class Factors(NamedTuple):
         return len(self.root)
 
 
-@dataclass(frozen=True, eq=False)
 class LowRankGrammar(Grammar):
-    """A grammar that was multiplied out, and its factors."""
-
-    factors: Factors | None = None
-    """Its factors."""
-
-
-def multiplied(factors: Factors, vocabulary: Vocabulary) -> LowRankGrammar:
-    """The ordinary grammar of all K = N + P categories.
+    """A grammar known by its factors. Rules are multiplied out when they are asked for.
 
     Parameters
     ----------
@@ -76,15 +72,69 @@ def multiplied(factors: Factors, vocabulary: Vocabulary) -> LowRankGrammar:
     GrammarError
         If shapes or sums do not fit.
     """
-    N, K, W = factors.phrases, factors.categories, len(vocabulary)
-    shapes = [(K,), (N, factors.rank), (K, factors.rank), (K, factors.rank), (K - N, W)]
-    if [array.shape for array in factors] != shapes:
-        raise GrammarError(
-            f"expected factors of shapes {shapes}, got {[array.shape for array in factors]}"
-        )
-    doubles = Factors(*(np.asarray(array, dtype=np.float64) for array in factors))
-    binary, lexical = np.zeros((K, K, K)), np.zeros((K, W))
-    for A in range(N):
-        binary[A] = (doubles.left * doubles.parent[A]) @ doubles.right.T
-    lexical[N:] = doubles.emission
-    return LowRankGrammar(doubles.root, binary, lexical, vocabulary, factors=doubles)
+
+    factors: Factors
+    """Its factors, in double precision; they cannot be written to."""
+
+    def __init__(self, factors: Factors, vocabulary: Vocabulary) -> None:
+        doubles = Factors(*(np.array(array, dtype=np.float64, order="C") for array in factors))
+        _check_shapes(doubles, len(vocabulary))
+        _check_sums(doubles)
+        for array in doubles:
+            array.flags.writeable = False
+        names = tuple(map(category_name, range(doubles.categories)))
+        own = {"factors": doubles, "root": doubles.root, "vocabulary": vocabulary, "names": names}
+        for name, value in own.items():
+            object.__setattr__(self, name, value)
+
+    @cached_property
+    def binary(self) -> Floats:
+        """``[c, a, b]``: probability of c → a b."""
+        F = self.factors
+        binary = self._zeros(F.categories, F.categories, F.categories)
+        for A in range(F.phrases):
+            binary[A] = (F.left * F.parent[A]) @ F.right.T
+        binary.flags.writeable = False
+        return binary
+
+    @cached_property
+    def lexical(self) -> Floats:
+        """``[c, w]``: probability of c → w."""
+        lexical = self._zeros(self.factors.categories, len(self.vocabulary))
+        lexical[self.factors.phrases :] = self.factors.emission
+        lexical.flags.writeable = False
+        return lexical
+
+    def _zeros(self, *shape: int) -> Floats:
+        if math.prod(shape) > MOST_RULES:
+            raise GrammarError(
+                f"a grammar of {self.categories:,} categories and {len(self.vocabulary):,} words "
+                f"has {math.prod(shape):,} rules if multiplied out, more than {MOST_RULES:,}; MBR "
+                "trees and probabilities of sentences need its factors only"
+            )
+        return np.zeros(shape)
+
+
+def _check_shapes(factors: Factors, words: int) -> None:
+    shapes = [array.shape for array in factors]
+    if list(map(len, shapes)) == [1, 2, 2, 2, 2]:
+        N, R, K = factors.phrases, factors.rank, factors.categories
+        if shapes == [(K,), (N, R), (K, R), (K, R), (K - N, words)] and 0 < N < K and R and words:
+            return
+    raise GrammarError(
+        f"expected factors of shapes (K,), (N, R), (K, R), (K, R) and (K - N, {words}), with "
+        f"N, R and K - N at least 1, got {', '.join(map(str, shapes))}"
+    )
+
+
+def _check_sums(factors: Factors) -> None:
+    axes = {"root": 0, "parent": 1, "left": 0, "right": 0, "emission": 1}
+    for name, array in factors._asdict().items():
+        if not (np.isfinite(array).all() and (array >= 0).all()):
+            raise GrammarError(f"{name} has entries that are negative, infinite or not numbers")
+        with np.errstate(over="ignore"):  # a sum that is infinite is reported below
+            sums = np.atleast_1d(array.sum(axis=axes[name]))
+        worst = int(np.abs(sums - 1.0).argmax())
+        if abs(sums[worst] - 1.0) > ROW_SUM_TOLERANCE:
+            which = "" if array.ndim == 1 else f"[{worst}]" if axes[name] else f"[:, {worst}]"
+            raise GrammarError(f"{name}{which} must sum to 1 (it sums to {sums[worst]:.12g})")

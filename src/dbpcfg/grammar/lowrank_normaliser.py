@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dbpcfg.errors import GrammarError
+from dbpcfg.grammar.bounding import absorption
 from dbpcfg.grammar.levels import is_right, level_count
 from dbpcfg.grammar.lowrank import Factors
 from dbpcfg.numerics.kernels import Floats
@@ -31,6 +33,39 @@ class LevelSystem(NamedTuple):
     """``[r]``: the sum over the child below."""
     own: Floats
     """``[r]``: the sum over the child of the same level."""
+
+
+def low_rank_mass(factors: Factors, depth: int) -> float:
+    """Z, the probability that a tree fits the bound, also where phrases recur for ever.
+
+    Parameters
+    ----------
+    factors
+        The grammar's factors, without a bound.
+    depth
+        The bound D.
+
+    Raises
+    ------
+    GrammarError
+        If Z is zero: then there is no bounded grammar.
+    """
+    F = Factors(*(np.asarray(array, dtype=np.float64) for array in factors))
+    N = F.phrases
+    within = np.ones(F.categories)
+    within[:N] = 0.0
+    beyond = 1.0 - within
+    for level in range(level_count(depth) - 2, -1, -1):
+        own, other = (F.right, F.left) if is_right(level) else (F.left, F.right)
+        weighted = F.parent * (within @ other)
+        ends, lost = weighted @ own[N:].sum(axis=0), F.parent @ (beyond @ other)
+        rewards = np.stack([ends, lost], axis=1)
+        within[:N], beyond[:N] = absorption(weighted @ own[:N].T, ends + lost, rewards).T
+        beyond[within + beyond == 0.0] = 1.0  # it recurs for ever, and so never fits
+    mass = float(F.root @ within)
+    if mass <= 0.0:
+        raise GrammarError(f"no tree of this grammar fits a depth bound of {depth}")
+    return mass
 
 
 def low_rank_normaliser(factors: Factors, depth: int) -> tuple[float, Factors]:

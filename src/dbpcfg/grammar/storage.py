@@ -1,4 +1,4 @@
-"""Several grammars over one vocabulary as two arrays, for files that hold them."""
+"""Several grammars over one vocabulary as a few arrays, for files that hold them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ import numpy as np
 
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.files.archive import ArchiveError
+from dbpcfg.grammar.lowrank import Factors, LowRankGrammar
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.numerics.kernels import Floats
 
 STACKED = ("grammars_root", "grammars_rows")
+STACKED_FACTORS = tuple(f"grammars_{name}" for name in Factors._fields)
 
 
 def stacked(grammars: Sequence[Grammar]) -> dict[str, Floats]:
@@ -65,3 +67,43 @@ def unstacked(arrays: Mapping[str, Any], vocabulary: Vocabulary) -> list[Grammar
         Grammar(root, row[:, : K * K].reshape(K, K, K), row[:, K * K :], vocabulary)
         for root, row in zip(roots, rows, strict=True)
     ]
+
+
+def stacked_factors(grammars: Sequence[LowRankGrammar]) -> dict[str, Floats]:
+    """Several low-rank grammars as arrays.
+
+    Parameters
+    ----------
+    grammars
+        At least one; all over one vocabulary, with factors of the same shapes.
+
+    Returns
+    -------
+    dict of arrays
+        Each factor of every grammar; the first index is the grammar's.
+    """
+    factors = zip(*(grammar.factors for grammar in grammars), strict=True)
+    return {name: np.stack(same) for name, same in zip(STACKED_FACTORS, factors, strict=True)}
+
+
+def unstacked_factors(arrays: Mapping[str, Any], vocabulary: Vocabulary) -> list[LowRankGrammar]:
+    """The grammars of arrays that `stacked_factors` made.
+
+    Parameters
+    ----------
+    arrays
+        Arrays by name, as a file has them.
+    vocabulary
+        The words.
+
+    Raises
+    ------
+    ArchiveError
+        If there are not as many of each factor.
+    GrammarError
+        If their shapes do not fit, or their numbers are not probabilities.
+    """
+    factors = [arrays[name] for name in STACKED_FACTORS]
+    if len({len(array) for array in factors}) != 1:
+        raise ArchiveError("its grammars have not as many of each factor")
+    return [LowRankGrammar(Factors(*each), vocabulary) for each in zip(*factors, strict=True)]

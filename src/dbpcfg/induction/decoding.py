@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.grammar.lowrank import LowRankGrammar
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.induction.drawing import Drawn
 from dbpcfg.induction.gold import GoldSpans
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.numerics.kernels import Floats
-from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import Derivations
-from dbpcfg.parsing.lowrank.parser import LowRankParser
 from dbpcfg.parsing.mbr import mbr_trees, summed_posteriors
+from dbpcfg.parsing.selection import parser_of
 from dbpcfg.parsing.spans import SpanCounts
 
 BATCH = 1000
@@ -122,14 +119,7 @@ def _posteriors(
     grammars: Sequence[Grammar], depth: int | None, corpus: Encoded, threads: int
 ) -> Iterator[tuple[int, Encoded, Floats]]:
     """Some sentences at a time: the number of the first, the sentences, and ``[cell, c]``."""
-    charts = [_parser(grammar, depth, threads) for grammar in grammars]
+    charts = [parser_of(grammar, depth, threads) for grammar in grammars]
     for first in range(0, len(corpus), BATCH):
         here = corpus.chosen(np.arange(first, min(first + BATCH, len(corpus))))
         yield first, here, summed_posteriors(charts, here)[0]
-
-
-def _parser(grammar: Grammar, depth: int | None, threads: int) -> Any:
-    """What has the posteriors of spans: in rank space, if the grammar's factors are known."""
-    if isinstance(grammar, LowRankGrammar) and grammar.factors is not None:
-        return LowRankParser(grammar.factors, depth, threads)
-    return ChartParser(grammar, depth, threads)

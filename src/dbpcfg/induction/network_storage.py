@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.files.archive import ArchiveError
-from dbpcfg.grammar.lowrank import Factors, LowRankGrammar, multiplied
+from dbpcfg.grammar.lowrank import Factors, LowRankGrammar
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.induction.criteria import Measures
 from dbpcfg.induction.gibbs import State
@@ -40,7 +40,6 @@ def network_arrays(network: NetworkState) -> dict[str, NDArray[Any]]:
 def factor_arrays(prefix: str, grammar: Grammar) -> dict[str, NDArray[Any]]:
     """The factors of a grammar as arrays, which are much smaller than its rules."""
     assert isinstance(grammar, LowRankGrammar)
-    assert grammar.factors is not None
     return {prefix + name: array for name, array in grammar.factors._asdict().items()}
 
 
@@ -63,7 +62,8 @@ def loaded_grammar(
     GrammarError
         If their numbers are not probabilities.
     """
-    return multiplied(Factors(*(arrays[prefix + name] for name in Factors._fields)), vocabulary)
+    factors = Factors(*(arrays[prefix + name] for name in Factors._fields))
+    return LowRankGrammar(factors, vocabulary)
 
 
 def loaded_network(

@@ -19,7 +19,7 @@ import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.grammar.bounding import containment, require_fitting
-from dbpcfg.grammar.lowrank import Factors, LowRankGrammar, multiplied
+from dbpcfg.grammar.lowrank import Factors, LowRankGrammar
 from dbpcfg.grammar.lowrank_normaliser import low_rank_normaliser
 from dbpcfg.induction.adam import Moments, ascend
 from dbpcfg.induction.criteria import Measures, kept_aside, measure
@@ -81,7 +81,7 @@ def number_type(settings: ChainSettings) -> type:
 def grammar_of(
     parameters: Floats, settings: ChainSettings, vocabulary: Vocabulary
 ) -> LowRankGrammar:
-    """The grammar that a network gives, multiplied out.
+    """The grammar that a network gives.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def grammar_of(
     shape = shape_of(settings, vocabulary)
     done = forward(views(parameters, shape), shape.phrases)
     doubles = {name: z.astype(np.float64) for name, z in done.logits.items()}
-    return multiplied(factors_of(done._replace(logits=doubles)), vocabulary)
+    return LowRankGrammar(factors_of(done._replace(logits=doubles)), vocabulary)
 
 
 def step(
@@ -252,7 +252,6 @@ def evaluate(
     UnparsableError
         If a sentence has probability zero.
     """
-    assert grammar.factors is not None
     parser = LowRankParser(grammar.factors, settings.depth, threads, settings.precision)
     logs, log_mass = parser.log_inside(corpus), 0.0
     check_parsable(grammar, corpus, logs)

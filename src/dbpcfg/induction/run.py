@@ -23,7 +23,7 @@ from dbpcfg.induction.race import running
 from dbpcfg.induction.shared import SharedSpans
 from dbpcfg.induction.summary import ChainSummary, summary_of
 from dbpcfg.model.decoding import Method
-from dbpcfg.model.learned import unknown_mass
+from dbpcfg.model.learned import emitting, unknown_mass
 from dbpcfg.model.model import Model
 from dbpcfg.model.profile_formats import as_text
 from dbpcfg.parsing.derivations import Derivations, as_tree
@@ -117,11 +117,12 @@ class Run:
         assert best is not None
         K, W = settings.categories, len(self.corpus.forms.vocabulary)
         counts = Derivations(best.nodes, self.corpus.forms).counts(K)
+        unknown = unknown_mass(counts.rows.sum(axis=1), chain.betas[best.iteration - 1], K, W)
         return Model(
             best.grammar,
             settings.depth,
             self.configuration.preparation,
-            unknown_mass(counts.rows.sum(axis=1), chain.betas[best.iteration - 1], K, W),
+            emitting(best.grammar, unknown),
             tuple(chain.grammars),
         )
 

@@ -27,6 +27,7 @@ from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.corpus.text import MAX_WORDS
 from dbpcfg.errors import DbpcfgError, UnparsableError
 from dbpcfg.files.validation import check_choice
+from dbpcfg.grammar.lowrank import LowRankGrammar
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.model.learned import LearnedGrammar, Words, words_of
 from dbpcfg.numerics.kernels import Ints
@@ -35,6 +36,8 @@ from dbpcfg.parsing import methods
 from dbpcfg.parsing.chart.layout import Logs, logarithms
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import as_brackets, as_tree
+from dbpcfg.parsing.protocol import SpanParser
+from dbpcfg.parsing.selection import parser_of
 from dbpcfg.parsing.tree_probability import log_probability
 from dbpcfg.trees.tree import Tree
 
@@ -174,7 +177,6 @@ class Decoder:
         self.seed, self.threads = seed, threads
         self.flat, self.first_flat = 0, -1
         """How many sentences had flat trees so far, and the number of the first of them."""
-        self._chart = model.chart(1 if method == "sample" else threads)
 
     def trees(self, sentences: Sequence[Sequence[str]], first: int = 0) -> list[list[Tree]]:
         """The trees of each sentence of a batch.
@@ -229,9 +231,9 @@ class Decoder:
                 results.append([Parse(trees[0], -math.inf, 0.0)])
                 continue
             corpus = self.model.encode([words])
-            whole = float(self._chart.log_probabilities(corpus)[0])
+            whole = float(self._whole.log_probabilities(corpus)[0])
             logs = [
-                log_probability(tree, corpus.tokens, self._logs) - self._chart.log_fitting_mass
+                log_probability(tree, corpus.tokens, self._logs) - self._whole.log_fitting_mass
                 for tree in nodes
             ]
             results.append(
@@ -245,17 +247,28 @@ class Decoder:
         return [as_tree(nodes, words, self.model.grammar.names) for nodes in found]
 
     @cached_property
-    def _quick_chart(self) -> ChartParser:
+    def _chart(self) -> ChartParser:
+        """For the most probable trees and samples."""
+        return self.model.chart(1 if self.method == "sample" else self.threads)
+
+    @cached_property
+    def _whole(self) -> SpanParser:
+        """For probabilities of sentences."""
+        low_rank = isinstance(self.model.grammar_with_unknown, LowRankGrammar)
+        return self.model.parser(self.threads) if low_rank else self._chart
+
+    @cached_property
+    def _quick_chart(self) -> SpanParser:
         """For posteriors, for which single precision is enough."""
         return self._quick(self.model.grammar_with_unknown)
 
     @cached_property
-    def _charts(self) -> list[ChartParser]:
+    def _charts(self) -> list[SpanParser]:
         """One for each of the chain's grammars."""
         return [self._quick(self.model.with_unknown(grammar)) for grammar in self.model.samples]
 
-    def _quick(self, grammar: Grammar) -> ChartParser:
-        return ChartParser(grammar, self.model.depth, self.threads, "single")
+    def _quick(self, grammar: Grammar) -> SpanParser:
+        return parser_of(grammar, self.model.depth, self.threads, "single")
 
     @cached_property
     def _logs(self) -> Logs:
@@ -270,7 +283,7 @@ class Decoder:
         try:
             chosen = self._choose(corpus, [first + s for s in possible])
         except UnparsableError:
-            charts = self._charts if self.method == "mbr-chain" else [self._chart]
+            charts = self._charts if self.method == "mbr-chain" else [self._whole]
             logs = np.max([chart.log_probabilities(corpus) for chart in charts], axis=0)
             finite = np.flatnonzero(np.isfinite(logs))
             possible = [possible[s] for s in finite.tolist()]

@@ -3,11 +3,13 @@
 A model file is an archive (see ``dbpcfg.files.archive`` for what makes it safe to read): the arrays
 ``root``, ``binary``, ``lexical`` and ``unknown``, and a header with the words in order, the depth
 and the preparation. In a run it is ``model.npz``, and ``samples.npz`` beside it has other grammars
-of the same chain.
+of the same chain. Of low-rank grammars both have the factors in place of rules, ``root``,
+``parent``, ``left``, ``right`` and ``emission``: this is version 2 of either format.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -16,17 +18,35 @@ import numpy as np
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.errors import GrammarError
-from dbpcfg.files.archive import ArchiveError, read_archive, text_list, write_archive
+from dbpcfg.files.archive import ArchiveError, read_versions, text_list, write_archive
 from dbpcfg.files.faults import reading
 from dbpcfg.files.validation import checked_options
+from dbpcfg.grammar.lowrank import Factors, LowRankGrammar
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.grammar.storage import STACKED, stacked, unstacked
+from dbpcfg.grammar.storage import (
+    STACKED,
+    STACKED_FACTORS,
+    stacked,
+    stacked_factors,
+    unstacked,
+    unstacked_factors,
+)
 from dbpcfg.model.learned import LearnedGrammar
 
 FORMAT, VERSION = "dbpcfg model", 1
 SAMPLES_FORMAT, SAMPLES_VERSION = "dbpcfg samples", 1
+FACTORED = 2
+"""The version of both formats that has the factors of low-rank grammars."""
 MODEL, SAMPLES = "model.npz", "samples.npz"
 _GRAMMAR = ("root", "binary", "lexical")
+_LAYOUTS = {
+    VERSION: dict.fromkeys((*_GRAMMAR, "unknown"), np.float64),
+    FACTORED: dict.fromkeys((*Factors._fields, "unknown"), np.float64),
+}
+_SAMPLES_LAYOUTS = {
+    SAMPLES_VERSION: dict.fromkeys(STACKED, np.float64),
+    FACTORED: dict.fromkeys(STACKED_FACTORS, np.float64),
+}
 
 
 def save_model(model: LearnedGrammar, path: str | Path) -> None:
@@ -39,14 +59,17 @@ def save_model(model: LearnedGrammar, path: str | Path) -> None:
     path
         The file.
     """
-    arrays = {name: getattr(model.grammar, name) for name in _GRAMMAR}
+    if isinstance(model.grammar, LowRankGrammar):
+        version, arrays = FACTORED, model.grammar.factors._asdict()
+    else:
+        version, arrays = VERSION, {name: getattr(model.grammar, name) for name in _GRAMMAR}
     header = {
         "words": list(model.grammar.vocabulary.words),
         "names": list(model.grammar.names),
         "depth": model.depth,
         "preparation": asdict(model.preparation),
     }
-    write_archive(Path(path), FORMAT, VERSION, header, {**arrays, "unknown": model.unknown})
+    write_archive(Path(path), FORMAT, version, header, {**arrays, "unknown": model.unknown})
 
 
 def load_model(path: str | Path) -> LearnedGrammar:
@@ -67,14 +90,18 @@ def load_model(path: str | Path) -> LearnedGrammar:
     GrammarError
         If the file cannot be read or is not a model.
     """
-    dtypes = dict.fromkeys((*_GRAMMAR, "unknown"), np.float64)
     with reading(path, GrammarError):
-        header, arrays = read_archive(Path(path), FORMAT, VERSION, dtypes)
+        header, arrays = read_versions(Path(path), FORMAT, _LAYOUTS)
         unknown = arrays.pop("unknown")
         depth = header.get("depth")
         if depth is not None and type(depth) is not int:
             raise ArchiveError(f"its depth must be a whole number, or null, got {depth!r}")
-        grammar = Grammar(vocabulary=Vocabulary(text_list(header, "words")), **arrays)
+        vocabulary = Vocabulary(text_list(header, "words"))
+        grammar = (
+            LowRankGrammar(Factors(**arrays), vocabulary)
+            if header["version"] == FACTORED
+            else Grammar(vocabulary=vocabulary, **arrays)
+        )
         return LearnedGrammar(
             grammar.named(text_list(header, "names")),
             depth,
@@ -85,10 +112,14 @@ def load_model(path: str | Path) -> LearnedGrammar:
 
 def save_samples(grammars: list[Grammar], path: Path) -> None:
     """Write grammars over the vocabulary of the model beside them."""
-    write_archive(path, SAMPLES_FORMAT, SAMPLES_VERSION, {}, stacked(grammars))
+    factored = [grammar for grammar in grammars if isinstance(grammar, LowRankGrammar)]
+    if grammars and len(factored) == len(grammars):
+        write_archive(path, SAMPLES_FORMAT, FACTORED, {}, stacked_factors(factored))
+    else:
+        write_archive(path, SAMPLES_FORMAT, SAMPLES_VERSION, {}, stacked(grammars))
 
 
-def load_samples(path: Path, vocabulary: Vocabulary) -> list[Grammar]:
+def load_samples(path: Path, vocabulary: Vocabulary) -> Sequence[Grammar]:
     """Read the grammars beside a model.
 
     Parameters
@@ -103,7 +134,8 @@ def load_samples(path: Path, vocabulary: Vocabulary) -> list[Grammar]:
     GrammarError
         If the file cannot be read, or is not one of grammars over this vocabulary.
     """
-    dtypes = dict.fromkeys(STACKED, np.float64)
     with reading(path, GrammarError):
-        _, arrays = read_archive(path, SAMPLES_FORMAT, SAMPLES_VERSION, dtypes)
+        header, arrays = read_versions(path, SAMPLES_FORMAT, _SAMPLES_LAYOUTS)
+        if header["version"] == FACTORED:
+            return unstacked_factors(arrays, vocabulary)
         return unstacked(arrays, vocabulary)

@@ -11,6 +11,9 @@ else in the row shrinks to make room: a category that was used often for many th
 emit a new word, one that was used little is not. All unknown words are this one word. Where rare
 words were put into classes, a new word is first of all a member of its class. If the text itself
 has a word ``<unknown>``, that is a word like others, and unknown ones are ``<<unknown>>``.
+
+Phrases of a low-rank grammar have no words, so they emit no unknown ones, and the grammar with one
+more word is of low rank as well.
 """
 
 from __future__ import annotations
@@ -28,9 +31,13 @@ from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.wordclasses import word_class
 from dbpcfg.errors import DbpcfgError, GrammarError, UnparsableError
 from dbpcfg.grammar.levels import check_depth
+from dbpcfg.grammar.lowrank import LowRankGrammar
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.numerics.kernels import Floats
+from dbpcfg.parsing.chart.layout import Precision
 from dbpcfg.parsing.chart.parser import ChartParser
+from dbpcfg.parsing.protocol import SpanParser
+from dbpcfg.parsing.selection import parser_of
 
 UNKNOWN = "<unknown>"
 """The word that stands for all unknown words, unless the text has a word of this name."""
@@ -112,18 +119,28 @@ class LearnedGrammar:
         Returns
         -------
         Grammar
-            The grammar with one more word; the other rules of each row shrink to make room.
+            The grammar with one more word; the other rules of each row shrink to make room. It is
+            of low rank if the grammar is and its phrases emit no unknown words.
         """
         assert self.unknown is not None
         if not self.unknown.any():
             return grammar
         assert self.unknown_word is not None
-        rest = 1 - self.unknown[:, np.newaxis]
+        words = Vocabulary((*grammar.vocabulary.words, self.unknown_word))
+        unknown = self.unknown[:, np.newaxis]
+        if isinstance(grammar, LowRankGrammar):
+            factors, N = grammar.factors, grammar.factors.phrases
+            if not unknown[:N].any():
+                shrunk = factors.emission * (1 - unknown[N:])
+                emission = np.concatenate([shrunk, unknown[N:]], axis=1)
+                more = LowRankGrammar(factors._replace(emission=emission), words)
+                return more.named(grammar.names)
+        rest = 1 - unknown
         return Grammar(
             grammar.root,
             grammar.binary * rest[:, np.newaxis],
-            np.concatenate([grammar.lexical * rest, self.unknown[:, np.newaxis]], axis=1),
-            Vocabulary((*grammar.vocabulary.words, self.unknown_word)),
+            np.concatenate([grammar.lexical * rest, unknown], axis=1),
+            words,
         ).named(grammar.names)
 
     def look_up(self, word: str) -> WordForm:
@@ -193,8 +210,12 @@ class LearnedGrammar:
         return Encoded.from_numbers(numbers, self.grammar_with_unknown.vocabulary)
 
     def chart(self, threads: int = 1) -> ChartParser:
-        """The parser for trees and probabilities."""
+        """The parser for trees and probabilities, whose chart has every rule."""
         return ChartParser(self.grammar_with_unknown, self.depth, threads)
+
+    def parser(self, threads: int = 1, precision: Precision = "double") -> SpanParser:
+        """The parser for probabilities and MBR trees; in rank space if the grammar has factors."""
+        return parser_of(self.grammar_with_unknown, self.depth, threads, precision)
 
 
 def unknown_mass(expansions: Floats, beta: float, categories: int, words: int) -> Floats:
@@ -217,3 +238,24 @@ def unknown_mass(expansions: Floats, beta: float, categories: int, words: int) -
         ``[c]``: unknown(c).
     """
     return beta / (expansions + beta * (categories**2 + words + 1))
+
+
+def emitting(grammar: Grammar, unknown: Floats) -> Floats:
+    """Probabilities of unknown words, without those of phrases that have no words at all.
+
+    Parameters
+    ----------
+    grammar
+        The grammar.
+    unknown
+        ``[c]``: a probability for each category.
+
+    Returns
+    -------
+    array
+        ``[c]``: the same, but 0 for the phrases of a low-rank grammar.
+    """
+    emitted = unknown.copy()
+    if isinstance(grammar, LowRankGrammar):
+        emitted[: grammar.factors.phrases] = 0.0
+    return emitted

@@ -49,7 +49,11 @@ def load(path: str | Path, samples: bool = False) -> Model:
     model = Model.of(load_model(path))
     if not samples:
         return model
-    grammars = load_samples(path.with_name(SAMPLES), model.grammar.vocabulary)
+    beside = path.with_name(SAMPLES)
+    grammars = load_samples(beside, model.grammar.vocabulary)
+    K = model.grammar.categories
+    if any(grammar.categories != K for grammar in grammars):
+        raise GrammarError(f"{beside}: its grammars do not have the {K} categories of the model")
     return replace(model, samples=tuple(grammars))
 
 

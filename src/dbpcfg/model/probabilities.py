@@ -29,13 +29,14 @@ from typing import Any
 
 import numpy as np
 
-from dbpcfg.corpus.encoded import Encoded
+from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.corpus.text import MAX_WORDS
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.files.table import Column, Table
 from dbpcfg.model.decoding import in_batches
 from dbpcfg.model.learned import LearnedGrammar, WordForm, Words
-from dbpcfg.parsing.chart.parser import ChartParser
+from dbpcfg.parsing.protocol import SpanParser
+from dbpcfg.parsing.selection import parser_of
 
 __all__ = ["SentenceProbability", "TextProbability", "probabilities", "probability_table", "totals"]
 
@@ -169,15 +170,19 @@ def probabilities(
     grammars = (
         [model.with_unknown(g) for g in model.samples] if chain else [model.grammar_with_unknown]
     )
-    charts = [ChartParser(grammar, model.depth, threads) for grammar in grammars]
+    charts = [parser_of(grammar, model.depth, threads) for grammar in grammars]
+    vocabulary = grammars[0].vocabulary
     look_up = cache(model.look_up)
     batches = in_batches(sentences)
-    return (one for batch, first in batches for one in _batch(look_up, charts, batch, first))
+    return (
+        one for batch, first in batches for one in _batch(look_up, charts, vocabulary, batch, first)
+    )
 
 
 def _batch(
     look_up: Callable[[str], WordForm],
-    charts: Sequence[ChartParser],
+    charts: Sequence[SpanParser],
+    vocabulary: Vocabulary,
     batch: Sequence[Sequence[str]],
     first: int,
 ) -> Iterator[SentenceProbability]:
@@ -190,7 +195,7 @@ def _batch(
     seen = [[look_up(word) for word in words] for words in batch]
     known = [all(word.number >= 0 for word in words) for words in seen]
     numbers = [[word.number for word in words] for words in compress(seen, known)]
-    corpus = Encoded.from_numbers(numbers, charts[0].grammar.vocabulary)
+    corpus = Encoded.from_numbers(numbers, vocabulary)
     logs = [chart.log_probabilities(corpus) for chart in charts]
     means = iter((np.logaddexp.reduce(logs, axis=0) - math.log(len(charts))).tolist())
     for forms, all_known in zip(seen, known):

@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.numerics.kernels import Floats, Ints, Longs, also_in_kernels, kernel
-from dbpcfg.parsing.chart.parser import NEGLIGIBLE, ChartParser
+from dbpcfg.parsing.chart.parser import NEGLIGIBLE
 from dbpcfg.parsing.derivations import Derivations, first_node
+from dbpcfg.parsing.protocol import SpanParser
 from dbpcfg.parsing.span_weights import first_cells
 from dbpcfg.runtime.threads import in_pieces
 
@@ -57,7 +58,7 @@ def mbr_trees(corpus: Encoded, weights: Floats | Ints, threads: int = 1) -> Deri
 
 
 def summed_posteriors(
-    charts: Sequence[ChartParser], corpus: Encoded, negligible: float = NEGLIGIBLE
+    charts: Sequence[SpanParser], corpus: Encoded, negligible: float = NEGLIGIBLE
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """Posterior probabilities of labelled spans, summed over one or more grammars.
 

@@ -20,6 +20,7 @@ from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.parsing.mbr import mbr_trees, summed_posteriors
 from dbpcfg.parsing.nbest import best_trees
+from dbpcfg.parsing.protocol import SpanParser
 from dbpcfg.runtime.threads import in_pieces
 
 NEGLIGIBLE = 3e-3
@@ -28,7 +29,7 @@ _NO_CHAIN = 2**24 - 1
 """Random numbers of a chain that no run has: those of the others drew the run's own trees."""
 
 
-def mbr(charts: Sequence[ChartParser], corpus: Encoded, threads: int) -> list[Ints]:
+def mbr(charts: Sequence[SpanParser], corpus: Encoded, threads: int) -> list[Ints]:
     """The MBR tree under the mean of the posteriors of one or more grammars.
 
     A grammar that cannot yield a sentence is ignored for that sentence. Spans less probable than

@@ -30,6 +30,20 @@ class Parser(Protocol):
         """The most probable tree of every sentence, and log P(tree, sentence) of each."""
 
 
+class SpanParser(Protocol):
+    """What is needed of a parser for probabilities of sentences and MBR trees."""
+
+    @property
+    def log_fitting_mass(self) -> float:
+        """log Z: the logarithm of the probability that a tree fits the bound; 0 without a bound."""
+
+    def log_probabilities(self, corpus: Encoded) -> Floats:
+        """log P(sentence) of every sentence."""
+
+    def posteriors(self, corpus: Encoded, negligible: float) -> tuple[Floats, Floats]:
+        """Posterior probabilities of all labelled spans, and every log P(sentence)."""
+
+
 def check_vocabulary(grammar: Grammar, corpus: Encoded) -> None:
     """Raise a DbpcfgError if a corpus is numbered by another vocabulary than the grammar's."""
     if corpus.vocabulary.words != grammar.vocabulary.words:

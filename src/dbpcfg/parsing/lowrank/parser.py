@@ -8,8 +8,9 @@ block together; phrases are the kernels'.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.levels import check_depth
 from dbpcfg.grammar.lowrank import Factors
+from dbpcfg.grammar.lowrank_normaliser import low_rank_mass
 from dbpcfg.numerics.kernels import Floats, Longs, repeated
 from dbpcfg.parsing.chart.layout import Precision, cell_count, chart_levels
 from dbpcfg.parsing.lowrank.inside import inside
@@ -51,8 +53,9 @@ class SentenceBlock(NamedTuple):
 class LowRankParser:
     """Exact inference for sentences under a low-rank grammar and a depth bound.
 
-    Logarithms are those of Σ_τ P(τ) over the trees τ that fit the bound, not divided by the
-    probability that a tree fits.
+    Probabilities of sentences are those of the bounded grammar, as with `ChartParser`. Logarithms
+    of `log_inside` and `expected_counts` are those of Σ_τ P(τ) over the trees τ that fit the bound,
+    not divided by the probability that a tree fits.
 
     Parameters
     ----------
@@ -77,6 +80,7 @@ class LowRankParser:
         self.threads = threads
         self.dtype = np.dtype(np.float64 if precision == "double" else np.float32)
         self.factors = Factors(*(np.asarray(array, self.dtype) for array in factors))
+        self._given = factors
         self._rules = rules(factors, self.dtype)
         R, N = self._rules.parent.shape[1], factors.phrases
         words = np.zeros((2, len(factors.left) - N, R), self.dtype)
@@ -86,6 +90,26 @@ class LowRankParser:
         scale = np.asarray(factors.emission).max(axis=0)
         self._scale = np.where(scale > 0, scale, 1.0).astype(np.float64)
         self._possible = scale > 0
+
+    @cached_property
+    def log_fitting_mass(self) -> float:
+        """log Z: the logarithm of the probability that a tree fits the bound; 0 without a bound."""
+        return math.log(low_rank_mass(self._given, self.depth)) if self.depth else 0.0
+
+    def log_probabilities(self, corpus: Encoded) -> Floats:
+        """log P(sentence) of every sentence; −∞ for one that the grammar cannot yield.
+
+        Parameters
+        ----------
+        corpus
+            The sentences.
+
+        Raises
+        ------
+        GrammarError
+            If no tree of the grammar fits the bound.
+        """
+        return self.log_inside(corpus) - self.log_fitting_mass
 
     def log_inside(self, corpus: Encoded) -> Floats:
         """The logarithm of each sentence's sum; −∞ for one that the grammar cannot yield.
@@ -146,15 +170,16 @@ class LowRankParser:
         Returns
         -------
         weights
-            ``[cell, c]``, laid out as in `dbpcfg.parsing.span_weights`.
+            ``[cell, c]``, laid out as in `dbpcfg.parsing.span_weights`; zero for a sentence of
+            probability zero.
         logs
-            Those of `log_inside`.
+            log P(sentence) of each.
         """
         cells, logs = first_cells(corpus), np.empty(len(corpus))
         weights = np.zeros((int(cells[-1]), self.factors.categories))
         into = cells, weights
         self._run(corpus, None, partial(self._done, logs=logs, negligible=negligible, weights=into))
-        return weights, logs
+        return weights, logs - self.log_fitting_mass
 
     def _run(
         self, corpus: Encoded, copies: Floats | None, work: Callable[..., Factors]

@@ -1,0 +1,141 @@
+"""Models of low-rank grammars: their files, unknown words, trees and probabilities."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+
+import dbpcfg
+from dbpcfg.corpus.encoded import Vocabulary
+from dbpcfg.errors import DbpcfgError, GrammarError
+from dbpcfg.files.archive import write_archive
+from dbpcfg.grammar.lowrank import LowRankGrammar
+from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.model import decoding, files
+from dbpcfg.model.files import load_model, load_samples, save_model, save_samples
+from dbpcfg.model.model import Model
+from dbpcfg.model.probabilities import probabilities
+from tests.induction.small import refuses_damage
+from tests.parsing.test_lowrank import drawn
+from tests.rig.damage import damaged_archive
+
+WORDS = Vocabulary(("a", "b", "c"))
+LOW = LowRankGrammar(drawn(3, 4, 5, 1), WORDS)
+DENSE = Grammar(LOW.root, LOW.binary, LOW.lexical, WORDS)
+UNKNOWN = np.array([0, 0, 0, 0.1, 0.2, 0.0, 0.05])
+SENTENCES = ["a b c a", "b never c b a seen", "c", "unseen", "a b a b c c b a"]
+
+
+def bits(model) -> tuple:
+    grammar = model.grammar
+    arrays = [array.tobytes() for array in (*grammar.factors, model.unknown)]
+    return grammar.vocabulary.words, grammar.names, model.depth, model.preparation, *arrays
+
+
+@pytest.mark.parametrize("depth", [1, 2, None])
+def test_round_trip(tmp_path: Path, depth: int | None) -> None:
+    model, path = Model(LOW.named("ABCDEFG"), depth, unknown=UNKNOWN), tmp_path / "model.npz"
+    save_model(model, path)
+    again = load_model(path)
+    assert isinstance(again.grammar, LowRankGrammar)
+    assert bits(again) == bits(model)
+    save_model(again, tmp_path / "again.npz")
+    assert (tmp_path / "again.npz").read_bytes() == path.read_bytes()
+    with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
+        names = {"header", "root", "parent", "left", "right", "emission", "unknown"}
+        assert set(file.files) == names
+        assert json.loads(file["header"].tobytes())["version"] == 2
+
+
+def test_damaged_files(tmp_path: Path) -> None:
+    model, path = Model(LOW, 2, unknown=UNKNOWN), tmp_path / "model.npz"
+    save_model(model, path)
+    good, chance, refused = path.read_bytes(), Random(1), 0
+    for _ in range(300):
+        path.write_bytes(damaged_archive(good, chance))
+        try:
+            load_model(path)
+        except GrammarError as error:
+            refused += str(path) in str(error)
+    assert refused > 150
+    samples = tmp_path / "samples.npz"
+    save_samples([LOW, LOW], samples)
+
+    def same(found) -> bool:
+        return [g.factors.left.tobytes() for g in found] == [LOW.factors.left.tobytes()] * 2
+
+    refuses_damage(samples, lambda: load_samples(samples, WORDS), same)
+
+
+def test_versions_and_arrays_go_together(tmp_path: Path) -> None:
+    path, header = tmp_path / "model.npz", {"words": ["a", "b", "c"]}
+    factors = {**LOW.factors._asdict(), "unknown": UNKNOWN}
+    for version in (1, 3, True):
+        write_archive(path, files.FORMAT, version, header, factors)
+        with pytest.raises(GrammarError, match=f"version {version} of the format; .* version 2"):
+            load_model(path)
+
+
+def test_samples_need_the_categories_of_the_model(tmp_path: Path) -> None:
+    save_model(Model(LOW, 2), tmp_path / "model.npz")
+    save_samples([LowRankGrammar(drawn(2, 4, 5, 1), WORDS)], tmp_path / "samples.npz")
+    with pytest.raises(GrammarError, match="do not have the 7 categories of the model"):
+        dbpcfg.load(tmp_path / "model.npz", samples=True)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, None])
+@pytest.mark.parametrize("chain", [False, True])
+def test_probabilities_are_those_of_the_dense_grammar(depth: int | None, chain: bool) -> None:
+    low, dense = (Model(g, depth, unknown=UNKNOWN, samples=(g, g)) for g in (LOW, DENSE))
+    logs = [
+        [one.log_probability for one in probabilities(model, SENTENCES, chain)]
+        for model in (low, dense)
+    ]
+    np.testing.assert_allclose(logs[0], logs[1], rtol=0, atol=1e-10)
+    assert np.isfinite(logs).all()
+
+
+def test_unknown_words_keep_the_factors() -> None:
+    low, dense = (Model(g, 2, unknown=UNKNOWN).grammar_with_unknown for g in (LOW, DENSE))
+    assert isinstance(low, LowRankGrammar)
+    np.testing.assert_allclose(low.binary, dense.binary, atol=1e-15)
+    np.testing.assert_allclose(low.lexical, dense.lexical, atol=1e-15)
+    emitting_phrases = Model(LOW, 2, unknown=np.full(7, 0.1)).grammar_with_unknown
+    assert type(emitting_phrases) is Grammar
+
+
+@pytest.mark.parametrize("method", ["mbr", "mbr-chain", "viterbi", "sample"])
+@pytest.mark.parametrize("depth", [2, None])
+def test_trees_are_those_of_the_dense_grammar(method: str, depth: int | None) -> None:
+    low, dense = (Model(g, depth, unknown=UNKNOWN, samples=(g,)) for g in (LOW, DENSE))
+    found, expected = (model.parses(SENTENCES, method=method) for model in (low, dense))
+    for (one,), (other,) in zip(found, expected, strict=True):
+        assert one.tree == other.tree
+        assert one.log_probability == pytest.approx(other.log_probability, abs=1e-10)
+        assert one.posterior == pytest.approx(other.posterior, abs=1e-10)
+
+
+def test_mbr_needs_no_dense_chart(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise AssertionError("a dense chart")
+
+    monkeypatch.setattr("dbpcfg.parsing.selection.ChartParser", fail)
+    monkeypatch.setattr("dbpcfg.model.learned.ChartParser", fail)
+    model = Model(LowRankGrammar(LOW.factors, WORDS), 2, unknown=UNKNOWN)
+    assert len(model.parse(SENTENCES)) == len(SENTENCES)
+    assert model.probability(SENTENCES).sentences == len(SENTENCES)
+    assert "binary" not in vars(model.grammar_with_unknown)
+
+
+def test_impossible_sentences_have_flat_trees() -> None:
+    model = Model(LOW, 2)
+    trees = model.parse(["a b never", "a b c"])
+    assert trees[0].label == decoding.FLAT
+    assert trees[1].label != decoding.FLAT
+    with pytest.raises(DbpcfgError, match="at least 0 and below 1"):
+        Model(LOW, 2, unknown=np.ones(7))
