@@ -423,6 +423,6 @@ def test_unknown_words_have_the_beta_of_the_best_sample():
     best = run.best.best
     counts = Derivations(best.nodes, run.corpus.forms).counts(3).rows.sum(axis=1)
     betas, words = run.best.betas, len(run.corpus.forms.vocabulary)
-    expected = unknown_mass(counts, betas[best.iteration - 1], 3, words)
+    expected = unknown_mass(counts, betas[best.iteration - 1], 9 + words)
     assert run.model.unknown.tolist() == expected.tolist()
     assert betas[best.iteration - 1] != betas[-1]

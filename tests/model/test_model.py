@@ -74,7 +74,7 @@ def test_unknown_words_have_another_name_if_the_text_has_that_one():
 
 def test_unknown_mass_of_a_category_by_hand():
     """β over the expansions and one β for each of 4 rules, 3 words and the word never seen."""
-    np.testing.assert_allclose(unknown_mass(np.array([3.0, 0.0]), 0.5, 2, 3), [0.5 / 7, 0.5 / 4])
+    np.testing.assert_allclose(unknown_mass(np.array([3.0, 0.0]), 0.5, 4 + 3), [0.5 / 7, 0.5 / 4])
 
 
 def test_unknown_mass_is_the_predictive_probability():
@@ -85,10 +85,10 @@ def test_unknown_mass_is_the_predictive_probability():
     counts.lexical[1, 0] = 40
     beta, words = 0.5, Vocabulary(("a", "b", "c", "new"))
     draws = [draw_grammar(counts, beta, words, stream(0, 0, n)).lexical[:, 3] for n in range(4000)]
-    expected = unknown_mass(counts.rows.sum(axis=1), beta, 2, 3)
+    expected = unknown_mass(counts.rows.sum(axis=1), beta, 4 + 3)
     error = np.std(draws, axis=0) / np.sqrt(len(draws))
     assert (np.abs(np.mean(draws, axis=0) - expected) < 4 * error).all()
-    wrong = unknown_mass(counts.rows.sum(axis=1), beta, 2, 40)  # the control: another vocabulary
+    wrong = unknown_mass(counts.rows.sum(axis=1), beta, 4 + 40)  # the control: another vocabulary
     assert (np.abs(np.mean(draws, axis=0) - wrong) > 4 * error).any()
 
 

@@ -13,12 +13,9 @@ passes without a better one no more is learned.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
-from dbpcfg.grammar.bounding import containment, require_fitting
 from dbpcfg.grammar.lowrank import Factors, LowRankGrammar
 from dbpcfg.grammar.lowrank_normaliser import low_rank_normaliser
 from dbpcfg.induction.adam import Moments, ascend
@@ -253,10 +250,8 @@ def evaluate(
         If a sentence has probability zero.
     """
     parser = LowRankParser(grammar.factors, settings.depth, threads, settings.precision)
-    logs, log_mass = parser.log_inside(corpus), 0.0
+    logs, log_mass = parser.log_inside(corpus), parser.log_fitting_mass
     check_parsable(grammar, corpus, logs)
-    if settings.depth is not None:
-        log_mass = math.log(require_fitting(grammar, containment(grammar, settings.depth)))
     aside = kept_aside(len(corpus), settings.aside)
     found = measure(logs - log_mass, corpus.lengths, aside, None, settings.beta)
     learned = np.delete(logs - log_mass if settings.exact else logs, aside)

@@ -12,6 +12,7 @@ from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.goldtrees import Gold, match_gold
 from dbpcfg.files.table import Table, html
+from dbpcfg.grammar.lowrank import LowRankGrammar
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.induction.chain import Chain, Sample, trees_of
 from dbpcfg.induction.chain_table import chain_table
@@ -117,7 +118,9 @@ class Run:
         assert best is not None
         K, W = settings.categories, len(self.corpus.forms.vocabulary)
         counts = Derivations(best.nodes, self.corpus.forms).counts(K)
-        unknown = unknown_mass(counts.rows.sum(axis=1), chain.betas[best.iteration - 1], K, W)
+        beta, words_only = chain.betas[best.iteration - 1], isinstance(best.grammar, LowRankGrammar)
+        rules = W if words_only else K * K + W  # of a category that emits words
+        unknown = unknown_mass(counts.rows.sum(axis=1), beta, rules)
         return Model(
             best.grammar,
             settings.depth,

@@ -218,7 +218,7 @@ class LearnedGrammar:
         return parser_of(self.grammar_with_unknown, self.depth, threads, precision)
 
 
-def unknown_mass(expansions: Floats, beta: float, categories: int, words: int) -> Floats:
+def unknown_mass(expansions: Floats, beta: float, rules: int) -> Floats:
     """The probability with which each category emits a word never seen.
 
     Parameters
@@ -227,17 +227,15 @@ def unknown_mass(expansions: Floats, beta: float, categories: int, words: int) -
         ``[c]``: how often each category was expanded.
     beta
         β.
-    categories
-        K.
-    words
-        W, the number of words in the vocabulary.
+    rules
+        How many a category has: K² + W, of a word's category in a low-rank grammar W.
 
     Returns
     -------
     array
         ``[c]``: unknown(c).
     """
-    return beta / (expansions + beta * (categories**2 + words + 1))
+    return beta / (expansions + beta * (rules + 1))
 
 
 def emitting(grammar: Grammar, unknown: Floats) -> Floats:
