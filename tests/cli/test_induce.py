@@ -145,3 +145,24 @@ def test_mistakes(corpus_folder, tmp_path):
     assert f"dbpcfg resume {out}" in message
     assert f"{out} is no run: there is no config.toml in it" in refused("resume", out)
     assert os.listdir(out) == ["thesis.tex"]
+
+
+def test_without_punctuation(command, tmp_path):
+    """The trees of a run with --no-punctuation have none, nor do those of text that it parses."""
+    trees = [
+        "(S (NP (D the) (N cat)) (, ,) (VP (V sleeps)) (. .))",
+        "(S (NP (N dogs)) (VP (V bark)) (. .))",
+    ]
+    gold = tmp_path / "gold.trees"
+    gold.write_text("\n".join(trees * 5) + "\n")
+    run = str(tmp_path / "run")
+    options = ["-K", "2", "--iterations", "4", "--chains", "1", "--no-punctuation"]
+    command.call("induce", str(gold), "--gold", str(gold), "--out", run, *options)
+    found = [tree.words() for tree in read_trees((tmp_path / "run/trees.txt").read_text())]
+    assert found == [["the", "cat", "sleeps"], ["dogs", "bark"]] * 5
+    shown, noted = command.call("parse", run, str(gold))
+    assert [tree.words() for tree in read_trees(shown)] == found
+    assert "punctuation is left out" in noted
+    shown, _ = command.call("evaluate", str(gold), f"{run}/trees.txt")
+    assert "removed-by-tags" in shown
+    command.call("report", run, "--gold", str(gold), "--out", str(tmp_path / "page.html"))

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from dbpcfg.corpus.preparation import Preparation, prepare
 from dbpcfg.corpus.sentence import Sentence
-from dbpcfg.corpus.writing import corpus_lines, without_words
+from dbpcfg.corpus.writing import corpus_lines
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.trees.brackets import read_tree
+from dbpcfg.trees.removal import without_words
 
 
 def sentence(text: str) -> Sentence:
@@ -90,7 +91,10 @@ def test_lines():
     silent = Sentence((".", "!"), (".", "."), only)
     prepared = prepare([gold, silent], Preparation())
     assert list(corpus_lines(prepared, "text")) == ["the cat , sat .", ". !"]
-    assert list(corpus_lines(prepared, "text", no_punctuation=True)) == ["the cat sat", ". !"]
-    assert list(corpus_lines(prepared, "penn", no_punctuation=True))[1] == "(S (. .) (. !))"
+    bare = prepare([gold, silent], Preparation(no_punctuation=True))
+    assert list(corpus_lines(bare, "text")) == ["the cat sat", ". !"]
+    assert list(corpus_lines(bare, "penn"))[1] == "(S (. .) (. !))"
+    assert bare.sentences[0].tree.words() == ["the", "cat", "sat"]
+    assert bare.punctuation == [(False,) * 3, (True, True)]
     with pytest.raises(DbpcfgError, match=r"here\.txt:3: the sentence has no tree"):
         list(corpus_lines(prepare(TEXT, Preparation()), "penn"))

@@ -62,3 +62,15 @@ def test_sentences_are_found_by_their_words_not_by_their_length():
     assert match_gold([["a", "b"]], treebank, "gold", "auto").sentences == [treebank[1]]
     with pytest.raises(DbpcfgError, match=r"sentence 1 of the run, 'd a', is not in gold"):
         match_gold([["d", "a"]], treebank, "gold", "auto")
+
+
+def test_a_run_without_punctuation_has_gold_trees_without_it():
+    whole = read_tree("(S (NP (D the) (N cat)) (, ,) (VP (V sleeps)) (. .))")
+    other = read_tree("(S (NP (N dogs)) (VP (V sleep)) (. .))")
+    treebank = [Sentence.from_tree(tree) for tree in (whole, other)]
+    found = match_gold([("dogs", "sleep")], treebank, "gold", "auto")
+    assert [str(tree) for tree in found.trees] == ["(S (NP (N dogs)) (VP (V sleep)))"]
+    both = match_gold([("the", "cat", "sleeps"), ("dogs", "sleep")], treebank, "gold", "auto")
+    assert both.punctuation == [(False,) * 3, (False,) * 2]
+    with pytest.raises(DbpcfgError, match="sentence 1 of the run, 'dogs', is not in gold"):
+        match_gold([("dogs",)], treebank, "gold", "auto")

@@ -180,7 +180,7 @@ def test_keys_are_those_of_induce():
     from dbpcfg.cli.app import app
 
     options = {
-        option.removeprefix("--").removeprefix("no-")
+        option.removeprefix("--")
         for parameter in get_command(app).commands["induce"].params
         for option in parameter.opts
         if option.startswith("--")

@@ -12,6 +12,7 @@ from dbpcfg.cli.options import (
     ExcludeSpeakers,
     InputFormat,
     MaxLength,
+    NoPunctuation,
     Numbers,
     Overwrite,
     Punctuation,
@@ -56,9 +57,7 @@ def convert(
     numbers: Numbers = False,
     rare: Rare = 0,
     scheme: Scheme = "suffix",
-    no_punctuation: Annotated[
-        bool, typer.Option("--no-punctuation", help="Remove punctuation.")
-    ] = False,
+    no_punctuation: NoPunctuation = False,
     punctuation: Punctuation = "auto",
     input_format: InputFormat = None,
     skip_broken: SkipBroken = False,
@@ -87,10 +86,11 @@ def convert(
         encoding=encoding,
     )
     kind = to or ("text" if target.endswith(".txt") or target == "-" else "penn")
-    prepared = prepare(
-        corpus, Preparation(lowercase, max_length, punctuation, numbers, rare, scheme)
+    preparation = Preparation(
+        lowercase, max_length, punctuation, numbers, rare, scheme, no_punctuation
     )
+    prepared = prepare(corpus, preparation)
     with open_output(target) as out:
-        out.writelines(f"{line}\n" for line in corpus_lines(prepared, kind, no_punctuation))
+        out.writelines(f"{line}\n" for line in corpus_lines(prepared, kind))
     if not quiet:
         typer.echo(prepared.summary(), err=True)

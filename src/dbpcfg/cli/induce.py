@@ -16,6 +16,7 @@ from dbpcfg.cli.options import (
     InputFormat,
     Lowercase,
     MaxLength,
+    NoPunctuation,
     Numbers,
     Punctuation,
     Rare,
@@ -290,6 +291,7 @@ def induce(
     rare: Rare = 0,
     scheme: Scheme = "suffix",
     punctuation: Punctuation = "auto",
+    no_punctuation: NoPunctuation = False,
     gold: Annotated[
         str | None,
         typer.Option(help="Treebank of the same sentences: adds F1 to traces, for information."),
@@ -348,7 +350,9 @@ def induce(
         "patience": patience,
     }
     bound = depth_bound(depth)
-    preparation = Preparation(lowercase, max_length, punctuation, numbers, rare, scheme)
+    preparation = Preparation(
+        lowercase, max_length, punctuation, numbers, rare, scheme, no_punctuation
+    )
     # Before the corpus is read, which may take minutes: what is wrong whatever is in it.
     model = settings_for(categories=categories, depth=bound, beta=beta, seed=seed, **settings)
     asked = None if budget is None else budget_of(budget)

@@ -14,6 +14,7 @@ from dbpcfg.cli.options import depth_bound
 from dbpcfg.errors import DbpcfgError
 
 if TYPE_CHECKING:
+    from dbpcfg.corpus.preparation import Preparation
     from dbpcfg.corpus.reading import Corpus
     from dbpcfg.corpus.sentence import Sentence
     from dbpcfg.model.learned import LearnedGrammar
@@ -124,10 +125,15 @@ def open_text(
     exclude_speakers: list[str] | None,
     quiet: bool,
     *,
+    learned: Preparation,
     skip_broken: bool = False,
     encoding: str | None = None,
 ) -> Iterator[Sentence | None]:
-    """Read sentences one by one; None is a blank line."""
+    """Read sentences one by one, without punctuation if nothing was learned from it.
+
+    None is a blank line.
+    """
+    from dbpcfg.corpus.punctuation import without_punctuation
     from dbpcfg.corpus.streaming import stream
 
     if reads_terminal(text) and not quiet:
@@ -137,7 +143,7 @@ def open_text(
         if not quiet:
             typer.echo(note, err=True)
 
-    return stream(
+    sentences = stream(
         text or ["-"],
         input_format,
         speakers or None,
@@ -146,6 +152,10 @@ def open_text(
         broken="skip" if skip_broken else "error",
         encoding=encoding,
     )
+    if not learned.no_punctuation:
+        return sentences
+    report("punctuation is left out, as in the text that the model was learned from")
+    return (one and without_punctuation(one, learned.punctuation) for one in sentences)
 
 
 def reads_terminal(text: list[str] | None) -> bool:

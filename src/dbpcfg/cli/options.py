@@ -89,6 +89,10 @@ Scheme = Annotated[
         rich_help_panel=CORPUS,
     ),
 ]
+NoPunctuation = Annotated[
+    bool,
+    typer.Option("--no-punctuation", help="Leave punctuation out.", rich_help_panel=CORPUS),
+]
 Punctuation = Annotated[
     Literal["auto", "tags", "characters", "both"],
     typer.Option(

@@ -94,6 +94,7 @@ def parse(
         speaker,
         exclude_speaker,
         quiet,
+        learned=model.preparation,
         skip_broken=skip_broken,
         encoding=encoding,
     )

@@ -74,6 +74,7 @@ def probability(
         speaker,
         exclude_speaker,
         quiet,
+        learned=model.preparation,
         skip_broken=skip_broken,
         encoding=encoding,
     )

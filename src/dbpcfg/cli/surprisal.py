@@ -228,6 +228,7 @@ def surprisal(
             speaker,
             exclude_speaker,
             quiet,
+            learned=tabulator.models[0].preparation,
             skip_broken=skip_broken,
             encoding=encoding,
         )

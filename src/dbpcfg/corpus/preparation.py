@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.corpus.punctuation import PunctuationRule, punctuation_mask
+from dbpcfg.corpus.punctuation import PunctuationRule, punctuation_mask, without_punctuation
 from dbpcfg.corpus.reading import Corpus
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.wordclasses import NUMBER, Scheme, is_number, looks_like_class, word_class
@@ -29,13 +29,15 @@ class Preparation:
     max_length: int | None = None
     """Longest sentence kept, in words without punctuation."""
     punctuation: PunctuationRule = "auto"
-    """How punctuation is recognised. It stays in; it is not counted, and not scored."""
+    """How punctuation is recognised. It is not counted, and not scored."""
     numbers: bool = False
     """Whether all numbers become one form."""
     rare: int = 0
     """Forms seen at most this often become classes; 0 keeps every form."""
     scheme: Scheme = "suffix"
     """Which classes (see `dbpcfg.corpus.wordclasses`)."""
+    no_punctuation: bool = False
+    """Whether punctuation is left out; a sentence of nothing else keeps it."""
 
     def __post_init__(self) -> None:
         if self.rare < 0:
@@ -133,6 +135,9 @@ def prepare(sentences: Iterable[Sentence], preparation: Preparation) -> Prepared
         mask = punctuation_mask(sentence, preparation.punctuation)
         if preparation.max_length is not None and mask.count(False) > preparation.max_length:
             too_long += 1
+        elif preparation.no_punctuation:
+            kept.append(without_punctuation(sentence, preparation.punctuation))
+            masks.append((all(mask),) * len(kept[-1].words))
         else:
             kept.append(sentence)
             masks.append(mask)

@@ -16,11 +16,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Literal
 
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.trees.removal import without_words
 
 __all__ = [
     "PENN_TAGS",
@@ -30,6 +32,7 @@ __all__ = [
     "by_tags",
     "punctuation_mask",
     "recognised_by",
+    "without_punctuation",
 ]
 
 PENN_TAGS = frozenset({",", ".", ":", "``", "''", "-LRB-", "-RRB-"})
@@ -86,6 +89,29 @@ def punctuation_mask(sentence: Sentence, rule: PunctuationRule = "auto") -> tupl
     if rule == "both":
         return tuple(map(max, tagged, by_characters(sentence.words)))
     return tagged
+
+
+def without_punctuation(sentence: Sentence, rule: PunctuationRule = "auto") -> Sentence:
+    """A sentence without its punctuation; as it is, if there is nothing else.
+
+    Parameters
+    ----------
+    sentence
+        The sentence.
+    rule
+        As in `punctuation_mask`.
+    """
+    gone = punctuation_mask(sentence, rule)
+    if all(gone) or not any(gone):
+        return sentence
+
+    def kept(values: Sequence[str] | None) -> tuple[str, ...] | None:
+        return None if values is None else tuple(v for v, drop in zip(values, gone) if not drop)
+
+    tree = None if sentence.tree is None else without_words(sentence.tree, gone)
+    words, tags, xpos = map(kept, (sentence.words, sentence.tags, sentence.xpos))
+    assert words is not None
+    return replace(sentence, words=words, tags=tags, tree=tree, xpos=xpos, heads=None)
 
 
 def recognised_by(sentences: Sequence[Sentence], rule: PunctuationRule) -> str:

@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dbpcfg.corpus.punctuation import by_characters
-from dbpcfg.corpus.writing import without_words
 from dbpcfg.evaluation.headedness import head_sides
+from dbpcfg.trees.removal import without_words
 from dbpcfg.trees.tree import Tree
 
 __all__ = ["flatten", "flattenable"]

@@ -6,7 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from dbpcfg.corpus.punctuation import PunctuationRule, punctuation_mask, recognised_by
+from dbpcfg.corpus.punctuation import (
+    PunctuationRule,
+    punctuation_mask,
+    recognised_by,
+    without_punctuation,
+)
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.convention import Convention
@@ -41,7 +46,8 @@ def match_gold(
     """Find each of a run's sentences in a treebank, in order.
 
     A run may have left sentences out, as those that were too long. Taking the first sentence that
-    is the same word by word finds all of them if anything does.
+    is the same word by word finds all of them if anything does. If the run has left punctuation
+    out, so do the gold trees.
 
     Parameters
     ----------
@@ -66,14 +72,29 @@ def match_gold(
     """
     for sentence in treebank:
         sentence.gold_tree()
+    try:
+        found = _same_sentences(sentences, treebank, name)
+    except DbpcfgError:
+        bare = [without_punctuation(sentence, rule) for sentence in treebank]
+        try:
+            found = _same_sentences(sentences, bare, name)
+        except DbpcfgError:
+            bare = []
+        if not bare:  # it is not the punctuation
+            raise
+    convention = Convention(punctuation=recognised_by(found, rule))
+    return Gold(found, [punctuation_mask(one, rule) for one in found], convention)
+
+
+def _same_sentences(
+    sentences: Sequence[Sequence[str]], treebank: Sequence[Sentence], name: str
+) -> list[Sentence]:
     if len(treebank) == len(sentences):
         found = list(treebank)
         for number, sentence in enumerate(found):
             _check_same(sentence, sentences[number], number)
-    else:
-        found = _among(treebank, sentences, name)
-    convention = Convention(punctuation=recognised_by(found, rule))
-    return Gold(found, [punctuation_mask(one, rule) for one in found], convention)
+        return found
+    return _among(treebank, sentences, name)
 
 
 def _check_same(sentence: Sentence, words: Sequence[str], number: int) -> None:

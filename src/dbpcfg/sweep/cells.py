@@ -102,7 +102,8 @@ class GridCell:
         }
         prepared = asdict(corpus.preparation)
         if not self.own:  # they get words, not classes of rare ones
-            prepared = {name: prepared[name] for name in ("lowercase", "max_length", "punctuation")}
+            shared = ("lowercase", "max_length", "punctuation", "no_punctuation")
+            prepared = {name: prepared[name] for name in shared}
         found = {"system": self.system, **prepared, **reading}
         if self.own:
             found |= {"K": self.K, "D": self.D, "beta": self.beta, **_DEFAULTS, **self.options}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from dbpcfg.sweep.cells import OWN, Grid, GridCell, GridCorpus
 from dbpcfg.sweep.gridtext import MOST_CELLS, GridText
 from dbpcfg.systems.registry import SystemSpec, find
 
-_PREPARATION = ("lowercase", "max_length", "punctuation", "numbers", "rare", "scheme")
+_PREPARATION = tuple(field.name for field in fields(Preparation))
 _SEARCH = ("inference", "budget", "chains", "iterations", "select")
 
 

@@ -90,6 +90,7 @@ CORPUS: dict[str, ValueKind] = {
     "numbers": FLAG,
     "rare": whole(0),
     "scheme": choice(Scheme),
+    "no-punctuation": FLAG,
     "input-format": choice(Format),
     "skip-broken": FLAG,
     "encoding": TEXT,
