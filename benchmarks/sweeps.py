@@ -106,6 +106,7 @@ def draw(runs: list[Measured], path: Path) -> None:
             axes.spines[["top", "right"]].set_visible(False)
             if name == "iteration_seconds":
                 axes.set_yscale("log")
+                axes.yaxis.set_major_formatter("{x:g}")
         figure.axes[0].legend(frameon=False)
         save(figure, path)
 
