@@ -105,8 +105,9 @@ def test_unknown_words_keep_the_factors() -> None:
     assert isinstance(low, LowRankGrammar)
     np.testing.assert_allclose(low.binary, dense.binary, atol=1e-15)
     np.testing.assert_allclose(low.lexical, dense.lexical, atol=1e-15)
-    emitting_phrases = Model(LOW, 2, unknown=np.full(7, 0.1)).grammar_with_unknown
-    assert type(emitting_phrases) is Grammar
+    everywhere = Model(LOW, 2, unknown=np.full(7, 0.1))
+    assert not everywhere.unknown[: LOW.factors.phrases].any()
+    assert isinstance(everywhere.grammar_with_unknown, LowRankGrammar)
 
 
 @pytest.mark.parametrize("method", ["mbr", "mbr-chain", "viterbi", "sample"])

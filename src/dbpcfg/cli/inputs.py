@@ -108,13 +108,10 @@ def _changed(model: Model, depth: str | None, unknown: float | None) -> Model:
     """A model with the values of --depth and --unknown."""
     import numpy as np
 
-    from dbpcfg.model.learned import emitting
-
     if unknown is not None:
         if not 0 <= unknown < 1:
             raise DbpcfgError(f"--unknown must be a probability below 1, got {unknown}")
-        each = np.full(model.grammar.categories, unknown)
-        model = replace(model, unknown=emitting(model.grammar, each))
+        model = replace(model, unknown=np.full(model.grammar.categories, unknown))
     return model if depth is None else replace(model, depth=depth_bound(depth))
 
 

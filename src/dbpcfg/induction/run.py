@@ -24,7 +24,7 @@ from dbpcfg.induction.race import running
 from dbpcfg.induction.shared import SharedSpans
 from dbpcfg.induction.summary import ChainSummary, summary_of
 from dbpcfg.model.decoding import Method
-from dbpcfg.model.learned import emitting, unknown_mass
+from dbpcfg.model.learned import unknown_mass
 from dbpcfg.model.model import Model
 from dbpcfg.model.profile_formats import as_text
 from dbpcfg.parsing.derivations import Derivations, as_tree
@@ -120,12 +120,11 @@ class Run:
         counts = Derivations(best.nodes, self.corpus.forms).counts(K)
         beta, words_only = chain.betas[best.iteration - 1], isinstance(best.grammar, LowRankGrammar)
         rules = W if words_only else K * K + W  # of a category that emits words
-        unknown = unknown_mass(counts.rows.sum(axis=1), beta, rules)
         return Model(
             best.grammar,
             settings.depth,
             self.configuration.preparation,
-            emitting(best.grammar, unknown),
+            unknown_mass(counts.rows.sum(axis=1), beta, rules),
             tuple(chain.grammars),
         )
 

@@ -76,7 +76,8 @@ class LearnedGrammar:
     preparation: Preparation = field(default_factory=Preparation)
     """How text is prepared for it."""
     unknown: Floats | None = None
-    """[c]: the probability with which c emits a word never seen; None: it never does."""
+    """[c]: the probability with which c emits a word never seen; None: it never does. Phrases of a
+    low-rank grammar never do."""
     samples: tuple[Grammar, ...] = ()
     """Other grammars of the same chain after burn-in, evenly spaced."""
 
@@ -87,6 +88,8 @@ class LearnedGrammar:
         unknown = np.zeros(K) if self.unknown is None else np.array(self.unknown, dtype=np.float64)
         if unknown.shape != (K,) or not ((unknown >= 0) & (unknown < 1)).all():
             raise GrammarError(f"unknown must be {K} probabilities, each at least 0 and below 1")
+        if isinstance(self.grammar, LowRankGrammar):
+            unknown[: self.grammar.factors.phrases] = 0.0
         unknown.flags.writeable = False
         object.__setattr__(self, "unknown", unknown)
 
@@ -120,7 +123,7 @@ class LearnedGrammar:
         -------
         Grammar
             The grammar with one more word; the other rules of each row shrink to make room. It is
-            of low rank if the grammar is and its phrases emit no unknown words.
+            of low rank if the grammar is.
         """
         assert self.unknown is not None
         if not self.unknown.any():
@@ -129,12 +132,10 @@ class LearnedGrammar:
         words = Vocabulary((*grammar.vocabulary.words, self.unknown_word))
         unknown = self.unknown[:, np.newaxis]
         if isinstance(grammar, LowRankGrammar):
-            factors, N = grammar.factors, grammar.factors.phrases
-            if not unknown[:N].any():
-                shrunk = factors.emission * (1 - unknown[N:])
-                emission = np.concatenate([shrunk, unknown[N:]], axis=1)
-                more = LowRankGrammar(factors._replace(emission=emission), words)
-                return more.named(grammar.names)
+            factors, unknown = grammar.factors, unknown[grammar.factors.phrases :]
+            emission = np.concatenate([factors.emission * (1 - unknown), unknown], axis=1)
+            more = LowRankGrammar(factors._replace(emission=emission), words)
+            return more.named(grammar.names)
         rest = 1 - unknown
         return Grammar(
             grammar.root,
@@ -236,24 +237,3 @@ def unknown_mass(expansions: Floats, beta: float, rules: int) -> Floats:
         ``[c]``: unknown(c).
     """
     return beta / (expansions + beta * (rules + 1))
-
-
-def emitting(grammar: Grammar, unknown: Floats) -> Floats:
-    """Probabilities of unknown words, without those of phrases that have no words at all.
-
-    Parameters
-    ----------
-    grammar
-        The grammar.
-    unknown
-        ``[c]``: a probability for each category.
-
-    Returns
-    -------
-    array
-        ``[c]``: the same, but 0 for the phrases of a low-rank grammar.
-    """
-    emitted = unknown.copy()
-    if isinstance(grammar, LowRankGrammar):
-        emitted[: grammar.factors.phrases] = 0.0
-    return emitted
