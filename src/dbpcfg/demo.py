@@ -83,19 +83,7 @@ class Experiment:
     ) -> Result:
         """Generate the corpus and induce a grammar from its words.
 
-        Parameters
-        ----------
-        seed
-            Seed of the corpus and of the chains.
-        threads
-            Processors to use; all if not given.
-        report
-            Called with each chain as it advances.
-
-        Returns
-        -------
-        Result
-            The run and the gold trees.
+        ``threads``: processors to use; all if not given.
         """
         gold = synthetic_trees(self.kind, SENTENCES, self.vocabulary, seed)
         run = induce(
@@ -160,18 +148,7 @@ def run_demo(
 ) -> None:
     """Run the experiments and show their results.
 
-    Parameters
-    ----------
-    seed
-        Seed of the corpora and of the chains.
-    show
-        Called with each part of the results.
-    quiet
-        Whether to show no progress on standard error.
-    width
-        Columns; trees are drawn side by side as far as they fit.
-    ascii
-        Whether to draw trees in ASCII.
+    ``width``: columns; trees are drawn side by side as far as they fit.
     """
     if not quiet:
         print("(The first run compiles the kernels, which takes a while.)", file=sys.stderr)
@@ -253,14 +230,7 @@ def _labels_line(result: Result) -> str:
 def pictures(result: Result, width: int, ascii: bool) -> str:
     """Draw a tree of each form of sentence, shortest first, with the number of correct trees.
 
-    Parameters
-    ----------
-    result
-        The result of the centre-embedding experiment.
-    width
-        Columns; trees are drawn side by side as far as they fit.
-    ascii
-        Whether to draw in ASCII.
+    ``width``: columns; trees are drawn side by side as far as they fit.
     """
     forms: dict[str, list[tuple[Tree, Tree]]] = {}
     for gold, found in zip(result.gold, result.trees, strict=True):
@@ -274,15 +244,7 @@ def pictures(result: Result, width: int, ascii: bool) -> str:
 
 
 def branching_table(left: Result, right: Result) -> Table:
-    """Compare how well the left-branching and the right-branching corpus are learned.
-
-    Parameters
-    ----------
-    left
-        The result on the left-branching corpus.
-    right
-        The result on the right-branching corpus.
-    """
+    """Compare how well the left-branching and the right-branching corpus are learned."""
     experiment = left.experiment
     columns = [
         Column("Corpus"),

@@ -35,15 +35,9 @@ def sparkline(values: list[float], width: int = 16) -> str:
 class ChainProgress:
     """Shows the progress of chains; a context manager, because of the live table.
 
-    Parameters
-    ----------
-    mode
-        ``"auto"`` for a live table on a terminal and lines elsewhere, ``"quiet"`` for nothing,
-        ``"json"`` for one JSON object per line on standard output.
-    tokens
-        Tokens of the corpus.
-    cluster
-        Where the run is computed, if not here: its workers are shown too.
+    ``mode``: ``"auto"`` for a live table on a terminal and lines elsewhere, ``"quiet"`` for
+    nothing, ``"json"`` for one JSON object per line on standard output.
+    ``cluster``: where the run is computed, if not here: its workers are shown too.
     """
 
     def __init__(self, mode: Mode, tokens: int, cluster: DaskCluster | None = None) -> None:

@@ -61,16 +61,9 @@ def open_model(
 ) -> Model:
     """Load the model of a run.
 
-    Parameters
-    ----------
-    run
-        Run directory, model file or rule table.
-    depth
-        Value of --depth; the model's own bound if not given.
-    unknown
-        Value of --unknown; the model's own probabilities if not given.
-    samples
-        Whether to load the other grammars of the run's chain too.
+    ``depth``: value of --depth; the model's own bound if not given.
+    ``unknown``: value of --unknown; the model's own probabilities if not given.
+    ``samples``: whether to load the other grammars of the run's chain too.
     """
     from dbpcfg.model.loading import load
 
@@ -82,16 +75,7 @@ def open_grammars(
 ) -> list[LearnedGrammar]:
     """Load the grammars that measures are averaged over, or the one that is selected.
 
-    Parameters
-    ----------
-    run
-        Run directory, model file or rule table.
-    average
-        Value of --average; None for the selected grammar.
-    depth
-        Value of --depth.
-    unknown
-        Value of --unknown.
+    ``average``: value of --average; None for the selected grammar.
     """
     from dbpcfg.induction.directory import finished_run
     from dbpcfg.model.averages import each_grammar

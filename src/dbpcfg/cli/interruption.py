@@ -36,12 +36,7 @@ def resume_hint(run: str) -> str:
 def stop_on_signal(run: str = "", hint: str = "") -> Iterator[StopRequest]:
     """Turn the first SIGINT or SIGTERM into a request to stop; the second ends the process.
 
-    Parameters
-    ----------
-    run
-        The run that is stopped, which the second signal says how to resume.
-    hint
-        What the second signal says instead.
+    ``run``: the run that is stopped, which the second signal says how to resume.
     """
     from dbpcfg.runtime.processes import end_workers
 

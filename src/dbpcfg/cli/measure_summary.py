@@ -67,12 +67,8 @@ class Summary:
     def notes(self, beam: int, threads: int = 1) -> list[str]:
         """Return the notes, one line each.
 
-        Parameters
-        ----------
-        beam
-            The number of memory states that were kept; 0 for all.
-        threads
-            The number of threads for the error of the beam.
+        ``beam``: the number of memory states that were kept; 0 for all.
+        ``threads``: the number of threads for the error of the beam.
         """
         notes = [
             f"{self.words:,} words; {self.unknown:,} unknown to the model, {self.classes:,} "

@@ -37,24 +37,8 @@ def table_layout(
 ) -> TableLayout | None:
     """Where a table has its sentences; None if the text is no table.
 
-    Parameters
-    ----------
-    text
-        Value of --text.
-    word
-        Value of --word.
-    by
-        Value of --by.
-    order
-        Value of --order.
-    boundary
-        Value of --boundary.
-    tokens
-        Value of --tokens.
-    corpora
-        Values of options for corpora, which must not be given with a table.
-    others
-        Values of other options for tables, which must not be given without one.
+    ``corpora``: values of options for corpora, which must not be given with a table.
+    ``others``: values of other options for tables, which must not be given without one.
     """
     if text is None and word is None:
         if by or order or boundary or any(others):

@@ -139,20 +139,8 @@ def run_left(
 ) -> int:
     """Run what is not finished; the exit code of the signal that stopped it, or 0.
 
-    Parameters
-    ----------
-    cells
-        All cells.
-    outcomes
-        How far they are, by number; changed to what they are afterwards.
-    run_all
-        Runs cells.
-    quiet
-        Whether to show nothing.
-    again
-        The command that runs the rest.
-    **named
-        ``name``: what progress calls a cell, if it is not its own name.
+    ``outcomes``: how far they are, by number; changed to what they are afterwards.
+    ``**named``: ``name``: what progress calls a cell, if it is not its own name.
     """
     from dbpcfg.cli.interruption import stop_on_signal
     from dbpcfg.cli.sweep_progress import SweepProgress

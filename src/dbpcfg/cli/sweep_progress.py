@@ -24,16 +24,7 @@ LINE_SECONDS = 60.0
 class SweepProgress:
     """Shows how many cells are over, how many failed, which are running, and the time left.
 
-    Parameters
-    ----------
-    total
-        The number of cells of the sweep.
-    kept
-        How many of them were finished before.
-    quiet
-        Whether to show nothing.
-    name
-        What a cell is called; by default its own name.
+    ``name``: what a cell is called; by default its own name.
     """
 
     def __init__(

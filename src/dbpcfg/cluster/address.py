@@ -89,15 +89,7 @@ Place = Local | Scheduler | Jobs
 def parsed(text: str) -> Place:
     """What a value of ``--cluster`` stands for.
 
-    Parameters
-    ----------
-    text
-        ``local:N``, an address, or the name of a TOML file.
-
-    Raises
-    ------
-    DbpcfgError
-        If it is none of these, or the file does not describe a cluster.
+    ``text``: ``local:N``, an address, or the name of a TOML file.
     """
     if text == "local" or text.startswith("local:"):
         number = text.removeprefix("local").removeprefix(":")

@@ -47,22 +47,7 @@ def facts() -> Facts:
 def check(ours: Facts, theirs: Mapping[str, Facts]) -> str | None:
     """Compare the facts of the client with those of workers.
 
-    Parameters
-    ----------
-    ours
-        Those of this process.
-    theirs
-        Those of each worker, by its address.
-
-    Returns
-    -------
-    str or None
-        A warning, if the last bits of results may differ because processors do.
-
-    Raises
-    ------
-    DbpcfgError
-        If a worker has another version of anything that results depend on.
+    Returns a warning, if the last bits of results may differ because processors do.
     """
     for address, found in theirs.items():
         for name in Facts._fields[:-1]:

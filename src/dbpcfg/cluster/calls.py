@@ -42,14 +42,8 @@ class ClusterLostError(DbpcfgError):
 class Shared:
     """Something that calls need often: sent once, and then passed on among workers.
 
-    Parameters
-    ----------
-    client
-        The connection to the scheduler.
-    content
-        What is sent. It is kept, to be sent again if all workers that have it are lost.
-    everywhere
-        Whether all workers are sent it now, or each when it first needs it.
+    ``content``: what is sent. It is kept, to be sent again if all workers that have it are lost.
+    ``everywhere``: whether all workers are sent it now, or each when it first needs it.
     """
 
     def __init__(self, client: Client, content: object, everywhere: bool = False) -> None:
@@ -99,18 +93,7 @@ class Shared:
 class Call:
     """A call that is under way on some worker.
 
-    Parameters
-    ----------
-    client
-        The connection to the scheduler.
-    function
-        What is called.
-    arguments
-        Its arguments.
-    shared
-        Arguments after these, which workers share.
-    worker
-        The address of the worker that should run it, if there is one.
+    ``worker``: the address of the worker that should run it, if there is one.
     """
 
     def __init__(
@@ -139,15 +122,7 @@ class Call:
         )
 
     def result(self) -> Any:
-        """What the call returned, on whatever worker.
-
-        Raises
-        ------
-        ClusterLostError
-            If the scheduler or all workers are gone.
-        DbpcfgError
-            If workers die of the call, again and again; or what the call itself raises.
-        """
+        """What the call returned, on whatever worker."""
         from distributed import KilledWorker
 
         deaths, broken, strands, seen = 0, 0, 0, time.monotonic()

@@ -48,16 +48,8 @@ class Answer:
 def advance_chain(task: ChainTask, sent: bytes | None, anew: bool, cargo: Cargo) -> Answer:
     """Advance a chain that this worker has, or was sent.
 
-    Parameters
-    ----------
-    task
-        What is to be done.
-    sent
-        The chain as it was last saved, if the client sends it.
-    anew
-        Whether the chain begins here.
-    cargo
-        The sentences of the run, and gold spans or None.
+    ``sent``: the chain as it was last saved, if the client sends it.
+    ``cargo``: the sentences of the run, and gold spans or None.
     """
     corpus, gold = once(task.run, "corpus", lambda: opened(cargo))
     name, held = task.settings.chain, holdings(task.run)

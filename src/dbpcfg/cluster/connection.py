@@ -37,19 +37,8 @@ def to_stderr(text: str) -> None:
 class DaskCluster:
     """Workers of Dask that have the same versions as this process.
 
-    Parameters
-    ----------
-    client
-        The connection to the scheduler.
-    spread
-        ``"chains"`` or ``"shards"``; None to choose by the size of each run.
-    announce
-        Called with a line about the workers, and how work is spread, before each run.
-
-    Raises
-    ------
-    DbpcfgError
-        If a worker has other versions, or there is none.
+    ``spread``: ``"chains"`` or ``"shards"``; None to choose by the size of each run.
+    ``announce``: called with a line about the workers, and how work is spread, before each run.
     """
 
     def __init__(
@@ -89,17 +78,7 @@ class DaskCluster:
     def runner(
         self, configuration: Configuration, corpus: Encoded, execution: Execution
     ) -> Iterator[ChainRunner]:
-        """What runs the chains of one run here.
-
-        Parameters
-        ----------
-        configuration
-            The settings of the run.
-        corpus
-            Its sentences.
-        execution
-            How it is computed.
-        """
+        """What runs the chains of one run here."""
         import dask.config
 
         run, slots = uuid.uuid4().hex, self.slots()

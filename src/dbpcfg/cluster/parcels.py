@@ -100,13 +100,7 @@ def cargo_of(corpus: Encoded, *others: Encoded | GoldSpans | None) -> Cargo:
 
 
 def opened(cargo: Cargo) -> tuple[Any, ...]:
-    """What `cargo_of` was given.
-
-    Raises
-    ------
-    DbpcfgError
-        If it is not what was sent, or this process has other versions than the client.
-    """
+    """What `cargo_of` was given."""
     check(cargo.facts, {"on " + platform.node(): facts()})
     if hashlib.sha256(cargo.content).hexdigest() != cargo.digest:
         raise DbpcfgError("the sentences reached a worker damaged: their digest is another one")

@@ -23,14 +23,7 @@ from dbpcfg.parsing.chart.layout import padded
 def parts(corpus: Encoded, settings: ChainSettings, shards: int) -> list[Longs]:
     """The sentences of each shard, in rising order; about the same work for each.
 
-    Parameters
-    ----------
-    corpus
-        The sentences.
-    settings
-        Those of the chains.
-    shards
-        The number of shards; there are fewer if there are fewer batches.
+    ``shards``: the number of shards; there are fewer if there are fewer batches.
     """
     distinct, first_copy, copies = corpus.distinct
     edges = _edges(corpus.lengths[distinct], settings)

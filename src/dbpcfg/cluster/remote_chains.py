@@ -38,14 +38,7 @@ MOST_THREADS = 256
 class RemoteChains:
     """The chains of a run on workers; a `ChainStore` around the run's own.
 
-    Parameters
-    ----------
-    client
-        The connection to the scheduler.
-    run
-        A name for the run, which no other has.
-    slots
-        The addresses of workers, each as often as it has threads.
+    ``slots``: the addresses of workers, each as often as it has threads.
     """
 
     def __init__(self, client: Client, run: str, slots: Sequence[str]) -> None:
@@ -69,10 +62,7 @@ class RemoteChains:
     def save(self, chain: Chain) -> None:
         """Fetch the chain from its worker and save it; if the worker is lost, leave it as it was.
 
-        Parameters
-        ----------
-        chain
-            The chain as it is shown: with its traces, but without the rest.
+        ``chain``: the chain as it is shown: with its traces, but without the rest.
         """
         number = chain.settings.chain
         if self.whole[number].iteration != chain.iteration:

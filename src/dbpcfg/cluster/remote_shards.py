@@ -46,20 +46,8 @@ PAST_BYTES = 2**28
 class Shards:
     """A corpus in parts, which any number of chains share.
 
-    Parameters
-    ----------
-    client
-        The connection to the scheduler.
-    run
-        A name for the run, which no other has.
-    corpus
-        The sentences.
-    settings
-        Those of the chains.
-    slots
-        The addresses of workers, each as often as it has threads.
-    generation
-        The number of times that the corpus was parted before.
+    ``slots``: the addresses of workers, each as often as it has threads.
+    ``generation``: the number of times that the corpus was parted before.
     """
 
     def __init__(
@@ -99,15 +87,7 @@ class _Latest:
 
 
 class ShardedTrees:
-    """The trees of a chain, drawn and held by shards; a `TreeSource`.
-
-    Parameters
-    ----------
-    shards
-        The parts of the corpus.
-    chain
-        The chain as it is, with all its trees.
-    """
+    """The trees of a chain, drawn and held by shards; a `TreeSource`."""
 
     derivations: Derivations | None = None
 
@@ -123,22 +103,7 @@ class ShardedTrees:
         self._placed = [False] * len(shards.parts)
 
     def draw(self, grammar: Grammar, iteration: int, settings: ChainSettings) -> Drawn:
-        """Draw the trees of an iteration.
-
-        Parameters
-        ----------
-        grammar
-            The grammar of the chain.
-        iteration
-            The number of iterations done.
-        settings
-            Those of the chain.
-
-        Raises
-        ------
-        UnparsableError
-            If a sentence has probability zero.
-        """
+        """Draw the trees of an iteration."""
         if sum(len(past.grammar) for past in self._past) > PAST_BYTES:
             self.fetch()
         content = packed(grammar)

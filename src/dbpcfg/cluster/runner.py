@@ -36,22 +36,7 @@ class Elsewhere(ChainStore, Protocol):
     ) -> Chain:
         """Advance a chain, as `dbpcfg.induction.chain.advance` does here.
 
-        Parameters
-        ----------
-        chain
-            The chain; as it was begun, loaded, or returned after the last block.
-        corpus
-            Its sentences.
-        schedule
-            How long it runs.
-        seconds
-            The time of a block.
-        threads
-            The number of threads for what is done here.
-        gold
-            Gold spans to log F1 with.
-        until
-            The length at which it pauses.
+        ``chain``: the chain; as it was begun, loaded, or returned after the last block.
         """
 
     def whole_chain(self, chain: Chain) -> Chain:
@@ -62,12 +47,7 @@ class Elsewhere(ChainStore, Protocol):
 def running_elsewhere(chains: Elsewhere, at_once: int) -> Iterator[ChainRunner]:
     """What runs chains elsewhere.
 
-    Parameters
-    ----------
-    chains
-        The chains.
-    at_once
-        How many advance at the same time: threads of this process, which only wait.
+    ``at_once``: how many advance at the same time: threads of this process, which only wait.
     """
     with ThreadPoolExecutor(at_once) as executor:
 

@@ -81,16 +81,7 @@ class ShardAnswer:
 class Shard:
     """Some sentences of a corpus, with the trees of one chain.
 
-    Parameters
-    ----------
-    part
-        The sentences.
-    pilots
-        Sentences of the whole corpus that show how to scale the chart.
-    settings
-        Those of the chain.
-    base
-        Its trees and counts so far.
+    ``pilots``: sentences of the whole corpus that show how to scale the chart.
     """
 
     def __init__(self, part: Encoded, pilots: Encoded, settings: ChainSettings, base: Base) -> None:
@@ -132,16 +123,7 @@ def work_on_shard(
 ) -> ShardAnswer:
     """Draw the trees of a shard that this worker has, or was sent.
 
-    Parameters
-    ----------
-    task
-        What is to be done.
-    base
-        What the shard was, if the client sends it.
-    cargo
-        With it: its sentences, and pilots.
-    grammar
-        The grammar of the iteration.
+    ``base``: what the shard was, if the client sends it.
     """
     name, held = (task.part, task.settings.chain), holdings(task.run)
     with once(task.run, ("lock", *name), Lock):

@@ -28,14 +28,7 @@ AT_ONCE = 2
 class ShardedChains:
     """The chains of a run, each in shards; a `ChainStore` around the run's own.
 
-    Parameters
-    ----------
-    client
-        The connection to the scheduler.
-    run
-        A name for the run, which no other has.
-    slots
-        Returns the addresses of workers, each as often as it has threads.
+    ``slots``: returns the addresses of workers, each as often as it has threads.
     """
 
     def __init__(self, client: Client, run: str, slots: Callable[[], list[str]]) -> None:
@@ -53,13 +46,7 @@ class ShardedChains:
         return self._saved.get(settings.chain) or self.store.load(settings)
 
     def save(self, chain: Chain) -> None:
-        """Fetch the trees of the chain from the shards, and save it.
-
-        Parameters
-        ----------
-        chain
-            The chain.
-        """
+        """Fetch the trees of the chain from the shards, and save it."""
         trees = self._trees.get(chain.settings.chain)
         if trees is not None:
             trees.complete()

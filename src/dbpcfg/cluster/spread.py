@@ -26,16 +26,8 @@ def spread_of(
 ) -> tuple[Spread, str]:
     """How a run is spread, and a line that says so.
 
-    Parameters
-    ----------
-    configuration
-        The settings of the run.
-    corpus
-        Its sentences.
-    slots
-        The addresses of workers, each as often as it has threads.
-    asked
-        How it is to be spread; None to choose.
+    ``slots``: the addresses of workers, each as often as it has threads.
+    ``asked``: how it is to be spread; None to choose.
     """
     if asked is not None:
         check_choice("spread", asked, get_args(Spread))

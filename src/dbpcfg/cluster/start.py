@@ -38,18 +38,7 @@ def need_dask() -> None:
 
 @contextmanager
 def started(place: Place) -> Iterator[Client]:
-    """A client of the cluster; what is started for it ends with it.
-
-    Parameters
-    ----------
-    place
-        Where the cluster is.
-
-    Raises
-    ------
-    DbpcfgError
-        If there is none, it cannot be reached, or no worker comes.
-    """
+    """A client of the cluster; what is started for it ends with it."""
     import dask.config
     import distributed  # noqa: F401  (sets up its log)
 
@@ -147,18 +136,7 @@ def _reached(place: Scheduler) -> Any:
 
 
 def jobs_cluster(place: Jobs) -> Any:
-    """The batch system's cluster; ``job_script()`` of it is the script of a job.
-
-    Parameters
-    ----------
-    place
-        The description.
-
-    Raises
-    ------
-    DbpcfgError
-        If dask-jobqueue is not installed.
-    """
+    """The batch system's cluster; ``job_script()`` of it is the script of a job."""
     try:
         import dask_jobqueue
     except ImportError:

@@ -26,21 +26,6 @@ def comparison_data(directory: str | os.PathLike[str]) -> dict[str, Any]:
     ``tests``         best against other: F1 of both, difference, p
     ``tables``        the printed tables: title, rows, notes
     ================  ========================================================================
-
-    Parameters
-    ----------
-    directory
-        The ``out`` of `dbpcfg.compare`.
-
-    Returns
-    -------
-    dict
-        The entries above.
-
-    Raises
-    ------
-    DbpcfgError
-        If the directory has no finished comparison, or the file cannot be read.
     """
     path = Path(directory) / "comparison.json"
     if not path.exists():

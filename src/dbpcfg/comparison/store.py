@@ -77,19 +77,7 @@ class NoResultStore:
 class ResultDirectory:
     """A directory of results on one corpus (a ``ResultStore``).
 
-    Parameters
-    ----------
-    path
-        The directory; it is made if it does not exist.
-    task
-        The corpus, as `Task.describe` has it.
-    sources
-        The files of the corpus.
-
-    Raises
-    ------
-    DbpcfgError
-        If the directory holds results on another corpus, or something else.
+    ``path``: the directory; it is made if it does not exist.
     """
 
     def __init__(self, path: Path, task: Mapping[str, Any], sources: tuple[str, ...] = ()) -> None:
@@ -106,13 +94,7 @@ class ResultDirectory:
             write_json(path / "task.json", TASK, {"corpus": self.task, "sources": sources})
 
     def load(self, job: Job) -> Outcome | None:
-        """The outcome of a job, or None if it has not finished.
-
-        Raises
-        ------
-        DbpcfgError
-            If it ran with other settings, or its files are damaged.
-        """
+        """The outcome of a job, or None if it has not finished."""
         path = self.path / f"{job.name}.json"
         if not path.exists():
             return None

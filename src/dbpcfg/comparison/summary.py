@@ -126,19 +126,7 @@ def compared_with_best(
 ) -> dict[tuple[str, str], PairedTest]:
     """Test the best system against every other by paired permutation.
 
-    Parameters
-    ----------
-    summaries
-        The systems, scored on the same gold trees.
-    permutations
-        The number of permutations of each test.
-    seed
-        The seed of the permutations.
-
-    Returns
-    -------
-    dict
-        Tests of F1 by the names of both, the best first; empty if no score is defined.
+    ``dict``: tests of F1 by the names of both, the best first; empty if no score is defined.
     """
     best = best_of(summaries)
     if best is None:

@@ -40,21 +40,8 @@ class Task:
     ) -> Task:
         """Prepare a treebank.
 
-        Parameters
-        ----------
-        treebank
-            Sentences with gold trees.
-        lowercase
-            Whether systems that learn get words in lower case.
-        max_length
-            Leave out sentences of more words, not counting punctuation.
-        punctuation
-            How punctuation is recognised: ``"auto"``, ``"tags"``, ``"characters"`` or ``"both"``.
-
-        Raises
-        ------
-        DbpcfgError
-            If a sentence has no tree, or no sentence is left.
+        ``punctuation``: how punctuation is recognised: ``"auto"``, ``"tags"``, ``"characters"`` or
+        ``"both"``.
         """
         treebank.trees()
         prepared = prepare(treebank, Preparation(lowercase, max_length, punctuation))
@@ -87,15 +74,7 @@ class Task:
         return f"sha256:{sha.hexdigest()}"
 
     def score(self, trees: Sequence[Tree], progress: Progress | None = None) -> Evaluation:
-        """Score a system's trees.
-
-        Parameters
-        ----------
-        trees
-            One for each sentence, in order.
-        progress
-            Updated with the number of sentences scored.
-        """
+        """Score a system's trees."""
         return evaluate(
             self.prepared.sentences,
             trees,

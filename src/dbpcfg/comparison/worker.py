@@ -49,25 +49,10 @@ def run_in_process(
 ) -> Outcome:
     """Run a system on sentences in a new process, and wait for it.
 
-    Parameters
-    ----------
-    spec
-        The system.
-    seed
-        Its seed; ignored by systems that draw no random numbers.
-    settings
-        Settings that differ from the defaults.
-    sentences
-        The words of each sentence, as the system gets them.
-    threads
-        Processors to use; all if not given.
-    quiet
-        Show no progress.
-
-    Returns
-    -------
-    Outcome
-        One tree for each sentence, or a failure. A crash is a failure, not an error.
+    ``seed``: its seed; ignored by systems that draw no random numbers.
+    ``sentences``: the words of each sentence, as the system gets them.
+    ``threads``: processors to use; all if not given.
+    Returns one tree for each sentence, or a failure. A crash is a failure, not an error.
     """
     context = get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)

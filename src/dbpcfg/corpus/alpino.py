@@ -31,26 +31,7 @@ def read_alpino(
 ) -> Iterator[Sentence]:
     """Read Alpino XML.
 
-    Parameters
-    ----------
-    text
-        The content of a file.
-    source
-        Its name in messages.
-    broken
-        With ``"skip"``, sentences that are broken are skipped.
-    notes
-        Counts what is left out and changed, and lists what is skipped.
-
-    Yields
-    ------
-    Sentence
-        The words, tags and tree of every sentence that has words.
-
-    Raises
-    ------
-    DbpcfgError
-        If the text is not Alpino XML.
+    ``notes``: counts what is left out and changed, and lists what is skipped.
     """
     notes = Notes() if notes is None else notes
     found = sentence_elements(text, "alpino_ds", source, broken, notes)

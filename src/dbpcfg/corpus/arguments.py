@@ -31,22 +31,7 @@ _TREES = "a path to a treebank, what dbpcfg.read returns, or a list of trees"
 
 
 def corpus_at(call: str, path: str | os.PathLike[str], wanted: str = _TREES) -> Corpus:
-    """Read the path that a function was called with.
-
-    Parameters
-    ----------
-    call
-        The function, as messages name it.
-    path
-        The path, or a text in its place.
-    wanted
-        What the function takes.
-
-    Raises
-    ------
-    DbpcfgError
-        If there is no such file, or it cannot be read.
-    """
+    """Read the path that a function was called with."""
     name = os.fspath(path)
     if isinstance(name, bytes) or not (os.path.exists(name) or _matches(name)):
         raise DbpcfgError(f"{call} needs {wanted}; there is no file {_short(name)}")
@@ -56,23 +41,8 @@ def corpus_at(call: str, path: str | os.PathLike[str], wanted: str = _TREES) -> 
 def sentences_for(call: str, given: GivenSentences) -> Corpus | Iterable[Sentence]:
     """Read a path, or check sentences.
 
-    Parameters
-    ----------
-    call
-        The function that was called, as messages name it.
-    given
-        Its argument.
-
-    Returns
-    -------
-    Corpus or iterable of Sentence
-        The corpus if it is one or was read from a path; else the sentences, as a list if a list
-        was given.
-
-    Raises
-    ------
-    DbpcfgError
-        If it is something else, such as a text that is no path.
+    Returns the corpus if it is one or was read from a path; else the sentences, as a list if a list
+    was given.
     """
     if isinstance(given, str | os.PathLike):
         return corpus_at(call, given, _SENTENCES)
@@ -86,24 +56,8 @@ def sentences_for(call: str, given: GivenSentences) -> Corpus | Iterable[Sentenc
 def trees_for(call: str, given: GivenTrees, source: str) -> list[Sentence]:
     """Read a path, or check trees.
 
-    Parameters
-    ----------
-    call
-        The function that was called and its argument, as messages name them.
-    given
-        The argument.
-    source
-        The name of the text that trees are lines of.
-
-    Returns
-    -------
-    list of Sentence
-        The sentences with their trees.
-
-    Raises
-    ------
-    DbpcfgError
-        If it is something else, such as a method that was not called.
+    ``call``: the function that was called and its argument, as messages name them.
+    ``source``: the name of the text that trees are lines of.
     """
     if isinstance(given, str | os.PathLike):
         return corpus_at(call, given).sentences

@@ -36,30 +36,7 @@ def read_cess(
 ) -> Iterator[Sentence]:
     """Read CESS or AnCora brackets.
 
-    Parameters
-    ----------
-    text
-        The content of a file.
-    source
-        Its name in messages.
-    function_tags
-        Whether labels are kept as they are.
-    empty_elements
-        Whether elided subjects are kept.
-    broken
-        With ``"skip"``, trees that are broken are skipped.
-    notes
-        Counts what is left out, and lists what is skipped.
-
-    Yields
-    ------
-    Sentence
-        The words, tags and tree of every tree that has words.
-
-    Raises
-    ------
-    TreeSyntaxError
-        If the brackets are not those of trees.
+    ``notes``: counts what is left out, and lists what is skipped.
     """
     relabel = cache(str if function_tags else category)
 

@@ -47,30 +47,8 @@ def read_chat(
 ) -> Iterator[Sentence]:
     """Read CHAT transcripts.
 
-    Parameters
-    ----------
-    text
-        The content of a file.
-    source
-        Its name in messages.
-    dropped
-        Counts what is left out, by reason; without it, `notes` does.
-    speakers
-        Whose utterances to read; by default everyone's but the target child's.
-    broken
-        With ``"skip"``, lines that are broken are skipped.
-    notes
-        Lists what is skipped.
-
-    Yields
-    ------
-    Sentence
-        The utterances that have words.
-
-    Raises
-    ------
-    DbpcfgError
-        If the text is not CHAT.
+    ``dropped``: counts what is left out, by reason; without it, `notes` does.
+    ``speakers``: whose utterances to read; by default everyone's but the target child's.
     """
     notes = Notes(Counter() if dropped is None else dropped) if notes is None else notes
     dropped = notes.dropped

@@ -63,30 +63,8 @@ def read_conllu(
 ) -> Iterator[Sentence]:
     """Read CoNLL-U.
 
-    Parameters
-    ----------
-    text
-        The content of a file.
-    source
-        Its name in messages.
-    dropped
-        Counts what is left out, by reason; without it, `notes` does.
-    speakers
-        Whose sentences to read; by default everyone's.
-    broken
-        With ``"skip"``, sentences that are broken are skipped.
-    notes
-        Lists what is skipped.
-
-    Yields
-    ------
-    Sentence
-        The sentences, with tags if they have any.
-
-    Raises
-    ------
-    DbpcfgError
-        If the text is not CoNLL-U.
+    ``dropped``: counts what is left out, by reason; without it, `notes` does.
+    ``speakers``: whose sentences to read; by default everyone's.
     """
     notes = Notes(Counter() if dropped is None else dropped) if notes is None else notes
     speakers = Speakers() if speakers is None else speakers

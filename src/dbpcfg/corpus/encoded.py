@@ -36,18 +36,7 @@ class Vocabulary:
         return len(self.words)
 
     def encode(self, sentences: Iterable[Sequence[str]]) -> Encoded:
-        """Number the words of sentences.
-
-        Parameters
-        ----------
-        sentences
-            Sentences as sequences of words.
-
-        Raises
-        ------
-        DbpcfgError
-            If a sentence has no words, or a word is not in the vocabulary.
-        """
+        """Number the words of sentences."""
         numbers = []
         for n, sentence in enumerate(sentences, start=1):
             if not sentence:
@@ -89,28 +78,14 @@ class Encoded:
 
     @classmethod
     def from_sentences(cls, sentences: Iterable[Sequence[str]]) -> Encoded:
-        """Number words in order of first appearance.
-
-        Parameters
-        ----------
-        sentences
-            Sentences as sequences of words.
-        """
+        """Number words in order of first appearance."""
         sentences = list(sentences)
         words = dict.fromkeys(word for sentence in sentences for word in sentence)
         return Vocabulary(tuple(words)).encode(sentences)
 
     @classmethod
     def from_numbers(cls, sentences: Sequence[Sequence[int]], vocabulary: Vocabulary) -> Encoded:
-        """Sentences whose words are numbered already.
-
-        Parameters
-        ----------
-        sentences
-            For each sentence the numbers of its words.
-        vocabulary
-            The words.
-        """
+        """Sentences whose words are numbered already."""
         lengths = [len(sentence) for sentence in sentences]
         starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         tokens = np.fromiter(chain.from_iterable(sentences), np.int32, int(starts[-1]))
@@ -162,26 +137,14 @@ class Encoded:
         return np.bincount(self.tokens, minlength=len(self.vocabulary))
 
     def chosen(self, sentences: Longs) -> Encoded:
-        """Some of the sentences.
-
-        Parameters
-        ----------
-        sentences
-            Their numbers, in the order wanted.
-        """
+        """Some of the sentences."""
         lengths = self.lengths[sentences]
         starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         places = np.arange(starts[-1]) + np.repeat(self.starts[sentences] - starts[:-1], lengths)
         return Encoded(self.tokens[places], starts, self.vocabulary)
 
     def part(self, sentences: Longs) -> Encoded:
-        """Some of the sentences, with the random numbers that they have in this corpus.
-
-        Parameters
-        ----------
-        sentences
-            Their numbers, in rising order.
-        """
+        """Some of the sentences, with the random numbers that they have in this corpus."""
         return replace(self.chosen(sentences), places=self.items[sentences])
 
     def __len__(self) -> int:

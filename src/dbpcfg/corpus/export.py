@@ -64,26 +64,8 @@ def read_export(
 ) -> Iterator[Sentence]:
     """Read NEGRA export.
 
-    Parameters
-    ----------
-    text
-        The content of a file.
-    source
-        Its name in messages.
-    broken
-        With ``"skip"``, sentences that are broken are skipped, up to the next ``#BOS``.
-    notes
-        Counts what is left out and changed, and lists what is skipped.
-
-    Yields
-    ------
-    Sentence
-        The words, tags and tree of every sentence that has words.
-
-    Raises
-    ------
-    DbpcfgError
-        If the text is not in the format.
+    ``broken``: with ``"skip"``, sentences that are broken are skipped, up to the next ``#BOS``.
+    ``notes``: counts what is left out and changed, and lists what is skipped.
     """
     notes = Notes() if notes is None else notes
     yield from graph_sentences(_blocks(text), _graph, source, broken, notes)

@@ -27,22 +27,7 @@ _SHOWN = 30
 
 
 def check_plain_text(head: str, path: str, name: str) -> None:
-    """Raise an error if a file that no format was found for is not plain text either.
-
-    Parameters
-    ----------
-    head
-        How the file begins.
-    path
-        The file.
-    name
-        Its name in messages.
-
-    Raises
-    ------
-    DbpcfgError
-        If it is XML, HTML, JSON, PDF, PostScript, RTF or a table, or begins like a tree.
-    """
+    """Raise an error if a file that no format was found for is not plain text either."""
     remedy = "if its lines are sentences all the same, give --input-format text (format='text')"
     ending = os.path.splitext(path.lower().removesuffix(".gz"))[1]
     kind = _TABLES.get(ending) or next((k for k, sign in _SIGNS.items() if sign.match(head)), None)

@@ -76,18 +76,7 @@ _EAGLES = re.compile(r"[acdnpsvrz][a-z][a-z0-9]*[0-9][a-z0-9]*", re.ASCII)
 
 
 def checked_format(format: str | None) -> Format | None:
-    """A format that a user gave, checked to be one.
-
-    Parameters
-    ----------
-    format
-        Its name, or None.
-
-    Raises
-    ------
-    DbpcfgError
-        If there is no such format.
-    """
+    """A format that a user gave, checked to be one."""
     for known in FORMATS:
         if format == known:
             return known
@@ -103,15 +92,7 @@ def by_extension(path: str) -> tuple[Format, ...]:
 
 
 def recognised(path: str, text: str) -> Format:
-    """The format of a file, by its extension or else by its content.
-
-    Parameters
-    ----------
-    path
-        The file.
-    text
-        Its text, or how it begins.
-    """
+    """The format of a file, by its extension or else by its content."""
     known = by_extension(path)
     if len(known) == 1 and known != ("text",):
         return known[0]

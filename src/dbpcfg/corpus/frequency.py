@@ -22,20 +22,7 @@ __all__ = ["LogFrequencies"]
 
 
 class LogFrequencies:
-    """Log frequencies of words in a corpus.
-
-    Parameters
-    ----------
-    sentences
-        The corpus.
-    lowercase
-        Whether capitals are counted as small letters.
-
-    Raises
-    ------
-    DbpcfgError
-        If there is no word in it.
-    """
+    """Log frequencies of words in a corpus."""
 
     def __init__(self, sentences: Iterable[Sentence], lowercase: bool = True) -> None:
         self.lowercase = lowercase

@@ -46,18 +46,7 @@ def name_of(path: str) -> str:
 
 
 def checked_encoding(encoding: str | None) -> str | None:
-    """The name of an encoding that a user gave, checked to be one of text.
-
-    Parameters
-    ----------
-    encoding
-        Its name, or None.
-
-    Raises
-    ------
-    DbpcfgError
-        If there is no such encoding.
-    """
+    """The name of an encoding that a user gave, checked to be one of text."""
     if encoding is None:
         return None
     try:
@@ -74,23 +63,10 @@ def checked_encoding(encoding: str | None) -> str | None:
 def load_text(path: str, encoding: str | None = None) -> str:
     """Read the text of a file.
 
-    Parameters
-    ----------
-    path
-        The file, plain or packed with gzip, or ``-`` for standard input.
-    encoding
-        Its encoding; UTF-8 if not given, or what an XML file declares. With ``"utf-8"``, the error
-        about a file that is not does not name the option.
-
-    Returns
-    -------
-    str
-        The text; line ends are single newlines.
-
-    Raises
-    ------
-    DbpcfgError
-        If the file cannot be read, is not text in its encoding, or is empty.
+    ``path``: the file, plain or packed with gzip, or ``-`` for standard input.
+    ``encoding``: its encoding; UTF-8 if not given, or what an XML file declares. With ``"utf-8"``,
+    the error about a file that is not does not name the option.
+    Returns the text; line ends are single newlines.
     """
     name = name_of(path)
     encoding = checked_encoding(encoding)
@@ -129,18 +105,7 @@ def not_utf8(
 ) -> DbpcfgError:
     """The error about a byte that is not UTF-8.
 
-    Parameters
-    ----------
-    name
-        The file.
-    line
-        The line.
-    byte
-        The byte.
-    sample
-        What a likely encoding is found by.
-    fixed
-        Whether UTF-8 was asked for, so that the file has to be converted.
+    ``fixed``: whether UTF-8 was asked for, so that the file has to be converted.
     """
     likely = _likely_encoding(sample or bytes([byte]))
     option = f"give its encoding, perhaps --encoding {likely} (in Python encoding={likely!r}), or "

@@ -17,15 +17,7 @@ SKIP_HINT = "--skip-broken (in Python broken='skip') skips what is broken"
 
 
 class Malformed(Exception):
-    """What is wrong with a part of a file.
-
-    Parameters
-    ----------
-    line
-        The line.
-    message
-        What was found there, and what was expected.
-    """
+    """What is wrong with a part of a file."""
 
     def __init__(self, line: int, message: str) -> None:
         super().__init__(message)
@@ -63,41 +55,14 @@ class Notes:
     """What was broken and skipped."""
 
     def skip(self, what: str, part: SkippedPart) -> None:
-        """Skip a broken part.
-
-        Parameters
-        ----------
-        what
-            What it is counted as, such as ``"broken trees"``.
-        part
-            Its place and the reason.
-        """
+        """Skip a broken part."""
         self.dropped[what] += 1
         self.skipped.append(part)
 
     def fault(
         self, fault: Malformed, source: str, line: int, last_line: int, broken: Broken
     ) -> None:
-        """Skip a sentence with a fault.
-
-        Parameters
-        ----------
-        fault
-            What is wrong.
-        source
-            The file.
-        line
-            The first line of the sentence.
-        last_line
-            Its last line.
-        broken
-            With ``"error"``, it is not skipped.
-
-        Raises
-        ------
-        DbpcfgError
-            If it is not to be skipped.
-        """
+        """Skip a sentence with a fault."""
         reason = f"{source}:{fault.line}: {fault}"
         if broken == "error":
             raise DbpcfgError(f"{reason}; {SKIP_HINT}") from None
@@ -105,18 +70,7 @@ class Notes:
 
 
 def checked_broken(broken: str) -> Broken:
-    """What to do with broken parts of files, checked.
-
-    Parameters
-    ----------
-    broken
-        ``"error"`` or ``"skip"``.
-
-    Raises
-    ------
-    DbpcfgError
-        If it is neither.
-    """
+    """What to do with broken parts of files, checked."""
     for known in get_args(Broken):
         if broken == known:
             checked: Broken = known

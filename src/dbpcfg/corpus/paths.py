@@ -22,26 +22,7 @@ __all__ = ["expand"]
 
 
 def expand(paths: Iterable[str | os.PathLike[str]], format: Format | None = None) -> list[str]:
-    """List the files to read.
-
-    Parameters
-    ----------
-    paths
-        Files, folders, patterns, or ``-`` for standard input.
-    format
-        Of folders, only the files in this format.
-
-    Returns
-    -------
-    list of str
-        The files in order.
-
-    Raises
-    ------
-    DbpcfgError
-        If a file is given twice, a folder has files of several formats, or there is nothing to
-        read.
-    """
+    """List the files to read."""
     files: dict[str, str] = {}  # the file, and what it is on disk
     for path in paths:
         for file in _files(os.fspath(path), format):

@@ -68,32 +68,7 @@ def read_penn(
 ) -> Iterator[Sentence]:
     """Read trees in Penn brackets, and clean them.
 
-    Parameters
-    ----------
-    text
-        The content of a file.
-    source
-        Its name in messages.
-    dropped
-        Counts what is left out, by reason; without it, `notes` does.
-    function_tags
-        Whether labels are kept as they are.
-    empty_elements
-        Whether traces and other empty elements are kept.
-    broken
-        With ``"skip"``, trees that are broken are skipped.
-    notes
-        Lists what is skipped.
-
-    Yields
-    ------
-    Sentence
-        The words, tags and tree of every tree that has words.
-
-    Raises
-    ------
-    TreeSyntaxError
-        If the brackets are not those of trees, or a word would be lost.
+    ``dropped``: counts what is left out, by reason; without it, `notes` does.
     """
     notes = Notes(Counter() if dropped is None else dropped) if notes is None else notes
     traces = _HAS_TRACES.search(text) is not None
@@ -107,28 +82,7 @@ def read_with(
 ) -> Iterator[Sentence]:
     """Read trees in brackets, cleaned by a rule of the format.
 
-    Parameters
-    ----------
-    clean
-        The rule.
-    text
-        The content of a file.
-    source
-        Its name in messages.
-    broken
-        With ``"skip"``, trees that are broken are skipped.
-    notes
-        Counts what is left out, and lists what is skipped.
-
-    Yields
-    ------
-    Sentence
-        The words, tags and tree of every tree that has words.
-
-    Raises
-    ------
-    TreeSyntaxError
-        If the brackets are not those of trees, or a word would be lost.
+    ``notes``: counts what is left out, and lists what is skipped.
     """
     text = text.removeprefix("\ufeff")
     try:

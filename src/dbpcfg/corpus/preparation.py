@@ -109,25 +109,7 @@ class Prepared:
 
 
 def prepare(sentences: Iterable[Sentence], preparation: Preparation) -> Prepared:
-    """Choose sentences and the forms of their words.
-
-    Parameters
-    ----------
-    sentences
-        Sentences, or a corpus as `read` returns it.
-    preparation
-        The options.
-
-    Returns
-    -------
-    Prepared
-        The sentences that are kept, and their forms.
-
-    Raises
-    ------
-    DbpcfgError
-        If no sentence is left.
-    """
+    """Choose sentences and the forms of their words."""
     kept: list[Sentence] = []
     masks: list[tuple[bool, ...]] = []
     too_long = 0

@@ -61,18 +61,8 @@ def by_characters(words: Sequence[str]) -> tuple[bool, ...]:
 def punctuation_mask(sentence: Sentence, rule: PunctuationRule = "auto") -> tuple[bool, ...]:
     """For each word of a sentence whether it is punctuation.
 
-    Parameters
-    ----------
-    sentence
-        The sentence.
-    rule
-        ``"tags"``; ``"characters"``; ``"auto"``: by tags if the sentence has them, and by
-        characters otherwise; or ``"both"``: punctuation by either rule.
-
-    Raises
-    ------
-    DbpcfgError
-        If there is no such rule, or it needs tags and the sentence has none.
+    ``rule``: ``"tags"``; ``"characters"``; ``"auto"``: by tags if the sentence has them, and by
+    characters otherwise; or ``"both"``: punctuation by either rule.
     """
     if rule not in ("auto", "tags", "characters", "both"):
         raise DbpcfgError(
@@ -92,15 +82,7 @@ def punctuation_mask(sentence: Sentence, rule: PunctuationRule = "auto") -> tupl
 
 
 def without_punctuation(sentence: Sentence, rule: PunctuationRule = "auto") -> Sentence:
-    """A sentence without its punctuation; as it is, if there is nothing else.
-
-    Parameters
-    ----------
-    sentence
-        The sentence.
-    rule
-        As in `punctuation_mask`.
-    """
+    """A sentence without its punctuation; as it is, if there is nothing else."""
     gone = punctuation_mask(sentence, rule)
     if all(gone) or not any(gone):
         return sentence
@@ -117,17 +99,7 @@ def without_punctuation(sentence: Sentence, rule: PunctuationRule = "auto") -> S
 def recognised_by(sentences: Sequence[Sentence], rule: PunctuationRule) -> str:
     """The name of a rule in the signature of a score.
 
-    Parameters
-    ----------
-    sentences
-        The gold sentences; the first decides what ``"auto"`` is.
-    rule
-        The rule.
-
-    Returns
-    -------
-    str
-        ``"tags"``, ``"characters"`` or ``"tags-and-characters"``.
+    ``sentences``: the gold sentences; the first decides what ``"auto"`` is.
     """
     if rule == "auto":
         return "tags" if sentences and sentences[0].tags is not None else "characters"

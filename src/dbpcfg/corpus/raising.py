@@ -85,28 +85,8 @@ def graph_sentences(
 ) -> Iterator[Sentence]:
     """Make sentences with trees of the sentences of a file.
 
-    Parameters
-    ----------
-    parts
-        The sentences in the file.
-    graph
-        Makes the graph of a sentence, and counts what it leaves out.
-    source
-        The name of the file in messages.
-    broken
-        With ``"skip"``, sentences that are broken are skipped.
-    notes
-        Counts what is left out and changed, and lists what is skipped.
-
-    Yields
-    ------
-    Sentence
-        The words, tags and tree of every sentence that has words.
-
-    Raises
-    ------
-    DbpcfgError
-        If a sentence is broken.
+    ``graph``: makes the graph of a sentence, and counts what it leaves out.
+    ``notes``: counts what is left out and changed, and lists what is skipped.
     """
     for part in parts:
         dropped = Counter[str]()
@@ -138,17 +118,7 @@ def is_head(edge: str) -> bool:
 def as_word(text: str, line: int) -> str:
     """A word as it can stand in a sentence and in brackets.
 
-    Parameters
-    ----------
-    text
-        The word in the file; white space inside becomes ``_``.
-    line
-        Its line.
-
-    Raises
-    ------
-    Malformed
-        If there is none.
+    ``text``: the word in the file; white space inside becomes ``_``.
     """
     word = "_".join(text.split())
     if not word:
@@ -166,20 +136,7 @@ def _without_brackets(token: str) -> str:
 
 
 def check_connected(root: GraphNode, nodes: Sequence[GraphNode]) -> None:
-    """Raise an error if nodes, each of which has one parent, are in a cycle.
-
-    Parameters
-    ----------
-    root
-        The root.
-    nodes
-        All nodes but the root.
-
-    Raises
-    ------
-    Malformed
-        If one of them cannot be reached from the root.
-    """
+    """Raise an error if nodes, each of which has one parent, are in a cycle."""
     reached = set(map(id, _below(root)))
     lost = [node for node in nodes if id(node) not in reached]
     for node in sorted(lost, key=lambda node: node.word is not None)[:1]:
@@ -192,19 +149,9 @@ def check_connected(root: GraphNode, nodes: Sequence[GraphNode]) -> None:
 def raised(root: GraphNode, words: Sequence[GraphNode], notes: Notes) -> Tree | None:
     """Make a tree without gaps of a graph.
 
-    Parameters
-    ----------
-    root
-        The root; every word is below it.
-    words
-        The words of the sentence in their order.
-    notes
-        Counts constituents with gaps and the children that are raised.
-
-    Returns
-    -------
-    Tree or None
-        The tree; None if there are no words.
+    ``root``: the root; every word is below it.
+    ``notes``: counts constituents with gaps and the children that are raised.
+    Returns the tree; None if there are no words.
     """
     if not words:
         return None

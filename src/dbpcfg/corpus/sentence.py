@@ -72,12 +72,7 @@ class Sentence:
 def as_sentences(items: Iterable[Sentence | Tree], source: str) -> list[Sentence]:
     """Make sentences of trees.
 
-    Parameters
-    ----------
-    items
-        Sentences, which stay as they are, or trees.
-    source
-        The name of the text that trees are lines of.
+    ``source``: the name of the text that trees are lines of.
     """
     return [
         item if isinstance(item, Sentence) else Sentence.from_tree(item, source, number)

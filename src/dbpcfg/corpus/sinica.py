@@ -38,26 +38,7 @@ def read_sinica(
 ) -> Iterator[Sentence]:
     """Read Sinica brackets.
 
-    Parameters
-    ----------
-    text
-        The content of a file.
-    source
-        Its name in messages.
-    broken
-        With ``"skip"``, lines that are broken are skipped.
-    notes
-        Lists what is skipped.
-
-    Yields
-    ------
-    Sentence
-        The words, tags and tree of every line that is not blank.
-
-    Raises
-    ------
-    TreeSyntaxError
-        If a line is not a tree.
+    Returns the words, tags and tree of every line that is not blank.
     """
     notes = Notes() if notes is None else notes
     for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):

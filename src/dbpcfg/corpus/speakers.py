@@ -29,12 +29,7 @@ class Speakers:
     def of(cls, only: Iterable[str] | None, without: Iterable[str] | None) -> Speakers:
         """Make a choice from lists of names.
 
-        Parameters
-        ----------
-        only
-            Speakers to read; a single name needs no list.
-        without
-            Speakers to leave out, likewise.
+        ``only``: speakers to read; a single name needs no list.
         """
         return cls(_names(only), _names(without))
 

@@ -48,20 +48,7 @@ class Stimuli:
         return f"{self.source}:{self.lines[row]}"
 
     def number(self, name: str, option: str) -> int:
-        """The number of a column.
-
-        Parameters
-        ----------
-        name
-            Its name.
-        option
-            What named it, for messages.
-
-        Raises
-        ------
-        DbpcfgError
-            If there is no such column.
-        """
+        """The number of a column."""
         if name in self.names:
             return self.names.index(name)
         shown = ", ".join(repr(known) for known in self.names[:_SHOWN])
@@ -80,12 +67,7 @@ class Stimuli:
 def is_missing(value: object, na: bool = False) -> bool:
     """Whether a cell has no value.
 
-    Parameters
-    ----------
-    value
-        The cell.
-    na
-        Whether the text ``NA``, which can be a word, is no value either.
+    ``na``: whether the text ``NA``, which can be a word, is no value either.
     """
     if isinstance(value, str):
         return not value.strip() or (na and value.strip() == "NA")
@@ -97,17 +79,7 @@ def is_missing(value: object, na: bool = False) -> bool:
 def kind_of_table(path: str, kind: TableKind | None = None) -> TableKind:
     """Whether a file is CSV or TSV.
 
-    Parameters
-    ----------
-    path
-        The file, or ``-``.
-    kind
-        What the user says; by the ending of the file's name if not given.
-
-    Raises
-    ------
-    DbpcfgError
-        If the name does not show it.
+    ``kind``: what the user says; by the ending of the file's name if not given.
     """
     ending = os.path.splitext(path.lower().removesuffix(".gz"))[1]
     found = kind or _ENDINGS.get(ending)
@@ -124,26 +96,10 @@ def read_stimuli(
 ) -> Stimuli:
     """Read a table.
 
-    Parameters
-    ----------
-    path
-        A file, plain or packed with gzip, or ``-`` for standard input.
-    kind
-        ``"csv"`` or ``"tsv"``; by the ending of the file's name if not given.
-    encoding
-        Its encoding; UTF-8, with or without a byte-order mark, if not given.
-    quotes
-        Whether a cell can be quoted with ``"``; if not, quotes are characters like others.
-
-    Returns
-    -------
-    Stimuli
-        The table. Blank lines at its end are left out.
-
-    Raises
-    ------
-    DbpcfgError
-        If the file cannot be read or is no such table.
+    ``path``: A file, plain or packed with gzip, or ``-`` for standard input.
+    ``kind``: ``"csv"`` or ``"tsv"``; by the ending of the file's name if not given.
+    ``encoding``: its encoding; UTF-8, with or without a byte-order mark, if not given.
+    ``quotes``: whether a cell can be quoted with ``"``; if not, quotes are characters like others.
     """
     delimiter, source = _DELIMITERS[kind_of_table(path, kind)], name_of(path)
     text = load_text(path, encoding).rstrip("\n")

@@ -45,27 +45,7 @@ class StimulusSentence(NamedTuple):
 def sentences_in_cells(
     table: Stimuli, text: str, tokens: Tokens = "space"
 ) -> list[StimulusSentence]:
-    """Read a table with a sentence in each row.
-
-    Parameters
-    ----------
-    table
-        The table.
-    text
-        The column of sentences.
-    tokens
-        How they are split (see `dbpcfg.corpus.tokens`).
-
-    Returns
-    -------
-    list of StimulusSentence
-        A sentence for each row.
-
-    Raises
-    ------
-    DbpcfgError
-        If there is no such column, or a cell is empty or no text.
-    """
+    """Read a table with a sentence in each row."""
     cells = [_text(table, row, cell, text) for row, cell in enumerate(table.column(text, "--text"))]
     return [_placed(table, [row], [cell], tokens) for row, cell in enumerate(cells)]
 
@@ -80,31 +60,9 @@ def sentences_of_rows(
 ) -> list[StimulusSentence]:
     """Put the words of a table together into sentences.
 
-    Parameters
-    ----------
-    table
-        The table.
-    word
-        The column of words.
-    by
-        Columns that are the same for all words of a text, or that name each row.
-    order
-        The column with the position of each word in its text.
-    boundary
-        ``"punctuation"``, or a column that is true at the end of each sentence.
-    tokens
-        How a cell is split into tokens (see `dbpcfg.corpus.tokens`).
-
-    Returns
-    -------
-    list of StimulusSentence
-        The sentences, in the order of their first rows.
-
-    Raises
-    ------
-    DbpcfgError
-        If there is no such column, a cell is empty, two rows have the same place, or rows of a text
-        stand apart and there is no order.
+    ``by``: columns that are the same for all words of a text, or that name each row.
+    ``order``: the column with the position of each word in its text.
+    ``boundary``: ``"punctuation"``, or a column that is true at the end of each sentence.
     """
     if not by and boundary is None:
         raise DbpcfgError(

@@ -49,32 +49,8 @@ def stream(
 ) -> Iterator[Sentence | None]:
     """Read sentences one by one.
 
-    Parameters
-    ----------
-    paths
-        Files, folders, patterns, or ``-``.
-    format
-        As for `read`.
-    speakers
-        As for `read`.
-    exclude_speakers
-        As for `read`.
-    report
-        Called with what was left out of files that are read whole.
-    broken
-        As for `read`.
-    encoding
-        As for `read`.
-
-    Yields
-    ------
-    Sentence or None
-        The sentences; None for a blank line of plain text.
-
-    Raises
-    ------
-    DbpcfgError
-        If a file cannot be read or is not in its format.
+    ``report``: called with what was left out of files that are read whole.
+    Returns the sentences; None for a blank line of plain text.
     """
     wanted = checked_format(format)
     encoding = checked_encoding(encoding)

@@ -37,21 +37,7 @@ def synthetic_trees(
 
     Patterns are equally frequent (the first ones by one more where the number does not divide).
 
-    Parameters
-    ----------
-    kind
-        ``"left"``, ``"right"`` or ``"center"``.
-    sentences
-        The number of trees.
-    vocabulary
-        The number of words that stand for each letter of a pattern.
-    seed
-        The seed of the random numbers.
-
-    Raises
-    ------
-    DbpcfgError
-        If there is no such corpus, or a number is less than 1.
+    ``vocabulary``: the number of words that stand for each letter of a pattern.
     """
     if kind not in PATTERNS:
         raise DbpcfgError(f"there is no synthetic corpus {kind!r}; choose {', '.join(PATTERNS)}")

@@ -29,22 +29,7 @@ TaggedFormat = Literal["text", "conllu", "tsv"]
 def tagged_lines(
     words: Sequence[str], tags: Sequence[str], format: TaggedFormat = "text"
 ) -> Iterator[str]:
-    """Write one sentence.
-
-    Parameters
-    ----------
-    words
-        Its words.
-    tags
-        Their tags.
-    format
-        ``"text"``, ``"conllu"`` or ``"tsv"``.
-
-    Yields
-    ------
-    str
-        The lines, without their ends.
-    """
+    """Write one sentence."""
     if format == "text":
         yield " ".join(f"{word}/{tag}" for word, tag in zip(words, tags, strict=True))
         return
@@ -57,15 +42,8 @@ def tagged_lines(
 def tagged_format(path: str) -> TaggedFormat | None:
     """Recognise tagged text by how a file begins.
 
-    Parameters
-    ----------
-    path
-        A file, or ``-`` for standard input, of which nothing is used up.
-
-    Returns
-    -------
-    str or None
-        The format; None if it is something else, such as trees, or cannot be read.
+    ``path``: A file, or ``-`` for standard input, of which nothing is used up.
+    Returns the format; None if it is something else, such as trees, or cannot be read.
     """
     if path == STDIN:
         peek = getattr(standard_input(), "peek", lambda size: b"")
@@ -89,25 +67,7 @@ def tagged_format(path: str) -> TaggedFormat | None:
 
 
 def read_tagged(path: str, format: TaggedFormat) -> list[Sentence]:
-    """Read tagged text.
-
-    Parameters
-    ----------
-    path
-        A file in UTF-8, or ``-`` for standard input.
-    format
-        ``"text"``, ``"conllu"`` or ``"tsv"``.
-
-    Returns
-    -------
-    list of Sentence
-        Sentences with tags.
-
-    Raises
-    ------
-    DbpcfgError
-        If the file cannot be read, or a word has no tag.
-    """
+    """Read tagged text."""
     text, source = load_text(path, "utf-8"), name_of(path)
     if format == "conllu":
         sentences = list(read_conllu(_xpos_as_upos(text), source))

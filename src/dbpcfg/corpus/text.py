@@ -26,27 +26,7 @@ MAX_CHARACTERS = 1000
 def read_text(
     text: str, source: str = "<text>", dropped: Counter[str] | None = None
 ) -> Iterator[Sentence]:
-    """Read plain text, one sentence a line.
-
-    Parameters
-    ----------
-    text
-        The content of a file.
-    source
-        Its name in messages.
-    dropped
-        Counts what is left out, by reason.
-
-    Yields
-    ------
-    Sentence
-        The sentence of every line that is not blank.
-
-    Raises
-    ------
-    DbpcfgError
-        If a line or a word is too long to be one.
-    """
+    """Read plain text, one sentence a line."""
     for number, line in enumerate(text.removesuffix("\n").split("\n"), start=1):
         words = tuple(line.split())
         if not words:

@@ -41,26 +41,7 @@ def read_tigerxml(
 ) -> Iterator[Sentence]:
     """Read TIGER-XML.
 
-    Parameters
-    ----------
-    text
-        The content of a file.
-    source
-        Its name in messages.
-    broken
-        With ``"skip"``, sentences that are broken are skipped.
-    notes
-        Counts what is left out and changed, and lists what is skipped.
-
-    Yields
-    ------
-    Sentence
-        The words, tags and tree of every sentence that has words.
-
-    Raises
-    ------
-    DbpcfgError
-        If the text is not TIGER-XML.
+    ``notes``: counts what is left out and changed, and lists what is skipped.
     """
     notes = Notes() if notes is None else notes
     found = sentence_elements(text, "s", source, broken, notes)

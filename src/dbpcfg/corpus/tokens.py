@@ -31,20 +31,7 @@ _FINAL = ".!?…。！？"
 
 
 def split_tokens(text: str, tokens: Tokens = "space") -> list[str]:
-    """Split a text into tokens.
-
-    Parameters
-    ----------
-    text
-        The text of a cell.
-    tokens
-        ``"space"``, ``"punctuation"`` or ``"penn"``.
-
-    Raises
-    ------
-    DbpcfgError
-        If there is no such way.
-    """
+    """Split a text into tokens."""
     check_choice("tokens", tokens, TOKENS)
     words = text.split()
     if tokens == "space":

@@ -68,18 +68,7 @@ class Utterance(NamedTuple):
 
 
 def clean_utterance(line: str) -> Utterance:
-    """Clean the main line of an utterance.
-
-    Parameters
-    ----------
-    line
-        The line without ``*MOT:``, its continuation lines joined on.
-
-    Returns
-    -------
-    Utterance
-        The words that were said, or none and the reason.
-    """
+    """Clean the main line of an utterance."""
     said = _said(_BULLET.sub(" ", line))
     if said is None:
         return Utterance((), "utterances with brackets that do not match")

@@ -42,20 +42,7 @@ def looks_like_class(word: str) -> bool:
 
 
 def word_class(word: str, scheme: Scheme) -> str:
-    """The class of a rare word.
-
-    Parameters
-    ----------
-    word
-        The word as written.
-    scheme
-        ``"suffix"``, ``"shape"``, ``"both"`` or ``"one"``.
-
-    Raises
-    ------
-    DbpcfgError
-        If there is no such scheme.
-    """
+    """The class of a rare word."""
     if scheme not in get_args(Scheme):
         raise DbpcfgError(f"no scheme {scheme!r}; choose one of {', '.join(get_args(Scheme))}")
     if scheme == "one":

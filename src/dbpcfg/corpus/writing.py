@@ -9,25 +9,7 @@ from dbpcfg.errors import DbpcfgError
 
 
 def corpus_lines(prepared: Prepared, kind: str) -> Iterator[str]:
-    """Write a prepared corpus, one line a sentence, in its prepared forms.
-
-    Parameters
-    ----------
-    prepared
-        The corpus.
-    kind
-        ``"text"`` or ``"penn"``.
-
-    Yields
-    ------
-    str
-        The lines, without their ends.
-
-    Raises
-    ------
-    DbpcfgError
-        If brackets are wanted and a sentence has no tree.
-    """
+    """Write a prepared corpus, one line a sentence, in its prepared forms."""
     for sentence, forms in zip(prepared.sentences, prepared.forms, strict=True):
         if kind == "text":
             yield " ".join(forms)

@@ -54,31 +54,7 @@ class Element:
 def sentence_elements(
     text: str, name: str, source: str, broken: Broken, notes: Notes
 ) -> Iterator[Element]:
-    """Read the elements that are sentences, one by one.
-
-    Parameters
-    ----------
-    text
-        An XML document.
-    name
-        The name of these elements.
-    source
-        The name of the file in messages.
-    broken
-        With ``"skip"``, sentences that are not well-formed are skipped.
-    notes
-        Lists what is skipped.
-
-    Yields
-    ------
-    Element
-        The elements.
-
-    Raises
-    ------
-    DbpcfgError
-        If the text is not well-formed, has no such element, or declares a document type.
-    """
+    """Read the elements that are sentences, one by one."""
     found, skipped = False, len(notes.skipped)
     try:
         if broken == "skip":

@@ -91,22 +91,8 @@ class Aggregate:
 def mapping_split(sentences: int, mapping_sentences: int = MAPPING_SENTENCES) -> tuple[int, str]:
     """Split a corpus into mapping sentences and others.
 
-    Parameters
-    ----------
-    sentences
-        The number of sentences.
-    mapping_sentences
-        How many of the first choose labels, if there are more.
-
-    Returns
-    -------
-    tuple of int and str
-        How many choose labels, and the part of the signature that says so.
-
-    Raises
-    ------
-    DbpcfgError
-        If ``mapping_sentences`` is less than 1.
+    ``mapping_sentences``: how many of the first choose labels, if there are more.
+    Returns how many choose labels, and the part of the signature that says so.
     """
     if mapping_sentences < 1:
         raise DbpcfgError(f"mapping_sentences must be at least 1, not {mapping_sentences}")
@@ -118,22 +104,7 @@ def mapping_split(sentences: int, mapping_sentences: int = MAPPING_SENTENCES) ->
 def proposals(
     trees: Pair, category: str, min_words: int = 2
 ) -> Iterator[tuple[tuple[str, ...], bool]]:
-    """The items of `Proposals` of one sentence.
-
-    Parameters
-    ----------
-    trees
-        Its two trees.
-    category
-        The gold category.
-    min_words
-        The length of the shortest span that counts.
-
-    Yields
-    ------
-    tuple of tuple and bool
-        The induced labels of a span, and whether it is gold.
-    """
+    """The items of `Proposals` of one sentence."""
     gold, predicted = trees.gold, trees.predicted
     if min_words == 1:
         gold, predicted = _with(trees.gold_tags, gold), _with(trees.predicted_tags, predicted)
@@ -154,19 +125,7 @@ def _with(tags: Sequence[str], brackets: Brackets) -> Brackets:
 
 
 def aggregate(mapping: Proposals, others: Proposals, category: str, signature: str) -> Aggregate:
-    """Choose labels on the mapping sentences and score them on the others.
-
-    Parameters
-    ----------
-    mapping
-        Spans of the mapping sentences.
-    others
-        Spans of the other sentences.
-    category
-        The gold category.
-    signature
-        The signature of the score.
-    """
+    """Choose labels on the mapping sentences and score them on the others."""
     chosen = _choose(mapping)
     pool = {it.label for it in chosen}
     counts = _pooled(others, pool)

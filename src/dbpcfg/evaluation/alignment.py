@@ -61,28 +61,9 @@ def align(
 ) -> Sequence[int]:
     """Align the words of a predicted tree with those of the gold sentence.
 
-    Parameters
-    ----------
-    gold
-        The gold words.
-    punctuation
-        Marks the words of the gold sentence that are punctuation.
-    predicted
-        The predicted words.
-    gold_place
-        Where the gold sentence is, such as ``wsj.trees:12``, for messages.
-    predicted_place
-        The same of the predicted tree.
-
-    Returns
-    -------
-    sequence of int
-        For every predicted word the position of its gold word, ascending, or `MISSING`.
-
-    Raises
-    ------
-    AlignmentError
-        If a word is missing that may not be.
+    ``punctuation``: marks the words of the gold sentence that are punctuation.
+    ``gold_place``: where the gold sentence is, such as ``wsj.trees:12``, for messages.
+    Returns for every predicted word the position of its gold word, ascending, or `MISSING`.
     """
     if len(punctuation) != len(gold):
         raise AlignmentError(

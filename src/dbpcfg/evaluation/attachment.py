@@ -53,20 +53,9 @@ def attachment_score(
 ) -> AttachmentScore:
     """Score heads against gold heads.
 
-    Parameters
-    ----------
-    gold
-        For each sentence and word the position of the gold head, from 0; −1 for the root.
-    predicted
-        The same with predicted heads.
-    punctuation
-        Marks the words of each sentence that are not scored; all are if not given. A word whose
-        head is punctuation is scored like any other.
-
-    Raises
-    ------
-    DbpcfgError
-        If the numbers of sentences or words differ.
+    ``gold``: for each sentence and word the position of the gold head, from 0; −1 for the root.
+    ``punctuation``: marks the words of each sentence that are not scored; all are if not given. A
+    word whose head is punctuation is scored like any other.
     """
     if len(gold) != len(predicted):
         raise DbpcfgError(f"{len(gold)} sentences with gold heads, {len(predicted)} with predicted")
@@ -88,18 +77,7 @@ def attachment_score(
 
 
 def gold_heads(sentences: Iterable[Sentence]) -> list[tuple[int, ...]]:
-    """The heads of sentences.
-
-    Parameters
-    ----------
-    sentences
-        Sentences of a CoNLL-U file.
-
-    Raises
-    ------
-    DbpcfgError
-        If a sentence has none.
-    """
+    """The heads of sentences."""
     heads = []
     for sentence in sentences:
         if sentence.heads is None:

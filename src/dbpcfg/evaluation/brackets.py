@@ -51,19 +51,7 @@ class Pair:
 def pair(gold: Sentence, predicted: Sentence, punctuation: Sequence[bool]) -> Pair:
     """Align two trees and take the punctuation out.
 
-    Parameters
-    ----------
-    gold
-        A sentence with its gold tree.
-    predicted
-        The same sentence with a predicted tree.
-    punctuation
-        Marks the words of the gold sentence that are punctuation.
-
-    Raises
-    ------
-    DbpcfgError
-        If one has no tree, or they are not the same sentence.
+    ``punctuation``: marks the words of the gold sentence that are punctuation.
     """
     aligned = align(gold.words, punctuation, predicted.words, gold.place, predicted.place)
     gold_words = number_words(punctuation)
@@ -81,18 +69,7 @@ def pair(gold: Sentence, predicted: Sentence, punctuation: Sequence[bool]) -> Pa
 
 
 def number_words(punctuation: Sequence[bool]) -> list[int]:
-    """Number words without punctuation.
-
-    Parameters
-    ----------
-    punctuation
-        For every leaf whether it is punctuation.
-
-    Returns
-    -------
-    list of int
-        For every leaf its number among the words, or `MISSING`.
-    """
+    """Number words without punctuation."""
     numbers = []
     total = 0
     for mark in punctuation:
@@ -104,17 +81,7 @@ def number_words(punctuation: Sequence[bool]) -> list[int]:
 def brackets(tree: Tree, words: Sequence[int]) -> tuple[Brackets, list[str]]:
     """The brackets of a tree.
 
-    Parameters
-    ----------
-    tree
-        The tree.
-    words
-        For every leaf the number of its word, or `MISSING`.
-
-    Returns
-    -------
-    tuple of dict and list
-        The brackets, and the tag of every leaf.
+    ``words``: for every leaf the number of its word, or `MISSING`.
     """
     starts = [*words, max(words, default=0) + 1]  # for each leaf the first word not before it
     for leaf in range(len(words) - 1, -1, -1):

@@ -70,14 +70,8 @@ def depth_table(
 ) -> DepthTable:
     """Count depths.
 
-    Parameters
-    ----------
-    depths
-        The depth of each sentence; 0 for one without words.
-    direction
-        How trees were made binary.
-    sentences
-        The part of the signature that says what the depths are of.
+    ``depths``: the depth of each sentence; 0 for one without words.
+    ``sentences``: the part of the signature that says what the depths are of.
     """
     counts = Counter(depths)
     nothing = counts.pop(0, 0)
@@ -93,19 +87,7 @@ def tree_depth(
 ) -> int:
     """The memory depth of a tree, made binary.
 
-    Parameters
-    ----------
-    tree
-        Any tree.
-    direction
-        How it is made binary.
-    punctuation
-        Marks the words that are left out.
-
-    Returns
-    -------
-    int
-        The depth; 0 if there is nothing but punctuation.
+    Returns the depth; 0 if there is nothing but punctuation.
     """
     words = number_words(punctuation if punctuation is not None else [False] * len(tree))
     found, _ = brackets(tree, words)
@@ -113,22 +95,7 @@ def tree_depth(
 
 
 def span_depth(spans: Brackets, words: int, direction: Direction = "right") -> int:
-    """The memory depth of the tree with these spans, made binary.
-
-    Parameters
-    ----------
-    spans
-        The spans in pre-order.
-    words
-        The number of words.
-    direction
-        How the tree is made binary.
-
-    Raises
-    ------
-    DbpcfgError
-        If the direction is not ``"right"`` or ``"left"``.
-    """
+    """The memory depth of the tree with these spans, made binary."""
     if direction not in ("right", "left"):
         raise DbpcfgError(f"direction must be 'right' or 'left', not {direction!r}")
     if words < 2:

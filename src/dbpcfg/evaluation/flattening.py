@@ -31,17 +31,10 @@ def flattenable(trees: Sequence[Tree]) -> bool:
 def flatten(trees: Sequence[Tree]) -> list[Tree]:
     """Flatten trees.
 
-    Parameters
-    ----------
-    trees
-        All trees of one system, from which the heads of its labels are estimated. Trees without
-        labels have one side for all nodes.
-
-    Returns
-    -------
-    list of Tree
-        Flatter trees without punctuation (unless they have nothing else) and without nodes over
-        one child, preterminals excepted.
+    ``trees``: all trees of one system, from which the heads of its labels are estimated. Trees
+    without labels have one side for all nodes.
+    Returns flatter trees without punctuation (unless they have nothing else) and without nodes over
+    one child, preterminals excepted.
     """
     bare = [_without_punctuation(tree) for tree in trees]
     sides = head_sides(bare)

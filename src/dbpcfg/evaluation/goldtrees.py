@@ -49,26 +49,7 @@ def match_gold(
     is the same word by word finds all of them if anything does. If the run has left punctuation
     out, so do the gold trees.
 
-    Parameters
-    ----------
-    sentences
-        The words of each sentence of the run.
-    treebank
-        Sentences with trees: those of the run, or more.
-    name
-        The name of the treebank in messages.
-    rule
-        How punctuation is recognised.
-
-    Returns
-    -------
-    Gold
-        The gold sentences that were found; others are left out.
-
-    Raises
-    ------
-    DbpcfgError
-        If a sentence of the treebank has no tree, or one of the run is not in it.
+    Returns the gold sentences that were found; others are left out.
     """
     for sentence in treebank:
         sentence.gold_tree()

@@ -87,16 +87,8 @@ class SideModel:
 def head_sides(trees: Sequence[Tree]) -> dict[str, int]:
     """Estimate for each label which child is the head: 0 for the first, −1 for the last.
 
-    Parameters
-    ----------
-    trees
-        Trees with words of one system or treebank. Units are their tags; if there is only one
-        tag, or none, the words.
-
-    Returns
-    -------
-    dict
-        The side that is expected more often, by label.
+    ``trees``: trees with words of one system or treebank. Units are their tags; if there is only
+    one tag, or none, the words.
     """
     nodes, labels, units = _collect(trees)
     if not labels:  # no node has two children

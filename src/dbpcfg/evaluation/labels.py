@@ -48,17 +48,8 @@ NO_PHRASE = "–"
 def matched_labels(trees: Pair, otherwise: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
     """(induced, gold) for every span of two words or more that both trees have.
 
-    Parameters
-    ----------
-    trees
-        The two trees.
-    otherwise
-        The gold labels of a span that the gold tree does not have; without any it is left out.
-
-    Yields
-    ------
-    tuple of str
-        The topmost label in each tree.
+    ``otherwise``: the gold labels of a span that the gold tree does not have; without any it is
+    left out.
     """
     for span, labels in trees.predicted.items():
         gold = trees.gold.get(span, otherwise)
@@ -113,12 +104,7 @@ class Contingency:
     def of(cls, items: Mapping[tuple[str, str], int], signature: str = "") -> Contingency:
         """Make a table from counts.
 
-        Parameters
-        ----------
-        items
-            How often each pair of an induced and a gold label occurs.
-        signature
-            What is counted.
+        ``items``: how often each pair of an induced and a gold label occurs.
         """
         induced = tuple(sorted({label for label, _ in items}))
         gold = tuple(sorted({label for _, label in items}))
@@ -165,14 +151,7 @@ def gold_labels(
 ) -> GoldLabels:
     """Count which gold labels the labels of predicted trees meet.
 
-    Parameters
-    ----------
-    gold
-        Sentences with gold trees.
-    predicted
-        The same sentences with predicted trees.
-    punctuation
-        Marks the words of each gold sentence that are punctuation.
+    ``punctuation``: marks the words of each gold sentence that are punctuation.
     """
     phrases: Counter[tuple[str, str]] = Counter()
     words: Counter[tuple[str, str]] = Counter()

@@ -41,17 +41,7 @@ class Recall:
 def count_found(trees: Pair, category: str) -> tuple[int, int]:
     """Count the gold constituents of a category in one sentence.
 
-    Parameters
-    ----------
-    trees
-        Its two trees.
-    category
-        The gold category.
-
-    Returns
-    -------
-    tuple of int and int
-        How many are spans of the predicted tree, and how many there are.
+    Returns how many are spans of the predicted tree, and how many there are.
     """
     gold = [
         span for span, labels in trees.gold.items() if category in labels and span[1] - span[0] >= 2

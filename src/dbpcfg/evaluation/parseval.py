@@ -94,20 +94,7 @@ class Score:
 
 
 def count(trees: Pair, convention: Convention) -> BracketCounts:
-    """Count the brackets of one sentence.
-
-    Parameters
-    ----------
-    trees
-        Its two trees.
-    convention
-        What counts.
-
-    Returns
-    -------
-    BracketCounts
-        All 0 if the sentence has too few words.
-    """
+    """Count the brackets of one sentence."""
     if trees.words < convention.min_words:
         return BracketCounts(0, 0, 0)
     gold = _counted(trees.gold, trees.words, convention)
@@ -136,14 +123,7 @@ def _counted(brackets: Brackets, words: int, convention: Convention) -> set[Item
 def score(statistics: Statistics, convention: Convention, skipped: Skipped | None = None) -> Score:
     """Score a corpus.
 
-    Parameters
-    ----------
-    statistics
-        One row ``(matched, predicted, gold)`` for each sentence that is scored.
-    convention
-        How counts become a score.
-    skipped
-        Sentences that are not among the statistics.
+    ``statistics``: one row ``(matched, predicted, gold)`` for each sentence that is scored.
     """
     precision, recall, f1 = ratios(terms(statistics, convention).sum(axis=0)).tolist()
     matched, predicted, gold = statistics.sum(axis=0).tolist()
@@ -163,17 +143,8 @@ def score(statistics: Statistics, convention: Convention, skipped: Skipped | Non
 def terms(statistics: Statistics, convention: Convention) -> Floats:
     """Numerators and denominators of precision, recall and F1, sentence by sentence.
 
-    Parameters
-    ----------
-    statistics
-        One row ``(matched, predicted, gold)`` for each sentence that is scored.
-    convention
-        How counts become a score.
-
-    Returns
-    -------
-    array
-        ``[sentence, measure, 0 or 1]``; a score is a ratio of sums over sentences.
+    ``statistics``: one row ``(matched, predicted, gold)`` for each sentence that is scored.
+    ``array``: ``[sentence, measure, 0 or 1]``; a score is a ratio of sums over sentences.
     """
     matched, predicted, gold = statistics.T
     twice, both = f1_terms(matched, predicted, gold)
@@ -200,15 +171,8 @@ def f1(matched: Number, predicted: Number, gold: Number) -> Any:
 def ratios(sums: Floats) -> Floats:
     """Precision, recall and F1 from sums of their terms.
 
-    Parameters
-    ----------
-    sums
-        Numerators and denominators ``[..., measure, 0 or 1]``.
-
-    Returns
-    -------
-    array
-        ``[..., measure]``; nan where nothing is predicted and nothing gold.
+    ``sums``: numerators and denominators ``[..., measure, 0 or 1]``.
+    ``array``: ``[..., measure]``; nan where nothing is predicted and nothing gold.
     """
     numerator, denominator = sums[..., 0], sums[..., 1]
     with np.errstate(invalid="ignore"):

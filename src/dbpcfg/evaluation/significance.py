@@ -92,23 +92,8 @@ def permutation_test(
 ) -> PairedTest:
     """Compare two systems by F1, two-sided.
 
-    Parameters
-    ----------
-    first
-        One row ``(matched, predicted, gold)`` for each sentence that is scored.
-    second
-        The same of the other system: row s is of the same sentence.
-    convention
-        How counts become a score.
-    permutations
-        The number of permutations.
-    seed
-        The seed of the random numbers.
-
-    Raises
-    ------
-    DbpcfgError
-        If the systems are not scored on the same gold trees, or there are no permutations.
+    ``first``: one row ``(matched, predicted, gold)`` for each sentence that is scored.
+    ``second``: the same of the other system: row s is of the same sentence.
     """
     if permutations < 1:
         raise DbpcfgError(f"permutations must be at least 1, not {permutations}")
@@ -146,28 +131,7 @@ def bootstrap(
 ) -> Intervals:
     """Percentile intervals of precision, recall and F1.
 
-    Parameters
-    ----------
-    statistics
-        One row ``(matched, predicted, gold)`` for each sentence that is scored.
-    convention
-        How counts become a score.
-    level
-        The level of confidence.
-    resamples
-        The number of resamples.
-    seed
-        The seed of the random numbers.
-
-    Returns
-    -------
-    Intervals
-        nan for what is undefined.
-
-    Raises
-    ------
-    DbpcfgError
-        If the level is not between 0 and 1, or there are no resamples.
+    ``statistics``: one row ``(matched, predicted, gold)`` for each sentence that is scored.
     """
     if not 0 < level < 1:
         raise DbpcfgError(f"the level must lie between 0 and 1, as 0.95 does, not be {level}")

@@ -31,12 +31,7 @@ def evaluation_tables(
 ) -> list[Table]:
     """Every table of systems evaluated on the same gold trees.
 
-    Parameters
-    ----------
-    systems
-        Systems that give trees, by name.
-    tagged
-        The tags of systems that give tags only, by name.
+    ``tagged``: the tags of systems that give tags only, by name.
     """
     tags = {name: it.tags for name, it in systems.items() if has_labels(it) or has_tags(it)}
     tags |= tagged or {}

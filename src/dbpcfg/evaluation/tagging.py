@@ -23,23 +23,8 @@ def compare_tags(
 ) -> Contingency:
     """Count which gold tags induced tags meet, as `evaluate` does for the tags of trees.
 
-    Parameters
-    ----------
-    gold
-        Sentences with tags.
-    predicted
-        The same sentences with induced tags; punctuation may be missing.
-    punctuation
-        Marks the words of each gold sentence that are punctuation, which is left out.
-    convention
-        Which sentences count.
-    progress
-        Called with the number of sentences done after each.
-
-    Raises
-    ------
-    DbpcfgError
-        If they are not the same sentences, or no gold sentence has tags.
+    ``predicted``: the same sentences with induced tags; punctuation may be missing.
+    ``punctuation``: marks the words of each gold sentence that are punctuation, which is left out.
     """
     pairs: Counter[tuple[str, str]] = Counter()
     tagged = False

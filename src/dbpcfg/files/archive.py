@@ -34,21 +34,7 @@ class ArchiveError(DbpcfgError):
 def write_archive(
     path: Path, kind: str, version: int, header: Mapping[str, Any], arrays: Mapping[str, Any]
 ) -> None:
-    """Write an archive, whole; the same content always gives the same bytes.
-
-    Parameters
-    ----------
-    path
-        The file.
-    kind
-        The name of the format.
-    version
-        The version of the format.
-    header
-        JSON content besides these two.
-    arrays
-        Arrays by name.
-    """
+    """Write an archive, whole; the same content always gives the same bytes."""
     text = json.dumps({"format": kind, "version": version, **header}, ensure_ascii=False)
     with written_whole(path) as file:
         np.savez(file, header=np.frombuffer(text.encode(), dtype=np.uint8), **arrays)
@@ -59,28 +45,9 @@ def read_archive(
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Read an archive.
 
-    Parameters
-    ----------
-    path
-        The file.
-    kind
-        The name of the format that it must have.
-    version
-        The version that it must have.
-    dtypes
-        The types of its arrays by name: exactly these must be there.
-
-    Returns
-    -------
-    tuple of dict and dict
-        The header, and the arrays by name.
-
-    Raises
-    ------
-    ArchiveError
-        If the content is not such an archive.
-    OSError
-        If the file cannot be read.
+    ``kind``: the name of the format that it must have.
+    ``version``: the version that it must have.
+    ``dtypes``: the types of its arrays by name: exactly these must be there.
     """
     return read_versions(path, kind, {version: dtypes})
 
@@ -90,26 +57,8 @@ def read_versions(
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Read an archive of a format that has several versions, each with arrays of its own.
 
-    Parameters
-    ----------
-    path
-        The file.
-    kind
-        The name of the format that it must have.
-    layouts
-        For each version the types of its arrays by name: exactly these must be there.
-
-    Returns
-    -------
-    tuple of dict and dict
-        The header, which has the ``version``, and the arrays by name.
-
-    Raises
-    ------
-    ArchiveError
-        If the content is not such an archive.
-    OSError
-        If the file cannot be read.
+    ``kind``: the name of the format that it must have.
+    ``layouts``: for each version the types of its arrays by name: exactly these must be there.
     """
     data = path.read_bytes()  # errors from here on are about the content
     try:
@@ -194,20 +143,7 @@ def _header(encoded: bytes, kind: str, version: int) -> dict[str, Any]:
 
 
 def text_list(header: dict[str, Any], name: str) -> tuple[str, ...]:
-    """A list of texts from a header, such as the words of a vocabulary.
-
-    Parameters
-    ----------
-    header
-        The header of an archive.
-    name
-        The key.
-
-    Raises
-    ------
-    ArchiveError
-        If it is not a list of Unicode texts.
-    """
+    """A list of texts from a header, such as the words of a vocabulary."""
     texts = header.get(name)
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise ArchiveError(f"the {name} in its header must be a list of texts")

@@ -19,15 +19,7 @@ def written_whole(path: Path) -> Iterator[IO[bytes]]:
 
     Until then, and after an error, a file that had the name before is untouched.
 
-    Parameters
-    ----------
-    path
-        The file to write; a link keeps pointing where it points.
-
-    Yields
-    ------
-    IO[bytes]
-        The file to write to.
+    ``path``: the file to write; a link keeps pointing where it points.
     """
     path = path.resolve()  # a link keeps pointing where it points
     temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}")

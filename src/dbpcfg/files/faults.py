@@ -17,22 +17,7 @@ __all__ = ["opening", "reading", "writing"]
 def opening(
     path: str | os.PathLike[str], error: type[DbpcfgError] = DbpcfgError, hint: str = ""
 ) -> Iterator[None]:
-    """Turn the system's error about a file into one that begins with its name.
-
-    Parameters
-    ----------
-    path
-        The file, as the message names it.
-    error
-        The class of the error.
-    hint
-        What to do about it.
-
-    Raises
-    ------
-    DbpcfgError
-        For an `OSError`, or a gzip file that is damaged or cut off.
-    """
+    """Turn the system's error about a file into one that begins with its name."""
     try:
         yield
     except (OSError, EOFError, zlib.error) as fault:
@@ -47,19 +32,7 @@ def reading(
 ) -> Iterator[None]:
     """Like `opening`, and put the name of the file before an error about its content.
 
-    Parameters
-    ----------
-    path
-        The file, as the message names it.
-    error
-        The class of the error.
-    hint
-        What to do if the file is not there or not accessible.
-
-    Raises
-    ------
-    DbpcfgError
-        For an `OSError`, or for a `DbpcfgError` about the content.
+    ``hint``: what to do if the file is not there or not accessible.
     """
     with opening(path, error, hint):
         try:
@@ -72,15 +45,7 @@ def reading(
 def writing(path: str | os.PathLike[str]) -> Iterator[None]:
     """Turn what the system says of a full disk or a read-only directory into an error.
 
-    Parameters
-    ----------
-    path
-        The file or directory, named in the error unless the system names another.
-
-    Raises
-    ------
-    DbpcfgError
-        For an `OSError`.
+    ``path``: the file or directory, named in the error unless the system names another.
     """
     try:
         yield

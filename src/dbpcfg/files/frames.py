@@ -10,20 +10,7 @@ from dbpcfg.errors import DbpcfgError
 
 
 def data_frame(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Any:
-    """A data frame.
-
-    Parameters
-    ----------
-    columns
-        The names of the columns.
-    rows
-        The rows, with a cell for each column.
-
-    Raises
-    ------
-    DbpcfgError
-        If pandas is not installed.
-    """
+    """A data frame."""
     try:
         pandas = import_module("pandas")
     except ImportError:

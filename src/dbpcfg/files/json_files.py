@@ -16,17 +16,7 @@ VERSION = 1
 
 
 def write_json(path: Path, kind: str, content: Mapping[str, Any]) -> None:
-    """Write a JSON file with a header, whole.
-
-    Parameters
-    ----------
-    path
-        The file.
-    kind
-        The name of the format, which the header gives.
-    content
-        Entries besides the header.
-    """
+    """Write a JSON file with a header, whole."""
     head = {"format": kind, "version": VERSION, "dbpcfg": __version__}
     with written_whole(path) as file:
         text = json.dumps({**head, **content}, indent=2, ensure_ascii=False)
@@ -36,22 +26,7 @@ def write_json(path: Path, kind: str, content: Mapping[str, Any]) -> None:
 def read_json(path: Path, kind: str) -> dict[str, Any]:
     """Read a JSON file with a header.
 
-    Parameters
-    ----------
-    path
-        The file.
-    kind
-        The name of the format that it must have.
-
-    Returns
-    -------
-    dict
-        Header and content.
-
-    Raises
-    ------
-    DbpcfgError
-        If it cannot be read, or is not a file of this format and version.
+    ``kind``: the name of the format that it must have.
     """
     try:
         with reading(path):

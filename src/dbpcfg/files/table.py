@@ -44,12 +44,7 @@ def shortened(text: str) -> str:
 def percent(fraction: float | None, decimals: int = 1) -> str:
     """A fraction as a percentage, without the sign: 0.4784 is 47.8.
 
-    Parameters
-    ----------
-    fraction
-        The fraction; None or nan is shown as a dash.
-    decimals
-        Digits after the point.
+    ``fraction``: the fraction; None or nan is shown as a dash.
     """
     return _number(None if fraction is None else 100 * fraction, decimals)
 
@@ -108,11 +103,8 @@ class Table:
     def text(self, width: int | None = None) -> str:
         """The table in columns that line up, numbers to the right.
 
-        Parameters
-        ----------
-        width
-            Characters in a line: texts are wrapped if the table is wider, and if that is not
-            enough, the columns follow in several parts. None for any width.
+        ``width``: characters in a line: texts are wrapped if the table is wider, and if that is not
+        enough, the columns follow in several parts. None for any width.
         """
         lines = self._shown()
         widths = [max(map(len, cells)) for cells in zip(*lines)]
@@ -164,13 +156,7 @@ class Table:
         return self.html()
 
     def to_frame(self) -> Any:
-        """The rows as a pandas data frame, numbers unrounded.
-
-        Raises
-        ------
-        DbpcfgError
-            If pandas is not installed.
-        """
+        """The rows as a pandas data frame, numbers unrounded."""
         keys = [column.json_key for column in self.columns]
         return data_frame(keys, self.rows)
 
@@ -236,19 +222,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 def render(tables: Iterable[Table], format: TableFormat = "text", width: int | None = None) -> str:
     """Write tables as one text.
 
-    Parameters
-    ----------
-    tables
-        The tables.
-    format
-        ``"text"``, ``"json"`` (always one list) or ``"latex"``.
-    width
-        Characters in a line of text; None for any.
-
-    Raises
-    ------
-    DbpcfgError
-        If there is no such format.
+    ``width``: characters in a line of text; None for any.
     """
     tables = list(tables)
     if format == "text":
@@ -261,15 +235,7 @@ def render(tables: Iterable[Table], format: TableFormat = "text", width: int | N
 
 
 def html(summary: str, tables: Iterable[Table] = ()) -> str:
-    """Tables below a line of text, for notebooks.
-
-    Parameters
-    ----------
-    summary
-        The text, as it would be printed.
-    tables
-        The tables.
-    """
+    """Tables below a line of text, for notebooks."""
     return "".join([f"<div>{escape(summary)}</div>", *(table.html() for table in tables)])
 
 

@@ -12,22 +12,7 @@ from dbpcfg.errors import DbpcfgError
 def checked_table(content: dict[str, Any], name: str) -> dict[str, Any]:
     """A table of a file, checked to be one.
 
-    Parameters
-    ----------
-    content
-        The content of the file.
-    name
-        The name of the table.
-
-    Returns
-    -------
-    dict
-        The table; empty if it is not there.
-
-    Raises
-    ------
-    DbpcfgError
-        If it is not a table.
+    ``dict``: the table; empty if it is not there.
     """
     table = content.get(name, {})
     if not isinstance(table, dict):
@@ -40,26 +25,7 @@ def checked_options(
 ) -> dict[str, Any]:
     """The options in a table of a file, checked against the fields of a dataclass.
 
-    Parameters
-    ----------
-    content
-        The content of the file.
-    name
-        The name of the table.
-    kind
-        The dataclass.
-    known
-        The fields that are allowed; all of them if empty.
-
-    Returns
-    -------
-    dict
-        The options that the table has.
-
-    Raises
-    ------
-    DbpcfgError
-        If an option is not a field, or not of its type.
+    ``known``: the fields that are allowed; all of them if empty.
     """
     table, hints = checked_table(content, name), get_type_hints(kind)
     for option, value in table.items():
@@ -83,22 +49,7 @@ def _fits(value: Any, hint: Any) -> bool:
 
 
 def check_choice(name: str, value: str, choices: Sequence[str]) -> None:
-    """Raise an error if the value of an option is none of its choices.
-
-    Parameters
-    ----------
-    name
-        The option.
-    value
-        Its value.
-    choices
-        The possible values.
-
-    Raises
-    ------
-    DbpcfgError
-        If the value is none of them.
-    """
+    """Raise an error if the value of an option is none of its choices."""
     if value not in choices:
         listed = f"{', '.join(choices[:-1])} or {choices[-1]}"
         raise DbpcfgError(f"{name} must be {listed}, got {value!r}")

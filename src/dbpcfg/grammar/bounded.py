@@ -58,25 +58,7 @@ class KeptMass:
 
 
 def kept_mass(grammar: Grammar, depths: Sequence[int]) -> list[KeptMass]:
-    """The probability that bounds keep.
-
-    Parameters
-    ----------
-    grammar
-        The grammar, without a bound.
-    depths
-        The bounds.
-
-    Returns
-    -------
-    list of KeptMass
-        One for each bound, and a last one without a bound.
-
-    Raises
-    ------
-    GrammarError
-        If a depth is less than 1 or too large.
-    """
+    """The probability that bounds keep."""
     deepest = max(map(_checked, depths), default=1)
     # What is above (L,D+1) does not depend on how deep that is: one pass serves all bounds.
     h = containment(grammar, deepest)
@@ -96,20 +78,7 @@ def kept_mass(grammar: Grammar, depths: Sequence[int]) -> list[KeptMass]:
 
 
 def mass_table(grammar: Grammar, depths: Sequence[int]) -> Table:
-    """A table of the probability that bounds keep.
-
-    Parameters
-    ----------
-    grammar
-        The grammar, without a bound.
-    depths
-        The bounds.
-
-    Raises
-    ------
-    GrammarError
-        If a depth is less than 1 or too large.
-    """
+    """A table of the probability that bounds keep."""
     rows = kept_mass(grammar, depths)
     ends, notes = rows[-1].derivations, []
     if ends == 0.0:
@@ -134,20 +103,7 @@ def mass_table(grammar: Grammar, depths: Sequence[int]) -> Table:
 
 
 def containment_table(grammar: Grammar, depth: int) -> Table:
-    """h(s,d,c): a row for each category, a column for each side and depth.
-
-    Parameters
-    ----------
-    grammar
-        The grammar, without a bound.
-    depth
-        The bound D.
-
-    Raises
-    ------
-    GrammarError
-        If a depth is less than 1 or too large.
-    """
+    """h(s,d,c): a row for each category, a column for each side and depth."""
     h = containment(grammar, _checked(depth))
     columns = [Column("category"), *_level_columns(h)]
     rows: list[list[Cell]] = [[name, *h[:, c].tolist()] for c, name in enumerate(grammar.names)]
@@ -157,19 +113,7 @@ def containment_table(grammar: Grammar, depth: int) -> Table:
 def bounded_table(grammar: Grammar, depth: int, most: int | None = 10) -> Table:
     """G next to G(s,d), for the most probable rules of T and of every category.
 
-    Parameters
-    ----------
-    grammar
-        The grammar, without a bound.
-    depth
-        The bound D.
-    most
-        The number of rules of each symbol; None for all.
-
-    Raises
-    ------
-    GrammarError
-        If the depth is less than 1 or too large, or no tree fits.
+    ``most``: the number of rules of each symbol; None for all.
     """
     h = containment(grammar, _checked(depth))
     require_fitting(grammar, h)
@@ -196,19 +140,6 @@ def bounded_pcfg(grammar: Grammar, depth: int) -> Grammar:
 
     It gives every sentence the same probability. Its categories are those of G on each level, such
     as ``NP/L1``; those that cannot fit are left out.
-
-    Parameters
-    ----------
-    grammar
-        The grammar, without a bound.
-    depth
-        The bound D.
-
-    Raises
-    ------
-    GrammarError
-        If the depth is less than 1 or too large, no tree fits, or there are too many categories to
-        write out.
     """
     h = containment(grammar, _checked(depth))
     require_fitting(grammar, h)

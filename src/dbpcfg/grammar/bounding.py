@@ -66,22 +66,8 @@ def containment(grammar: Grammar, depth: int | None) -> Floats:
         h(R,d)   = lex + G (h(L,d+1) ⊗ h(R,d))      linear in h(R,d)
         h(L,d)   = lex + G (h(L,d)   ⊗ h(R,d))      linear in h(L,d)
 
-    Parameters
-    ----------
-    grammar
-        G, without a bound.
-    depth
-        The bound D; None for no bound.
-
-    Returns
-    -------
-    Floats
-        ``[level, c]``. Without a bound there is one level, and h is ``termination``.
-
-    Raises
-    ------
-    GrammarError
-        If the bound is less than 1.
+    ``depth``: the bound D; None for no bound.
+    Returns ``[level, c]``. Without a bound there is one level, and h is ``termination``.
     """
     if depth is None:
         return termination(grammar)[np.newaxis]
@@ -108,19 +94,7 @@ def termination(grammar: Grammar, tolerance: float = 1e-15, most: int = 200) -> 
     The least solution of h = lex + G (h ⊗ h), by Newton's method from zero, which climbs to it
     (Etessami and Yannakakis 2009).
 
-    Parameters
-    ----------
-    grammar
-        G.
-    tolerance
-        The greatest step at which to stop.
-    most
-        The most steps.
-
-    Returns
-    -------
-    Floats
-        ``[c]``.
+    Returns ``[c]``.
     """
     G, lex = grammar.binary, grammar.lexical_mass
     K = grammar.categories
@@ -141,20 +115,7 @@ def fitting_mass(grammar: Grammar, h: Floats) -> float:
 
 
 def require_fitting(grammar: Grammar, h: Floats) -> float:
-    """Z = Σ_c π_c h(L,1,c), the probability that a tree fits the bound; it must not be zero.
-
-    Parameters
-    ----------
-    grammar
-        G, without a bound.
-    h
-        Its ``containment``.
-
-    Raises
-    ------
-    GrammarError
-        If Z is zero: then there is no bounded grammar.
-    """
+    """Z = Σ_c π_c h(L,1,c), the probability that a tree fits the bound; it must not be zero."""
     mass = fitting_mass(grammar, h)
     if mass <= 0.0:
         bound = f"fits a depth bound of {len(h) // 2}" if len(h) > 1 else "ends"
@@ -171,20 +132,10 @@ def bounded_root(grammar: Grammar, h: Floats) -> Floats:
 def bounded_binary(grammar: Grammar, h: Floats, level: int) -> Floats:
     """G(s,d) for binary rules: G[c → a b] · h(a) · h(b) / h(c), each h on its own level.
 
-    Parameters
-    ----------
-    grammar
-        G, without a bound.
-    h
-        Its ``containment``. With ``termination`` as the only level, the result is G given that
-        the tree ends.
-    level
-        The level of c.
-
-    Returns
-    -------
-    Floats
-        ``[c, a, b]``: zero on the last level, (L,D+1), and for categories that cannot fit (h = 0).
+    ``h``: its ``containment``. With ``termination`` as the only level, the result is G given that
+    the tree ends.
+    Returns ``[c, a, b]``: zero on the last level, (L,D+1), and for categories that cannot fit (h =
+    0).
     """
     if level == len(h) - 1 > 0:
         return np.zeros_like(grammar.binary)
@@ -214,18 +165,8 @@ def left_corner_expectations(grammar: Grammar, h: Floats) -> Floats:
     The paper writes G(L,d) in the second line; the left children of (R,d) are (L,d+1) by its own
     definition of h.
 
-    Parameters
-    ----------
-    grammar
-        G, without a bound.
-    h
-        Its ``containment`` with a bound D.
-
-    Returns
-    -------
-    Floats
-        ``[d, b, p]``: how many p are expected below b = (R,d), d = 0 … D. At depth 0 the one
-        bottom sign is T, kept in row 0; the other rows are zero.
+    Returns ``[d, b, p]``: how many p are expected below b = (R,d), d = 0 … D. At depth 0 the one
+    bottom sign is T, kept in row 0; the other rows are zero.
     """
     K, D = grammar.categories, len(h) // 2
     expectations = np.zeros((D + 1, K, K))

@@ -121,26 +121,7 @@ def count_failures(
 def failed_derivations(grammar: Grammar, depth: int, sentences: int, numbers: Stream) -> RuleCounts:
     """Rules of the derivations that leave the bound before, for each sentence, one fits it.
 
-    Parameters
-    ----------
-    grammar
-        G, without a bound.
-    depth
-        The bound D.
-    sentences
-        The number of sentences.
-    numbers
-        The random numbers; sentence s has those of item s.
-
-    Returns
-    -------
-    RuleCounts
-        How often the failed derivations used each rule.
-
-    Raises
-    ------
-    GrammarError
-        If too few derivations fit, or if some hardly end.
+    ``numbers``: the random numbers; sentence s has those of item s.
     """
     mass = require_fitting(grammar, containment(grammar, depth))
     if sentences / mass > MOST_TRIES:
@@ -170,26 +151,8 @@ def failed_derivations(grammar: Grammar, depth: int, sentences: int, numbers: St
 def generate(grammar: Grammar, depth: int | None, sentences: int, numbers: Stream) -> list[Tree]:
     """Generate trees from a grammar.
 
-    Parameters
-    ----------
-    grammar
-        G, without a bound.
-    depth
-        The bound D; None for no bound.
-    sentences
-        The number of trees.
-    numbers
-        The random numbers; tree i has those of item i.
-
-    Returns
-    -------
-    list of Tree
-        With the labels of ``category_name``.
-
-    Raises
-    ------
-    GrammarError
-        If no tree fits the bound, or if a tree hardly ends.
+    ``depth``: the bound D; None for no bound.
+    ``numbers``: the random numbers; tree i has those of item i.
     """
     K, words = grammar.categories, grammar.vocabulary.words
     h = containment(grammar, depth)

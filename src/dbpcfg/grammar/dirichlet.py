@@ -106,21 +106,7 @@ def dirichlet_rows(parameters: Floats, stream: Stream, first_item: int, threads:
 
     Entry (r, x) uses the counter item ``first_item + r · columns + x``.
 
-    Parameters
-    ----------
-    parameters
-        Positive numbers.
-    stream
-        The stream of random numbers.
-    first_item
-        The first counter item.
-    threads
-        Threads to use; the result does not depend on their number.
-
-    Returns
-    -------
-    array
-        Rows that sum to 1.
+    ``threads``: threads to use; the result does not depend on their number.
     """
     drawn = np.empty_like(parameters)
 

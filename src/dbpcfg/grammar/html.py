@@ -20,15 +20,7 @@ _CELL = "text-align: left; vertical-align: top"
 
 
 def most_probable(row: Floats, most: int = MOST) -> list[int]:
-    """Numbers of the greatest entries of a row, greatest first.
-
-    Parameters
-    ----------
-    row
-        Probabilities.
-    most
-        The number of entries, at most.
-    """
+    """Numbers of the greatest entries of a row, greatest first."""
     order = np.argsort(-row, kind="stable")[:most]
     return [int(number) for number in order if row[number] >= LEAST]
 
@@ -45,20 +37,7 @@ def grammar_html(
 
     Nothing in a word or a name is taken for HTML, and colours are those of the page.
 
-    Parameters
-    ----------
-    names
-        The categories.
-    words
-        The vocabulary.
-    root
-        Probabilities of T → c.
-    binary
-        Probabilities of c → a b.
-    lexical
-        Probabilities of c → w.
-    most
-        The number of words, and of rules, of each category.
+    ``most``: the number of words, and of rules, of each category.
     """
     pairs = [f"{a} {b}" for a in names for b in names]
     heads = ["category", "T →", "words", "most probable words", "most probable rules"]

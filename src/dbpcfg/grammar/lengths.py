@@ -25,19 +25,8 @@ from dbpcfg.numerics.philox import Stream, uniform_pair
 def length_table(grammar: Grammar, depth: int | None, most: int) -> Floats:
     """p, the probability of each length.
 
-    Parameters
-    ----------
-    grammar
-        G, without a bound.
-    depth
-        The bound D; None for no bound.
-    most
-        The greatest length.
-
-    Returns
-    -------
-    Floats
-        ``[level, n, c]``; without a bound there is one level.
+    ``depth``: the bound D; None for no bound.
+    Returns ``[level, n, c]``; without a bound there is one level.
     """
     K, levels = grammar.categories, level_count(depth)
     rules = grammar.binary.reshape(K, K * K).T
@@ -53,20 +42,7 @@ def length_table(grammar: Grammar, depth: int | None, most: int) -> Floats:
 
 
 def length_distribution(grammar: Grammar, p: Floats) -> Floats:
-    """``[n]``: the probability of n words, given that they are at most as many as in the table.
-
-    Parameters
-    ----------
-    grammar
-        G, without a bound.
-    p
-        Its ``length_table``.
-
-    Raises
-    ------
-    GrammarError
-        If no sentence is that short.
-    """
+    """``[n]``: the probability of n words, given that they are at most as many as in the table."""
     joint = p[0] @ grammar.root
     if joint.sum() <= 0.0:
         bound = f" within depth {len(p) // 2}" if len(p) > 1 else ""

@@ -36,20 +36,7 @@ class LevelSystem(NamedTuple):
 
 
 def low_rank_mass(factors: Factors, depth: int) -> float:
-    """Z, the probability that a tree fits the bound, also where phrases recur for ever.
-
-    Parameters
-    ----------
-    factors
-        The grammar's factors, without a bound.
-    depth
-        The bound D.
-
-    Raises
-    ------
-    GrammarError
-        If Z is zero: then there is no bounded grammar.
-    """
+    """Z, the probability that a tree fits the bound, also where phrases recur for ever."""
     F = Factors(*(np.asarray(array, dtype=np.float64) for array in factors))
     N = F.phrases
     within = np.ones(F.categories)
@@ -71,19 +58,8 @@ def low_rank_mass(factors: Factors, depth: int) -> float:
 def low_rank_normaliser(factors: Factors, depth: int) -> tuple[float, Factors]:
     """Z, the probability that a tree fits the bound, and its derivatives.
 
-    Parameters
-    ----------
-    factors
-        The grammar's factors, without a bound.
-    depth
-        The bound D.
-
-    Returns
-    -------
-    mass
-        Z.
-    derivatives
-        By the logarithm of each factor: expected numbers of uses, of trees that fit, times Z.
+    ``derivatives``: by the logarithm of each factor: expected numbers of uses, of trees that fit,
+    times Z.
     """
     F = Factors(*(np.asarray(array, dtype=np.float64) for array in factors))
     N, levels = F.phrases, level_count(depth)

@@ -65,24 +65,8 @@ def systems(grammar: Grammar, depth: int) -> Systems:
 def normaliser(grammar: Grammar, depth: int | None) -> tuple[float, RuleWeights]:
     """Z, the probability that a tree fits the bound, and its derivatives.
 
-    Parameters
-    ----------
-    grammar
-        G, without a bound.
-    depth
-        The bound D; None for no bound: Z is then the probability that a derivation ends.
-
-    Returns
-    -------
-    mass
-        Z.
-    derivatives
-        By the probability of each rule, all of them taken as independent.
-
-    Raises
-    ------
-    GrammarError
-        If Z is zero.
+    ``depth``: the bound D; None for no bound: Z is then the probability that a derivation ends.
+    ``derivatives``: by the probability of each rule, all of them taken as independent.
     """
     if depth is None:
         return _without_bound(grammar)
@@ -113,25 +97,7 @@ def _without_bound(grammar: Grammar) -> tuple[float, RuleWeights]:
 
 
 def failures(grammar: Grammar, depth: int) -> RuleWeights:
-    """Expected rule counts of the derivations that leave the bound before one fits it.
-
-    Parameters
-    ----------
-    grammar
-        G, without a bound.
-    depth
-        The bound D.
-
-    Returns
-    -------
-    RuleWeights
-        For one sentence of the bounded grammar.
-
-    Raises
-    ------
-    GrammarError
-        If Z is zero.
-    """
+    """Expected rule counts of the derivations that leave the bound before one fits it."""
     G, K, (h, f, inverse) = grammar.binary, grammar.categories, systems(grammar, depth)
     lex, first = grammar.lexical_mass, G.sum(axis=2)
     descent = absorption(first, lex, np.eye(K))  # left children, whatever is to the right of them

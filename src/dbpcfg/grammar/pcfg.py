@@ -54,15 +54,7 @@ class RuleCounts:
 
     @classmethod
     def zeros(cls, categories: int, words: int) -> RuleCounts:
-        """Counts of 0.
-
-        Parameters
-        ----------
-        categories
-            K.
-        words
-            W.
-        """
+        """Counts of 0."""
         K = categories
         return cls(
             root=np.zeros(K, dtype=np.int64),
@@ -173,23 +165,7 @@ def draw_grammar(
 ) -> Grammar:
     """Draw π and every row of G from Dirichlet(counts + β).
 
-    Parameters
-    ----------
-    counts
-        How often each rule was used.
-    beta
-        The parameter of the prior.
-    vocabulary
-        The words.
-    numbers
-        The stream of random numbers.
-    threads
-        Threads to use; the result does not depend on their number.
-
-    Raises
-    ------
-    GrammarError
-        If ``beta`` is not a positive number.
+    ``threads``: threads to use; the result does not depend on their number.
     """
     if not SMALLEST_BETA <= beta < np.inf:
         raise GrammarError(f"beta must be a positive number, {SMALLEST_BETA} or more, got {beta}")
@@ -208,12 +184,7 @@ def draw_grammar(
 def without_zeros(grammar: Grammar, least: float) -> Grammar:
     """The grammar with no probability below ``least``, so that it has every tree.
 
-    Parameters
-    ----------
-    grammar
-        A grammar.
-    least
-        The least probability: so small that sums of rows stay 1.
+    ``least``: the least probability: so small that sums of rows stay 1.
     """
     return Grammar(
         np.maximum(grammar.root, least),
@@ -231,28 +202,7 @@ def draw_from_prior(
     chain: int = 0,
     iteration: int = 0,
 ) -> Grammar:
-    """Draw a grammar from the prior.
-
-    Parameters
-    ----------
-    categories
-        K.
-    vocabulary
-        The words.
-    beta
-        The parameter of the prior.
-    seed
-        The seed of the random numbers.
-    chain
-        The chain that starts with this grammar.
-    iteration
-        The iteration of that chain.
-
-    Raises
-    ------
-    GrammarError
-        If there are no categories, or ``beta`` is not a positive number.
-    """
+    """Draw a grammar from the prior."""
     if categories < 1:
         raise GrammarError(f"a grammar needs at least one category, got {categories}")
     nothing = RuleCounts.zeros(categories, len(vocabulary))

@@ -20,15 +20,8 @@ STACKED_FACTORS = tuple(f"grammars_{name}" for name in Factors._fields)
 def stacked(grammars: Sequence[Grammar]) -> dict[str, Floats]:
     """Several grammars as arrays.
 
-    Parameters
-    ----------
-    grammars
-        Grammars over one vocabulary, with the same number of categories.
-
-    Returns
-    -------
-    dict of arrays
-        π and the rows of every grammar: ``[s, c]`` and ``[s, c, rule]``.
+    ``grammars``: grammars over one vocabulary, with the same number of categories.
+    Returns π and the rows of every grammar: ``[s, c]`` and ``[s, c, rule]``.
     """
     if not grammars:
         return {"grammars_root": np.empty((0, 0)), "grammars_rows": np.empty((0, 0, 0))}
@@ -39,22 +32,7 @@ def stacked(grammars: Sequence[Grammar]) -> dict[str, Floats]:
 
 
 def unstacked(arrays: Mapping[str, Any], vocabulary: Vocabulary) -> list[Grammar]:
-    """The grammars of arrays that `stacked` made.
-
-    Parameters
-    ----------
-    arrays
-        Arrays by name, as a file has them.
-    vocabulary
-        The words.
-
-    Raises
-    ------
-    ArchiveError
-        If the arrays do not fit each other or the vocabulary.
-    GrammarError
-        If their numbers are not probabilities.
-    """
+    """The grammars of arrays that `stacked` made."""
     roots, rows = (arrays[name] for name in STACKED)
     if not len(roots) == len(rows):
         raise ArchiveError("its grammars have not as many roots as rows")
@@ -72,37 +50,15 @@ def unstacked(arrays: Mapping[str, Any], vocabulary: Vocabulary) -> list[Grammar
 def stacked_factors(grammars: Sequence[LowRankGrammar]) -> dict[str, Floats]:
     """Several low-rank grammars as arrays.
 
-    Parameters
-    ----------
-    grammars
-        At least one; all over one vocabulary, with factors of the same shapes.
-
-    Returns
-    -------
-    dict of arrays
-        Each factor of every grammar; the first index is the grammar's.
+    ``grammars``: at least one; all over one vocabulary, with factors of the same shapes.
+    Returns each factor of every grammar; the first index is the grammar's.
     """
     factors = zip(*(grammar.factors for grammar in grammars), strict=True)
     return {name: np.stack(same) for name, same in zip(STACKED_FACTORS, factors, strict=True)}
 
 
 def unstacked_factors(arrays: Mapping[str, Any], vocabulary: Vocabulary) -> list[LowRankGrammar]:
-    """The grammars of arrays that `stacked_factors` made.
-
-    Parameters
-    ----------
-    arrays
-        Arrays by name, as a file has them.
-    vocabulary
-        The words.
-
-    Raises
-    ------
-    ArchiveError
-        If there are not as many of each factor.
-    GrammarError
-        If their shapes do not fit, or their numbers are not probabilities.
-    """
+    """The grammars of arrays that `stacked_factors` made."""
     factors = [arrays[name] for name in STACKED_FACTORS]
     if len({len(array) for array in factors}) != 1:
         raise ArchiveError("its grammars have not as many of each factor")

@@ -34,20 +34,10 @@ NEXT_TO_NOTHING = 1e-9
 def expected_use(grammar: Grammar, depth: int | None) -> tuple[Floats, Floats]:
     """Expected numbers of nodes in a sentence.
 
-    Parameters
-    ----------
-    grammar
-        G, without a bound.
-    depth
-        The bound D; None for no bound.
-
-    Returns
-    -------
-    use
-        ``[level, c]``: nodes. With a bound there are 2D + 1 levels. Without one, for a grammar
-        whose trees are endless on average, the first hundred.
-    words
-        ``[level, c]``: nodes that are words.
+    ``depth``: the bound D; None for no bound.
+    ``use``: ``[level, c]``: nodes. With a bound there are 2D + 1 levels. Without one, for a grammar
+    whose trees are endless on average, the first hundred.
+    ``words``: ``[level, c]``: nodes that are words.
     """
     K = grammar.categories
     h = containment(grammar, depth)
@@ -77,19 +67,7 @@ def expected_depths(grammar: Grammar, depth: int | None, most: int = 5) -> Float
     Of the trees that fit the bound D, Z_d / Z_D fit a bound d. Without a bound, what the first few
     depths lack to one is the share of deeper sentences.
 
-    Parameters
-    ----------
-    grammar
-        G, without a bound.
-    depth
-        The bound D; None for no bound.
-    most
-        The number of depths without a bound.
-
-    Raises
-    ------
-    GrammarError
-        If no tree fits the bound.
+    ``depth``: the bound D; None for no bound.
     """
     whole = require_fitting(grammar, containment(grammar, depth))
     depths = range(1, (most if depth is None else depth) + 1)

@@ -24,15 +24,7 @@ class RuleWeights:
 
     @classmethod
     def zeros(cls, categories: int, words: int) -> RuleWeights:
-        """Zero for each rule.
-
-        Parameters
-        ----------
-        categories
-            K.
-        words
-            W.
-        """
+        """Zero for each rule."""
         K = categories
         return cls(np.zeros(K), np.zeros((K, K, K)), np.zeros((K, words)))
 
@@ -67,14 +59,7 @@ class RuleWeights:
 def normalised(counts: RuleWeights, more: float, before: Grammar) -> Grammar:
     """The grammar in which rules are in proportion to their counts.
 
-    Parameters
-    ----------
-    counts
-        Not negative.
-    more
-        What is added to each count.
-    before
-        Gives the words, and the rows of categories without counts.
+    ``before``: gives the words, and the rows of categories without counts.
     """
     return Grammar(
         _shares(counts.root[np.newaxis] + more, before.root[np.newaxis])[0],

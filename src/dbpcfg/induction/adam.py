@@ -32,19 +32,7 @@ class Moments(NamedTuple):
 
 
 def ascend(moments: Moments, gradient: Floats, rate: float, step: int) -> None:
-    """One step up a gradient.
-
-    Parameters
-    ----------
-    moments
-        Are changed.
-    gradient
-        The gradient.
-    rate
-        η.
-    step
-        t, from 1 up.
-    """
+    """One step up a gradient."""
     length = math.sqrt(float(gradient @ gradient))
     shortened = min(1.0, LONGEST / length) if length else 1.0
     size = rate / (1.0 - BETA1**step)

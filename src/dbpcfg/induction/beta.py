@@ -23,22 +23,7 @@ _MOST_STEPS = 100
 
 
 def draw_beta(counts: RuleCounts, beta: float, numbers: Stream) -> float:
-    """Draw β by one slice-sampling move, given the counts.
-
-    Parameters
-    ----------
-    counts
-        Rule counts of the trees.
-    beta
-        The β that the move starts from.
-    numbers
-        The stream of random numbers to use.
-
-    Returns
-    -------
-    float
-        The next β.
-    """
+    """Draw β by one slice-sampling move, given the counts."""
     tables = [counts.root[np.newaxis], counts.rows]
 
     def log_density(log_beta: float) -> float:
@@ -61,22 +46,7 @@ def log_marginal(table: Longs | Floats, beta: float) -> float:
 
 
 def slice_move(log_density: Callable[[float], float], x: float, numbers: Stream) -> float:
-    """One move of slice sampling, with stepping out and shrinkage.
-
-    Parameters
-    ----------
-    log_density
-        The logarithm of a density, up to a constant.
-    x
-        The point that the move starts from.
-    numbers
-        The stream of random numbers to use.
-
-    Returns
-    -------
-    float
-        The next point.
-    """
+    """One move of slice sampling, with stepping out and shrinkage."""
     draw = 0
 
     def uniform() -> float:

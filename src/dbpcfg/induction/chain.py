@@ -89,22 +89,13 @@ class Chain:
         return 0 if self.burn_in is None else self.iteration - self.burn_in
 
     def trace(self, criterion: Criterion) -> list[float]:
-        """A measure of every iteration.
-
-        Parameters
-        ----------
-        criterion
-            Which one.
-        """
+        """A measure of every iteration."""
         return self.logs if criterion == "likelihood" else self.measures[criterion]
 
     def goodness(self, criterion: Criterion) -> float:
         """How good the chain is: a mean over the iterations that count, or the last one's value.
 
-        Parameters
-        ----------
-        criterion
-            What by; not ``"agreement"``, which is about several chains.
+        ``criterion``: what by; not ``"agreement"``, which is about several chains.
         """
         return goodness(self.trace(criterion)[-max(1, self.retained) :], criterion)
 
@@ -123,17 +114,7 @@ class Chain:
 
 
 def tree_source(corpus: Encoded, settings: ChainSettings, threads: int = 1) -> TreeSource:
-    """What holds the trees of a chain in this process.
-
-    Parameters
-    ----------
-    corpus
-        The sentences.
-    settings
-        Those of the chain.
-    threads
-        The number of threads.
-    """
+    """What holds the trees of a chain in this process."""
     if settings.samples:
         return LocalTrees(corpus, threads)
     return DecodedTrees(corpus, settings.depth, threads)
@@ -156,29 +137,9 @@ def advance(
 ) -> Chain:
     """Run a chain until it is finished, has a given length, or the time is up.
 
-    Parameters
-    ----------
-    chain
-        The chain; it is changed.
-    corpus
-        Its sentences.
-    schedule
-        How long it runs.
-    seconds
-        The time; the iteration that is running then is the last one.
-    threads
-        The number of threads.
-    gold
-        Gold spans to log F1 with.
-    until
-        The length at which it pauses; None if it does not.
-    trees
-        What draws its trees and holds them; this process, if not given.
-
-    Returns
-    -------
-    Chain
-        The same chain (a worker process returns its copy).
+    ``seconds``: the time; the iteration that is running then is the last one.
+    ``until``: the length at which it pauses; None if it does not.
+    ``trees``: what draws its trees and holds them; this process, if not given.
     """
     end = time.monotonic() + seconds
     if trees is None:
@@ -269,24 +230,10 @@ def _restart(chain: Chain, corpus: Encoded) -> None:
 def trees_of(chain: Chain, corpus: Encoded, method: TreeChoice, threads: int = 1) -> Derivations:
     """The trees of a chain, one for each sentence.
 
-    Parameters
-    ----------
-    chain
-        The chain.
-    corpus
-        Its sentences.
-    method
-        ``"mbr"``: MBR trees over the retained samples, or over the posteriors of the chain's
-        grammars if there are too many spans to count. ``"best"``: the sample of greatest
-        log-likelihood. ``"last"``: the last sample. EM and VB have no samples, and their trees
-        are MBR trees.
-    threads
-        The number of threads.
-
-    Returns
-    -------
-    Derivations
-        The trees.
+    ``method``: ``"mbr"``: MBR trees over the retained samples, or over the posteriors of the
+    chain's grammars if there are too many spans to count. ``"best"``: the sample of greatest
+    log-likelihood. ``"last"``: the last sample. EM and VB have no samples, and their trees are MBR
+    trees.
     """
     if method == "mbr" and chain.retained:
         return (

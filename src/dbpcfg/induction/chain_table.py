@@ -28,13 +28,7 @@ _BY_THE_LAST: dict[Criterion, str] = {
 
 
 def selected_by(configuration: Configuration) -> str:
-    """What a chain is selected by, in words.
-
-    Parameters
-    ----------
-    configuration
-        The settings of the run.
-    """
+    """What a chain is selected by, in words."""
     samples = configuration.model.samples
     return (_BY_SAMPLES if samples else _BY_THE_LAST)[configuration.select]
 
@@ -42,17 +36,7 @@ def selected_by(configuration: Configuration) -> str:
 def chain_table(
     summaries: Sequence[ChainSummary], agreement: Agreement, configuration: Configuration
 ) -> Table:
-    """One row per chain that ran to its end, and in the notes whether these agree.
-
-    Parameters
-    ----------
-    summaries
-        Those of the chains of a run.
-    agreement
-        That of the chains.
-    configuration
-        The settings of the run.
-    """
+    """One row per chain that ran to its end, and in the notes whether these agree."""
     scored = any(one.last_f1 is not None for one in summaries)
     aside = any(one.heldout is not None for one in summaries)
     compared = any(one.agreement is not None for one in summaries)

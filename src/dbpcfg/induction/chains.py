@@ -39,16 +39,7 @@ def begin(
     continues without them if all its iterations are burn-in; otherwise some of the samples that
     count now cannot be separated from those that do not, and the chain begins again.
 
-    Parameters
-    ----------
-    corpus
-        The sentences.
-    settings
-        The settings of the chain.
-    schedule
-        How long it runs.
-    saved
-        The chain as it was saved, if it was.
+    ``saved``: the chain as it was saved, if it was.
     """
     if saved is None or not can_continue(saved, schedule):
         return new_chain(corpus, settings)
@@ -78,36 +69,9 @@ def run_chains(
 ) -> list[Chain]:
     """Run chains until all are finished or `Execution.stopping`; then all are saved.
 
-    Parameters
-    ----------
-    corpus
-        The sentences.
-    settings
-        Those of each chain.
-    schedule
-        How long chains run.
-    store
-        Where they are saved.
-    executor
-        What runs blocks of their iterations.
-    execution
-        Threads, checkpoints and callbacks.
-    gold
-        Gold spans to log F1 with.
-    until
-        The length at which chains pause; None if they do not.
-    work
-        What runs a block, called as `dbpcfg.induction.chain.advance`, which it is by default.
-
-    Returns
-    -------
-    list of Chain
-        The chains in the order of ``settings``, as far as they have run.
-
-    Raises
-    ------
-    DbpcfgError
-        If a worker process has ended.
+    ``until``: the length at which chains pause; None if they do not.
+    ``work``: what runs a block, called as `dbpcfg.induction.chain.advance`, which it is by default.
+    Returns the chains in the order of ``settings``, as far as they have run.
     """
     stopping, report, checkpoint = execution.stopping, execution.report, execution.checkpoint
     threads = execution.threads_per_chain(len(settings))

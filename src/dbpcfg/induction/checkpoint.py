@@ -50,17 +50,7 @@ _COUNTS = {f"counts_{name}": np.float64 for name in _GRAMMAR}
 
 
 def save_chain(chain: Chain, corpus: Encoded, path: Path) -> None:
-    """Write a checkpoint.
-
-    Parameters
-    ----------
-    chain
-        A chain that has done at least one iteration.
-    corpus
-        Its sentences, of which the file has a fingerprint.
-    path
-        The file.
-    """
+    """Write a checkpoint."""
     assert chain.best is not None
     assert chain.last is not None
     header = {
@@ -96,27 +86,7 @@ def save_chain(chain: Chain, corpus: Encoded, path: Path) -> None:
 
 
 def load_chain(path: Path, corpus: Encoded, settings: ChainSettings) -> Chain:
-    """Read a checkpoint.
-
-    Parameters
-    ----------
-    path
-        The file.
-    corpus
-        The sentences of the chain.
-    settings
-        The settings of the chain.
-
-    Returns
-    -------
-    Chain
-        The chain, equal to the one that was saved.
-
-    Raises
-    ------
-    DbpcfgError
-        If the file cannot be read, or is not a checkpoint of this chain over this corpus.
-    """
+    """Read a checkpoint."""
     with reading(path):
         header, arrays = read_archive(path, FORMAT, VERSION, _types(settings))
         try:

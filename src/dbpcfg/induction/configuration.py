@@ -116,23 +116,7 @@ def save_configuration(configuration: Configuration, path: Path) -> None:
 
 
 def load_configuration(path: Path) -> Configuration:
-    """Read the file.
-
-    Parameters
-    ----------
-    path
-        The file, ``config.toml`` in a run's directory.
-
-    Returns
-    -------
-    Configuration
-        The settings of the run.
-
-    Raises
-    ------
-    DbpcfgError
-        If the file cannot be read, is of another version, or has an option that cannot be.
-    """
+    """Read the file."""
     with reading(path, hint="is this a run?"):
         data = path.read_bytes()
     try:
@@ -164,15 +148,7 @@ def load_configuration(path: Path) -> Configuration:
 def check_version(configuration: Configuration) -> None:
     """Raise an error if a run was made by a later version: its result might be another one here.
 
-    Parameters
-    ----------
-    configuration
-        The settings of the run, with the versions that it was made with.
-
-    Raises
-    ------
-    DbpcfgError
-        If it was.
+    ``configuration``: the settings of the run, with the versions that it was made with.
     """
     made_by = configuration.versions.get("dbpcfg", __version__)
     if _release(made_by) > _release(__version__):

@@ -70,15 +70,7 @@ class Schedule:
         return self.after if self.iterations is None else self.iterations - self.latest_burn_in
 
     def converged(self, logs: Sequence[float], settled: Sequence[float]) -> bool:
-        """Whether burn-in ends now; to be called before every iteration until it does.
-
-        Parameters
-        ----------
-        logs
-            The log-likelihoods of all iterations so far.
-        settled
-            Those since restarts, annealing and curriculum were over.
-        """
+        """Whether burn-in ends now; to be called before every iteration until it does."""
         done = len(logs)
         if self.iterations is None and done >= self.least and levelled_off(settled, self.window):
             return True
@@ -96,13 +88,6 @@ def levelled_off(logs: Sequence[float], window: int) -> bool:
 
     That is, the mean of the last window exceeds that of the window before by at most the standard
     deviation of the last one.
-
-    Parameters
-    ----------
-    logs
-        The log-likelihoods.
-    window
-        The number of iterations in a window.
     """
     if len(logs) < 2 * window:
         return False
@@ -141,15 +126,7 @@ class Agreement:
 def agreement(traces: Sequence[Sequence[float]]) -> Agreement:
     """R-hat and effective sample size of log-likelihoods.
 
-    Parameters
-    ----------
-    traces
-        The log-likelihoods of each chain after burn-in.
-
-    Returns
-    -------
-    Agreement
-        Both numbers: nan where there are too few iterations, or for R-hat only one chain.
+    Returns both numbers: nan where there are too few iterations, or for R-hat only one chain.
     """
     length = min((len(trace) for trace in traces), default=0)
     if length < 4 or not traces:

@@ -75,13 +75,7 @@ def save_corpus(corpus: RunCorpus, path: Path) -> None:
 
 
 def load_corpus(path: Path) -> RunCorpus:
-    """Read the sentences of a run.
-
-    Raises
-    ------
-    DbpcfgError
-        If the file cannot be read or is damaged.
-    """
+    """Read the sentences of a run."""
     with reading(path):
         header, arrays = read_archive(path, FORMAT, VERSION, _DTYPES)
         starts, marks = arrays["starts"], arrays["punctuation"].astype(bool).tolist()

@@ -42,18 +42,8 @@ def measure(
 ) -> Measures:
     """Measure an iteration.
 
-    Parameters
-    ----------
-    logs
-        log P(sentence) of every sentence.
-    lengths
-        Their numbers of words.
-    aside
-        The sentences that are kept aside.
-    counts
-        Rule counts of the trees of the others; None if the learner says what ``posterior`` is.
-    beta
-        β.
+    ``counts``: rule counts of the trees of the others; None if the learner says what ``posterior``
+    is.
     """
     learned = float(logs.sum()) if not len(aside) else float(np.delete(logs, aside).sum())
     return Measures(
@@ -77,14 +67,6 @@ def before_trees(criterion: Criterion) -> Criterion:
 
 
 def goodness(values: Sequence[float], criterion: Criterion) -> float:
-    """The mean of what was measured, so that more is better.
-
-    Parameters
-    ----------
-    values
-        The measures of some iterations, of one kind.
-    criterion
-        Which kind.
-    """
+    """The mean of what was measured, so that more is better."""
     mean = float(np.mean(values)) if len(values) else -np.inf
     return -mean if criterion == "variance" else mean

@@ -25,14 +25,7 @@ BATCH = 1000
 class DecodedTrees:
     """The MBR trees of the grammar of an iteration; a `TreeSource` that draws nothing.
 
-    Parameters
-    ----------
-    corpus
-        The sentences.
-    depth
-        The bound D; None for no bound.
-    threads
-        The number of threads.
+    ``depth``: the bound D; None for no bound.
     """
 
     def __init__(self, corpus: Encoded, depth: int | None, threads: int = 1) -> None:
@@ -71,16 +64,7 @@ def mbr_under(
 ) -> Derivations:
     """MBR trees under one or more grammars, some sentences at a time.
 
-    Parameters
-    ----------
-    grammars
-        The grammars, over whose posteriors the mean is taken.
-    depth
-        The bound D; None for no bound.
-    corpus
-        The sentences.
-    threads
-        The number of threads.
+    ``depth``: the bound D; None for no bound.
     """
     trees = Derivations.empty(corpus)
     for first, here, weights in _posteriors(grammars, depth, corpus, threads):
@@ -95,21 +79,8 @@ def span_probabilities(
 ) -> Floats:
     """The posterior probability of every span, whatever its category.
 
-    Parameters
-    ----------
-    grammar
-        The grammar.
-    depth
-        The bound D; None for no bound.
-    corpus
-        The sentences.
-    threads
-        The number of threads.
-
-    Returns
-    -------
-    numpy.ndarray
-        ``[cell]``, laid out as in `dbpcfg.parsing.span_weights`.
+    ``depth``: the bound D; None for no bound.
+    Returns ``[cell]``, laid out as in `dbpcfg.parsing.span_weights`.
     """
     parts = _posteriors([grammar], depth, corpus, threads)
     return np.concatenate([weights.sum(axis=1) for _, _, weights in parts])

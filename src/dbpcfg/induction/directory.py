@@ -74,32 +74,7 @@ class RunDirectory:
         gold: GoldSpans | None = None,
         overwrite: bool = False,
     ) -> Iterator[RunDirectory]:
-        """Make a new run.
-
-        Parameters
-        ----------
-        path
-            Its directory.
-        configuration
-            Its settings.
-        corpus
-            Its sentences.
-        gold
-            Gold spans of the sentences, to log F1 with.
-        overwrite
-            Whether a run that is there is replaced.
-
-        Yields
-        ------
-        RunDirectory
-            The new run, locked meanwhile.
-
-        Raises
-        ------
-        DbpcfgError
-            If the directory is not empty, unless it is a run and ``overwrite`` is set; if it cannot
-            be written to.
-        """
+        """Make a new run."""
         check_free(path, overwrite)
         with writing(path):
             path.mkdir(parents=True, exist_ok=True)
@@ -117,23 +92,7 @@ class RunDirectory:
     @classmethod
     @contextlib.contextmanager
     def open(cls, path: Path) -> Iterator[RunDirectory]:
-        """Open a run to resume it.
-
-        Parameters
-        ----------
-        path
-            Its directory.
-
-        Yields
-        ------
-        RunDirectory
-            The run, locked meanwhile.
-
-        Raises
-        ------
-        DbpcfgError
-            If it is no run, a file is damaged, or another process is running it.
-        """
+        """Open a run to resume it."""
         # Nothing is written where there is no run, or one of a later version.
         configuration = read_configuration(path)
         with reading(path / "config.toml"):
@@ -158,20 +117,8 @@ class RunDirectory:
     def extend(self, iterations: int) -> list[int]:
         """Make the run one of more iterations.
 
-        Parameters
-        ----------
-        iterations
-            The new length of each chain, of which the second half counts.
-
-        Returns
-        -------
-        list of int
-            The chains that begin again, because samples that would count were not kept.
-
-        Raises
-        ------
-        DbpcfgError
-            If a chain has done more iterations, or the directory cannot be written to.
+        ``iterations``: the new length of each chain, of which the second half counts.
+        Returns the chains that begin again, because samples that would count were not kept.
         """
         old = self.configuration
         if old.budget is not None:
@@ -226,17 +173,7 @@ class RunDirectory:
 def check_free(path: Path, overwrite: bool = False) -> None:
     """Check that a directory is free for a new run.
 
-    Parameters
-    ----------
-    path
-        The directory; it need not exist.
-    overwrite
-        Whether a run that is there is replaced.
-
-    Raises
-    ------
-    DbpcfgError
-        If it is a file, or not empty, unless it is a run and ``overwrite`` is set.
+    ``path``: the directory; it need not exist.
     """
     with writing(path):
         if path.exists() and not path.is_dir():
@@ -252,18 +189,7 @@ def check_free(path: Path, overwrite: bool = False) -> None:
 
 
 def read_configuration(path: Path) -> Configuration:
-    """Read the settings of a run.
-
-    Parameters
-    ----------
-    path
-        Its directory.
-
-    Raises
-    ------
-    DbpcfgError
-        If it is no run, or its configuration is damaged.
-    """
+    """Read the settings of a run."""
     with reading(path):
         is_folder, exists = path.is_dir(), path.exists()
         config = is_folder and (path / "config.toml").exists()
@@ -278,25 +204,7 @@ def read_configuration(path: Path) -> Configuration:
 
 
 def finished_run(path: Path, quiet: bool = True) -> Run:
-    """Read all of a finished run, without keeping other processes out of its directory.
-
-    Parameters
-    ----------
-    path
-        Its directory.
-    quiet
-        Whether no progress is shown on standard error.
-
-    Returns
-    -------
-    Run
-        The run.
-
-    Raises
-    ------
-    DbpcfgError
-        If it is no run or a file is damaged; `UnfinishedRunError` if a chain is not finished.
-    """
+    """Read all of a finished run, without keeping other processes out of its directory."""
     directory = RunDirectory._read(path)
     configuration = directory.configuration
     chains: list[Chain] = []

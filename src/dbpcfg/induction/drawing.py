@@ -56,32 +56,14 @@ class TreeSource(Protocol):
 
 
 class LocalTrees:
-    """Trees that are drawn and held in this process.
-
-    Parameters
-    ----------
-    corpus
-        The sentences.
-    threads
-        The number of threads.
-    """
+    """Trees that are drawn and held in this process."""
 
     def __init__(self, corpus: Encoded, threads: int = 1) -> None:
         self.corpus, self.threads = corpus, threads
         self.derivations: Derivations | None = None
 
     def draw(self, grammar: Grammar, iteration: int, settings: ChainSettings) -> Drawn:
-        """Draw the trees of an iteration.
-
-        Parameters
-        ----------
-        grammar
-            The grammar of the chain.
-        iteration
-            The number of iterations done.
-        settings
-            Those of the chain.
-        """
+        """Draw the trees of an iteration."""
         trees, logs = sample_trees(self.corpus, grammar, iteration, settings, self.threads)
         self.derivations = trees
         return Drawn(logs, trees.counts(settings.categories, settings.aside))
@@ -110,34 +92,7 @@ def sample_trees(
 ) -> tuple[Derivations, Floats]:
     """Draw a tree for every sentence of a corpus or of a part of one.
 
-    Parameters
-    ----------
-    corpus
-        The sentences.
-    grammar
-        The grammar of the chain.
-    iteration
-        The number of iterations done.
-    settings
-        Those of the chain.
-    threads
-        The number of threads.
-    pilots
-        If the corpus is a part: `dbpcfg.parsing.chart.parser.pilots_of` the whole.
-
-    Returns
-    -------
-    trees
-        One for each sentence.
-    logs
-        log P(sentence) of each under the grammar, at the bound of the iteration.
-
-    Raises
-    ------
-    UnparsableError
-        If a sentence has probability zero.
-    GrammarError
-        If no tree of the grammar fits the bound.
+    ``logs``: log P(sentence) of each under the grammar, at the bound of the iteration.
     """
     depth, temperature = settings.depth_at(iteration), settings.temperature_at(iteration)
     numbers = stream(settings.seed, settings.chain, iteration, Purpose.TREES)

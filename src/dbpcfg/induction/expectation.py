@@ -70,28 +70,8 @@ def step(
 ) -> State:
     """One iteration: expected counts, then the grammar that follows from them.
 
-    Parameters
-    ----------
-    state
-        The chain before the iteration.
-    corpus
-        The sentences.
-    settings
-        Those of the chain.
-    threads
-        The number of threads; the result does not depend on it.
-    trees
-        Has the grammar before the iteration afterwards, to decode its trees.
-
-    Returns
-    -------
-    State
-        The chain after it, with the measures of the grammar before.
-
-    Raises
-    ------
-    UnparsableError
-        If a sentence has probability zero.
+    ``threads``: the number of threads; the result does not depend on it.
+    ``trees``: has the grammar before the iteration afterwards, to decode its trees.
     """
     depth = settings.depth_at(state.iteration)
     aside = kept_aside(len(corpus), settings.aside)
@@ -158,16 +138,7 @@ def rule_weights(
 ) -> RuleWeights:
     """The weights of rules under which trees are counted.
 
-    Parameters
-    ----------
-    grammar
-        G.
-    statistics
-        Expected counts so far; None at the start, which is from G in either case.
-    beta
-        β.
-    settings
-        Those of the chain.
+    ``statistics``: expected counts so far; None at the start, which is from G in either case.
     """
     if settings.learner == "em" or statistics is None:
         return RuleWeights(grammar.root, grammar.binary, grammar.lexical)

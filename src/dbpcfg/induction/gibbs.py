@@ -65,23 +65,8 @@ def step(
     A pure function: the random numbers are those of (seed, chain, iteration), so the number of
     threads makes no difference and neither does stopping in between.
 
-    Parameters
-    ----------
-    state
-        The chain before the iteration.
-    corpus
-        The sentences.
-    settings
-        Those of the chain.
-    threads
-        The number of threads.
-    trees
-        What draws the trees; this process, if not given.
-
-    Returns
-    -------
-    State
-        The chain after it, with the trees, and the measures of the grammar before.
+    ``trees``: what draws the trees; this process, if not given.
+    Returns the chain after it, with the trees, and the measures of the grammar before.
     """
 
     def numbers_for(purpose: Purpose) -> Stream:

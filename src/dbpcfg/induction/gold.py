@@ -42,34 +42,13 @@ class GoldSpans:
     spans: Bytes
 
     def f1(self, starts: Longs, nodes: Ints) -> float:
-        """F1 of trees.
-
-        Parameters
-        ----------
-        starts
-            Where the sentences of the corpus start.
-        nodes
-            The pre-order nodes of their trees.
-        """
+        """F1 of trees."""
         counts = span_counts(starts, nodes, self.kept, self.words, self.first, self.spans)
         return float(f1(*counts))
 
 
 def gold_spans(trees: Sequence[Tree], punctuation: Sequence[Sequence[bool]]) -> GoldSpans:
-    """Gold spans of trees.
-
-    Parameters
-    ----------
-    trees
-        The gold tree of each sentence, in order.
-    punctuation
-        Which words of each sentence are punctuation.
-
-    Returns
-    -------
-    GoldSpans
-        The spans over words that are not.
-    """
+    """Gold spans of trees."""
     words = np.array([marks.count(False) for marks in map(list, punctuation)], dtype=np.int32)
     first = np.concatenate([[0], np.cumsum((words.astype(np.int64) + 1) ** 2)])
     spans = np.zeros(int(first[-1]), dtype=np.uint8)
@@ -117,20 +96,7 @@ def save_gold(gold: GoldSpans, path: Path) -> None:
 
 
 def load_gold(path: Path, starts: Longs) -> GoldSpans:
-    """Read the gold spans of a run.
-
-    Parameters
-    ----------
-    path
-        The file.
-    starts
-        Where the sentences of the run's corpus start.
-
-    Raises
-    ------
-    DbpcfgError
-        If the file cannot be read, or has the spans of other sentences.
-    """
+    """Read the gold spans of a run."""
     dtypes = {"kept": np.int32, "words": np.int32, "first": np.int64, "spans": np.uint8}
     with reading(path):
         _, arrays = read_archive(path, FORMAT, VERSION, dtypes)

@@ -51,27 +51,9 @@ def chosen(
 ) -> Inference:
     """What follows from the options that were given.
 
-    Parameters
-    ----------
-    model
-        The settings of chains.
-    inference
-        ``"race"`` or ``"paper"``; if not given, a race unless the length of chains is given.
-    budget
-        Iterations of all chains of a race together.
-    chains
-        The number of chains, in a race of those that start.
-    iterations
-        The length of every chain.
-    schedule
-        The rule for their length in detail.
-    select
-        What chains are compared by.
-
-    Raises
-    ------
-    DbpcfgError
-        If options contradict each other.
+    ``inference``: ``"race"`` or ``"paper"``; if not given, a race unless the length of chains is
+    given.
+    ``chains``: the number of chains, in a race of those that start.
     """
     select = select or _selected_by(model)
     if not model.samples and schedule is not None:
@@ -104,19 +86,7 @@ def _selected_by(model: ChainSettings) -> Criterion:
 def is_race(inference: InferenceName | None, budget: bool, each: bool) -> bool:
     """Whether chains run a race.
 
-    Parameters
-    ----------
-    inference
-        What was asked for, if anything was.
-    budget
-        Whether a budget for all chains was given.
-    each
-        Whether the length of every chain was given.
-
-    Raises
-    ------
-    DbpcfgError
-        If these contradict each other.
+    ``inference``: what was asked for, if anything was.
     """
     if inference is None:
         inference = "paper" if each and not budget else "race"
@@ -134,15 +104,7 @@ def is_race(inference: InferenceName | None, budget: bool, each: bool) -> bool:
 def budget_of(text: str) -> int | float:
     """A budget as it is written: iterations, an int, or a time in seconds, a float.
 
-    Parameters
-    ----------
-    text
-        A number of iterations, or minutes or hours: ``6000``, ``30min``, ``2h``.
-
-    Raises
-    ------
-    DbpcfgError
-        If it is neither.
+    ``text``: A number of iterations, or minutes or hours: ``6000``, ``30min``, ``2h``.
     """
     if re.fullmatch(r"\d{1,15}", text) and int(text):
         return int(text)
@@ -161,16 +123,7 @@ def iterations_in(
 
     The number is recorded with the run, which can so be repeated; the time cannot.
 
-    Parameters
-    ----------
-    seconds
-        The time.
-    corpus
-        The sentences.
-    model
-        The settings of chains.
-    threads
-        Processors to use; None for all.
+    ``threads``: processors to use; None for all.
     """
     step = step_of(model)
     state = step(initial_state(corpus, model), corpus, model)  # kernels are compiled now

@@ -19,19 +19,7 @@ from dbpcfg.parsing.derivations import Derivations
 def initial_state(corpus: Encoded, settings: ChainSettings, iteration: int = 0) -> State:
     """The state of a chain before its first iteration, or of a restart.
 
-    Parameters
-    ----------
-    corpus
-        The sentences.
-    settings
-        Those of the chain; ``initial`` says where it starts.
-    iteration
-        The number of iterations done: each restart starts elsewhere.
-
-    Returns
-    -------
-    State
-        A grammar, without trees.
+    ``settings``: those of the chain; ``initial`` says where it starts.
     """
     if settings.learner == "neural":
         return initial_network(corpus, settings, iteration)
@@ -49,19 +37,7 @@ def initial_state(corpus: Encoded, settings: ChainSettings, iteration: int = 0) 
 def branching_counts(
     corpus: Encoded, categories: int, branching: Literal["left", "right"], numbers: Stream
 ) -> RuleCounts:
-    """Rule counts of left- or right-branching trees with categories drawn at random.
-
-    Parameters
-    ----------
-    corpus
-        The sentences.
-    categories
-        K.
-    branching
-        ``"left"`` or ``"right"``.
-    numbers
-        The stream of random numbers to use.
-    """
+    """Rule counts of left- or right-branching trees with categories drawn at random."""
     trees = Derivations.empty(corpus)
     branching_nodes(corpus.starts, categories, branching == "right", numbers, trees.nodes)
     return trees.counts(categories)

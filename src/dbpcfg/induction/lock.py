@@ -13,18 +13,7 @@ from dbpcfg.files.faults import writing
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Keep other processes from running the same run at the same time.
-
-    Parameters
-    ----------
-    path
-        The directory of the run.
-
-    Raises
-    ------
-    DbpcfgError
-        If another process holds the lock, or the directory cannot be written to.
-    """
+    """Keep other processes from running the same run at the same time."""
     try:
         import fcntl
     except ImportError:  # not on this system: do without

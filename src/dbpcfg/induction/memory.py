@@ -19,15 +19,7 @@ CHAIN_BYTES = 4096
 
 
 def needed_bytes(configuration: Configuration, corpus: Encoded) -> int:
-    """The memory that a run needs, at least.
-
-    Parameters
-    ----------
-    configuration
-        Its settings.
-    corpus
-        Its sentences.
-    """
+    """The memory that a run needs, at least."""
     settings, lengths = configuration.model, corpus.lengths
     K, W, longest = settings.categories, len(corpus.vocabulary), int(lengths.max())
     grammar = 8 * (K + K**3 + K * W)
@@ -50,20 +42,7 @@ def needed_bytes(configuration: Configuration, corpus: Encoded) -> int:
 
 
 def check_memory(configuration: Configuration, corpus: Encoded) -> None:
-    """Raise an error, with the estimate, if a run cannot fit into memory.
-
-    Parameters
-    ----------
-    configuration
-        Its settings.
-    corpus
-        Its sentences.
-
-    Raises
-    ------
-    DbpcfgError
-        If it needs more than there is.
-    """
+    """Raise an error, with the estimate, if a run cannot fit into memory."""
     settings = configuration.model
     if settings.parser == "leftcorner" and settings.depth is not None:
         check_stores(settings.categories, settings.depth, int(corpus.lengths.max()))

@@ -17,14 +17,8 @@ from dbpcfg.numerics.philox import Stream, uniform_pair
 def minibatches(sentences: Longs, size: int, numbers: Stream) -> list[Longs]:
     """The sentences in random order, in batches of nearly equal size.
 
-    Parameters
-    ----------
-    sentences
-        The numbers of the sentences.
-    size
-        The greatest size of a batch; 0 for one batch of all sentences, in their order.
-    numbers
-        The random numbers; each sentence has those of its own number.
+    ``size``: the greatest size of a batch; 0 for one batch of all sentences, in their order.
+    ``numbers``: the random numbers; each sentence has those of its own number.
     """
     if not size or size >= len(sentences):
         return [sentences]
@@ -46,18 +40,7 @@ def blended(
 ) -> RuleWeights:
     """The statistics after one more mini-batch.
 
-    Parameters
-    ----------
-    before
-        The statistics so far; None before the first mini-batch.
-    found
-        Expected counts of the mini-batch.
-    scale
-        How many times larger the corpus is.
-    step
-        t, the number of mini-batches before this one.
-    exponent
-        α.
+    ``before``: the statistics so far; None before the first mini-batch.
     """
     if before is None:
         return found * scale

@@ -46,22 +46,7 @@ def factor_arrays(prefix: str, grammar: Grammar) -> dict[str, NDArray[Any]]:
 def loaded_grammar(
     arrays: Mapping[str, NDArray[Any]], prefix: str, vocabulary: Vocabulary
 ) -> LowRankGrammar:
-    """The grammar of arrays that `factor_arrays` made.
-
-    Parameters
-    ----------
-    arrays
-        The arrays of a checkpoint.
-    prefix
-        How their names begin.
-    vocabulary
-        The words.
-
-    Raises
-    ------
-    GrammarError
-        If their numbers are not probabilities.
-    """
+    """The grammar of arrays that `factor_arrays` made."""
     factors = Factors(*(arrays[prefix + name] for name in Factors._fields))
     return LowRankGrammar(factors, vocabulary)
 
@@ -73,26 +58,7 @@ def loaded_network(
     iteration: int,
     beta: float,
 ) -> State:
-    """The state of a chain whose network is in arrays.
-
-    Parameters
-    ----------
-    arrays
-        The arrays of a checkpoint.
-    corpus
-        The sentences of the chain.
-    settings
-        Its settings.
-    iteration
-        The number of passes done.
-    beta
-        β.
-
-    Raises
-    ------
-    ArchiveError
-        If they are not those of a network of this size.
-    """
+    """The state of a chain whose network is in arrays."""
     vectors = [arrays[f"network_{name}"] for name in _VECTORS]
     steps, measures = arrays["network_steps"], arrays["network_measures"]
     size = shape_of(settings, corpus.vocabulary).size

@@ -44,17 +44,7 @@ BATCH = 32
 
 
 def initial_network(corpus: Encoded, settings: ChainSettings, iteration: int = 0) -> State:
-    """The state of a chain before its first pass.
-
-    Parameters
-    ----------
-    corpus
-        The sentences.
-    settings
-        Those of the chain.
-    iteration
-        The number of iterations done.
-    """
+    """The state of a chain before its first pass."""
     numbers = stream(settings.seed, settings.chain, iteration, Purpose.NETWORK)
     shape = shape_of(settings, corpus.vocabulary)
     parameters: Floats = initial_parameters(shape, numbers).astype(number_type(settings))
@@ -78,17 +68,7 @@ def number_type(settings: ChainSettings) -> type:
 def grammar_of(
     parameters: Floats, settings: ChainSettings, vocabulary: Vocabulary
 ) -> LowRankGrammar:
-    """The grammar that a network gives.
-
-    Parameters
-    ----------
-    parameters
-        All of the network's.
-    settings
-        Those of the chain.
-    vocabulary
-        The words.
-    """
+    """The grammar that a network gives."""
     shape = shape_of(settings, vocabulary)
     done = forward(views(parameters, shape), shape.phrases)
     doubles = {name: z.astype(np.float64) for name, z in done.logits.items()}
@@ -104,28 +84,8 @@ def step(
 ) -> State:
     """One pass over the sentences, in mini-batches.
 
-    Parameters
-    ----------
-    state
-        The chain before the iteration.
-    corpus
-        The sentences.
-    settings
-        Those of the chain.
-    threads
-        The number of threads; the result does not depend on it.
-    trees
-        Has the grammar before the iteration afterwards, to decode its trees.
-
-    Returns
-    -------
-    State
-        The chain after it, with the measures of the grammar before.
-
-    Raises
-    ------
-    UnparsableError
-        If a sentence has probability zero.
+    ``threads``: the number of threads; the result does not depend on it.
+    ``trees``: has the grammar before the iteration afterwards, to decode its trees.
     """
     network, before = state.network, state.grammar
     assert network is not None
@@ -157,23 +117,7 @@ def train(
     iteration: int,
     threads: int = 1,
 ) -> NetworkState:
-    """The network after one pass over some sentences.
-
-    Parameters
-    ----------
-    network
-        The network before.
-    corpus
-        The sentences.
-    learned
-        The numbers of those to learn from.
-    settings
-        Those of the chain.
-    iteration
-        The number of passes before.
-    threads
-        The number of threads.
-    """
+    """The network after one pass over some sentences."""
     moments = Moments(network.parameters.copy(), network.first.copy(), network.second.copy())
     gradient = np.zeros_like(moments.parameters)
     numbers = stream(settings.seed, settings.chain, iteration, Purpose.MINIBATCHES)
@@ -192,26 +136,7 @@ def find_gradient(
     gradient: Floats,
     threads: int = 1,
 ) -> Floats:
-    """The gradient of the mean of log Σ_τ P(τ | G) over some sentences; if exact, less log Z.
-
-    Parameters
-    ----------
-    parameters
-        All of the network's.
-    sentences
-        The sentences.
-    settings
-        Those of the chain.
-    gradient
-        Is written to.
-    threads
-        The number of threads.
-
-    Returns
-    -------
-    logs
-        log Σ_τ P(τ | G) of each sentence.
-    """
+    """The gradient of the mean of log Σ_τ P(τ | G) over some sentences; if exact, less log Z."""
     shape = shape_of(settings, sentences.vocabulary)
     P, G = views(parameters, shape), views(gradient, shape)
     done = forward(P, shape.phrases)
@@ -231,24 +156,7 @@ def find_gradient(
 def evaluate(
     grammar: LowRankGrammar, corpus: Encoded, settings: ChainSettings, threads: int = 1
 ) -> Measures:
-    """The measures of a grammar.
-
-    Parameters
-    ----------
-    grammar
-        The grammar.
-    corpus
-        The sentences.
-    settings
-        Those of the chain.
-    threads
-        The number of threads.
-
-    Raises
-    ------
-    UnparsableError
-        If a sentence has probability zero.
-    """
+    """The measures of a grammar."""
     parser = LowRankParser(grammar.factors, settings.depth, threads, settings.precision)
     logs, log_mass = parser.log_inside(corpus), parser.log_fitting_mass
     check_parsable(grammar, corpus, logs)

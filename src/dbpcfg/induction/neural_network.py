@@ -83,12 +83,7 @@ def views(vector: Floats, shape: Shape) -> Layers:
 def initial_parameters(shape: Shape, numbers: Stream) -> Floats:
     """Uniform between ±√(6 / (rows + columns)), and biases of 0 (Glorot and Bengio 2010).
 
-    Parameters
-    ----------
-    shape
-        The size of the network.
-    numbers
-        The random numbers; parameter x has those of item x.
+    ``numbers``: the random numbers; parameter x has those of item x.
     """
     found = np.empty(shape.size)
     uniforms(numbers, np.arange(shape.size), found)
@@ -110,15 +105,7 @@ class ForwardPass(NamedTuple):
 
 
 def forward(P: Layers, phrases: int) -> ForwardPass:
-    """The networks' outcomes.
-
-    Parameters
-    ----------
-    P
-        The parameters.
-    phrases
-        N.
-    """
+    """The networks' outcomes."""
     e = P["embedding"]
     inputs = {
         "root": P["embedding.root"],
@@ -150,21 +137,7 @@ def forward(P: Layers, phrases: int) -> ForwardPass:
 def backward(
     P: Layers, done: ForwardPass, slopes: dict[str, Floats], phrases: int, G: Layers
 ) -> None:
-    """The gradient, into ``G``.
-
-    Parameters
-    ----------
-    P
-        The parameters.
-    done
-        The forward pass.
-    slopes
-        The derivatives by its logits.
-    phrases
-        N.
-    G
-        The gradient, laid out as the parameters.
-    """
+    """The gradient, into ``G``."""
     G["embedding"][:] = 0.0
     for name, slope in slopes.items():
         tape = done.tapes[name]
@@ -191,17 +164,7 @@ def factors_of(done: ForwardPass) -> Factors:
 
 
 def slopes_of(factors: Factors, counts: Factors, share: float) -> dict[str, Floats]:
-    """Derivatives by all logits, from expected counts.
-
-    Parameters
-    ----------
-    factors
-        The probabilities.
-    counts
-        Expected counts.
-    share
-        What they are multiplied by.
-    """
+    """Derivatives by all logits, from expected counts."""
     found = {}
     for name, p in factors._asdict().items():
         E = getattr(counts, name)

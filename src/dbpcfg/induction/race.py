@@ -51,24 +51,8 @@ def plan(budget: int, preliminary: int = 0, chains: int | None = None) -> tuple[
     samples that count, comes after all other rungs. A budget of 1,500 has 16 chains of 45
     iterations, 6 of 90, and 2 survivors of 345.
 
-    Parameters
-    ----------
-    budget
-        Iterations of all chains together.
-    preliminary
-        Iterations of each chain that come first: annealing and the like.
-    chains
-        The number of chains at the first rung, if it is to be another.
-
-    Returns
-    -------
-    tuple of Rung
-        Ever fewer and ever longer chains.
-
-    Raises
-    ------
-    DbpcfgError
-        If the budget is not enough for so many chains.
+    ``preliminary``: iterations of each chain that come first: annealing and the like.
+    ``chains``: the number of chains at the first rung, if it is to be another.
     """
     first = FIRST + preliminary
     racing = chains or max(1, int(SHARE * budget / first))
@@ -106,19 +90,7 @@ def running(
 ) -> list[list[Chain]]:
     """The chains that run, first all of them, then those left after each rung that was reached.
 
-    Parameters
-    ----------
-    chains
-        All chains of the race.
-    rungs
-        The rungs.
-    criterion
-        What they are compared by.
-
-    Returns
-    -------
-    list of list of Chain
-        The last list has the chains that run now, or that have survived.
+    Returns the last list has the chains that run now, or that have survived.
     """
     left = [list(chains)]
     for rung, after in itertools.pairwise(rungs):

@@ -23,15 +23,7 @@ RESULTS = ("chains.tsv", SAMPLES, MODEL, "trees.txt", "agreement.tsv")
 
 
 def write_results(run: Run, path: Path) -> None:
-    """Write the results of a finished run: chains, model, trees, and how far chains share them.
-
-    Parameters
-    ----------
-    run
-        The run.
-    path
-        Its directory.
-    """
+    """Write the results of a finished run: chains, model, trees, and how far chains share them."""
     with writing(path):
         _write(_summary_lines(run.summaries()), path / "chains.tsv")
         save_samples(run.best.grammars, path / SAMPLES)
@@ -41,15 +33,7 @@ def write_results(run: Run, path: Path) -> None:
 
 
 def results_are_there(run: Run, path: Path) -> bool:
-    """Whether the files of a finished run are what `write_results` would write.
-
-    Parameters
-    ----------
-    run
-        The run.
-    path
-        Its directory.
-    """
+    """Whether the files of a finished run are what `write_results` would write."""
     if not all((path / name).is_file() for name in RESULTS):
         return False
     with tempfile.TemporaryDirectory() as folder:
@@ -58,17 +42,7 @@ def results_are_there(run: Run, path: Path) -> bool:
 
 
 def write_trace(chain: Chain, tokens: int, path: Path) -> None:
-    """Write a table that a person can plot: one row per iteration.
-
-    Parameters
-    ----------
-    chain
-        The chain.
-    tokens
-        The number of tokens in its corpus.
-    path
-        The file.
-    """
+    """Write a table that a person can plot: one row per iteration."""
     _write(_trace_lines(chain, tokens), path)
 
 

@@ -210,13 +210,8 @@ class ChainSettings:
 def settings_for(learner: str = "gibbs", **given: Any) -> ChainSettings:
     """The settings of a chain, with defaults that suit the learner.
 
-    Parameters
-    ----------
-    learner
-        Its name.
-    **given
-        Other fields of `ChainSettings`. ``categories`` and ``exact`` may be None, or missing: the
-        neural grammar has 120 categories and is exact, others have 15 and are not.
+    ``**given``: other fields of `ChainSettings`. ``categories`` and ``exact`` may be None, or
+    missing: the neural grammar has 120 categories and is exact, others have 15 and are not.
     """
     usual = {"categories": 120, "exact": True} if learner == "neural" else {}
     asked = {

@@ -17,10 +17,7 @@ from dbpcfg.parsing.derivations import END, START, Derivations
 class SharedSpans:
     """The spans of two words or more, without the whole sentence, of several chains' trees.
 
-    Parameters
-    ----------
-    trees
-        The trees of each chain, by its number; all of the same sentences.
+    ``trees``: the trees of each chain, by its number; all of the same sentences.
     """
 
     def __init__(self, trees: Mapping[int, Derivations]) -> None:
@@ -44,12 +41,8 @@ class SharedSpans:
     def shares(self, chain: int, others: Iterable[int] | None = None) -> Floats:
         """The share of the other chains that have the span of each node; nan for those left out.
 
-        Parameters
-        ----------
-        chain
-            The chain whose nodes they are, in the order of its trees.
-        others
-            The chains that it is compared with; by default all others.
+        ``chain``: the chain whose nodes they are, in the order of its trees.
+        ``others``: the chains that it is compared with; by default all others.
         """
         spans = self._keys[chain]
         chosen = [n for n in self.trees if n != chain] if others is None else list(others)
@@ -61,12 +54,7 @@ class SharedSpans:
     def sentences(self, chain: int, others: Iterable[int] | None = None) -> Floats:
         """The mean share of each sentence's spans; nan for those without a span.
 
-        Parameters
-        ----------
-        chain
-            The chain whose trees they are.
-        others
-            The chains that it is compared with; by default all others.
+        ``others``: the chains that it is compared with; by default all others.
         """
         shares = self.shares(chain, others)
         counted = self._keys[chain] >= 0
@@ -81,13 +69,6 @@ class SharedSpans:
 
         Binary trees of one sentence have equally many spans, so precision, recall and F1 are one
         number. It is nan if there are no spans.
-
-        Parameters
-        ----------
-        chain
-            One of them.
-        other
-            The other one.
         """
         spans = self._keys[chain]
         spans = spans[spans >= 0]

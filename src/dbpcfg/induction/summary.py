@@ -39,21 +39,7 @@ class ChainSummary:
 def summary_of(
     chain: Chain, tokens: int, selected: bool, survived: bool, agreement: float | None
 ) -> ChainSummary:
-    """Summarise a chain that has done at least one iteration.
-
-    Parameters
-    ----------
-    chain
-        The chain.
-    tokens
-        The number of tokens in its corpus.
-    selected
-        Whether it is the run's best chain.
-    survived
-        Whether it ran to the end.
-    agreement
-        Its agreement with the other survivors.
-    """
+    """Summarise a chain that has done at least one iteration."""
     assert chain.best is not None
     mean = chain.mean_log_likelihood
     return ChainSummary(

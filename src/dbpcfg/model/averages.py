@@ -20,23 +20,7 @@ __all__ = ["each_grammar", "mean_and_sd"]
 
 
 def each_grammar(models: Iterable[LearnedGrammar]) -> list[LearnedGrammar]:
-    """A model for each of the kept grammars of several models.
-
-    Parameters
-    ----------
-    models
-        Models with their ``samples``.
-
-    Returns
-    -------
-    list of LearnedGrammar
-        The models, each with another grammar.
-
-    Raises
-    ------
-    GrammarError
-        If a model has no samples.
-    """
+    """A model for each of the kept grammars of several models."""
     found: list[LearnedGrammar] = []
     for model in models:
         if not model.samples:
@@ -51,16 +35,8 @@ def each_grammar(models: Iterable[LearnedGrammar]) -> list[LearnedGrammar]:
 def mean_and_sd(values: Sequence[Sequence[float]]) -> tuple[Floats, Floats]:
     """Mean and standard deviation of each column.
 
-    Parameters
-    ----------
-    values
-        ``[grammar][row]``.
-
-    Returns
-    -------
-    tuple of arrays
-        ``[row]``: the means, and the standard deviations with n − 1 (not a number if n is 1, or a
-        value is infinite).
+    Returns ``[row]``: the means, and the standard deviations with n − 1 (not a number if n is 1, or
+    a value is infinite).
     """
     table = np.array(values, dtype=np.float64)
     with np.errstate(invalid="ignore"):

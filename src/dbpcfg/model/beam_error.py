@@ -58,11 +58,8 @@ class _Sampled(NamedTuple):
 class BeamSample:
     """Collects sentences measured with a beam, and measures some of them exactly.
 
-    Parameters
-    ----------
-    parsers
-        The parser of each grammar, all with the same bound and beam. The sentences of the sample
-        take turns with the grammars.
+    ``parsers``: the parser of each grammar, all with the same bound and beam. The sentences of the
+    sample take turns with the grammars.
     """
 
     def __init__(self, parsers: Sequence[WordByWord]) -> None:
@@ -72,15 +69,7 @@ class BeamSample:
         self._kept: list[_Sampled] = []
 
     def add(self, sentence: Sentence, measured: Sequence[MeasuredSentence]) -> None:
-        """Take note of a sentence.
-
-        Parameters
-        ----------
-        sentence
-            The sentence.
-        measured
-            The same under each grammar.
-        """
+        """Take note of a sentence."""
         number, self.seen = self.seen, self.seen + 1
         if number % self.step:
             return
@@ -98,17 +87,9 @@ class BeamSample:
     def error(self, threads: int = 1, quiet: bool | None = True) -> BeamError | None:
         """Measure the sample exactly.
 
-        Parameters
-        ----------
-        threads
-            The number of threads.
-        quiet
-            Whether no progress is shown; if not given, it is shown on a terminal or in a notebook.
-
-        Returns
-        -------
-        BeamError or None
-            The differences; None if there is nothing to compare, or not enough memory.
+        ``quiet``: whether no progress is shown; if not given, it is shown on a terminal or in a
+        notebook.
+        Returns the differences; None if there is nothing to compare, or not enough memory.
         """
         if not self._kept or not self.affordable:
             return None

@@ -73,13 +73,7 @@ _OF_ROWS: dict[str, Combination] = {"position": "row", "length": "row", FREQUENC
 
 
 def known_columns(depth: int) -> dict[str, MeasureColumn]:
-    """All columns under a memory bound, by their names, in their order.
-
-    Parameters
-    ----------
-    depth
-        The bound D.
-    """
+    """All columns under a memory bound, by their names, in their order."""
     by_depth = [f"{name}_d{d}" for name in BY_DEPTH for d in range(1, depth + 1)]
     names = [*WordMeasures._fields, "depth_after", *by_depth, "end_surprisal", *DERIVATION]
     return {name: _column(name) for name in [*names, *_OF_ROWS]}
@@ -122,19 +116,7 @@ class ColumnChoice:
     ) -> list[MeasureColumn]:
         """The columns.
 
-        Parameters
-        ----------
-        default
-            Those if none are named.
-        depth
-            The memory bound.
-        averaged
-            Whether means over grammars are computed: then there is no column ``store``.
-
-        Raises
-        ------
-        DbpcfgError
-            If there is no such column, or nothing to compute it from.
+        ``averaged``: whether means over grammars are computed: then there is no column ``store``.
         """
         known = known_columns(depth)
         added = [FREQUENCY] * (self.frequency is not None) + list(DERIVATION) * self.hale
@@ -161,15 +143,7 @@ class ColumnChoice:
 
 
 def combined(column: MeasureColumn, tokens: Sequence[Any]) -> Any:
-    """The cell of a row.
-
-    Parameters
-    ----------
-    column
-        The column.
-    tokens
-        The value of each of the row's tokens.
-    """
+    """The cell of a row."""
     return tokens[0] if len(tokens) == 1 else _COMBINING[column.combination](tokens)
 
 

@@ -68,20 +68,8 @@ class Parse:
 def in_batches(sentences: Iterable[Words]) -> Iterator[tuple[list[tuple[str, ...]], int]]:
     """Divide sentences into batches.
 
-    Parameters
-    ----------
-    sentences
-        Lists of words, or texts that are split at white space.
-
-    Yields
-    ------
-    tuple of list and int
-        The words of each sentence of a batch, and the number of the first one, from 0.
-
-    Raises
-    ------
-    DbpcfgError
-        If a sentence is empty, or one text is given in place of a list.
+    ``sentences``: lists of words, or texts that are split at white space.
+    Returns the words of each sentence of a batch, and the number of the first one, from 0.
     """
     if isinstance(sentences, str):
         raise DbpcfgError("one text is not a list of sentences; give a list, as in [text]")
@@ -99,19 +87,7 @@ def batched(
 ) -> Iterator[list[Item]]:
     """Divide items into batches that are not too much work.
 
-    Parameters
-    ----------
-    items
-        Sentences in any form.
-    length
-        The number of words of an item.
-    most
-        The greatest number of items in a batch; `BATCH` if not given.
-
-    Yields
-    ------
-    list
-        A batch.
+    ``most``: the greatest number of items in a batch; `BATCH` if not given.
     """
     batch: list[Item] = []
     work = 0
@@ -134,24 +110,6 @@ class Decoder:
 
     The trees of a sentence do not depend on other sentences, except for rounding where posteriors
     are in single precision, and only those of ``sample`` depend on its number in the text.
-
-    Parameters
-    ----------
-    model
-        The model.
-    method
-        ``"mbr"``, ``"mbr-chain"``, ``"viterbi"`` or ``"sample"``.
-    n
-        The number of trees of each sentence.
-    seed
-        Of ``"sample"``.
-    threads
-        The number of threads.
-
-    Raises
-    ------
-    DbpcfgError
-        If the method does not have n trees, or the model has no samples for ``"mbr-chain"``.
     """
 
     def __init__(
@@ -179,28 +137,12 @@ class Decoder:
         """How many sentences had flat trees so far, and the number of the first of them."""
 
     def trees(self, sentences: Sequence[Sequence[str]], first: int = 0) -> list[list[Tree]]:
-        """The trees of each sentence of a batch.
-
-        Parameters
-        ----------
-        sentences
-            Their words.
-        first
-            The number of the first one in its text.
-        """
+        """The trees of each sentence of a batch."""
         found = self._nodes(sentences, first)
         return [self._as_trees(words, nodes) for words, nodes in zip(sentences, found)]
 
     def brackets(self, sentences: Sequence[Sequence[str]], first: int = 0) -> list[str]:
-        """The first tree of each sentence of a batch in brackets, without making `Tree` objects.
-
-        Parameters
-        ----------
-        sentences
-            Their words.
-        first
-            The number of the first one in its text.
-        """
+        """The first tree of each sentence of a batch in brackets, without making `Tree` objects."""
         found = self._nodes(sentences, first)
         possible = [s for s, nodes in enumerate(found) if nodes is not None]
         lines = as_brackets(
@@ -214,15 +156,7 @@ class Decoder:
         return [written.get(s) or str(Tree(FLAT, words)) for s, words in enumerate(sentences)]
 
     def parses(self, sentences: Sequence[Sequence[str]], first: int = 0) -> list[list[Parse]]:
-        """The trees of each sentence of a batch, with their probabilities.
-
-        Parameters
-        ----------
-        sentences
-            Their words.
-        first
-            The number of the first one in its text.
-        """
+        """The trees of each sentence of a batch, with their probabilities."""
         found = self._nodes(sentences, first)
         results = []
         for words, nodes in zip(sentences, found):

@@ -50,15 +50,7 @@ _SAMPLES_LAYOUTS = {
 
 
 def save_model(model: LearnedGrammar, path: str | Path) -> None:
-    """Write a model without its samples; the same model always gives the same bytes.
-
-    Parameters
-    ----------
-    model
-        The model.
-    path
-        The file.
-    """
+    """Write a model without its samples; the same model always gives the same bytes."""
     if isinstance(model.grammar, LowRankGrammar):
         version, arrays = FACTORED, model.grammar.factors._asdict()
     else:
@@ -73,23 +65,7 @@ def save_model(model: LearnedGrammar, path: str | Path) -> None:
 
 
 def load_model(path: str | Path) -> LearnedGrammar:
-    """Read a model file.
-
-    Parameters
-    ----------
-    path
-        The file.
-
-    Returns
-    -------
-    LearnedGrammar
-        The model, without samples.
-
-    Raises
-    ------
-    GrammarError
-        If the file cannot be read or is not a model.
-    """
+    """Read a model file."""
     with reading(path, GrammarError):
         header, arrays = read_versions(Path(path), FORMAT, _LAYOUTS)
         unknown = arrays.pop("unknown")
@@ -120,20 +96,7 @@ def save_samples(grammars: list[Grammar], path: Path) -> None:
 
 
 def load_samples(path: Path, vocabulary: Vocabulary) -> Sequence[Grammar]:
-    """Read the grammars beside a model.
-
-    Parameters
-    ----------
-    path
-        The file.
-    vocabulary
-        The words of the model.
-
-    Raises
-    ------
-    GrammarError
-        If the file cannot be read, or is not one of grammars over this vocabulary.
-    """
+    """Read the grammars beside a model."""
     with reading(path, GrammarError):
         header, arrays = read_versions(path, SAMPLES_FORMAT, _SAMPLES_LAYOUTS)
         if header["version"] == FACTORED:

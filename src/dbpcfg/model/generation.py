@@ -41,29 +41,7 @@ def generate(
 ) -> Iterator[Tree]:
     """Generate sentences with their trees.
 
-    Parameters
-    ----------
-    model
-        The model.
-    n
-        The number of sentences.
-    seed
-        Of the random numbers.
-    max_length
-        The greatest number of words in a sentence; None for any.
-    unknown
-        Whether sentences may have the word `UNKNOWN`.
-
-    Returns
-    -------
-    iterator of Tree
-        The trees, as they are drawn.
-
-    Raises
-    ------
-    DbpcfgError
-        If ``n`` or ``max_length`` is less than 1, the grammar has no tree that fits the bound, or
-        a sentence becomes too long.
+    ``max_length``: the greatest number of words in a sentence; None for any.
     """
     if n < 1:
         raise DbpcfgError(f"the number of sentences must be at least 1, got {n}")

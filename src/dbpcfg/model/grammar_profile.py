@@ -101,22 +101,7 @@ class Profile:
 def profile(model: LearnedGrammar, trees: Iterable[Tree] = ()) -> Profile:
     """How a model uses its categories.
 
-    Parameters
-    ----------
-    model
-        The model.
-    trees
-        Binary trees with its categories as labels, in which use is counted too.
-
-    Returns
-    -------
-    Profile
-        The numbers.
-
-    Raises
-    ------
-    DbpcfgError
-        If a tree is not binary or has other labels.
+    ``trees``: binary trees with its categories as labels, in which use is counted too.
     """
     grammar, depth = model.grammar, model.depth
     h = containment(grammar, depth)

@@ -222,18 +222,8 @@ class LearnedGrammar:
 def unknown_mass(expansions: Floats, beta: float, rules: int) -> Floats:
     """The probability with which each category emits a word never seen.
 
-    Parameters
-    ----------
-    expansions
-        ``[c]``: how often each category was expanded.
-    beta
-        β.
-    rules
-        How many a category has: K² + W, of a word's category in a low-rank grammar W.
-
-    Returns
-    -------
-    array
-        ``[c]``: unknown(c).
+    ``expansions``: ``[c]``: how often each category was expanded.
+    ``rules``: how many a category has: K² + W, of a word's category in a low-rank grammar W.
+    ``array``: ``[c]``: unknown(c).
     """
     return beta / (expansions + beta * (rules + 1))

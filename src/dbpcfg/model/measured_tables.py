@@ -27,23 +27,9 @@ def measured_text(
 ) -> MeasuredTable:
     """Measure sentences, in the columns of a tabulator.
 
-    Parameters
-    ----------
-    sentences
-        The sentences.
-    tabulator
-        What measures them.
-    end
-        Whether there is a row for the end of each sentence.
-    threads
-        The number of threads.
-    quiet
-        Whether no progress is shown; if not given, it is shown on a terminal or in a notebook.
-
-    Returns
-    -------
-    MeasuredTable
-        A row for every word.
+    ``end``: whether there is a row for the end of each sentence.
+    ``quiet``: whether no progress is shown; if not given, it is shown on a terminal or in a
+    notebook.
     """
     total = len(sentences) if isinstance(sentences, Sized) else None
     given = (SentenceRows.of_tokens(one, end) for one in sentences)
@@ -62,32 +48,12 @@ def measured_frame(
 ) -> Any:
     """Measure a table.
 
-    Parameters
-    ----------
-    given
-        A data frame, a list of dicts, or the path of a CSV or TSV file.
-    layout
-        Where it has its sentences.
-    tabulator
-        What measures them.
-    keep
-        The columns that the result has too; all if not given.
-    end
-        Whether sentences in cells have a row for their end.
-    threads
-        The number of threads.
-    quiet
-        Whether no progress is shown; if not given, it is shown on a terminal or in a notebook.
-
-    Returns
-    -------
-    data frame or MeasuredTable
-        A data frame of the same kind, or a list of dicts.
-
-    Raises
-    ------
-    DbpcfgError
-        If it is no table, or not one as the layout says.
+    ``given``: A data frame, a list of dicts, or the path of a CSV or TSV file.
+    ``keep``: the columns that the result has too; all if not given.
+    ``end``: whether sentences in cells have a row for their end.
+    ``quiet``: whether no progress is shown; if not given, it is shown on a terminal or in a
+    notebook.
+    Returns a data frame of the same kind, or a list of dicts.
     """
     is_path = isinstance(given, str | os.PathLike)
     table = read_stimuli(os.fspath(given)) if is_path else stimuli_of(given)

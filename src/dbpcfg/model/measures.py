@@ -104,13 +104,7 @@ class MeasuredWords(list[WordMeasures]):
     """The rows of a text, a list that knows its columns."""
 
     def to_frame(self) -> Any:
-        """The rows as a pandas data frame.
-
-        Raises
-        ------
-        DbpcfgError
-            If pandas is not installed.
-        """
+        """The rows as a pandas data frame."""
         return data_frame(WordMeasures._fields, self)
 
     def _repr_html_(self) -> str:
@@ -132,24 +126,9 @@ def incremental_parser(
 ) -> WordByWord:
     """The incremental parser of a model, for `measure_with`.
 
-    Parameters
-    ----------
-    model
-        The model.
-    depth
-        The memory bound; the model's if not given.
-    beam
-        The number of stores kept at each word; 0 for all; None for all unless they are too many.
-
-    Returns
-    -------
-    WordByWord
-        The parser.
-
-    Raises
-    ------
-    DbpcfgError
-        If there is no memory bound, or the stores need too much memory.
+    ``depth``: the memory bound; the model's if not given.
+    ``beam``: the number of stores kept at each word; 0 for all; None for all unless they are too
+    many.
     """
     depth = model.depth if depth is None else depth
     if depth is None:
@@ -170,30 +149,11 @@ def measure(
 ) -> Iterator[list[WordMeasures]]:
     """Measure every word of sentences, in order, as they are parsed.
 
-    Parameters
-    ----------
-    model
-        The model.
-    sentences
-        Lists of words, texts that are split at white space, or sentences as read.
-    depth
-        The memory bound; the model's if not given.
-    beam
-        The number of stores kept at each word; 0 for all; None for all unless they are too many.
-    end
-        Whether there is a row for the end of each sentence.
-    threads
-        The number of threads.
-
-    Returns
-    -------
-    iterator of list of WordMeasures
-        The rows of each sentence.
-
-    Raises
-    ------
-    DbpcfgError
-        If there is no memory bound, the stores need too much memory, or a sentence is empty.
+    ``sentences``: lists of words, texts that are split at white space, or sentences as read.
+    ``depth``: the memory bound; the model's if not given.
+    ``beam``: the number of stores kept at each word; 0 for all; None for all unless they are too
+    many.
+    ``end``: whether there is a row for the end of each sentence.
     """
     return measure_with(incremental_parser(model, depth, beam), model, sentences, end, threads)
 
@@ -207,28 +167,8 @@ def measure_with(
 ) -> Iterator[list[WordMeasures]]:
     """Measure every word of sentences with a parser from `incremental_parser`.
 
-    Parameters
-    ----------
-    parser
-        The incremental parser of the model.
-    model
-        The model.
-    sentences
-        Lists of words, texts that are split at white space, or sentences as read.
-    end
-        Whether there is a row for the end of each sentence.
-    threads
-        The number of threads.
-
-    Yields
-    ------
-    list of WordMeasures
-        The rows of a sentence.
-
-    Raises
-    ------
-    DbpcfgError
-        If a sentence is empty.
+    ``sentences``: lists of words, texts that are split at white space, or sentences as read.
+    ``end``: whether there is a row for the end of each sentence.
     """
     for one in follow_with(parser, model, sentences, threads):
         yield one.rows if end else one.rows[:-1]
@@ -239,26 +179,8 @@ def follow_with(
 ) -> Iterator[MeasuredSentence]:
     """Measure every word of sentences, and give what the rows were made from.
 
-    Parameters
-    ----------
-    parser
-        The incremental parser of the model.
-    model
-        The model.
-    sentences
-        Lists of words, texts that are split at white space, or sentences as read.
-    threads
-        The number of threads.
-
-    Yields
-    ------
-    MeasuredSentence
-        The rows of a sentence, its end included, and what the parser found.
-
-    Raises
-    ------
-    DbpcfgError
-        If a sentence is empty.
+    ``sentences``: lists of words, texts that are split at white space, or sentences as read.
+    Returns the rows of a sentence, its end included, and what the parser found.
     """
     look_up = lru_cache(REMEMBERED)(model.look_up)
     numbered = enumerate(map(_sentence, sentences), start=1)
@@ -278,17 +200,7 @@ def as_table(rows: Iterable[WordMeasures]) -> dict[str, list[object]]:
 
 
 def write_tsv(rows: Iterable[WordMeasures], file: TextIO, header: bool = True) -> None:
-    """Write rows as tab-separated text.
-
-    Parameters
-    ----------
-    rows
-        The rows.
-    file
-        Where they are written to.
-    header
-        Whether the names of the columns come first.
-    """
+    """Write rows as tab-separated text."""
     if header:
         file.write(line(WordMeasures._fields))
     file.writelines(map(line, rows))

@@ -74,22 +74,7 @@ class SurprisalOptions:
 
 
 def surprisal(model: LearnedGrammar, given: Any, options: SurprisalOptions) -> Any:
-    """Measure every word of sentences or of a table.
-
-    Parameters
-    ----------
-    model
-        The model.
-    given
-        Sentences, or a table.
-    options
-        The options.
-
-    Returns
-    -------
-    MeasuredWords or MeasuredTable or data frame
-        As `Model.surprisal` has it.
-    """
+    """Measure every word of sentences or of a table."""
     choice, layout = options.choice(model.preparation.lowercase), options.layout
     end, threads, quiet = options.end, options.threads, options.quiet
     if layout is None and options.average is None and choice.is_default:
@@ -122,25 +107,9 @@ def beam_error(
 ) -> BeamError | None:
     """Compare surprisals with a beam with exact ones on a sample of the sentences.
 
-    Parameters
-    ----------
-    model
-        The model.
-    given
-        The sentences.
-    depth
-        The memory bound; the model's if not given.
-    beam
-        The number of stores kept at each word.
-    threads
-        The number of threads.
-    quiet
-        Whether no progress is shown; if not given, it is shown on a terminal or in a notebook.
-
-    Returns
-    -------
-    BeamError or None
-        As `Model.beam_error` has it.
+    ``depth``: the memory bound; the model's if not given.
+    ``quiet``: whether no progress is shown; if not given, it is shown on a terminal or in a
+    notebook.
     """
     parser = incremental_parser(model, depth, beam)
     if not parser.beam:

@@ -101,13 +101,7 @@ class TextProbability:
         return probability_table(self, None)
 
     def to_frame(self) -> Any:
-        """The sums as a pandas data frame of one row.
-
-        Raises
-        ------
-        DbpcfgError
-            If pandas is not installed.
-        """
+        """The sums as a pandas data frame of one row."""
         return self.table().to_frame()
 
     def _repr_html_(self) -> str:
@@ -117,15 +111,7 @@ class TextProbability:
 def totals(sentences: Iterable[SentenceProbability]) -> tuple[TextProbability, TextProbability]:
     """Sum the probabilities of sentences.
 
-    Parameters
-    ----------
-    sentences
-        The probability of each sentence.
-
-    Returns
-    -------
-    tuple of TextProbability
-        The sums over all sentences, and over those of probability above zero.
+    Returns the sums over all sentences, and over those of probability above zero.
     """
     everything, possible = TextProbability(), TextProbability()
     for sentence in sentences:
@@ -140,27 +126,8 @@ def probabilities(
 ) -> Iterator[SentenceProbability]:
     """The probability of each sentence.
 
-    Parameters
-    ----------
-    model
-        The model.
-    sentences
-        Lists of words, or texts that are split at white space.
-    chain
-        Whether it is the mean under the grammars in the model's ``samples``.
-    threads
-        The number of threads.
-
-    Returns
-    -------
-    iterator of SentenceProbability
-        The probabilities, batch by batch.
-
-    Raises
-    ------
-    DbpcfgError
-        If a sentence is empty or has too many words, or ``chain`` is asked of a model without
-        samples.
+    ``sentences``: lists of words, or texts that are split at white space.
+    ``chain``: whether it is the mean under the grammars in the model's ``samples``.
     """
     if chain and not model.samples:
         raise DbpcfgError(
@@ -213,15 +180,8 @@ def probability_table(
 ) -> Table:
     """The sums as a table.
 
-    Parameters
-    ----------
-    everything
-        Those over all sentences.
-    possible
-        Those over sentences of probability above zero, a second row if there are others; None for
-        no such row.
-    grammars
-        The number of grammars that probabilities are means over.
+    ``possible``: those over sentences of probability above zero, a second row if there are others;
+    None for no such row.
     """
     columns = [
         Column("text"),

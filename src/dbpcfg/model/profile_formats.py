@@ -38,18 +38,7 @@ def as_text(
 ) -> str:
     """A profile as text.
 
-    Parameters
-    ----------
-    profile
-        The profile.
-    width
-        Characters in a line, at most.
-    top
-        Words and rules of a category, at most.
-    bold
-        Whether categories are in bold, by the escape codes of terminals.
-    ascii
-        Whether only ASCII characters are used.
+    ``bold``: whether categories are in bold, by the escape codes of terminals.
     """
     width = max(width, NARROWEST)
     share = profile.use.share
@@ -181,15 +170,7 @@ def _positions_text(profile: Profile, categories: list[int], width: int) -> str:
 
 
 def as_tables(profile: Profile, top: int = 5) -> list[Table]:
-    """A profile as tables: the categories, their positions, and their gold labels if there are any.
-
-    Parameters
-    ----------
-    profile
-        The profile.
-    top
-        Words and rules of a category, at most.
-    """
+    """A profile as tables: the categories, their positions, and their gold labels if there are any."""
     columns = [
         Column("Category"),
         Column("Use", "percent"),
@@ -220,15 +201,7 @@ def as_tables(profile: Profile, top: int = 5) -> list[Table]:
 
 
 def as_json(profile: Profile, top: int = TOP) -> dict[str, Any]:
-    """A profile as JSON; numbers by level are means over sentences.
-
-    Parameters
-    ----------
-    profile
-        The profile.
-    top
-        Words and rules of a category, at most.
-    """
+    """A profile as JSON; numbers by level are means over sentences."""
     grammar, meanings = profile.grammar, profile.meanings
     categories = []
     for c in profile.order:

@@ -56,13 +56,7 @@ class TableLayout:
         return ("position", *measures, "end_surprisal")
 
     def sentences(self, table: Stimuli) -> list[StimulusSentence]:
-        """The sentences of a table.
-
-        Parameters
-        ----------
-        table
-            The table.
-        """
+        """The sentences of a table."""
         if self.text is not None:
             return sentences_in_cells(table, self.text, self.tokens)
         assert self.word is not None
@@ -83,19 +77,7 @@ def check_names(
 ) -> tuple[str, ...]:
     """The columns of a table that are repeated, checked to have other names than the measures.
 
-    Parameters
-    ----------
-    table
-        The table.
-    keep
-        Their names; all if not given.
-    names
-        The names of the measures.
-
-    Raises
-    ------
-    DbpcfgError
-        If there is no such column, or one of the measures has its name.
+    ``keep``: their names; all if not given.
     """
     kept = table.names if keep is None else tuple(dict.fromkeys(keep))
     for name in kept:
@@ -120,25 +102,8 @@ def measure_stimuli(
 ) -> MeasuredRows:
     """Measure the words of a table.
 
-    Parameters
-    ----------
-    table
-        The table.
-    layout
-        Where it has its sentences.
-    tabulator
-        What measures them.
-    end
-        Whether sentences in cells have a row for their end.
-    threads
-        The number of threads.
-    watch
-        Called with the sentences as they are measured and their number; returns them.
-
-    Raises
-    ------
-    DbpcfgError
-        If a cell is empty, a column is not there, or rows have no order.
+    ``end``: whether sentences in cells have a row for their end.
+    ``watch``: called with the sentences as they are measured and their number; returns them.
     """
     placed = layout.sentences(table)
     words = layout.word is not None

@@ -25,13 +25,7 @@ class MeasuredTable(list[dict[str, Any]]):
         self.columns = tuple(names)
 
     def to_frame(self) -> Any:
-        """The rows as a pandas data frame.
-
-        Raises
-        ------
-        DbpcfgError
-            If pandas is not installed.
-        """
+        """The rows as a pandas data frame."""
         return data_frame(self.columns, [tuple(row.values()) for row in self])
 
 
@@ -41,18 +35,7 @@ def is_frame(given: object) -> bool:
 
 
 def stimuli_of(given: Any) -> Stimuli:
-    """The table in a data frame or a list of dicts.
-
-    Parameters
-    ----------
-    given
-        The data frame, or the list.
-
-    Raises
-    ------
-    DbpcfgError
-        If it is neither, two columns have the same name, or dicts have different keys.
-    """
+    """The table in a data frame or a list of dicts."""
     if is_frame(given):
         names = tuple(map(str, given.columns))
         if len(set(names)) < len(names):
@@ -84,20 +67,7 @@ def with_measures(
 ) -> Any:
     """Measures beside the rows that they belong to, as a table of the kind that was given.
 
-    Parameters
-    ----------
-    given
-        The data frame, or the list of dicts.
-    table
-        What `stimuli_of` made of it.
-    keep
-        Its columns that are repeated.
-    numbers
-        The row of the table that each row of measures belongs to.
-    names
-        The names of the measures.
-    rows
-        Their values.
+    ``numbers``: the row of the table that each row of measures belongs to.
     """
     if not is_frame(given):
         kept = [table.names.index(name) for name in keep]

@@ -68,27 +68,12 @@ class Tabulated(NamedTuple):
 class Tabulator:
     """Measures sentences under one grammar, or the average of several.
 
-    Parameters
-    ----------
-    models
-        The grammars.
-    choice
-        The columns.
-    default
-        The names of the columns if none are chosen.
-    averaged
-        Whether means and standard deviations over the grammars are computed; there is only one
-        grammar if not.
-    depth
-        The memory bound; the models' if not given.
-    beam
-        The number of stores kept at each word; 0 for all; None for all unless they are too many.
-
-    Raises
-    ------
-    DbpcfgError
-        If there is no memory bound, the stores need too much memory, there is no such column, or a
-        derivation entropy is wanted and not all stores are kept.
+    ``default``: the names of the columns if none are chosen.
+    ``averaged``: whether means and standard deviations over the grammars are computed; there is
+    only one grammar if not.
+    ``depth``: the memory bound; the models' if not given.
+    ``beam``: the number of stores kept at each word; 0 for all; None for all unless they are too
+    many.
     """
 
     def __init__(
@@ -134,17 +119,7 @@ class Tabulator:
     def tabulate(self, given: Iterable[SentenceRows], threads: int = 1) -> Iterator[Tabulated]:
         """Measure sentences.
 
-        Parameters
-        ----------
-        given
-            The sentences.
-        threads
-            The number of threads; results do not depend on it.
-
-        Yields
-        ------
-        Tabulated
-            The rows of a sentence.
+        ``threads``: the number of threads; results do not depend on it.
         """
         ours, *others = tee(given, len(self.models) + 1)
         streams = [

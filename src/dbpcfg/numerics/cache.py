@@ -38,13 +38,7 @@ _DIGEST = hashlib.sha256().digest_size
 
 
 class KernelCache(_Cache):
-    """The cache of one kernel, as numba asks for it.
-
-    Parameters
-    ----------
-    function
-        The kernel before it is compiled.
-    """
+    """The cache of one kernel, as numba asks for it."""
 
     def __init__(self, function: Callable[..., object]) -> None:
         self.name = f"{function.__module__}.{function.__qualname__}"

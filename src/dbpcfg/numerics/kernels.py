@@ -51,12 +51,7 @@ def repeated(kernel: Callable[..., None], numbers: np.dtype[Any]) -> Callable[..
     Numba looks at the types of all arguments in each call, which for tuples of arrays takes longer
     than a small batch; here it is done in the first one, and nothing is checked later.
 
-    Parameters
-    ----------
-    kernel
-        The kernel.
-    numbers
-        The only thing in which its arguments may differ in type from call to call.
+    ``numbers``: the only thing in which its arguments may differ in type from call to call.
     """
     compiled: Callable[..., None] | None = None
 

@@ -67,26 +67,9 @@ def stream(
 ) -> Stream:
     """Name the numbers of one iteration of one chain, for one purpose.
 
-    Parameters
-    ----------
-    seed
-        From 0 to 2**64 − 1.
-    chain
-        From 0 to 2**24 − 1.
-    iteration
-        From 0 to 2**32 − 1.
-    purpose
-        What the numbers are for.
-
-    Returns
-    -------
-    Stream
-        What kernels need to draw them.
-
-    Raises
-    ------
-    DbpcfgError
-        If a number is out of its range.
+    ``seed``: from 0 to 2**64 − 1.
+    ``chain``: from 0 to 2**24 − 1.
+    ``iteration``: from 0 to 2**32 − 1.
     """
     seed, chain, iteration = index(seed), index(chain), index(iteration)
     for name, value, bits in (

@@ -377,11 +377,6 @@ def in_panels(B: Floats) -> Floats:
     A tile goes down the rows of B. If these are far apart, and more so if by a power of two (64²
     numbers), they compete for the same few places in the nearest cache, and are fetched from afar
     for every tile; the rows of a panel are next to each other. What goes to BLAS stays as it is.
-
-    Parameters
-    ----------
-    B
-        The matrix.
     """
     inner, columns = B.shape
     if columns % PANEL or not in_tiles(B):
@@ -391,15 +386,7 @@ def in_panels(B: Floats) -> Floats:
 
 
 def aligned(like: Floats, *shape: int) -> Floats:
-    """An uninitialised array of the same type as another, that begins with a cache line.
-
-    Parameters
-    ----------
-    like
-        The other array.
-    *shape
-        The shape of the new one.
-    """
+    """An uninitialised array of the same type as another, that begins with a cache line."""
     size, more = math.prod(shape), CACHE_LINE // like.itemsize
     array: Floats = np.empty(size + more, like.dtype)
     first = (-array.ctypes.data % CACHE_LINE) // like.itemsize

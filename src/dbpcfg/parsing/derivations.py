@@ -64,17 +64,7 @@ class Derivations:
     def counts(self, categories: int, aside: int = 0) -> RuleCounts:
         """How often each rule is used in all trees: C in the paper.
 
-        Parameters
-        ----------
-        categories
-            K, the number of categories.
-        aside
-            Every n-th tree is not counted; 0 counts all of them.
-
-        Raises
-        ------
-        DbpcfgError
-            If a tree has another category, or none yet.
+        ``aside``: every n-th tree is not counted; 0 counts all of them.
         """
         used = self.nodes[:, CATEGORY]
         if used.min(initial=0) < 0 or used.max(initial=0) >= categories:
@@ -116,14 +106,7 @@ def count_rules(
 def as_tree(nodes: Ints, words: Sequence[str], names: Sequence[str] = ()) -> Tree:
     """Turn pre-order nodes into a tree; built from the last node to the first, without recursion.
 
-    Parameters
-    ----------
-    nodes
-        ``[node, 3]``.
-    words
-        The sentence.
-    names
-        The labels of categories; those of ``category_name`` if not given.
+    ``names``: the labels of categories; those of ``category_name`` if not given.
     """
     names = names or _plain_names(int(nodes[:, CATEGORY].max()) + 1)
     tree = Tree.unchecked
@@ -139,17 +122,7 @@ def as_tree(nodes: Ints, words: Sequence[str], names: Sequence[str] = ()) -> Tre
 def as_brackets(
     trees: Sequence[Ints], sentences: Sequence[Sequence[str]], names: Sequence[str]
 ) -> list[str]:
-    """Trees in brackets, as ``str(as_tree(…))`` writes them: all at once, without making trees.
-
-    Parameters
-    ----------
-    trees
-        ``[node, 3]`` of each sentence.
-    sentences
-        The words of each sentence.
-    names
-        The labels of categories.
-    """
+    """Trees in brackets, as ``str(as_tree(…))`` writes them: all at once, without making trees."""
     if not trees:
         return []
     words = [word for sentence in sentences for word in sentence]

@@ -33,20 +33,8 @@ GRAIN = 2.0**24
 def mbr_trees(corpus: Encoded, weights: Floats | Ints, threads: int = 1) -> Derivations:
     """MBR trees of all sentences, given the weights of their labelled spans.
 
-    Parameters
-    ----------
-    corpus
-        The sentences.
-    weights
-        ``[cell, c]``, laid out as in `dbpcfg.parsing.span_weights`; not negative. A span's weight
-        is the sum over its labels, and its label the one of greatest weight.
-    threads
-        The number of threads.
-
-    Returns
-    -------
-    Derivations
-        One tree for each sentence.
+    ``weights``: ``[cell, c]``, laid out as in `dbpcfg.parsing.span_weights`; not negative. A span's
+    weight is the sum over its labels, and its label the one of greatest weight.
     """
     trees, cells = Derivations.empty(corpus), first_cells(corpus)
 
@@ -65,21 +53,9 @@ def summed_posteriors(
     MBR trees under the sum are those under the mean: no need to divide. A grammar that cannot
     yield a sentence is ignored for that sentence.
 
-    Parameters
-    ----------
-    charts
-        A parser for each grammar.
-    corpus
-        The sentences.
-    negligible
-        Spans less probable than this under a grammar are pruned.
-
-    Returns
-    -------
-    weights
-        ``[cell, c]``, laid out as in `dbpcfg.parsing.span_weights`.
-    possible
-        ``[sentence]``: whether any of the grammars can yield it.
+    ``negligible``: spans less probable than this under a grammar are pruned.
+    ``weights``: ``[cell, c]``, laid out as in `dbpcfg.parsing.span_weights`.
+    ``possible``: ``[sentence]``: whether any of the grammars can yield it.
     """
     weights, logs = charts[0].posteriors(corpus, negligible)
     possible = np.isfinite(logs)

@@ -34,15 +34,6 @@ def mbr(charts: Sequence[SpanParser], corpus: Encoded, threads: int) -> list[Int
 
     A grammar that cannot yield a sentence is ignored for that sentence. Spans less probable than
     ``NEGLIGIBLE`` are pruned, which changes one node in some hundreds.
-
-    Parameters
-    ----------
-    charts
-        A parser for each grammar.
-    corpus
-        The sentences.
-    threads
-        The number of threads.
     """
     weights, possible = summed_posteriors(charts, corpus, NEGLIGIBLE)
     if not possible.all():
@@ -56,19 +47,7 @@ def viterbi(chart: ChartParser, corpus: Encoded) -> list[Ints]:
 
 
 def n_best(logs: Logs, corpus: Encoded, n: int, threads: int) -> list[Ints]:
-    """The n most probable trees, best first, or as many as there are.
-
-    Parameters
-    ----------
-    logs
-        The grammar and the bound.
-    corpus
-        The sentences.
-    n
-        The number of trees of each.
-    threads
-        The number of threads.
-    """
+    """The n most probable trees, best first, or as many as there are."""
 
     def choose(s: int) -> Ints:
         nodes, _ = best_trees(corpus.numbers(s), logs, n)
@@ -84,20 +63,7 @@ def samples(
 ) -> list[Ints]:
     """n trees from the posterior: those of n copies of the sentence, which share a chart.
 
-    Parameters
-    ----------
-    chart
-        A parser of one thread.
-    corpus
-        The sentences.
-    n
-        The number of trees of each.
-    seed
-        The seed.
-    numbers
-        A number for each sentence, which its random numbers depend on.
-    threads
-        The number of threads.
+    ``numbers``: A number for each sentence, which its random numbers depend on.
     """
 
     def choose(s: int) -> Ints:

@@ -54,17 +54,7 @@ def check_vocabulary(grammar: Grammar, corpus: Encoded) -> None:
 
 
 def check_parsable(grammar: Grammar, corpus: Encoded, logs: Floats) -> None:
-    """Raise an UnparsableError, with the reason, if a sentence has probability zero.
-
-    Parameters
-    ----------
-    grammar
-        The grammar.
-    corpus
-        The sentences.
-    logs
-        log P of each.
-    """
+    """Raise an UnparsableError, with the reason, if a sentence has probability zero."""
     impossible = np.flatnonzero(np.isneginf(logs))
     if not len(impossible):
         return

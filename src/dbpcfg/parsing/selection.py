@@ -15,16 +15,9 @@ def parser_of(
 ) -> SpanParser:
     """A parser for probabilities of sentences and posteriors of spans.
 
-    Parameters
-    ----------
-    grammar
-        G, without a bound; the chart of a low-rank grammar is in rank space.
-    depth
-        The bound D; None for no bound.
-    threads
-        The number of threads; results do not depend on it.
-    precision
-        Of the chart's numbers, ``"double"`` or ``"single"``.
+    ``grammar``: G, without a bound; the chart of a low-rank grammar is in rank space.
+    ``depth``: the bound D; None for no bound.
+    ``threads``: the number of threads; results do not depend on it.
     """
     if isinstance(grammar, LowRankGrammar):
         return LowRankParser(grammar.factors, depth, threads, precision)

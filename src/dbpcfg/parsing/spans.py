@@ -22,14 +22,8 @@ class SpanCounts:
     No counts are kept of a corpus for which they would take more than ``MOST_BYTES``: they grow
     with the corpus, more than anything else.
 
-    Parameters
-    ----------
-    corpus
-        The sentences.
-    categories
-        K, the number of categories.
-    counts
-        Counts so far, ``[cell, c]`` as in `dbpcfg.parsing.span_weights`; zeros if not given.
+    ``counts``: counts so far, ``[cell, c]`` as in `dbpcfg.parsing.span_weights`; zeros if not
+    given.
     """
 
     def __init__(self, corpus: Encoded, categories: int, counts: Ints | None = None) -> None:

@@ -70,12 +70,7 @@ def safe_json(data: object) -> str:
 def check_free(path: Path, overwrite: bool) -> None:
     """Raise an error if the page cannot be written, or would replace another file.
 
-    Parameters
-    ----------
-    path
-        The file of the page.
-    overwrite
-        Whether a file that is not a report may be replaced.
+    ``overwrite``: whether a file that is not a report may be replaced.
     """
     if path.is_dir():
         raise DbpcfgError(f"{path} is a directory; give the name of a file for the page")
@@ -92,15 +87,7 @@ def check_free(path: Path, overwrite: bool) -> None:
 
 
 def write_page(data: dict[str, Any], path: Path) -> None:
-    """Write a page, whole or not at all.
-
-    Parameters
-    ----------
-    data
-        The data of `collect`.
-    path
-        The file of the page.
-    """
+    """Write a page, whole or not at all."""
     with writing(path), written_whole(path) as file:
         file.write(as_page(data).encode())
 

@@ -42,28 +42,7 @@ def collect(
 ) -> dict[str, Any]:
     """Collect the data of a finished run.
 
-    Parameters
-    ----------
-    run
-        A finished run.
-    path
-        Its directory.
-    gold
-        The gold trees of its sentences, if there are any.
-    quiet
-        Show no progress.
-    comparison
-        Other systems, as `read_comparison` returns them.
-
-    Returns
-    -------
-    dict
-        The entries above.
-
-    Raises
-    ------
-    DbpcfgError
-        If the run has too many sentences for a page.
+    ``gold``: the gold trees of its sentences, if there are any.
     """
     with Progress("trees and counts", 3, quiet) as progress:
         derivations = run.shared.trees[run.best.settings.chain]

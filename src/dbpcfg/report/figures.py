@@ -37,19 +37,7 @@ Draw = Callable[[dict[str, Any], "Axes"], None]
 def write_figures(data: dict[str, Any], folder: Path, quiet: bool = True) -> list[Path]:
     """Write all figures that the data has.
 
-    Parameters
-    ----------
-    data
-        The data of `collect`.
-    folder
-        The directory of the figures; it is made if it does not exist.
-    quiet
-        Show no progress.
-
-    Returns
-    -------
-    list
-        The files.
+    ``folder``: the directory of the figures; it is made if it does not exist.
     """
     drawn = {name: draw for name, (draw, needed) in _FIGURES.items() if needed(data)}
     written: list[Path] = []
@@ -67,15 +55,7 @@ def write_figures(data: dict[str, Any], folder: Path, quiet: bool = True) -> lis
 
 
 def check_folder(folder: Path, overwrite: bool) -> None:
-    """Raise an error if figures cannot be written, or would replace other files.
-
-    Parameters
-    ----------
-    folder
-        The directory of the figures.
-    overwrite
-        Whether files may be replaced.
-    """
+    """Raise an error if figures cannot be written, or would replace other files."""
     require_matplotlib()
     if folder.exists() and not folder.is_dir():
         raise DbpcfgError(f"{folder} is a file; give a directory for the figures")

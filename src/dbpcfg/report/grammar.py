@@ -21,14 +21,7 @@ MOST_ITEMS = 24
 def grammar_profile(run: Run, trees: list[Tree], gold: Gold | None) -> Profile:
     """Describe the categories of a run.
 
-    Parameters
-    ----------
-    run
-        A finished run.
-    trees
-        Its trees, in which categories are counted.
-    gold
-        The gold trees of the same sentences, if there are any.
+    ``gold``: the gold trees of the same sentences, if there are any.
     """
     found = profile(run.model, trees)
     if gold is None:

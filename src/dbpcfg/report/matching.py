@@ -19,24 +19,12 @@ def match_comparison(
 ) -> dict[str, Any]:
     """Match a comparison with a run.
 
-    Parameters
-    ----------
-    comparison
-        Other systems, as `read_comparison` returns them.
-    run
-        A finished run.
-    gold
-        The gold trees of its sentences, if there are any.
-    scores
-        Its scores, if there are any.
-
-    Returns
-    -------
-    dict
-        The comparison, and ``same``: whether it is of the same text, None if only numbers could be
-        compared; ``differences``; ``same_case``: whether both learned from words in lower case or
-        both as written; ``own``: the run's own score, None unless it is of the same gold trees by
-        the same convention.
+    ``gold``: the gold trees of its sentences, if there are any.
+    ``scores``: its scores, if there are any.
+    ``dict``: the comparison, and ``same``: whether it is of the same text, None if only numbers
+    could be compared; ``differences``; ``same_case``: whether both learned from words in lower case
+    or both as written; ``own``: the run's own score, None unless it is of the same gold trees by
+    the same convention.
     """
     differences = _differences(comparison["corpus"], run, gold)
     same = False if differences else (True if gold is not None else None)

@@ -16,14 +16,8 @@ from dbpcfg.parsing.derivations import Derivations
 def memory(trees: Derivations, profile: Profile, gold: Gold | None) -> dict[str, Any]:
     """Shares of sentences by depth, from 1 up.
 
-    Parameters
-    ----------
-    trees
-        The trees of the selected chain.
-    profile
-        The profile of the grammar, with the depths of the sentences that it generates.
-    gold
-        The gold trees of the same sentences, if there are any.
+    ``profile``: the profile of the grammar, with the depths of the sentences that it generates.
+    ``gold``: the gold trees of the same sentences, if there are any.
     """
     series = [
         {

@@ -24,13 +24,7 @@ LONGEST = 12
 
 
 def modes(run: Run) -> list[dict[str, Any]]:
-    """The other survivors, the best first.
-
-    Parameters
-    ----------
-    run
-        A finished run.
-    """
+    """The other survivors, the best first."""
     others = [chain for chain in run.survivors if chain is not run.best]
     return [_mode(run, chain) for chain in sorted(others, key=lambda c: -run.goodness(c))]
 

@@ -18,23 +18,7 @@ FIGURES = ("mean", "sd", "min", "max")
 
 
 def read_comparison(directory: Path) -> dict[str, Any]:
-    """Read a comparison for a page.
-
-    Parameters
-    ----------
-    directory
-        The directory that ``dbpcfg compare --out`` wrote.
-
-    Returns
-    -------
-    dict
-        Corpus, signature, category, systems (the best first) and tests.
-
-    Raises
-    ------
-    DbpcfgError
-        If the directory has no comparison, or its file is damaged.
-    """
+    """Read a comparison for a page."""
     if not directory.is_dir():
         what = "is a file" if directory.exists() else "does not exist"
         raise DbpcfgError(

@@ -25,15 +25,7 @@ _FLAGS = {"exact", "sample_beta", "numbers"}
 
 
 def overview(run: Run, path: Path) -> dict[str, Any]:
-    """The data of the first part of the page.
-
-    Parameters
-    ----------
-    run
-        A finished run.
-    path
-        Its directory.
-    """
+    """The data of the first part of the page."""
     configuration = run.configuration
     settings, corpus = configuration.model, configuration.corpus
     when = run_times(path)
@@ -64,15 +56,7 @@ def overview(run: Run, path: Path) -> dict[str, Any]:
 
 
 def command(configuration: Configuration, path: Path) -> str:
-    """The command that repeats a run; options with their defaults are left out.
-
-    Parameters
-    ----------
-    configuration
-        The configuration of the run.
-    path
-        Its directory, for the name of ``--out``.
-    """
+    """The command that repeats a run; options with their defaults are left out."""
     model, preparation = configuration.model, configuration.preparation
     words = ["dbpcfg", "induce", *(_sources(configuration) or ["TEXT"])]
     for option in ("speakers", "exclude_speakers"):

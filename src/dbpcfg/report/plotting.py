@@ -23,15 +23,7 @@ ACCENT, SOFT = "#0b6e69", "#56605d"
 
 
 def check_file(path: Path, overwrite: bool) -> None:
-    """Raise an error if a figure has an unknown format, or would replace a file.
-
-    Parameters
-    ----------
-    path
-        The file of the figure.
-    overwrite
-        Whether a file may be replaced.
-    """
+    """Raise an error if a figure has an unknown format, or would replace a file."""
     require_matplotlib()
     if path.suffix not in (".svg", ".pdf", ".png"):
         raise DbpcfgError(f"{path}: a figure is .svg, .pdf or .png by its name")

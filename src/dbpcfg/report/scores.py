@@ -91,17 +91,7 @@ def _without_punctuation(nodes: Ints, before: list[int]) -> Brackets:
 
 
 def scores(run: Run, gold: Gold, report: Callable[[int], None]) -> dict[str, Any]:
-    """Score the survivors, which are all chains unless there was a race, and the baselines.
-
-    Parameters
-    ----------
-    run
-        A finished run.
-    gold
-        The gold trees of its sentences.
-    report
-        Called with the number of systems scored so far.
-    """
+    """Score the survivors, which are all chains unless there was a race, and the baselines."""
     scorer = Scorer(gold)
     systems: list[dict[str, Any]] = []
     counts: dict[str, Statistics] = {}

@@ -44,19 +44,7 @@ def codes(nodes: Ints) -> Numbers:
 def sentences(run: Run, trees: Derivations, gold: Gold | None) -> dict[str, Any]:
     """All sentences with their trees.
 
-    Parameters
-    ----------
-    run
-        A finished run.
-    trees
-        The trees of the selected chain.
-    gold
-        The gold trees of its sentences, if there are any.
-
-    Raises
-    ------
-    DbpcfgError
-        If the run has too many sentences for a page.
+    ``gold``: the gold trees of its sentences, if there are any.
     """
     words, K = run.corpus.words, run.configuration.model.categories
     marks = gold.punctuation if gold else run.corpus.punctuation
@@ -87,17 +75,8 @@ def sentences(run: Run, trees: Derivations, gold: Gold | None) -> dict[str, Any]
 class Posterior:
     """The posterior probability of any span, of any category, as a percentage.
 
-    Parameters
-    ----------
-    chain
-        Its retained samples are counted; if it drew none, its grammar's posteriors are computed.
-    threads
-        The number of threads for that.
-
-    Raises
-    ------
-    DbpcfgError
-        If the chain did not count spans.
+    ``chain``: its retained samples are counted; if it drew none, its grammar's posteriors are
+    computed.
     """
 
     def __init__(self, chain: Chain, threads: int = 1) -> None:
@@ -138,14 +117,7 @@ class Posterior:
 def same_words(start: int, end: int, punctuation: Sequence[bool]) -> list[tuple[int, int]]:
     """All spans over the same words, with more or less punctuation around them.
 
-    Parameters
-    ----------
-    start
-        The start of one such span.
-    end
-        Its end.
-    punctuation
-        For each token of the sentence, whether it is punctuation.
+    ``punctuation``: for each token of the sentence, whether it is punctuation.
     """
     words = [k for k in range(start, end) if not punctuation[k]]
     if not words:

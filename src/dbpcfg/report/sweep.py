@@ -40,21 +40,7 @@ class RunSummary:
 def summarise_run(
     name: str, run: Run, treebank: Sequence[Sentence] | None, gold: str, quiet: bool = True
 ) -> RunSummary:
-    """Summarise a run, and score it if there is a treebank.
-
-    Parameters
-    ----------
-    name
-        The name of the run in tables.
-    run
-        A finished run.
-    treebank
-        Gold trees, or None.
-    gold
-        The name of the treebank, for messages.
-    quiet
-        Show no progress.
-    """
+    """Summarise a run, and score it if there is a treebank."""
     f1, spread, signature = None, None, ""
     if treebank is not None:
         systems = len(run.survivors) + len(BASELINES) + 1

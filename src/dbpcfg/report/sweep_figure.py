@@ -21,12 +21,7 @@ from dbpcfg.report.sweep import RunSummary, depth_name, sort_key
 def write_sweep(rows: Sequence[RunSummary], path: Path) -> None:
     """Plot F1 against K, a line for each D, with the range over chains.
 
-    Parameters
-    ----------
-    rows
-        The runs. Without F1, their log-likelihoods are plotted.
-    path
-        The file; its extension is the format.
+    ``path``: the file; its extension is the format.
     """
     scored = any(row.f1 is not None for row in rows)
     with writing(path), style():

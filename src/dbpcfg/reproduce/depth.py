@@ -28,20 +28,7 @@ class DepthAnalysis:
 
 
 def analyse_depths(recipe: Recipe, prepared: Prepared) -> DepthAnalysis:
-    """Count the memory depths of gold trees.
-
-    Parameters
-    ----------
-    recipe
-        The recipe.
-    prepared
-        Sentences with gold trees.
-
-    Raises
-    ------
-    DbpcfgError
-        If a sentence has no tree.
-    """
+    """Count the memory depths of gold trees."""
     trees = [sentence.gold_tree() for sentence in prepared.sentences]
     tables: dict[str, DepthTable] = {}
     for direction in _DIRECTIONS:
@@ -56,13 +43,7 @@ def analyse_depths(recipe: Recipe, prepared: Prepared) -> DepthAnalysis:
 
 
 def depth_tables(analysis: DepthAnalysis) -> list[Table]:
-    """The published shares, and ours, depth by depth.
-
-    Parameters
-    ----------
-    analysis
-        The analysis.
-    """
+    """The published shares, and ours, depth by depth."""
     recipe = analysis.recipe
     columns = [
         Column("Trees"),

@@ -70,15 +70,7 @@ class Entry:
 
 
 class RecipeScorer:
-    """Scores trees on all score sets of a recipe.
-
-    Parameters
-    ----------
-    recipe
-        The recipe.
-    task
-        Its corpus.
-    """
+    """Scores trees on all score sets of a recipe."""
 
     def __init__(self, recipe: Recipe, task: Task) -> None:
         self.recipe = recipe
@@ -98,15 +90,7 @@ class RecipeScorer:
         return self.tasks[score].score(trees)
 
     def entries(self, found: SystemTrees, seed: int | None) -> Iterator[Entry]:
-        """The scores of trees; those of flattened trees too, if the recipe wants them.
-
-        Parameters
-        ----------
-        found
-            The trees.
-        seed
-            The seed of their run.
-        """
+        """The scores of trees; those of flattened trees too, if the recipe wants them."""
         plain = Entry(seed, found.chain, found.selected, False, found.seconds, {}, found.mbr)
         yield replace(plain, figures=self._figures(found.trees, found.per_token))
         wanted = self.recipe.flatten and found.selected and not found.mbr
@@ -138,12 +122,7 @@ def _measured(evaluation: Evaluation) -> dict[str, float | None]:
 def cell_trees(search: Search, cell: GridCell) -> Iterator[SystemTrees]:
     """The trees of a finished cell.
 
-    Parameters
-    ----------
-    search
-        How it searched: with ``"paper"`` the trees of every chain are wanted.
-    cell
-        The cell.
+    ``search``: how it searched: with ``"paper"`` the trees of every chain are wanted.
     """
     if search == "runs":
         yield _stored(cell)
@@ -175,19 +154,7 @@ def trees_in(path: Path) -> list[Tree]:
 
 
 def cell_entries(scorer: RecipeScorer, search: Search, cell: GridCell, kept: Path) -> list[Entry]:
-    """The scores of a finished cell, which are kept in a file.
-
-    Parameters
-    ----------
-    scorer
-        Scores trees.
-    search
-        How the cell searched.
-    cell
-        The cell.
-    kept
-        The file.
-    """
+    """The scores of a finished cell, which are kept in a file."""
     convention = {"sets": scorer.signatures(), "flatten": scorer.recipe.flatten}
     with reading(kept):
         there = kept.is_file()

@@ -26,17 +26,7 @@ class StripRow(NamedTuple):
 def strip_plot(rows: Sequence[StripRow], axis: str) -> str:
     """Draw rows of points.
 
-    Parameters
-    ----------
-    rows
-        The rows from above.
-    axis
-        What is measured.
-
-    Returns
-    -------
-    str
-        The element ``svg``; empty if there is nothing to draw.
+    Returns the element ``svg``; empty if there is nothing to draw.
     """
     numbers = [x for row in rows for x in (*row.values, row.published) if x is not None]
     if not numbers:

@@ -51,24 +51,8 @@ class RowGrid:
 def row_grids(recipe: Recipe, out: Path, only: Collection[str] = ()) -> list[RowGrid]:
     """Write the grid files of all rows.
 
-    Parameters
-    ----------
-    recipe
-        The recipe.
-    out
-        The directory of the reproduction, with its corpus.
-    only
-        The names of the rows that are wanted; all if there are none.
-
-    Returns
-    -------
-    list of RowGrid
-        In the order of the recipe. Rows that have trees of another program are not run.
-
-    Raises
-    ------
-    DbpcfgError
-        If there is no row of a name, or a setting cannot be.
+    ``only``: the names of the rows that are wanted; all if there are none.
+    Returns in the order of the recipe. Rows that have trees of another program are not run.
     """
     names = [row.name for row in recipe.rows]
     for name in only:
@@ -93,30 +77,14 @@ def row_grids(recipe: Recipe, out: Path, only: Collection[str] = ()) -> list[Row
 
 
 def grid_corpus(recipe: Recipe, out: Path) -> GridCorpus:
-    """The corpus of all cells.
-
-    Parameters
-    ----------
-    recipe
-        The recipe.
-    out
-        The directory of the reproduction, with its corpus.
-    """
+    """The corpus of all cells."""
     path = out / "cells" / "corpus.toml"
     _write(path, {"corpus": [_corpus_table(recipe)]})
     return read_grid(path).corpora[0]
 
 
 def file_name(name: str, names: Sequence[str]) -> str:
-    """A name that files can have, which no other row has.
-
-    Parameters
-    ----------
-    name
-        The name of the row.
-    names
-        The names of all rows.
-    """
+    """A name that files can have, which no other row has."""
     place = _plain(name)
     same = [other for other in names if _plain(other).casefold() == place.casefold()]
     return place if same[0] == name else f"{place}-{same.index(name) + 1}"

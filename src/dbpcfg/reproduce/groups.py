@@ -91,17 +91,7 @@ class RunGroup:
 def groups_of(
     grid: RowGrid, entries: Iterable[Entry], outcomes: Mapping[int, CellOutcome]
 ) -> list[RunGroup]:
-    """The groups of a row's cells; one without entries if none has finished.
-
-    Parameters
-    ----------
-    grid
-        The cells.
-    entries
-        The scores of those that have finished.
-    outcomes
-        How far the cells are, by number.
-    """
+    """The groups of a row's cells; one without entries if none has finished."""
     found = list(entries)
     states = [outcomes[cell.number] for cell in grid.cells if cell.number in outcomes]
     failures = [outcome.reason for outcome in states if outcome.state == "failed"]
@@ -125,17 +115,8 @@ def groups_of(
 def quantile(values: Sequence[float], published: float) -> float:
     """Where a published percentage lies among ours: the share below it, and half of those equal.
 
-    Parameters
-    ----------
-    values
-        Our values, as fractions. They are rounded to the digits of the published one.
-    published
-        The percentage.
-
-    Returns
-    -------
-    float
-        From 0, all of ours are greater, to 1, all are less; nan without values.
+    ``values``: our values, as fractions. They are rounded to the digits of the published one.
+    Returns from 0, all of ours are greater, to 1, all are less; nan without values.
     """
     if not values:
         return math.nan

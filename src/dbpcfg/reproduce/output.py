@@ -32,40 +32,14 @@ _PUNCTUATION = "without punctuation"
 
 
 def write_reproduction(result: Reproduction, out: Path) -> list[Table]:
-    """Write a reproduction of scores.
-
-    Parameters
-    ----------
-    result
-        The result.
-    out
-        The directory.
-
-    Returns
-    -------
-    list of Table
-        The tables.
-    """
+    """Write a reproduction of scores."""
     tables = reproduction_tables(result)
     _write(result.recipe, tables, _figures(result), _data(result), out)
     return tables
 
 
 def write_depths(analysis: DepthAnalysis, out: Path) -> list[Table]:
-    """Write an analysis of depths.
-
-    Parameters
-    ----------
-    analysis
-        The analysis.
-    out
-        The directory.
-
-    Returns
-    -------
-    list of Table
-        The tables.
-    """
+    """Write an analysis of depths."""
     tables = depth_tables(analysis)
     quoted = {one.depth: one.figures.get("share") for one in analysis.recipe.published}
     ours = [t for name, t in analysis.tables.items() if name.endswith(_PUNCTUATION)]

@@ -24,17 +24,7 @@ main .table { margin-bottom: 2rem; } td, th { padding: .25rem .625rem; }
 
 
 def page(recipe: Recipe, tables: Sequence[Table], figures: Sequence[tuple[str, str]]) -> str:
-    """Write the page.
-
-    Parameters
-    ----------
-    recipe
-        The recipe.
-    tables
-        The tables.
-    figures
-        Captions, and elements ``svg``.
-    """
+    """Write the page."""
     drawn = "".join(
         f"<figure>{drawing}<figcaption>{escape(caption)}</figcaption></figure>"
         for caption, drawing in figures

@@ -37,15 +37,7 @@ def recipe_names() -> list[str]:
 def read_recipe(name: str) -> Recipe:
     """Read and check a recipe.
 
-    Parameters
-    ----------
-    name
-        The name of a recipe of the package, or the path of a file.
-
-    Raises
-    ------
-    DbpcfgError
-        If there is no such recipe, a key is unknown, or a value cannot be.
+    ``name``: the name of a recipe of the package, or the path of a file.
     """
     path = Path(name)
     if not name.endswith(".toml"):
@@ -66,13 +58,7 @@ def read_recipe(name: str) -> Recipe:
 
 
 def quick_version(recipe: Recipe) -> Recipe:
-    """A recipe that takes minutes: fewer sentences, seeds and iterations, as the recipe says.
-
-    Parameters
-    ----------
-    recipe
-        The recipe.
-    """
+    """A recipe that takes minutes: fewer sentences, seeds and iterations, as the recipe says."""
     quick = recipe.quick
     rows = tuple(
         replace(row, settings={**row.settings, **quick.settings.get(row.system or "", {})})

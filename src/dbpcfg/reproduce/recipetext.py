@@ -34,15 +34,7 @@ class RecipeText:
         self.path, self.lines = path, text.splitlines()
 
     def line(self, key: str, place: Place = TOP) -> str:
-        """The file, and the line of a key in a table, or of the table if it is not found there.
-
-        Parameters
-        ----------
-        key
-            The key.
-        place
-            Its table.
-        """
+        """The file, and the line of a key in a table, or of the table if it is not found there."""
         names = rf"(?:{re.escape(key)}|\"{re.escape(key)}\"|'{re.escape(key)}')"
         begins = re.compile(rf"\s*{names}\s*[=.]|\s*\[+\s*{names}\s*[\].]")
         within = re.compile(rf"[{{,]\s*{names}\s*=")
@@ -70,17 +62,7 @@ class RecipeText:
     def check(
         self, table: Mapping[str, Any], known: Mapping[str, ValueKind], place: Place = TOP
     ) -> None:
-        """Raise an error if a key is not known, or its value cannot be.
-
-        Parameters
-        ----------
-        table
-            A table of the file.
-        known
-            What its keys may be.
-        place
-            Which table it is.
-        """
+        """Raise an error if a key is not known, or its value cannot be."""
         for key, value in table.items():
             if key not in known:
                 listed = ", ".join(known)

@@ -47,28 +47,7 @@ def collect(
     permutations: int = 10_000,
     quiet: bool = True,
 ) -> Reproduction:
-    """Score all finished cells, and test ours against the best rival.
-
-    Parameters
-    ----------
-    recipe
-        The recipe.
-    grids
-        The cells of each row.
-    outcomes
-        How far they are, by number.
-    out
-        The directory of the reproduction.
-    permutations
-        The number of permutations of each test.
-    quiet
-        Show no progress.
-
-    Raises
-    ------
-    DbpcfgError
-        If a file of a finished cell is damaged.
-    """
+    """Score all finished cells, and test ours against the best rival."""
     task = load_corpus(grid_corpus(recipe, out)).task
     assert task is not None  # the corpus has trees
     scorer = RecipeScorer(recipe, task)

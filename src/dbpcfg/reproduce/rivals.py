@@ -22,21 +22,7 @@ def rival_tests(
 ) -> dict[tuple[str, str], PairedTest]:
     """Test our answers against the best rival and the baselines.
 
-    Parameters
-    ----------
-    groups
-        All groups.
-    scorer
-        Scores trees.
-    score
-        The score set.
-    permutations
-        The number of permutations of each test.
-
-    Returns
-    -------
-    dict
-        Tests of F1 by the names of both; empty if there is no rival.
+    ``dict``: tests of F1 by the names of both; empty if there is no rival.
     """
     ours = [one for one in groups if one.row.own and one.kind != "chains" and not one.flattened]
     others = [one for one in groups if not one.row.own and not one.flattened]

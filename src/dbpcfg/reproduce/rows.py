@@ -16,20 +16,7 @@ _AXES = ("K", "D", "beta")
 
 
 def read_rows(file: RecipeText, tables: Sequence[Mapping[str, Any]]) -> tuple[RecipeRow, ...]:
-    """The rows of a recipe.
-
-    Parameters
-    ----------
-    file
-        The text of the recipe, for messages.
-    tables
-        Its tables ``[[row]]``.
-
-    Raises
-    ------
-    DbpcfgError
-        If a key is unknown, a value cannot be, or two rows have one name.
-    """
+    """The rows of a recipe."""
     rows: dict[str, RecipeRow] = {}
     for number, table in enumerate(tables):
         place = Place("row", number)
@@ -74,22 +61,7 @@ def _row(file: RecipeText, table: Mapping[str, Any], place: Place) -> RecipeRow:
 def read_published(
     file: RecipeText, tables: Sequence[Mapping[str, Any]], recipe: Recipe
 ) -> tuple[Published, ...]:
-    """The published figures of a recipe.
-
-    Parameters
-    ----------
-    file
-        The text of the recipe, for messages.
-    tables
-        Its tables ``[[published]]``.
-    recipe
-        The rest of the recipe.
-
-    Raises
-    ------
-    DbpcfgError
-        If a key is unknown, a value cannot be, or a figure has no source.
-    """
+    """The published figures of a recipe."""
     found = []
     for number, table in enumerate(tables):
         place = Place("published", number)

@@ -26,13 +26,7 @@ HEADINGS: dict[Measure, str] = {
 
 
 def reproduction_tables(result: Reproduction) -> list[Table]:
-    """All tables: for each score set the paper's with our rows, the spread of ours, and tests.
-
-    Parameters
-    ----------
-    result
-        The result.
-    """
+    """All tables: for each score set the paper's with our rows, the spread of ours, and tests."""
     tables: list[Table] = []
     for score in result.recipe.scores:
         tables.append(_main(result, score))

@@ -28,17 +28,8 @@ CORPUS = "corpus.trees"
 def recipe_trees(recipe: Recipe, treebank: Sequence[str] = ()) -> list[str]:
     """The gold trees of a recipe, in brackets.
 
-    Parameters
-    ----------
-    recipe
-        The recipe.
-    treebank
-        The user's treebank: files, directories or patterns; those of the recipe if there are none.
-
-    Raises
-    ------
-    DbpcfgError
-        If there is no treebank, it cannot be read, or no sentence is left.
+    ``treebank``: the user's treebank: files, directories or patterns; those of the recipe if there
+    are none.
     """
     corpus = recipe.corpus
     if corpus.synthetic is not None:
@@ -61,20 +52,7 @@ def recipe_trees(recipe: Recipe, treebank: Sequence[str] = ()) -> list[str]:
 
 
 def write_corpus(trees: Sequence[str], out: Path) -> Path:
-    """Write gold trees, unless the file has them already.
-
-    Parameters
-    ----------
-    trees
-        The trees.
-    out
-        The directory of the reproduction.
-
-    Returns
-    -------
-    Path
-        The file.
-    """
+    """Write gold trees, unless the file has them already."""
     path = out / CORPUS
     content = "".join(f"{tree}\n" for tree in trees).encode("utf-8", "surrogatepass")
     with reading(path):

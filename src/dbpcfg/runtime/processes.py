@@ -29,10 +29,8 @@ def end_workers(seconds: float = 2.0) -> None:
     For a process that is about to end without the usual clean-up of `multiprocessing`, which would
     wait for the workers; its resource tracker would report semaphores that nobody gave back.
 
-    Parameters
-    ----------
-    seconds
-        The time after which to give up: a lock may be held by what a signal has interrupted.
+    ``seconds``: the time after which to give up: a lock may be held by what a signal has
+    interrupted.
     """
     if "multiprocessing.util" not in sys.modules:
         return

@@ -24,16 +24,9 @@ BAR_SECONDS = 0.2
 class Progress:
     """Progress of one job, a context manager.
 
-    Parameters
-    ----------
-    what
-        What the job does, the beginning of the line.
-    total
-        The number of items, if known.
-    quiet
-        Whether to show nothing; None to show something on a terminal or in a notebook only.
-    to
-        Where to print; standard error if not given, or a notebook.
+    ``total``: the number of items, if known.
+    ``quiet``: whether to show nothing; None to show something on a terminal or in a notebook only.
+    ``to``: where to print; standard error if not given, or a notebook.
     """
 
     def __init__(
@@ -106,19 +99,7 @@ class _Continued(Progress):
 def counted(
     items: Iterable[Item], what: str, total: int | None = None, quiet: bool | None = None
 ) -> Iterator[Item]:
-    """Show progress while items are used up.
-
-    Parameters
-    ----------
-    items
-        The items.
-    what
-        What they are.
-    total
-        Their number, if known.
-    quiet
-        As for `Progress`.
-    """
+    """Show progress while items are used up."""
     with Progress(what, total, quiet) as progress:
         for number, item in enumerate(items, start=1):
             yield item

@@ -54,15 +54,9 @@ one_blas_thread = _OneBlasThread()
 def in_pieces(work: Callable[[int, int], None], items: int, threads: int) -> None:
     """Call ``work(first, last)`` until all items are done, on several threads.
 
-    Parameters
-    ----------
-    work
-        Does items ``first`` to ``last − 1``. It must write each item's result where only that
-        item's result goes.
-    items
-        The number of items, which should be in order of falling cost.
-    threads
-        The number of threads.
+    ``work``: does items ``first`` to ``last − 1``. It must write each item's result where only that
+    item's result goes.
+    ``items``: the number of items, which should be in order of falling cost.
     """
     with one_blas_thread():
         if threads == 1 or items < 2:

@@ -33,18 +33,7 @@ class LoadedCorpus:
 
 @lru_cache(maxsize=1)
 def load_corpus(corpus: GridCorpus) -> LoadedCorpus:
-    """Read a corpus and its gold trees; the last one is kept, as cells that follow share it.
-
-    Parameters
-    ----------
-    corpus
-        Its files, and how to read them.
-
-    Raises
-    ------
-    DbpcfgError
-        If a file cannot be read, or gold trees are not those of the sentences.
-    """
+    """Read a corpus and its gold trees; the last one is kept, as cells that follow share it."""
     broken = "skip" if corpus.skip_broken else "error"
     found = read(
         *corpus.paths,
@@ -73,18 +62,7 @@ def load_corpus(corpus: GridCorpus) -> LoadedCorpus:
 
 @cache
 def digest_of_files(corpus: GridCorpus) -> str:
-    """A digest of all files of a corpus, gold trees included.
-
-    Parameters
-    ----------
-    corpus
-        The corpus.
-
-    Raises
-    ------
-    DbpcfgError
-        If a file cannot be read.
-    """
+    """A digest of all files of a corpus, gold trees included."""
     sha = hashlib.sha256()
     for paths, format in ((corpus.paths, checked_format(corpus.input_format)), (corpus.gold, None)):
         for path in expand(paths, format) if paths else ():

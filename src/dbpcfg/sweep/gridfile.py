@@ -31,21 +31,7 @@ _SEARCH = ("inference", "budget", "chains", "iterations", "select")
 def read_grid(path: Path) -> Grid:
     """Read and check a grid file.
 
-    Parameters
-    ----------
-    path
-        The file.
-
-    Returns
-    -------
-    Grid
-        The grid. Whether its corpora can be read is not known yet.
-
-    Raises
-    ------
-    DbpcfgError
-        If the file is not TOML, a key is unknown, a value cannot be, or two cells would have one
-        name.
+    Returns the grid. Whether its corpora can be read is not known yet.
     """
     with reading(path):
         data = path.read_bytes()

@@ -24,12 +24,7 @@ class GridText:
     def place(self, key: str, corpus: int | None = None) -> str:
         """The file, and the line where a key stands, if that is found.
 
-        Parameters
-        ----------
-        key
-            The key.
-        corpus
-            The number of its ``[[corpus]]``, from 0; None at the top of the file.
+        ``corpus``: the number of its ``[[corpus]]``, from 0; None at the top of the file.
         """
         name = rf"(?:{re.escape(key)}|\"{re.escape(key)}\"|'{re.escape(key)}')\s*"
         begins = re.compile(rf"\s*(?:{name}[=.]|\[+\s*{name}[\].])")

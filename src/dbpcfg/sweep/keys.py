@@ -25,15 +25,7 @@ class ValueKind(NamedTuple):
 
 
 def whole(least: int, wanted: str = "") -> ValueKind:
-    """A whole number.
-
-    Parameters
-    ----------
-    least
-        The least one.
-    wanted
-        What messages say instead of "a whole number".
-    """
+    """A whole number."""
     return ValueKind(
         lambda value: type(value) is int and value >= least,
         f"{wanted or 'a whole number'} from {least} up",

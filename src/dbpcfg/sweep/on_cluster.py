@@ -45,32 +45,12 @@ def run_cells_on(
 ) -> dict[int, CellOutcome]:
     """Run cells on the workers of a cluster.
 
-    Parameters
-    ----------
-    client
-        The connection to the scheduler.
-    grid
-        The grid file, at a place that workers see too; for cells of several grids, the file of each
-        and its number there, by the number it has here.
-    cells
-        The cells; those that are finished are kept as they are.
-    threads
-        Processors for each cell; one if not given.
-    watcher
-        Called while cells run.
-    stopping
-        Called about twice a second. If it returns True, no further cell begins, and those that run
-        are stopped, as by Ctrl-C.
-
-    Returns
-    -------
-    dict
-        The outcome of each cell that has begun, by its number.
-
-    Raises
-    ------
-    ClusterLostError
-        If the scheduler is gone; cells that are finished are kept.
+    ``grid``: the grid file, at a place that workers see too; for cells of several grids, the file
+    of each and its number there, by the number it has here.
+    ``cells``: the cells; those that are finished are kept as they are.
+    ``threads``: processors for each cell; one if not given.
+    ``stopping``: called about twice a second. If it returns True, no further cell begins, and those
+    that run are stopped, as by Ctrl-C.
     """
     from distributed import Event
 
@@ -117,23 +97,7 @@ def _outcome(future: Future, cell: GridCell) -> CellOutcome:
 def run_elsewhere(cell: GridCell, grid: str, number: int, threads: int, stop: str) -> str:
     """Run a cell in a process of its own: this is what a worker does.
 
-    Parameters
-    ----------
-    cell
-        The cell.
-    grid
-        The grid file.
-    number
-        The number of the cell in that file.
-    threads
-        Processors to use.
-    stop
-        The name of the event that stops it.
-
-    Returns
-    -------
-    str
-        Why it has no record; empty if it has one, or was stopped.
+    Returns why it has no record; empty if it has one, or was stopped.
     """
     from distributed import Event
 

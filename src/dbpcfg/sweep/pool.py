@@ -50,30 +50,11 @@ def run_cells(
 ) -> dict[int, CellOutcome]:
     """Run cells in worker processes. A script that calls this needs ``if __name__ == "__main__":``.
 
-    Parameters
-    ----------
-    cells
-        The cells; those that are finished are kept as they are.
-    jobs
-        How many run side by side.
-    threads
-        Processors for all of them together; None for all there are.
-    watcher
-        Called while cells run.
-    stopping
-        Called several times a second. If it returns True, no further cell begins, and those that
-        run are stopped: dbpcfg after its current iterations, which are saved, other systems at
-        once.
-
-    Returns
-    -------
-    dict
-        The outcome of each cell that has begun, by its number.
-
-    Raises
-    ------
-    DbpcfgError
-        If ``jobs`` is below 1.
+    ``cells``: the cells; those that are finished are kept as they are.
+    ``threads``: processors for all of them together; None for all there are.
+    ``stopping``: called several times a second. If it returns True, no further cell begins, and
+    those that run are stopped: dbpcfg after its current iterations, which are saved, other systems
+    at once.
     """
     waiting = deque(cells)
     if jobs < 1:

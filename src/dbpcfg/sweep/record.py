@@ -75,12 +75,7 @@ class CellRecord:
     def write(self, outcome: CellOutcome, digest: str | None) -> None:
         """Write the record.
 
-        Parameters
-        ----------
-        outcome
-            How far the cell is.
-        digest
-            The digest of its files, if they can be read.
+        ``digest``: the digest of its files, if they can be read.
         """
         content = {
             "cell": self.cell.name,
@@ -97,16 +92,7 @@ class CellRecord:
     def found(self, digest: str | None) -> CellOutcome:
         """How far the cell is, by its record and its directory.
 
-        Parameters
-        ----------
-        digest
-            The digest of its files now; None if they cannot be read, which is not compared.
-
-        Raises
-        ------
-        DbpcfgError
-            If the directory has a result of other settings or of another text, or one that no sweep
-            has made, or the record is damaged.
+        ``digest``: the digest of its files now; None if they cannot be read, which is not compared.
         """
         place = self.cell.directory
         with reading(place):
@@ -141,15 +127,7 @@ def has_results(cell: GridCell) -> bool:
 def runs_in(folder: Path) -> list[Path] | None:
     """The runs of dbpcfg in the directory of a sweep, in the order of their names.
 
-    Parameters
-    ----------
-    folder
-        The directory.
-
-    Returns
-    -------
-    list of Path or None
-        Their directories, finished or not; None if this is not a sweep's directory.
+    Returns their directories, finished or not; None if this is not a sweep's directory.
     """
     with reading(folder):
         if not (folder / CELLS).is_dir():

@@ -42,21 +42,11 @@ def run_cell(
 
     The result does not depend on ``threads``, nor on whether the cell was stopped or killed.
 
-    Parameters
-    ----------
-    cell
-        The cell.
-    threads
-        Processors to use; None for all.
-    report
-        Called about once a second with the share of the cell that is done, where that is known.
-    stopping
-        Called about once a second; the cell stops if it returns True, and can be resumed.
-
-    Returns
-    -------
-    CellOutcome
-        Finished, failed with a reason, or unfinished if it was stopped. No error is raised.
+    ``threads``: processors to use; None for all.
+    ``report``: called about once a second with the share of the cell that is done, where that is
+    known.
+    ``stopping``: called about once a second; the cell stops if it returns True, and can be resumed.
+    Returns finished, failed with a reason, or unfinished if it was stopped. No error is raised.
     """
     record = CellRecord(cell)
     try:

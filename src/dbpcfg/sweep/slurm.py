@@ -29,15 +29,7 @@ exec dbpcfg sweep {grid} --cell "$SLURM_ARRAY_TASK_ID" --threads "${{SLURM_CPUS_
 
 
 def array_script(grid: Path, numbers: Sequence[int]) -> str:
-    """Write the script. Nothing is submitted.
-
-    Parameters
-    ----------
-    grid
-        The grid file.
-    numbers
-        The numbers of the cells to run, in order.
-    """
+    """Write the script. Nothing is submitted."""
     count = f"{len(numbers):,} cell{'s' * (len(numbers) != 1)}"
     return _SCRIPT.format(
         cells=count,

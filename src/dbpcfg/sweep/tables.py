@@ -27,12 +27,7 @@ WAITING = CellOutcome("waiting")
 def sweep_tables(cells: Sequence[GridCell], outcomes: Mapping[int, CellOutcome]) -> list[Table]:
     """All cells, with the reasons of those that failed; and the spread, if there are seeds.
 
-    Parameters
-    ----------
-    cells
-        The cells.
-    outcomes
-        How far they are, by their numbers; a cell that has none has not begun.
+    ``outcomes``: how far they are, by their numbers; a cell that has none has not begun.
     """
     tables = [_cells(cells, outcomes)]
     spread = _spread(cells, outcomes)
@@ -40,15 +35,7 @@ def sweep_tables(cells: Sequence[GridCell], outcomes: Mapping[int, CellOutcome])
 
 
 def state_table(cells: Sequence[GridCell], outcomes: Mapping[int, CellOutcome]) -> Table:
-    """The number, name and state of each cell, for a look before anything runs.
-
-    Parameters
-    ----------
-    cells
-        The cells.
-    outcomes
-        How far they are, by their numbers.
-    """
+    """The number, name and state of each cell, for a look before anything runs."""
     rows = [(cell.number, cell.name, _state(outcomes.get(cell.number, WAITING))) for cell in cells]
     done = sum(outcomes.get(cell.number, WAITING).state == "finished" for cell in cells)
     note = f"{done:,} of {len(cells):,} cells are finished"

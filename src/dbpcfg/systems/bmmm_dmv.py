@@ -35,27 +35,8 @@ class BmmmDmv:
 
     Words are taken as they are: lower-case them first. Punctuation is treated like words.
 
-    Parameters
-    ----------
-    classes
-        The number of word classes.
-    generations
-        How often BMMM and DMV run.
-    iterations
-        The number of sweeps of BMMM in each generation.
-    em
-        Iterations of EM of DMV in each generation.
-    backoff
-        The smoothing of DMV.
-    faithful
-        Whether BMMM samples as the published program does (see `dbpcfg.systems.bmmm.faithful`).
-    seed
-        The seed of the random numbers.
-
-    Raises
-    ------
-    DbpcfgError
-        If a number is out of its range.
+    ``faithful``: whether BMMM samples as the published program does (see
+    `dbpcfg.systems.bmmm.faithful`).
     """
 
     name = "bmmm-dmv"
@@ -81,17 +62,7 @@ class BmmmDmv:
     def fit(self, sentences: Sequence[Sequence[str]], progress: Progress | None = None) -> Self:
         """Learn from sentences.
 
-        Parameters
-        ----------
-        sentences
-            The words of each sentence, punctuation included.
-        progress
-            Updated with the number of iterations of BMMM and DMV, over all generations.
-
-        Raises
-        ------
-        DbpcfgError
-            If there are no sentences, or one is empty or a text instead of a list of words.
+        ``progress``: updated with the number of iterations of BMMM and DMV, over all generations.
         """
         dependencies: Dependencies | None = None
         each = self._tagger.iterations + self._parser.iterations

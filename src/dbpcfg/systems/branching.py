@@ -29,12 +29,7 @@ class BranchingSystem:
 
     Trees are over all words, so leave punctuation out first, as most scores do.
 
-    Parameters
-    ----------
-    shape
-        ``"right"``, ``"left"``, ``"balanced"`` or ``"random"``.
-    seed
-        The seed of random trees; ignored by the others.
+    ``seed``: the seed of random trees; ignored by the others.
     """
 
     def __init__(self, shape: Shape = "right", seed: int = 0) -> None:
@@ -47,15 +42,7 @@ class BranchingSystem:
         self._trees: list[Tree] | None = None
 
     def fit(self, sentences: Sequence[Sequence[str]], progress: Progress | None = None) -> Self:
-        """Build the trees; nothing is learned.
-
-        Parameters
-        ----------
-        sentences
-            The words of each sentence.
-        progress
-            Updated with the number of trees.
-        """
+        """Build the trees; nothing is learned."""
         trees = []
         for number, words in enumerate(sentences):
             trees.append(branching_tree(self._shape, words, self._numbers, number))
@@ -72,16 +59,7 @@ class BranchingSystem:
 def branching_tree(shape: Shape, words: Sequence[str], numbers: Stream, sentence: int = 0) -> Tree:
     """The tree of one sentence.
 
-    Parameters
-    ----------
-    shape
-        ``"right"``, ``"left"``, ``"balanced"`` or ``"random"``.
-    words
-        The words, at least one.
-    numbers
-        The random numbers of a baseline.
-    sentence
-        The number of the sentence: random trees depend on it.
+    ``sentence``: the number of the sentence: random trees depend on it.
     """
     if not words:
         raise DbpcfgError("a sentence without words has no tree")

@@ -24,17 +24,7 @@ def check_sentences(sentences: Sequence[Sequence[str]]) -> None:
 def require_fit(name: str, fitted: T | None) -> T:
     """Raise an error if a system has nothing yet because ``fit`` was not called.
 
-    Parameters
-    ----------
-    name
-        The name of the system.
-    fitted
-        What ``fit`` leaves behind; None before.
-
-    Returns
-    -------
-    T
-        The same, not None.
+    ``fitted``: what ``fit`` leaves behind; None before.
     """
     if fitted is None:
         raise DbpcfgError(f"{name} has not seen any sentences; call fit first")

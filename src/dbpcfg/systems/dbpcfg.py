@@ -21,26 +21,11 @@ class DbpcfgSystem:
     Words are taken as they are: lower-case them first. Trees are over all of them, punctuation
     included, and have the categories as labels.
 
-    Parameters
-    ----------
-    K
-        The number of categories.
-    D
-        The memory bound; None for none.
-    chains
-        The number of chains.
-    iterations
-        The iterations of each chain; if not given, chains run a race.
-    budget
-        The iterations of all chains of a race together; ignored if ``iterations`` is given.
-    rare
-        The number of occurrences up to which forms are replaced by classes; 0 keeps all.
-    seed
-        The seed of all chains.
-    threads
-        Processors to use; all if not given.
-    **options
-        Further options of `dbpcfg.induce`.
+    ``D``: the memory bound; None for none.
+    ``iterations``: the iterations of each chain; if not given, chains run a race.
+    ``budget``: the iterations of all chains of a race together; ignored if ``iterations`` is given.
+    ``rare``: the number of occurrences up to which forms are replaced by classes; 0 keeps all.
+    ``threads``: processors to use; all if not given.
     """
 
     name = "dbpcfg"
@@ -70,12 +55,7 @@ class DbpcfgSystem:
     def fit(self, sentences: Sequence[Sequence[str]], progress: Progress | None = None) -> Self:
         """Run all chains.
 
-        Parameters
-        ----------
-        sentences
-            The words of each sentence, punctuation included.
-        progress
-            Updated with the number of iterations of all chains together.
+        ``progress``: updated with the number of iterations of all chains together.
         """
         done: dict[int, int] = {}
 

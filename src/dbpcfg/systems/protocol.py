@@ -24,12 +24,7 @@ class System(Protocol):
     def fit(self, sentences: Sequence[Sequence[str]], progress: Progress | None = None) -> Self:
         """Learn from sentences.
 
-        Parameters
-        ----------
-        sentences
-            The words of each sentence, punctuation included. Their order may matter.
-        progress
-            Updated while the system learns.
+        ``sentences``: the words of each sentence, punctuation included. Their order may matter.
         """
 
     def trees(self) -> list[Tree]:

@@ -40,19 +40,7 @@ class SystemSpec:
     def make(self, seed: int = 0, threads: int | None = None, **settings: Any) -> System:
         """Make a system.
 
-        Parameters
-        ----------
-        seed
-            Ignored by systems that draw no random numbers.
-        threads
-            Processors to use, all if not given; ignored by systems that use one.
-        **settings
-            Settings that differ from the defaults.
-
-        Raises
-        ------
-        DbpcfgError
-            If the system has no such setting.
+        ``threads``: processors to use, all if not given; ignored by systems that use one.
         """
         options = self.full_settings(settings)
         if self.stochastic:
@@ -73,10 +61,7 @@ class SystemSpec:
     def check_settings(self, settings: SystemSettings) -> None:
         """Raise an error if a setting does not exist, or its value is of another type.
 
-        Parameters
-        ----------
-        settings
-            Settings that differ from the defaults, as a file has them.
+        ``settings``: settings that differ from the defaults, as a file has them.
         """
         self.full_settings(settings)
         for name, value in settings.items():
@@ -91,15 +76,7 @@ class SystemSpec:
     def parse_setting(self, text: str) -> tuple[str, Any]:
         """The name and the value of a setting that is written ``NAME=VALUE``.
 
-        Parameters
-        ----------
-        text
-            The setting; its value is read as the type of the default.
-
-        Raises
-        ------
-        DbpcfgError
-            If the system has no such setting, or the value is of another type.
+        ``text``: the setting; its value is read as the type of the default.
         """
         name, equals, value = (part.strip() for part in text.partition("="))
         if not equals:
@@ -238,20 +215,7 @@ PARTS = (
 
 
 def find(name: str, among: Iterable[SystemSpec] = SYSTEMS) -> SystemSpec:
-    """Find a system by its name or alias.
-
-    Parameters
-    ----------
-    name
-        Case is ignored.
-    among
-        The systems to choose from.
-
-    Raises
-    ------
-    DbpcfgError
-        If there is no such system.
-    """
+    """Find a system by its name or alias."""
     specs = tuple(among)
     for spec in specs:
         if name.strip().lower() in (spec.name, *spec.aliases):

@@ -13,13 +13,8 @@ LABEL = "X"
 def tree_from_spans(words: Sequence[str], spans: Iterable[Sequence[int]]) -> Tree:
     """Build the tree that has a node for every span, and one root.
 
-    Parameters
-    ----------
-    words
-        The words of the sentence, at least one.
-    spans
-        Half-open spans of two words or more that nest, in pre-order. The whole sentence may be
-        among them or not.
+    ``spans``: half-open spans of two words or more that nest, in pre-order. The whole sentence may
+    be among them or not.
     """
     n = len(words)
     waiting = [(start, end) for start, end in spans if end - start < n]

@@ -21,17 +21,7 @@ Words = Sequence[str]
 def sentences_for(
     spec: SystemSpec, corpus: Prepared, keep_punctuation: bool = False
 ) -> list[Words]:
-    """The sentences of a corpus as a system gets them.
-
-    Parameters
-    ----------
-    spec
-        The system.
-    corpus
-        Its sentences, without those that are too long.
-    keep_punctuation
-        Whether systems that learn nothing get punctuation too.
-    """
+    """The sentences of a corpus as a system gets them."""
     if spec.learns:
         return [
             _lower(sentence.words) if corpus.preparation.lowercase else sentence.words
@@ -47,17 +37,7 @@ def sentences_for(
 def restore_words(trees: Sequence[Tree], corpus: Prepared) -> list[Tree]:
     """Give a system's trees the words as written.
 
-    Parameters
-    ----------
-    trees
-        One for each sentence, over the words that the system got, or some of them.
-    corpus
-        The sentences as written.
-
-    Raises
-    ------
-    DbpcfgError
-        If a tree is over other words.
+    ``trees``: one for each sentence, over the words that the system got, or some of them.
     """
     restored = []
     for tree, sentence, marks in zip(trees, corpus.sentences, corpus.punctuation, strict=True):

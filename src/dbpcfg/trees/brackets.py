@@ -37,25 +37,9 @@ def read_trees(
 
     Preterminals that are equal may be one object.
 
-    Parameters
-    ----------
-    text
-        Any number of trees, however they are spread over lines.
-    source
-        The name of the text in messages.
-    empty
-        A node without children is an error, or with ``"drop"`` left out, together with the parents
-        that it leaves without children.
-
-    Yields
-    ------
-    Tree
-        The trees in their order.
-
-    Raises
-    ------
-    TreeSyntaxError
-        If the brackets are not those of trees.
+    ``text``: any number of trees, however they are spread over lines.
+    ``empty``: A node without children is an error, or with ``"drop"`` left out, together with the
+    parents that it leaves without children.
     """
     found = _read(text.removeprefix("\ufeff"), source, empty)
     return (tree for _, tree in found if tree is not None)
@@ -70,28 +54,11 @@ def read_trees_at(
 ) -> Iterator[tuple[int, Tree | None]]:
     """Read every tree of a text, with the line on which it begins.
 
-    Parameters
-    ----------
-    text
-        Any number of trees, however they are spread over lines.
-    source
-        The name of the text in messages.
-    empty
-        A node without children is an error, or with ``"drop"`` left out, together with the parents
-        that it leaves without children.
-    first_line
-        The number of the first line, of a text that is part of a file.
-
-    Yields
-    ------
-    tuple of int and Tree or None
-        The line and the tree, or `None` where ``empty="drop"`` leaves nothing of
-        it.
-
-    Raises
-    ------
-    TreeSyntaxError
-        If the brackets are not those of trees.
+    ``text``: any number of trees, however they are spread over lines.
+    ``empty``: A node without children is an error, or with ``"drop"`` left out, together with the
+    parents that it leaves without children.
+    ``first_line``: the number of the first line, of a text that is part of a file.
+    Returns the line and the tree, or `None` where ``empty="drop"`` leaves nothing of it.
     """
     text = text.removeprefix("\ufeff")
     line, counted = first_line, 0
@@ -106,20 +73,8 @@ def read_tree(
 ) -> Tree:
     """Read the tree of a text that has exactly one.
 
-    Parameters
-    ----------
-    text
-        One tree.
-    source
-        The name of the text in messages.
-    empty
-        A node without children is an error, or with ``"drop"`` left out, together with the parents
-        that it leaves without children.
-
-    Raises
-    ------
-    TreeSyntaxError
-        If the brackets are not those of a tree, or there is not exactly one.
+    ``empty``: A node without children is an error, or with ``"drop"`` left out, together with the
+    parents that it leaves without children.
     """
     text = text.removeprefix("\ufeff")
     found = list(islice(((at, tree) for at, tree in _read(text, source, empty) if tree), 2))

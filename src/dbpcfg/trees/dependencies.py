@@ -24,21 +24,9 @@ def tree_from_heads(
 ) -> Tree:
     """Make a tree of the constituents of dependencies.
 
-    Parameters
-    ----------
-    words
-        The words of the sentence.
-    heads
-        For each word the position of its head, from 0; −1 for the root.
-    tags
-        The tag of each word, which labels its preterminal and its constituent. Without tags, words
-        have no preterminals, and the label is ``X``.
-
-    Raises
-    ------
-    DbpcfgError
-        If the heads are not one tree, or it is not projective: a head whose words are not next
-        to each other has no constituent.
+    ``heads``: for each word the position of its head, from 0; −1 for the root.
+    ``tags``: the tag of each word, which labels its preterminal and its constituent. Without tags,
+    words have no preterminals, and the label is ``X``.
     """
     for name, items in (("heads", heads), ("tags", tags)):
         if items is not None and len(items) != len(words):
@@ -67,21 +55,10 @@ def conllu_lines(
 ) -> Iterator[str]:
     """Write a sentence with its heads as CoNLL-U.
 
-    Parameters
-    ----------
-    words
-        The words of the sentence.
-    heads
-        For each word the position of its head, from 0; −1 for the root.
-    tags
-        Universal parts of speech, one a word, if there are any.
-    xpos
-        Other parts of speech, one a word, if there are any.
-
-    Yields
-    ------
-    str
-        A line for each word, and an empty one, without their ends.
+    ``heads``: for each word the position of its head, from 0; −1 for the root.
+    ``tags``: universal parts of speech, one a word, if there are any.
+    ``xpos``: other parts of speech, one a word, if there are any.
+    Returns a line for each word, and an empty one, without their ends.
     """
     for place, (word, head) in enumerate(zip(words, heads, strict=True)):
         upos, other = (column[place] if column else "_" for column in (tags, xpos))

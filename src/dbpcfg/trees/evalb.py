@@ -15,18 +15,7 @@ _TOPS = ("", "TOP", "ROOT")
 
 
 def evalb_line(tree: Tree) -> str:
-    """Write a tree on one line for EVALB.
-
-    Parameters
-    ----------
-    tree
-        Any tree.
-
-    Raises
-    ------
-    TreeSyntaxError
-        If a word or label has white space.
-    """
+    """Write a tree on one line for EVALB."""
     whole = tree.fold(lambda word: Tree(TAG, (word,)), _labelled)
     if tree.label in _TOPS and not tree.preterminal:
         return str(Tree(TOP, whole.children))

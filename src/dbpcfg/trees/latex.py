@@ -45,20 +45,7 @@ def qtree(tree: Tree) -> str:
 
 
 def latex_document(pictures: Iterable[str], package: LatexPackage) -> str:
-    """A whole LaTeX document with a page for each picture.
-
-    Parameters
-    ----------
-    pictures
-        What `forest` or `qtree` made.
-    package
-        Which of the two made them.
-
-    Raises
-    ------
-    DbpcfgError
-        If there is no such package.
-    """
+    """A whole LaTeX document with a page for each picture."""
     if package not in _PREAMBLE:
         raise DbpcfgError(f"the package of LaTeX must be forest or qtree, not {package!r}")
     body = "\n\n".join(pictures)

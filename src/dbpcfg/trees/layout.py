@@ -87,19 +87,7 @@ class Placed:
 def place(tree: Node, width_of: Callable[[str, bool], float], gap: float) -> list[Placed]:
     """Place everything in a tree.
 
-    Parameters
-    ----------
-    tree
-        The tree.
-    width_of
-        Gives the width of a text, and is called with it and whether it is a word.
-    gap
-        The space between two strips.
-
-    Returns
-    -------
-    list of Placed
-        Nodes and words in pre-order.
+    ``width_of``: gives the width of a text, and is called with it and whether it is a word.
     """
     items: list[Placed] = []
     root = Placed(tree.label, is_word=False)

@@ -10,12 +10,7 @@ from dbpcfg.trees.tree import Tree
 def without_words(tree: Tree, gone: Sequence[bool]) -> Tree:
     """The tree without some of its words, and without nodes that then have none.
 
-    Parameters
-    ----------
-    tree
-        The tree.
-    gone
-        For each word whether it is removed; at least one stays.
+    ``gone``: for each word whether it is removed; at least one stays.
     """
     marks = iter(gone)
 

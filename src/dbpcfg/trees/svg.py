@@ -29,19 +29,7 @@ def tree_svg(tree: Node, size: float = 15.0, title: str | None = None) -> str:
 
     Words stand on one line at the bottom. Nothing in a word or label is taken for markup.
 
-    Parameters
-    ----------
-    tree
-        The tree, or anything with a label and children.
-    size
-        The size of the font in pixels.
-    title
-        The title for screen readers and pointing devices; by default the sentence.
-
-    Returns
-    -------
-    str
-        One ``<svg>`` element.
+    ``title``: the title for screen readers and pointing devices; by default the sentence.
     """
     items = place(tree, _width, _GAP)
     root = items[0]

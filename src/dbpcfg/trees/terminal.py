@@ -49,25 +49,6 @@ def draw(tree: Tree, *, ascii: bool = False, gap: int = 2) -> str:
     """Draw a tree with box-drawing characters or plain ASCII.
 
     A node without a label is a dot. Characters that cannot be printed become question marks.
-
-    Parameters
-    ----------
-    tree
-        The tree.
-    ascii
-        Whether only ASCII is used.
-    gap
-        The smallest number of blanks between two words.
-
-    Returns
-    -------
-    str
-        Lines without white space at their ends.
-
-    Raises
-    ------
-    DbpcfgError
-        If ``gap`` is less than 1.
     """
     if gap < 1:
         raise DbpcfgError(f"words need a gap of at least 1 between them, got {gap}")
@@ -89,20 +70,6 @@ def beside(pictures: Iterable[str], width: int = 80, *, gap: int = 4) -> str:
     """Put pictures next to each other, their tops in line.
 
     A blank line divides rows. A picture that is itself too wide has a row of its own, uncut.
-
-    Parameters
-    ----------
-    pictures
-        Pictures as `draw` makes them.
-    width
-        Columns of the page.
-    gap
-        Blanks between two pictures.
-
-    Returns
-    -------
-    str
-        As many pictures in a row as the width allows.
     """
     rows: list[list[list[str]]] = []
     room = 0

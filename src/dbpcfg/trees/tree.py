@@ -360,20 +360,7 @@ def _tree(flat: _Flat) -> Tree:
 
 
 def writable(token: str, kind: str) -> str:
-    """A word or label as brackets hold it.
-
-    Parameters
-    ----------
-    token
-        The word or label.
-    kind
-        ``"word"`` or ``"label"``.
-
-    Raises
-    ------
-    TreeSyntaxError
-        If it cannot be written.
-    """
+    """A word or label as brackets hold it."""
     if not token and kind == "word":
         raise TreeSyntaxError("an empty word cannot be written in brackets")
     if not _UNWRITABLE.search(token):

@@ -42,18 +42,7 @@ _READERS = {"tsv": from_tsv, "json": from_json, "nltk": from_nltk}
 
 
 def format_of(path: str | Path) -> RuleFormat:
-    """The format of a rule table, by the ending of its name.
-
-    Parameters
-    ----------
-    path
-        The file.
-
-    Raises
-    ------
-    GrammarError
-        If no format has this ending.
-    """
+    """The format of a rule table, by the ending of its name."""
     try:
         return ENDINGS[Path(path).suffix.lower()]
     except KeyError:
@@ -71,21 +60,7 @@ def write(
 ) -> None:
     """Write a rule table, whole or not at all.
 
-    Parameters
-    ----------
-    grammar
-        The grammar.
-    path
-        The file.
-    format
-        ``"tsv"``, ``"json"`` or ``"nltk"``; by the ending of the name if not given.
-    notes
-        Remarks for people, which readers skip.
-
-    Raises
-    ------
-    GrammarError
-        If there is no such format, or the format cannot hold a name or word.
+    ``format``: ``"tsv"``, ``"json"`` or ``"nltk"``; by the ending of the name if not given.
     """
     text = to_text(grammar, format or format_of(path), notes)
     with written_whole(Path(path)) as file:
@@ -95,17 +70,7 @@ def write(
 def read_grammar(path: str | Path, format: RuleFormat | None = None) -> Grammar:
     """Read the grammar of a rule table.
 
-    Parameters
-    ----------
-    path
-        The file, plain or packed with gzip.
-    format
-        ``"tsv"``, ``"json"`` or ``"nltk"``; by the ending of the name if not given.
-
-    Raises
-    ------
-    GrammarError
-        If the file cannot be read or is not a grammar; the message says where and why.
+    ``format``: ``"tsv"``, ``"json"`` or ``"nltk"``; by the ending of the name if not given.
     """
     format = format or format_of(path)
     try:
@@ -116,22 +81,7 @@ def read_grammar(path: str | Path, format: RuleFormat | None = None) -> Grammar:
 
 
 def to_text(grammar: Grammar, format: RuleFormat = "tsv", notes: Iterable[str] = ()) -> str:
-    """Write a grammar as the text of a rule table.
-
-    Parameters
-    ----------
-    grammar
-        The grammar.
-    format
-        ``"tsv"``, ``"json"`` or ``"nltk"``.
-    notes
-        Remarks for people, which readers skip.
-
-    Raises
-    ------
-    GrammarError
-        If there is no such format, or the format cannot hold a name or word.
-    """
+    """Write a grammar as the text of a rule table."""
     for name in grammar.names:
         check_name(name, "names of categories")
     for token in (*grammar.names, *grammar.vocabulary.words):
@@ -141,22 +91,7 @@ def to_text(grammar: Grammar, format: RuleFormat = "tsv", notes: Iterable[str] =
 
 
 def from_text(text: str, format: RuleFormat = "tsv", source: str = "<text>") -> Grammar:
-    """Read the grammar of a rule table's text.
-
-    Parameters
-    ----------
-    text
-        The text of a rule table.
-    format
-        ``"tsv"``, ``"json"`` or ``"nltk"``.
-    source
-        Its name in messages.
-
-    Raises
-    ------
-    GrammarError
-        If the text is not a grammar; the message says where and why.
-    """
+    """Read the grammar of a rule table's text."""
     return _READERS[_known(format)](text, source)
 
 

@@ -44,15 +44,7 @@ _REMEDY = 'for a word, write "word": "dog" instead of the children'
 
 
 def to_json(grammar: Grammar, notes: list[str]) -> str:
-    """Write a grammar as JSON.
-
-    Parameters
-    ----------
-    grammar
-        The grammar.
-    notes
-        Remarks for people, which readers skip.
-    """
+    """Write a grammar as JSON."""
     head = {
         "format": FORMAT,
         "version": VERSION,
@@ -76,20 +68,7 @@ def _dump(value: Any) -> str:
 
 
 def from_json(text: str, source: str) -> Grammar:
-    """Read a grammar from JSON.
-
-    Parameters
-    ----------
-    text
-        The text of a rule table.
-    source
-        Its name in messages.
-
-    Raises
-    ------
-    GrammarError
-        If the text is not a grammar; the message says where and why.
-    """
+    """Read a grammar from JSON."""
     content = _parsed(text, source)
     for key in content:
         if key not in _KEYS:

@@ -46,20 +46,7 @@ _LOOKS_LIKE = "a rule such as S -> NP VP [0.5] or N -> 'dog' [0.25]"
 
 
 def to_nltk(grammar: Grammar, notes: list[str]) -> str:
-    """Write a grammar in NLTK's notation; rules of probability 0 are left out.
-
-    Parameters
-    ----------
-    grammar
-        The grammar.
-    notes
-        Remarks for people, which readers skip.
-
-    Raises
-    ------
-    GrammarError
-        If NLTK cannot read a category or word.
-    """
+    """Write a grammar in NLTK's notation; rules of probability 0 are left out."""
     for name in grammar.names:
         if not re.fullmatch(_NAME, name) or any(map(_doubtful, name)):
             raise GrammarError(
@@ -98,20 +85,7 @@ def _decimal(number: float) -> str:
 
 
 def from_nltk(text: str, source: str) -> Grammar:
-    """Read a grammar in NLTK's notation.
-
-    Parameters
-    ----------
-    text
-        The text of a rule table.
-    source
-        Its name in messages.
-
-    Raises
-    ------
-    GrammarError
-        If the text is not a grammar; the message says where and why.
-    """
+    """Read a grammar in NLTK's notation."""
     start: str | None = None
     rules: list[Rule] = []
     for place, line in _lines(text, source):

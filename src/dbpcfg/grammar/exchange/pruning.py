@@ -41,18 +41,6 @@ def pruned(grammar: Grammar, threshold: float) -> Pruned:
     """Leave out rules less probable than a threshold, and words that then have none.
 
     The rest of each row is divided by its sum.
-
-    Parameters
-    ----------
-    grammar
-        The grammar.
-    threshold
-        The smallest probability of a rule that is kept.
-
-    Raises
-    ------
-    GrammarError
-        If a row would be left empty, or no word would be left.
     """
     if not 0.0 < threshold <= 1.0:
         raise GrammarError(f"the threshold must be above 0 and at most 1, got {threshold:g}")

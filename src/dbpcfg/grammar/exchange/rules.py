@@ -66,20 +66,7 @@ def rule_error(place: str, found: str, expected: str, remedy: str) -> GrammarErr
 
 
 def probability(text: str, place: str) -> float:
-    """Read a probability.
-
-    Parameters
-    ----------
-    text
-        A decimal number, and nothing else.
-    place
-        Where it stands.
-
-    Raises
-    ------
-    GrammarError
-        If it is not a number from 0 to 1.
-    """
+    """Read a probability."""
     number = float(text) if _NUMBER.fullmatch(text) else math.nan
     if not 0.0 <= number <= 1.0 + ROW_SUM_TOLERANCE:
         remedy = "write it as a decimal number, such as 0.25 or 2.5e-1"
@@ -107,15 +94,7 @@ def top_symbol(names: Sequence[str]) -> str:
 def rules_of(grammar: Grammar) -> Iterator[Rule]:
     """List the rules of a grammar.
 
-    Parameters
-    ----------
-    grammar
-        The grammar.
-
-    Yields
-    ------
-    Rule
-        All that are not impossible, and those of probability 0 that keep the numbering.
+    Returns all that are not impossible, and those of probability 0 that keep the numbering.
     """
     names, words = grammar.names, grammar.vocabulary.words
     top = top_symbol(names)
@@ -138,23 +117,7 @@ def grammar_of(
 ) -> Grammar:
     """Make a grammar from a list of rules.
 
-    Parameters
-    ----------
-    rules
-        The rules, in any order.
-    source
-        The name of the table in messages.
-    start
-        The top symbol, or the root of every tree; the parent of the first rule if not given.
-    categories
-        Categories that are numbered first, in this order.
-    words
-        Words that are numbered first, in this order.
-
-    Raises
-    ------
-    GrammarError
-        If the rules are not a grammar; the message is about the first that is wrong.
+    ``start``: the top symbol, or the root of every tree; the parent of the first rule if not given.
     """
     if not rules:
         raise rule_error(source, "no rules", "at least T → S and S → word", "is it the right file?")

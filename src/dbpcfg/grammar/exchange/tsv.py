@@ -42,20 +42,7 @@ _NOT_IN_CELLS = re.compile(r"[\t\n\r\0]")
 
 
 def to_tsv(grammar: Grammar, notes: list[str]) -> str:
-    """Write a grammar as tab-separated values, after its notes.
-
-    Parameters
-    ----------
-    grammar
-        The grammar.
-    notes
-        Remarks for people, which readers skip.
-
-    Raises
-    ------
-    GrammarError
-        If a name or word cannot stand between tabs.
-    """
+    """Write a grammar as tab-separated values, after its notes."""
     for token in (*grammar.names, *grammar.vocabulary.words):
         if _NOT_IN_CELLS.search(token) or len(token) > LONGEST_TOKEN:
             raise GrammarError(
@@ -73,20 +60,7 @@ def _lines(grammar: Grammar) -> Iterator[str]:
 
 
 def from_tsv(text: str, source: str) -> Grammar:
-    """Read a grammar from tab-separated values.
-
-    Parameters
-    ----------
-    text
-        The text of a rule table.
-    source
-        Its name in messages.
-
-    Raises
-    ------
-    GrammarError
-        If the text is not a grammar; the message says where and why.
-    """
+    """Read a grammar from tab-separated values."""
     lines = _cells(text, source)
     place, header = next(lines, (source, []))
     _check_header(header, place)

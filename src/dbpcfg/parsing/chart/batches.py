@@ -47,14 +47,7 @@ class Batches(NamedTuple):
 def batches(corpus: Encoded, categories: int, depth: int) -> Batches:
     """The batches of a corpus.
 
-    Parameters
-    ----------
-    corpus
-        The sentences.
-    categories
-        The number of categories in the kernels (``layout.padded``).
-    depth
-        The bound D; 0 for no bound.
+    ``depth``: the bound D; 0 for no bound.
     """
     distinct, first_copy, copies = corpus.distinct
     return Batches(

@@ -57,21 +57,7 @@ class Expectation(NamedTuple):
 def expected_counts(
     B: Batches, task: Expectation, categories: int, vocabulary: int, threads: int
 ) -> RuleWeights:
-    """Expected rule counts of a corpus.
-
-    Parameters
-    ----------
-    B
-        Its batches.
-    task
-        What to count.
-    categories
-        K.
-    vocabulary
-        W.
-    threads
-        The number of threads.
-    """
+    """Expected rule counts of a corpus."""
     edges = block_edges(B, task.depth)
     blocks: list[Block | None] = [None] * (len(edges) - 1)
 

@@ -81,18 +81,8 @@ def new_workspace(
 ) -> Workspace:
     """Room for the inside passes of batches.
 
-    Parameters
-    ----------
-    longest
-        The length of the longest sentence.
-    G
-        The grammar.
-    careful
-        Whether cells are ever scaled.
-    words
-        The most words of a batch; by default those of one sentence.
-    frequencies
-        How often each word occurs; if not given, nothing is kept of words.
+    ``words``: the most words of a batch; by default those of one sentence.
+    ``frequencies``: how often each word occurs; if not given, nothing is kept of words.
     """
     K, like, words = G.root.shape[0], G.root, longest if words is None else words
     room, kept = 0, np.full(len(G.emission), RARE, dtype=np.int32)

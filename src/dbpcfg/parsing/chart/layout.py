@@ -76,12 +76,8 @@ def padded(categories: int) -> int:
 def tables(grammar: Grammar | RuleWeights, precision: Precision = "double") -> Tables:
     """Lay a grammar out for the kernels.
 
-    Parameters
-    ----------
-    grammar
-        G, without a bound; or weights of its rules.
-    precision
-        ``"double"`` or ``"single"``; ``log_scale`` is double in either.
+    ``grammar``: G, without a bound; or weights of its rules.
+    ``precision``: ``"double"`` or ``"single"``; ``log_scale`` is double in either.
     """
     K = padded(grammar.categories)
     more = (0, K - grammar.categories)

@@ -96,24 +96,9 @@ def outside(
 def marginals(words: Ints, depth: int, G: Tables, posterior: Floats, flush: bool = False) -> float:
     """Posterior probabilities of the labelled spans of one sentence.
 
-    Parameters
-    ----------
-    words
-        Word numbers.
-    depth
-        The bound D; 0 for no bound.
-    G
-        The grammar, in double precision.
-    posterior
-        ``[i, j, c]``, written to: the probability of c on (i,j), sides and depths summed over. All
-        zero if the sentence has probability zero.
-    flush
-        Whether denormal numbers are taken for zero.
-
-    Returns
-    -------
-    float
-        ``log_inside`` of the sentence.
+    ``depth``: the bound D; 0 for no bound.
+    ``posterior``: ``[i, j, c]``, written to: the probability of c on (i,j), sides and depths summed
+    over. All zero if the sentence has probability zero.
     """
     n, K = len(words), G.root.shape[0]
     levels, size = chart_levels(depth), cell_count(n)

@@ -53,28 +53,14 @@ class ChartParser:
     With a bound, probabilities are those of the bounded grammar: conditional on the tree fitting
     the bound. Without one they are the PCFG's own.
 
-    Parameters
-    ----------
-    grammar
-        G, without a bound.
-    depth
-        The bound D; None for no bound.
-    threads
-        The number of threads; results do not depend on it.
-    precision
-        Of the chart's numbers, ``"double"`` or ``"single"``: single is faster for many categories,
-        and right to some 5 digits.
-    pilots
-        Sentences that show how to scale numbers of single precision; by default `pilots_of` the
-        first corpus.
-    weights
-        Weights of rules to sum in place of the grammar's probabilities. They need not sum to one,
-        and nothing is divided by Z: logarithms are those of sums of weights.
-
-    Raises
-    ------
-    GrammarError
-        If no tree of the grammar fits the bound.
+    ``depth``: the bound D; None for no bound.
+    ``threads``: the number of threads; results do not depend on it.
+    ``precision``: of the chart's numbers, ``"double"`` or ``"single"``: single is faster for many
+    categories, and right to some 5 digits.
+    ``pilots``: sentences that show how to scale numbers of single precision; by default `pilots_of`
+    the first corpus.
+    ``weights``: weights of rules to sum in place of the grammar's probabilities. They need not sum
+    to one, and nothing is divided by Z: logarithms are those of sums of weights.
     """
 
     def __init__(
@@ -102,13 +88,7 @@ class ChartParser:
         """log Z: the logarithm of the probability that a tree fits the bound; 0 without a bound."""
 
     def log_probabilities(self, corpus: Encoded) -> Floats:
-        """log P(sentence) of every sentence; −∞ for one that the grammar cannot yield.
-
-        Parameters
-        ----------
-        corpus
-            Sentences over the grammar's vocabulary.
-        """
+        """log P(sentence) of every sentence; −∞ for one that the grammar cannot yield."""
         check_vocabulary(self.grammar, corpus)
         return self._log_inside(corpus, self._tables_for(corpus)) - self.log_fitting_mass
 
@@ -120,24 +100,7 @@ class ChartParser:
     def sample(self, corpus: Encoded, numbers: Stream) -> tuple[Derivations, Floats]:
         """Draw a tree from the posterior of every sentence.
 
-        Parameters
-        ----------
-        corpus
-            Sentences over the grammar's vocabulary.
-        numbers
-            The random numbers; sentence s has those of item s.
-
-        Returns
-        -------
-        trees
-            One for each sentence.
-        logs
-            log P(sentence) of each.
-
-        Raises
-        ------
-        UnparsableError
-            If a sentence has probability zero.
+        ``numbers``: the random numbers; sentence s has those of item s.
         """
         check_vocabulary(self.grammar, corpus)
         drawn, logs = Derivations.empty(corpus), np.empty(len(corpus))
@@ -147,25 +110,7 @@ class ChartParser:
         return drawn, logs - self.log_fitting_mass
 
     def best(self, corpus: Encoded) -> tuple[Derivations, Floats]:
-        """The most probable tree of every sentence.
-
-        Parameters
-        ----------
-        corpus
-            Sentences over the grammar's vocabulary.
-
-        Returns
-        -------
-        trees
-            One for each sentence.
-        logs
-            log P(tree, sentence) of each.
-
-        Raises
-        ------
-        UnparsableError
-            If a sentence has probability zero.
-        """
+        """The most probable tree of every sentence."""
         check_vocabulary(self.grammar, corpus)
         found, logs = Derivations.empty(corpus), np.empty(len(corpus))
         G = logarithms(self.grammar, self.depth)
@@ -176,20 +121,9 @@ class ChartParser:
     def posteriors(self, corpus: Encoded, negligible: float = NEGLIGIBLE) -> tuple[Floats, Floats]:
         """Posterior probabilities of all labelled spans.
 
-        Parameters
-        ----------
-        corpus
-            Sentences over the grammar's vocabulary.
-        negligible
-            Spans less probable than this are pruned, with all that is below them.
-
-        Returns
-        -------
-        weights
-            ``[cell, c]``, laid out as in `dbpcfg.parsing.span_weights`; zero for a sentence of
-            probability zero.
-        logs
-            log P(sentence) of each.
+        ``negligible``: spans less probable than this are pruned, with all that is below them.
+        ``weights``: ``[cell, c]``, laid out as in `dbpcfg.parsing.span_weights`; zero for a
+        sentence of probability zero.
         """
         check_vocabulary(self.grammar, corpus)
         cells, logs = first_cells(corpus), np.empty(len(corpus))
@@ -209,21 +143,9 @@ class ChartParser:
         Divided by a rule's probability, the count is the derivative of Σ log P(sentence) + N log Z
         by it (`dbpcfg.grammar.normaliser` has that of Z).
 
-        Parameters
-        ----------
-        corpus
-            Sentences over the grammar's vocabulary.
-        copies
-            ``[sentence]``: how often each sentence counts, 0 or more; once, if not given.
-        negligible
-            Spans less probable than this are pruned, with all that is below them.
-
-        Returns
-        -------
-        counts
-            Summed over the sentences; nothing is counted for one of probability zero.
-        logs
-            log P(sentence) of each.
+        ``copies``: ``[sentence]``: how often each sentence counts, 0 or more; once, if not given.
+        ``negligible``: spans less probable than this are pruned, with all that is below them.
+        ``counts``: summed over the sentences; nothing is counted for one of probability zero.
         """
         check_vocabulary(self.grammar, corpus)
         words, K, logs = (

@@ -31,25 +31,8 @@ def add_counts_of(
 ) -> float:
     """Add the expected counts of one sentence.
 
-    Parameters
-    ----------
-    words
-        Word numbers.
-    places
-        The row of ``counted.lexical`` for each of them.
-    depth
-        The bound D; 0 for no bound.
-    G
-        The grammar, in double precision.
-    copies
-        What counts are multiplied by.
-    counted
-        Added to.
-
-    Returns
-    -------
-    float
-        ``log_inside`` of the sentence; if it is −∞, nothing is added.
+    ``depth``: the bound D; 0 for no bound.
+    Returns ``log_inside`` of the sentence; if it is −∞, nothing is added.
     """
     n, K = len(words), G.root.shape[0]
     levels, size = chart_levels(depth), cell_count(n)

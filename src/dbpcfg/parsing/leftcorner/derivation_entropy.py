@@ -64,15 +64,7 @@ def _decisions(p: Floats) -> _Decisions:
 class DerivationEntropies:
     """Entropies of derivations under a grammar and its bound, exact.
 
-    Parameters
-    ----------
-    parser
-        The incremental parser; it must keep all stores.
-
-    Raises
-    ------
-    DbpcfgError
-        If it keeps a beam: what is dropped would count as certain not to be.
+    ``parser``: the incremental parser; it must keep all stores.
     """
 
     def __init__(self, parser: WordByWord) -> None:
@@ -101,15 +93,8 @@ class DerivationEntropies:
     def follow(self, words: Sequence[int]) -> Floats:
         """The entropy before each word, before the end, and after it, in nats.
 
-        Parameters
-        ----------
-        words
-            Word numbers; −1 is a word that no category emits.
-
-        Returns
-        -------
-        array
-            ``[t]``, n + 2 entries; not a number after what has probability zero.
+        ``words``: word numbers; −1 is a word that no category emits.
+        ``array``: ``[t]``, n + 2 entries; not a number after what has probability zero.
         """
         found = np.full(len(words) + 2, np.nan)
         found[0] = self.whole

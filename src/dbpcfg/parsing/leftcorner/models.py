@@ -112,19 +112,7 @@ def bottom_left_model(g: Ingredients) -> Floats:
 
 
 def ingredients(grammar: Grammar, h: Floats, expected: Floats, d: int) -> Ingredients:
-    """G(R,d), G(L,d+1), their lexical masses, and E⁺_d.
-
-    Parameters
-    ----------
-    grammar
-        G, without a bound.
-    h
-        Its ``containment``.
-    expected
-        Its ``left_corner_expectations``.
-    d
-        The depth.
-    """
+    """G(R,d), G(L,d+1), their lexical masses, and E⁺_d."""
     K, lex = grammar.categories, grammar.lexical_mass
     if d == 0:
         right = np.zeros((K, K, K))
@@ -147,18 +135,6 @@ def left_corner_models(grammar: Grammar, depth: int) -> Models:
 
     The word model is G[p → w] / lex(p), here divided once more by its greatest value for the word
     (``log_scale`` is the logarithm of that value): only ratios matter until the end.
-
-    Parameters
-    ----------
-    grammar
-        G, without a bound.
-    depth
-        The bound D.
-
-    Raises
-    ------
-    GrammarError
-        If no tree of the grammar fits the bound.
     """
     h = containment(grammar, depth)
     expected = left_corner_expectations(grammar, h)

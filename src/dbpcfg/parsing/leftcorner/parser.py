@@ -30,19 +30,7 @@ class LeftCornerParser:
 
     There are K^(2D) stores of depth D: use the chart for large K or D.
 
-    Parameters
-    ----------
-    grammar
-        G, without a bound.
-    depth
-        The bound D.
-    threads
-        The number of threads; results do not depend on it.
-
-    Raises
-    ------
-    GrammarError
-        If no tree of the grammar fits the bound.
+    ``threads``: the number of threads; results do not depend on it.
     """
 
     def __init__(self, grammar: Grammar, depth: int, threads: int = 1) -> None:
@@ -53,13 +41,7 @@ class LeftCornerParser:
         self.stores = offset(depth + 1, grammar.categories)
 
     def log_probabilities(self, corpus: Encoded) -> Floats:
-        """log P(sentence) of every sentence; −∞ for one that the grammar cannot yield.
-
-        Parameters
-        ----------
-        corpus
-            Sentences over the grammar's vocabulary.
-        """
+        """log P(sentence) of every sentence; −∞ for one that the grammar cannot yield."""
         logs = np.empty(len(corpus))
         self._longest_first(forward_sentences, corpus, logs)
         return logs
@@ -67,47 +49,12 @@ class LeftCornerParser:
     def sample(self, corpus: Encoded, numbers: Stream) -> tuple[Derivations, Floats]:
         """Draw a tree from the posterior of every sentence.
 
-        Parameters
-        ----------
-        corpus
-            Sentences over the grammar's vocabulary.
-        numbers
-            The random numbers; sentence s has those of item s.
-
-        Returns
-        -------
-        trees
-            One for each sentence.
-        logs
-            log P(sentence) of each.
-
-        Raises
-        ------
-        UnparsableError
-            If a sentence has probability zero.
+        ``numbers``: the random numbers; sentence s has those of item s.
         """
         return self._trees(corpus, numbers, best=False)
 
     def best(self, corpus: Encoded) -> tuple[Derivations, Floats]:
-        """The most probable tree of every sentence.
-
-        Parameters
-        ----------
-        corpus
-            Sentences over the grammar's vocabulary.
-
-        Returns
-        -------
-        trees
-            One for each sentence.
-        logs
-            log P(tree, sentence) of each.
-
-        Raises
-        ------
-        UnparsableError
-            If a sentence has probability zero.
-        """
+        """The most probable tree of every sentence."""
         return self._trees(corpus, stream(0), best=True)
 
     def _trees(self, corpus: Encoded, numbers: Stream, best: bool) -> tuple[Derivations, Floats]:
@@ -136,22 +83,7 @@ class LeftCornerParser:
 
 
 def check_stores(categories: int, depth: int, longest: int) -> None:
-    """Raise an error if the stores of a sentence take too much memory.
-
-    Parameters
-    ----------
-    categories
-        K.
-    depth
-        The bound D.
-    longest
-        The number of words of the longest sentence.
-
-    Raises
-    ------
-    DbpcfgError
-        If they do.
-    """
+    """Raise an error if the stores of a sentence take too much memory."""
     stores = offset(depth + 1, categories)
     needed = 8 * stores * (longest + 1)
     if needed > MOST_BYTES:

@@ -37,22 +37,8 @@ class Followed(NamedTuple):
 class WordByWord:
     """A grammar and a bound, ready to follow sentences.
 
-    Parameters
-    ----------
-    grammar
-        G, without a bound.
-    depth
-        The bound D.
-    beam
-        The number of most probable stores that are kept after each word; 0 for all; None for all
-        unless their tables are large.
-
-    Raises
-    ------
-    DbpcfgError
-        If the beam is negative, or the tables would be too large.
-    GrammarError
-        If no tree of the grammar fits the bound.
+    ``beam``: the number of most probable stores that are kept after each word; 0 for all; None for
+    all unless their tables are large.
     """
 
     def __init__(self, grammar: Grammar, depth: int, beam: int | None = None) -> None:
@@ -91,22 +77,13 @@ class WordByWord:
         return 24 * self.stores
 
     def exact(self) -> WordByWord:
-        """The parser that keeps all stores, of the same grammar and bound.
-
-        Raises
-        ------
-        DbpcfgError
-            If the tables would be too large.
-        """
+        """The parser that keeps all stores, of the same grammar and bound."""
         return WordByWord(self.grammar, self.depth, 0) if self.beam else self
 
     def follow(self, words: Ints) -> Followed:
         """Follow one sentence.
 
-        Parameters
-        ----------
-        words
-            Word numbers; −1 is a word that no category emits.
+        ``words``: word numbers; −1 is a word that no category emits.
         """
         trace = empty_trace(len(words), len(self._words), self.depth)
         entropies = np.empty(len(words) + 1)
@@ -120,12 +97,7 @@ class WordByWord:
     def follow_all(self, sentences: Sequence[Ints], threads: int = 1) -> list[Followed]:
         """Follow some sentences.
 
-        Parameters
-        ----------
-        sentences
-            Word numbers of each.
-        threads
-            The number of threads; results do not depend on it.
+        ``threads``: the number of threads; results do not depend on it.
         """
         longest_first = sorted(range(len(sentences)), key=lambda s: -len(sentences[s]))
         followed: dict[int, Followed] = {}

@@ -81,15 +81,7 @@ class Sums(NamedTuple):
 
 
 def rules(factors: Factors, dtype: Any) -> Rules:
-    """Lay factors out for the kernels.
-
-    Parameters
-    ----------
-    factors
-        The factors.
-    dtype
-        The type of numbers.
-    """
+    """Lay factors out for the kernels."""
     N = factors.phrases
     size = padded(N), padded(factors.rank)
 

@@ -57,16 +57,8 @@ class LowRankParser:
     of `log_inside` and `expected_counts` are those of Σ_τ P(τ) over the trees τ that fit the bound,
     not divided by the probability that a tree fits.
 
-    Parameters
-    ----------
-    factors
-        The grammar's factors.
-    depth
-        The bound D; None for no bound.
-    threads
-        The number of threads; results do not depend on it.
-    precision
-        Of the chart's numbers, ``"double"`` or ``"single"``.
+    ``depth``: the bound D; None for no bound.
+    ``threads``: the number of threads; results do not depend on it.
     """
 
     def __init__(
@@ -97,28 +89,11 @@ class LowRankParser:
         return math.log(low_rank_mass(self._given, self.depth)) if self.depth else 0.0
 
     def log_probabilities(self, corpus: Encoded) -> Floats:
-        """log P(sentence) of every sentence; −∞ for one that the grammar cannot yield.
-
-        Parameters
-        ----------
-        corpus
-            The sentences.
-
-        Raises
-        ------
-        GrammarError
-            If no tree of the grammar fits the bound.
-        """
+        """log P(sentence) of every sentence; −∞ for one that the grammar cannot yield."""
         return self.log_inside(corpus) - self.log_fitting_mass
 
     def log_inside(self, corpus: Encoded) -> Floats:
-        """The logarithm of each sentence's sum; −∞ for one that the grammar cannot yield.
-
-        Parameters
-        ----------
-        corpus
-            The sentences.
-        """
+        """The logarithm of each sentence's sum; −∞ for one that the grammar cannot yield."""
         logs = np.empty(len(corpus))
         self._run(corpus, None, partial(self._done, logs=logs, negligible=None, weights=None))
         return logs
@@ -130,21 +105,9 @@ class LowRankParser:
 
         Divided by a factor's probability, the count is the derivative of the sum of logarithms.
 
-        Parameters
-        ----------
-        corpus
-            The sentences.
-        copies
-            ``[sentence]``: how often each sentence counts; once, if not given.
-        negligible
-            Spans less probable than this are pruned, with all that is below them.
-
-        Returns
-        -------
-        counts
-            In double precision; nothing is counted for a sentence of probability zero.
-        logs
-            Those of `log_inside`.
+        ``copies``: ``[sentence]``: how often each sentence counts; once, if not given.
+        ``negligible``: spans less probable than this are pruned, with all that is below them.
+        ``counts``: in double precision; nothing is counted for a sentence of probability zero.
         """
         logs = np.empty(len(corpus))
         work = partial(self._done, logs=logs, negligible=negligible, weights=None)
@@ -160,20 +123,9 @@ class LowRankParser:
     def posteriors(self, corpus: Encoded, negligible: float = NEGLIGIBLE) -> tuple[Floats, Floats]:
         """Posterior probabilities of all labelled spans.
 
-        Parameters
-        ----------
-        corpus
-            The sentences.
-        negligible
-            Spans less probable than this are pruned, with all that is below them.
-
-        Returns
-        -------
-        weights
-            ``[cell, c]``, laid out as in `dbpcfg.parsing.span_weights`; zero for a sentence of
-            probability zero.
-        logs
-            log P(sentence) of each.
+        ``negligible``: spans less probable than this are pruned, with all that is below them.
+        ``weights``: ``[cell, c]``, laid out as in `dbpcfg.parsing.span_weights`; zero for a
+        sentence of probability zero.
         """
         cells, logs = first_cells(corpus), np.empty(len(corpus))
         weights = np.zeros((int(cells[-1]), self.factors.categories))

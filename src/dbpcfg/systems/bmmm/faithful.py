@@ -22,21 +22,7 @@ from dbpcfg.systems.bmmm.likelihood import ClassCounts, running_logs
 
 
 def log_posterior(features: Features, counts: ClassCounts, z: Longs, j: int, x: float) -> float:
-    """The program's term of hyperparameter j, α if 0 and else β of set j − 1, at the value x.
-
-    Parameters
-    ----------
-    features
-        The features of the types.
-    counts
-        What the classes have.
-    z
-        The class of each type.
-    j
-        The number of the hyperparameter.
-    x
-        Its value.
-    """
+    """The program's term of hyperparameter j, α if 0 and else β of set j − 1, at the value x."""
     if j == 0:
         return _classes(counts.types, x)
     return _features(features, counts, z, j - 1, x)

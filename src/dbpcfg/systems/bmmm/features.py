@@ -68,14 +68,8 @@ def number_types(sentences: Sequence[Sequence[str]]) -> Text:
 def context_features(text: Text, words: int = 100, faithful: bool = False) -> Features:
     """The neighbours of each type.
 
-    Parameters
-    ----------
-    text
-        The sentences.
-    words
-        The number |F| of types that are features; all if there are fewer.
-    faithful
-        Whether the most frequent type counts as NULL, as in the published program.
+    ``words``: the number |F| of types that are features; all if there are fewer.
+    ``faithful``: whether the most frequent type counts as NULL, as in the published program.
     """
     tokens, types = text.tokens, len(text.vocabulary)
     frequency = np.bincount(tokens, minlength=types)
@@ -99,21 +93,9 @@ def dependency_features(
 ) -> Features:
     """The classes of the head and the dependents of each type.
 
-    Parameters
-    ----------
-    text
-        The sentences.
-    heads
-        For each sentence the position of each token's head, from 0; −1 for the root.
-    tags
-        For each sentence the class of each token in the previous generation.
-    classes
-        The number of these classes, if it is more than occur.
-
-    Raises
-    ------
-    DbpcfgError
-        If they are not of these sentences, or a head is not in its sentence.
+    ``heads``: for each sentence the position of each token's head, from 0; −1 for the root.
+    ``tags``: for each sentence the class of each token in the previous generation.
+    ``classes``: the number of these classes, if it is more than occur.
     """
     positions, classes_of = _joined("heads", heads, text), _joined("tags", tags, text)
     lengths = np.repeat(text.lengths, text.lengths)

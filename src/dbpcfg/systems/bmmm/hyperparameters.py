@@ -33,18 +33,10 @@ def step(
 ) -> None:
     """Make `ROUNDS` steps of each hyperparameter.
 
-    Parameters
-    ----------
-    x
-        The values, which are replaced.
-    log_density
-        The term of hyperparameter j at a value: the log posterior is the sum of all terms.
-    tau
-        The power τ.
-    numbers
-        The random numbers; item is j, draws are from 1.
-    faithful
-        Whether to compare as the published program does (see `faithful`).
+    ``log_density``: the term of hyperparameter j at a value: the log posterior is the sum of all
+    terms.
+    ``numbers``: the random numbers; item is j, draws are from 1.
+    ``faithful``: whether to compare as the published program does (see `faithful`).
     """
     terms = [log_density(j, x[j]) for j in range(len(x))]
     before = sum(terms)

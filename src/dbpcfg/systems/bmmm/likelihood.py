@@ -63,17 +63,7 @@ def log_polya(n: Longs, x: float) -> float:
 
 
 def count_classes(features: Features, z: Longs, classes: int) -> ClassCounts:
-    """Count what each class has.
-
-    Parameters
-    ----------
-    features
-        The features of the types.
-    z
-        The class of each type.
-    classes
-        The number of classes.
-    """
+    """Count what each class has."""
     sets, firsts = len(features.pointers), features.firsts
     counts = np.zeros((firsts[-1], classes), dtype=np.int64)
     for pointers in features.pointers:

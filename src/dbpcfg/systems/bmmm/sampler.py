@@ -45,20 +45,7 @@ class ClassSampler:
     """Each β_f at the start."""
 
     def sample(self, features: Features, report: Callable[[int], None]) -> ClassSample:
-        """Run the chain.
-
-        Parameters
-        ----------
-        features
-            The features of the types.
-        report
-            Called with the number of iterations done after each.
-
-        Returns
-        -------
-        ClassSample
-            The best classes.
-        """
+        """Run the chain."""
         types = features.pointers.shape[1] - 1
         z = self._initial(types)
         counts = count_classes(features, z, self.classes)

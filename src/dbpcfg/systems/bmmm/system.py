@@ -38,27 +38,13 @@ class BMMM:
 
     Words are taken as they are: lower-case them first. Punctuation is clustered like words.
 
-    Parameters
-    ----------
-    classes
-        The number of classes, K.
-    iterations
-        The number of sweeps over all types. Fewer than 20 are not annealed at the end.
-    seed
-        The seed of the random numbers.
-    faithful
-        Whether to do what the published program does where it differs from its description (see
-        `dbpcfg.systems.bmmm.faithful`). Results are still not those of the program, whose random
-        numbers cannot be repeated.
-    context_words
-        The number of most frequent types that are features of their neighbours.
-    alpha, beta
-        The Dirichlet parameters of classes and of features at the start; they are sampled.
-
-    Raises
-    ------
-    DbpcfgError
-        If a number is out of its range.
+    ``iterations``: the number of sweeps over all types. Fewer than 20 are not annealed at the end.
+    ``faithful``: whether to do what the published program does where it differs from its
+    description (see `dbpcfg.systems.bmmm.faithful`). Results are still not those of the program,
+    whose random numbers cannot be repeated.
+    ``context_words``: the number of most frequent types that are features of their neighbours.
+    ``alpha, beta``: the Dirichlet parameters of classes and of features at the start; they are
+    sampled.
     """
 
     name = "bmmm"
@@ -104,22 +90,9 @@ class BMMM:
     ) -> Self:
         """Find the class of every type, from the start.
 
-        Parameters
-        ----------
-        sentences
-            The words of each sentence.
-        progress
-            Updated with the number of iterations.
-        dependencies
-            Heads and tags of a previous generation, for features beside the context.
-        generation
-            The number of the generation; each draws other random numbers with the same seed.
-
-        Raises
-        ------
-        DbpcfgError
-            If there are no sentences, one is empty or a text instead of a list of words, or the
-            dependencies are not of these sentences.
+        ``dependencies``: heads and tags of a previous generation, for features beside the context.
+        ``generation``: the number of the generation; each draws other random numbers with the same
+        seed.
         """
         text = number_types(sentences)
         sets = [context_features(text, self.context_words, self.faithful)]

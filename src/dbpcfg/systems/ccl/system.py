@@ -27,15 +27,11 @@ class CCL:
 
     It learns from the sentences in order, once, and then parses them all with what it has learnt.
 
-    Parameters
-    ----------
-    faithful
-        Keep a bug of the program that published results come from: a label that a word has on its
-        left already is entered on its right without its name. It takes a place in the list of the
-        ten strongest labels there, but nothing is learnt from it.
-    currency_is_punctuation
-        Whether ``$`` and ``#`` are punctuation, as by default in that program. They are words by
-        default here, as they are for the scorer and in Jin et al. (2018).
+    ``faithful``: keep a bug of the program that published results come from: a label that a word
+    has on its left already is entered on its right without its name. It takes a place in the list
+    of the ten strongest labels there, but nothing is learnt from it.
+    ``currency_is_punctuation``: whether ``$`` and ``#`` are punctuation, as by default in that
+    program. They are words by default here, as they are for the scorer and in Jin et al. (2018).
     """
 
     name = "ccl"
@@ -49,17 +45,9 @@ class CCL:
     def fit(self, sentences: Sequence[Sequence[str]], progress: Progress | None = None) -> Self:
         """Learn from sentences, then parse them all.
 
-        Parameters
-        ----------
-        sentences
-            The words of each sentence, punctuation included. Their order matters.
-        progress
-            Updated with half the number of sentences learnt from and half that of those parsed.
-
-        Raises
-        ------
-        DbpcfgError
-            If a sentence is empty, or a text instead of a list of words.
+        ``sentences``: the words of each sentence, punctuation included. Their order matters.
+        ``progress``: updated with half the number of sentences learnt from and half that of those
+        parsed.
         """
         text = self.reader.read(sentences)
         lexicon = empty_lexicon(text.types)

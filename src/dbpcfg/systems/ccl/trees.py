@@ -19,12 +19,7 @@ from dbpcfg.trees.tree import Tree
 def tree_from_brackets(words: Sequence[str], brackets: Iterable[tuple[int, int]]) -> Tree:
     """The tree of a sentence whose nodes are its brackets of two words or more and the whole.
 
-    Parameters
-    ----------
-    words
-        The words of the sentence.
-    brackets
-        Half-open spans in any order; those that cross are read as above.
+    ``brackets``: half-open spans in any order; those that cross are read as above.
     """
     preorder = sorted(nested(brackets), key=lambda span: (span[0], -span[1]))
     return tree_from_spans(words, preorder)

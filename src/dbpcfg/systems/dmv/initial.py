@@ -37,17 +37,7 @@ SHARE = 0.9
 def initial_parameters(
     sentences: Sequence[Longs], weights: Sequence[float], tags: int
 ) -> Parameters:
-    """Count near heads.
-
-    Parameters
-    ----------
-    sentences
-        The tags of each sentence, numbers below ``tags``.
-    weights
-        How often each sentence occurs.
-    tags
-        The number of tags.
-    """
+    """Count near heads."""
     counts = no_counts(tags)
     free = np.zeros_like(counts.decision)  # what E is multiplied by
     for sentence, weight in zip(sentences, weights, strict=True):

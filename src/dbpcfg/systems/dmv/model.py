@@ -21,18 +21,8 @@ class DMV:
 
     Nothing is random.
 
-    Parameters
-    ----------
-    iterations
-        Iterations of EM.
-    backoff
-        b of the smoothing of dependents (see `parameters.estimate`), which adds b / (1 − b)
-        pseudo-counts. With 0 this is plain EM, whose likelihood never falls.
-
-    Raises
-    ------
-    DbpcfgError
-        If a number is out of range.
+    ``backoff``: b of the smoothing of dependents (see `parameters.estimate`), which adds b / (1 −
+    b) pseudo-counts. With 0 this is plain EM, whose likelihood never falls.
     """
 
     def __init__(self, iterations: int = 20, backoff: float = 0.66) -> None:
@@ -49,17 +39,7 @@ class DMV:
     def fit(self, tags: Sequence[Sequence[int] | Longs], progress: Progress | None = None) -> Self:
         """Learn from tags, then find the heads of the same sentences.
 
-        Parameters
-        ----------
-        tags
-            The tags of each sentence, integers; `number_tags` makes them from any other tags.
-        progress
-            Updated with the number of iterations.
-
-        Raises
-        ------
-        DbpcfgError
-            If there are no sentences, one is empty, or there are too many different tags.
+        ``tags``: the tags of each sentence, integers; `number_tags` makes them from any other tags.
         """
         corpus = tag_sequences(tags)
         parameters = initial_parameters(

@@ -16,17 +16,7 @@ Column: TypeAlias = Literal["upos", "xpos", "form"]
 def tags_of(sentences: Iterable[Sentence], column: Column = "upos") -> list[tuple[str, ...]]:
     """The tags of sentences.
 
-    Parameters
-    ----------
-    sentences
-        Sentences of any format.
-    column
-        ``"upos"``, ``"xpos"``, or ``"form"`` for the words themselves, in lower case.
-
-    Raises
-    ------
-    DbpcfgError
-        If a sentence has no such tags.
+    ``column``: ``"upos"``, ``"xpos"``, or ``"form"`` for the words themselves, in lower case.
     """
     tags = []
     for sentence in sentences:
@@ -46,17 +36,7 @@ def tags_of(sentences: Iterable[Sentence], column: Column = "upos") -> list[tupl
 def write_conllu(sentences: Iterable[Sentence], heads: Iterable[Sequence[int]]) -> Iterator[str]:
     """Write sentences with heads as CoNLL-U: words, both kinds of tags, and heads.
 
-    Parameters
-    ----------
-    sentences
-        The sentences.
-    heads
-        The heads of each sentence, as positions from 0, −1 for the root.
-
-    Yields
-    ------
-    str
-        Lines, without their ends.
+    ``heads``: the heads of each sentence, as positions from 0, −1 for the root.
     """
     for sentence, of_sentence in zip(sentences, heads, strict=True):
         yield from conllu_lines(sentence.words, of_sentence, sentence.tags, sentence.xpos)

@@ -17,18 +17,7 @@ Tag = TypeVar("Tag", bound=Hashable)
 
 
 def number_tags(sentences: Sequence[Sequence[Tag]]) -> tuple[list[Longs], list[Tag]]:
-    """Number tags from 0, in the order in which they first occur.
-
-    Parameters
-    ----------
-    sentences
-        The tags of each sentence, or its words.
-
-    Returns
-    -------
-    tuple of list and list
-        The numbers of each sentence, and the tags by number.
-    """
+    """Number tags from 0, in the order in which they first occur."""
     numbers: dict[Tag, int] = {}
     numbered = [
         np.array([numbers.setdefault(tag, len(numbers)) for tag in sentence], dtype=np.int64)
@@ -57,18 +46,7 @@ class TagSequences(NamedTuple):
 
 
 def tag_sequences(sentences: Sequence[Sequence[int] | Longs]) -> TagSequences:
-    """Collect the sequences of a corpus.
-
-    Parameters
-    ----------
-    sentences
-        The tags of each sentence, integers of any size.
-
-    Raises
-    ------
-    DbpcfgError
-        If there are no sentences, one is empty or has no integers, or there are too many tags.
-    """
+    """Collect the sequences of a corpus."""
     if not len(sentences):
         raise DbpcfgError("there are no sentences to learn dependencies from")
     found: dict[bytes, int] = {}

@@ -33,23 +33,8 @@ def draw_states(
 ) -> tuple[Ints, Floats]:
     """Draw the states of all sentences; equal sentences share a forward pass.
 
-    Parameters
-    ----------
-    corpus
-        The sentences.
-    steps
-        The contracted sub-models.
-    numbers
-        The random numbers of one iteration.
-    threads
-        The number of threads; the result does not depend on it.
-
-    Returns
-    -------
-    states
-        ``[token, 5]``.
-    log_probabilities
-        That of each sentence, natural logarithms.
+    ``threads``: the number of threads; the result does not depend on it.
+    ``states``: ``[token, 5]``.
     """
     states = np.full((len(corpus.tokens), 5), -1, dtype=np.int32)
     logs = np.empty(len(corpus))

@@ -12,14 +12,7 @@ from dbpcfg.systems.uhhmm.submodels import Size, SubModels, zeros
 def count_events(corpus: Encoded, states: Ints, size: Size) -> SubModels:
     """How often each outcome of each sub-model occurs in states.
 
-    Parameters
-    ----------
-    corpus
-        The sentences.
-    states
-        ``[token, 5]``, as `backward.draw_states` gives them.
-    size
-        The numbers of categories, tags and word types.
+    ``states``: ``[token, 5]``, as `backward.draw_states` gives them.
     """
     counts = zeros(size)
     add_events(corpus.sentences, states, counts)

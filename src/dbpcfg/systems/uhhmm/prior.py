@@ -58,17 +58,8 @@ KINDS = ("f", "j", "j", "b", "a", "b", "a", "b", "b", "g", "word")
 def draw_models(counts: SubModels, beta: Floats, prior: Prior, numbers: Stream) -> SubModels:
     """Draw all sub-models.
 
-    Parameters
-    ----------
-    counts
-        Counts of events.
-    beta
-        β, over `Prior.outcomes` of tags.
-    prior
-        Concentrations. If it is faithful, the probability of outcomes beyond the last category is
-        lost, and forced decisions have the probability that was drawn; else it is 1.
-    numbers
-        The random numbers of one iteration.
+    ``prior``: concentrations. If it is faithful, the probability of outcomes beyond the last
+    category is lost, and forced decisions have the probability that was drawn; else it is 1.
     """
     drawn, item = [], 0
     for kind, of_model in zip(KINDS, counts, strict=True):
@@ -100,17 +91,8 @@ def _parameters(kind: str, counts: Floats, beta: Floats, prior: Prior) -> Floats
 def draw_beta(counts: Floats, beta: Floats, prior: Prior, numbers: Stream) -> Floats:
     """Draw β.
 
-    Parameters
-    ----------
-    counts
-        Those of ``pos``.
-    beta
-        The last β, over `Prior.outcomes` of tags.
-    prior
-        Concentrations.
-    numbers
-        The random numbers of one iteration. Those of items beyond the entries of ``counts`` are for
-        β itself.
+    ``numbers``: the random numbers of one iteration. Those of items beyond the entries of
+    ``counts`` are for β itself.
     """
     parameters = np.full((1, len(beta)), prior.gamma / len(beta))
     parameters[0, : counts.shape[1]] += count_tables(counts, prior.g * beta, numbers).sum(axis=0)

@@ -49,13 +49,8 @@ class Steps(NamedTuple):
 def contract(models: SubModels, faithful: bool = False) -> Steps:
     """Contract sub-models.
 
-    Parameters
-    ----------
-    models
-        The sub-models.
-    faithful
-        As the original: the first tag is uniform, and root_{d+1} is conditioned on ``up``, that is
-        on the category above b, instead of b.
+    ``faithful``: as the original: the first tag is uniform, and root_{d+1} is conditioned on
+    ``up``, that is on the category above b, instead of b.
     """
     pos = models.pos[1:]
     G, A, B = models.exp.shape[1:]

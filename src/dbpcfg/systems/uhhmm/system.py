@@ -46,32 +46,10 @@ class UHHMM:
     Words are taken as they are: lower-case them first. Trees are binary, over all words,
     punctuation included. See `dbpcfg.systems.uhhmm` for the model and for what is exact.
 
-    Parameters
-    ----------
-    A
-        The number of active categories.
-    B
-        The number of awaited categories.
-    G
-        The number of tags.
-    D
-        The greatest depth of the store.
-    iterations
-        The number of iterations.
-    trees
-        ``"last"``, those of the last sample, as the original; or ``"mbr"``, MBR trees over every
-        fifth sample after 50 iterations.
-    faithful
-        Whether to compute as the original where that differs from the model.
-    seed
-        The seed of all random numbers.
-    threads
-        Processors to use, all if not given; trees do not depend on their number.
-
-    Raises
-    ------
-    DbpcfgError
-        If a number is below 1, or (A·B)^D above a million.
+    ``trees``: ``"last"``, those of the last sample, as the original; or ``"mbr"``, MBR trees over
+    every fifth sample after 50 iterations.
+    ``faithful``: whether to compute as the original where that differs from the model.
+    ``threads``: processors to use, all if not given; trees do not depend on their number.
     """
 
     name = "uhhmm"
@@ -110,20 +88,7 @@ class UHHMM:
         self._fitted: Fitted | None = None
 
     def fit(self, sentences: Sequence[Sequence[str]], progress: Progress | None = None) -> Self:
-        """Sample.
-
-        Parameters
-        ----------
-        sentences
-            The words of each sentence, punctuation included.
-        progress
-            Updated with the number of iterations.
-
-        Raises
-        ------
-        DbpcfgError
-            If there are no sentences, or one is empty or a text instead of a list of words.
-        """
+        """Sample."""
         if not sentences:
             raise DbpcfgError("there are no sentences to learn from; give one at least")
         check_sentences(sentences)

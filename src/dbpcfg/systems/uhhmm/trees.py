@@ -24,14 +24,7 @@ def label_names(size: Size) -> list[str]:
 def derivations(corpus: Encoded, states: Ints, size: Size) -> Derivations:
     """The trees of all sentences.
 
-    Parameters
-    ----------
-    corpus
-        The sentences.
-    states
-        ``[token, 5]``, as `backward.draw_states` gives them.
-    size
-        The numbers of categories and tags.
+    ``states``: ``[token, 5]``, as `backward.draw_states` gives them.
     """
     trees = Derivations.empty(corpus)
     close_nodes(corpus.starts, states, size.A, size.B, trees.nodes)

@@ -34,17 +34,8 @@ def find_chunks(symbols: Longs, words: int, train: Train, separator: int = -1) -
 
     If symbol t is a word w, or a pseudo-word made of it, then t + words is the pseudo-word ``=t``.
 
-    Parameters
-    ----------
-    symbols
-        The boundaries and words of the text, as numbers.
-    words
-        The number of different words.
-    train
-        Trains the model of a level.
-    separator
-        The symbol of ";", if it is also kept as a word. A text is passed on with ";" after every
-        segment, so it counts as that much more frequent.
+    ``separator``: the symbol of ";", if it is also kept as a word. A text is passed on with ";"
+    after every segment, so it counts as that much more frequent.
     """
     found = Cascade()
     starts = np.arange(len(symbols))  # where each symbol begins in the first sequence

@@ -20,13 +20,6 @@ def segments(sentence: Iterable[str], stops: frozenset[str] = STOPS) -> list[lis
     """Cut a sentence at its stopping punctuation, which is left out.
 
     Where there is nothing to cut, at the start or after another stop, a stop is kept as a word.
-
-    Parameters
-    ----------
-    sentence
-        Its words.
-    stops
-        The stopping punctuation.
     """
     found: list[list[str]] = [[]]
     for word in sentence:
@@ -52,20 +45,7 @@ class SegmentedText:
 def segment_text(
     sentences: Sequence[Sequence[str]], stops: frozenset[str] = STOPS
 ) -> SegmentedText:
-    """Cut sentences into segments and number their words.
-
-    Parameters
-    ----------
-    sentences
-        The words of each sentence.
-    stops
-        The stopping punctuation.
-
-    Raises
-    ------
-    DbpcfgError
-        If there are no sentences, or one is empty or a text instead of a list of words.
-    """
+    """Cut sentences into segments and number their words."""
     if not sentences:
         raise DbpcfgError("there are no sentences to learn from; give one at least")
     check_sentences(sentences)

@@ -23,22 +23,10 @@ class Upparse:
 
     Words are taken as they are: lower-case them first.
 
-    Parameters
-    ----------
-    model
-        ``"prlg"``, a probabilistic right-linear grammar, or ``"hmm"``, a hidden Markov model.
-    smoothing
-        λ, which is added to the counts of words.
-    tolerance
-        The relative fall of perplexity at which EM stops.
-    stops
-        Stopping punctuation. It is missing from the trees, except where it is kept as a word (see
-        `segments.segments`).
-
-    Raises
-    ------
-    DbpcfgError
-        If there is no such model, or a number is not above 0.
+    ``model``: ``"prlg"``, a probabilistic right-linear grammar, or ``"hmm"``, a hidden Markov
+    model.
+    ``stops``: stopping punctuation. It is missing from the trees, except where it is kept as a word
+    (see `segments.segments`).
     """
 
     stochastic = False
@@ -65,17 +53,7 @@ class Upparse:
     def fit(self, sentences: Sequence[Sequence[str]], progress: Progress | None = None) -> Self:
         """Learn from sentences.
 
-        Parameters
-        ----------
-        sentences
-            The words of each sentence, punctuation included.
-        progress
-            Updated with the number of iterations of EM, over all levels.
-
-        Raises
-        ------
-        DbpcfgError
-            If there are no sentences, or one is empty or a text instead of a list of words.
+        ``progress``: updated with the number of iterations of EM, over all levels.
         """
         text = segment_text(sentences, self.stops)
         iterations = count(1)

@@ -28,20 +28,9 @@ class Trainer:
     ) -> Floats | None:
         """Learn arcs from a sequence.
 
-        Parameters
-        ----------
-        symbols
-            The sequence.
-        number
-            The number of different symbols.
-        report
-            Called after every iteration, of which there are at least two.
-
-        Returns
-        -------
-        Floats or None
-            The arcs. None if a tag is impossible everywhere, so that there are no transitions from
-            it to estimate: that is so if all segments are single words, which can only be O.
+        ``report``: called after every iteration, of which there are at least two.
+        Returns the arcs. None if a tag is impossible everywhere, so that there are no transitions
+        from it to estimate: that is so if all segments are single words, which can only be O.
         """
         learnt = first_arcs(self.model, number, self.smoothing)
         counts = np.empty_like(learnt)

@@ -17,14 +17,7 @@ def build_trees(
 ) -> list[Tree]:
     """Build a tree for each sentence.
 
-    Parameters
-    ----------
-    sentences
-        The words of each sentence, without stopping punctuation.
-    symbols
-        The sequence of symbols of all sentences.
-    brackets
-        Of each level, half-open pairs of positions in that sequence.
+    ``brackets``: of each level, half-open pairs of positions in that sequence.
     """
     is_word = symbols >= BOUNDARIES
     words_before: Longs = np.cumsum(is_word) - is_word
