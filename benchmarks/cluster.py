@@ -27,7 +27,7 @@ from dbpcfg.cluster.connection import DaskCluster
 from dbpcfg.corpus.preparation import Preparation, prepare
 from dbpcfg.corpus.reading import read
 from dbpcfg.induction import chains as local_chains
-from dbpcfg.runtime.processes import peak_bytes
+from dbpcfg.io.machine import peak_bytes
 
 
 def sentences(times: int) -> list[list[str]]:

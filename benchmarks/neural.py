@@ -30,9 +30,9 @@ from dbpcfg.induction.initial import initial_state
 from dbpcfg.induction.neural import find_gradient, grammar_of, shape_of
 from dbpcfg.induction.neural_network import views
 from dbpcfg.induction.settings import ChainSettings
+from dbpcfg.io.machine import one_blas_thread
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.lowrank.parser import LowRankParser
-from dbpcfg.runtime.threads import one_blas_thread
 
 
 def read(given: argparse.Namespace) -> Encoded:

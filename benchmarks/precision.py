@@ -16,10 +16,10 @@ import numpy as np
 from speed import corpus, random_text, warm
 
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.files.table import Column, Table
 from dbpcfg.induction.gibbs import step
 from dbpcfg.induction.settings import ChainSettings
-from dbpcfg.runtime.threads import one_blas_thread
+from dbpcfg.io.machine import one_blas_thread
+from dbpcfg.io.tables import Column, Table
 
 SIZES = {"adam": 4000, "wsj-sample": 500}
 CATEGORIES = (24, 28, 30, 32, 36, 40, 45, 48, 50, 56, 60, 64, 72, 80, 90, 96)

@@ -24,8 +24,8 @@ import numba
 import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
-from dbpcfg.files.table import Column, Table
 from dbpcfg.grammar.pcfg import draw_from_prior
+from dbpcfg.io.tables import Column, Table
 from dbpcfg.numerics.philox import stream
 from dbpcfg.parsing.chart import batches, inside, layout, sampling
 from dbpcfg.parsing.chart.parser import ChartParser

@@ -27,16 +27,16 @@ from textbook import sample as textbook_sample
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.corpus.preparation import Preparation, prepare
 from dbpcfg.corpus.reading import read
-from dbpcfg.files.table import Column, Table
 from dbpcfg.induction.gibbs import State, step
 from dbpcfg.induction.initial import initial_state
 from dbpcfg.induction.settings import ChainSettings
+from dbpcfg.io.machine import one_blas_thread
+from dbpcfg.io.tables import Column, Table
 from dbpcfg.model.decoding import Decoder, in_batches
 from dbpcfg.model.model import Model
 from dbpcfg.numerics.philox import stream
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.leftcorner.parser import LeftCornerParser
-from dbpcfg.runtime.threads import one_blas_thread
 
 
 def best(function: Callable[[], object], repeats: int = 5) -> float:

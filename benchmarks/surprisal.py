@@ -24,14 +24,13 @@ from speed import warm
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.corpus.preparation import Preparation, prepare
 from dbpcfg.corpus.reading import read
-from dbpcfg.files.table import Column, Table
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.induction.settings import ChainSettings
+from dbpcfg.io.machine import one_blas_thread
+from dbpcfg.io.tables import Column, Table
 from dbpcfg.model.model import Model
 from dbpcfg.parsing.leftcorner.derivation_entropy import DerivationEntropies
-from dbpcfg.parsing.leftcorner.parser import LeftCornerParser
-from dbpcfg.parsing.leftcorner.wordbyword import BEAM, Followed, WordByWord
-from dbpcfg.runtime.threads import one_blas_thread
+from dbpcfg.parsing.leftcorner.parser import BEAM, Followed, LeftCornerParser, WordByWord
 
 K, SENTENCES = 15, 300
 FEW = {(3, 0): 3, (3, BEAM): 40}

@@ -23,7 +23,7 @@ import dbpcfg
 from dbpcfg.corpus.reading import Corpus
 from dbpcfg.induction.directory import finished_run
 from dbpcfg.induction.results import run_times
-from dbpcfg.report.plotting import save, style
+from dbpcfg.report.figures import save, style
 
 
 class Measured(NamedTuple):

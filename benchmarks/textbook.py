@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbpcfg.grammar.levels import left_child, right_child
+from dbpcfg.grammar.bounding import left_child, right_child
 from dbpcfg.grammar.pcfg import Grammar
 
 

@@ -10,9 +10,8 @@ import numpy as np
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.grammar.pcfg import RuleCounts
 from dbpcfg.parsing.leftcorner.filtering import forward
-from dbpcfg.parsing.leftcorner.models import Models
+from dbpcfg.parsing.leftcorner.models import Fragment, Models
 from dbpcfg.parsing.leftcorner.parser import LeftCornerParser
-from dbpcfg.parsing.leftcorner.stores import Fragment
 from dbpcfg.trees.tree import Tree
 from tests.nodes import as_nodes
 

@@ -11,7 +11,7 @@ import pytest
 import dbpcfg
 from dbpcfg.corpus.preparation import Preparation, prepare
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.files.table import Column, Table
+from dbpcfg.io.tables import Column, Table
 from dbpcfg.model.measures import WordMeasures
 
 HOSTILE = ["<script>alert`1`</script>", "a&b", '"><img/src=http://x.example/y>']

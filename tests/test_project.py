@@ -207,7 +207,7 @@ def test_a_module_outside_the_layers_breaks_the_contract(copy):
 
 
 def test_a_cycle_within_a_layer_breaks_the_contract(copy):
-    append(copy / "src" / "dbpcfg" / "trees" / "tree.py", "\n\nimport dbpcfg.trees.svg\n")
+    append(copy / "src" / "dbpcfg" / "trees" / "tree.py", "\n\nimport dbpcfg.trees.drawing\n")
     append(copy / "src" / "dbpcfg" / "trees" / "svg.py", "\n\nimport dbpcfg.trees.tree\n")
     result = check_layers(copy)
     assert result.returncode == 1, result.stdout

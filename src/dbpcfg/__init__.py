@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Any
 from dbpcfg.version import __version__
 
 if TYPE_CHECKING:
-    from dbpcfg.cluster.verbs import induce, resume
+    from dbpcfg.cluster.connection import induce, resume
     from dbpcfg.comparison.compare import compare
     from dbpcfg.corpus.reading import read
     from dbpcfg.evaluation.evaluate import evaluate
@@ -62,10 +62,10 @@ _HOME = {
     "Tree": "dbpcfg.trees.tree",
     "compare": "dbpcfg.comparison.compare",
     "evaluate": "dbpcfg.evaluation.evaluate",
-    "induce": "dbpcfg.cluster.verbs",
+    "induce": "dbpcfg.cluster.connection",
     "load": "dbpcfg.model.loading",
     "read": "dbpcfg.corpus.reading",
-    "resume": "dbpcfg.cluster.verbs",
+    "resume": "dbpcfg.cluster.connection",
 }
 
 

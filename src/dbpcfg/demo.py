@@ -27,12 +27,12 @@ from functools import cached_property
 
 from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.evaluation.evaluate import Evaluation, evaluate
-from dbpcfg.files.table import Column, Table, percent
 from dbpcfg.induction.chain import Chain
 from dbpcfg.induction.induce import induce
 from dbpcfg.induction.run import Run
-from dbpcfg.runtime.progress import Progress
-from dbpcfg.trees.terminal import beside, draw
+from dbpcfg.io.progress import Progress
+from dbpcfg.io.tables import Column, Table, percent
+from dbpcfg.trees.printing import beside, draw
 from dbpcfg.trees.tree import Tree
 
 SENTENCES = 200

@@ -29,12 +29,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dbpcfg.cluster.verbs import induce
+from dbpcfg.cluster.connection import induce
 from dbpcfg.corpus.arguments import GivenSentences
 from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.io.machine import cores
 from dbpcfg.model.measures import WordMeasures
-from dbpcfg.runtime.processes import cores
 from dbpcfg.trees.tree import Tree
 
 try:
@@ -46,7 +46,6 @@ except ImportError as error:
         "dbpcfg.estimator needs scikit-learn: install it with pip install 'dbpcfg[sklearn]'"
     ) from error
 
-__all__ = ["GrammarInducer"]
 
 FEATURES = (
     "words",

@@ -25,8 +25,6 @@ except ImportError as error:
         "dbpcfg.spacy_spans needs spaCy: install it with pip install 'dbpcfg[spacy]'"
     ) from error
 
-__all__ = ["ConstituentSpans", "make_component"]
-
 
 class ConstituentSpans:
     """Adds constituents to documents; sentences are the document's own, or all of it is one.

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from dbpcfg.trees.brackets import read_tree, read_trees
-from dbpcfg.trees.terminal import draw
+from dbpcfg.trees.printing import draw
 from tests.command import COMMAND
 from tests.stores import memory_depth
 

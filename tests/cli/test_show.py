@@ -12,7 +12,7 @@ import dbpcfg
 from dbpcfg.evaluation.alignment import has_letter_or_digit
 from dbpcfg.model.grammar_profile import profile
 from dbpcfg.model.profile_formats import as_text
-from dbpcfg.trees.terminal import draw
+from dbpcfg.trees.printing import draw
 from tests.cli.small import GOLD, make_run, trees_of
 from tests.command import COMMAND
 

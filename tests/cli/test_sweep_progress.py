@@ -9,7 +9,7 @@ import pytest
 
 from dbpcfg.cli import sweep_progress
 from dbpcfg.cli.sweep_progress import SweepProgress
-from dbpcfg.runtime import progress
+from dbpcfg.io import progress
 from dbpcfg.sweep.cells import GridCell, GridCorpus
 from dbpcfg.sweep.record import CellOutcome
 

@@ -8,8 +8,7 @@ import sys
 import pytest
 
 from dbpcfg.cluster import connect
-from dbpcfg.cluster.address import Jobs, Local, Scheduler, parsed
-from dbpcfg.cluster.start import jobs_cluster
+from dbpcfg.cluster.address import Jobs, Local, Scheduler, jobs_cluster, parsed
 from dbpcfg.errors import DbpcfgError
 from tests.command import COMMAND
 
@@ -111,7 +110,7 @@ def test_the_job_script_of_slurm(tmp_path):
 
 
 def test_no_scheduler_there(monkeypatch):
-    monkeypatch.setattr("dbpcfg.cluster.start.CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr("dbpcfg.cluster.address.CONNECT_SECONDS", 0.5)
     message = "cannot reach the scheduler at tcp://127.0.0.1:9"
     with pytest.raises(DbpcfgError, match=message), connect("tcp://127.0.0.1:9"):
         pass

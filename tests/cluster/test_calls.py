@@ -6,7 +6,8 @@ import asyncio
 
 import pytest
 
-from dbpcfg.cluster import calls, held
+from dbpcfg.cluster import calls
+from dbpcfg.cluster import parcels as held
 from dbpcfg.cluster.calls import Call, ClusterLostError, Shared
 
 

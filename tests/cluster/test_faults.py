@@ -12,9 +12,11 @@ import time
 import pytest
 
 import dbpcfg
-from dbpcfg.cluster import agreement, calls, connect, remote_shards
-from dbpcfg.cluster.agreement import check, facts
+from dbpcfg.cluster import calls, connect
+from dbpcfg.cluster import parcels as agreement
+from dbpcfg.cluster import shards as remote_shards
 from dbpcfg.cluster.calls import ClusterLostError
+from dbpcfg.cluster.parcels import check, facts
 from dbpcfg.errors import DbpcfgError, UnparsableError
 from dbpcfg.induction import chains
 from tests.cluster.small import SENTENCES, Killer, start, written

@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dbpcfg.cluster.counts import SentCounts, sparse
-from dbpcfg.cluster.parcels import cargo_of, opened, packed, unpacked
-from dbpcfg.cluster.partition import parts, rows_of
+from dbpcfg.cluster.parcels import SentCounts, cargo_of, opened, packed, sparse, unpacked
+from dbpcfg.cluster.shards import parts, rows_of
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.pcfg import RuleCounts, draw_from_prior

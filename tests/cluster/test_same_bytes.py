@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import dbpcfg
-from dbpcfg.cluster import remote_chains
+from dbpcfg.cluster import chains as remote_chains
 from dbpcfg.induction import chains
 from dbpcfg.trees.tree import Tree
 from tests.cluster.small import OPTIONS, SENTENCES, start, written
@@ -116,6 +116,6 @@ def test_workers_forget_a_run(cluster_of):
 
 
 def _held() -> int:
-    from dbpcfg.cluster import held
+    from dbpcfg.cluster import parcels as held
 
     return len(held._held)

@@ -6,10 +6,10 @@ from xml.sax.saxutils import quoteattr
 import pytest
 from hypothesis import given, settings
 
-from dbpcfg.corpus.alpino import read_alpino
-from dbpcfg.corpus.notes import Notes
 from dbpcfg.corpus.punctuation import punctuation_mask
+from dbpcfg.corpus.readers.alpino import read_alpino
 from dbpcfg.corpus.reading import read
+from dbpcfg.corpus.sentence import Notes
 from dbpcfg.corpus.streaming import stream
 from dbpcfg.errors import DbpcfgError
 from tests.corpus.fuzz import texts

@@ -2,10 +2,10 @@
 
 import pytest
 
-from dbpcfg.corpus.cess import read_cess
-from dbpcfg.corpus.notes import Notes
 from dbpcfg.corpus.punctuation import punctuation_mask
+from dbpcfg.corpus.readers.cess import read_cess
 from dbpcfg.corpus.reading import read
+from dbpcfg.corpus.sentence import Notes
 from dbpcfg.errors import DbpcfgError, TreeSyntaxError
 
 BANK = """

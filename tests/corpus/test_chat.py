@@ -6,10 +6,8 @@ from collections import Counter
 import pytest
 from hypothesis import given
 
-from dbpcfg.corpus.chat import read_chat
-from dbpcfg.corpus.notes import Notes
-from dbpcfg.corpus.sentence import Sentence
-from dbpcfg.corpus.speakers import Speakers
+from dbpcfg.corpus.readers.chat import Speakers, read_chat
+from dbpcfg.corpus.sentence import Notes, Sentence
 from dbpcfg.errors import DbpcfgError
 from tests.corpus.fuzz import texts
 

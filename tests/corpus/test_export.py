@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dbpcfg.corpus.export import read_export
-from dbpcfg.corpus.notes import Notes
 from dbpcfg.corpus.punctuation import punctuation_mask
+from dbpcfg.corpus.readers.export import read_export
 from dbpcfg.corpus.reading import read
+from dbpcfg.corpus.sentence import Notes
 from dbpcfg.errors import DbpcfgError
 from tests.corpus.fuzz import texts
 from tests.corpus.graphs import as_tree, graphs, naively_raised, numbered

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dbpcfg.corpus.foreign import check_plain_text
+from dbpcfg.corpus.loading import check_plain_text
 from dbpcfg.corpus.reading import read
 from dbpcfg.corpus.streaming import stream
 from dbpcfg.errors import DbpcfgError

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from dbpcfg.corpus.frequency import LogFrequencies
+from dbpcfg.corpus.preparation import LogFrequencies
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dbpcfg.corpus.paths import expand
+from dbpcfg.corpus.loading import expand
 from dbpcfg.errors import DbpcfgError
 
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbpcfg.corpus.notes import Notes
-from dbpcfg.corpus.penn import read_penn
+from dbpcfg.corpus.readers.penn import read_penn
+from dbpcfg.corpus.sentence import Notes
 from dbpcfg.errors import TreeSyntaxError
 from dbpcfg.trees.brackets import read_tree
 from dbpcfg.trees.tree import Tree

@@ -6,12 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbpcfg.corpus.preparation import Preparation, prepare
+from dbpcfg.corpus.preparation import Preparation, corpus_lines, prepare
 from dbpcfg.corpus.sentence import Sentence
-from dbpcfg.corpus.writing import corpus_lines
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.trees.brackets import read_tree
-from dbpcfg.trees.removal import without_words
+from dbpcfg.trees.tree import without_words
 
 
 def sentence(text: str) -> Sentence:

@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given
 
-from dbpcfg.corpus.notes import Malformed, Notes
-from dbpcfg.corpus.raising import GraphNode, as_label, as_word, check_connected, raised
+from dbpcfg.corpus.readers.raising import GraphNode, as_label, as_word, check_connected, raised
+from dbpcfg.corpus.sentence import Malformed, Notes
 from tests.corpus.graphs import as_tree, gaps, graphs, naively_raised
 
 

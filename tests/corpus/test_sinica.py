@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dbpcfg.corpus.notes import Notes
 from dbpcfg.corpus.punctuation import punctuation_mask
+from dbpcfg.corpus.readers.sinica import read_sinica
 from dbpcfg.corpus.reading import read
-from dbpcfg.corpus.sinica import read_sinica
+from dbpcfg.corpus.sentence import Notes
 from dbpcfg.errors import DbpcfgError, TreeSyntaxError
 from dbpcfg.trees.tree import Tree
 from tests.corpus.fuzz import texts

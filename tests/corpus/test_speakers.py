@@ -2,7 +2,7 @@
 
 import pytest
 
-from dbpcfg.corpus.speakers import Speakers
+from dbpcfg.corpus.readers.chat import Speakers
 from dbpcfg.errors import DbpcfgError
 
 

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from dbpcfg.corpus.stimuli import Stimuli, is_missing, kind_of_table, read_stimuli
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.files.csv_lines import csv_line
-from dbpcfg.files.tsv import line
+from dbpcfg.io.tables import csv_line, line
 
 
 def read(folder: Path, content: str | bytes, name: str = "t.csv", **options) -> Stimuli:

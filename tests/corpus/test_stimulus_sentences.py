@@ -7,8 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from dbpcfg.corpus.stimuli import Stimuli
-from dbpcfg.corpus.stimulus_sentences import StimulusSentence, sentences_in_cells, sentences_of_rows
+from dbpcfg.corpus.stimuli import Stimuli, StimulusSentence, sentences_in_cells, sentences_of_rows
 from dbpcfg.errors import DbpcfgError
 
 WORDS = ["The", "dog", "barked.", "Mr.", "Cat", "did", "not,", "though!", "Then", "it", "slept"]

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dbpcfg.corpus.readers.text import read_text
 from dbpcfg.corpus.sentence import Sentence
-from dbpcfg.corpus.text import read_text
 from dbpcfg.errors import DbpcfgError
 
 

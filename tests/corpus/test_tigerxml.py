@@ -5,9 +5,9 @@ import re
 import pytest
 from hypothesis import given, settings
 
-from dbpcfg.corpus.notes import Notes
+from dbpcfg.corpus.readers.tigerxml import read_tigerxml
 from dbpcfg.corpus.reading import read
-from dbpcfg.corpus.tigerxml import read_tigerxml
+from dbpcfg.corpus.sentence import Notes
 from dbpcfg.errors import DbpcfgError
 from tests.corpus.fuzz import texts
 from tests.corpus.graphs import as_tree, graphs, naively_raised, numbered

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 
-from dbpcfg.corpus.utterance import clean_utterance
+from dbpcfg.corpus.readers.chat import clean_utterance
 from tests.corpus.fuzz import texts
 
 CASES = {

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbpcfg.corpus.wordclasses import is_number, word_class
+from dbpcfg.corpus.preparation import is_number, word_class
 from dbpcfg.errors import DbpcfgError
 
 WORDS = ["walked", "Bonn", "1987", "A-3", "IBM", "--", "well-known", "x", "été"]

@@ -2,9 +2,9 @@
 
 import pytest
 
-from dbpcfg.corpus.notes import Notes
+from dbpcfg.corpus.readers.xmltext import MAX_DEPTH, sentence_elements
 from dbpcfg.corpus.reading import read
-from dbpcfg.corpus.xmltext import MAX_DEPTH, sentence_elements
+from dbpcfg.corpus.sentence import Notes
 from dbpcfg.errors import DbpcfgError
 
 WORD = '<alpino_ds><node begin="0" pos="x" word="{}"/></alpino_ds>'

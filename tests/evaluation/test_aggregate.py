@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.evaluation.aggregate import LabelPrecision, aggregate, mapping_split, proposals
+from dbpcfg.evaluation.nounphrases import LabelPrecision, aggregate, mapping_split, proposals
 from tests.evaluation.helpers import paired
 
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from dbpcfg.corpus.conllu import read_conllu
+from dbpcfg.corpus.readers.conllu import read_conllu
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.attachment import attachment_score, gold_heads

@@ -13,7 +13,7 @@ from dbpcfg.evaluation.alignment import AlignmentError
 from dbpcfg.evaluation.evaluate import evaluate
 from dbpcfg.evaluation.parseval import Convention
 from dbpcfg.evaluation.tables import comparison_table, evaluation_tables
-from dbpcfg.files.table import render
+from dbpcfg.io.tables import render
 from dbpcfg.trees.brackets import read_tree
 from tests.evaluation.helpers import marks, sentence
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbpcfg.evaluation import headedness
-from dbpcfg.evaluation.flattening import flatten
+from dbpcfg.evaluation.convention import flatten
 from dbpcfg.evaluation.headedness import SideModel, em_step, head_sides
 from dbpcfg.trees.brackets import read_tree
 from dbpcfg.trees.tree import Tree
@@ -100,7 +100,7 @@ def test_constituents_are_some_of_the_original(trees):
 
 
 def test_the_head_child_is_spliced(monkeypatch):
-    monkeypatch.setattr("dbpcfg.evaluation.flattening.head_sides", lambda _: {"S": -1, "NP": -1})
+    monkeypatch.setattr("dbpcfg.evaluation.convention.head_sides", lambda _: {"S": -1, "NP": -1})
     tree = read_tree("(S (NP (D the) (NP (A red) (N dog))) (S (V barks) (NP (D a) (N lot))))")
     (flat,) = flatten([tree])
     assert str(flat) == "(S (NP (D the) (A red) (N dog)) (V barks) (D a) (N lot))"

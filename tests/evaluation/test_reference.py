@@ -16,7 +16,7 @@ import pytest
 from dbpcfg.evaluation.alignment import has_letter_or_digit
 from dbpcfg.evaluation.evaluate import Evaluation, evaluate
 from dbpcfg.evaluation.parseval import Convention
-from dbpcfg.files.table import percent
+from dbpcfg.io.tables import percent
 from dbpcfg.trees.brackets import read_trees
 from dbpcfg.trees.tree import Tree
 from tests.evaluation.helpers import branching

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from dbpcfg.files.atomic import written_whole
+from dbpcfg.io.files import written_whole
 
 
 @contextmanager

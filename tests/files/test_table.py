@@ -5,7 +5,7 @@ import json
 import pytest
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.files.table import Column, Table, percent, render
+from dbpcfg.io.tables import Column, Table, percent, render
 
 TABLE = Table(
     "Scores & more",

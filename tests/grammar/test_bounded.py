@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.errors import GrammarError
-from dbpcfg.files.table import render
 from dbpcfg.grammar.bounded import (
     bounded_pcfg,
     bounded_table,
@@ -30,6 +29,7 @@ from dbpcfg.grammar.bounding import (
 )
 from dbpcfg.grammar.exchange.formats import from_text, to_text
 from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.io.tables import render
 from dbpcfg.parsing.chart.parser import ChartParser
 from tests.oracle import all_trees
 from tests.strategies import encode, grammars, grammars_and_sentences, random_grammar

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dbpcfg.errors import GrammarError
-from dbpcfg.grammar.levels import (
+from dbpcfg.grammar.bounding import (
     check_depth,
     children,
     is_right,

@@ -9,7 +9,7 @@ from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.errors import GrammarError
 from dbpcfg.grammar.bounding import containment, require_fitting
 from dbpcfg.grammar.lowrank import Factors, LowRankGrammar
-from dbpcfg.grammar.lowrank_normaliser import low_rank_mass, low_rank_normaliser
+from dbpcfg.grammar.normaliser import low_rank_mass, low_rank_normaliser
 from tests.parsing.test_lowrank import drawn
 
 WORDS = Vocabulary(("a", "b", "c"))

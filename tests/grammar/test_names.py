@@ -11,8 +11,7 @@ from hypothesis import given
 
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.errors import GrammarError
-from dbpcfg.grammar.html import most_probable
-from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.grammar.pcfg import Grammar, most_probable
 from tests.grammar.tables import assert_same, named_grammars
 from tests.strategies import random_grammar
 

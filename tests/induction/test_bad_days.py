@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.files.archive import read_archive, write_archive
 from dbpcfg.induction import checkpoint
 from dbpcfg.induction.directory import finished_run
 from dbpcfg.induction.induce import induce, resume
+from dbpcfg.io.archive import read_archive, write_archive
 from tests.induction.small import SENTENCES
 
 OPTIONS = {"K": 2, "chains": 2, "iterations": 6, "seed": 1}

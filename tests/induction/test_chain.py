@@ -16,7 +16,7 @@ from dbpcfg.induction.drawing import flattened
 from dbpcfg.induction.gold import gold_spans
 from dbpcfg.induction.initial import initial_state
 from dbpcfg.induction.settings import ChainSettings
-from dbpcfg.parsing import spans
+from dbpcfg.parsing import mbr as spans
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.parsing.mbr import mbr_trees

@@ -7,9 +7,9 @@ import pytest
 from dbpcfg.corpus.preparation import Preparation, prepare
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.files.archive import read_archive, write_archive
 from dbpcfg.induction import corpus as module
 from dbpcfg.induction.corpus import RunCorpus, load_corpus, save_corpus
+from dbpcfg.io.archive import read_archive, write_archive
 from tests.induction.small import refuses_damage
 
 TEXT = ["The cat saw a Dog .", "It barked !", "Well ...", "the dog saw 7 cats", "Ünïcödé\u2028x 猫"]

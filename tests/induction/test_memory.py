@@ -6,7 +6,7 @@ import pytest
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction.induce import induce
-from dbpcfg.runtime.memory import count_text, memory_limit, size_text
+from dbpcfg.io.machine import count_text, memory_limit, size_text
 from tests.induction.small import SENTENCES
 
 

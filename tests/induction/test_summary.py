@@ -7,7 +7,7 @@ import pytest
 
 from dbpcfg.induction.induce import induce
 from dbpcfg.induction.summary import summary_of
-from dbpcfg.report.chains import traces
+from dbpcfg.report.runs import traces
 from tests.induction.small import CORPUS, SENTENCES, TREES, run
 
 

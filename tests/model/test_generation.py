@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.errors import DbpcfgError, GrammarError
 from dbpcfg.grammar.bounding import containment
-from dbpcfg.grammar.lengths import length_distribution, length_table
+from dbpcfg.grammar.derivation import length_distribution, length_table
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.model import generation
 from dbpcfg.model.generation import generate

@@ -14,9 +14,9 @@ from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.labels import NO_PHRASE, gold_labels
-from dbpcfg.files.table import render
 from dbpcfg.grammar.bounding import bounded_root, containment
 from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.io.tables import render
 from dbpcfg.model.grammar_profile import profile
 from dbpcfg.model.model import Model
 from dbpcfg.model.profile_formats import as_json, as_tables, as_text

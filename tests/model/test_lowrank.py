@@ -13,9 +13,9 @@ import pytest
 import dbpcfg
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.errors import DbpcfgError, GrammarError
-from dbpcfg.files.archive import write_archive
 from dbpcfg.grammar.lowrank import LowRankGrammar
 from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.io.archive import write_archive
 from dbpcfg.model import decoding, files
 from dbpcfg.model.files import load_model, load_samples, save_model, save_samples
 from dbpcfg.model.model import Model

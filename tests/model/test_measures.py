@@ -16,8 +16,8 @@ from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError, GrammarError
-from dbpcfg.files.tsv import cell, line
 from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.io.tables import cell, line
 from dbpcfg.model.measures import END, WordMeasures, as_table, measure, write_tsv
 from dbpcfg.model.model import Model
 from dbpcfg.parsing.chart.parser import ChartParser

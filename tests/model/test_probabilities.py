@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.corpus.preparation import Preparation
-from dbpcfg.corpus.text import MAX_WORDS
+from dbpcfg.corpus.readers.text import MAX_WORDS
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.bounding import containment
 from dbpcfg.grammar.pcfg import Grammar

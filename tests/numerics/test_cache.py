@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dbpcfg.numerics import cache
+from dbpcfg.numerics import kernels as cache
 
 KERNELS = """
 from dbpcfg.numerics.kernels import also_in_kernels, kernel
@@ -31,7 +30,8 @@ def twice(x):
 USE = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from dbpcfg.numerics import cache, compiling
+from dbpcfg.numerics import kernels as cache
+from dbpcfg.numerics import compiling
 compiled = []
 compiling.begun.append(compiled.append)
 from main import compute
@@ -137,28 +137,20 @@ def test_several_processes_at_once(module, tmp_path):
     assert use(module, tmp_path / "cache") == ("41 0", "")
 
 
-def test_a_change_in_another_module_of_the_package_is_noticed(tmp_path, monkeypatch):
-    shutil.copytree(cache.PACKAGE / "grammar", tmp_path / "grammar")
+def test_a_change_in_an_imported_module_is_noticed(tmp_path, monkeypatch):
+    for part in ("grammar", "numerics"):
+        shutil.copytree(cache.PACKAGE / part, tmp_path / part)
     monkeypatch.setattr(cache, "PACKAGE", tmp_path)
-    before = cache.sources.__wrapped__()
-    assert cache.sources.__wrapped__() == before
-    path = tmp_path / "grammar" / "levels.py"
-    path.write_text(path.read_text().replace("2 * d - 2", "2 * d - 1"))
-    assert cache.sources.__wrapped__() != before
+    kernel, imported = tmp_path / "grammar" / "dirichlet.py", tmp_path / "numerics" / "philox.py"
 
+    def digest() -> str:
+        cache._imported.cache_clear()
+        return cache.made_of.__wrapped__(kernel)
 
-def test_kernels_are_made_of_the_modules_in_the_digest():
-    """A module with kernels, and all that it imports from the package, names of types apart."""
-    with_kernels = [
-        path
-        for path in cache.PACKAGE.rglob("*.py")
-        if re.search(r"^@(kernel|also_in_kernels|part_of_kernel)$", path.read_text(), re.M)
-    ]
-    assert len(with_kernels) > 30
-    for path in with_kernels:
-        assert path.relative_to(cache.PACKAGE).parts[0] in cache.WITH_KERNELS
-        for part, names in re.findall(
-            r"^from dbpcfg\.(\w+)\S* import (.+)$", path.read_text(), re.M
-        ):
-            constants = re.findall(r"\b[A-Z_]{2,}\b", names)
-            assert part in cache.WITH_KERNELS or not constants, (path, part, names)
+    before = digest()
+    assert digest() == before
+    elsewhere = tmp_path / "grammar" / "usage.py"
+    elsewhere.write_text(elsewhere.read_text() + "\n")
+    assert digest() == before
+    imported.write_text(imported.read_text() + "\n")
+    assert digest() != before

@@ -18,6 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded
+from dbpcfg.io.machine import one_blas_thread
 from dbpcfg.numerics.kernels import Floats, Ints
 from dbpcfg.parsing.chart.layout import tables
 from dbpcfg.parsing.chart.outside import marginals as chart_marginals
@@ -32,7 +33,6 @@ from dbpcfg.parsing.leftcorner.filtering import (
 )
 from dbpcfg.parsing.leftcorner.models import Models
 from dbpcfg.parsing.leftcorner.parser import LeftCornerParser
-from dbpcfg.runtime.threads import one_blas_thread
 
 
 def marginals(parser: ChartParser | LeftCornerParser, corpus: Encoded, sentence: int) -> Floats:

@@ -15,7 +15,7 @@ from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.leftcorner.beam import blocks_after, prune
 from dbpcfg.parsing.leftcorner.filtering import forward
-from dbpcfg.parsing.leftcorner.wordbyword import BEAM, Followed, WordByWord
+from dbpcfg.parsing.leftcorner.parser import BEAM, Followed, WordByWord
 from tests.strategies import encode, grammars_and_sentences, random_grammar
 
 

@@ -117,8 +117,8 @@ def test_long_sentences_are_counted_with_exponents(depth: int | None, precision:
 def test_a_long_sentence_by_hand() -> None:
     """The code with exponents, on sentences that need none."""
     from dbpcfg.parsing.chart.counts import Counted
+    from dbpcfg.parsing.chart.expectation import add_counts_of
     from dbpcfg.parsing.chart.layout import tables
-    from dbpcfg.parsing.chart.single_counts import add_counts_of
 
     grammar = draw_from_prior(4, WORDS, 1.0, 3)
     G, words = tables(grammar), np.array([2, 0, 1, 1, 0], dtype=np.int32)

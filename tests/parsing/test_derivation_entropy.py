@@ -13,7 +13,7 @@ from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.parsing.leftcorner.derivation_entropy import DerivationEntropies
-from dbpcfg.parsing.leftcorner.wordbyword import WordByWord
+from dbpcfg.parsing.leftcorner.parser import WordByWord
 from tests.parsing.finite import Derivation, derivations, embedding_grammar, finite_grammar
 from tests.strategies import random_grammar
 

@@ -11,9 +11,8 @@ from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.parsing.chart.layout import logarithms
 from dbpcfg.parsing.chart.parser import ChartParser
-from dbpcfg.parsing.heaps import NONE, melded, without_best
-from dbpcfg.parsing.nbest import best_trees
-from dbpcfg.parsing.tree_probability import log_probability
+from dbpcfg.parsing.derivations import log_probability
+from dbpcfg.parsing.nbest import NONE, best_trees, melded, without_best
 from tests.oracle import truth
 from tests.strategies import encode, grammars_and_sentences, random_grammar
 

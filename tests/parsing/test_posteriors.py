@@ -11,9 +11,8 @@ from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import TreeSyntaxError
 from dbpcfg.grammar.pcfg import draw_from_prior
 from dbpcfg.parsing.chart.parser import ChartParser
-from dbpcfg.parsing.derivations import as_brackets, as_tree
+from dbpcfg.parsing.derivations import as_brackets, as_tree, first_cells
 from dbpcfg.parsing.mbr import mbr_trees
-from dbpcfg.parsing.span_weights import first_cells
 from tests.oracle import mbr_tree
 from tests.parsing.marginals import marginals
 from tests.strategies import random_grammar

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dbpcfg.numerics.philox import stream
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import Derivations
-from dbpcfg.parsing.spans import SpanCounts
+from dbpcfg.parsing.mbr import SpanCounts
 from tests.oracle import mbr_tree
 from tests.strategies import encode, random_grammar
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dbpcfg.corpus.synthetic import PATTERNS
 from dbpcfg.parsing.derivations import Derivations
-from dbpcfg.parsing.leftcorner.stores import nodes_of
+from dbpcfg.parsing.leftcorner.models import nodes_of
 from dbpcfg.trees.brackets import read_tree
 from tests.nodes import as_nodes
 from tests.oracle import depth_needed, labelings, preorder, shapes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dbpcfg.report.chains import traces
+from dbpcfg.report.runs import traces
 
 
 @pytest.mark.parametrize(("name", "kept"), [("run", 3), ("race", 2)])

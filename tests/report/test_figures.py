@@ -8,8 +8,7 @@ import pytest
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.report.collect import collect
-from dbpcfg.report.figures import check_folder, write_figures
-from dbpcfg.report.plotting import check_file
+from dbpcfg.report.figures import check_file, check_folder, write_figures
 
 EVERYTHING = [
     *("traces", "loglikelihood-f1", "f1-by-length", "categories"),

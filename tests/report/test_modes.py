@@ -7,7 +7,7 @@ import pytest
 from dbpcfg.induction.directory import finished_run
 from dbpcfg.parsing.derivations import CATEGORY
 from dbpcfg.report.collect import collect
-from dbpcfg.report.modes import EXAMPLES, LONGEST, modes
+from dbpcfg.report.runs import EXAMPLES, LONGEST, modes
 from tests.report.small import TREES, make_run
 from tests.report.unpacking import unpack
 

@@ -13,10 +13,9 @@ from dbpcfg.comparison.task import Task
 from dbpcfg.corpus.reading import read
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.report import figures
-from dbpcfg.report.assemble import write_page
+from dbpcfg.report.assemble import match_comparison, write_page
 from dbpcfg.report.collect import collect
-from dbpcfg.report.matching import match_comparison
-from dbpcfg.report.other_systems import read_comparison
+from dbpcfg.report.scores import read_comparison
 from dbpcfg.systems.registry import SystemSpec
 from tests.inprocess import InProcess
 from tests.report.browser import Opened, chromium

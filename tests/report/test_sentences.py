@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dbpcfg
-from dbpcfg.report.memory import depths, shares
+from dbpcfg.report.runs import depths, shares
 from dbpcfg.report.sentences import Posterior, preorder, same_words
 from tests.oracle import truth
 from tests.report.small import TREES

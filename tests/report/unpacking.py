@@ -1,4 +1,4 @@
-"""The inverse of `dbpcfg.report.packing.pack`; on a page it is `unpack` in ``packing.js``."""
+"""The inverse of `dbpcfg.report.assemble.pack`; on a page it is `unpack` in ``packing.js``."""
 
 from __future__ import annotations
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dbpcfg.files.archive import read_archive, write_archive
 from dbpcfg.induction.induce import induce
+from dbpcfg.io.archive import read_archive, write_archive
 from dbpcfg.model import files
 from tests.command import dbpcfg
 from tests.induction.small import SENTENCES, TREES

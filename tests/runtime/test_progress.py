@@ -11,8 +11,8 @@ import types
 import pytest
 
 import dbpcfg
-from dbpcfg.runtime import progress as module
-from dbpcfg.runtime.progress import Progress, clock, counted
+from dbpcfg.io import progress as module
+from dbpcfg.io.progress import Progress, clock, counted
 from tests.induction.small import SENTENCES, TREES
 
 
@@ -158,7 +158,7 @@ def test_a_terminal_shows_a_bar_without_being_asked():
     """In a terminal of its own."""
     pty = pytest.importorskip("pty")
     program = (
-        "from dbpcfg.runtime import progress; progress.PATIENCE = 0\n"
+        "from dbpcfg.io import progress; progress.PATIENCE = 0\n"
         "for _ in progress.counted(range(5), 'things', 5): pass"
     )
     leader, follower = pty.openpty()

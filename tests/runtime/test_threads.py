@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from threadpoolctl import ThreadpoolController
 
-from dbpcfg.runtime.threads import in_pieces, one_blas_thread
+from dbpcfg.io.machine import in_pieces, one_blas_thread
 
 
 def blas_threads() -> set[int]:

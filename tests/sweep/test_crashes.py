@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.files.table import render
+from dbpcfg.io.tables import render
 from dbpcfg.sweep.record import CellRecord
 from dbpcfg.sweep.running import run_cell
 from dbpcfg.sweep.tables import sweep_tables

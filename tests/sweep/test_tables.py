@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from dbpcfg.files.table import render
+from dbpcfg.io.tables import render
 from dbpcfg.sweep.record import CellOutcome, CellResult
 from dbpcfg.sweep.slurm import array_script
 from dbpcfg.sweep.tables import state_table, sweep_tables

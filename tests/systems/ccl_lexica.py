@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dbpcfg.systems.ccl.lexicon import add_seen, empty_lexicon, first_point
-from dbpcfg.systems.ccl.tokens import tokens_of
+from dbpcfg.systems.ccl.scoring import tokens_of
 
 
 def like(word: int) -> int:

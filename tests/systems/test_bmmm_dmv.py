@@ -6,7 +6,7 @@ import pytest
 import dbpcfg
 from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.runtime.progress import Progress
+from dbpcfg.io.progress import Progress
 from dbpcfg.systems.bmmm import BMMM
 from dbpcfg.systems.bmmm_dmv import BmmmDmv
 from dbpcfg.systems.dmv import DMV

@@ -13,18 +13,28 @@ from scipy.special import gammaln
 
 from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.systems.bmmm import faithful as published
-from dbpcfg.systems.bmmm.features import (
+from dbpcfg.systems.bmmm.model import (
+    GREATEST,
+    LEAST,
     Features,
     context_features,
+    count_classes,
     dependency_features,
+    log_polya,
+    log_posterior,
     number_types,
     stacked,
+    step,
 )
-from dbpcfg.systems.bmmm.hyperparameters import GREATEST, LEAST, step
-from dbpcfg.systems.bmmm.likelihood import count_classes, log_polya, log_posterior
-from dbpcfg.systems.bmmm.sampler import ClassSampler, _tables
-from dbpcfg.systems.bmmm.schedule import powers
-from dbpcfg.systems.bmmm.sweep import fill_tables, move, score, sweep
+from dbpcfg.systems.bmmm.sampler import (
+    ClassSampler,
+    _tables,
+    fill_tables,
+    move,
+    powers,
+    score,
+    sweep,
+)
 from tests.statistics import LEAST_P, goodness_of_fit
 from tests.systems.bmmm_oracle import conditional, dense, log_joint, posterior
 

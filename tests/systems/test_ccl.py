@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import dbpcfg.runtime.progress
+import dbpcfg.io.progress
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.runtime.progress import Progress
+from dbpcfg.io.progress import Progress
 from dbpcfg.systems.ccl import CCL
-from dbpcfg.systems.ccl.reading import PUNCTUATION
-from dbpcfg.systems.protocol import System
+from dbpcfg.systems.ccl.scoring import PUNCTUATION
+from dbpcfg.systems.registry import System
 from tests.systems.ccl_oracle import ccl_brackets
 
 
@@ -235,7 +235,7 @@ def test_sentences_may_change_afterwards():
 
 
 def test_progress(monkeypatch):
-    monkeypatch.setattr(dbpcfg.runtime.progress, "PATIENCE", 0.0)
+    monkeypatch.setattr(dbpcfg.io.progress, "PATIENCE", 0.0)
     shown = io.StringIO()
     CCL().fit(corpus(0, sentences=600), Progress("ccl", 600, to=shown))
     done = [int(line.split()[1]) for line in shown.getvalue().splitlines()]

@@ -8,18 +8,21 @@ import numpy as np
 import pytest
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.systems.ccl.arrays import LEFT, NONE, RIGHT
 from dbpcfg.systems.ccl.lexicon import (
+    FIELDS,
+    LEFT,
+    LONGEST,
+    NONE,
+    RIGHT,
     add_seen,
     empty_lexicon,
     find_or_add_point,
     first_point,
     has_room,
+    place,
     with_room,
 )
-from dbpcfg.systems.ccl.reading import Reader
-from dbpcfg.systems.ccl.tokens import strength_of
-from dbpcfg.systems.ccl.toplist import FIELDS, LONGEST, place
+from dbpcfg.systems.ccl.scoring import Reader, strength_of
 from tests.systems.ccl_lexica import beside, labels, lexicon_of, like, tokens
 
 # --- reading ------------------------------------------------------------------------------------

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from dbpcfg.systems.ccl.admission import (
+from dbpcfg.systems.ccl.lexicon import (
+    DEEP,
+    EITHER,
+    LEFT,
+    NEITHER,
+    NEVER,
+    NONE,
+    RIGHT,
+    SHALLOW,
+    add_link,
+    empty_links,
+    first_depth,
+    least_depth,
+    reaches,
+)
+from dbpcfg.systems.ccl.scoring import (
     attach,
     depths_from_prefix,
     depths_into_prefix,
     empty_frontier,
     shift,
 )
-from dbpcfg.systems.ccl.arrays import DEEP, EITHER, LEFT, NEITHER, NEVER, NONE, RIGHT, SHALLOW
-from dbpcfg.systems.ccl.links import add_link, empty_links, first_depth, least_depth, reaches
 
 # --- links --------------------------------------------------------------------------------------
 

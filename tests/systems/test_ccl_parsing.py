@@ -7,15 +7,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbpcfg.systems.ccl.arrays import DEEP, EITHER, LEFT, NONE, RIGHT, SHALLOW
-from dbpcfg.systems.ccl.learning import EVENTS_PER_WORD, empty_events
-from dbpcfg.systems.ccl.lexicon import add_seen, empty_lexicon, find_or_add_point, with_room
-from dbpcfg.systems.ccl.passes import _parse, learn
-from dbpcfg.systems.ccl.reading import Reader
-from dbpcfg.systems.ccl.scoring import score
-from dbpcfg.systems.ccl.step import _strongest, _weigh, empty_candidates
-from dbpcfg.systems.ccl.tokens import TOKEN, tokens_of, use
-from dbpcfg.systems.ccl.trees import nested, tree_from_brackets
+from dbpcfg.systems.ccl.lexicon import (
+    DEEP,
+    EITHER,
+    LEFT,
+    NONE,
+    RIGHT,
+    SHALLOW,
+    add_seen,
+    empty_lexicon,
+    find_or_add_point,
+    with_room,
+)
+from dbpcfg.systems.ccl.parsing import (
+    EVENTS_PER_WORD,
+    _parse,
+    _strongest,
+    _weigh,
+    empty_candidates,
+    empty_events,
+    learn,
+)
+from dbpcfg.systems.ccl.scoring import TOKEN, Reader, score, tokens_of, use
+from dbpcfg.systems.ccl.system import nested, tree_from_brackets
 from tests.systems.ccl_lexica import beside, lexicon_of, like, tokens
 from tests.systems.ccl_oracle import uncrossed
 

@@ -9,11 +9,16 @@ from hypothesis import strategies as st
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.systems.dmv import DMV, number_tags
-from dbpcfg.systems.dmv.initial import initial_parameters
-from dbpcfg.systems.dmv.outside import expected_counts
-from dbpcfg.systems.dmv.parameters import Parameters, estimate, for_decoding, no_counts, normalise
-from dbpcfg.systems.dmv.tags import MOST_TAGS, tag_sequences
-from dbpcfg.systems.dmv.viterbi import best_heads
+from dbpcfg.systems.dmv.charts import (
+    Parameters,
+    best_heads,
+    estimate,
+    expected_counts,
+    for_decoding,
+    no_counts,
+    normalise,
+)
+from dbpcfg.systems.dmv.model import MOST_TAGS, initial_parameters, tag_sequences
 from dbpcfg.trees.dependencies import tree_from_heads
 from tests.systems.dmv_oracle import best_trees, projective_trees, sentence_counts
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from dbpcfg.corpus.conllu import read_conllu
+from dbpcfg.corpus.readers.conllu import read_conllu
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.systems.dmv import DMV, number_tags
-from dbpcfg.systems.dmv.sentences import tags_of, write_conllu
+from dbpcfg.systems.dmv.model import tags_of, write_conllu
 
 SENTENCE = Sentence(("The", "Dog"), ("DET", "NOUN"), xpos=("DT", "NN"), source="f", line=7)
 

@@ -11,12 +11,11 @@ from dbpcfg.corpus.preparation import Preparation, prepare
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.io.progress import Progress
 from dbpcfg.numerics.philox import Purpose, stream
-from dbpcfg.runtime.progress import Progress
 from dbpcfg.systems.branching import BranchingSystem, branching_tree
 from dbpcfg.systems.dbpcfg import DbpcfgSystem
-from dbpcfg.systems.registry import SYSTEMS, find
-from dbpcfg.systems.words import restore_words, sentences_for
+from dbpcfg.systems.registry import SYSTEMS, find, restore_words, sentences_for
 from dbpcfg.trees.brackets import read_tree
 from dbpcfg.trees.tree import Tree
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dbpcfg.systems.spans import tree_from_spans
+from dbpcfg.systems.registry import tree_from_spans
 
 
 def test_tree_from_spans():

@@ -9,7 +9,7 @@ import pytest
 
 from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.runtime.progress import Progress
+from dbpcfg.io.progress import Progress
 from dbpcfg.systems.uhhmm import UHHMM
 
 SENTENCES = [tree.words() for tree in synthetic_trees("center", 40, 3)]

@@ -11,11 +11,8 @@ import pytest
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.parsing.derivations import as_tree
-from dbpcfg.systems.uhhmm.backward import draw_states
-from dbpcfg.systems.uhhmm.counts import count_events
-from dbpcfg.systems.uhhmm.steps import contract
-from dbpcfg.systems.uhhmm.submodels import Size, uniform, without_choice
-from dbpcfg.systems.uhhmm.trees import derivations, label_names
+from dbpcfg.systems.uhhmm.model import Size, contract, count_events, uniform, without_choice
+from dbpcfg.systems.uhhmm.system import derivations, draw_states, label_names
 from tests.oracle import depth_needed, shapes
 from tests.statistics import LEAST_P, goodness_of_fit
 from tests.systems.uhhmm_oracle import counted, random_models, sequences

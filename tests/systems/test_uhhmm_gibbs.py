@@ -16,11 +16,18 @@ import pytest
 from scipy.special import gammaln
 
 from dbpcfg.corpus.encoded import Encoded
+from dbpcfg.io.machine import one_blas_thread
 from dbpcfg.numerics.philox import Purpose, stream
-from dbpcfg.runtime.threads import one_blas_thread
-from dbpcfg.systems.uhhmm.prior import Prior, count_tables, draw_beta, draw_models
-from dbpcfg.systems.uhhmm.sampler import StateSample, StateSampler
-from dbpcfg.systems.uhhmm.submodels import Size, uniform, zeros
+from dbpcfg.systems.uhhmm.model import (
+    Prior,
+    Size,
+    count_tables,
+    draw_beta,
+    draw_models,
+    uniform,
+    zeros,
+)
+from dbpcfg.systems.uhhmm.system import StateSample, StateSampler
 from tests.statistics import LEAST_P, goodness_of_fit
 from tests.systems.uhhmm_oracle import counted, sequences
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.alignment import align
-from dbpcfg.runtime.progress import Progress
-from dbpcfg.systems.protocol import System
+from dbpcfg.io.progress import Progress
+from dbpcfg.systems.registry import System
 from dbpcfg.systems.upparse import Upparse
 
 STOPS = [".", "?", "!", ";", ",", "--"]

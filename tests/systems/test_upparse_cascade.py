@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.systems.upparse.cascade import find_chunks, most_frequent
-from dbpcfg.systems.upparse.segments import segment_text, segments
-from dbpcfg.systems.upparse.tags import ALLOWED, STOP, B, I, O
-from dbpcfg.systems.upparse.training import Trainer
-from dbpcfg.systems.upparse.trees import build_trees
+from dbpcfg.systems.upparse.models import ALLOWED, STOP, B, I, O, Trainer
+from dbpcfg.systems.upparse.system import (
+    build_trees,
+    find_chunks,
+    most_frequent,
+    segment_text,
+    segments,
+)
 
 NOTHING_LEARNT = None
 

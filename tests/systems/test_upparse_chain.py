@@ -10,17 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbpcfg.systems.upparse.forwardbackward import expected_counts
 from dbpcfg.systems.upparse.models import (
+    ALLOWED,
+    TIE,
+    Trainer,
     arcs,
+    best_tags,
+    expected_counts,
     first_arcs,
     hmm_emissions,
     prlg_emissions,
     uniform_arcs,
 )
-from dbpcfg.systems.upparse.tags import ALLOWED
-from dbpcfg.systems.upparse.training import Trainer
-from dbpcfg.systems.upparse.viterbi import TIE, best_tags
 
 STOP, B, I, O = range(4)
 # Written out again, from the account and not from the code.

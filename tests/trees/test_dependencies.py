@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbpcfg.corpus.conllu import read_conllu
+from dbpcfg.corpus.readers.conllu import read_conllu
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.trees.dependencies import conllu_lines, tree_from_heads
 from tests.systems.dmv_oracle import projective_trees

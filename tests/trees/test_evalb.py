@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 
 from dbpcfg.errors import TreeSyntaxError
-from dbpcfg.trees.brackets import read_tree
-from dbpcfg.trees.evalb import evalb_line
+from dbpcfg.trees.brackets import evalb_line, read_tree
 from dbpcfg.trees.tree import Tree
 from tests.trees.strategies import SMALL, deep_tree, drawable_tokens, drawable_trees
 

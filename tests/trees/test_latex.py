@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.trees.latex import forest, latex_document, qtree
+from dbpcfg.trees.printing import forest, latex_document, qtree
 from dbpcfg.trees.tree import Tree
 from tests.trees.strategies import SMALL, deep_tree, drawable_tokens, drawable_trees
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
-from dbpcfg.trees.layout import place, text_width
+from dbpcfg.trees.drawing import place, text_width
 from tests.trees.strategies import drawable_tokens, drawable_trees
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dbpcfg.trees.svg import tree_svg
+from dbpcfg.trees.drawing import tree_svg
 from dbpcfg.trees.tree import Tree
 from tests.trees.strategies import SMALL, deep_tree, drawable_tokens, drawable_trees
 

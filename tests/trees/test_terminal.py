@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.trees.brackets import read_tree
-from dbpcfg.trees.terminal import BOX_CHARACTERS, beside, draw
+from dbpcfg.trees.printing import BOX_CHARACTERS, beside, draw
 from dbpcfg.trees.tree import Tree
 
 TOKENS = st.text("abcXYZ019-", min_size=1, max_size=9)

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from dbpcfg.corpus.preparation import Prepared
-    from dbpcfg.corpus.tagged import TaggedFormat
-    from dbpcfg.systems.dmv.sentences import Column
+    from dbpcfg.corpus.readers.tagged import TaggedFormat
+    from dbpcfg.systems.dmv.model import Column
     from dbpcfg.systems.registry import SystemSpec
 
 
@@ -157,8 +157,8 @@ def _trees(
     quiet: bool,
 ) -> Iterator[str]:
     """Return the trees of a system."""
-    from dbpcfg.runtime.progress import Progress
-    from dbpcfg.systems.words import restore_words, sentences_for
+    from dbpcfg.io.progress import Progress
+    from dbpcfg.systems.registry import restore_words, sentences_for
 
     with Progress(spec.name, quiet=quiet) as progress:
         made = spec.make(seed, **settings)
@@ -176,10 +176,10 @@ def _tagged(
     quiet: bool,
 ) -> Iterator[str]:
     """Return the tagged text of BMMM, in words as written; a sentence of punctuation stays."""
-    from dbpcfg.corpus.tagged import tagged_lines
-    from dbpcfg.runtime.progress import Progress
+    from dbpcfg.corpus.readers.tagged import tagged_lines
+    from dbpcfg.io.progress import Progress
     from dbpcfg.systems.bmmm import BMMM
-    from dbpcfg.systems.words import sentences_for
+    from dbpcfg.systems.registry import sentences_for
 
     kept = _kept(prepared, no_punctuation)
     given = sentences_for(spec, prepared)
@@ -201,9 +201,9 @@ def _dependencies(
     quiet: bool,
 ) -> Iterator[str]:
     """Return the trees of DMV, or CoNLL-U with heads; a sentence of punctuation stays."""
-    from dbpcfg.runtime.progress import Progress
+    from dbpcfg.io.progress import Progress
     from dbpcfg.systems.dmv import DMV, number_tags
-    from dbpcfg.systems.dmv.sentences import tags_of
+    from dbpcfg.systems.dmv.model import tags_of
     from dbpcfg.trees.dependencies import conllu_lines, tree_from_heads
 
     if column is None:

@@ -7,7 +7,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any, Literal
 
-from dbpcfg.runtime.progress import clock
+from dbpcfg.io.progress import clock
 
 if TYPE_CHECKING:
     from dbpcfg.cluster.connection import DaskCluster

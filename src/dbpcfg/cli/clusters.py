@@ -24,8 +24,7 @@ def check_cluster(cluster: str | None, spread: Spread | None) -> None:
         if spread is not None:
             raise DbpcfgError("--spread needs --cluster")
         return
-    from dbpcfg.cluster.address import parsed
-    from dbpcfg.cluster.start import need_dask
+    from dbpcfg.cluster.address import need_dask, parsed
 
     parsed(cluster)
     need_dask()

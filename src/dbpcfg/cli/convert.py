@@ -72,8 +72,7 @@ def convert(
     Reads plain text, CHAT, CoNLL-U, Penn, CESS and Sinica brackets,
     Alpino XML, NEGRA export and TIGER-XML.
     """
-    from dbpcfg.corpus.preparation import Preparation, prepare
-    from dbpcfg.corpus.writing import corpus_lines
+    from dbpcfg.corpus.preparation import Preparation, corpus_lines, prepare
 
     check_overwrite([target], overwrite)
     corpus = read_corpus(

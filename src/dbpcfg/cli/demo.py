@@ -15,7 +15,7 @@ def demo(seed: Seed = 0, quiet: Quiet = False) -> None:
     It takes less than a minute and writes no files.
     """
     from dbpcfg.demo import run_demo
-    from dbpcfg.trees.terminal import BOX_CHARACTERS
+    from dbpcfg.trees.printing import BOX_CHARACTERS
 
     run_demo(
         seed,

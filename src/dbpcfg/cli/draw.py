@@ -90,8 +90,8 @@ def _chosen(trees: list[Tree], path: str, first: int, number: int | None) -> lis
 
 
 def _draw_svg(trees: list[Tree], first: int, out: str, overwrite: bool) -> None:
-    from dbpcfg.files.faults import writing
-    from dbpcfg.trees.svg import tree_svg
+    from dbpcfg.io.files import writing
+    from dbpcfg.trees.drawing import tree_svg
 
     if out == "-" or out.endswith(".svg"):
         if len(trees) > 1:
@@ -112,10 +112,9 @@ def _draw_svg(trees: list[Tree], first: int, out: str, overwrite: bool) -> None:
 
 
 def _drawn(trees: list[Tree], format: str, document: bool, to_terminal: bool) -> str:
-    from dbpcfg.trees.evalb import evalb_line
-    from dbpcfg.trees.latex import forest, latex_document, qtree
-    from dbpcfg.trees.terminal import beside
-    from dbpcfg.trees.terminal import draw as draw_in_terminal
+    from dbpcfg.trees.brackets import evalb_line
+    from dbpcfg.trees.printing import beside, forest, latex_document, qtree
+    from dbpcfg.trees.printing import draw as draw_in_terminal
 
     if format == "evalb":
         return "".join(f"{evalb_line(tree)}\n" for tree in trees)

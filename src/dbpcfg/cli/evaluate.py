@@ -100,15 +100,14 @@ def evaluate(
     or a word and its tag per line with a tab between them.
     """
     from dbpcfg.corpus.punctuation import punctuation_mask, recognised_by
-    from dbpcfg.corpus.tagged import read_tagged, tagged_format
+    from dbpcfg.corpus.readers.tagged import read_tagged, tagged_format
     from dbpcfg.evaluation.convention import Convention
+    from dbpcfg.evaluation.convention import flatten as flattened
     from dbpcfg.evaluation.evaluate import Evaluation
     from dbpcfg.evaluation.evaluate import evaluate as score
-    from dbpcfg.evaluation.flattening import flatten as flattened
-    from dbpcfg.evaluation.labels import Contingency
+    from dbpcfg.evaluation.labels import Contingency, compare_tags
     from dbpcfg.evaluation.tables import comparison_table, evaluation_tables, intervals_table
-    from dbpcfg.evaluation.tagging import compare_tags
-    from dbpcfg.runtime.progress import Progress
+    from dbpcfg.io.progress import Progress
 
     if predicted is None and baseline is None:
         raise DbpcfgError("nothing to score: give PRED, or --baseline right")

@@ -53,8 +53,7 @@ def export(
     check_overwrite([target], overwrite)
 
     from dbpcfg.grammar.bounded import bounded_pcfg
-    from dbpcfg.grammar.exchange.formats import to_text
-    from dbpcfg.grammar.exchange.pruning import pruned
+    from dbpcfg.grammar.exchange.formats import pruned, to_text
     from dbpcfg.model.loading import load
 
     kind = format or ("tsv" if target == "-" else _by_ending(target))

@@ -34,8 +34,8 @@ def generate(
     They are sampled from the model, within its memory bound if it has one.
     The first sentences do not depend on --number.
     """
+    from dbpcfg.io.progress import Progress
     from dbpcfg.model.generation import generate as make
-    from dbpcfg.runtime.progress import Progress
 
     model = open_model(run, depth)
     made = make(model, number, seed, max_length=max_length, unknown=with_unknown)

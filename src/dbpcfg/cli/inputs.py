@@ -33,7 +33,7 @@ def read_corpus(
 ) -> Corpus:
     """Read files, with progress and notes of what was left out unless ``quiet``."""
     from dbpcfg.corpus.reading import read
-    from dbpcfg.runtime.progress import Progress
+    from dbpcfg.io.progress import Progress
 
     with Progress("reading files", quiet=quiet) as progress:
 

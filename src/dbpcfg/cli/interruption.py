@@ -38,7 +38,7 @@ def stop_on_signal(run: str = "", hint: str = "") -> Iterator[StopRequest]:
 
     ``run``: the run that is stopped, which the second signal says how to resume.
     """
-    from dbpcfg.runtime.processes import end_workers
+    from dbpcfg.io.machine import end_workers
 
     stop = StopRequest()
 

@@ -9,20 +9,19 @@ from typing import TextIO
 import typer
 
 from dbpcfg.cli.measure_summary import Summary
-from dbpcfg.corpus.frequency import LogFrequencies
+from dbpcfg.corpus.preparation import LogFrequencies
 from dbpcfg.corpus.reading import Corpus
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.stimuli import Stimuli, TableKind
 from dbpcfg.corpus.tokens import Tokens
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.files.csv_lines import csv_line
-from dbpcfg.files.tsv import line
+from dbpcfg.io.progress import Progress
+from dbpcfg.io.tables import csv_line, line
 from dbpcfg.model.columns import ColumnChoice
 from dbpcfg.model.learned import LearnedGrammar
 from dbpcfg.model.measures import WordMeasures
 from dbpcfg.model.stimuli import TableLayout, check_names, measure_stimuli
 from dbpcfg.model.tabulation import SentenceRows, Tabulated, Tabulator
-from dbpcfg.runtime.progress import Progress
 
 
 def table_layout(

@@ -15,7 +15,7 @@ from dbpcfg.cli.terminal import TerminalOutput
 from dbpcfg.errors import DbpcfgError
 
 if TYPE_CHECKING:
-    from dbpcfg.files.table import Table, TableFormat
+    from dbpcfg.io.tables import Table, TableFormat
 
 
 def check_overwrite(files: list[str], overwrite: bool) -> None:
@@ -50,8 +50,7 @@ def drop_standard_output() -> None:
 @contextlib.contextmanager
 def open_output(target: str) -> Iterator[TextIO]:
     """Open a file that is written whole or not at all, or standard output for ``-``."""
-    from dbpcfg.files.atomic import written_whole
-    from dbpcfg.files.faults import writing
+    from dbpcfg.io.files import writing, written_whole
 
     if target == "-":
         out = standard_output()
@@ -72,7 +71,7 @@ def write(target: str, text: str) -> None:
 
 def print_tables(tables: Sequence[Table], format: TableFormat) -> None:
     """Print tables to standard output, on a terminal not wider than it is."""
-    from dbpcfg.files.table import render
+    from dbpcfg.io.tables import render
 
     width = terminal.width() if sys.stdout.isatty() else None
     write("-", render(tables, format, width) + "\n")

@@ -71,11 +71,11 @@ def parse(
     With several trees per sentence, or --scores, the output is a
     tab-separated table with rank, log P(tree, sentence) and P(tree | sentence).
     """
+    from dbpcfg.io.machine import cores
+    from dbpcfg.io.progress import Progress
     from dbpcfg.model.decoding import Decoder, batched
-    from dbpcfg.runtime.processes import cores
-    from dbpcfg.runtime.progress import Progress
-    from dbpcfg.trees.terminal import BOX_CHARACTERS
-    from dbpcfg.trees.terminal import draw as picture
+    from dbpcfg.trees.printing import BOX_CHARACTERS
+    from dbpcfg.trees.printing import draw as picture
 
     table = scores or number > 1
     if number > 1 and method in ("mbr", "mbr-chain"):
@@ -132,7 +132,7 @@ def _lines(batch: Sequence[Sentence | None], lines: Iterable[str]) -> Iterator[s
 
 def _rows(sentences: Sequence[Sentence], decoder: Decoder, done: int) -> Iterator[str]:
     """One row per tree. Trees have no tabs and are not quoted: `cut -f 7` gives them."""
-    from dbpcfg.files.tsv import cell
+    from dbpcfg.io.tables import cell
 
     found = decoder.parses([sentence.words for sentence in sentences], done)
     for number, (sentence, parses) in enumerate(zip(sentences, found), start=done + 1):
@@ -144,7 +144,7 @@ def _rows(sentences: Sequence[Sentence], decoder: Decoder, done: int) -> Iterato
 
 def _flat_trees_note(decoder: Decoder, first: str) -> str:
     """Say how many sentences have flat trees, and why."""
-    from dbpcfg.corpus.text import MAX_WORDS
+    from dbpcfg.corpus.readers.text import MAX_WORDS
 
     number = decoder.flat
     who = "1 sentence has" if number == 1 else f"{number:,} sentences have"

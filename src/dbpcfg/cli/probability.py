@@ -63,9 +63,9 @@ def probability(
     All unknown words are one word to the model, or their classes:
     compare only models that have the same words.
     """
+    from dbpcfg.io.machine import cores
+    from dbpcfg.io.progress import Progress
     from dbpcfg.model.probabilities import probabilities, probability_table, totals
-    from dbpcfg.runtime.processes import cores
-    from dbpcfg.runtime.progress import Progress
 
     model = open_model(run, depth, unknown, samples=chain)
     sentences = open_text(
@@ -100,7 +100,7 @@ def probability(
 
 
 def _write_rows(found: Iterator[SentenceProbability], seen: deque[Sentence]) -> None:
-    from dbpcfg.files.tsv import line
+    from dbpcfg.io.tables import line
 
     with open_output("-") as out:
         out.write(line(COLUMNS))

@@ -57,7 +57,7 @@ def report(
     from dbpcfg.report.assemble import check_free, write_page
     from dbpcfg.report.collect import collect
     from dbpcfg.report.figures import check_folder, write_figures
-    from dbpcfg.report.other_systems import read_comparison
+    from dbpcfg.report.scores import read_comparison
 
     folder = Path(run)
     page = folder / "report.html" if out is None else Path(out)
@@ -94,9 +94,8 @@ def compare_runs(
     Runs that are not finished are left out, with a remark.
     """
     from dbpcfg.induction.directory import finished_run
-    from dbpcfg.report.plotting import check_file
-    from dbpcfg.report.sweep import RunSummary, summarise_run, sweep_tables
-    from dbpcfg.report.sweep_figure import write_sweep
+    from dbpcfg.report.figures import check_file
+    from dbpcfg.report.sweep import RunSummary, summarise_run, sweep_tables, write_sweep
 
     if figure is not None:
         check_file(Path(figure), overwrite)

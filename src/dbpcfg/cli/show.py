@@ -51,7 +51,7 @@ def show(
 
     from dbpcfg.model.grammar_profile import profile
     from dbpcfg.model.profile_formats import TOP, as_json, as_tables, as_text
-    from dbpcfg.trees.terminal import BOX_CHARACTERS
+    from dbpcfg.trees.printing import BOX_CHARACTERS
 
     model = open_model(run, depth)
     learned = _trees(run)
@@ -91,7 +91,7 @@ def _evenly(trees: Sequence[Tree], number: int) -> list[Tree]:
 
 def _drawn(trees: Sequence[Tree], number: int, width: int, ascii: bool) -> str:
     """Draw some trees, only those that fit the width if there are any."""
-    from dbpcfg.trees.terminal import beside, draw
+    from dbpcfg.trees.printing import beside, draw
 
     pictures = {id(tree): draw(tree, ascii=ascii) for tree in trees}
     fitting = [t for t in trees if max(map(len, pictures[id(t)].split("\n"))) <= width]

@@ -190,9 +190,9 @@ def surprisal(
         table_layout,
     )
     from dbpcfg.corpus.stimuli import kind_of_table, read_stimuli
+    from dbpcfg.io.machine import cores
     from dbpcfg.model.beam_error import BeamSample
     from dbpcfg.model.columns import ColumnChoice
-    from dbpcfg.runtime.processes import cores
 
     check_overwrite([out], overwrite)
     corpora = (input_format, speaker, exclude_speaker, skip_broken)

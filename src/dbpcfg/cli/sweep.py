@@ -16,7 +16,7 @@ from dbpcfg.errors import DbpcfgError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dbpcfg.files.table import Table
+    from dbpcfg.io.tables import Table
     from dbpcfg.sweep.cells import GridCell
     from dbpcfg.sweep.record import CellOutcome
 
@@ -166,7 +166,7 @@ def rest_hint(again: str) -> str:
 
 def print_cells(tables: list[Table], format: Literal["text", "tsv", "json", "latex"]) -> None:
     """Print tables of cells."""
-    from dbpcfg.files import tsv
+    from dbpcfg.io import tables as tsv
 
     if format != "tsv":
         print_tables(tables, format)

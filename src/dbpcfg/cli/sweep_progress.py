@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from dbpcfg.runtime.progress import Progress, clock
+from dbpcfg.io.progress import Progress, clock
 
 if TYPE_CHECKING:
     from dbpcfg.sweep.cells import GridCell

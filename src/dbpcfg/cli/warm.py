@@ -75,7 +75,7 @@ def warm(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes.")] = False,
 ) -> None:
     """Compile all kernels ahead, for images and clusters: other commands then start at once."""
-    from dbpcfg.numerics.cache import folder
+    from dbpcfg.numerics.kernels import folder
 
     use_everything()
     if not quiet:

@@ -7,20 +7,21 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec
 
-from dbpcfg.cluster.address import EXPECTED, parsed
-from dbpcfg.cluster.agreement import check, facts
-from dbpcfg.cluster.held import forget
-from dbpcfg.cluster.remote_chains import MOST_THREADS, RemoteChains
-from dbpcfg.cluster.runner import Elsewhere, running_elsewhere
-from dbpcfg.cluster.sharded_chains import AT_ONCE, ShardedChains
+from dbpcfg.cluster.address import EXPECTED, need_dask, parsed, started
+from dbpcfg.cluster.calls import Elsewhere, running_elsewhere
+from dbpcfg.cluster.chains import MOST_THREADS, RemoteChains
+from dbpcfg.cluster.parcels import check, facts, forget
+from dbpcfg.cluster.shards import AT_ONCE, ShardedChains
 from dbpcfg.cluster.spread import Spread, spread_of
-from dbpcfg.cluster.start import need_dask, started
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.induction import induce as induction
 from dbpcfg.induction.configuration import Configuration
-from dbpcfg.induction.execution import ChainRunner, Execution
+from dbpcfg.induction.execution import ChainRunner, Execution, no_remark
+from dbpcfg.induction.run import Run
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -142,3 +143,26 @@ def connect(
         yield DaskCluster(given, spread, announce)
     else:
         raise DbpcfgError(f"{given!r} is no cluster: {EXPECTED}, or a distributed.Client")
+
+
+P = ParamSpec("P")
+
+
+def _connecting(verb: Callable[P, Run]) -> Callable[P, Run]:
+    """The verb, which connects to the cluster that it is given by name."""
+
+    @wraps(verb)
+    def connecting(*arguments: P.args, **options: P.kwargs) -> Run:
+        cluster: Any = options.get("cluster")
+        if cluster is None or hasattr(cluster, "runner"):
+            return verb(*arguments, **options)
+
+        announce = no_remark if options.get("quiet") else to_stderr
+        with connect(cluster, announce=announce) as options["cluster"]:
+            return verb(*arguments, **options)
+
+    return connecting
+
+
+induce = _connecting(induction.induce)
+resume = _connecting(induction.resume)

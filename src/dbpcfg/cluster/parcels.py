@@ -1,4 +1,6 @@
-"""Chains and sentences on their way between processes of one run.
+"""Whether client and workers would compute the same bits.
+
+Chains and sentences on their way between processes of one run.
 
 A chain travels without its corpus and its vocabulary, which are there already. Parcels are only
 exchanged between the processes of a running cluster; no file is ever read this way.
@@ -10,16 +12,129 @@ import hashlib
 import io
 import pickle
 import platform
+import sys
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from threading import RLock
+from typing import Any, NamedTuple
 
-from dbpcfg.cluster.agreement import Facts, check, facts
-from dbpcfg.cluster.counts import Sparse, sparse
+import numpy as np
+from numpy.typing import NDArray
+
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.grammar.pcfg import RuleCounts
 from dbpcfg.induction.chain import Chain
 from dbpcfg.induction.gold import GoldSpans
-from dbpcfg.parsing.spans import SpanCounts
+from dbpcfg.io.machine import one_blas_thread
+from dbpcfg.numerics.kernels import Ints, Longs
+from dbpcfg.parsing.mbr import SpanCounts
+from dbpcfg.version import __version__
+
+
+class Facts(NamedTuple):
+    """What the bits of a result depend on, beside the settings of the run."""
+
+    version: str
+    """Of dbpcfg."""
+    python: str
+    numpy: str
+    numba: str
+    kernels: str
+    """A digest of the sources of all kernels."""
+    processor: str
+    """The kind of processor, with its vector instructions."""
+
+
+def facts() -> Facts:
+    """The facts of this process."""
+    import numba
+    import numpy as np
+    from llvmlite import binding
+
+    from dbpcfg.numerics.kernels import sources
+
+    features = binding.get_host_cpu_features()
+    wide = [name for name in ("avx", "avx2", "avx512f", "fma", "neon", "sve") if features.get(name)]
+    return Facts(
+        __version__,
+        sys.version.split()[0],
+        np.__version__,
+        numba.__version__,
+        sources(),
+        f"{binding.get_host_cpu_name()} ({' '.join(wide)})",
+    )
+
+
+def check(ours: Facts, theirs: Mapping[str, Facts]) -> str | None:
+    """Compare the facts of the client with those of workers.
+
+    Returns a warning, if the last bits of results may differ because processors do.
+    """
+    for address, found in theirs.items():
+        for name in Facts._fields[:-1]:
+            here, there = getattr(ours, name), getattr(found, name)
+            if here != there:
+                what = {"version": "dbpcfg", "kernels": "the sources of kernels"}.get(name, name)
+                raise DbpcfgError(
+                    f"worker {address} has {what} {there}, this process has {here}: results would "
+                    "not be the same; install the same versions on all machines"
+                )
+    kinds = {ours.processor, *(found.processor for found in theirs.values())}
+    if len(kinds) == 1:
+        return None
+    return (
+        f"processors differ ({', '.join(sorted(kinds))}): the last bits of results may depend on "
+        "which worker computes what"
+    )
+
+
+@dataclass(frozen=True)
+class Sparse:
+    """An array of counts."""
+
+    places: Ints | None
+    """Where there are counts, in the flat array; None if all are there."""
+    values: NDArray[np.integer]
+
+    def add_to(self, whole: Longs | Ints) -> None:
+        """Add them to an array, of which no part is a copy."""
+        flat = whole.reshape(-1)
+        if self.places is None:
+            flat += self.values
+        else:
+            flat[self.places] += self.values
+
+
+def sparse(counts: Longs | Ints) -> Sparse:
+    """Counts to be sent: 8 bytes for each that is not zero, or 4 for each, if that is less."""
+    flat = counts.reshape(-1)
+    kind = np.int32 if flat.max(initial=0) < 2**31 else np.int64
+    places = np.flatnonzero(flat)
+    if 2 * len(places) >= len(flat) or len(flat) >= 2**31:
+        return Sparse(None, flat.astype(kind))
+    return Sparse(places.astype(np.int32), flat[places].astype(kind))
+
+
+@dataclass(frozen=True)
+class SentCounts:
+    """The counts of all rules."""
+
+    root: Sparse
+    binary: Sparse
+    lexical: Sparse
+
+    @classmethod
+    def of(cls, counts: RuleCounts) -> SentCounts:
+        """Counts to be sent."""
+        return cls(sparse(counts.root), sparse(counts.binary), sparse(counts.lexical))
+
+    def add_to(self, whole: RuleCounts) -> None:
+        """Add them to others. Sums of whole numbers are the same in any order."""
+        self.root.add_to(whole.root)
+        self.binary.add_to(whole.binary)
+        self.lexical.add_to(whole.lexical)
+
 
 _CORPUS, _VOCABULARY = "corpus", "vocabulary"
 
@@ -112,3 +227,42 @@ def opened(cargo: Cargo) -> tuple[Any, ...]:
 def _bare(corpus: Encoded) -> Encoded:
     """A corpus without what it has computed and remembers."""
     return Encoded(corpus.tokens, corpus.starts, corpus.vocabulary, corpus.places)
+
+
+_held: dict[str, dict[Hashable, Any]] = {}
+_over: set[str] = set()
+"""Runs that are over: a call of one that was still under way leaves nothing behind."""
+_lock = RLock()
+_limits: list[Any] = []
+
+
+def holdings(run: str) -> dict[Hashable, Any]:
+    """What this worker holds of a run."""
+    with _lock:
+        if not _limits:  # as long as the process lives: calls would lift each other's limit
+            _limits.append(one_blas_thread())
+            _limits[0].__enter__()
+        return {} if run in _over else _held.setdefault(run, {})
+
+
+def once(run: str, name: Hashable, make: Callable[[], Any]) -> Any:
+    """Something of a run, made when it is first asked for."""
+    held = holdings(run)
+    with _lock:
+        if name not in held:
+            held[name] = make()
+        return held[name]
+
+
+def forget(run: str) -> None:
+    """Drop all that is held of a run, for good."""
+    with _lock:
+        _over.add(run)
+        _held.pop(run, None)
+
+
+def address() -> str:
+    """The address of the worker that runs this call."""
+    from distributed import get_worker
+
+    return str(get_worker().address)

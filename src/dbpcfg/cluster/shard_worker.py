@@ -7,9 +7,17 @@ from threading import Lock
 
 import numpy as np
 
-from dbpcfg.cluster.counts import SentCounts, Sparse, sparse
-from dbpcfg.cluster.held import address, holdings, once
-from dbpcfg.cluster.parcels import Cargo, opened, unpacked
+from dbpcfg.cluster.parcels import (
+    Cargo,
+    SentCounts,
+    Sparse,
+    address,
+    holdings,
+    once,
+    opened,
+    sparse,
+    unpacked,
+)
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import UnparsableError
 from dbpcfg.grammar.pcfg import Grammar
@@ -17,7 +25,7 @@ from dbpcfg.induction.drawing import flattened, parser_for, sample_trees
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.numerics.kernels import Floats, Ints
 from dbpcfg.parsing.derivations import Derivations
-from dbpcfg.parsing.spans import SpanCounts
+from dbpcfg.parsing.mbr import SpanCounts
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from typing import Literal, get_args
 
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.files.validation import check_choice
 from dbpcfg.induction.configuration import Configuration
+from dbpcfg.io.validation import check_choice
 
 Spread = Literal["chains", "shards"]
 

@@ -11,7 +11,7 @@ from dbpcfg.comparison.result import Comparison
 from dbpcfg.comparison.store import COMPARISON
 from dbpcfg.comparison.summary import MEASURES, ScoredRun, SystemSummary
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.files.json_files import read_json
+from dbpcfg.io.files import read_json
 
 
 def comparison_data(directory: str | os.PathLike[str]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 from dbpcfg.comparison.summary import MEASURES, TAG_MEASURES, SystemSummary
 from dbpcfg.evaluation.significance import PairedTest
 from dbpcfg.evaluation.tables import comparison_table, has_tags
-from dbpcfg.files.table import Cell, Column, Table, render, shortened
+from dbpcfg.io.tables import Cell, Column, Table, render, shortened
 from dbpcfg.version import __version__
 
 MEGABYTE = 1_000_000

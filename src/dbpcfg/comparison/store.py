@@ -21,9 +21,7 @@ from typing import Any, Protocol
 
 from dbpcfg.comparison.worker import Outcome
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.files.atomic import written_whole
-from dbpcfg.files.faults import writing
-from dbpcfg.files.json_files import read_json, write_json
+from dbpcfg.io.files import read_json, write_json, writing, written_whole
 from dbpcfg.systems.registry import SystemSpec
 
 TASK, RUN, COMPARISON = "dbpcfg comparison task", "dbpcfg comparison run", "dbpcfg comparison"

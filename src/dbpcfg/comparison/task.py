@@ -12,7 +12,7 @@ from dbpcfg.corpus.punctuation import PunctuationRule, recognised_by
 from dbpcfg.corpus.reading import Corpus
 from dbpcfg.evaluation.convention import Convention
 from dbpcfg.evaluation.evaluate import Evaluation, evaluate
-from dbpcfg.runtime.progress import Progress
+from dbpcfg.io.progress import Progress
 from dbpcfg.trees.tree import Tree
 
 

@@ -15,8 +15,8 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.runtime.processes import leave_signals_to_parent, peak_bytes
-from dbpcfg.runtime.progress import Progress
+from dbpcfg.io.machine import leave_signals_to_parent, peak_bytes
+from dbpcfg.io.progress import Progress
 from dbpcfg.systems.registry import SystemSettings, SystemSpec
 from dbpcfg.version import __version__
 

@@ -16,8 +16,6 @@ from dbpcfg.corpus.sentence import Sentence, as_sentences
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.trees.tree import Tree
 
-__all__ = ["GivenSentences", "GivenTrees", "corpus_at", "sentences_for", "trees_for"]
-
 GivenSentences: TypeAlias = str | os.PathLike[str] | Iterable[Sentence | Sequence[str]]
 """A path, what ``dbpcfg.read`` returns, or sentences: as read, as lists of words, or as texts."""
 

@@ -25,8 +25,6 @@ from typing import Literal, get_args
 
 from dbpcfg.errors import DbpcfgError
 
-__all__ = ["FORMATS", "Format", "by_content", "by_extension", "checked_format", "recognised"]
-
 Format = Literal["text", "penn", "chat", "conllu", "cess", "sinica", "alpino", "export", "tigerxml"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 

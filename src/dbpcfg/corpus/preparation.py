@@ -1,4 +1,31 @@
-"""From the sentences of a file to the words that the model learns from.
+"""How frequent words are in a corpus of the user's choice.
+
+With c occurrences of a word among the N tokens and V different words of the corpus, one more
+occurrence is counted of every word, so that one which does not occur has a frequency too (Laplace's
+rule; Brysbaert and Diependaele 2013)::
+
+    log frequency = log10 (10⁶ (c + 1) / (N + V))
+
+the logarithm, to base 10, of occurrences per million tokens.
+
+Classes that stand for words too rare to learn anything about.
+
+A word seen once is of no use to an inducer; its last letters, shape and digits may be. A class
+is written in angle brackets, as few texts write words: ``<number>``, ``<*ed>``, ``<Cap*ed>``. A
+word that is written like a class gets more brackets (`Preparation.own_form`).
+
+==========  ============================================  =====================================
+scheme      depends on                                    *walked*, *Bonn*, *1987*, *A-3*
+==========  ============================================  =====================================
+suffix      the last two letters                          <*ed>, <*nn>, <number>, <*a>
+shape       capitals, digits, hyphens                     <word>, <Cap>, <number>, <Cap-digit>
+both        shape and suffix together                     <*ed>, <Cap*nn>, <number>, <Cap-digit*a>
+one         nothing: all rare words are one               <rare> for each
+==========  ============================================  =====================================
+
+Numbers (digits with signs around and between them) are ``<number>`` in every scheme but ``one``.
+
+From the sentences of a file to the words that the model learns from.
 
 Every step is an option, and the options are recorded with all that is computed from the result. The
 model sees *forms*; the words as they stand in the file come back in every tree that is printed.
@@ -6,18 +33,89 @@ model sees *forms*; the words as they stand in the file come back in every tree 
 
 from __future__ import annotations
 
+import math
+import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Literal, get_args
 
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.corpus.punctuation import PunctuationRule, punctuation_mask, without_punctuation
 from dbpcfg.corpus.reading import Corpus
 from dbpcfg.corpus.sentence import Sentence
-from dbpcfg.corpus.wordclasses import NUMBER, Scheme, is_number, looks_like_class, word_class
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.files.table import shortened
+from dbpcfg.io.tables import shortened
+
+
+class LogFrequencies:
+    """Log frequencies of words in a corpus."""
+
+    def __init__(self, sentences: Iterable[Sentence], lowercase: bool = True) -> None:
+        self.lowercase = lowercase
+        self.counts = Counter(self._form(word) for one in sentences for word in one.words)
+        if not self.counts:
+            raise DbpcfgError("there is no word in the corpus that frequencies are counted in")
+        self.total = self.counts.total() + len(self.counts)
+
+    def of(self, word: str) -> float:
+        """The log frequency of a word."""
+        return math.log10(1e6 * (self.counts[self._form(word)] + 1) / self.total)
+
+    def _form(self, word: str) -> str:
+        return word.lower() if self.lowercase else word
+
+
+Scheme = Literal["suffix", "shape", "both", "one"]
+
+NUMBER = "<number>"
+_NUMBER = re.compile(r"[+\-#$€£]?\d[\d.,:/\\'%-]*(?:st|nd|rd|th|s)?", re.IGNORECASE)
+_SUFFIX_LETTERS = 2
+_CLASS = re.compile(r"<+(?:number|rare|word|(?:CAP|Cap)?-?(?:digit)?(?:\*\w{1,2})?)>+")
+
+
+def is_number(word: str) -> bool:
+    """Whether a word is digits, with signs such as , . : / % between or around them."""
+    return _NUMBER.fullmatch(word) is not None
+
+
+def looks_like_class(word: str) -> bool:
+    """Whether a word has the name of a class, or one with more brackets around it."""
+    return word.startswith("<") and _CLASS.fullmatch(word) is not None
+
+
+def word_class(word: str, scheme: Scheme) -> str:
+    """The class of a rare word."""
+    if scheme not in get_args(Scheme):
+        raise DbpcfgError(f"no scheme {scheme!r}; choose one of {', '.join(get_args(Scheme))}")
+    if scheme == "one":
+        return "<rare>"
+    if is_number(word):
+        return NUMBER
+    shape = "" if scheme == "suffix" else _shape(word)
+    suffix = "" if scheme == "shape" else _suffix(word)
+    return f"<{shape}{suffix}>" if shape or suffix else "<word>"
+
+
+def _shape(word: str) -> str:
+    letters = [letter for letter in word if letter.isalpha()]
+    if len(letters) > 1 and all(letter.isupper() for letter in letters):
+        shape = "CAP"
+    elif letters and letters[0].isupper():
+        shape = "Cap"
+    else:
+        shape = ""
+    if "-" in word.strip("-"):
+        shape += "-"
+    if any(letter.isdigit() for letter in word):
+        shape += "digit"
+    return shape
+
+
+def _suffix(word: str) -> str:
+    letters = "".join(letter for letter in word.lower() if letter.isalpha())
+    return f"*{letters[-_SUFFIX_LETTERS:]}" if letters else ""
 
 
 @dataclass(frozen=True)
@@ -35,7 +133,7 @@ class Preparation:
     rare: int = 0
     """Forms seen at most this often become classes; 0 keeps every form."""
     scheme: Scheme = "suffix"
-    """Which classes (see `dbpcfg.corpus.wordclasses`)."""
+    """Which classes (see `dbpcfg.corpus.preparation`)."""
     no_punctuation: bool = False
     """Whether punctuation is left out; a sentence of nothing else keeps it."""
 
@@ -152,3 +250,14 @@ def _replace_rare(
             new.append(form)
         result.append(tuple(new))
     return result, {name: len(forms) for name, forms in sorted(replaced.items())}
+
+
+def corpus_lines(prepared: Prepared, kind: str) -> Iterator[str]:
+    """Write a prepared corpus, one line a sentence, in its prepared forms."""
+    for sentence, forms in zip(prepared.sentences, prepared.forms, strict=True):
+        if kind == "text":
+            yield " ".join(forms)
+            continue
+        if sentence.tree is None:
+            raise DbpcfgError(f"{sentence.place}: the sentence has no tree; convert it to text")
+        yield str(sentence.tree.replace_words(forms))

@@ -22,18 +22,7 @@ from typing import Literal
 
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.trees.removal import without_words
-
-__all__ = [
-    "PENN_TAGS",
-    "UPOS_TAG",
-    "PunctuationRule",
-    "by_characters",
-    "by_tags",
-    "punctuation_mask",
-    "recognised_by",
-    "without_punctuation",
-]
+from dbpcfg.trees.tree import without_words
 
 PENN_TAGS = frozenset({",", ".", ":", "``", "''", "-LRB-", "-RRB-"})
 """The tags of punctuation in the Penn Treebank."""

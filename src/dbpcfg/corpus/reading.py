@@ -12,28 +12,22 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import overload
 
-from dbpcfg.corpus.alpino import read_alpino
-from dbpcfg.corpus.cess import read_cess
-from dbpcfg.corpus.chat import read_chat
-from dbpcfg.corpus.conllu import read_conllu
-from dbpcfg.corpus.export import read_export
-from dbpcfg.corpus.foreign import check_plain_text
 from dbpcfg.corpus.formats import HEAD, Format, by_content, checked_format, recognised
-from dbpcfg.corpus.loading import load_text, name_of
-from dbpcfg.corpus.notes import SKIP_HINT, Broken, Notes, SkippedPart, checked_broken
-from dbpcfg.corpus.paths import expand
-from dbpcfg.corpus.penn import read_penn
-from dbpcfg.corpus.sentence import Sentence
-from dbpcfg.corpus.sinica import read_sinica
-from dbpcfg.corpus.speakers import Speakers
-from dbpcfg.corpus.text import read_text
-from dbpcfg.corpus.tigerxml import read_tigerxml
+from dbpcfg.corpus.loading import check_plain_text, expand, load_text, name_of
+from dbpcfg.corpus.readers.alpino import read_alpino
+from dbpcfg.corpus.readers.cess import read_cess
+from dbpcfg.corpus.readers.chat import Speakers, read_chat
+from dbpcfg.corpus.readers.conllu import read_conllu
+from dbpcfg.corpus.readers.export import read_export
+from dbpcfg.corpus.readers.penn import read_penn
+from dbpcfg.corpus.readers.sinica import read_sinica
+from dbpcfg.corpus.readers.text import read_text
+from dbpcfg.corpus.readers.tigerxml import read_tigerxml
+from dbpcfg.corpus.sentence import SKIP_HINT, Broken, Notes, Sentence, SkippedPart, checked_broken
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.files.table import Column, Table, html, shortened
-from dbpcfg.runtime.progress import counted
+from dbpcfg.io.progress import counted
+from dbpcfg.io.tables import Column, Table, html, shortened
 from dbpcfg.trees.tree import Tree
-
-__all__ = ["Corpus", "read"]
 
 SHOWN_SENTENCES, SHOWN_WORDS = 5, 30
 """Sentences, and words of each, that a notebook shows of a corpus."""

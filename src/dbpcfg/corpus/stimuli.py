@@ -3,21 +3,36 @@
 The cells of a file stay the texts that they are, so that they come back as they were. What is
 wrong with a table is an error with file and line: a row with more or fewer cells than the header,
 a name that occurs twice, a quote that never ends, an empty cell where a value is needed.
+
+The sentences of a table of stimuli, and the row of each of their tokens.
+
+**A sentence in a cell.** Each row is a sentence.
+
+**A word in a row.** Rows that agree in the columns ``by`` are a text. Its words stand in the order
+of the rows, or in that of a column ``order``; then rows of a text can be anywhere in the table. A
+text is one sentence, unless there is a ``boundary``: ``"punctuation"``, or a column that is true
+at the last word of each sentence. If ``by`` has a value of its own for nearly every row (fewer than
+two rows each, on average), it names rows, not texts: then its last column is the order, and a
+sentence ends at punctuation if nothing else is said.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import math
 import os
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from itertools import pairwise
+from numbers import Integral
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from dbpcfg.corpus.loading import load_text, name_of
+from dbpcfg.corpus.readers.text import MAX_WORDS
+from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.corpus.tokens import Tokens, ends_sentence, split_tokens
 from dbpcfg.errors import DbpcfgError
-
-__all__ = ["Stimuli", "TableKind", "is_missing", "kind_of_table", "read_stimuli"]
 
 TableKind: TypeAlias = Literal["csv", "tsv"]
 
@@ -141,3 +156,172 @@ def _check(
                 f"{source}:{line}: found {count}, expected {len(names)}, as the header has"
                 f"{_WHICH if len(names) == 1 else ''}"
             )
+
+
+PUNCTUATION = "punctuation"
+"""The boundary rule: a sentence ends after a word with . ! or ?."""
+
+_TRUE, _FALSE = ("1", "true", "t", "yes", "1.0"), ("", "0", "false", "f", "no", "na", "0.0", "nan")
+
+
+class StimulusSentence(NamedTuple):
+    """A sentence of a table."""
+
+    sentence: Sentence
+    rows: tuple[int, ...]
+    """The row of each token, from 0."""
+    texts: tuple[str, ...]
+    """The text of each of these rows, once."""
+
+
+def sentences_in_cells(
+    table: Stimuli, text: str, tokens: Tokens = "space"
+) -> list[StimulusSentence]:
+    """Read a table with a sentence in each row."""
+    cells = [_text(table, row, cell, text) for row, cell in enumerate(table.column(text, "--text"))]
+    return [_placed(table, [row], [cell], tokens) for row, cell in enumerate(cells)]
+
+
+def sentences_of_rows(
+    table: Stimuli,
+    word: str,
+    by: Sequence[str] = (),
+    order: str | None = None,
+    boundary: str | None = None,
+    tokens: Tokens = "space",
+) -> list[StimulusSentence]:
+    """Put the words of a table together into sentences.
+
+    ``by``: columns that are the same for all words of a text, or that name each row.
+    ``order``: the column with the position of each word in its text.
+    ``boundary``: ``"punctuation"``, or a column that is true at the end of each sentence.
+    """
+    if not by and boundary is None:
+        raise DbpcfgError(
+            "words need to know their sentences: give --by with the columns that are the same for "
+            "all words of one, or --boundary (in Python by=, boundary=)"
+        )
+    words = [_text(table, row, cell, word) for row, cell in enumerate(table.column(word, "--word"))]
+    keys = _keys(table, by)
+    if order is None and by and 1 < len(words) < 2 * len(set(keys)):
+        *by, order = by
+        keys, boundary = _keys(table, by), boundary or PUNCTUATION
+    ends = _ends(table, words, boundary)
+    found = []
+    for rows in _texts(table, keys, by, order):
+        sentence: list[int] = []
+        for row in rows:
+            sentence.append(row)
+            if ends[row] or row == rows[-1]:
+                found.append(_placed(table, sentence, [words[r] for r in sentence], tokens))
+                sentence = []
+    return sorted(found, key=lambda one: min(one.rows))
+
+
+def _text(table: Stimuli, row: int, cell: Any, name: str) -> str:
+    if is_missing(cell):
+        raise DbpcfgError(
+            f"{table.place(row)}: the cell of {name!r} is empty; every row needs a text there"
+        )
+    if isinstance(cell, Integral) and not isinstance(cell, bool):
+        return str(cell)
+    if not isinstance(cell, str):
+        raise DbpcfgError(
+            f"{table.place(row)}: {name!r} must be text, got {cell!r:.40}; read that column as text"
+        )
+    return cell
+
+
+def _keys(table: Stimuli, by: Sequence[str]) -> list[tuple[Hashable, ...]]:
+    """The values of the columns ``by`` in each row."""
+    columns = [table.column(name, "--by") for name in by]
+    for name, column in zip(by, columns, strict=True):
+        for row, cell in enumerate(column):
+            if is_missing(cell, na=True):
+                raise DbpcfgError(
+                    f"{table.place(row)}: {name!r}, a column of --by, has no value here"
+                )
+    return list(zip(*columns)) if columns else [()] * len(table.rows)
+
+
+def _texts(
+    table: Stimuli, keys: list[tuple[Hashable, ...]], by: Sequence[str], order: str | None
+) -> list[list[int]]:
+    """The rows of each text, in order."""
+    texts: dict[tuple[Hashable, ...], list[int]] = {}
+    for row, key in enumerate(keys):
+        texts.setdefault(key, []).append(row)
+    if order is None:
+        for key, rows in texts.items():
+            for before, row in pairwise(rows):
+                if row != before + 1:
+                    raise DbpcfgError(
+                        f"{table.place(row)}: other rows stand between this one and the last of "
+                        f"{_named(by, key)}, {table.place(before)}; sort the table, give --order "
+                        "with the position of each word, or give --by more columns"
+                    )
+        return list(texts.values())
+    cells = table.column(order, "--order")
+    places = [_position(table, row, cell, order) for row, cell in enumerate(cells)]
+    for key, rows in texts.items():
+        rows.sort(key=lambda row: (places[row], row))
+        for before, row in pairwise(rows):
+            if places[before] == places[row]:
+                raise DbpcfgError(
+                    f"{table.place(row)}: this row and {table.place(before)} both are "
+                    f"{_named([*by, order], (*key, cells[row]))}; "
+                    "each word needs its own place"
+                )
+    return list(texts.values())
+
+
+def _position(table: Stimuli, row: int, cell: Any, name: str) -> float:
+    try:
+        place = math.nan if is_missing(cell, na=True) else float(cell)
+    except (TypeError, ValueError):
+        place = math.nan
+    if not math.isfinite(place):
+        raise DbpcfgError(
+            f"{table.place(row)}: {name!r}, the order of the words, must be a number, got "
+            f"{cell!r:.40}"
+        )
+    return place
+
+
+def _ends(table: Stimuli, words: list[str], boundary: str | None) -> list[bool]:
+    """Whether a sentence ends after each row, by the boundary."""
+    if boundary is None:
+        return [False] * len(words)
+    if boundary == PUNCTUATION and PUNCTUATION not in table.names:
+        return [ends_sentence(word) for word in words]
+    found = []
+    for row, cell in enumerate(table.column(boundary, "--boundary")):
+        value = "" if is_missing(cell) else str(cell).strip().lower()
+        if value not in _TRUE and value not in _FALSE:
+            raise DbpcfgError(
+                f"{table.place(row)}: {boundary!r}, the boundary of sentences, must be 1 or true "
+                f"at the last word of a sentence and 0, false or empty elsewhere, got {cell!r:.40}"
+            )
+        found.append(value in _TRUE)
+    return found
+
+
+def _placed(table: Stimuli, rows: list[int], texts: list[str], tokens: Tokens) -> StimulusSentence:
+    split = [split_tokens(text, tokens) for text in texts]
+    words = tuple(token for some in split for token in some)
+    if len(texts) > MAX_WORDS:
+        raise DbpcfgError(
+            f"{table.place(rows[0])}: found a sentence of {len(texts):,} words, expected at most "
+            f"{MAX_WORDS:,}; where do sentences end? --boundary punctuation, or a column of --by "
+            "for the sentence"
+        )
+    line = rows[0] + 1 if table.lines is None else table.lines[rows[0]]
+    return StimulusSentence(
+        Sentence(words, source=table.source, line=line),
+        tuple(row for row, some in zip(rows, split, strict=True) for _ in some),
+        tuple(texts),
+    )
+
+
+def _named(names: Sequence[str], values: Sequence[object]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in zip(names, values)) or "the table"

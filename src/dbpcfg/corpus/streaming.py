@@ -14,24 +14,22 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from typing import BinaryIO
 
-from dbpcfg.corpus.foreign import check_plain_text
 from dbpcfg.corpus.formats import HEAD, checked_format, recognised
 from dbpcfg.corpus.loading import (
     GZIP,
     STDIN,
     binary_file,
+    check_plain_text,
     checked_encoding,
+    expand,
     name_of,
     not_decoded,
     not_utf8,
     standard_input,
 )
-from dbpcfg.corpus.paths import expand
 from dbpcfg.corpus.reading import read
 from dbpcfg.corpus.sentence import Sentence
-from dbpcfg.files.faults import opening
-
-__all__ = ["stream"]
+from dbpcfg.io.files import opening
 
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
 """Where Python has put bytes that it could not decode."""

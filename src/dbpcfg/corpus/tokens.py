@@ -15,9 +15,7 @@ import re
 from typing import Literal, TypeAlias
 
 from dbpcfg.corpus.punctuation import by_characters
-from dbpcfg.files.validation import check_choice
-
-__all__ = ["TOKENS", "Tokens", "ends_sentence", "split_tokens"]
+from dbpcfg.io.validation import check_choice
 
 Tokens: TypeAlias = Literal["space", "punctuation", "penn"]
 TOKENS: tuple[Tokens, ...] = ("space", "punctuation", "penn")

@@ -23,8 +23,6 @@ from functools import lru_cache
 
 from dbpcfg.errors import DbpcfgError
 
-__all__ = ["MISSING", "AlignmentError", "align", "has_letter_or_digit"]
-
 MISSING = -1
 """What a predicted word is aligned with if the gold sentence does not have it."""
 

@@ -13,9 +13,7 @@ from dataclasses import dataclass
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.convention import signed
-from dbpcfg.files.table import percent
-
-__all__ = ["AttachmentScore", "attachment_score", "gold_heads"]
+from dbpcfg.io.tables import percent
 
 
 @dataclass(frozen=True, slots=True)

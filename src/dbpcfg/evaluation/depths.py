@@ -27,12 +27,10 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.evaluation.brackets import Brackets, brackets, number_words
 from dbpcfg.evaluation.convention import signed
-from dbpcfg.files.table import percent
+from dbpcfg.evaluation.parseval import Brackets, brackets, number_words
+from dbpcfg.io.tables import percent
 from dbpcfg.trees.tree import Tree
-
-__all__ = ["DepthTable", "Direction", "depth_table", "span_depth", "tree_depth"]
 
 Direction: TypeAlias = Literal["right", "left"]
 """How a node of more than two children is made binary."""

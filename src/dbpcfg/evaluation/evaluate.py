@@ -29,25 +29,23 @@ from dbpcfg.corpus.arguments import GivenTrees, trees_for
 from dbpcfg.corpus.punctuation import PunctuationRule, punctuation_mask, recognised_by
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.evaluation.aggregate import (
-    MAPPING_SENTENCES,
-    Aggregate,
-    Proposals,
-    aggregate,
-    mapping_split,
-    proposals,
-)
-from dbpcfg.evaluation.brackets import pair
 from dbpcfg.evaluation.convention import Convention, Skipped, signed
 from dbpcfg.evaluation.depths import DepthTable, Direction, depth_table, span_depth
 from dbpcfg.evaluation.labels import Contingency, matched_labels, matched_tags
-from dbpcfg.evaluation.nounphrases import Recall, count_found
-from dbpcfg.evaluation.parseval import Score, Statistics, count, score
+from dbpcfg.evaluation.nounphrases import (
+    MAPPING_SENTENCES,
+    Aggregate,
+    Proposals,
+    Recall,
+    aggregate,
+    count_found,
+    mapping_split,
+    proposals,
+)
+from dbpcfg.evaluation.parseval import Score, Statistics, count, pair, score
 from dbpcfg.evaluation.significance import Intervals, PairedTest, bootstrap, permutation_test
-from dbpcfg.files.table import Column, Table, percent, shortened
-from dbpcfg.runtime.progress import counted
-
-__all__ = ["Evaluation", "evaluate"]
+from dbpcfg.io.progress import counted
+from dbpcfg.io.tables import Column, Table, percent, shortened
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

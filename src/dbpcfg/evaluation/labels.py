@@ -20,26 +20,18 @@ With N items, n(i,g) of them labelled i and g, and H entropies of the induced la
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dbpcfg.corpus.sentence import Sentence
-from dbpcfg.evaluation.brackets import Pair, pair
-from dbpcfg.files.table import percent
-
-__all__ = [
-    "NO_PHRASE",
-    "Contingency",
-    "GoldLabels",
-    "LabelScore",
-    "gold_labels",
-    "matched_labels",
-    "matched_tags",
-]
-
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.evaluation.alignment import MISSING, align
+from dbpcfg.evaluation.convention import Convention, signed
+from dbpcfg.evaluation.parseval import Pair, pair
+from dbpcfg.io.tables import percent
 
 NO_PHRASE = "–"
 """Stands for a gold label where the gold tree has no phrase."""
@@ -166,3 +158,45 @@ def _entropy(counts: NDArray[np.int64]) -> float:
     """The entropy of a distribution in nats, from numbers of times."""
     p = counts[counts > 0] / counts.sum()
     return float(-(p * np.log(p)).sum()) + 0.0  # never −0
+
+
+def compare_tags(
+    gold: Sequence[Sentence],
+    predicted: Sequence[Sentence],
+    punctuation: Sequence[Sequence[bool]],
+    convention: Convention,
+    progress: Callable[[int], None] | None = None,
+) -> Contingency:
+    """Count which gold tags induced tags meet, as `evaluate` does for the tags of trees.
+
+    ``predicted``: the same sentences with induced tags; punctuation may be missing.
+    ``punctuation``: marks the words of each gold sentence that are punctuation, which is left out.
+    """
+    pairs: Counter[tuple[str, str]] = Counter()
+    tagged = False
+    for number, (one, other, marks) in enumerate(
+        zip(gold, predicted, punctuation, strict=True), start=1
+    ):
+        aligned = align(one.words, marks, other.words, one.place, other.place)
+        tags = _tags(one)
+        tagged = tagged or any(tags)
+        if not convention.too_long(marks.count(False)):
+            pairs.update(
+                (induced, tags[place])
+                for induced, place in zip(_tags(other), aligned, strict=True)
+                if place != MISSING and not marks[place] and induced and tags[place]
+            )
+        if progress is not None:
+            progress(number)
+    if not tagged:
+        place = gold[0].place if gold else "GOLD"
+        raise DbpcfgError(f"{place}: the gold sentences have no tags to compare with")
+    return Contingency.of(pairs, signed("labels:tags", convention.sentences()))
+
+
+def _tags(sentence: Sentence) -> Sequence[str]:
+    if sentence.tags is not None:
+        return sentence.tags
+    if sentence.tree is not None:
+        return [tag for _, tag in sentence.tree.leaves()]
+    return [""] * len(sentence.words)

@@ -20,17 +20,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.evaluation.convention import Convention
 from dbpcfg.evaluation.parseval import (
-    Convention,
     Floats,
     Statistics,
     ratios,
     score,
     terms,
 )
-from dbpcfg.files.table import percent
-
-__all__ = ["Intervals", "PairedTest", "bootstrap", "permutation_test"]
+from dbpcfg.io.tables import percent
 
 _CELLS = 2**21  # random numbers held at once
 _ROUNDING = 1e-12  # of differences that are equal in exact arithmetic

@@ -9,19 +9,7 @@ from dbpcfg.evaluation.evaluate import Evaluation
 from dbpcfg.evaluation.labels import Contingency
 from dbpcfg.evaluation.parseval import Score
 from dbpcfg.evaluation.significance import PairedTest
-from dbpcfg.files.table import Column, Table, percent
-
-__all__ = [
-    "comparison_table",
-    "depths_table",
-    "evaluation_tables",
-    "has_labels",
-    "has_tags",
-    "intervals_table",
-    "labels_table",
-    "phrases_table",
-    "score_table",
-]
+from dbpcfg.io.tables import Column, Table, percent
 
 _SYSTEM = Column("System")
 

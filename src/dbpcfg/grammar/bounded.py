@@ -23,19 +23,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from dbpcfg.errors import GrammarError
-from dbpcfg.files.table import Cell, Column, Table
 from dbpcfg.grammar.bounding import (
     bounded_binary,
     bounded_lexical,
     bounded_root,
     bounded_rows,
+    check_depth,
     containment,
+    left_child,
+    level_name,
     require_fitting,
+    right_child,
     termination,
 )
 from dbpcfg.grammar.exchange.rules import MOST_ENTRIES
-from dbpcfg.grammar.levels import check_depth, left_child, level_name, right_child
 from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.io.tables import Cell, Column, Table
 from dbpcfg.numerics.kernels import Floats
 
 DEEPEST = 1000

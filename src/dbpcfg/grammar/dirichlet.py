@@ -12,10 +12,10 @@ import math
 
 import numpy as np
 
+from dbpcfg.io.machine import in_pieces
 from dbpcfg.numerics.elementary import exp_negative, log
 from dbpcfg.numerics.kernels import Floats, also_in_kernels, kernel, part_of_kernel
 from dbpcfg.numerics.philox import Stream, uniform_pair
-from dbpcfg.runtime.threads import in_pieces
 
 
 @part_of_kernel

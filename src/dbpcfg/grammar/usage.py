@@ -20,10 +20,10 @@ from dbpcfg.grammar.bounding import (
     bounded_root,
     containment,
     fitting_mass,
+    is_right,
     quotient,
     require_fitting,
 )
-from dbpcfg.grammar.levels import is_right
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.numerics.kernels import Floats
 

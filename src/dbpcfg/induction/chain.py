@@ -23,7 +23,7 @@ from dbpcfg.induction.learners import step_of
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.numerics.kernels import Ints
 from dbpcfg.parsing.derivations import Derivations
-from dbpcfg.parsing.spans import SpanCounts
+from dbpcfg.parsing.mbr import SpanCounts
 
 TreeChoice = Literal["mbr", "best", "last"]
 """How a chain's trees are chosen (see `trees_of`)."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from dbpcfg.files.table import Cell, Column, Table
 from dbpcfg.induction.configuration import Configuration
 from dbpcfg.induction.convergence import Agreement
 from dbpcfg.induction.criteria import Criterion
 from dbpcfg.induction.summary import ChainSummary
+from dbpcfg.io.tables import Cell, Column, Table
 
 _BY_SAMPLES: dict[Criterion, str] = {
     "likelihood": "mean log-likelihood after burn-in",

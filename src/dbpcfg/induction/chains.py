@@ -25,7 +25,7 @@ from dbpcfg.induction.execution import Execution
 from dbpcfg.induction.gold import GoldSpans
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.induction.store import ChainStore
-from dbpcfg.parsing.spans import SpanCounts
+from dbpcfg.parsing.mbr import SpanCounts
 
 BLOCK_SECONDS = 1.0
 

@@ -12,10 +12,8 @@ from numpy.typing import NDArray
 
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.files.archive import ArchiveError, read_archive, write_archive
-from dbpcfg.files.faults import reading
+from dbpcfg.grammar.lowrank import STACKED, stacked, unstacked
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.grammar.storage import STACKED, stacked, unstacked
 from dbpcfg.grammar.weights import RuleWeights
 from dbpcfg.induction.chain import OTHER, Chain, Sample
 from dbpcfg.induction.criteria import Measures
@@ -29,7 +27,9 @@ from dbpcfg.induction.network_storage import (
     network_types,
 )
 from dbpcfg.induction.settings import ChainSettings
-from dbpcfg.parsing.spans import SpanCounts
+from dbpcfg.io.archive import ArchiveError, read_archive, write_archive
+from dbpcfg.io.files import reading
+from dbpcfg.parsing.mbr import SpanCounts
 
 FORMAT, VERSION = "dbpcfg chain", 3
 NO_SPANS = np.zeros(0, dtype=np.int32)

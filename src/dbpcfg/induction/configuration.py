@@ -10,14 +10,13 @@ from typing import Any, get_args
 
 from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.files.atomic import written_whole
-from dbpcfg.files.faults import reading
-from dbpcfg.files.validation import check_choice, checked_options, checked_table
 from dbpcfg.induction.chain import TreeChoice
 from dbpcfg.induction.convergence import Schedule
 from dbpcfg.induction.criteria import Criterion
 from dbpcfg.induction.race import Rung, plan
 from dbpcfg.induction.settings import ChainSettings
+from dbpcfg.io.files import reading, written_whole
+from dbpcfg.io.validation import check_choice, checked_options, checked_table
 from dbpcfg.version import __version__
 
 FORMAT, VERSION = "dbpcfg run", 1

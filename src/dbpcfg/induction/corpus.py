@@ -12,8 +12,8 @@ import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.corpus.preparation import Prepared
-from dbpcfg.files.archive import ArchiveError, read_archive, text_list, write_archive
-from dbpcfg.files.faults import reading
+from dbpcfg.io.archive import ArchiveError, read_archive, text_list, write_archive
+from dbpcfg.io.files import reading
 
 FORMAT, VERSION = "dbpcfg corpus", 1
 _DTYPES: dict[str, Any] = {

@@ -14,9 +14,8 @@ from dbpcfg.induction.gold import GoldSpans
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.numerics.kernels import Floats
 from dbpcfg.parsing.derivations import Derivations
-from dbpcfg.parsing.mbr import mbr_trees, summed_posteriors
+from dbpcfg.parsing.mbr import SpanCounts, mbr_trees, summed_posteriors
 from dbpcfg.parsing.selection import parser_of
-from dbpcfg.parsing.spans import SpanCounts
 
 BATCH = 1000
 """Sentences that are decoded together."""
@@ -80,7 +79,7 @@ def span_probabilities(
     """The posterior probability of every span, whatever its category.
 
     ``depth``: the bound D; None for no bound.
-    Returns ``[cell]``, laid out as in `dbpcfg.parsing.span_weights`.
+    Returns ``[cell]``, laid out as in `dbpcfg.parsing.derivations`.
     """
     parts = _posteriors([grammar], depth, corpus, threads)
     return np.concatenate([weights.sum(axis=1) for _, _, weights in parts])

@@ -25,7 +25,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from dbpcfg.errors import DbpcfgError, UnfinishedRunError
-from dbpcfg.files.faults import reading, writing
 from dbpcfg.induction.chain import Chain
 from dbpcfg.induction.chains import can_continue
 from dbpcfg.induction.checkpoint import load_chain, save_chain
@@ -42,7 +41,8 @@ from dbpcfg.induction.lock import locked
 from dbpcfg.induction.results import remove_results, write_trace
 from dbpcfg.induction.run import Run
 from dbpcfg.induction.settings import ChainSettings
-from dbpcfg.runtime.progress import Progress
+from dbpcfg.io.files import reading, writing
+from dbpcfg.io.progress import Progress
 
 
 class RunDirectory:

@@ -20,8 +20,8 @@ from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.parsing.leftcorner.parser import LeftCornerParser
+from dbpcfg.parsing.mbr import SpanCounts
 from dbpcfg.parsing.protocol import Parser
-from dbpcfg.parsing.spans import SpanCounts
 
 ELSEWHERE: Ints = np.zeros((0, 3), dtype=np.int32)
 """In place of the nodes of trees that are not in this process."""

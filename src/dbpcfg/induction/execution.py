@@ -11,14 +11,14 @@ from typing import Literal, Protocol, cast, get_args
 
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.files.validation import check_choice
 from dbpcfg.induction.chain import Chain
 from dbpcfg.induction.configuration import Configuration
 from dbpcfg.induction.convergence import Schedule
 from dbpcfg.induction.gold import GoldSpans
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.induction.store import ChainStore
-from dbpcfg.runtime.processes import cores, leave_signals_to_parent
+from dbpcfg.io.machine import cores, leave_signals_to_parent
+from dbpcfg.io.validation import check_choice
 
 Workers = Literal["threads", "processes"]
 

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbpcfg.evaluation.parseval import f1
-from dbpcfg.files.archive import ArchiveError, read_archive, write_archive
-from dbpcfg.files.faults import reading
+from dbpcfg.io.archive import ArchiveError, read_archive, write_archive
+from dbpcfg.io.files import reading
 from dbpcfg.numerics.kernels import Ints, Longs, kernel
 from dbpcfg.trees.tree import Tree
 

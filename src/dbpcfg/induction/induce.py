@@ -48,8 +48,8 @@ from dbpcfg.induction.results import results_are_there, write_results
 from dbpcfg.induction.run import Run
 from dbpcfg.induction.settings import ChainSettings, settings_for
 from dbpcfg.induction.store import ChainStore, InMemory
-from dbpcfg.runtime.progress import Progress
-from dbpcfg.runtime.threads import one_blas_thread
+from dbpcfg.io.machine import one_blas_thread
+from dbpcfg.io.progress import Progress
 
 
 def induce(

@@ -8,14 +8,14 @@ from typing import Literal, NamedTuple
 
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.files.validation import check_choice
 from dbpcfg.induction.convergence import Schedule
 from dbpcfg.induction.criteria import Criterion
 from dbpcfg.induction.initial import initial_state
 from dbpcfg.induction.learners import step_of
 from dbpcfg.induction.race import BUDGET, plan
 from dbpcfg.induction.settings import ChainSettings
-from dbpcfg.runtime.processes import cores
+from dbpcfg.io.machine import cores
+from dbpcfg.io.validation import check_choice
 
 InferenceName = Literal["race", "paper"]
 SELECT: Criterion = "likelihood"

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.files.atomic import is_temporary
-from dbpcfg.files.faults import writing
+from dbpcfg.io.files import is_temporary, writing
 
 
 @contextlib.contextmanager

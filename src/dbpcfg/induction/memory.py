@@ -10,9 +10,9 @@ from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction.chain import GRAMMARS_KEPT
 from dbpcfg.induction.configuration import Configuration
+from dbpcfg.io.machine import memory_limit, size_text
 from dbpcfg.parsing.leftcorner.parser import check_stores
-from dbpcfg.parsing.spans import MOST_BYTES
-from dbpcfg.runtime.memory import memory_limit, size_text
+from dbpcfg.parsing.mbr import MOST_BYTES
 
 CHAIN_BYTES = 4096
 """What a chain takes however small it is: its objects, its settings, its traces."""

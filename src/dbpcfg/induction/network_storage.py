@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
-from dbpcfg.files.archive import ArchiveError
 from dbpcfg.grammar.lowrank import Factors, LowRankGrammar
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.induction.criteria import Measures
@@ -17,6 +16,7 @@ from dbpcfg.induction.gibbs import State
 from dbpcfg.induction.network_state import NetworkState
 from dbpcfg.induction.neural import grammar_of, number_type, shape_of
 from dbpcfg.induction.settings import ChainSettings
+from dbpcfg.io.archive import ArchiveError
 
 _VECTORS = ("parameters", "first", "second", "answer")
 

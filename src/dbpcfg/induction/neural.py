@@ -17,7 +17,7 @@ import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.grammar.lowrank import Factors, LowRankGrammar
-from dbpcfg.grammar.lowrank_normaliser import low_rank_normaliser
+from dbpcfg.grammar.normaliser import low_rank_normaliser
 from dbpcfg.induction.adam import Moments, ascend
 from dbpcfg.induction.criteria import Measures, kept_aside, measure
 from dbpcfg.induction.decoding import DecodedTrees

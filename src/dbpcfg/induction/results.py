@@ -11,11 +11,10 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from dbpcfg.files.atomic import written_whole
-from dbpcfg.files.faults import writing
 from dbpcfg.induction.chain import Chain
 from dbpcfg.induction.run import Run
 from dbpcfg.induction.summary import ChainSummary
+from dbpcfg.io.files import writing, written_whole
 from dbpcfg.model.files import MODEL, SAMPLES, save_model, save_samples
 
 RESULTS = ("chains.tsv", SAMPLES, MODEL, "trees.txt", "agreement.tsv")

@@ -11,7 +11,6 @@ from dbpcfg.corpus.arguments import GivenSentences
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.goldtrees import Gold, match_gold
-from dbpcfg.files.table import Table, html
 from dbpcfg.grammar.lowrank import LowRankGrammar
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.induction.chain import Chain, Sample, trees_of
@@ -23,6 +22,7 @@ from dbpcfg.induction.criteria import before_trees, kept_aside
 from dbpcfg.induction.race import running
 from dbpcfg.induction.shared import SharedSpans
 from dbpcfg.induction.summary import ChainSummary, summary_of
+from dbpcfg.io.tables import Table, html
 from dbpcfg.model.decoding import Method
 from dbpcfg.model.learned import unknown_mass
 from dbpcfg.model.model import Model

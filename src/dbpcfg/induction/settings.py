@@ -10,9 +10,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from dbpcfg.errors import DbpcfgError, GrammarError
-from dbpcfg.files.validation import check_choice
-from dbpcfg.grammar.levels import check_depth
+from dbpcfg.grammar.bounding import check_depth
 from dbpcfg.grammar.pcfg import SMALLEST_BETA
+from dbpcfg.io.validation import check_choice
 from dbpcfg.numerics.philox import stream
 from dbpcfg.parsing.chart.layout import Precision
 

@@ -16,8 +16,6 @@ from dbpcfg.errors import GrammarError
 from dbpcfg.model.learned import LearnedGrammar
 from dbpcfg.numerics.kernels import Floats
 
-__all__ = ["each_grammar", "mean_and_sd"]
-
 
 def each_grammar(models: Iterable[LearnedGrammar]) -> list[LearnedGrammar]:
     """A model for each of the kept grammars of several models."""

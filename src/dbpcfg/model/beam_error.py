@@ -15,11 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.io.progress import Progress
 from dbpcfg.model.measures import MeasuredSentence
-from dbpcfg.parsing.leftcorner.wordbyword import Followed, WordByWord
-from dbpcfg.runtime.progress import Progress
-
-__all__ = ["BeamError", "BeamSample"]
+from dbpcfg.parsing.leftcorner.parser import Followed, WordByWord
 
 FIRST_STEP = 50
 """One in so many sentences is in the sample of a short text: 2 %."""

@@ -24,18 +24,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from dbpcfg.corpus.frequency import LogFrequencies
+from dbpcfg.corpus.preparation import LogFrequencies
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.model.measures import WordMeasures
-
-__all__ = [
-    "DERIVATION",
-    "FREQUENCY",
-    "ColumnChoice",
-    "MeasureColumn",
-    "combined",
-    "known_columns",
-]
 
 Combination = Literal["sum", "last", "least", "words", "kind", "row"]
 

@@ -24,24 +24,21 @@ from typing import Literal, TypeVar, get_args
 import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.corpus.text import MAX_WORDS
+from dbpcfg.corpus.readers.text import MAX_WORDS
 from dbpcfg.errors import DbpcfgError, UnparsableError
-from dbpcfg.files.validation import check_choice
 from dbpcfg.grammar.lowrank import LowRankGrammar
 from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.io.validation import check_choice
 from dbpcfg.model.learned import LearnedGrammar, Words, words_of
 from dbpcfg.numerics.kernels import Ints
 from dbpcfg.numerics.philox import stream
 from dbpcfg.parsing import methods
 from dbpcfg.parsing.chart.layout import Logs, logarithms
 from dbpcfg.parsing.chart.parser import ChartParser
-from dbpcfg.parsing.derivations import as_brackets, as_tree
+from dbpcfg.parsing.derivations import as_brackets, as_tree, log_probability
 from dbpcfg.parsing.protocol import SpanParser
 from dbpcfg.parsing.selection import parser_of
-from dbpcfg.parsing.tree_probability import log_probability
 from dbpcfg.trees.tree import Tree
-
-__all__ = ["FLAT", "Decoder", "Method", "Parse", "batched", "in_batches"]
 
 Method = Literal["mbr", "mbr-chain", "viterbi", "sample"]
 Item = TypeVar("Item")

@@ -1,6 +1,6 @@
 """Models as files.
 
-A model file is an archive (see ``dbpcfg.files.archive`` for what makes it safe to read): the arrays
+A model file is an archive (see ``dbpcfg.io.archive`` for what makes it safe to read): the arrays
 ``root``, ``binary``, ``lexical`` and ``unknown``, and a header with the words in order, the depth
 and the preparation. In a run it is ``model.npz``, and ``samples.npz`` beside it has other grammars
 of the same chain. Of low-rank grammars both have the factors in place of rules, ``root``,
@@ -18,19 +18,20 @@ import numpy as np
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.errors import GrammarError
-from dbpcfg.files.archive import ArchiveError, read_versions, text_list, write_archive
-from dbpcfg.files.faults import reading
-from dbpcfg.files.validation import checked_options
-from dbpcfg.grammar.lowrank import Factors, LowRankGrammar
-from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.grammar.storage import (
+from dbpcfg.grammar.lowrank import (
     STACKED,
     STACKED_FACTORS,
+    Factors,
+    LowRankGrammar,
     stacked,
     stacked_factors,
     unstacked,
     unstacked_factors,
 )
+from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.io.archive import ArchiveError, read_versions, text_list, write_archive
+from dbpcfg.io.files import reading
+from dbpcfg.io.validation import checked_options
 from dbpcfg.model.learned import LearnedGrammar
 
 FORMAT, VERSION = "dbpcfg model", 1

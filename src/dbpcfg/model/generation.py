@@ -14,16 +14,14 @@ import numpy as np
 
 from dbpcfg.errors import DbpcfgError, GrammarError
 from dbpcfg.grammar.bounding import containment, require_fitting
+from dbpcfg.grammar.derivation import derive_short, length_distribution, length_table
 from dbpcfg.grammar.derivation import generate as derive
-from dbpcfg.grammar.lengths import derive_short, length_distribution, length_table
 from dbpcfg.grammar.pcfg import Grammar, category_name
+from dbpcfg.io.machine import one_blas_thread
 from dbpcfg.model.learned import LearnedGrammar
 from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.parsing.derivations import as_tree
-from dbpcfg.runtime.threads import one_blas_thread
 from dbpcfg.trees.tree import Tree
-
-__all__ = ["generate"]
 
 BATCH = 1000
 """Sentences that are drawn from one stream of random numbers."""

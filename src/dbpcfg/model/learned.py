@@ -26,11 +26,10 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
-from dbpcfg.corpus.preparation import Preparation
+from dbpcfg.corpus.preparation import Preparation, word_class
 from dbpcfg.corpus.sentence import Sentence
-from dbpcfg.corpus.wordclasses import word_class
 from dbpcfg.errors import DbpcfgError, GrammarError, UnparsableError
-from dbpcfg.grammar.levels import check_depth
+from dbpcfg.grammar.bounding import check_depth
 from dbpcfg.grammar.lowrank import LowRankGrammar
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.numerics.kernels import Floats

@@ -12,8 +12,6 @@ from dbpcfg.grammar.exchange.formats import read_grammar
 from dbpcfg.model.files import MODEL, SAMPLES, load_model, load_samples
 from dbpcfg.model.model import Model
 
-__all__ = ["load"]
-
 
 def load(path: str | Path, samples: bool = False) -> Model:
     """Load the model of a run, a model file, or a rule table.

@@ -8,12 +8,10 @@ from typing import Any
 
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.stimuli import read_stimuli
+from dbpcfg.io.progress import counted
 from dbpcfg.model.stimuli import TableLayout, check_names, measure_stimuli
 from dbpcfg.model.stimulus_frames import MeasuredTable, stimuli_of, with_measures
 from dbpcfg.model.tabulation import SentenceRows, Tabulator
-from dbpcfg.runtime.progress import counted
-
-__all__ = ["measured_frame", "measured_text"]
 
 _PROGRESS = "sentences measured"
 

@@ -34,25 +34,10 @@ import numpy as np
 
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError, GrammarError
-from dbpcfg.files.frames import data_frame
-from dbpcfg.files.table import Column, Table, html
-from dbpcfg.files.tsv import line
+from dbpcfg.io.tables import Column, Table, data_frame, html, line
 from dbpcfg.model.learned import LearnedGrammar, WordForm, WordKind, Words, words_of
-from dbpcfg.parsing.leftcorner.stores import Fragment
-from dbpcfg.parsing.leftcorner.wordbyword import Followed, WordByWord
-
-__all__ = [
-    "END",
-    "MeasuredSentence",
-    "MeasuredWords",
-    "WordMeasures",
-    "as_table",
-    "follow_with",
-    "incremental_parser",
-    "measure",
-    "measure_with",
-    "write_tsv",
-]
+from dbpcfg.parsing.leftcorner.models import Fragment
+from dbpcfg.parsing.leftcorner.parser import Followed, WordByWord
 
 END = "</s>"
 """How the end of a sentence is written."""

@@ -8,8 +8,9 @@ from itertools import tee
 from typing import Any, Literal
 
 from dbpcfg.corpus.arguments import GivenSentences, sentences_for
-from dbpcfg.corpus.frequency import LogFrequencies
+from dbpcfg.corpus.preparation import LogFrequencies
 from dbpcfg.corpus.tokens import Tokens
+from dbpcfg.io.progress import counted
 from dbpcfg.model.averages import each_grammar
 from dbpcfg.model.beam_error import BeamError, BeamSample
 from dbpcfg.model.columns import ColumnChoice
@@ -24,9 +25,6 @@ from dbpcfg.model.measures import (
 )
 from dbpcfg.model.stimuli import TableLayout
 from dbpcfg.model.tabulation import Tabulator
-from dbpcfg.runtime.progress import counted
-
-__all__ = ["SurprisalOptions", "beam_error", "surprisal"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,8 @@ from dbpcfg.corpus.arguments import GivenSentences, sentences_for
 from dbpcfg.corpus.reading import Corpus
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.tokens import Tokens
-from dbpcfg.files.table import html
+from dbpcfg.io.progress import Progress, counted
+from dbpcfg.io.tables import html
 from dbpcfg.model import measuring
 from dbpcfg.model.beam_error import BeamError
 from dbpcfg.model.decoding import Decoder, Method, Parse, in_batches
@@ -23,7 +24,6 @@ from dbpcfg.model.measures import MeasuredWords
 from dbpcfg.model.measuring import SurprisalOptions
 from dbpcfg.model.probabilities import TextProbability, probabilities, totals
 from dbpcfg.model.profile_formats import as_text
-from dbpcfg.runtime.progress import Progress, counted
 from dbpcfg.trees.tree import Tree
 
 

@@ -30,15 +30,13 @@ from typing import Any
 import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
-from dbpcfg.corpus.text import MAX_WORDS
+from dbpcfg.corpus.readers.text import MAX_WORDS
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.files.table import Column, Table
+from dbpcfg.io.tables import Column, Table
 from dbpcfg.model.decoding import in_batches
 from dbpcfg.model.learned import LearnedGrammar, WordForm, Words
 from dbpcfg.parsing.protocol import SpanParser
 from dbpcfg.parsing.selection import parser_of
-
-__all__ = ["SentenceProbability", "TextProbability", "probabilities", "probability_table", "totals"]
 
 _BIT = math.log(2)
 

@@ -13,11 +13,9 @@ from typing import Any
 import numpy as np
 
 from dbpcfg.evaluation.labels import NO_PHRASE, Contingency
-from dbpcfg.files.table import Cell, Column, Table
-from dbpcfg.grammar.levels import level_name
+from dbpcfg.grammar.bounding import level_name
+from dbpcfg.io.tables import Cell, Column, Table
 from dbpcfg.model.grammar_profile import CategoryUse, Profile
-
-__all__ = ["as_json", "as_tables", "as_text"]
 
 TOP = 12
 """Words and rules of a category, at most."""
@@ -170,7 +168,7 @@ def _positions_text(profile: Profile, categories: list[int], width: int) -> str:
 
 
 def as_tables(profile: Profile, top: int = 5) -> list[Table]:
-    """A profile as tables: the categories, their positions, and their gold labels if there are any."""
+    """A profile as tables: the categories, their positions, and any gold labels."""
     columns = [
         Column("Category"),
         Column("Use", "percent"),

@@ -11,14 +11,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from dbpcfg.corpus.stimuli import Stimuli
-from dbpcfg.corpus.stimulus_sentences import StimulusSentence, sentences_in_cells, sentences_of_rows
+from dbpcfg.corpus.stimuli import Stimuli, StimulusSentence, sentences_in_cells, sentences_of_rows
 from dbpcfg.corpus.tokens import Tokens
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.model.measures import WordMeasures
 from dbpcfg.model.tabulation import SentenceRows, Tabulated, Tabulator
-
-__all__ = ["MeasuredRows", "TableLayout", "check_names", "measure_stimuli"]
 
 
 @dataclass(frozen=True)

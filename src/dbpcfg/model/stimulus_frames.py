@@ -10,9 +10,7 @@ from typing import Any
 
 from dbpcfg.corpus.stimuli import Stimuli
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.files.frames import data_frame
-
-__all__ = ["MeasuredTable", "is_frame", "stimuli_of", "with_measures"]
+from dbpcfg.io.tables import data_frame
 
 _WANTED = "a data frame of pandas or polars, a list of dicts with the same keys, or a path"
 

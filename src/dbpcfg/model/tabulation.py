@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dbpcfg.corpus.sentence import Sentence
-from dbpcfg.corpus.stimulus_sentences import StimulusSentence
+from dbpcfg.corpus.stimuli import StimulusSentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.model.averages import mean_and_sd
 from dbpcfg.model.columns import DERIVATION, FREQUENCY, ColumnChoice, MeasureColumn, combined
@@ -25,8 +25,6 @@ from dbpcfg.model.measures import (
     incremental_parser,
 )
 from dbpcfg.parsing.leftcorner.derivation_entropy import DerivationEntropies
-
-__all__ = ["SentenceRows", "Tabulated", "Tabulator"]
 
 
 class SentenceRows(NamedTuple):

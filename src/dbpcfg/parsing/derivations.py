@@ -1,4 +1,10 @@
-"""Binary trees of numbered categories, as the kernels write them.
+"""Where weights of labelled spans are kept: posterior probabilities, or counts.
+
+``weights[cell, c]`` is the weight of label c on one span. A sentence of n words has n(n + 1)/2
+cells in a row, those of one start together, shortest first; sentences follow each other as in the
+corpus.
+
+Binary trees of numbered categories, as the kernels write them.
 
 A sentence of n words has 2n − 1 nodes. They are listed in pre-order, one row ``(start, end,
 category)`` each, spans half-open. The left child of node t is t + 1 and its right child is t plus
@@ -18,7 +24,21 @@ from dbpcfg.corpus.encoded import Encoded, Sentences
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.pcfg import RuleCounts, category_name
 from dbpcfg.numerics.kernels import Ints, Longs, also_in_kernels, kernel
+from dbpcfg.parsing.chart.layout import Logs, chart_levels, left_below, right_below
 from dbpcfg.trees.tree import Tree, writable
+
+
+def first_cells(corpus: Encoded) -> Longs:
+    """Where the cells of each sentence begin, and where the last one's end."""
+    sizes = corpus.lengths * (corpus.lengths + 1) // 2
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+@also_in_kernels
+def span_cell(n: int, i: int, j: int) -> int:
+    """The cell of span (i,j) among those of a sentence of n words."""
+    return i * n - i * (i - 1) // 2 + j - i - 1
+
 
 START, END, CATEGORY = 0, 1, 2
 
@@ -146,3 +166,28 @@ def as_brackets(
 @lru_cache(maxsize=256)
 def _plain_names(number: int) -> tuple[str, ...]:
     return tuple(map(category_name, range(number)))
+
+
+@kernel
+def log_probability(nodes: Ints, words: Ints, G: Logs) -> float:
+    """The sum of the logarithms of a tree's rules, before Z; −∞ if it does not fit the bound.
+
+    The tree is given by its pre-order nodes.
+    """
+    total = G.root[nodes[0, CATEGORY]]
+    levels = np.zeros(len(nodes), dtype=np.int64)
+    for t in range(len(nodes)):
+        start, end, c, level = nodes[t, START], nodes[t, END], nodes[t, CATEGORY], levels[t]
+        if end - start == 1:
+            total += G.lexical[words[start], c]
+            continue
+        if level == chart_levels(G.depth):  # (L,D+1), which must be a word
+            return -np.inf
+        left = t + 1
+        right = t + 2 * (nodes[left, END] - start)
+        levels[left], levels[right] = (
+            left_below(levels[t], G.depth),
+            right_below(levels[t], G.depth),
+        )
+        total += G.binary[c, nodes[left, CATEGORY], nodes[right, CATEGORY]]
+    return float(total)

@@ -13,6 +13,7 @@ import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import UnparsableError
+from dbpcfg.io.machine import in_pieces
 from dbpcfg.numerics.kernels import Ints
 from dbpcfg.numerics.philox import stream
 from dbpcfg.parsing.chart.layout import Logs
@@ -21,7 +22,6 @@ from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.parsing.mbr import mbr_trees, summed_posteriors
 from dbpcfg.parsing.nbest import best_trees
 from dbpcfg.parsing.protocol import SpanParser
-from dbpcfg.runtime.threads import in_pieces
 
 NEGLIGIBLE = 3e-3
 """Posterior probability of a span below which MBR prunes it."""

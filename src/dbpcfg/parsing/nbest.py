@@ -1,4 +1,9 @@
-"""The N most probable trees of a sentence: lazy k-best (Huang and Chiang 2005, algorithm 3), exact.
+"""Pairing heaps (Fredman, Sedgewick, Sleator and Tarjan 1986) of entries that are kept elsewhere.
+
+Many heaps share two arrays: ``scores[entry]``, and ``links[entry]`` with the entry's first child
+and next sibling. A heap is the number of its best entry, or NONE; among equals the earlier is best.
+
+The N most probable trees of a sentence: lazy k-best (Huang and Chiang 2005, algorithm 3), exact.
 
 An *item* is a category on a span and level of the chart. A derivation of it is a tuple (k, a, b, x,
 y): its children are a on (i,k) in its x-th best derivation and b on (k,j) in its y-th, counted from
@@ -30,7 +35,47 @@ from dbpcfg.parsing.chart.layout import (
     right_below,
 )
 from dbpcfg.parsing.chart.viterbi import best_inside
-from dbpcfg.parsing.heaps import CHILD, NONE, SIBLING, melded, without_best
+
+NONE = -1
+CHILD, SIBLING = 0, 1
+
+
+@also_in_kernels
+def melded(links: Longs, scores: Floats, one: int, other: int) -> int:
+    """Make one heap of two."""
+    if one == NONE:
+        return other
+    if other == NONE:
+        return one
+    if scores[other] > scores[one] or (scores[other] == scores[one] and other < one):
+        one, other = other, one
+    links[other, SIBLING] = links[one, CHILD]
+    links[one, CHILD] = other
+    return one
+
+
+@also_in_kernels
+def without_best(links: Longs, scores: Floats, heap: int) -> int:
+    """The heap without its best entry: meld the children in pairs, then all pairs."""
+    pairs, child = NONE, links[heap, CHILD]
+    while child != NONE:
+        second = links[child, SIBLING]
+        following = NONE
+        links[child, SIBLING] = NONE
+        if second != NONE:
+            following = links[second, SIBLING]
+            links[second, SIBLING] = NONE
+        pair = melded(links, scores, child, second)
+        links[pair, SIBLING] = pairs
+        pairs, child = pair, following
+    rest = NONE
+    while pairs != NONE:
+        following = links[pairs, SIBLING]
+        links[pairs, SIBLING] = NONE
+        rest = melded(links, scores, rest, pairs)
+        pairs = following
+    return rest
+
 
 ZERO = cast(int, np.int64(0))
 """For arguments: numba would compile callees anew for a literal 0."""

@@ -20,17 +20,13 @@ from typing import Any
 
 from dbpcfg.evaluation.goldtrees import Gold
 from dbpcfg.induction.run import Run
+from dbpcfg.io.progress import Progress
 from dbpcfg.parsing.derivations import as_tree
-from dbpcfg.report.chains import traces
-from dbpcfg.report.grammar import gold_labels, grammar, grammar_profile
-from dbpcfg.report.matching import match_comparison
-from dbpcfg.report.memory import memory
-from dbpcfg.report.modes import modes
+from dbpcfg.report.assemble import match_comparison, pack
 from dbpcfg.report.overview import overview
-from dbpcfg.report.packing import pack
+from dbpcfg.report.runs import gold_labels, grammar, grammar_profile, memory, modes, traces
 from dbpcfg.report.scores import BASELINES, scores
 from dbpcfg.report.sentences import sentences
-from dbpcfg.runtime.progress import Progress
 
 
 def collect(

@@ -26,7 +26,7 @@ from dbpcfg.induction.decoding import span_probabilities
 from dbpcfg.induction.run import Run
 from dbpcfg.numerics.kernels import Floats, Ints
 from dbpcfg.parsing.derivations import CATEGORY, END, START, Derivations
-from dbpcfg.report.packing import pack
+from dbpcfg.report.assemble import pack
 from dbpcfg.trees.tree import Tree
 
 Numbers = NDArray[np.int64]

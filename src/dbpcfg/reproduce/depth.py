@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from dbpcfg.corpus.preparation import Prepared
 from dbpcfg.evaluation.depths import DepthTable, Direction, depth_table, tree_depth
-from dbpcfg.files.table import Cell, Column, Table
+from dbpcfg.io.tables import Cell, Column, Table
 from dbpcfg.reproduce.recipe import Recipe
 
 _DIRECTIONS: tuple[Direction, ...] = ("right", "left")

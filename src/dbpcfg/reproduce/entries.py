@@ -16,12 +16,11 @@ from dbpcfg.comparison.store import RUN, Job
 from dbpcfg.comparison.summary import ScoredRun
 from dbpcfg.comparison.task import Task
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.evaluation.convention import flatten, flattenable
 from dbpcfg.evaluation.evaluate import Evaluation
-from dbpcfg.evaluation.flattening import flatten, flattenable
-from dbpcfg.files.faults import reading, writing
-from dbpcfg.files.json_files import read_json, write_json
 from dbpcfg.induction.directory import finished_run
 from dbpcfg.induction.results import run_times
+from dbpcfg.io.files import read_json, reading, write_json, writing
 from dbpcfg.reproduce.grids import Search
 from dbpcfg.reproduce.keys import MEASURES
 from dbpcfg.reproduce.recipe import Recipe

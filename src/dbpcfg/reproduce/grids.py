@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.files.atomic import written_whole
-from dbpcfg.files.faults import writing
+from dbpcfg.io.files import writing, written_whole
 from dbpcfg.reproduce.recipe import Recipe, RecipeRow
 from dbpcfg.reproduce.treebank import CORPUS
 from dbpcfg.sweep.cells import GridCell, GridCorpus

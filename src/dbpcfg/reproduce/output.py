@@ -14,10 +14,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from dbpcfg.files.atomic import written_whole
-from dbpcfg.files.faults import writing
-from dbpcfg.files.json_files import write_json
-from dbpcfg.files.table import Table, render
+from dbpcfg.io.files import write_json, writing, written_whole
+from dbpcfg.io.tables import Table, render
 from dbpcfg.reproduce.depth import DepthAnalysis, depth_tables
 from dbpcfg.reproduce.figure import StripRow, strip_plot
 from dbpcfg.reproduce.groups import NAMES, published_for

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from dbpcfg.files.table import Table
+from dbpcfg.io.tables import Table
 from dbpcfg.report.assemble import style_sheet
 from dbpcfg.reproduce.depth import QUICK
 from dbpcfg.reproduce.recipe import Recipe

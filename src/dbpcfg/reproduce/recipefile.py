@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.files.faults import reading
+from dbpcfg.io.files import reading
 from dbpcfg.reproduce import keys
 from dbpcfg.reproduce.recipe import Quick, Recipe, RecipeCorpus, ScoreSet, Selection
 from dbpcfg.reproduce.recipetext import TOP, Place, RecipeText

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.significance import PairedTest
+from dbpcfg.io.progress import Progress
 from dbpcfg.reproduce.entries import Entry, RecipeScorer, SystemTrees, cell_entries, trees_in
 from dbpcfg.reproduce.grids import RowGrid, grid_corpus
 from dbpcfg.reproduce.groups import RunGroup, groups_of
 from dbpcfg.reproduce.recipe import Recipe, RecipeRow
 from dbpcfg.reproduce.rivals import rival_tests
-from dbpcfg.runtime.progress import Progress
 from dbpcfg.sweep.corpora import load_corpus
 from dbpcfg.sweep.record import CellOutcome
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dbpcfg.evaluation.tables import comparison_table
-from dbpcfg.files.table import Cell, Column, Table
+from dbpcfg.io.tables import Cell, Column, Table
 from dbpcfg.reproduce.depth import QUICK
 from dbpcfg.reproduce.groups import NAMES, RunGroup, published_for, quantile
 from dbpcfg.reproduce.keys import Measure

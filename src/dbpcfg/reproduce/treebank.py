@@ -16,8 +16,7 @@ from dbpcfg.corpus.reading import read
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.files.atomic import written_whole
-from dbpcfg.files.faults import reading, writing
+from dbpcfg.io.files import reading, writing, written_whole
 from dbpcfg.reproduce.recipe import Recipe, RecipeCorpus, Selection
 
 T = TypeVar("T")

@@ -8,14 +8,14 @@ from functools import cache, lru_cache
 
 from dbpcfg.comparison.task import Task
 from dbpcfg.corpus.formats import checked_format
-from dbpcfg.corpus.paths import expand
+from dbpcfg.corpus.loading import expand
 from dbpcfg.corpus.preparation import Prepared, prepare
 from dbpcfg.corpus.punctuation import recognised_by
 from dbpcfg.corpus.reading import read
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.convention import Convention
 from dbpcfg.evaluation.goldtrees import match_gold
-from dbpcfg.files.faults import opening
+from dbpcfg.io.files import opening
 from dbpcfg.sweep.cells import GridCorpus
 
 _BLOCK = 1 << 20

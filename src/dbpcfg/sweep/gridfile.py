@@ -15,10 +15,10 @@ from typing import Any
 
 from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.files.faults import reading
 from dbpcfg.induction.configuration import Configuration
 from dbpcfg.induction.inference import chosen
 from dbpcfg.induction.settings import ChainSettings, settings_for
+from dbpcfg.io.files import reading
 from dbpcfg.sweep import keys
 from dbpcfg.sweep.cells import OWN, Grid, GridCell, GridCorpus
 from dbpcfg.sweep.gridtext import MOST_CELLS, GridText

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, get_args
 
 from dbpcfg.corpus.formats import Format
+from dbpcfg.corpus.preparation import Scheme
 from dbpcfg.corpus.punctuation import PunctuationRule
-from dbpcfg.corpus.wordclasses import Scheme
 from dbpcfg.induction.chain import TreeChoice
 from dbpcfg.induction.criteria import Criterion
 from dbpcfg.induction.inference import InferenceName

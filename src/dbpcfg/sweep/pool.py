@@ -18,7 +18,7 @@ from multiprocessing.synchronize import Event
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction.execution import never
-from dbpcfg.runtime.processes import cores, leave_signals_to_parent
+from dbpcfg.io.machine import cores, leave_signals_to_parent
 from dbpcfg.sweep.cells import GridCell
 from dbpcfg.sweep.corpora import digest_if_readable
 from dbpcfg.sweep.record import CellOutcome, CellRecord

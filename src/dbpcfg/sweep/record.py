@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.files.faults import reading, writing
-from dbpcfg.files.json_files import read_json, write_json
 from dbpcfg.induction.lock import locked
 from dbpcfg.induction.results import RESULTS
+from dbpcfg.io.files import read_json, reading, write_json, writing
 from dbpcfg.sweep.cells import GridCell
 
 FORMAT = "dbpcfg cell of a sweep"

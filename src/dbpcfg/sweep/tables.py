@@ -11,7 +11,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
-from dbpcfg.files.table import Cell, Column, Table
+from dbpcfg.io.tables import Cell, Column, Table
 from dbpcfg.sweep.cells import GridCell, depth_name, short
 from dbpcfg.sweep.record import CellOutcome, CellResult
 

@@ -20,12 +20,12 @@ from collections.abc import Sequence
 from typing import Self
 
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.io.progress import Progress
 from dbpcfg.numerics.kernels import Longs
-from dbpcfg.runtime.progress import Progress
 from dbpcfg.systems.bmmm import BMMM
 from dbpcfg.systems.bmmm.system import Dependencies
-from dbpcfg.systems.checks import require_fit
 from dbpcfg.systems.dmv import DMV
+from dbpcfg.systems.registry import require_fit
 from dbpcfg.trees.dependencies import tree_from_heads
 from dbpcfg.trees.tree import Tree
 

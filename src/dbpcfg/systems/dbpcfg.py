@@ -10,8 +10,8 @@ from dbpcfg.induction.chain import Chain
 from dbpcfg.induction.configuration import Configuration
 from dbpcfg.induction.induce import induce
 from dbpcfg.induction.run import Run
-from dbpcfg.runtime.progress import Progress
-from dbpcfg.systems.checks import require_fit
+from dbpcfg.io.progress import Progress
+from dbpcfg.systems.registry import require_fit
 from dbpcfg.trees.tree import Tree
 
 

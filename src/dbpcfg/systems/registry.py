@@ -1,18 +1,142 @@
-"""Every system by name: what it is, who described it, its settings, and where its class is.
+"""The interface of every system.
+
+The input of a system, and its trees with the words as written.
+
+Systems that learn get every word, punctuation included, in lower case if the corpus is prepared so.
+Punctuation such as ``-LRB-`` keeps its capitals, because systems recognise it by its exact form.
+The others get words without punctuation, unless a sentence has nothing else.
+
+Every system by name: what it is, who described it, its settings, and where its class is.
 
 The class is imported when a system is made, perhaps in another process.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, Protocol, Self, TypeVar, cast
 
+from dbpcfg.corpus.preparation import Prepared
+from dbpcfg.corpus.punctuation import by_characters
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.evaluation.alignment import MISSING, align
 from dbpcfg.induction.race import BUDGET
-from dbpcfg.systems.protocol import System
+from dbpcfg.io.progress import Progress
+from dbpcfg.trees.tree import Tree
+
+
+class System(Protocol):
+    """Learns from sentences, then gives each of them a tree.
+
+    A system is made with its settings (and a seed, if it draws random numbers). Its trees may be
+    without some of the punctuation.
+    """
+
+    name: str
+    """Its name in tables."""
+    stochastic: bool
+    """Whether another seed gives other trees."""
+
+    def fit(self, sentences: Sequence[Sequence[str]], progress: Progress | None = None) -> Self:
+        """Learn from sentences.
+
+        ``sentences``: the words of each sentence, punctuation included. Their order may matter.
+        """
+
+    def trees(self) -> list[Tree]:
+        """The trees of these sentences, in order."""
+
+
+T = TypeVar("T")
+
+
+def check_sentences(sentences: Sequence[Sequence[str]]) -> None:
+    """Raise an error if a sentence is empty, or a text instead of a list of words."""
+    for number, sentence in enumerate(sentences, start=1):
+        if not sentence:
+            raise DbpcfgError(f"sentence {number} has no words; leave empty sentences out")
+        if isinstance(sentence, str):
+            raise DbpcfgError(
+                f"sentence {number} is one text; give its words, as with text.split()"
+            )
+
+
+def require_fit(name: str, fitted: T | None) -> T:
+    """Raise an error if a system has nothing yet because ``fit`` was not called.
+
+    ``fitted``: what ``fit`` leaves behind; None before.
+    """
+    if fitted is None:
+        raise DbpcfgError(f"{name} has not seen any sentences; call fit first")
+    return fitted
+
+
+LABEL = "X"
+"""The label of all nodes, for systems without categories."""
+
+
+def tree_from_spans(words: Sequence[str], spans: Iterable[Sequence[int]]) -> Tree:
+    """Build the tree that has a node for every span, and one root.
+
+    ``spans``: half-open spans of two words or more that nest, in pre-order. The whole sentence may
+    be among them or not.
+    """
+    n = len(words)
+    waiting = [(start, end) for start, end in spans if end - start < n]
+    waiting.reverse()
+    unclosed: list[tuple[int, list[Tree | str]]] = [(n, [])]
+    for position, word in enumerate(words):
+        while waiting and waiting[-1][0] == position:
+            unclosed.append((waiting.pop()[1], []))
+        unclosed[-1][1].append(word)
+        while len(unclosed) > 1 and unclosed[-1][0] == position + 1:
+            _, children = unclosed.pop()
+            unclosed[-1][1].append(Tree(LABEL, children))
+    return Tree(LABEL, unclosed[0][1])
+
+
+Words = Sequence[str]
+
+
+def sentences_for(
+    spec: SystemSpec, corpus: Prepared, keep_punctuation: bool = False
+) -> list[Words]:
+    """The sentences of a corpus as a system gets them."""
+    if spec.learns:
+        return [
+            _lower(sentence.words) if corpus.preparation.lowercase else sentence.words
+            for sentence in corpus.sentences
+        ]
+    return [
+        [word for word, mark in zip(sentence.words, marks) if not mark or keep_punctuation]
+        or sentence.words
+        for sentence, marks in zip(corpus.sentences, corpus.punctuation, strict=True)
+    ]
+
+
+def restore_words(trees: Sequence[Tree], corpus: Prepared) -> list[Tree]:
+    """Give a system's trees the words as written.
+
+    ``trees``: one for each sentence, over the words that the system got, or some of them.
+    """
+    restored = []
+    for tree, sentence, marks in zip(trees, corpus.sentences, corpus.punctuation, strict=True):
+        words = tree.words()
+        where = align(sentence.words, marks, words, sentence.place, "the system's tree")
+        restored.append(
+            tree.replace_words(
+                word if place == MISSING else sentence.words[place]  # has no capitals
+                for word, place in zip(words, where)
+            )
+        )
+    return restored
+
+
+def _lower(words: Words) -> Words:
+    return [word if silent else word.lower() for word, silent in zip(words, by_characters(words))]
+
 
 SystemSettings = Mapping[str, Any]
 """Settings of a system by name; values are those of JSON."""

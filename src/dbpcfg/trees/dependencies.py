@@ -13,8 +13,6 @@ from collections.abc import Iterator, Sequence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.trees.tree import Tree
 
-__all__ = ["conllu_lines", "tree_from_heads"]
-
 LABEL = "X"
 """The label of constituents whose heads have no tag."""
 

@@ -21,9 +21,7 @@ from itertools import islice
 from typing import Any, NamedTuple, TypeAlias, TypeVar, final
 
 from dbpcfg.errors import DbpcfgError, TreeSyntaxError
-from dbpcfg.trees.svg import tree_svg
-
-__all__ = ["Span", "Tree"]
+from dbpcfg.trees.drawing import tree_svg
 
 _Word = TypeVar("_Word")
 _Node = TypeVar("_Node")
@@ -369,3 +367,19 @@ def writable(token: str, kind: str) -> str:
     if _UNWRITABLE.search(token):
         raise TreeSyntaxError(f"the {kind} {token!r} has white space: no brackets can hold it")
     return token
+
+
+def without_words(tree: Tree, gone: Sequence[bool]) -> Tree:
+    """The tree without some of its words, and without nodes that then have none.
+
+    ``gone``: for each word whether it is removed; at least one stays.
+    """
+    marks = iter(gone)
+
+    def kept(node: Tree, parts: list[Tree | str | None]) -> Tree | None:
+        children = [part for part in parts if part is not None]
+        return Tree(node.label, children) if children else None
+
+    whole = tree.fold(lambda word: None if next(marks) else word, kept)
+    assert whole is not None
+    return whole

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbpcfg.grammar.levels import right_level
+from dbpcfg.grammar.bounding import right_level
 from dbpcfg.numerics.kernels import Floats, Ints, Longs, also_in_kernels, kernel
 from dbpcfg.numerics.simd import (
     aligned,

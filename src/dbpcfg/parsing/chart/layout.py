@@ -1,7 +1,7 @@
 """Where a chart keeps its numbers.
 
 ``cells[level, cell]`` is the vector over categories of one span on one level (levels are numbered
-in ``grammar.levels``). Left children live on even levels and right children on odd ones, and the
+in ``grammar.bounding``). Left children live on even levels and right children on odd ones, and the
 sum over split points k of a span (i,j) runs over left children (i,k) and right children (k,j). So
 even levels keep the spans of one start together and odd levels the spans of one end: both operands
 of the sum are contiguous blocks.
@@ -25,7 +25,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from dbpcfg.grammar.levels import is_right, left_child, right_child
+from dbpcfg.grammar.bounding import is_right, left_child, right_child
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.grammar.weights import RuleWeights
 from dbpcfg.numerics.kernels import Floats, Ints, also_in_kernels

@@ -10,10 +10,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.grammar.bounding import containment, require_fitting
-from dbpcfg.grammar.levels import check_depth
+from dbpcfg.grammar.bounding import check_depth, containment, require_fitting
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.grammar.weights import RuleWeights
+from dbpcfg.io.machine import in_pieces
 from dbpcfg.numerics.kernels import Floats
 from dbpcfg.numerics.philox import Stream
 from dbpcfg.parsing.chart.batches import batches, inside_batches
@@ -22,10 +22,8 @@ from dbpcfg.parsing.chart.layout import Precision, Tables, logarithms, shifted, 
 from dbpcfg.parsing.chart.posteriors import posteriors_of_batches
 from dbpcfg.parsing.chart.sampling import sample_batches
 from dbpcfg.parsing.chart.viterbi import best_of_batches
-from dbpcfg.parsing.derivations import Derivations
+from dbpcfg.parsing.derivations import Derivations, first_cells
 from dbpcfg.parsing.protocol import check_parsable, check_vocabulary
-from dbpcfg.parsing.span_weights import first_cells
-from dbpcfg.runtime.threads import in_pieces
 
 PILOTS = 32
 """The number of sentences that show how many bits a word costs."""
@@ -122,7 +120,7 @@ class ChartParser:
         """Posterior probabilities of all labelled spans.
 
         ``negligible``: spans less probable than this are pruned, with all that is below them.
-        ``weights``: ``[cell, c]``, laid out as in `dbpcfg.parsing.span_weights`; zero for a
+        ``weights``: ``[cell, c]``, laid out as in `dbpcfg.parsing.derivations`; zero for a
         sentence of probability zero.
         """
         check_vocabulary(self.grammar, corpus)

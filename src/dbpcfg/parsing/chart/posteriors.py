@@ -39,7 +39,7 @@ from dbpcfg.parsing.chart.layout import (
     right_cell,
 )
 from dbpcfg.parsing.chart.outside import marginals
-from dbpcfg.parsing.span_weights import span_cell
+from dbpcfg.parsing.derivations import span_cell
 
 TOGETHER = 32
 """Spans that are expanded together: the results should stay in the nearest cache."""

@@ -7,8 +7,7 @@ import numpy as np
 from dbpcfg.numerics.kernels import Floats, Ints, also_in_kernels, kernel
 from dbpcfg.numerics.philox import Stream, uniform_pair
 from dbpcfg.parsing.leftcorner.filtering import offset
-from dbpcfg.parsing.leftcorner.models import Models
-from dbpcfg.parsing.leftcorner.stores import BOTTOM, FORK, JOIN, PRETERMINAL, TOP
+from dbpcfg.parsing.leftcorner.models import BOTTOM, FORK, JOIN, PRETERMINAL, TOP, Models
 
 
 @also_in_kernels

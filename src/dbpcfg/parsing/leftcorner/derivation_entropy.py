@@ -38,9 +38,7 @@ import numpy as np
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.numerics.kernels import Floats
 from dbpcfg.parsing.leftcorner.models import Models
-from dbpcfg.parsing.leftcorner.wordbyword import WordByWord
-
-__all__ = ["DerivationEntropies"]
+from dbpcfg.parsing.leftcorner.parser import WordByWord
 
 
 class _Decisions(NamedTuple):

@@ -15,9 +15,8 @@ import numpy as np
 
 from dbpcfg.numerics.elementary import log
 from dbpcfg.numerics.kernels import Floats, Ints, Longs, also_in_kernels, kernel
-from dbpcfg.parsing.leftcorner.filtering import offset
+from dbpcfg.parsing.leftcorner.filtering import Products, offset, step_by_products
 from dbpcfg.parsing.leftcorner.models import Models
-from dbpcfg.parsing.leftcorner.products import Products, step_by_products
 
 BLOCK = 2**18
 """Probabilities of next words held at once."""

@@ -32,6 +32,7 @@ from dbpcfg.parsing.chart.layout import (
     left_cell,
     right_cell,
 )
+from dbpcfg.parsing.derivations import span_cell
 from dbpcfg.parsing.lowrank.inside import cell_as_right, place, total_of
 from dbpcfg.parsing.lowrank.layout import (
     ROWS,
@@ -42,7 +43,6 @@ from dbpcfg.parsing.lowrank.layout import (
     scale,
     splits_of,
 )
-from dbpcfg.parsing.span_weights import span_cell
 
 
 @also_in_kernels

@@ -17,11 +17,13 @@ import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.grammar.levels import check_depth
+from dbpcfg.grammar.bounding import check_depth
 from dbpcfg.grammar.lowrank import Factors
-from dbpcfg.grammar.lowrank_normaliser import low_rank_mass
+from dbpcfg.grammar.normaliser import low_rank_mass
+from dbpcfg.io.machine import in_pieces
 from dbpcfg.numerics.kernels import Floats, Longs, repeated
 from dbpcfg.parsing.chart.layout import Precision, cell_count, chart_levels
+from dbpcfg.parsing.derivations import first_cells, span_cell
 from dbpcfg.parsing.lowrank.inside import inside
 from dbpcfg.parsing.lowrank.layout import (
     RankCharts,
@@ -32,8 +34,6 @@ from dbpcfg.parsing.lowrank.layout import (
     rules,
 )
 from dbpcfg.parsing.lowrank.outside import outside
-from dbpcfg.parsing.span_weights import first_cells, span_cell
-from dbpcfg.runtime.threads import in_pieces
 
 BLOCK_BYTES = 2**22
 """About the most memory for the charts of one block."""
@@ -124,7 +124,7 @@ class LowRankParser:
         """Posterior probabilities of all labelled spans.
 
         ``negligible``: spans less probable than this are pruned, with all that is below them.
-        ``weights``: ``[cell, c]``, laid out as in `dbpcfg.parsing.span_weights`; zero for a
+        ``weights``: ``[cell, c]``, laid out as in `dbpcfg.parsing.derivations`; zero for a
         sentence of probability zero.
         """
         cells, logs = first_cells(corpus), np.empty(len(corpus))

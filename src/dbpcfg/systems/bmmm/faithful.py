@@ -17,8 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from dbpcfg.numerics.kernels import Longs, kernel
-from dbpcfg.systems.bmmm.features import Features
-from dbpcfg.systems.bmmm.likelihood import ClassCounts, running_logs
+from dbpcfg.systems.bmmm.model import ClassCounts, Features, running_logs
 
 
 def log_posterior(features: Features, counts: ClassCounts, z: Longs, j: int, x: float) -> float:

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.io.progress import Progress
 from dbpcfg.numerics.kernels import Longs
 from dbpcfg.numerics.philox import Purpose, stream
-from dbpcfg.runtime.progress import Progress
-from dbpcfg.systems.bmmm.features import (
+from dbpcfg.systems.bmmm.model import (
     Text,
     context_features,
     dependency_features,
@@ -21,7 +21,7 @@ from dbpcfg.systems.bmmm.features import (
     stacked,
 )
 from dbpcfg.systems.bmmm.sampler import ClassSample, ClassSampler
-from dbpcfg.systems.checks import require_fit
+from dbpcfg.systems.registry import require_fit
 
 
 class Dependencies(NamedTuple):

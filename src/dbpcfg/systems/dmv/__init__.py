@@ -24,7 +24,6 @@ of EM, and the smoothing is that of its option for child backoff as it works, no
 described; `DMV(backoff=0)` is plain EM.
 """
 
-from dbpcfg.systems.dmv.model import DMV
-from dbpcfg.systems.dmv.tags import number_tags
+from dbpcfg.systems.dmv.model import DMV, number_tags
 
 __all__ = ["DMV", "number_tags"]

@@ -1,19 +1,192 @@
-"""DMV on sentences of tags."""
+"""DMV on the sentences of a corpus: which of their columns are tags, and CoNLL-U with heads.
+
+The parameters that EM starts from, after Klein and Manning (2004), in Noah Smith's version.
+
+In a sentence of n words every word is the root with 1/n, and the head of word c is word p with a
+probability proportional to 1/|c − p|, altogether (n − 1)/n.  So a word p expects some number of
+dependents on each side that has words.  How many of them are the first one is not known; the counts
+of decisions therefore have a free parameter E, the expected number of such sides with a dependent::
+
+    count(stop, 0) = 1 − E    count(continue, 0) = E
+    count(stop, 1) = E        count(continue, 1) = dependents − E
+
+It is one number for all tags: 0.9 of the greatest that leaves every count above 0, and at most 0.9.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Self
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from typing import Literal, NamedTuple, Self, TypeAlias, TypeVar
 
+import numpy as np
+
+from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.numerics.kernels import Longs
-from dbpcfg.runtime.progress import Progress
-from dbpcfg.systems.checks import require_fit
-from dbpcfg.systems.dmv.initial import initial_parameters
-from dbpcfg.systems.dmv.outside import expected_counts
-from dbpcfg.systems.dmv.parameters import Parameters, estimate, for_decoding, no_counts
-from dbpcfg.systems.dmv.tags import tag_sequences
-from dbpcfg.systems.dmv.viterbi import best_heads
+from dbpcfg.io.progress import Progress
+from dbpcfg.numerics.kernels import Floats, Longs
+from dbpcfg.systems.dmv.charts import (
+    CONTINUE,
+    LEFT,
+    RIGHT,
+    STOP,
+    Parameters,
+    best_heads,
+    estimate,
+    expected_counts,
+    for_decoding,
+    no_counts,
+    normalise,
+)
+from dbpcfg.systems.registry import require_fit
+from dbpcfg.trees.dependencies import conllu_lines
+
+Column: TypeAlias = Literal["upos", "xpos", "form"]
+"""The columns of CoNLL-U that can be tags. In other formats, parts of speech are ``"upos"``."""
+
+
+def tags_of(sentences: Iterable[Sentence], column: Column = "upos") -> list[tuple[str, ...]]:
+    """The tags of sentences.
+
+    ``column``: ``"upos"``, ``"xpos"``, or ``"form"`` for the words themselves, in lower case.
+    """
+    tags = []
+    for sentence in sentences:
+        if column == "form":
+            found: tuple[str, ...] | None = tuple(word.lower() for word in sentence.words)
+        else:
+            found = sentence.tags if column == "upos" else sentence.xpos
+        if found is None:
+            raise DbpcfgError(
+                f"{sentence.place}: the sentence has no tags in column {column.upper()}; choose "
+                "another column, such as FORM, the words themselves"
+            )
+        tags.append(found)
+    return tags
+
+
+def write_conllu(sentences: Iterable[Sentence], heads: Iterable[Sequence[int]]) -> Iterator[str]:
+    """Write sentences with heads as CoNLL-U: words, both kinds of tags, and heads.
+
+    ``heads``: the heads of each sentence, as positions from 0, −1 for the root.
+    """
+    for sentence, of_sentence in zip(sentences, heads, strict=True):
+        yield from conllu_lines(sentence.words, of_sentence, sentence.tags, sentence.xpos)
+
+
+MOST_TAGS = 5000
+"""The table of dependents has two numbers for each pair of tags: 400 MB, and as much for counts."""
+
+Tag = TypeVar("Tag", bound=Hashable)
+
+
+def number_tags(sentences: Sequence[Sequence[Tag]]) -> tuple[list[Longs], list[Tag]]:
+    """Number tags from 0, in the order in which they first occur."""
+    numbers: dict[Tag, int] = {}
+    numbered = [
+        np.array([numbers.setdefault(tag, len(numbers)) for tag in sentence], dtype=np.int64)
+        for sentence in sentences
+    ]
+    return numbered, list(numbers)
+
+
+class TagSequences(NamedTuple):
+    """The different sequences of tags of a corpus, which share one chart each."""
+
+    tags: Longs
+    """One sequence after the other."""
+    ends: Longs
+    """Where each sequence ends."""
+    weights: Floats
+    """How often each occurs."""
+    sequence_of: list[int]
+    """For each sentence the number of its sequence."""
+    number: int
+    """The number of different tags; they are numbered below it."""
+
+    def split(self, values: Longs) -> list[Longs]:
+        """Cut an array over ``tags`` into one part for each sequence."""
+        return np.split(values, self.ends[:-1])
+
+
+def tag_sequences(sentences: Sequence[Sequence[int] | Longs]) -> TagSequences:
+    """Collect the sequences of a corpus."""
+    if not len(sentences):
+        raise DbpcfgError("there are no sentences to learn dependencies from")
+    found: dict[bytes, int] = {}
+    different: list[Longs] = []
+    sequence_of: list[int] = []
+    for number, sentence in enumerate(sentences, start=1):
+        tags = np.asarray(sentence)
+        if tags.ndim != 1 or not len(tags):
+            raise DbpcfgError(f"sentence {number} has no tags; leave empty sentences out")
+        if tags.dtype.kind not in "iu":
+            raise DbpcfgError(
+                f"sentence {number} has tags that are no integers, such as {sentence[0]!r}; "
+                "number them first, with number_tags"
+            )
+        tags = tags.astype(np.int64)
+        place = found.setdefault(tags.tobytes(), len(different))
+        if place == len(different):
+            different.append(tags)
+        sequence_of.append(place)
+    names, numbers = np.unique(np.concatenate(different), return_inverse=True)
+    if len(names) > MOST_TAGS:
+        raise DbpcfgError(
+            f"found {len(names):,} different tags; DMV takes at most {MOST_TAGS:,}, because its "
+            "tables grow with their square: use parts of speech, or classes of rare words"
+        )
+    return TagSequences(
+        numbers.astype(np.int64).reshape(-1),
+        np.cumsum([len(tags) for tags in different]),
+        np.bincount(sequence_of).astype(np.float64),
+        sequence_of,
+        len(names),
+    )
+
+
+SMOOTHING = 0.1
+"""Added to every count."""
+SHARE = 0.9
+"""Of the greatest possible E."""
+
+
+def initial_parameters(
+    sentences: Sequence[Longs], weights: Sequence[float], tags: int
+) -> Parameters:
+    """Count near heads."""
+    counts = no_counts(tags)
+    free = np.zeros_like(counts.decision)  # what E is multiplied by
+    for sentence, weight in zip(sentences, weights, strict=True):
+        n = len(sentence)
+        np.add.at(counts.root, sentence, weight / n)
+        heads = _head_probabilities(n) * weight
+        for d, of_side in ((LEFT, np.triu(heads, 1)), (RIGHT, np.tril(heads, -1))):
+            np.add.at(counts.child[:, d], (sentence[None, :], sentence[:, None]), of_side)
+            expected = of_side.sum(axis=0)
+            np.add.at(counts.decision[:, d, 0, STOP], sentence, weight)
+            np.add.at(counts.decision[:, d, 1, CONTINUE], sentence, expected)
+            having = sentence[expected > 0]
+            for v, sign in ((0, weight), (1, -weight)):
+                np.add.at(free[:, d, v, CONTINUE], having, sign)
+                np.add.at(free[:, d, v, STOP], having, -sign)
+    for table in counts:
+        table += SMOOTHING
+    falling = free < 0
+    greatest = (-counts.decision[falling] / free[falling]).min(initial=1.0)
+    counts.decision[...] += SHARE * greatest * free
+    return Parameters(*map(normalise, counts))
+
+
+def _head_probabilities(n: int) -> Floats:
+    """``[c, p]``: the probability that the head of word c is word p."""
+    positions = np.arange(n)
+    distances = np.abs(positions[:, None] - positions[None, :])
+    weights = np.zeros((n, n))
+    np.divide(1.0, distances, out=weights, where=distances > 0)
+    if n == 1:
+        return weights
+    probabilities: Floats = weights / weights.sum(axis=1, keepdims=True) * ((n - 1) / n)
+    return probabilities
 
 
 class DMV:

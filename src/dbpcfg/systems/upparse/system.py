@@ -1,21 +1,166 @@
-"""UPPARSE as one of the systems."""
+"""Sentences as one sequence of symbols: ``EOS segment STOP segment … EOS segment … EOS``."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from itertools import count
-from typing import Self, get_args
+from typing import Literal, Self, get_args
+
+import numpy as np
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.runtime.progress import Progress
-from dbpcfg.systems.checks import require_fit
-from dbpcfg.systems.upparse.cascade import Cascade, find_chunks
-from dbpcfg.systems.upparse.models import ChunkModel
-from dbpcfg.systems.upparse.segments import STOPS, SegmentedText, segment_text
-from dbpcfg.systems.upparse.training import Trainer
-from dbpcfg.systems.upparse.trees import build_trees
+from dbpcfg.io.progress import Progress
+from dbpcfg.numerics.kernels import Floats, Longs
+from dbpcfg.systems.registry import check_sentences, require_fit, tree_from_spans
+from dbpcfg.systems.upparse.models import (
+    BOUNDARIES,
+    EOS,
+    SEGMENT_END,
+    ChunkModel,
+    I,
+    Trainer,
+    best_tags,
+)
 from dbpcfg.trees.tree import Tree
+
+STOPS = frozenset((".", "?", "!", ";", ",", "--", "。", "，", "、"))
+"""Stopping punctuation, that of Chinese and Japanese included."""
+
+
+def segments(sentence: Iterable[str], stops: frozenset[str] = STOPS) -> list[list[str]]:
+    """Cut a sentence at its stopping punctuation, which is left out.
+
+    Where there is nothing to cut, at the start or after another stop, a stop is kept as a word.
+    """
+    found: list[list[str]] = [[]]
+    for word in sentence:
+        if word in stops and found[-1]:
+            found.append([])
+        else:
+            found[-1].append(word)
+    return found if found[-1] else found[:-1]
+
+
+@dataclass(frozen=True)
+class SegmentedText:
+    """The words that are kept of each sentence, and the symbols of all of them.
+
+    Symbols are EOS, STOP and, numbered in order of appearance, the words of the ``vocabulary``.
+    """
+
+    sentences: list[list[str]]
+    symbols: Longs
+    vocabulary: dict[str, int]
+
+
+def segment_text(
+    sentences: Sequence[Sequence[str]], stops: frozenset[str] = STOPS
+) -> SegmentedText:
+    """Cut sentences into segments and number their words."""
+    if not sentences:
+        raise DbpcfgError("there are no sentences to learn from; give one at least")
+    check_sentences(sentences)
+    kept: list[list[str]] = []
+    symbols = [EOS]
+    vocabulary: dict[str, int] = {}
+    for sentence in sentences:
+        cut = segments(sentence, stops)
+        for segment in cut:
+            for word in segment:
+                symbols.append(vocabulary.setdefault(word, BOUNDARIES + len(vocabulary)))
+            symbols.append(SEGMENT_END)
+        symbols[-1] = EOS
+        kept.append([word for segment in cut for word in segment])
+    return SegmentedText(kept, np.array(symbols, dtype=np.int64), vocabulary)
+
+
+def build_trees(
+    sentences: Sequence[Sequence[str]], symbols: Longs, brackets: Sequence[Longs]
+) -> list[Tree]:
+    """Build a tree for each sentence.
+
+    ``brackets``: of each level, half-open pairs of positions in that sequence.
+    """
+    is_word = symbols >= BOUNDARIES
+    words_before: Longs = np.cumsum(is_word) - is_word
+    spans = words_before[np.concatenate([np.empty((0, 2), dtype=np.int64), *brackets])]
+    spans = spans[np.lexsort((-spans[:, 1], spans[:, 0]))]
+    ends = np.cumsum([len(words) for words in sentences])
+    parts: list[Longs] = np.split(spans, np.searchsorted(spans[:, 0], ends[:-1]))
+    return [
+        tree_from_spans(words, (part - (end - len(words))).tolist())
+        for words, part, end in zip(sentences, parts, ends)
+    ]
+
+
+Train = Callable[[Longs, int], Floats | None]
+"""From a sequence of symbols 0, 1, … and their number to arcs, or None if none can be learnt."""
+
+
+@dataclass
+class Cascade:
+    """The chunks of all levels, and why there were no more."""
+
+    brackets: list[Longs] = field(default_factory=list)
+    """Of each level, half-open pairs of positions in the sequence of level 1."""
+    levels: int = 0
+    """The number of models that were trained."""
+    ended: Literal["all chunked", "no change"] | None = None
+    """"all chunked" if no model can be trained, in practice because every segment is one symbol;
+    "no change" if the last model finds no chunk."""
+
+
+def find_chunks(symbols: Longs, words: int, train: Train, separator: int = -1) -> Cascade:
+    """Chunk a sequence, replace the chunks by pseudo-words, and repeat until nothing changes.
+
+    If symbol t is a word w, or a pseudo-word made of it, then t + words is the pseudo-word ``=t``.
+
+    ``separator``: the symbol of ";", if it is also kept as a word. A text is passed on with ";"
+    after every segment, so it counts as that much more frequent.
+    """
+    found = Cascade()
+    starts = np.arange(len(symbols))  # where each symbol begins in the first sequence
+    while True:
+        types, numbers, frequencies = _counted(symbols)
+        frequencies[types == separator] += np.count_nonzero(symbols < BOUNDARIES) - 1
+        arcs = train(numbers, len(types))
+        if arcs is None:
+            found.ended = "all chunked"
+            return found
+        found.levels += 1
+        with np.errstate(divide="ignore"):
+            tags = best_tags(numbers, np.log(arcs))
+        begins = np.flatnonzero(tags != I)
+        if len(begins) == len(symbols):
+            found.ended = "no change"
+            return found
+        chunk = np.diff(begins, append=len(symbols)) > 1
+        starts = starts[begins]
+        # A chunk is never last: a boundary is.
+        found.brackets.append(np.stack([starts[:-1], starts[1:]], axis=1)[chunk[:-1]])
+        heads = most_frequent(frequencies[numbers], begins)
+        symbols = symbols[heads] + words * chunk
+
+
+def most_frequent(frequencies: Longs, begins: Longs) -> Longs:
+    """The position of the highest frequency in each piece of an array, the last of equals."""
+    n = len(frequencies)
+    ranks = frequencies * n + np.arange(n)
+    best: Longs = np.maximum.reduceat(ranks, begins)
+    return best % n
+
+
+def _counted(symbols: Longs) -> tuple[Longs, Longs, Longs]:
+    """The symbols there are, the sequence numbered by them, and their frequencies.
+
+    Both boundaries are always among them, so that they keep their numbers.
+    """
+    types, numbers, frequencies = np.unique(
+        np.append(symbols, [EOS, SEGMENT_END]), return_inverse=True, return_counts=True
+    )
+    return types, numbers[:-BOUNDARIES], frequencies
 
 
 class Upparse:

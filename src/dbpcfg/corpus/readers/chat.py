@@ -1,0 +1,311 @@
+"""The main line of a CHAT transcript, cleaned: what was said, as words and punctuation.
+
+=======================================  ==========================================================
+in the transcript                        in the corpus
+=======================================  ==========================================================
+``the [/] the``, ``<it is> [//] it's``   retraced words go: also ``[///] [/-] [/?]``; and what
+                                         ``[e]`` excludes
+``goed [: went]``                        the replacement; ``[:: …]``, on a real word, is ignored
+``[*] [= …] [=! …] [% …] [+ …] [?] …``   any other code in square brackets goes, its words stay
+``<…>``                                  only shows what a code is about
+``&-um &+fr &=laughs &*MOT:yes``         fillers, fragments, events, asides: go
+``xxx yyy www``, ``0is``                 untranscribed and omitted words: go
+``(be)cause``, ``(.) (1.5) #``           *because*; pauses go
+``woof@o``, ``hola@s:spa``, ``run$v``    the word before the marker
+``ice+cream``, ``ice_cream``             one word, *ice_cream*
+``no::``, ``ba^by``, ``↑yes↓``           lengthening, stress, and other signs inside words go
+``. ? !``                                stay, as punctuation
+``+/. +//. +. +"/. +".``                 *.*
+``+..? +/? +//? +!?``                    *?*
+``+...``                                 *...*
+``, ; :``                                stay; ``„`` and ``‡``, and ``,,``, become *,*
+``+< +" ++ +^ +,``, quotation marks      go, and so do time bullets
+=======================================  ==========================================================
+
+Contractions stay whole (*don't*), where treebanks split them.  An utterance with brackets that do
+not match has no words.
+
+CHAT: the transcripts of CHILDES and TalkBank (``.cha``).
+
+Lines begin with ``@`` (headers), ``*`` (who speaks, and what: the main line), ``%`` (annotation,
+which is skipped) or a tab (continues the line before).  Everything happens between ``@Begin`` and
+``@End``; text that is not like this is an error, not an empty transcript.  Several transcripts may
+follow each other.
+
+By default everyone's speech is read but the target child's, that is, speech *to* a child.  The
+target child is the speaker with the role ``Target_Child`` in ``@Participants`` or ``@ID``, or
+``CHI`` if no speaker has it.  Speakers are chosen by code (``MOT``), name or role (``Mother``); any
+choice replaces the default, so that an empty list of excluded speakers reads everyone.
+
+Lines that are broken can be skipped; a transcript without ``@End`` is then read to its last line.
+
+`dbpcfg.corpus.readers.chat` cleans the main lines.  Utterances without words, and those of speakers
+who were not chosen, are dropped and counted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from dbpcfg.corpus.sentence import SKIP_HINT, Broken, Notes, Sentence, SkippedPart
+from dbpcfg.errors import DbpcfgError
+
+_BULLET = re.compile(r"\x15[^\x15]*\x15")
+_PAUSE = r"\([\d.:]+\)"
+_TOKEN = re.compile(
+    rf"""
+      \[[^\[\]]*\]               # a code
+    | \+[/."!?]*[.?!]            # how the utterance ends
+    | \+[<"^,+≈≋]                # how it is linked to the one before
+    | &[^\s\[\]<>]*              # nothing said, or nothing that counts
+    | {_PAUSE}
+    | [\[\]<>]
+    | [,„‡]+ | ;
+    | [^\s\[\]<>,;„‡]+           # a word
+    """,
+    re.VERBOSE,
+)
+_REMOVED = frozenset({"/", "//", "///", "/-", "/?", "e"})
+_UNTRANSCRIBED = frozenset({"xxx", "yyy", "www", "xx", "yy"})
+_SEPARATORS = frozenset(",;„‡")
+_GLUED_END = re.compile(r"(.*[^.?!])([.?!]+)")
+_INSIDE_WORDS = re.compile(rf"{_PAUSE}|↫[^↫]*↫|[⌈⌉⌊⌋][2-9]?")  # pauses, stutters, overlaps
+_SIGNS = dict.fromkeys(
+    [*range(0x20), 0x7F, *map(ord, '():^ˈˌ↑↓→↗↘⇗⇘∞≈≋≡≠∙∆∇∬⁎⁇°◉▁▔☺♋§↻∮↫“”‘‹›«»"')]
+)
+
+
+class Utterance(NamedTuple):
+    """The words of an utterance, or none."""
+
+    words: tuple[str, ...]
+    """The words and punctuation."""
+    why_empty: str = ""
+    """The reason if there are none."""
+
+
+def clean_utterance(line: str) -> Utterance:
+    """Clean the main line of an utterance."""
+    said = _said(_BULLET.sub(" ", line))
+    if said is None:
+        return Utterance((), "utterances with brackets that do not match")
+    end = _GLUED_END.fullmatch(said[-1]) if said else None
+    if end is not None and not said[-1].startswith("+"):
+        said[-1:] = end[1], "+" + end[2]
+    words = tuple(word for word in map(_word, said) if word)
+    if any(character.isalnum() for word in words for character in word):
+        return Utterance(words)
+    if any(_bare(token).casefold() in _UNTRANSCRIBED for token in said):
+        return Utterance((), "utterances with untranscribed words only")
+    return Utterance((), "utterances without words")
+
+
+def _said(line: str) -> list[str] | None:
+    """The tokens left once codes have done their work, or `None` if brackets do not match."""
+    said: list[str] = []
+    opened: list[int] = []  # where each open scope begins in `said`
+    items: list[list[int]] = [[]]  # the same for the words and closed scopes inside each
+    for token in _TOKEN.findall(line):
+        if token in ("[", "]") or (token == ">" and not opened):
+            return None
+        if token == "<":
+            opened.append(len(said))
+            items.append([])
+        elif token == ">":
+            items.pop()
+            items[-1].append(opened.pop())
+        elif token[0] == "[":
+            code = token[1:-1].split(maxsplit=1)
+            if code and code[0] in _REMOVED and items[-1]:
+                del said[items[-1].pop() :]
+            elif len(code) == 2 and code[0] == ":":
+                said[items[-1][-1] if items[-1] else len(said) :] = _TOKEN.findall(code[1])
+        else:
+            if token[0] not in _SEPARATORS and not re.fullmatch(_PAUSE, token):
+                items[-1].append(len(said))  # a code after a comma or pause is about what precedes
+            said.append(token)
+    return None if opened else said
+
+
+def _word(token: str) -> str:
+    """What a token says; nothing, if it says nothing."""
+    if token[0] in "&0#":
+        return ""
+    if token[0] == "+" and token[-1] in ".?!":
+        return "..." if token.endswith("...") else token[-1]
+    if token[0] in _SEPARATORS:
+        return ";" if token == ";" else ","
+    if token in (".", "?", "!", ":", "..."):
+        return token
+    word = _bare(token)
+    heard = any(character.isalnum() for character in word)
+    return word if heard and word.casefold() not in _UNTRANSCRIBED else ""
+
+
+def _bare(token: str) -> str:
+    """A word without its markers."""
+    word, _, _ = token.partition("@")
+    word = word[:1] + word[1:].partition("$")[0]
+    word = _INSIDE_WORDS.sub("", word).translate(_SIGNS)
+    return word.strip("+").replace("+", "_")
+
+
+@dataclass(slots=True)
+class Speakers:
+    """A choice of speakers.
+
+    A speaker has several names, such as the code ``MOT`` and the role ``Mother``; any of them
+    counts, in capitals or not. With neither `only` nor `without` the choice is the format's.
+    """
+
+    only: tuple[str, ...] | None = None
+    """Those to read; None: everyone."""
+    without: tuple[str, ...] | None = None
+    """Those to leave out."""
+    heard: dict[str, None] = field(default_factory=dict)
+    """Every name seen so far, in order."""
+
+    @classmethod
+    def of(cls, only: Iterable[str] | None, without: Iterable[str] | None) -> Speakers:
+        """Make a choice from lists of names.
+
+        ``only``: speakers to read; a single name needs no list.
+        """
+        return cls(_names(only), _names(without))
+
+    @property
+    def by_default(self) -> bool:
+        """Whether no choice was made."""
+        return self.only is None and self.without is None
+
+    def take(self, names: Collection[str]) -> bool:
+        """Whether a speaker with these names is chosen."""
+        self.heard.update(dict.fromkeys(names))
+        folded = {name.casefold() for name in names}
+        if self.only is not None and folded.isdisjoint(map(str.casefold, self.only)):
+            return False
+        return self.without is None or folded.isdisjoint(map(str.casefold, self.without))
+
+    def check(self) -> None:
+        """Raise an error if nobody has a chosen name: most likely it is a typing error."""
+        folded = {name.casefold() for name in self.heard}
+        for name in (self.only or ()) + (self.without or ()):
+            if name.casefold() not in folded:
+                known = ", ".join(sorted(self.heard)) or "the files name nobody"
+                raise DbpcfgError(f"no speaker is called {name!r}; these speak: {known}")
+
+
+def _names(names: Iterable[str] | None) -> tuple[str, ...] | None:
+    if names is None:
+        return None
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+_MAIN = re.compile(r"\*([^\s:*]+):(.*)", re.DOTALL)
+_TARGET_ROLE, _TARGET_CODE = "Target_Child", "CHI"
+_EXPECTED = "a CHAT transcript has its utterances between the lines @Begin and @End"
+_CODE, _ROLE = 2, 7  # fields of @ID: language|corpus|code|age|sex|group|SES|role|education|custom
+
+
+def read_chat(
+    text: str,
+    source: str = "<text>",
+    dropped: Counter[str] | None = None,
+    speakers: Speakers | None = None,
+    *,
+    broken: Broken = "error",
+    notes: Notes | None = None,
+) -> Iterator[Sentence]:
+    """Read CHAT transcripts.
+
+    ``dropped``: counts what is left out, by reason; without it, `notes` does.
+    ``speakers``: whose utterances to read; by default everyone's but the target child's.
+    """
+    notes = Notes(Counter() if dropped is None else dropped) if notes is None else notes
+    dropped = notes.dropped
+
+    def fault(number: int, found: str, expected: str) -> None:
+        error = _error(source, number, found, expected)
+        if broken == "error":
+            raise DbpcfgError(f"{error}; {SKIP_HINT}")
+        reason = str(error).removesuffix(f"; {_EXPECTED}")
+        notes.skip("broken lines", SkippedPart(source, number, number, reason))
+
+    speakers = Speakers() if speakers is None else speakers
+    participants: dict[str, dict[str, None]] = {}  # the names and roles of each code
+    begun_at = ended_at = 0
+    for number, line in _logical_lines(text, fault):
+        keyword, _, value = line.partition(":")
+        if line.split(maxsplit=1)[0] == "@Begin":
+            if begun_at:
+                fault(number, "a second @Begin", f"@End after line {begun_at}")
+            begun_at, participants = number, {}
+        elif line.split(maxsplit=1)[0] == "@End":
+            if not begun_at:
+                fault(number, "@End", "@Begin before it")
+                continue
+            begun_at, ended_at = 0, number
+        elif keyword == "@Participants":
+            for participant in value.split(","):
+                code, *names = participant.split() or [""]
+                participants.setdefault(code, {}).update(dict.fromkeys(names))
+        elif keyword == "@ID":
+            fields = [entry.strip() for entry in value.split("|")]
+            if len(fields) > _ROLE and fields[_ROLE]:
+                participants.setdefault(fields[_CODE], {})[fields[_ROLE]] = None
+        elif line[0] == "*":
+            main = _MAIN.fullmatch(line)
+            if main is None:
+                fault(number, repr(line[:40]), "a speaker and a colon, like *MOT:")
+                continue
+            if not begun_at:
+                fault(number, f"an utterance of {main[1]}", "@Begin before it")
+                continue
+            code = main[1]
+            if not speakers.take((code, *participants.get(code, ()))) or (
+                speakers.by_default and _is_target(code, participants)
+            ):
+                dropped[f"utterances of {code}"] += 1
+                continue
+            words, why_empty = clean_utterance(main[2])
+            if words:
+                yield Sentence(words, speaker=code, source=source, line=number)
+            else:
+                dropped[why_empty] += 1
+    if begun_at:
+        fault(begun_at, "no @End after this @Begin", "one; is the file cut off?")
+        ended_at = begun_at
+    if not ended_at:
+        raise _error(source, 1, "no @Begin", "a CHAT transcript")
+
+
+def _logical_lines(text: str, fault: Callable[[int, str, str], None]) -> Iterator[tuple[int, str]]:
+    """Each line, with those that continue it, and its number."""
+    start, pieces = 0, list[str]()
+    for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):
+        if not line.strip():
+            continue
+        if line[0] in "@*%":
+            if pieces:
+                yield start, " ".join(pieces)
+            start, pieces = number, [line.rstrip()]
+        elif line[0].isspace() and pieces:
+            pieces.append(line.strip())
+        else:
+            fault(number, repr(line[:40]), "a line that begins with @, *, % or tab")
+    if pieces:
+        yield start, " ".join(pieces)
+
+
+def _is_target(code: str, participants: dict[str, dict[str, None]]) -> bool:
+    if any(_TARGET_ROLE in names for names in participants.values()):
+        return _TARGET_ROLE in participants.get(code, ())
+    return code == _TARGET_CODE
+
+
+def _error(source: str, number: int, found: str, expected: str) -> DbpcfgError:
+    return DbpcfgError(f"{source}:{number}: found {found}, expected {expected}; {_EXPECTED}")

@@ -1,0 +1,196 @@
+"""Penn brackets: treebanks such as the Wall Street Journal (``.mrg``) and CHILDES (``.parsed``).
+
+Trees may share lines or spread over them, as `dbpcfg.trees` reads them.  They are cleaned, the way
+that grammar induction is usually scored:
+
+* Labels lose their function tags and annotations: everything from the first ``-``, ``=`` or ``<``,
+  so that ``NP-SBJ-1``, ``NP=2`` and ``NP-<ANIM>-<AGENT-V1>`` are all ``NP``.  A label that begins
+  with one of these is kept whole (``-LRB-``), and so is ``ADVP|PRT``.
+* Empty elements go, and with them the parents that they leave empty.  A trace is recognised by its
+  tag, which has ``NONE`` in it, also where a space has come before the tag, as in
+  ``( -NONE-ABAR-WH- *T*-1)``.  In a file that has such tags, so a treebank with traces, a word that
+  is the name of a trace between stars (``*T*-1``, ``*PRO*``, ``*NULL*``) is left out under any tag,
+  and counted: the CHILDES treebank has ``(WP *NULL*)``.  In a file without, as the trees of a run,
+  it is a word.  Any other word with a star is always a word, as in web text: ``*``, ``*sigh*``.
+* The outer bracket without a label is called ``ROOT``.
+* A node without children (a mistake that real treebanks have) is dropped and counted; but where it
+  looks like a bracket inside a word, as in ``(-LRB- ()``, that is an error, since a word would be
+  lost.  Trees without words are dropped and counted.
+
+Broken trees are errors, or are skipped.  A file with a broken tree is then cut into parts, each
+from one line with a round bracket in its first column to the next, and parts that are not trees
+are skipped whole: the tree before a stray word too, as its brackets may be wrong.  If most of these
+parts would not be balanced, because trees are not indented, the file is cut at blank lines instead;
+if that does not help either, all of it is skipped.
+
+A sentence has tags if each of its words has a labelled preterminal of its own; a word below a
+bigger node, as in ``(X the dog)``, has none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+
+from dbpcfg.corpus.sentence import SKIP_HINT, Broken, Notes, Sentence, SkippedPart
+from dbpcfg.errors import TreeSyntaxError
+from dbpcfg.trees.brackets import read_trees_at
+from dbpcfg.trees.tree import Tree
+
+Cleaner = Callable[[Tree, Counter[str]], "Tree | None"]
+"""Cleans a tree, and counts what it leaves out; None if nothing is left."""
+
+_CATEGORY = re.compile(r"[^-=<]+")
+_NONE = ("-NONE-", "NONE-")
+_HAS_TRACES = re.compile(r"\([^\s()]*NONE|\(\s+-?NONE-", re.ASCII)
+_TRACE = re.compile(r"\*+(?:T|ICH|EXP|RNR|PPA|PRO|NULL|OP)\*(?:-\d+)?", re.ASCII)
+_CHILDLESS = re.compile(r"\([^\s()]*\s*\)", re.ASCII)
+_BORDERS = (re.compile(r"\n(?=\()"), re.compile(r"\n[^\S\n]*\n"))  # column 1, or a blank line
+_LOST_WORD = re.compile(r"\(-[LR][RCS]B-\s*\)|[^\s()]\s*\(\s*\)", re.ASCII)
+
+
+def read_penn(
+    text: str,
+    source: str = "<text>",
+    dropped: Counter[str] | None = None,
+    *,
+    function_tags: bool = False,
+    empty_elements: bool = False,
+    broken: Broken = "error",
+    notes: Notes | None = None,
+) -> Iterator[Sentence]:
+    """Read trees in Penn brackets, and clean them.
+
+    ``dropped``: counts what is left out, by reason; without it, `notes` does.
+    """
+    notes = Notes(Counter() if dropped is None else dropped) if notes is None else notes
+    traces = _HAS_TRACES.search(text) is not None
+    yield from read_with(
+        _cleaner(function_tags, empty_elements, traces), text, source, broken, notes
+    )
+
+
+def read_with(
+    clean: Cleaner, text: str, source: str, broken: Broken, notes: Notes
+) -> Iterator[Sentence]:
+    """Read trees in brackets, cleaned by a rule of the format.
+
+    ``notes``: counts what is left out, and lists what is skipped.
+    """
+    text = text.removeprefix("\ufeff")
+    try:
+        whole = Counter[str]()
+        sentences = list(_sentences(text, source, whole, clean))
+    except TreeSyntaxError as error:
+        if broken == "error":
+            raise TreeSyntaxError(f"{error}; {SKIP_HINT}") from None
+        sentences = list(_unbroken(text, source, notes, clean))
+    else:
+        notes.dropped.update(whole)
+    yield from sentences
+
+
+def _cleaner(function_tags: bool, empty_elements: bool, has_traces: bool) -> Cleaner:
+    relabel = cache(str if function_tags else category)
+    looks = cache(lambda word: has_traces and _TRACE.fullmatch(word) is not None)
+
+    @cache  # preterminals come again and again
+    def preterminal(label: str, word: str) -> Tree | None:
+        heard = empty_elements or not ("NONE" in label or looks(word))
+        return Tree(relabel(label), (word,)) if heard else None
+
+    def clean(tree: Tree, dropped: Counter[str]) -> Tree | None:
+        def cleaned(node: Tree, parts: list[Tree | str | None]) -> Tree | None:
+            if len(parts) == 1 and isinstance(parts[0], str):
+                if looks(parts[0]) and "NONE" not in node.label and not empty_elements:
+                    dropped["words that look like traces"] += 1
+                return preterminal(node.label, parts[0])
+            if len(parts) == 2 and not node.label:
+                tag, word = parts
+                if isinstance(tag, str) and isinstance(word, str) and tag.startswith(_NONE):
+                    return preterminal(tag, word)
+            children = tuple([part for part in parts if part is not None])
+            return Tree.unchecked(relabel(node.label), children) if children else None
+
+        return tree.fold(str, cleaned)
+
+    return clean
+
+
+def _sentences(
+    text: str,
+    source: str,
+    dropped: Counter[str],
+    clean: Cleaner,
+    first_line: int = 1,
+) -> Iterator[Sentence]:
+    childless = len(_CHILDLESS.findall(text))
+    if childless:
+        _check_lost_words(text, source, first_line)
+        dropped["nodes without children"] += childless
+    for line, tree in read_trees_at(text, source, empty="drop", first_line=first_line):
+        root = clean(tree, dropped) if tree else None
+        if root is None:
+            dropped["trees without words"] += 1
+            continue
+        sentence = Sentence.from_tree(root, source, line)
+        yield sentence if root.label else replace(sentence, tree=Tree("ROOT", root.children))
+
+
+def _unbroken(text: str, source: str, notes: Notes, clean: Cleaner) -> Iterator[Sentence]:
+    """The sentences of the parts of a text that are not broken."""
+    line = 1
+    for part in _parts(text):
+        dropped = Counter[str]()
+        try:
+            sentences = list(_sentences(part, source, dropped, clean, line))
+        except TreeSyntaxError as error:
+            blank = len(part) - len(part.lstrip())
+            first = line + part.count("\n", 0, blank)
+            last = line + part.rstrip().count("\n")
+            reason = str(error).partition("; hint: ")[0]
+            notes.skip("broken trees", SkippedPart(source, first, last, reason))
+        else:
+            notes.dropped.update(dropped)
+            yield from sentences
+        line += part.count("\n")
+
+
+def _parts(text: str) -> list[str]:
+    """Cut a text where trees begin."""
+    for border in _BORDERS:
+        starts = [0, *(match.end() for match in border.finditer(text)), len(text)]
+        parts = [text[start:end] for start, end in pairwise(starts) if start < end]
+        if _are_trees(parts):
+            return parts
+    return [text]
+
+
+def _are_trees(parts: list[str]) -> bool:
+    """Whether most parts are whole trees, and not lines of trees that are not indented."""
+    surplus = [part.count("(") - part.count(")") for part in parts]
+    closers = sum(excess < 0 for excess in surplus)  # trees over several parts have one each
+    openers = any("(" in part and ")" not in part for part in parts[:-1])
+    few = closers <= max(1, len(parts) // 10)
+    return few and not openers and 2 * surplus.count(0) >= len(parts)
+
+
+def category(label: str) -> str:
+    """A label without function tags and annotations."""
+    found = _CATEGORY.match(label)
+    return found[0] if found else label
+
+
+def _check_lost_words(text: str, source: str, first_line: int) -> None:
+    lost = _LOST_WORD.search(text)
+    if lost is not None:
+        line = text.count("\n", 0, lost.end()) + first_line
+        excerpt = text[max(0, lost.end() - 20) : lost.end()].strip()
+        raise TreeSyntaxError(
+            f"{source}:{line}: found an empty node at the end of {excerpt!r}, expected a word or "
+            "a node inside it; hint: a bracket inside a word is written -LRB- or -RRB-"
+        )

@@ -1,0 +1,137 @@
+"""Tagged text: words with one tag each, in three formats.
+
+==========  ======================================================================================
+text        one sentence a line, ``the/3 dog/1``; the last slash of a token separates word and
+            tag, so ``1/2/7`` is the word ``1/2``
+tsv         one word a line, a tab, its tag; a blank line after each sentence
+conllu      CoNLL-U, the tag in column XPOS; where that is ``_`` in all of a sentence, UPOS is read
+==========  ======================================================================================
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Literal
+
+from dbpcfg.corpus.formats import HEAD, by_content, by_extension
+from dbpcfg.corpus.loading import STDIN, load_text, name_of, standard_input
+from dbpcfg.corpus.readers.conllu import read_conllu
+from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.errors import DbpcfgError
+
+TaggedFormat = Literal["text", "conllu", "tsv"]
+
+
+def tagged_lines(
+    words: Sequence[str], tags: Sequence[str], format: TaggedFormat = "text"
+) -> Iterator[str]:
+    """Write one sentence."""
+    if format == "text":
+        yield " ".join(f"{word}/{tag}" for word, tag in zip(words, tags, strict=True))
+        return
+    for number, (word, tag) in enumerate(zip(words, tags, strict=True), start=1):
+        blank = "\t".join("_" * 5)
+        yield f"{word}\t{tag}" if format == "tsv" else f"{number}\t{word}\t_\t_\t{tag}\t{blank}"
+    yield ""
+
+
+def tagged_format(path: str) -> TaggedFormat | None:
+    """Recognise tagged text by how a file begins.
+
+    ``path``: A file, or ``-`` for standard input, of which nothing is used up.
+    Returns the format; None if it is something else, such as trees, or cannot be read.
+    """
+    if path == STDIN:
+        peek = getattr(standard_input(), "peek", lambda size: b"")
+        text = peek(HEAD).decode("utf-8", "replace")
+    elif not os.path.isfile(path):
+        return None
+    else:
+        try:
+            text = load_text(path, "utf-8")
+        except DbpcfgError:
+            return None
+    known = by_extension(path)
+    if known == ("conllu",) or by_content(text) == "conllu":
+        return "conllu"
+    if (known and known != ("text",)) or by_content(text) != "text":
+        return None
+    first = next((line for line in text.split("\n") if line.strip()), "")
+    if first.count("\t") == 1 and all(map(str.strip, first.split("\t"))):
+        return "tsv"
+    return "text" if first.split() and all(map(_separated, first.split())) else None
+
+
+def read_tagged(path: str, format: TaggedFormat) -> list[Sentence]:
+    """Read tagged text."""
+    text, source = load_text(path, "utf-8"), name_of(path)
+    if format == "conllu":
+        sentences = list(read_conllu(_xpos_as_upos(text), source))
+        for sentence in sentences:
+            if sentence.tags is None:
+                raise DbpcfgError(
+                    f"{sentence.place}: the sentence has no tags, neither XPOS nor UPOS"
+                )
+        return sentences
+    lines = list(enumerate(text.split("\n"), start=1))
+    if format == "text":
+        return [
+            _sentence([_parted(token, source, number) for token in line.split()], source, number)
+            for number, line in lines
+            if line.strip()
+        ]
+    blocks = [list(block) for filled, block in groupby(lines, _filled) if filled]
+    return [
+        _sentence([_columns(line, source, n) for n, line in block], source, block[0][0])
+        for block in blocks
+    ]
+
+
+def _filled(line: tuple[int, str]) -> bool:
+    return bool(line[1].strip())
+
+
+def _sentence(pairs: Iterable[tuple[str, str]], source: str, line: int) -> Sentence:
+    words, tags = zip(*pairs)
+    return Sentence(words, tags, source=source, line=line)
+
+
+def _separated(token: str) -> bool:
+    word, _, tag = token.rpartition("/")
+    return bool(word and tag)
+
+
+def _parted(token: str, source: str, line: int) -> tuple[str, str]:
+    if not _separated(token):
+        raise DbpcfgError(
+            f"{source}:{line}: found {token[:40]!r}, expected a word, a slash and its tag"
+        )
+    word, _, tag = token.rpartition("/")
+    return word, tag
+
+
+def _columns(text: str, source: str, line: int) -> tuple[str, str]:
+    columns = [column.strip() for column in text.split("\t")]
+    if len(columns) != 2 or not all(columns):
+        raise DbpcfgError(
+            f"{source}:{line}: found {text[:40]!r}, expected a word, a tab and its tag"
+        )
+    return columns[0], columns[1]
+
+
+def _xpos_as_upos(text: str) -> str:
+    """CoNLL-U with the column XPOS in the place of UPOS in sentences that have it."""
+    blocks = text.split("\n\n")
+    return "\n\n".join("\n".join(_with_xpos(block.split("\n"))) for block in blocks)
+
+
+def _with_xpos(lines: list[str]) -> list[str]:
+    rows = [line.split("\t") for line in lines]
+    if not any(len(row) == 10 and row[4] != "_" for row in rows):
+        return lines
+    return [
+        "\t".join([*row[:3], row[4], *row[4:]]) if len(row) == 10 else line
+        for row, line in zip(rows, lines)
+    ]

@@ -1,0 +1,150 @@
+"""XML from strangers, sentence by sentence: data, and never instructions.
+
+Python's own parser (expat) reads the text piece by piece; only the elements of one sentence are
+kept at a time.  A document type with declarations of its own is an error, so there are no entities
+that could grow without limit or name other files; one that only names a file is ignored, and the
+file is not read.  Elements may be nested 1,000 deep.
+
+Where a text is not well-formed, that is an error, or the sentences around are read: the text is
+then cut where a sentence begins and where it ends, and every part is read on its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+from xml.parsers import expat
+
+from dbpcfg.corpus.sentence import Broken, Malformed, Notes
+from dbpcfg.errors import DbpcfgError
+
+MAX_DEPTH = 1000
+"""Elements inside each other, at most."""
+
+_PIECE = 1 << 16
+"""Characters that are given to the parser at once."""
+_REFERENCE = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);|#)[^\s;&<>]*;?")
+
+
+@dataclass(slots=True)
+class Element:
+    """An element and its place."""
+
+    name: str
+    """Its name."""
+    attributes: dict[str, str]
+    """Its attributes."""
+    line: int
+    """The line of its beginning."""
+    last_line: int = 0
+    """The line of its end."""
+    children: list[Element] = field(default_factory=list)
+    """The elements in it."""
+
+    def named(self, name: str) -> Iterator[Element]:
+        """The children with a name."""
+        return (child for child in self.children if child.name == name)
+
+
+def sentence_elements(
+    text: str, name: str, source: str, broken: Broken, notes: Notes
+) -> Iterator[Element]:
+    """Read the elements that are sentences, one by one."""
+    found, skipped = False, len(notes.skipped)
+    try:
+        if broken == "skip":
+            for _ in _elements(text, name, source):
+                pass
+        for element in _elements(text, name, source):
+            found = True
+            yield element
+    except Malformed as error:
+        if broken == "error":
+            notes.fault(error, source, error.line, error.line, broken)
+        for element in _well_formed(text, name, source, notes, error):
+            found = True
+            yield element
+    if not found and len(notes.skipped) == skipped:
+        raise DbpcfgError(f"{source}: found no element <{name}>, expected one for each sentence")
+
+
+def _elements(text: str, name: str, source: str, first_line: int = 1) -> Iterator[Element]:
+    parser = expat.ParserCreate()
+    parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
+    depth = 0
+    within: list[Element] = []
+    done: list[Element] = []
+
+    def line() -> int:
+        return parser.CurrentLineNumber + first_line - 1
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal depth
+        depth += 1
+        if depth > MAX_DEPTH:
+            raise Malformed(line(), f"found elements nested more than {MAX_DEPTH:,} deep")
+        if within or tag == name:
+            element = Element(tag, attributes, line())
+            if within:
+                within[-1].children.append(element)
+            within.append(element)
+
+    def end(_: str) -> None:
+        nonlocal depth
+        depth -= 1
+        if within:
+            element = within.pop()
+            element.last_line = line()
+            if not within:
+                done.append(element)
+
+    def document_type(_: str, __: Any, ___: Any, declarations: int) -> None:
+        if declarations:
+            raise DbpcfgError(
+                f"{source}:{line()}: found a document type with declarations (<!DOCTYPE … [), "
+                "which are not read, for safety; remove them from the file"
+            )
+        if unknown := _REFERENCE.search(text):  # expat would leave it out without an error
+            place = first_line + text.count("\n", 0, unknown.start())
+            raise Malformed(place, f"found {unknown[0][:20]!r}, which is not defined in the file")
+
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.StartDoctypeDeclHandler = document_type
+    for at in range(0, len(text) + 1, _PIECE):
+        try:
+            parser.Parse(text[at : at + _PIECE], at + _PIECE > len(text))
+        except expat.ExpatError as error:
+            what = expat.ErrorString(error.code)
+            raise Malformed(
+                error.lineno + first_line - 1,
+                f"found XML that is not well-formed ({what}), expected well-formed XML",
+            ) from None
+        yield from done
+        done.clear()
+
+
+def _well_formed(
+    text: str, name: str, source: str, notes: Notes, fault: Malformed
+) -> Iterator[Element]:
+    """The sentences that are well-formed in a text that is not."""
+    skipped = len(notes.skipped)
+    starts = [match.start() for match in re.finditer(rf"<{name}(?=[\s/>])", text)]
+    ending = re.compile(rf"</{name}\s*>")
+    line, counted = 1, 0
+    for start, stop in pairwise([*starts, len(text)]):
+        line += text.count("\n", counted, start)
+        counted = start
+        end = ending.search(text, start, stop)
+        part = text[start : end.end() if end else stop].rstrip()
+        try:
+            found = list(_elements(part, name, source, line))
+        except Malformed as error:
+            notes.fault(error, source, line, line + part.count("\n"), "skip")
+        else:
+            yield from found
+    if len(notes.skipped) == skipped:
+        notes.fault(fault, source, fault.line, fault.line, "skip")

@@ -1,1 +1,0 @@
-"""Files written whole or not at all: archives, JSON, tables, and checks of what is read."""

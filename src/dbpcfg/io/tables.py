@@ -1,0 +1,313 @@
+"""Tables of tab-separated values, as R, pandas and csv read them with their defaults.
+
+Text with a tab, a line end, a quote or ``#`` in it goes between double quotes, and a double quote
+within is doubled: R's read.table takes ' for a quote as well, and # for a comment. Numbers have 12
+digits; infinity is ``Inf``, and what is not a number is left out.
+
+Lines of comma-separated values, as R, pandas and csv read them with their defaults.
+
+Numbers are written as in `dbpcfg.io.tables`; a text with a comma, a double quote or a line end in
+it goes between double quotes, and a double quote within is doubled.
+
+Tables of results, as text, JSON or LaTeX.
+
+A percentage is held as a fraction: text and LaTeX show it with one decimal, as the paper does, and
+JSON has it unrounded.  What is undefined (None or nan) is a dash, and null in JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import textwrap
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from importlib import import_module
+from typing import Any, Literal, TypeAlias
+
+from dbpcfg.errors import DbpcfgError
+
+_SPECIAL = re.compile("[\t\n\r\"'#]")
+
+
+def line(cells: Iterable[object]) -> str:
+    """A line of a table, with its end."""
+    return "\t".join(map(cell, cells)) + "\n"
+
+
+def cell(value: object) -> str:
+    """A cell of a table: text or a number."""
+    if isinstance(value, float):
+        return _exact(value)
+    text = str(value)
+    return '"' + text.replace('"', '""') + '"' if _SPECIAL.search(text) else text
+
+
+def _exact(value: float) -> str:
+    if math.isnan(value):
+        return ""
+    if math.isinf(value):
+        return "Inf" if value > 0 else "-Inf"
+    return f"{value + 0.0:.12g}"  # −0 becomes 0
+
+
+_SPECIAL_IN_CSV = re.compile('[,\n\r"]|^[ \t]|[ \t]$')
+
+
+def csv_line(cells: Iterable[object]) -> str:
+    """A line of a table, with its end."""
+    return ",".join(_text(c) if isinstance(c, str) else cell(c) for c in cells) + "\n"
+
+
+def _text(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"' if _SPECIAL_IN_CSV.search(text) else text
+
+
+def data_frame(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Any:
+    """A data frame."""
+    try:
+        pandas = import_module("pandas")
+    except ImportError:
+        raise DbpcfgError(
+            "data frames need pandas, which is not installed: pip install pandas"
+        ) from None
+    return pandas.DataFrame(list(rows), columns=list(columns))
+
+
+SPECIAL = {
+    **{character: "\\" + character for character in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+}
+
+
+Cell: TypeAlias = str | int | float | None
+TableFormat: TypeAlias = Literal["text", "json", "latex"]
+
+UNDEFINED = "–"
+
+NARROWEST = 12
+"""Columns of text are not made narrower than this."""
+
+_LATEX = {**SPECIAL, "|": r"\textbar\allowbreak{}", "–": "--", "−": "$-$"}
+
+
+MOST_CHARACTERS = 200
+"""The longest ``repr`` of an object that holds a corpus or a result."""
+
+
+def shortened(text: str) -> str:
+    """A text that is cut off if it is too long for a ``repr``."""
+    return text if len(text) <= MOST_CHARACTERS else f"{text[: MOST_CHARACTERS - 2]}…>"
+
+
+def percent(fraction: float | None, decimals: int = 1) -> str:
+    """A fraction as a percentage, without the sign: 0.4784 is 47.8.
+
+    ``fraction``: the fraction; None or nan is shown as a dash.
+    """
+    return _number(None if fraction is None else 100 * fraction, decimals)
+
+
+def _number(value: float | None, decimals: int) -> str:
+    return UNDEFINED if value is None or math.isnan(value) else f"{value:.{decimals}f}"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table."""
+
+    name: str
+    """The heading."""
+    kind: Literal["text", "count", "percent", "number"] = "text"
+    """What its cells are."""
+    key: str = ""
+    """The key of its cells in JSON; by default made from the heading."""
+    decimals: int = 1
+    """Digits after the point, of percentages and numbers."""
+
+    @property
+    def json_key(self) -> str:
+        """The key of the column's cells in JSON."""
+        return self.key or re.sub(r"\W+", "_", self.name.lower()).strip("_")
+
+    def show(self, cell: Cell) -> str:
+        """A cell as text."""
+        if cell is None or isinstance(cell, str):
+            return UNDEFINED if cell is None else cell
+        if self.kind == "percent":
+            return percent(cell, self.decimals)
+        return _number(cell, self.decimals if self.kind == "number" else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of results."""
+
+    title: str
+    """The heading; may be empty."""
+    columns: Sequence[Column]
+    """The columns; their JSON keys differ."""
+    rows: Sequence[Sequence[Cell]]
+    """Rows of one cell for each column."""
+    notes: Sequence[str] = ()
+    """Lines below the table, such as the signature of the scores."""
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _shown(self) -> list[list[str]]:
+        head = [column.name for column in self.columns]
+        return [head, *([c.show(cell) for c, cell in zip(self.columns, row)] for row in self.rows)]
+
+    def text(self, width: int | None = None) -> str:
+        """The table in columns that line up, numbers to the right.
+
+        ``width``: characters in a line: texts are wrapped if the table is wider, and if that is not
+        enough, the columns follow in several parts. None for any width.
+        """
+        lines = self._shown()
+        widths = [max(map(len, cells)) for cells in zip(*lines)]
+        notes: Iterable[str] = self.notes
+        if width is not None:
+            texts = [n for n, column in enumerate(self.columns) if column.kind == "text"]
+            widths = _narrowed(widths, texts, width)
+            notes = [part for note in notes for part in _wrapped(note, width)]
+        blocks = [self._block(lines, widths, chosen) for chosen in _parts(widths, width)]
+        return "\n".join([*filter(None, [self.title]), "\n\n".join(blocks), *notes])
+
+    def _block(self, lines: list[list[str]], widths: list[int], chosen: list[int]) -> str:
+        """Some of the columns, with a rule below the headings."""
+        written: list[str] = []
+        for cells in lines:
+            wrapped = {n: _wrapped(cells[n], widths[n]) for n in chosen}
+            for row in range(max(map(len, wrapped.values()))):
+                padded = [
+                    cell.ljust(widths[n])
+                    if self.columns[n].kind == "text"
+                    else cell.rjust(widths[n])
+                    for n, parts in wrapped.items()
+                    for cell in [parts[row] if row < len(parts) else ""]
+                ]
+                written.append("  ".join(padded).rstrip())
+            if cells is lines[0]:
+                written.append("  ".join("-" * widths[n] for n in chosen))
+        return "\n".join(written)
+
+    def html(self) -> str:
+        """The table for a page or a notebook; nothing in a cell is taken for HTML."""
+        head, *body = [[escape(cell) for cell in line] for line in self._shown()]
+        sides = ["left" if column.kind == "text" else "right" for column in self.columns]
+
+        def row(cells: list[str], tag: str) -> str:
+            styled = (
+                f'<{tag} style="text-align: {side}">{cell}</{tag}>'
+                for side, cell in zip(sides, cells)
+            )
+            return f"<tr>{''.join(styled)}</tr>"
+
+        caption = f"<caption>{escape(self.title)}</caption>" if self.title else ""
+        rows = "".join(row(cells, "td") for cells in body)
+        table = f"<table>{caption}<thead>{row(head, 'th')}</thead><tbody>{rows}</tbody></table>"
+        notes = "<br>".join(map(escape, self.notes))
+        return table + (f"<div><small>{notes}</small></div>" if notes else "")
+
+    def _repr_html_(self) -> str:
+        return self.html()
+
+    def to_frame(self) -> Any:
+        """The rows as a pandas data frame, numbers unrounded."""
+        keys = [column.json_key for column in self.columns]
+        return data_frame(keys, self.rows)
+
+    def json(self) -> dict[str, object]:
+        """The table as JSON has it: rows by key, numbers unrounded."""
+        keys = [column.json_key for column in self.columns]
+        rows = [dict(zip(keys, map(_plain, row))) for row in self.rows]
+        return {"title": self.title, "rows": rows, "notes": list(self.notes)}
+
+    def latex(self) -> str:
+        """A ``table`` for LaTeX with the package booktabs."""
+        head, *body = [[_escape(cell) for cell in line] for line in self._shown()]
+        align = "".join("l" if column.kind == "text" else "r" for column in self.columns)
+        notes = [rf"\\[2pt] {{\footnotesize {_escape(note)}}}" for note in self.notes]
+        return "\n".join(
+            [
+                r"\begin{table}",
+                r"\centering",
+                rf"\begin{{tabular}}{{{align}}}",
+                r"\toprule",
+                " & ".join(head) + r" \\",
+                r"\midrule",
+                *(" & ".join(cells) + r" \\" for cells in body),
+                r"\bottomrule",
+                r"\end{tabular}",
+                *notes,
+                *([rf"\caption{{{_escape(self.title)}}}"] if self.title else []),
+                r"\end{table}",
+            ]
+        )
+
+
+def _narrowed(widths: list[int], texts: list[int], width: int) -> list[int]:
+    """Widths of columns after the widest texts have been wrapped, as far as that helps."""
+    widths = list(widths)
+    while sum(widths) + 2 * (len(widths) - 1) > width and texts:
+        widest = max(texts, key=lambda n: widths[n])
+        if widths[widest] <= NARROWEST:
+            break
+        widths[widest] -= 1
+    return widths
+
+
+def _parts(widths: list[int], width: int | None) -> list[list[int]]:
+    """Numbers of the columns of each part; the first column is in all of them."""
+    if width is None:
+        return [list(range(len(widths)))]
+    parts: list[list[int]] = [[0]]
+    for n in range(1, len(widths)):
+        used = sum(widths[m] + 2 for m in parts[-1])
+        if used + widths[n] > width and len(parts[-1]) > 1:
+            parts.append([0])
+        parts[-1].append(n)
+    return parts
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    if len(text) <= width:
+        return [text]
+    return textwrap.wrap(text, width, break_on_hyphens=False) or [""]
+
+
+def render(tables: Iterable[Table], format: TableFormat = "text", width: int | None = None) -> str:
+    """Write tables as one text.
+
+    ``width``: characters in a line of text; None for any.
+    """
+    tables = list(tables)
+    if format == "text":
+        return "\n\n".join(table.text(width) for table in tables)
+    if format == "latex":
+        return "\n\n".join(table.latex() for table in tables)
+    if format == "json":
+        return json.dumps([table.json() for table in tables], indent=2, ensure_ascii=False)
+    raise DbpcfgError(f"format must be text, json or latex, not {format!r}")
+
+
+def html(summary: str, tables: Iterable[Table] = ()) -> str:
+    """Tables below a line of text, for notebooks."""
+    return "".join([f"<div>{escape(summary)}</div>", *(table.html() for table in tables)])
+
+
+def _plain(cell: Cell) -> Cell:
+    return None if isinstance(cell, float) and not math.isfinite(cell) else cell
+
+
+def _escape(text: str) -> str:
+    return "".join(_LATEX.get(character, character) for character in text)

@@ -1,1 +1,0 @@
-"""How work runs: threads, processes, progress."""

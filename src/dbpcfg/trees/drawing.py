@@ -1,0 +1,234 @@
+"""Places of all nodes and words in a drawn tree.
+
+Words stand in row 0, in their order; a node stands one row above the highest of its children, so
+that all preterminals are next to their words. From side to side, each node has a strip of its own:
+the strips of its children side by side, and room for its text over their middle. So a line that
+leaves a node within the row below it, and then goes straight down to a child, meets nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Protocol
+
+# Widths of Helvetica, in thousandths of its size; those of Arial and Liberation Sans are the same.
+_WIDTHS = {
+    191: "'",
+    222: "ijl",
+    260: "|",
+    278: " !,./:;I[\\]ft",
+    333: "()-`r",
+    334: "{}",
+    355: '"',
+    389: "*",
+    469: "^",
+    500: "Jckvsxyz",
+    584: "+<=>~",
+    611: "FTZ",
+    667: "&ABEKPSVXY",
+    722: "CDHNRUw",
+    778: "GOQ",
+    833: "Mm",
+    889: "%",
+    944: "W",
+    1000: "…—",
+    1015: "@",
+}
+_WIDTH_OF = {letter: width for width, letters in _WIDTHS.items() for letter in letters}
+_MOST_LETTERS = 556
+_WIDE = 1000
+
+
+def text_width(text: str) -> float:
+    """The approximate width of a text, in units of the size of the font."""
+    total = 0
+    for letter in unicodedata.normalize("NFD", text):
+        if unicodedata.category(letter) in ("Mn", "Me", "Cf"):
+            continue  # an accent over the letter before, or nothing to see
+        wide = unicodedata.east_asian_width(letter) in "WF"
+        total += _WIDE if wide else _WIDTH_OF.get(letter, _MOST_LETTERS)
+    return total / 1000
+
+
+class Node(Protocol):
+    """A node to draw: a label over children, each another node or a word."""
+
+    @property
+    def label(self) -> str:
+        """The text of the node."""
+
+    @property
+    def children(self) -> Sequence[Node | str]:
+        """Nodes and words below it, from left to right."""
+
+
+@dataclass(slots=True, eq=False)
+class Placed:
+    """A word or a node, and its place."""
+
+    text: str
+    """The word or label."""
+    is_word: bool
+    """Whether it is a word."""
+    children: list[Placed] = field(default_factory=list)
+    """What is below it, from left to right."""
+    row: int = 0
+    """0 for words; counted upwards."""
+    x: float = 0.0
+    """The middle of its text, counted from the left end of the picture."""
+    left: float = 0.0
+    """The left end of its strip, counted likewise."""
+    width: float = 0.0
+    """The width of its strip."""
+
+
+def place(tree: Node, width_of: Callable[[str, bool], float], gap: float) -> list[Placed]:
+    """Place everything in a tree.
+
+    ``width_of``: gives the width of a text, and is called with it and whether it is a word.
+    """
+    items: list[Placed] = []
+    root = Placed(tree.label, is_word=False)
+    todo: list[tuple[Placed, Node | None]] = [(root, tree)]
+    while todo:
+        item, node = todo.pop()
+        items.append(item)
+        below: list[tuple[Placed, Node | None]] = []
+        for child in node.children if node else ():
+            if isinstance(child, str):
+                below.append((Placed(child, is_word=True), None))
+            else:
+                below.append((Placed(child.label, is_word=False), child))
+        item.children = [part for part, _ in below]
+        todo.extend(reversed(below))
+    for item in reversed(items):  # children before their parents
+        _measure(item, width_of(item.text, item.is_word), gap)
+    for item in items:  # from places within the parent's strip to places in the picture
+        for part in item.children:
+            part.left += item.left
+            part.x += item.left
+    return items
+
+
+def _measure(item: Placed, text: float, gap: float) -> None:
+    """Put the children side by side and the text over their middle; make room if it sticks out.
+
+    Afterwards ``x`` is counted from the left end of the item's own strip, and those of its children
+    from there as well.
+    """
+    item.width, item.x = text, text / 2
+    if not item.children:
+        return
+    item.row = 1 + max(child.row for child in item.children)
+    width = -gap
+    for child in item.children:
+        child.left = width + gap
+        child.x += child.left
+        width = child.left + child.width
+    middle = (item.children[0].x + item.children[-1].x) / 2
+    shift = max(0.0, text / 2 - middle)
+    for child in item.children:
+        child.left += shift
+        child.x += shift
+    item.x = middle + shift
+    item.width = max(width + shift, item.x + text / 2)
+
+
+_FONT = "Helvetica, Arial, 'Liberation Sans', sans-serif"
+BLANK = "·"
+"""What a node without a label is shown as."""
+
+# Lengths are in units of the size of the font.
+_GAP, _MARGIN = 1.0, 0.6
+_ROW, _WORD_ROW = 2.8, 2.1  # from baseline to baseline: of two nodes, of a preterminal and its word
+_ABOVE, _BELOW = 0.95, 0.42  # from a baseline to where lines end above and begin below
+_ROUND = 0.8  # of the corner where a line turns to go straight down
+_LINE = 0.075
+_LABEL_SIZE, _LABEL_OPACITY = 0.88, 0.72
+_NOT_IN_XML = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_TITLE_WORDS = 40
+
+
+def tree_svg(tree: Node, size: float = 15.0, title: str | None = None) -> str:
+    """Draw a tree as SVG.
+
+    Words stand on one line at the bottom. Nothing in a word or label is taken for markup.
+
+    ``title``: the title for screen readers and pointing devices; by default the sentence.
+    """
+    items = place(tree, _width, _GAP)
+    root = items[0]
+
+    def at(item: Placed) -> tuple[float, float]:
+        """The middle of its baseline."""
+        down = _ROW * (root.row - item.row) - (_ROW - _WORD_ROW if item.is_word else 0.0)
+        return _MARGIN + item.x, _MARGIN + _ABOVE + down
+
+    branches = [_branch(at(item), at(child)) for item in items for child in item.children]
+    path = "".join(
+        f"{letter}{_numbers(numbers, size)}" for step in branches for letter, numbers in step
+    )
+    w, h = (_numbers([end], size) for end in (root.width + 2 * _MARGIN, at(items[-1])[1] + 1.0))
+    svg = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{w}" height="{h}" '
+        f'viewBox="0 0 {w} {h}" fill="currentColor" text-anchor="middle" '
+        f'font-family="{_FONT}" font-size="{size:g}">'
+    )
+    lines = (
+        f'<path d="{path}" fill="none" stroke="currentColor" stroke-opacity="0.45" '
+        f'stroke-width="{_numbers([_LINE], size)}" stroke-linecap="round"/>'
+    )
+    labels = f'<g font-size="{_numbers([_LABEL_SIZE], size)}" fill-opacity="{_LABEL_OPACITY}">'
+    return "\n".join(
+        [
+            svg,
+            f"<title>{_xml(_sentence(items) if title is None else title)}</title>",
+            lines,
+            labels,
+            *(_text(item.text, at(item), size) for item in items if not item.is_word),
+            "</g>",
+            *(_text(item.text, at(item), size) for item in items if item.is_word),
+            "</svg>",
+        ]
+    )
+
+
+def _branch(
+    parent: tuple[float, float], child: tuple[float, float]
+) -> list[tuple[str, list[float]]]:
+    """The line from a node to a child: within one row to above the child, and then down to it."""
+    (x, y), (end_x, end_y) = (parent[0], parent[1] + _BELOW), (child[0], child[1] - _ABOVE)
+    turn = parent[1] + _ROW - _ABOVE
+    steps = [("M", [x, y])]
+    if end_x == x or turn + _ROUND > end_y:
+        return [*steps, ("L", [end_x, end_y])]
+    part = _ROUND / math.hypot(end_x - x, turn - y)
+    before = [end_x - part * (end_x - x), turn - part * (turn - y)]
+    return [*steps, ("L", before), ("Q", [end_x, turn, end_x, turn + _ROUND]), ("V", [end_y])]
+
+
+def _text(text: str, at: tuple[float, float], size: float) -> str:
+    x, y = (_numbers([number], size) for number in at)
+    return f'<text x="{x}" y="{y}">{_xml(text or BLANK)}</text>'
+
+
+def _width(text: str, is_word: bool) -> float:
+    return text_width(text or BLANK) * (1.0 if is_word else _LABEL_SIZE)
+
+
+def _numbers(lengths: Iterable[float], size: float) -> str:
+    return " ".join(f"{length * size:.1f}".removesuffix(".0") for length in lengths)
+
+
+def _sentence(items: Iterable[Placed]) -> str:
+    words = [item.text for item in items if item.is_word]
+    return " ".join(words[:_TITLE_WORDS]) + (" …" if len(words) > _TITLE_WORDS else "")
+
+
+def _xml(text: str) -> str:
+    return escape(_NOT_IN_XML.sub("?", text))
