@@ -4,9 +4,8 @@ The model is the depth-bounded PCFG of Jin, Doshi-Velez, Miller, Schuler and Sch
 Where to find what:
 
 =====================  ========================================================================
-``dbpcfg.runtime``     threads, processes, progress
+``dbpcfg.io``          progress, threads, atomic writing, archives, tables
 ``dbpcfg.numerics``    compiled kernels, vector instructions, random numbers
-``dbpcfg.files``       atomic writing, archives, JSON, tables, checks of what is read
 ``dbpcfg.trees``       the tree type, brackets in and out, drawings
 ``dbpcfg.corpus``      readers, preparation, sentences as arrays, synthetic corpora
 ``dbpcfg.evaluation``  PARSEVAL, noun phrases, labels, significance, memory depths
