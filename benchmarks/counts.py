@@ -19,7 +19,7 @@ import numpy as np
 import dbpcfg
 from dbpcfg.corpus.preparation import Preparation, prepare
 from dbpcfg.induction.corpus import RunCorpus
-from dbpcfg.induction.gibbs import step
+from dbpcfg.induction.learners import step
 from dbpcfg.induction.initial import initial_state
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.parsing.chart.parser import ChartParser

@@ -24,11 +24,11 @@ import numpy as np
 import dbpcfg
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.corpus.preparation import Preparation, prepare
-from dbpcfg.induction.adam import BETA1, BETA2, LONGEST, Moments, ascend
+from dbpcfg.induction.learners.neural import BETA1, BETA2, LONGEST, Moments, ascend
 from dbpcfg.induction.corpus import RunCorpus
 from dbpcfg.induction.initial import initial_state
-from dbpcfg.induction.neural import find_gradient, grammar_of, shape_of
-from dbpcfg.induction.neural_network import views
+from dbpcfg.induction.learners.neural import find_gradient, grammar_of, shape_of
+from dbpcfg.induction.learners.network import views
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.io.machine import one_blas_thread
 from dbpcfg.parsing.chart.parser import ChartParser

@@ -9,7 +9,7 @@ does not say with how many categories; here there are three, for a, b and the se
 or more, ``a (b b)`` can be described as well as ``(a b) b``, and no trees are the right ones.)
 
 Some four chains in ten find the structure of the first corpus; the others stay in another mode,
-most often one that branches to the right. So many chains run a race (`dbpcfg.induction.race`), and
+most often one that branches to the right. So many chains run a race (``induction.search``), and
 the more probable of the two survivors is chosen. Gold trees only score what was chosen without
 them. The trees are those of minimum Bayes risk over the second half of a chain.
 

@@ -10,9 +10,8 @@ import pytest
 from dbpcfg.cli import chain_progress
 from dbpcfg.cli.chain_progress import ChainProgress, sparkline
 from dbpcfg.corpus.preparation import Preparation
-from dbpcfg.induction.configuration import Configuration
-from dbpcfg.induction.convergence import Schedule
-from dbpcfg.induction.settings import ChainSettings
+from dbpcfg.induction.search import Schedule
+from dbpcfg.induction.settings import ChainSettings, Configuration
 from tests.induction.small import run as chain_of
 
 

@@ -10,8 +10,8 @@ from dbpcfg.corpus.reading import read
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.goldtrees import match_gold
+from dbpcfg.induction.corpus import gold_spans
 from dbpcfg.induction.directory import finished_run
-from dbpcfg.induction.gold import gold_spans
 from dbpcfg.trees.brackets import read_tree
 from dbpcfg.trees.tree import Tree
 from tests.report.small import TREES, make_run, write_treebank

@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from dbpcfg.induction.initial import initial_state
 
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.induction.chain import Chain, advance, new_chain
-from dbpcfg.induction.convergence import Schedule
-from dbpcfg.induction.gibbs import State, step
-from dbpcfg.induction.initial import initial_state
+from dbpcfg.induction.learners import State, step
+from dbpcfg.induction.search import Schedule
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.model.files import save_model
 from dbpcfg.model.model import Model

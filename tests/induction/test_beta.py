@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.stats import gamma, kstest, norm
 
 from dbpcfg.grammar.pcfg import RuleCounts
-from dbpcfg.induction.beta import draw_beta, log_marginal, slice_move
+from dbpcfg.induction.criteria import draw_beta, log_marginal, slice_move
 from dbpcfg.numerics.philox import Purpose, stream
 from tests.statistics import LEAST_P
 

@@ -6,16 +6,16 @@ import itertools
 
 import numpy as np
 import pytest
+from dbpcfg.induction.initial import initial_state
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.pcfg import draw_from_prior
 from dbpcfg.induction import decoding
 from dbpcfg.induction.chain import Chain, Sample, advance, new_chain, trees_of
-from dbpcfg.induction.convergence import Schedule, levelled_off
-from dbpcfg.induction.drawing import flattened
-from dbpcfg.induction.gold import gold_spans
-from dbpcfg.induction.initial import initial_state
+from dbpcfg.induction.corpus import gold_spans
+from dbpcfg.induction.search import Schedule, levelled_off
 from dbpcfg.induction.settings import ChainSettings
+from dbpcfg.induction.trees import flattened
 from dbpcfg.parsing import mbr as spans
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import Derivations

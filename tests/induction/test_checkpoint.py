@@ -11,7 +11,7 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction import checkpoint
 from dbpcfg.induction.chain import Chain, advance, new_chain
 from dbpcfg.induction.checkpoint import load_chain, save_chain
-from dbpcfg.induction.convergence import Schedule
+from dbpcfg.induction.search import Schedule
 from dbpcfg.io.archive import read_archive, write_archive
 from dbpcfg.parsing import mbr as spans
 from tests.induction.small import CORPUS, SENTENCES, chain_bits, refuses_damage, run

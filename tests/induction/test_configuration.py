@@ -9,14 +9,14 @@ import pytest
 
 from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.induction.configuration import (
+from dbpcfg.induction.search import Schedule
+from dbpcfg.induction.settings import (
+    ChainSettings,
     Configuration,
     load_configuration,
     save_configuration,
     versions,
 )
-from dbpcfg.induction.convergence import Schedule
-from dbpcfg.induction.settings import ChainSettings
 
 PLAIN = Configuration(ChainSettings(), Schedule(), Preparation())
 FULL = Configuration(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.induction.convergence import Agreement, Schedule, agreement, levelled_off
+from dbpcfg.induction.search import Agreement, Schedule, agreement, levelled_off
 
 RNG = np.random.default_rng(5)
 

@@ -7,14 +7,14 @@ import math
 
 import numpy as np
 import pytest
+from dbpcfg.induction.initial import initial_state
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.pcfg import draw_grammar
 from dbpcfg.induction.criteria import goodness, kept_aside
-from dbpcfg.induction.drawing import parser_for
-from dbpcfg.induction.gibbs import step
-from dbpcfg.induction.initial import initial_state
+from dbpcfg.induction.learners import step
 from dbpcfg.induction.settings import ChainSettings
+from dbpcfg.induction.trees import parser_for
 from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.parsing.derivations import Derivations
 from tests.induction.small import CORPUS, states

@@ -7,15 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from dbpcfg.induction.initial import initial_state
 
 import dbpcfg
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.weights import RuleWeights
 from dbpcfg.induction import expectation
-from dbpcfg.induction.expectation import step
-from dbpcfg.induction.initial import initial_state
-from dbpcfg.induction.minibatches import minibatches
+from dbpcfg.induction.learners.expectation import minibatches, step
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.numerics.philox import stream
 from dbpcfg.parsing.chart.parser import ChartParser

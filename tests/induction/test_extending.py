@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.induction.convergence import Schedule
 from dbpcfg.induction.induce import induce, resume
+from dbpcfg.induction.search import Schedule
 from tests.induction.small import SENTENCES, TREES
 from tests.induction.test_run import written
 

@@ -7,16 +7,16 @@ import math
 
 import numpy as np
 import pytest
+from dbpcfg.induction.initial import initial_state
 
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.errors import DbpcfgError, GrammarError
 from dbpcfg.grammar.bounding import containment, fitting_mass
 from dbpcfg.grammar.pcfg import draw_grammar
-from dbpcfg.induction.drawing import parser_for
-from dbpcfg.induction.gibbs import State, step
-from dbpcfg.induction.initial import initial_state
+from dbpcfg.induction.learners import State, step
 from dbpcfg.induction.settings import ChainSettings
+from dbpcfg.induction.trees import parser_for
 from dbpcfg.numerics.philox import Purpose, stream
 from tests.induction.small import states
 from tests.oracle import truth

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.evaluate import evaluate
-from dbpcfg.induction.gold import gold_spans, load_gold, save_gold
+from dbpcfg.induction.corpus import gold_spans, load_gold, save_gold
 from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.trees.brackets import read_tree
 from tests.evaluation.helpers import gold_and_predicted, marks, punctuated

@@ -6,9 +6,8 @@ import pytest
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction import inference
-from dbpcfg.induction.convergence import Schedule
 from dbpcfg.induction.induce import induce
-from dbpcfg.induction.inference import SELECT, Inference, budget_of, chosen, iterations_in
+from dbpcfg.induction.search import SELECT, Inference, Schedule, budget_of, chosen, iterations_in
 from dbpcfg.induction.settings import ChainSettings
 from tests.induction.small import CORPUS, SENTENCES
 

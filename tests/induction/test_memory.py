@@ -33,12 +33,12 @@ def test_what_cannot_fit(tmp_path, options, said):
 
 
 def test_usual_runs_fit(monkeypatch):
-    monkeypatch.setattr("dbpcfg.induction.memory.memory_limit", lambda: 40 * 2**20)
+    monkeypatch.setattr("dbpcfg.induction.induce.memory_limit", lambda: 40 * 2**20)
     assert induce(SENTENCES, 3, chains=2, iterations=4).finished
-    monkeypatch.setattr("dbpcfg.induction.memory.memory_limit", lambda: 2**10)
+    monkeypatch.setattr("dbpcfg.induction.induce.memory_limit", lambda: 2**10)
     with pytest.raises(DbpcfgError, match="would need 1 MiB of memory, and there are 1 MiB"):
         induce(SENTENCES, 3, chains=2, iterations=4)
-    monkeypatch.setattr("dbpcfg.induction.memory.memory_limit", lambda: None)
+    monkeypatch.setattr("dbpcfg.induction.induce.memory_limit", lambda: None)
     assert induce(SENTENCES, 3, chains=2, iterations=4).finished
 
 

@@ -6,18 +6,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from dbpcfg.induction.initial import initial_state
 
 import dbpcfg
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.lowrank import LowRankGrammar
 from dbpcfg.induction import neural
-from dbpcfg.induction.adam import LONGEST, Moments, ascend
 from dbpcfg.induction.chain import advance, new_chain
 from dbpcfg.induction.checkpoint import load_chain, save_chain
-from dbpcfg.induction.convergence import Schedule
-from dbpcfg.induction.initial import initial_state
-from dbpcfg.induction.neural_network import (
+from dbpcfg.induction.learners.network import (
     Shape,
     backward,
     factors_of,
@@ -26,6 +24,8 @@ from dbpcfg.induction.neural_network import (
     slopes_of,
     views,
 )
+from dbpcfg.induction.learners.neural import LONGEST, Moments, ascend
+from dbpcfg.induction.search import Schedule
 from dbpcfg.induction.settings import ChainSettings, settings_for
 from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.parsing.chart.parser import ChartParser

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 import dbpcfg
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction.directory import finished_run
-from dbpcfg.induction.gibbs import step
 from dbpcfg.induction.induce import induce, resume
-from dbpcfg.induction.race import FIRST, RECENT, SURVIVORS, Rung, plan, running, total
+from dbpcfg.induction.learners import step
+from dbpcfg.induction.search import FIRST, RECENT, SURVIVORS, Rung, plan, running, total
 from tests.induction.small import SENTENCES, TREES, chain_bits, run
 
 RACE = {"K": 3, "D": 2, "budget": 280, "chains": 4, "threads": 1}
@@ -120,7 +120,7 @@ def test_no_iteration_is_run_twice(out, tmp_path, monkeypatch):
         iterations.append(state.iteration)
         return step(state, *arguments)
 
-    monkeypatch.setattr("dbpcfg.induction.gibbs.step", counted)
+    monkeypatch.setattr("dbpcfg.induction.learners.step", counted)
     made = induce(SENTENCES, **RACE, out=out and tmp_path / out)
     assert len(iterations) == sum(chain.iteration for chain in made.chains) <= RACE["budget"]
 

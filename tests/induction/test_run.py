@@ -18,10 +18,10 @@ from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction import chains, execution
 from dbpcfg.induction.chain import Chain, advance
-from dbpcfg.induction.convergence import Schedule
 from dbpcfg.induction.directory import RunDirectory
 from dbpcfg.induction.induce import induce, resume
 from dbpcfg.induction.run import Run
+from dbpcfg.induction.search import Schedule
 from dbpcfg.model.learned import unknown_mass
 from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.trees.brackets import read_trees

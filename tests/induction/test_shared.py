@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.induction.induce import induce, resume
-from dbpcfg.induction.shared import SharedSpans
+from dbpcfg.induction.summary import SharedSpans
 from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.systems.branching import branching_tree

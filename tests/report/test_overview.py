@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from dbpcfg.corpus.preparation import Preparation
-from dbpcfg.induction.configuration import Configuration
 from dbpcfg.induction.directory import finished_run
-from dbpcfg.induction.inference import SELECT, chosen
-from dbpcfg.induction.settings import ChainSettings
+from dbpcfg.induction.search import SELECT, chosen
+from dbpcfg.induction.settings import ChainSettings, Configuration
 from dbpcfg.report.overview import command, overview
 from tests.inprocess import InProcess
 from tests.report.small import make_run, write_treebank

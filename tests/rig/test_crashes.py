@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.induction.configuration import load_configuration
 from dbpcfg.induction.directory import finished_run
 from dbpcfg.induction.induce import induce, resume
+from dbpcfg.induction.settings import load_configuration
 from tests.induction.small import SENTENCES, TREES
 from tests.rig.crashes import Recorder, State, put, state_of
 

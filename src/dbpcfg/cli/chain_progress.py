@@ -12,7 +12,7 @@ from dbpcfg.io.progress import clock
 if TYPE_CHECKING:
     from dbpcfg.cluster.connection import DaskCluster
     from dbpcfg.induction.chain import Chain
-    from dbpcfg.induction.configuration import Configuration
+    from dbpcfg.induction.settings import Configuration
 
 FIRST_SECONDS, LINE_SECONDS = 3.0, 10.0
 """Seconds before the first lines and between others, where there is no terminal."""
@@ -125,15 +125,17 @@ class ChainProgress:
         """Note which chain of a race leads and which were dropped."""
         if self.configuration is None or not self._race:
             return
-        from dbpcfg.induction.criteria import before_trees
-        from dbpcfg.induction.race import running
+        from dbpcfg.induction.criteria import criteria
+        from dbpcfg.induction.search import running
 
         configuration, chains = self.configuration, list(self.chains.values())
         if len(chains) < configuration.chains:
             return
-        left = running(chains, configuration.rungs, configuration.select)[-1]
-        by = before_trees(configuration.select)
-        leader = max(left, key=lambda chain: chain.goodness(by))
+        by = criteria[configuration.select]
+        left = running(chains, configuration.rungs, by)[-1]
+        leader = max(
+            left, key=lambda chain: by.of_iterations(chain, _counted(chain), chain.iteration)
+        )
         racing = {chain.settings.chain for chain in left}
         for number, row in self.rows.items():
             row["standing"] = "" if number in racing else "dropped"
@@ -141,7 +143,7 @@ class ChainProgress:
 
     def _summary(self) -> str:
         """The race in one line."""
-        from dbpcfg.induction.race import total
+        from dbpcfg.induction.search import total
 
         assert self.configuration is not None
         done = sum(chain.iteration for chain in self.chains.values())
@@ -201,3 +203,8 @@ class ChainProgress:
                 *([] if self._race else ["–" if left is None else clock(left)]),
             )
         return table
+
+
+def _counted(chain: Chain) -> int:
+    """The first of the iterations that count; the last one, if none does."""
+    return chain.iteration - max(1, chain.retained)

@@ -40,10 +40,9 @@ def on_cluster(
         return
     from dbpcfg.cluster.calls import ClusterLostError
     from dbpcfg.cluster.connection import connect, to_stderr
-    from dbpcfg.induction.execution import no_remark
 
     try:
-        with connect(cluster, spread, no_remark if quiet else to_stderr) as there:
+        with connect(cluster, spread, (lambda _: None) if quiet else to_stderr) as there:
             yield there
     except ClusterLostError as error:
         typer.echo(f"dbpcfg: {error}", err=True)

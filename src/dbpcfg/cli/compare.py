@@ -95,8 +95,7 @@ def compare(
     """
     from dbpcfg.comparison.compare import compare as run_all
     from dbpcfg.comparison.task import Task
-    from dbpcfg.induction.inference import PAPER_CHAINS
-    from dbpcfg.induction.race import BUDGET
+    from dbpcfg.induction.search import BUDGET, PAPER_CHAINS
     from dbpcfg.systems.registry import SYSTEMS, find
 
     names = [spec.name for spec in SYSTEMS] if systems is None else systems.split(",")

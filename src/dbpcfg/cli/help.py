@@ -2,23 +2,60 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from dbpcfg.options import LEARNERS
+
 MODEL, SAMPLING, CORPUS, RUNNING = "Model", "Sampling", "Corpus", "Running and output"
 """Groups of options."""
+ARGUMENTS = "dbpcfg.arguments"
+"""Where the context of a command keeps the words that it was called with."""
 
 
 class Command(TyperCommand):
-    """A command whose options are listed in their groups, those without a group first."""
+    """A command whose options are listed in their groups, those without a group first.
+
+    Of a command with declared options (`dbpcfg.cli.options.takes_groups`) only the basic ones are
+    shown; with ``--learner`` those of that learner, with ``--help-all`` all of them.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Print all of the help if that is asked for."""
+        ctx.meta[ARGUMENTS] = list(args)
+        if "--help-all" in args and self._shown:
+            typer.echo(ctx.get_help())
+            ctx.exit()
+        return super().parse_args(ctx, args)
+
+    @property
+    def _shown(self) -> dict[str, tuple[bool, list[str]]]:
+        """Of declared options: whether they are basic, and the learners they are for."""
+        found: dict[str, tuple[bool, list[str]]] = getattr(self.callback, "shown", {})
+        return found
+
+    def _wanted(self, name: str, args: list[str]) -> bool:
+        basic, learners = self._shown.get(name, (True, []))
+        chosen = _learner(args)
+        if chosen is not None:
+            return not learners or chosen in learners
+        return basic or "--help-all" in args
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the arguments, then each group of options."""
         sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+        args = ctx.meta.get(ARGUMENTS, [])
         for parameter in self.get_params(ctx):
+            if not self._wanted(str(parameter.name), args):
+                continue
             record = parameter.get_help_record(ctx)
+            own = LEARNERS[_learner(args) or "gibbs"].options().get(str(parameter.name))
+            if record is not None and own is not None and _learner(args):
+                usual = "" if own.default is None else f"  [default: {own.default}]"
+                record = record[0], own.help + usual
             if record is not None:
                 panel = getattr(parameter, "rich_help_panel", None)
                 kind = "Arguments" if parameter.param_type_name == "argument" else "Options"
@@ -29,6 +66,18 @@ class Command(TyperCommand):
             if rows:
                 with formatter.section(heading):
                     formatter.write_dl(rows)
+        if self._shown and not any(arg.startswith(("--learner", "--help-all")) for arg in args):
+            formatter.write_paragraph()
+            formatter.write_text(
+                "More options: --help-all, or of one learner, for instance --learner neural --help."
+            )
+
+
+def _learner(args: list[str]) -> str | None:
+    """The learner that the words of a command name, if it is one of the package's own."""
+    chosen = [b for a, b in pairwise([*args, ""]) if a == "--learner"]
+    chosen += [arg.partition("=")[2] for arg in args if arg.startswith("--learner=")]
+    return chosen[0] if chosen and chosen[0] in LEARNERS else None
 
 
 class Group(TyperGroup):

@@ -1,13 +1,22 @@
-"""Arguments and options that several commands share."""
+"""Arguments and options that several commands share, and declared options as parameters.
+
+A parameter of a command whose type is a group of options (``dbpcfg.options``) stands for all of
+them: `takes_groups` gives the command those options, and the parameter the group with their values.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
 
 from dbpcfg.cli.help import CORPUS
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.options import LEARNERS, Group, Option
 
 RunArgument = Annotated[
     str, typer.Argument(metavar="RUN", help="Run directory, model file or rule table.")
@@ -142,3 +151,147 @@ def depth_bound(text: str) -> int | None:
             f"--depth must be a number from 1 up, or 'none' for no bound, got {text!r:.80}"
         )
     return int(text)
+
+
+@dataclass(frozen=True)
+class LearnerChoice:
+    """A learner's name and the options that were given for it: a parameter of commands."""
+
+    learner: str = "gibbs"
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+_Learner = Annotated[
+    str,
+    typer.Option(
+        "--learner",
+        help="How to learn: gibbs (sampling), em, vb (variational Bayes) or neural.",
+        rich_help_panel="Model",
+    ),
+]
+_Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="An option of a learner from another package.",
+        rich_help_panel="Learner",
+    ),
+]
+
+
+def takes_groups(command: Callable[..., None]) -> Callable[..., None]:
+    """Let a command take the options of all groups among its parameters."""
+    hints = get_type_hints(command, include_extras=True)
+    parameters: dict[str, inspect.Parameter] = {}
+    groups: dict[str, Any] = {}
+    shown: dict[str, tuple[bool, list[str]]] = {}
+
+    def add(name: str, annotation: Any, default: Any) -> None:
+        parameters[name] = inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+        )
+
+    for name, own in inspect.signature(command).parameters.items():
+        kind = hints[name]
+        if kind is LearnerChoice:
+            groups[name] = kind
+            add("learner", _Learner, "gibbs")
+            for learner, group in LEARNERS.items():
+                for one in group.options().values():
+                    if one.name not in parameters:
+                        add(one.name, _annotation(one, group.panel, of_learner=True), None)
+                        shown[one.name] = False, []
+                    shown[one.name][1].append(learner)
+            add("set", _Set, None)
+            shown["set"] = False, ["other"]
+        elif isinstance(kind, type) and issubclass(kind, Group):
+            groups[name] = kind
+            for one in kind.options().values():
+                add(one.name, _annotation(one, kind.panel), _default(one))
+                shown[one.name] = one.basic, []
+        else:
+            add(name, kind, own.default)
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        for name, kind in groups.items():
+            given[name] = _learner(given) if kind is LearnerChoice else _group(kind, given)
+        command(**given)
+
+    run.__signature__ = inspect.Signature(list(parameters.values()))  # type: ignore[attr-defined]
+    run.__annotations__ = {name: one.annotation for name, one in parameters.items()}
+    run.shown = shown  # type: ignore[attr-defined]
+    return run
+
+
+def _annotation(one: Option, panel: str, of_learner: bool = False) -> Any:
+    """The type of a parameter for an option, with all that typer is to know of it."""
+    flags = list(one.flags) or [f"--{one.key}"]
+    kind: Any = one.type
+    more: dict[str, Any] = {}
+    if kind is bool and (of_learner or one.default):
+        flags = [f"--{one.key}/--no-{one.key}"]
+    if kind is int and one.optional and one.default is not None:
+        kind = str  # a number or none
+    elif kind in (int, float) and one.least is not None:
+        more["min"] = int(one.least) if kind is int else one.least
+    elif get_origin(kind) is tuple:
+        kind = list[str]
+    elif get_origin(kind) not in (None, Literal):
+        kind = str  # a number or a text
+    if of_learner or one.default is None or get_origin(one.type) is tuple:
+        kind = kind | None
+    help = f"{one.help} [{one.default}]" if of_learner and one.default else one.help
+    return Annotated[
+        kind,
+        typer.Option(*flags, help=help, metavar=one.metavar, rich_help_panel=panel, **more),
+    ]
+
+
+def _default(one: Option) -> Any:
+    if get_origin(one.type) is tuple:
+        return None
+    return str(one.default) if one.optional and one.default is not None else one.default
+
+
+def _group(kind: type[Group], given: dict[str, Any]) -> Group:
+    found = {}
+    for name, one in kind.options().items():
+        value = given.pop(name)
+        if isinstance(value, str) and int in (one.type, *get_args(one.type)) and _whole(value):
+            value = int(value)
+        if value is not None:
+            found[name] = tuple(value) if isinstance(value, list) else value
+    return kind(**found)
+
+
+def _whole(text: str) -> bool:
+    return text.isdecimal() and len(text) <= MOST_DIGITS
+
+
+def _learner(given: dict[str, Any]) -> LearnerChoice:
+    names = {name for group in LEARNERS.values() for name in group.options()}
+    options = {name: value for name in sorted(names) if (value := given.pop(name)) is not None}
+    learner, others = given.pop("learner"), given.pop("set") or []
+    if others:
+        from dbpcfg.induction.learners import learners
+
+        known = learners[learner].options()
+        for text in others:
+            name, equals, value = text.partition("=")
+            if not equals or name not in known:
+                listed = ", ".join(known) or "no options"
+                raise DbpcfgError(f"--set {text}: the learner {learner} has {listed}")
+            options[name] = _read(value)
+    return LearnerChoice(learner, options)
+
+
+def _read(text: str) -> Any:
+    """A value as it is written in TOML, or a text."""
+    import tomllib
+
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text

@@ -105,7 +105,7 @@ def _meanings(
     from dbpcfg.corpus.sentence import as_sentences
     from dbpcfg.evaluation.goldtrees import match_gold
     from dbpcfg.evaluation.labels import gold_labels
-    from dbpcfg.induction.configuration import load_configuration
+    from dbpcfg.induction.settings import load_configuration
 
     rule = load_configuration(Path(run) / "config.toml").preparation.punctuation
     words = [tree.words() for tree in trees]

@@ -17,12 +17,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction.chain import Chain
-from dbpcfg.induction.chains import run_chains
-from dbpcfg.induction.convergence import Schedule
-from dbpcfg.induction.execution import ChainRunner, Execution
-from dbpcfg.induction.gold import GoldSpans
+from dbpcfg.induction.chains import ChainRunner, ChainStore, Execution, run_chains
+from dbpcfg.induction.corpus import GoldSpans
+from dbpcfg.induction.search import Schedule
 from dbpcfg.induction.settings import ChainSettings
-from dbpcfg.induction.store import ChainStore
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -239,7 +237,7 @@ def running_elsewhere(chains: Elsewhere, at_once: int) -> Iterator[ChainRunner]:
             gold: GoldSpans | None,
             until: int | None,
         ) -> list[Chain]:
-            chains.store, chains.checkpoint = store, execution.checkpoint
+            chains.store, chains.checkpoint = store, execution.running.checkpoint
             given = corpus, settings, schedule, chains, executor, execution, gold, until
             return [chains.whole_chain(one) for one in run_chains(*given, work=chains.advance)]
 

@@ -29,12 +29,12 @@ from dbpcfg.cluster.parcels import (
 )
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.induction.chain import Chain, advance, new_chain
-from dbpcfg.induction.convergence import Schedule
-from dbpcfg.induction.execution import CHECKPOINT_SECONDS
-from dbpcfg.induction.gibbs import State
-from dbpcfg.induction.gold import GoldSpans
+from dbpcfg.induction.chains import ChainStore, InMemory
+from dbpcfg.induction.corpus import GoldSpans
+from dbpcfg.induction.learners import State
+from dbpcfg.induction.search import Schedule
 from dbpcfg.induction.settings import ChainSettings
-from dbpcfg.induction.store import ChainStore, InMemory
+from dbpcfg.options import Running
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -130,7 +130,7 @@ class RemoteChains:
         self.store: ChainStore = InMemory()
         self.whole: dict[int, Chain] = {}
         """Each chain as it last came, or as it began."""
-        self.checkpoint = CHECKPOINT_SECONDS
+        self.checkpoint = Running().checkpoint
         self._corpus: Encoded | None = None
         self._cargo: Shared | None = None
         self._homes: dict[int, str] = {}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import wraps
-from typing import TYPE_CHECKING, Any, ParamSpec
+from typing import TYPE_CHECKING, Any, ParamSpec, cast
 
 from dbpcfg.cluster.address import EXPECTED, need_dask, parsed, started
 from dbpcfg.cluster.calls import Elsewhere, running_elsewhere
@@ -19,9 +20,10 @@ from dbpcfg.cluster.spread import Spread, spread_of
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction import induce as induction
-from dbpcfg.induction.configuration import Configuration
-from dbpcfg.induction.execution import ChainRunner, Execution, no_remark
+from dbpcfg.induction.chains import ChainRunner, Execution
 from dbpcfg.induction.run import Run
+from dbpcfg.induction.settings import Configuration
+from dbpcfg.options import Running
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -153,14 +155,20 @@ def _connecting(verb: Callable[P, Run]) -> Callable[P, Run]:
 
     @wraps(verb)
     def connecting(*arguments: P.args, **options: P.kwargs) -> Run:
-        cluster: Any = options.get("cluster")
+        cluster, spread = options.get("cluster"), cast(Any, options.pop("spread", None))
+        Running(spread=spread)  # raises an error for a wrong one
         if cluster is None or hasattr(cluster, "runner"):
             return verb(*arguments, **options)
 
-        announce = no_remark if options.get("quiet") else to_stderr
-        with connect(cluster, announce=announce) as options["cluster"]:
+        announce = (lambda _: None) if options.get("quiet") else to_stderr
+        with connect(cluster, spread, announce) as options["cluster"]:
             return verb(*arguments, **options)
 
+    signature = inspect.signature(verb)
+    spread = inspect.Parameter("spread", inspect.Parameter.KEYWORD_ONLY, default=None)
+    cast(Any, connecting).__signature__ = signature.replace(
+        parameters=[*signature.parameters.values(), spread]
+    )
     return connecting
 
 

@@ -25,7 +25,7 @@ from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.pcfg import RuleCounts
 from dbpcfg.induction.chain import Chain
-from dbpcfg.induction.gold import GoldSpans
+from dbpcfg.induction.corpus import GoldSpans
 from dbpcfg.io.machine import one_blas_thread
 from dbpcfg.numerics.kernels import Ints, Longs
 from dbpcfg.parsing.mbr import SpanCounts

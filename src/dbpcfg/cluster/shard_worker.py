@@ -21,7 +21,6 @@ from dbpcfg.cluster.parcels import (
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import UnparsableError
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.induction.drawing import flattened, parser_for, sample_trees
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.numerics.kernels import Floats, Ints
 from dbpcfg.parsing.derivations import Derivations
@@ -106,7 +105,8 @@ class Shard:
 
     def draw(self, grammar: Grammar, iteration: int) -> tuple[Derivations, Floats]:
         """Draw trees, without keeping them yet."""
-        return sample_trees(self.part, grammar, iteration, self.settings, 1, self.pilots)
+        sample = self.settings.learner.sample_trees
+        return sample(self.part, grammar, iteration, self.settings, 1, self.pilots)
 
     def settle(self, counted: bool, kept: bool) -> None:
         """Do with the last trees what the client has decided."""
@@ -117,11 +117,9 @@ class Shard:
         if kept:
             self.best = self.last
 
-    def first_impossible(self, grammar: Grammar, iteration: int) -> int:
+    def first_impossible(self, grammar: Grammar) -> int:
         """The first sentence of probability zero, by its number in the whole corpus."""
-        settings = self.settings
-        flat = flattened(grammar, settings.temperature_at(iteration))
-        parser = parser_for(flat, settings.depth_at(iteration), settings, 1, self.pilots)
+        parser = self.settings.learner.parser_for(grammar, self.settings, 1, self.pilots)
         logs = parser.log_probabilities(self.part)
         return int(self.part.items[np.isneginf(logs)][0])
 
@@ -157,7 +155,7 @@ def _worked(shard: Shard, task: ShardTask, sent: bytes | None) -> ShardAnswer:
         try:
             trees, logs = shard.draw(grammar, task.iteration)
         except UnparsableError:  # the shard is as it was before
-            first = shard.first_impossible(grammar, task.iteration)
+            first = shard.first_impossible(grammar)
             return ShardAnswer(address(), True, impossible=first)
         shard.settle(task.counted, task.kept)
         shard.last = trees.nodes

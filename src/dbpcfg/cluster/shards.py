@@ -2,8 +2,7 @@
 
 The last bits of a sentence's log-probability depend on the sentences that are in its batch
 (`dbpcfg.parsing.chart.batches`). So a shard is made of whole batches of the corpus: its own batches
-are then the same, and so are all bits. If the bound changes during a run, sentences that are in one
-batch at any of the bounds stay together.
+are then the same, and so are all bits.
 
 Chains whose sentences are in shards: two at a time, so that workers never wait for the client.
 
@@ -24,7 +23,6 @@ are kept here for that. If these grow beyond ``PAST_BYTES``, all shards are fetc
 from __future__ import annotations
 
 import heapq
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
@@ -38,13 +36,13 @@ from dbpcfg.cluster.shard_worker import Base, Past, ShardAnswer, ShardTask, work
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.grammar.pcfg import Grammar, RuleCounts
 from dbpcfg.induction.chain import Chain, advance
-from dbpcfg.induction.convergence import Schedule
-from dbpcfg.induction.drawing import Drawn, flattened
-from dbpcfg.induction.execution import CHECKPOINT_SECONDS
-from dbpcfg.induction.gold import GoldSpans
+from dbpcfg.induction.chains import ChainStore, InMemory
+from dbpcfg.induction.corpus import GoldSpans
+from dbpcfg.induction.search import Schedule
 from dbpcfg.induction.settings import ChainSettings
-from dbpcfg.induction.store import ChainStore, InMemory
+from dbpcfg.induction.trees import Drawn
 from dbpcfg.numerics.kernels import Ints, Longs
+from dbpcfg.options import Running
 from dbpcfg.parsing.chart.batches import together
 from dbpcfg.parsing.chart.layout import padded
 from dbpcfg.parsing.chart.parser import pilots_of
@@ -78,13 +76,10 @@ def parts(corpus: Encoded, settings: ChainSettings, shards: int) -> list[Longs]:
 def _edges(lengths: Longs, settings: ChainSettings) -> Longs:
     """Where groups of distinct sentences that stay together begin and end."""
     K, depth = padded(settings.categories), settings.depth
-    depths = {0 if depth is None else depth}
-    if depth is not None and settings.curriculum:
-        depths = set(range(1, depth + 1))
     changes = np.flatnonzero(np.diff(lengths)) + 1
     found = []
     for first, last in zip([0, *changes.tolist()], [*changes.tolist(), len(lengths)]):
-        size = math.lcm(*(together(int(lengths[first]), K, one) for one in depths))
+        size = together(int(lengths[first]), K, depth or 0)
         found.append(np.arange(first, last, size, dtype=np.int64))
     return np.concatenate([*found, np.array([len(lengths)], dtype=np.int64)])
 
@@ -110,7 +105,7 @@ class ShardedChains:
     def __init__(self, client: Client, run: str, slots: Callable[[], list[str]]) -> None:
         self.client, self.run, self.slots = client, run, slots
         self.store: ChainStore = InMemory()
-        self.checkpoint = CHECKPOINT_SECONDS
+        self.checkpoint = Running().checkpoint
         self._shards: Shards | None = None
         self._generation = 0
         self._saved: dict[int, Chain] = {}
@@ -227,7 +222,7 @@ class ShardedTrees:
         self._done, self._asked = 0, 0
         self._placed = [False] * len(shards.parts)
 
-    def draw(self, grammar: Grammar, iteration: int, settings: ChainSettings) -> Drawn:
+    def draw(self, grammar: Grammar, iteration: int) -> Drawn:
         """Draw the trees of an iteration."""
         if sum(len(past.grammar) for past in self._past) > PAST_BYTES:
             self.fetch()
@@ -237,17 +232,19 @@ class ShardedTrees:
         logs = np.zeros(len(self.shards.corpus))
         if impossible:
             logs[min(impossible)] = -np.inf
-            flat = flattened(grammar, settings.temperature_at(iteration))
-            check_parsable(flat, self.shards.corpus, logs)
+            check_parsable(grammar, self.shards.corpus, logs)
         self._settled()
         self._latest = _Latest(iteration, content)
-        counts = RuleCounts.zeros(settings.categories, len(grammar.vocabulary))
+        counts = RuleCounts.zeros(self.settings.categories, len(grammar.vocabulary))
         for part, answer in zip(self.shards.parts, answers, strict=True):
             assert answer.logs is not None
             assert answer.counts is not None
             logs[part] = answer.logs
             answer.counts.add_to(counts)
         return Drawn(logs, counts)
+
+    def of(self, grammar: Grammar) -> None:
+        """Shards draw trees; none are decoded."""
 
     def count(self, spans: SpanCounts) -> None:
         """Count the spans of the last trees."""

@@ -6,12 +6,11 @@ them to keep all workers at work, and where each worker can hold the whole corpu
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Literal
 
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.induction.configuration import Configuration
-from dbpcfg.io.validation import check_choice
+from dbpcfg.induction.settings import Configuration
 
 Spread = Literal["chains", "shards"]
 
@@ -29,9 +28,7 @@ def spread_of(
     ``slots``: the addresses of workers, each as often as it has threads.
     ``asked``: how it is to be spread; None to choose.
     """
-    if asked is not None:
-        check_choice("spread", asked, get_args(Spread))
-    if not configuration.model.samples:
+    if not configuration.model.learner.samples:
         if asked == "shards":
             raise DbpcfgError("shards are for the learner gibbs; others run chains side by side")
         asked = "chains"

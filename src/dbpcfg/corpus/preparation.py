@@ -42,11 +42,12 @@ from functools import cached_property
 from typing import Literal, get_args
 
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.corpus.punctuation import PunctuationRule, punctuation_mask, without_punctuation
+from dbpcfg.corpus.punctuation import punctuation_mask, without_punctuation
 from dbpcfg.corpus.reading import Corpus
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.io.tables import shortened
+from dbpcfg.options import Preparing
 
 
 class LogFrequencies:
@@ -119,30 +120,8 @@ def _suffix(word: str) -> str:
 
 
 @dataclass(frozen=True)
-class Preparation:
+class Preparation(Preparing):
     """How sentences are prepared; by default letters change to lower case and nothing else."""
-
-    lowercase: bool = True
-    """Whether letters are changed to lower case."""
-    max_length: int | None = None
-    """Longest sentence kept, in words without punctuation."""
-    punctuation: PunctuationRule = "auto"
-    """How punctuation is recognised. It is not counted, and not scored."""
-    numbers: bool = False
-    """Whether all numbers become one form."""
-    rare: int = 0
-    """Forms seen at most this often become classes; 0 keeps every form."""
-    scheme: Scheme = "suffix"
-    """Which classes (see `dbpcfg.corpus.preparation`)."""
-    no_punctuation: bool = False
-    """Whether punctuation is left out; a sentence of nothing else keeps it."""
-
-    def __post_init__(self) -> None:
-        if self.rare < 0:
-            raise DbpcfgError(f"rare must be 0 (off) or a number of occurrences, got {self.rare}")
-        if self.max_length is not None and self.max_length < 1:
-            raise DbpcfgError(f"the length limit must be at least 1, got {self.max_length}")
-        word_class("", self.scheme)  # an unknown scheme is an error before anything is read
 
     def form(self, word: str) -> str:
         """The form of a word, before rare ones are replaced."""

@@ -13,9 +13,9 @@ category of a word in sentences of one word.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -75,6 +75,7 @@ class LowRankGrammar(Grammar):
         If shapes or sums do not fit.
     """
 
+    ARRAYS = Factors._fields
     factors: Factors
     """Its factors, in double precision; they cannot be written to."""
 
@@ -106,6 +107,20 @@ class LowRankGrammar(Grammar):
         lexical[self.factors.phrases :] = self.factors.emission
         lexical.flags.writeable = False
         return lexical
+
+    @property
+    def rules_per_category(self) -> int:
+        """How many rules a category of words has."""
+        return len(self.vocabulary)
+
+    def arrays(self) -> dict[str, Floats]:
+        """The factors by their names, which are much smaller than the rules."""
+        return self.factors._asdict()
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, Any], vocabulary: Vocabulary) -> Self:
+        """The grammar of such factors."""
+        return cls(Factors(**arrays), vocabulary)
 
     def _zeros(self, *shape: int) -> Floats:
         if math.prod(shape) > MOST_RULES:
@@ -142,53 +157,28 @@ def _check_sums(factors: Factors) -> None:
             raise GrammarError(f"{name}{which} must sum to 1 (it sums to {sums[worst]:.12g})")
 
 
-STACKED = ("grammars_root", "grammars_rows")
-STACKED_FACTORS = tuple(f"grammars_{name}" for name in Factors._fields)
-
-
 def stacked(grammars: Sequence[Grammar]) -> dict[str, Floats]:
-    """Several grammars as arrays.
-
-    ``grammars``: grammars over one vocabulary, with the same number of categories.
-    Returns π and the rows of every grammar: ``[s, c]`` and ``[s, c, rule]``.
-    """
-    if not grammars:
-        return {"grammars_root": np.empty((0, 0)), "grammars_rows": np.empty((0, 0, 0))}
+    """Grammars of one kind and size over one vocabulary as arrays: ``[s, …]`` has grammar s."""
+    each = [grammar.arrays() for grammar in grammars]
+    names = each[0] if each else Grammar.ARRAYS
     return {
-        "grammars_root": np.stack([grammar.root for grammar in grammars]),
-        "grammars_rows": np.stack([grammar.rows for grammar in grammars]),
+        f"grammars_{name}": np.stack([one[name] for one in each]) if each else np.empty(0)
+        for name in names
     }
 
 
 def unstacked(arrays: Mapping[str, Any], vocabulary: Vocabulary) -> list[Grammar]:
     """The grammars of arrays that `stacked` made."""
-    roots, rows = (arrays[name] for name in STACKED)
-    if not len(roots) == len(rows):
-        raise ArchiveError("its grammars have not as many roots as rows")
-    if not len(roots):
-        return []
-    K, W = roots.shape[-1], len(vocabulary)
-    if roots.ndim != 2 or rows.shape[1:] != (K, K * K + W):
-        raise ArchiveError(f"its grammars do not have {K} categories and {W} words")
+    kind = kind_of(name.removeprefix("grammars_") for name in arrays)
+    found = {name: arrays[f"grammars_{name}"] for name in kind.ARRAYS}
+    if len({len(array) for array in found.values()}) != 1:
+        raise ArchiveError("its grammars do not have as many of each array")
     return [
-        Grammar(root, row[:, : K * K].reshape(K, K, K), row[:, K * K :], vocabulary)
-        for root, row in zip(roots, rows, strict=True)
+        kind.of_arrays(dict(zip(found, each, strict=True)), vocabulary)
+        for each in zip(*found.values(), strict=True)
     ]
 
 
-def stacked_factors(grammars: Sequence[LowRankGrammar]) -> dict[str, Floats]:
-    """Several low-rank grammars as arrays.
-
-    ``grammars``: at least one; all over one vocabulary, with factors of the same shapes.
-    Returns each factor of every grammar; the first index is the grammar's.
-    """
-    factors = zip(*(grammar.factors for grammar in grammars), strict=True)
-    return {name: np.stack(same) for name, same in zip(STACKED_FACTORS, factors, strict=True)}
-
-
-def unstacked_factors(arrays: Mapping[str, Any], vocabulary: Vocabulary) -> list[LowRankGrammar]:
-    """The grammars of arrays that `stacked_factors` made."""
-    factors = [arrays[name] for name in STACKED_FACTORS]
-    if len({len(array) for array in factors}) != 1:
-        raise ArchiveError("its grammars have not as many of each factor")
-    return [LowRankGrammar(Factors(*each), vocabulary) for each in zip(*factors, strict=True)]
+def kind_of(names: Iterable[str]) -> type[Grammar]:
+    """The kind of grammar that has arrays of these names."""
+    return LowRankGrammar if "emission" in set(names) else Grammar

@@ -16,10 +16,11 @@ G      row c: ``binary[c, a, b]`` is G[c → a b] and ``lexical[c, w]`` is G[c �
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from html import escape
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -28,6 +29,7 @@ from dbpcfg.errors import GrammarError
 from dbpcfg.grammar.dirichlet import dirichlet_rows
 from dbpcfg.numerics.kernels import Floats, Longs
 from dbpcfg.numerics.philox import Purpose, Stream, stream
+from dbpcfg.options import SMALLEST_BETA
 
 MOST = 8
 """Words, and rules, of each category that are shown."""
@@ -87,7 +89,6 @@ def _listed(names: Sequence[str], row: Floats, most: int) -> str:
 
 
 ROW_SUM_TOLERANCE = 1e-8
-SMALLEST_BETA = 1e-12
 
 
 def category_name(category: int) -> str:
@@ -133,6 +134,9 @@ class Grammar:
 
     Shapes and sums of the arrays are checked: a `GrammarError` says what is wrong.
     """
+
+    ARRAYS: ClassVar[tuple[str, ...]] = ("root", "binary", "lexical")
+    """What files have of it, besides the words."""
 
     root: Floats
     """``[c]``: probability of T → c."""
@@ -203,10 +207,24 @@ class Grammar:
         object.__setattr__(same, "names", names)
         return same
 
+    def arrays(self) -> dict[str, Floats]:
+        """The arrays that files have of it."""
+        return {name: getattr(self, name) for name in self.ARRAYS}
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, Any], vocabulary: Vocabulary) -> Self:
+        """The grammar of such arrays."""
+        return cls(**arrays, vocabulary=vocabulary)
+
     @property
     def rows(self) -> Floats:
         """G as the paper writes it: row c has its K² binary rules, then its W words."""
         return np.concatenate([self.binary.reshape(self.categories, -1), self.lexical], axis=1)
+
+    @property
+    def rules_per_category(self) -> int:
+        """How many rules a category has that emits words."""
+        return self.categories**2 + len(self.vocabulary)
 
     @property
     def lexical_mass(self) -> Floats:

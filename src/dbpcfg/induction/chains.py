@@ -1,7 +1,7 @@
 """Several chains side by side, on any executor, saved in any store.
 
-Chains advance in blocks of about a second. The results do not depend on where a block ends; how
-soon progress is reported and a request to stop takes effect does.
+Chains advance in blocks of about a second. The results do not depend on where a block ends, nor on
+anything else in `Execution`; how soon progress is reported and a request to stop takes effect does.
 """
 
 from __future__ import annotations
@@ -14,20 +14,109 @@ from concurrent.futures import (
     CancelledError,
     Executor,
     Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
     wait,
 )
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from typing import Protocol
 
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction.chain import Chain, advance, new_chain
-from dbpcfg.induction.convergence import Schedule
-from dbpcfg.induction.execution import Execution
-from dbpcfg.induction.gold import GoldSpans
-from dbpcfg.induction.settings import ChainSettings
-from dbpcfg.induction.store import ChainStore
+from dbpcfg.induction.corpus import GoldSpans
+from dbpcfg.induction.search import Schedule
+from dbpcfg.induction.settings import ChainSettings, Configuration
+from dbpcfg.io.machine import cores, leave_signals_to_parent
+from dbpcfg.options import Running
 from dbpcfg.parsing.mbr import SpanCounts
 
 BLOCK_SECONDS = 1.0
+
+
+class ChainStore(Protocol):
+    """Where chains are saved."""
+
+    def load(self, settings: ChainSettings) -> Chain | None:
+        """The chain as it was last saved; None if it never was."""
+
+    def save(self, chain: Chain) -> None:
+        """Save the chain as it is."""
+
+
+class InMemory:
+    """Keeps chains as they are: for runs without a directory, whose chains stop at rungs too."""
+
+    def __init__(self) -> None:
+        self._chains: dict[int, Chain] = {}
+
+    def load(self, settings: ChainSettings) -> Chain | None:
+        """The chain of this number; None if it has not begun."""
+        return self._chains.get(settings.chain)
+
+    def save(self, chain: Chain) -> None:
+        """Keep the chain."""
+        self._chains[chain.settings.chain] = chain
+
+
+class ChainRunner(Protocol):
+    """What runs chains: here `run_chains`, which says what is what."""
+
+    def __call__(
+        self,
+        corpus: Encoded,
+        settings: Sequence[ChainSettings],
+        schedule: Schedule,
+        store: ChainStore,
+        *,
+        execution: Execution,
+        gold: GoldSpans | None,
+        until: int | None,
+    ) -> list[Chain]:
+        """Run chains until all are finished or the run is to stop."""
+
+
+class Cluster(Protocol):
+    """Other processes or machines that chains can run on."""
+
+    def runner(
+        self, configuration: Configuration, corpus: Encoded, execution: Execution
+    ) -> AbstractContextManager[ChainRunner]:
+        """What runs the chains of one run there."""
+
+
+@dataclass(frozen=True)
+class Execution:
+    """How a run is computed, and its callbacks."""
+
+    running: Running = field(default_factory=Running)
+    report: Callable[[Chain], None] | None = None
+    """Called with a chain after each block of its iterations."""
+    stopping: Callable[[], bool] = lambda: False
+    """Called after each block; the run stops if it returns True."""
+    planned: Callable[[Configuration], None] = lambda _: None
+    """Called once with the settings of the run, before chains begin."""
+    cluster: Cluster | None = None
+    """Where chains run instead of here."""
+
+    def threads_per_chain(self, chains: int) -> int:
+        """How many threads each of a number of chains has."""
+        return max(1, self._threads // chains)
+
+    def executor(self, chains: int) -> Executor:
+        """Start the workers for a number of chains."""
+        workers = min(self._threads, chains)
+        if self.running.workers == "threads":
+            return ThreadPoolExecutor(workers)
+        return ProcessPoolExecutor(
+            workers, get_context("spawn"), initializer=leave_signals_to_parent
+        )
+
+    @property
+    def _threads(self) -> int:
+        return self.running.threads or cores()
 
 
 def begin(
@@ -73,7 +162,8 @@ def run_chains(
     ``work``: what runs a block, called as `dbpcfg.induction.chain.advance`, which it is by default.
     Returns the chains in the order of ``settings``, as far as they have run.
     """
-    stopping, report, checkpoint = execution.stopping, execution.report, execution.checkpoint
+    stopping, checkpoint = execution.stopping, execution.running.checkpoint
+    report = execution.report or (lambda _: None)
     threads = execution.threads_per_chain(len(settings))
     chains = [begin(corpus, one, schedule, store.load(one)) for one in settings]
     saved = {n: time.monotonic() for n in range(len(chains))}

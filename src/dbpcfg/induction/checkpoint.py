@@ -12,49 +12,26 @@ from numpy.typing import NDArray
 
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.grammar.lowrank import STACKED, stacked, unstacked
-from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.grammar.weights import RuleWeights
+from dbpcfg.grammar.lowrank import stacked, unstacked
 from dbpcfg.induction.chain import OTHER, Chain, Sample
 from dbpcfg.induction.criteria import Measures
-from dbpcfg.induction.drawing import ELSEWHERE
-from dbpcfg.induction.gibbs import State
-from dbpcfg.induction.network_storage import (
-    factor_arrays,
-    loaded_grammar,
-    loaded_network,
-    network_arrays,
-    network_types,
-)
 from dbpcfg.induction.settings import ChainSettings
+from dbpcfg.induction.trees import NOT_HERE
 from dbpcfg.io.archive import ArchiveError, read_archive, write_archive
 from dbpcfg.io.files import reading
 from dbpcfg.parsing.mbr import SpanCounts
 
-FORMAT, VERSION = "dbpcfg chain", 3
+FORMAT, VERSION = "dbpcfg chain", 4
 NO_SPANS = np.zeros(0, dtype=np.int32)
 """Counts of spans of a chain without a sample that counts."""
 
-_GRAMMAR = ("root", "binary", "lexical")
-_DTYPES: dict[str, Any] = {
-    **dict.fromkeys(_GRAMMAR, np.float64),
-    **{f"{sample}_{name}": np.float64 for sample in ("best", "last") for name in _GRAMMAR},
-    **{f"{sample}_nodes": np.int32 for sample in ("best", "last")},
-    **dict.fromkeys(STACKED, np.float64),
-    **dict.fromkeys(Measures._fields, np.float64),
-    "betas": np.float64,
-    "spans": np.int32,
-}
-_COUNTS = {f"counts_{name}": np.float64 for name in _GRAMMAR}
-"""What chains of EM and VB have besides."""
-
 
 def save_chain(chain: Chain, corpus: Encoded, path: Path) -> None:
-    """Write a checkpoint."""
+    """Write a checkpoint of a chain that has done at least one iteration."""
     assert chain.best is not None
     assert chain.last is not None
     header = {
-        "settings": chain.settings.recorded(),
+        "settings": _recorded(chain.settings),
         "corpus": _fingerprint(corpus),
         "iteration": chain.iteration,
         "beta": chain.state.beta,
@@ -68,25 +45,17 @@ def save_chain(chain: Chain, corpus: Encoded, path: Path) -> None:
         **{name: np.array(values) for name, values in chain.measures.items()},
         "betas": np.array(chain.betas),
         "spans": chain.spans.counts if chain.retained else NO_SPANS,
-        "best_nodes": chain.best.nodes,
-        "last_nodes": chain.last.nodes,
+        **chain.settings.learner.arrays(chain.state),
+        **(stacked(chain.grammars) if chain.settings.learner.samples else {}),
     }
-    grammars = {"": chain.state.grammar, "best_": chain.best.grammar, "last_": chain.last.grammar}
-    if chain.state.network is not None:
-        arrays |= network_arrays(chain.state.network)
-        arrays |= factor_arrays("best_", chain.best.grammar)
-        arrays |= factor_arrays("last_", chain.last.grammar)
-    else:
-        for prefix, grammar in grammars.items():
-            arrays |= {prefix + name: getattr(grammar, name) for name in _GRAMMAR}
-        arrays |= stacked(chain.grammars)
-    if chain.state.statistics is not None:
-        arrays |= {f"counts_{name}": getattr(chain.state.statistics, name) for name in _GRAMMAR}
+    for name, sample in (("best", chain.best), ("last", chain.last)):
+        arrays[f"{name}_nodes"] = sample.nodes
+        arrays |= {f"{name}_{array}": found for array, found in sample.grammar.arrays().items()}
     write_archive(path, FORMAT, VERSION, header, arrays)
 
 
 def load_chain(path: Path, corpus: Encoded, settings: ChainSettings) -> Chain:
-    """Read a checkpoint."""
+    """Read a checkpoint of a chain with these settings over this corpus."""
     with reading(path):
         header, arrays = read_archive(path, FORMAT, VERSION, _types(settings))
         try:
@@ -97,27 +66,29 @@ def load_chain(path: Path, corpus: Encoded, settings: ChainSettings) -> Chain:
             raise ArchiveError(f"not a checkpoint of this run ({error})") from None
 
 
+def _types(settings: ChainSettings) -> dict[str, Any]:
+    """The arrays of a checkpoint and their types."""
+    learner, names = settings.learner, settings.learner.grammar_kind.ARRAYS
+    kept = ("best_", "last_", "grammars_") if learner.samples else ("best_", "last_")
+    return {
+        **{prefix + name: np.float64 for prefix in kept for name in names},
+        **dict.fromkeys((*Measures._fields, "betas"), np.float64),
+        **dict.fromkeys(("best_nodes", "last_nodes", "spans"), np.int32),
+        **learner.types(settings),
+    }
+
+
 def _chain(
     header: dict[str, Any],
     arrays: dict[str, NDArray[Any]],
     corpus: Encoded,
     settings: ChainSettings,
 ) -> Chain:
-    def grammar(prefix: str) -> Grammar:
-        if settings.learner == "neural":
-            return loaded_grammar(arrays, prefix, corpus.vocabulary)
-        found = {name: arrays[prefix + name] for name in _GRAMMAR}
-        return Grammar(vocabulary=corpus.vocabulary, **found)
-
-    def state() -> State:
-        if settings.learner == "neural":
-            return loaded_network(arrays, corpus, settings, iteration, float(header["beta"]))
-        statistics = _statistics(arrays, settings)
-        return State(iteration, grammar(""), float(header["beta"]), statistics=statistics)
+    learner = settings.learner
 
     def sample(name: str) -> Sample:
         nodes = arrays[f"{name}_nodes"]
-        decoded_later = not settings.samples and nodes.shape == ELSEWHERE.shape
+        decoded_later = not learner.samples and nodes.shape == NOT_HERE.shape
         if not decoded_later and nodes.shape != (2 * len(corpus.tokens) - len(corpus), 3):
             raise ArchiveError("its trees are not those of the run's corpus")
         if not decoded_later and not _are_trees(nodes, corpus, settings.categories):
@@ -125,9 +96,12 @@ def _chain(
         number, log_likelihood = header[name]
         if not 1 <= _whole(number) <= iteration or not math.isfinite(log_likelihood):
             raise ArchiveError(f"its {name} sample cannot be: {header[name]!r:.80}")
-        return Sample(number, float(log_likelihood), grammar(f"{name}_"), nodes)
+        kind = learner.grammar_kind
+        own = {array: arrays[f"{name}_{array}"] for array in kind.ARRAYS}
+        grammar = kind.of_arrays(own, corpus.vocabulary)
+        return Sample(number, float(log_likelihood), grammar, nodes)
 
-    if header["settings"] != settings.recorded():
+    if header["settings"] != _recorded(settings):
         raise ArchiveError("it is of a chain with other settings than the run's")
     if header["corpus"] != _fingerprint(corpus):
         raise ArchiveError("it is of a chain over another corpus than the run's")
@@ -149,13 +123,16 @@ def _chain(
     if retained:
         spans.counts[:] = arrays["spans"]
     last = sample("last")
-    if settings.learner == "neural":  # of which only the last grammar counts
+    if learner.samples:
+        grammars = unstacked(
+            {name: array for name, array in arrays.items() if name.startswith("grammars_")},
+            corpus.vocabulary,
+        )
+    else:  # only the last one counts
         grammars = [last.grammar] if retained else []
-    else:
-        grammars = unstacked(arrays, corpus.vocabulary)
     return Chain(
         settings=settings,
-        state=state(),
+        state=learner.restored(arrays, corpus, settings, iteration, float(header["beta"])),
         spans=spans,
         logs=arrays["likelihood"].tolist(),
         measures={name: arrays[name].tolist() for name in OTHER},
@@ -168,24 +145,8 @@ def _chain(
     )
 
 
-def _types(settings: ChainSettings) -> dict[str, Any]:
-    """The arrays of a checkpoint and their types."""
-    if settings.learner != "neural":
-        return _DTYPES | ({} if settings.samples else _COUNTS)
-    dense = {prefix + name for prefix in ("", "best_", "last_") for name in _GRAMMAR}
-    others = {name: kind for name, kind in _DTYPES.items() if name not in dense | set(STACKED)}
-    return others | network_types(settings)
-
-
-def _statistics(arrays: dict[str, NDArray[Any]], settings: ChainSettings) -> RuleWeights | None:
-    """The expected counts that EM and VB go on with."""
-    if settings.samples:
-        return None
-    found = RuleWeights(*(arrays[f"counts_{name}"] for name in _GRAMMAR))
-    shapes = [getattr(found, name).shape == arrays[name].shape for name in _GRAMMAR]
-    if not all(shapes) or not all((getattr(found, name) >= 0).all() for name in _GRAMMAR):
-        raise ArchiveError("its expected counts cannot be")
-    return found
+def _recorded(settings: ChainSettings) -> dict[str, Any]:
+    return {**settings.table(), "chain": settings.chain}
 
 
 def _whole(number: Any) -> int:

@@ -2,29 +2,33 @@
 
 ==============  ==================================================================================
 ``likelihood``  log P(sentences | G), the paper's choice
-``posterior``   log P(trees, words | β), the probabilities of rules integrated out
+``posterior``   log P(trees, words | β), the probabilities of rules integrated out; of learners
+                that sample no trees, what they maximise
 ``variance``    variance over sentences of surprisal per word (Jin and Schuler 2019); less is better
 ``heldout``     log P(sentences | G) of sentences that the chain does not learn from
 ``agreement``   mean F1 of the chain's trees against those of the other chains
 ==============  ==================================================================================
 
 The first four are known after every iteration, and are means over the iterations that count;
-``agreement`` compares finished chains. Of EM and VB, ``posterior`` is what they maximise
-(`dbpcfg.induction.expectation`). No criterion looks at gold trees.
+``agreement`` compares finished chains. No criterion looks at gold trees. To add one, register an
+object with the methods of `Criterion`: ``criteria.add("mine", Mine())``, or an entry point of the
+group ``dbpcfg.criteria``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from scipy.special import gammaln
 
 from dbpcfg.grammar.pcfg import RuleCounts
-from dbpcfg.induction.beta import log_marginal
 from dbpcfg.numerics.kernels import Floats, Longs
+from dbpcfg.registry import Registry
 
-Criterion = Literal["likelihood", "posterior", "variance", "heldout", "agreement"]
+if TYPE_CHECKING:
+    from dbpcfg.induction.chain import Chain
+    from dbpcfg.induction.run import Run
 
 
 class Measures(NamedTuple):
@@ -61,12 +65,64 @@ def kept_aside(sentences: int, every: int) -> Longs:
     return np.arange(every - 1, sentences, every) if every else np.zeros(0, dtype=np.int64)
 
 
-def before_trees(criterion: Criterion) -> Criterion:
-    """What chains are compared by while there are no trees to agree on."""
-    return "posterior" if criterion == "agreement" else criterion
+def log_marginal(table: Longs | Floats, beta: float) -> float:
+    """Log-probability of counts ``[row, rule]``, the rows' probabilities integrated out."""
+    rows, n = table.shape
+    used = table[table > 0]
+    total = table.sum(axis=1)
+    return float(
+        rows * gammaln(n * beta)
+        - gammaln(total + n * beta).sum()
+        + (gammaln(used + beta) - gammaln(beta)).sum()
+    )
 
 
-def goodness(values: Sequence[float], criterion: Criterion) -> float:
-    """The mean of what was measured, so that more is better."""
-    mean = float(np.mean(values)) if len(values) else -np.inf
-    return -mean if criterion == "variance" else mean
+class Criterion:
+    """A criterion; ``words`` say what a chain was selected by."""
+
+    words: str
+
+    def of_iterations(self, chain: Chain, begin: int, end: int) -> float:
+        """How good a chain is by some of its iterations; more is better."""
+        raise NotImplementedError
+
+    def of_chain(self, chain: Chain, run: Run) -> float:
+        """How good a chain of a run is: by the iterations that count, or by the last one."""
+        return self.of_iterations(chain, chain.iteration - max(1, chain.retained), chain.iteration)
+
+
+class Traced(Criterion):
+    """A measure of every iteration, on average."""
+
+    def __init__(self, measure: str, words: str, sign: int = 1) -> None:
+        self.measure, self.words, self.sign = measure, words, sign
+
+    def of_iterations(self, chain: Chain, begin: int, end: int) -> float:
+        """The mean."""
+        values = chain.trace(self.measure)[max(0, begin) : end]
+        return self.sign * float(np.mean(values)) if values else -np.inf
+
+
+class Agreeing(Traced):
+    """Agreement of trees; while there are none, by a measure."""
+
+    def of_chain(self, chain: Chain, run: Run) -> float:
+        """F1 against the trees of the other chains; by the measure, if there are no others."""
+        found = run.shared.agreement(chain.settings.chain)
+        return super().of_chain(chain, run) if found is None else found
+
+
+LIKELIHOOD = Traced("likelihood", "log-likelihood")
+POSTERIOR = Traced("posterior", "log-posterior")
+VARIANCE = Traced("variance", "least variance of surprisal", -1)
+HELDOUT = Traced("heldout", "log-likelihood of the sentences kept aside")
+AGREEMENT = Agreeing("posterior", "agreement with the other chains")
+
+criteria: Registry[Criterion] = Registry(
+    "criterion",
+    "criteria",
+    {
+        name: f"induction.criteria:{name.upper()}"
+        for name in ("likelihood", "posterior", "variance", "heldout", "agreement")
+    },
+)

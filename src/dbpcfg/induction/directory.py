@@ -28,20 +28,25 @@ from dbpcfg.errors import DbpcfgError, UnfinishedRunError
 from dbpcfg.induction.chain import Chain
 from dbpcfg.induction.chains import can_continue
 from dbpcfg.induction.checkpoint import load_chain, save_chain
-from dbpcfg.induction.configuration import (
+from dbpcfg.induction.corpus import (
+    GoldSpans,
+    RunCorpus,
+    load_corpus,
+    load_gold,
+    save_corpus,
+    save_gold,
+)
+from dbpcfg.induction.results import remove_results, write_trace
+from dbpcfg.induction.run import Run
+from dbpcfg.induction.settings import (
     FORMAT,
+    ChainSettings,
     Configuration,
     check_version,
     load_configuration,
     save_configuration,
 )
-from dbpcfg.induction.corpus import RunCorpus, load_corpus, save_corpus
-from dbpcfg.induction.gold import GoldSpans, load_gold, save_gold
-from dbpcfg.induction.lock import locked
-from dbpcfg.induction.results import remove_results, write_trace
-from dbpcfg.induction.run import Run
-from dbpcfg.induction.settings import ChainSettings
-from dbpcfg.io.files import reading, writing
+from dbpcfg.io.files import is_temporary, reading, writing
 from dbpcfg.io.progress import Progress
 
 
@@ -267,3 +272,28 @@ def _is_run(path: Path) -> bool:
         return f'"{FORMAT}"'.encode() in (path / "config.toml").read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         return False
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Keep other processes from running the same run at the same time."""
+    try:
+        import fcntl
+    except ImportError:  # not on this system: do without
+        yield
+        return
+    with contextlib.ExitStack() as stack:
+        with writing(path):
+            file = stack.enter_context(open(path / ".lock", "a"))
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise DbpcfgError(f"{path} is being run by another process") from None
+        except OSError:  # not on this file system: do without
+            yield
+            return
+        with writing(path):  # what processes have left that were killed while they wrote
+            for left in [*path.glob(".*"), *path.glob("chains/*/.*")]:
+                if is_temporary(left.name):
+                    left.unlink()
+        yield

@@ -5,81 +5,107 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, Self, Unpack
 
 from dbpcfg.corpus.arguments import GivenSentences, GivenTrees, sentences_for, trees_for
 from dbpcfg.corpus.preparation import Preparation, Prepared, prepare
-from dbpcfg.corpus.reading import Corpus
+from dbpcfg.corpus.reading import Corpus, read
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.goldtrees import match_gold
-from dbpcfg.induction.chain import Chain, TreeChoice
-from dbpcfg.induction.chains import run_chains
-from dbpcfg.induction.configuration import Configuration, versions
-from dbpcfg.induction.convergence import Schedule
-from dbpcfg.induction.corpus import RunCorpus
-from dbpcfg.induction.criteria import Criterion
+from dbpcfg.induction.chain import GRAMMARS_KEPT, Chain
+from dbpcfg.induction.chains import ChainRunner, ChainStore, Execution, InMemory, run_chains
+from dbpcfg.induction.corpus import GoldSpans, RunCorpus, gold_spans
 from dbpcfg.induction.directory import RunDirectory, check_free
-from dbpcfg.induction.execution import (
-    CHECKPOINT_SECONDS,
-    AnyCluster,
-    ChainRunner,
-    Execution,
-    Workers,
-    connected,
-    never,
-    no_plan,
-    no_remark,
-    no_report,
-)
-from dbpcfg.induction.gold import GoldSpans, gold_spans
-from dbpcfg.induction.inference import (
-    InferenceName,
-    budget_of,
-    chosen,
-    is_race,
-    iterations_in,
-)
-from dbpcfg.induction.memory import check_memory
-from dbpcfg.induction.race import total
+from dbpcfg.induction.learners import Learner, learner_with
 from dbpcfg.induction.results import results_are_there, write_results
 from dbpcfg.induction.run import Run
-from dbpcfg.induction.settings import ChainSettings, settings_for
-from dbpcfg.induction.store import ChainStore, InMemory
-from dbpcfg.io.machine import one_blas_thread
+from dbpcfg.induction.search import (
+    Schedule,
+    Search,
+    budget_of,
+    is_race,
+    iterations_in,
+    search_for,
+    total,
+)
+from dbpcfg.induction.settings import ChainSettings, Configuration, versions
+from dbpcfg.io.machine import memory_limit, one_blas_thread, size_text
 from dbpcfg.io.progress import Progress
+from dbpcfg.options import (
+    INDUCE,
+    Chaining,
+    InduceOptions,
+    Reading,
+    Running,
+    Searching,
+    sorted_out,
+    with_keywords,
+)
+from dbpcfg.parsing.mbr import MOST_BYTES
+
+CHAIN_BYTES = 4096
+"""What a chain takes however small it is: its objects, its settings, its traces."""
 
 
+@dataclass(frozen=True)
+class Request:
+    """What is to be learned, checked as far as that can be without the sentences."""
+
+    settings: ChainSettings
+    searching: Searching
+    schedule: Schedule | None = None
+
+    def __post_init__(self) -> None:
+        budget = budget_of(self.searching.budget)
+        if isinstance(budget, float):  # what a time is worth is not known yet
+            each = self.searching.iterations is not None or self.schedule is not None
+            is_race(self.searching, True, each)
+        else:
+            self.search(budget)
+
+    @classmethod
+    def of(
+        cls,
+        learner: Learner | str,
+        options: dict[str, Any],
+        chaining: Chaining,
+        searching: Searching,
+        schedule: Schedule | None = None,
+    ) -> Self:
+        """The request of a learner with its options."""
+        shared = {name: getattr(chaining, name) for name in Chaining.options()}
+        settings = ChainSettings(**shared, learner=learner_with(learner, options))
+        return cls(settings, searching, schedule)
+
+    def search(self, budget: int | None) -> Search:
+        """The chains that follow from it, with a budget in iterations."""
+        search = search_for(self.settings, self.searching, self.schedule, budget)
+        if search.select == "heldout" and not self.settings.aside:
+            raise DbpcfgError("select = heldout needs sentences that are kept aside: give aside")
+        return search
+
+
+@with_keywords(INDUCE, leave_out=("K", "D", "cluster", "spread"))
 def induce(
     corpus: GivenSentences | Prepared,
     K: int | None = None,
-    D: int | None = 2,
+    D: int | Literal["none"] | None = 2,
     *,
-    inference: InferenceName | None = None,
-    budget: int | str | None = None,
-    chains: int | None = None,
-    iterations: int | None = None,
-    select: Criterion | None = None,
-    seed: int = 0,
-    beta: float = 0.2,
-    trees: TreeChoice = "mbr",
+    learner: Learner | str = "gibbs",
     out: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
-    threads: int | None = None,
-    workers: Workers = "threads",
-    cluster: AnyCluster = None,
-    checkpoint: float = CHECKPOINT_SECONDS,
-    preparation: Preparation | None = None,
-    schedule: Schedule | None = None,
-    report: Callable[[Chain], None] = no_report,
-    stopping: Callable[[], bool] = never,
-    planned: Callable[[Configuration], None] = no_plan,
-    quiet: bool | None = None,
     gold: GivenTrees | None = None,
     gold_sources: Sequence[str] = (),
-    **model: Any,
+    schedule: Schedule | None = None,
+    cluster: object = None,
+    quiet: bool | None = None,
+    report: Callable[[Chain], None] | None = None,
+    stopping: Callable[[], bool] = lambda: False,
+    planned: Callable[[Configuration], None] = lambda _: None,
+    **options: Unpack[InduceOptions],
 ) -> Run:
     """Learn a grammar from sentences.
 
@@ -92,65 +118,38 @@ def induce(
         A path to read, what ``dbpcfg.read`` returns, or sentences as lists of words or as texts; or
         a corpus that is prepared already.
     K
-        The number of categories; if not given, 15, of the learner ``"neural"`` 120.
+        The number of categories; if not given, 15, of the neural learner 120.
     D
-        The memory bound: the greatest number of fragments in memory; None for no bound.
-    inference
-        ``"race"``: many chains are started, the best go on (`dbpcfg.induction.race`).
-        ``"paper"``: a few chains, each to its end. If not given, a race, unless ``iterations`` or
-        ``schedule`` is.
-    budget
-        For a race: iterations of all chains together, or a time such as ``"30min"``, which is
-        turned into iterations by timing some; 1,500 if not given.
-    chains
-        The number of chains; in a race of those that start. If not given, as many as suit the
-        budget, or four.
-    iterations
-        The length of each chain, of which the second half counts; None for a race, or for the
-        paper's rule.
-    select
-        What chains are compared by (`dbpcfg.induction.criteria`).
-    seed
-        Of the random numbers.
-    beta
-        The Dirichlet parameter β of all rules.
-    trees
-        The trees of the run: ``"mbr"`` over the retained samples, the ``"best"`` sample or the
-        ``"last"`` one.
+        The memory bound: the greatest number of fragments in memory; None or ``"none"`` for no
+        bound.
+    learner
+        ``"gibbs"``, ``"em"``, ``"vb"`` or ``"neural"``, or an object such as
+        ``dbpcfg.Neural(rank=60)``.
     out
         A directory for the run, which can then be resumed; None for a run in memory.
     overwrite
         Whether a run that is in ``out`` is replaced.
-    threads
-        For all chains together; None for as many as there are processors.
-    workers
-        What runs chains side by side: ``"threads"`` or ``"processes"``.
+    gold
+        Gold trees of the sentences, or of the whole treebank from which they were taken. They add
+        F1 to the chains' traces and decide nothing.
+    gold_sources
+        Names for the gold trees, to be recorded; by default those of the files they were read from.
+    schedule
+        The rule for burn-in and length in detail, instead of ``iterations``.
     cluster
         Where chains run instead of here: ``"local:4"`` for four processes of this machine,
         ``"tcp://host:8786"`` for a Dask scheduler, the name of a TOML file that describes a batch
         system, a ``distributed.Client``, or what ``dbpcfg.cluster.connect`` returns.
-    checkpoint
-        Seconds between two checkpoints of a chain.
-    preparation
-        How the sentences are prepared; by default letters are changed to lower case.
-    schedule
-        The rule for burn-in and length in detail, instead of ``iterations``.
+    quiet
+        Whether no progress is shown; if not given, it is shown on a terminal or in a
+        notebook, unless ``report`` is given.
     report
         Called with a chain after each block of its iterations, about once a second.
     stopping
         Called after each block; the run stops if it returns True.
     planned
         Called with the settings of the run before it begins.
-    quiet
-        Whether no progress is shown; if not given, it is shown on a terminal or in a
-        notebook, unless ``report`` is given.
-    gold
-        Gold trees of the sentences, or of the whole treebank from which they were taken. They add
-        F1 to the chains' traces and decide nothing.
-    gold_sources
-        Names for the gold trees, to be recorded; by default those of the files they were read from.
-    **model
-        Further settings of chains, fields of ``ChainSettings``.
+    **options
 
     Returns
     -------
@@ -160,51 +159,90 @@ def induce(
     Raises
     ------
     DbpcfgError
-        If a setting cannot be, if the run does not fit into memory, if there are no sentences, if
-        gold trees do not match them, or if ``out`` is not empty or cannot be written to.
+        If an option is wrong or not one of the learner's, if the run does not fit into memory, if
+        there are no sentences, if gold trees do not match them, or if ``out`` is not empty or
+        cannot be written to.
     """
-    execution = Execution(
-        threads, workers, checkpoint, report, stopping, planned, connected(cluster)
-    )
-    settings = _settings(categories=K, depth=D, beta=beta, seed=seed, **model)
-    asked = budget_of(budget) if isinstance(budget, str) else budget
-    planned_as = partial(
-        chosen, settings, inference, chains=chains, iterations=iterations, schedule=schedule
-    )
-    # Before anything is read; but what a time is worth is not known yet.
-    if isinstance(asked, float):
-        is_race(inference, True, iterations is not None or schedule is not None)
-    else:
-        planned_as(budget=asked, select=select)
+    given = {"K": K, "D": D, **options}
+    groups = (Chaining, Searching, Preparation, Reading, Running)
+    (chaining, searching, preparing, reading, running), own = sorted_out(given, groups)
+    request = Request.of(learner, own, Chaining(**chaining), Searching(**searching), schedule)
+    execution = Execution(Running(**running), report, stopping, planned, connected(cluster))
     if out is not None:
         check_free(Path(out), overwrite)
-    prepared = _prepared(corpus, preparation)
-    learned_from = RunCorpus.of(prepared)
-    if isinstance(asked, float):
-        asked = iterations_in(asked, learned_from.forms, settings, threads)
-    search = planned_as(budget=asked, select=select)
+    if isinstance(corpus, Prepared):
+        if preparing or reading:
+            raise DbpcfgError(f"{', '.join(preparing | reading)}: the corpus is prepared already")
+        prepared = corpus
+    else:
+        preparation = Preparation(**preparing)
+        prepared = prepare(sentences_for("induce", _read(corpus, reading)), preparation)
+    del corpus
+    return learn(request, prepared, execution, out, overwrite, gold, gold_sources, quiet)
+
+
+def learn(
+    request: Request,
+    prepared: Prepared,
+    execution: Execution,
+    out: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
+    gold: GivenTrees | None = None,
+    gold_sources: Sequence[str] = (),
+    quiet: bool | None = None,
+) -> Run:
+    """Learn what was requested from prepared sentences; see `induce`."""
+    corpus, budget = RunCorpus.of(prepared), budget_of(request.searching.budget)
+    if isinstance(budget, float):
+        budget = iterations_in(budget, corpus.forms, request.settings, execution.running.threads)
+    search = request.search(budget)
     configuration = Configuration(
-        model=settings,
+        model=request.settings,
         schedule=search.schedule,
         preparation=prepared.preparation,
         chains=search.chains,
-        trees=trees,
+        trees=request.searching.trees,
         budget=search.budget,
         select=search.select,
-        gold=[] if gold is None else list(gold_sources) or _sources(gold) or ["given"],
-        corpus={**_origin(prepared), **learned_from.size(), "digest": learned_from.digest()},
+        gold=() if gold is None else tuple(gold_sources) or _sources(gold) or ("given",),
+        corpus={**_origin(prepared), **corpus.size(), "digest": corpus.digest()},
         versions=versions(),
     )
-    spans = None if gold is None else _gold_spans(gold, learned_from, prepared)
-    check_memory(configuration, learned_from.forms)
-    del prepared, corpus  # the run has the words, in a tenth of the memory
+    spans = None if gold is None else _gold_spans(gold, corpus, prepared)
+    check_memory(configuration, corpus)
+    del prepared  # the run has the words, in a tenth of the memory
     with _shown(execution, configuration, quiet) as shown:
         if out is None:
-            return _run(configuration, learned_from, spans, InMemory(), shown)
-        with RunDirectory.create(
-            Path(out), configuration, learned_from, spans, overwrite
-        ) as directory:
+            return _run(configuration, corpus, spans, InMemory(), shown)
+        with RunDirectory.create(Path(out), configuration, corpus, spans, overwrite) as directory:
             return _run_directory(directory, shown)
+
+
+def _read(corpus: GivenSentences, options: dict[str, Any]) -> GivenSentences:
+    """Read files in another way than by default; anything else is left as it is."""
+    if not options:
+        return corpus
+    if not isinstance(corpus, str | os.PathLike):
+        raise DbpcfgError(f"{', '.join(options)}: only for a path, which is then read so")
+    asked = Reading(**options)
+    return read(
+        corpus,
+        format=asked.input_format,
+        speakers=asked.speaker or None,
+        exclude_speakers=asked.exclude_speaker or None,
+        broken="skip" if asked.skip_broken else "error",
+        encoding=asked.encoding,
+    )
+
+
+def connected(cluster: Any) -> Any:
+    """A cluster that is connected to already; `dbpcfg.induce` connects, this layer does not."""
+    if cluster is not None and not hasattr(cluster, "runner"):
+        raise DbpcfgError(
+            f"{cluster!r} is not a cluster: give what dbpcfg.cluster.connect returns, or call "
+            "dbpcfg.induce, which connects"
+        )
+    return cluster
 
 
 def resume(
@@ -212,14 +250,14 @@ def resume(
     *,
     iterations: int | None = None,
     threads: int | None = None,
-    workers: Workers = "threads",
-    cluster: AnyCluster = None,
-    checkpoint: float = CHECKPOINT_SECONDS,
-    report: Callable[[Chain], None] = no_report,
-    stopping: Callable[[], bool] = never,
-    planned: Callable[[Configuration], None] = no_plan,
+    workers: Literal["threads", "processes"] = "threads",
+    cluster: object = None,
+    checkpoint: float = 30.0,
     quiet: bool | None = None,
-    remark: Callable[[str], None] = no_remark,
+    report: Callable[[Chain], None] | None = None,
+    stopping: Callable[[], bool] = lambda: False,
+    planned: Callable[[Configuration], None] = lambda _: None,
+    remark: Callable[[str], None] = lambda _: None,
 ) -> Run:
     """Resume a run where it stopped, or make it longer.
 
@@ -244,15 +282,15 @@ def resume(
         system, a ``distributed.Client``, or what ``dbpcfg.cluster.connect`` returns.
     checkpoint
         Seconds between two checkpoints of a chain.
+    quiet
+        Whether no progress is shown; if not given, it is shown on a terminal or in a
+        notebook, unless ``report`` is given.
     report
         Called with a chain after each block of its iterations, about once a second.
     stopping
         Called after each block; the run stops if it returns True.
     planned
         Called with the settings of the run before it continues.
-    quiet
-        Whether no progress is shown; if not given, it is shown on a terminal or in a
-        notebook, unless ``report`` is given.
     remark
         Called with a sentence if chains begin again.
 
@@ -267,9 +305,8 @@ def resume(
         If the directory is no run, a file is damaged, another process is running it, or a chain has
         done more than ``iterations``.
     """
-    execution = Execution(
-        threads, workers, checkpoint, report, stopping, planned, connected(cluster)
-    )
+    running = Running(threads=threads, workers=workers, checkpoint=checkpoint)
+    execution = Execution(running, report, stopping, planned, connected(cluster))
     with RunDirectory.open(Path(path)) as directory:
         again = [] if iterations is None else directory.extend(iterations)
         if again:
@@ -278,7 +315,7 @@ def resume(
                 "the second half counts, and their samples of it were not all kept; chains "
                 "continue if they have done at most half"
             )
-        check_memory(directory.configuration, directory.corpus.forms)
+        check_memory(directory.configuration, directory.corpus)
         with _shown(execution, directory.configuration, quiet) as shown:
             return _run_directory(directory, shown)
 
@@ -288,7 +325,7 @@ def _shown(
     execution: Execution, configuration: Configuration, quiet: bool | None
 ) -> Iterator[Execution]:
     """Show progress while chains run, unless the caller reports it."""
-    if execution.report is not no_report:
+    if execution.report is not None:
         yield execution
         return
     schedule, done = configuration.schedule, dict.fromkeys(range(configuration.chains), 0)
@@ -356,26 +393,6 @@ def _runner(
         yield partial(run_chains, executor=executor)
 
 
-def _prepared(corpus: GivenSentences | Prepared, preparation: Preparation | None) -> Prepared:
-    """The corpus as it is learned from: prepared here, unless the caller has done so."""
-    if isinstance(corpus, Prepared):
-        if preparation is not None:
-            raise DbpcfgError("the corpus is prepared already: leave preparation out")
-        return corpus
-    return prepare(sentences_for("induce", corpus), preparation or Preparation())
-
-
-def _settings(**given: Any) -> ChainSettings:
-    known = [field.name for field in fields(ChainSettings) if field.name != "chain"]
-    for name in given:
-        if name not in known:
-            raise DbpcfgError(f"induce has no setting {name!r}; there are {', '.join(known)}")
-    try:
-        return settings_for(**given)
-    except TypeError as error:
-        raise DbpcfgError(f"a setting of induce is of the wrong type: {error}") from None
-
-
 def _origin(prepared: Prepared) -> dict[str, list[str]]:
     """Where the text came from: files, and whose speech if that was chosen."""
     corpus = prepared.origin
@@ -389,10 +406,10 @@ def _origin(prepared: Prepared) -> dict[str, list[str]]:
     return origin
 
 
-def _sources(gold: GivenTrees) -> list[str]:
+def _sources(gold: GivenTrees) -> tuple[str, ...]:
     if isinstance(gold, str | os.PathLike):
-        return [os.fspath(gold)]
-    return list(gold.sources) if isinstance(gold, Corpus) else []
+        return (os.fspath(gold),)
+    return tuple(gold.sources) if isinstance(gold, Corpus) else ()
 
 
 def _gold_spans(gold: GivenTrees, corpus: RunCorpus, prepared: Prepared) -> GoldSpans:
@@ -400,3 +417,31 @@ def _gold_spans(gold: GivenTrees, corpus: RunCorpus, prepared: Prepared) -> Gold
     rule = prepared.preparation.punctuation
     found = match_gold(list(corpus.words), treebank, "the treebank", rule)
     return gold_spans(found.trees, corpus.punctuation)
+
+
+def needed_bytes(configuration: Configuration, corpus: RunCorpus) -> int:
+    """The memory that a run needs: what every run of these settings holds at once, so at least."""
+    settings, schedule, forms = configuration.model, configuration.schedule, corpus.forms
+    grammar, work = settings.learner.needed_bytes(settings, forms)
+    samples = schedule.latest_burn_in + schedule.retained
+    kept = min(GRAMMARS_KEPT // 2, schedule.retained)
+    nodes = 12 * (2 * len(forms.tokens) - len(forms))
+    spans = 4 * settings.categories * int((forms.lengths * (forms.lengths + 1) // 2).sum())
+    chain = min(2, samples) * grammar + nodes + CHAIN_BYTES
+    counted = kept * grammar + (spans if spans <= MOST_BYTES else 0)
+    rungs = configuration.rungs
+    survivors = rungs[-1].chains if rungs else configuration.chains
+    return configuration.chains * chain + survivors * counted + work
+
+
+def check_memory(configuration: Configuration, corpus: RunCorpus) -> None:
+    """Raise an error, with the estimate, if a run cannot fit into memory."""
+    settings = configuration.model
+    needed, there = needed_bytes(configuration, corpus), memory_limit()
+    if there is not None and needed > there:
+        raise DbpcfgError(
+            f"this run would need {size_text(needed)} of memory, and there are "
+            f"{size_text(there)} ({settings.categories:,} categories, depth "
+            f"{'none' if settings.depth is None else f'{settings.depth:,}'}, "
+            f"{configuration.chains:,} chains): choose smaller numbers"
+        )

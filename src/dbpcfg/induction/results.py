@@ -79,17 +79,14 @@ def _write(lines: Iterable[str], path: Path) -> None:
 
 
 def _trace_lines(chain: Chain, tokens: int) -> Iterator[str]:
-    names = "iteration\tlog_likelihood\tper_token\tbeta\tdepth\ttemperature"
+    names = "iteration\tlog_likelihood\tper_token\tbeta"
     names += "".join(f"\t{name}" for name in chain.measures) + "\tretained"
     yield names + "\tf1_not_used_for_selection" * bool(chain.scores)
-    settings = chain.settings
     for n, (log, beta) in enumerate(zip(chain.logs, chain.betas, strict=True)):
-        depth = settings.depth_at(n)
         retained = int(chain.burn_in is not None and n >= chain.burn_in)
         measured = [values[n] for values in chain.measures.values()]
         yield (
-            f"{n + 1}\t{log!r}\t{log / tokens!r}\t{beta!r}\t{'inf' if depth is None else depth}\t"
-            f"{settings.temperature_at(n)!r}"
+            f"{n + 1}\t{log!r}\t{log / tokens!r}\t{beta!r}"
             + "".join(f"\t{'' if math.isnan(value) else repr(value)}" for value in measured)
             + f"\t{retained}"
             + f"\t{chain.scores.get(n + 1, '')}" * bool(chain.scores)

@@ -11,17 +11,20 @@ from dbpcfg.corpus.arguments import GivenSentences
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.goldtrees import Gold, match_gold
-from dbpcfg.grammar.lowrank import LowRankGrammar
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.induction.chain import Chain, Sample, trees_of
-from dbpcfg.induction.chain_table import chain_table
-from dbpcfg.induction.configuration import Configuration
-from dbpcfg.induction.convergence import Agreement, agreement
 from dbpcfg.induction.corpus import RunCorpus
-from dbpcfg.induction.criteria import before_trees, kept_aside
-from dbpcfg.induction.race import running
-from dbpcfg.induction.shared import SharedSpans
-from dbpcfg.induction.summary import ChainSummary, summary_of
+from dbpcfg.induction.criteria import criteria, kept_aside
+from dbpcfg.induction.search import running
+from dbpcfg.induction.settings import Configuration
+from dbpcfg.induction.summary import (
+    ChainSummary,
+    Convergence,
+    SharedSpans,
+    chain_table,
+    convergence,
+    summary_of,
+)
 from dbpcfg.io.tables import Table, html
 from dbpcfg.model.decoding import Method
 from dbpcfg.model.learned import unknown_mass
@@ -56,7 +59,7 @@ class Run:
 
     def table(self) -> Table:
         """The chains as a table, and whether they agree."""
-        return chain_table(self.summaries(), self.agreement(), self.configuration)
+        return chain_table(self.summaries(), self.convergence(), self.configuration)
 
     @property
     def finished(self) -> bool:
@@ -66,7 +69,7 @@ class Run:
     @property
     def survivors(self) -> list[Chain]:
         """The chains from which one is selected: all, or those that are left of a race."""
-        rungs, select = self.configuration.rungs, self.configuration.select
+        rungs, select = self.configuration.rungs, criteria[self.configuration.select]
         return running(self.chains, rungs, select)[-1] if rungs else self.chains
 
     @cached_property
@@ -82,12 +85,7 @@ class Run:
         chain
             The chain.
         """
-        select = self.configuration.select
-        if select == "agreement":
-            found = self.shared.agreement(chain.settings.chain)
-            if found is not None:
-                return found
-        return chain.goodness(before_trees(select))
+        return criteria[self.configuration.select].of_chain(chain, self)
 
     @cached_property
     def shared(self) -> SharedSpans:
@@ -116,10 +114,8 @@ class Run:
         """The grammar of a chain's best sample, with the other grammars that it kept."""
         settings, best = self.configuration.model, chain.best
         assert best is not None
-        K, W = settings.categories, len(self.corpus.forms.vocabulary)
-        counts = Derivations(best.nodes, self.corpus.forms).counts(K)
-        beta, words_only = chain.betas[best.iteration - 1], isinstance(best.grammar, LowRankGrammar)
-        rules = W if words_only else K * K + W  # of a category that emits words
+        counts = Derivations(best.nodes, self.corpus.forms).counts(settings.categories)
+        beta, rules = chain.betas[best.iteration - 1], best.grammar.rules_per_category
         return Model(
             best.grammar,
             settings.depth,
@@ -211,11 +207,11 @@ class Run:
         rule = self.configuration.preparation.punctuation
         return match_gold(list(self.corpus.words), treebank, name, rule)
 
-    def agreement(self) -> Agreement:
+    def convergence(self) -> Convergence:
         """Whether the survivors agree, by their log-likelihoods after burn-in."""
-        if not self.configuration.model.samples:
-            return Agreement(math.nan, math.nan, len(self.survivors), sampled=False)
-        return agreement([c.logs[c.burn_in :] for c in self.survivors if c.burn_in is not None])
+        if not self.configuration.model.learner.samples:
+            return Convergence(math.nan, math.nan, len(self.survivors), sampled=False)
+        return convergence([c.logs[c.burn_in :] for c in self.survivors if c.burn_in is not None])
 
     def summaries(self) -> list[ChainSummary]:
         """The length and the log-likelihoods of each chain, in a few numbers."""

@@ -1,222 +1,234 @@
-"""The settings of a chain, checked."""
+"""The settings of a chain, and of a run: everything needed to repeat it.
+
+A run's settings are its ``config.toml``, which people read and programs check.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from operator import index
-from typing import Any, Literal, get_args
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Self
 
-import numpy as np
-
-from dbpcfg.errors import DbpcfgError, GrammarError
+from dbpcfg.corpus.preparation import Preparation
+from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.bounding import check_depth
-from dbpcfg.grammar.pcfg import SMALLEST_BETA
-from dbpcfg.io.validation import check_choice
+from dbpcfg.induction.criteria import criteria
+from dbpcfg.induction.learners import Learner, learners
+from dbpcfg.induction.search import Rung, Schedule, rungs_of
+from dbpcfg.io.files import reading, written_whole
 from dbpcfg.numerics.philox import stream
-from dbpcfg.parsing.chart.layout import Precision
+from dbpcfg.options import Chaining, Searching
+from dbpcfg.version import __version__
 
-ParserName = Literal["chart", "leftcorner"]
-Initial = Literal["prior", "left", "right"]
-LearnerName = Literal["gibbs", "em", "vb", "neural"]
+FORMAT, VERSION = "dbpcfg run", 2
 
-_CHOICES = {
-    "parser": get_args(ParserName),
-    "precision": get_args(Precision),
-    "initial": get_args(Initial),
-    "learner": get_args(LearnerName),
-}
-_PLAIN: dict[str, Callable[[Any], float]] = {
-    **dict.fromkeys(
-        ("categories", "seed", "chain", "batch", "word_categories", "rank", "patience"), index
-    ),
-    **dict.fromkeys(("beta", "temperature", "smoothing", "step", "rate"), float),
-}
+
+def _gibbs() -> Learner:
+    return learners["gibbs"]()
 
 
 @dataclass(frozen=True)
-class ChainSettings:
+class ChainSettings(Chaining):
     """The settings of a chain: with a corpus, all that its result depends on."""
 
-    categories: int = 15
-    """K."""
-    depth: int | None = 2
-    """D, the greatest number of fragments in memory; None for no bound."""
-    beta: float = 0.2
-    """β; its initial value, if it is sampled."""
-    seed: int = 0
-    """Of the random numbers."""
+    categories: int = field(  # type: ignore[assignment]
+        default=None, metadata=Chaining.__dataclass_fields__["categories"].metadata
+    )
+    """K; if not given, the learner's usual number."""
+    learner: Learner = field(default_factory=_gibbs)
+    """How the grammar is learned."""
     chain: int = 0
     """The number of the chain in its run."""
-    parser: ParserName = "chart"
-    """What samples trees. Both draw from the same distribution; the chart is much faster."""
-    precision: Precision = "double"
-    """Of the chart: single is faster for many categories, and accurate to about 5 digits."""
-    exact: bool = False
-    """Whether the grammar's draw takes the bound's normaliser into account."""
-    sample_beta: bool = False
-    """Whether β is drawn in every iteration."""
-    initial: Initial = "prior"
-    """Where chains start: a grammar from the prior, or one counted from branching trees."""
-    anneal: int = 0
-    """The number of iterations in which trees are drawn from a flattened grammar."""
-    temperature: float = 5.0
-    """How flat it is at first: rule probabilities are raised to the power 1/temperature."""
-    curriculum: int = 0
-    """Iterations spent at each depth below the bound, from 1 up; 0 starts at the bound."""
-    restarts: int = 0
-    """The number of short chains that a chain begins with; it continues the most probable one."""
-    restart_iterations: int = 20
-    """The length of each of them."""
-    aside: int = 0
-    """Every n-th sentence is kept aside: it gets trees, but nothing is learned from them."""
-    learner: LearnerName = "gibbs"
-    """How the grammar is learned: by sampling, EM, variational Bayes, or as a neural network."""
-    batch: int = 0
-    """Sentences in a mini-batch; 0 for all of them with EM and VB, for 32 with a network."""
-    step: float = 0.7
-    """With mini-batches: α, the t-th of which has the weight (t + 2)^−α."""
-    smoothing: float = 0.0
-    """EM: what is added to the expected count of each rule."""
-    word_categories: int = 0
-    """Neural: how many of the categories are those of words; 0 for two thirds."""
-    rank: int = 0
-    """Neural: the number of hidden symbols of binary rules; 0 for as many as categories."""
-    rate: float = 0.002
-    """Neural: the size of steps."""
-    patience: int = 5
-    """Neural, with sentences kept aside: passes without a better grammar before it stops."""
 
     def __post_init__(self) -> None:
-        # Plain numbers, whatever was given: a run must read back as it was written.
-        for name, plain in _PLAIN.items():
-            object.__setattr__(self, name, plain(getattr(self, name)))
-        if self.categories < 1:
-            raise GrammarError(f"a grammar needs at least one category, got {self.categories}")
+        if self.categories is None:
+            object.__setattr__(self, "categories", self.learner.usual_categories)
+        super().__post_init__()
         if self.depth is not None:
-            object.__setattr__(self, "depth", check_depth(index(self.depth)))
-        if not SMALLEST_BETA <= self.beta < np.inf:
-            raise GrammarError(
-                f"beta must be a positive number, {SMALLEST_BETA} or more, got {self.beta}"
-            )
+            check_depth(self.depth)
         stream(self.seed, self.chain)  # raises an error for an impossible seed
-        if self.restarts < 0 or self.restart_iterations < 1:
-            raise DbpcfgError("restarts must be 0 or more, of at least 1 iteration each")
-        for name, choices in _CHOICES.items():
-            check_choice(name, getattr(self, name), choices)
-        if self.parser == "leftcorner" and self.precision == "single":
-            raise DbpcfgError("only the chart has single precision")
-        if self.parser == "leftcorner" and self.depth is None:
-            raise DbpcfgError("the left-corner parser needs a depth bound; the chart does not")
-        if self.aside < 0 or self.aside == 1:
-            raise DbpcfgError(
-                f"aside is 0, or n of 2 or more to keep every n-th sentence aside, got {self.aside}"
-            )
-        if self.anneal < 0 or self.curriculum < 0:
-            raise DbpcfgError("anneal and curriculum are numbers of iterations, 0 or more")
-        if not 1 <= self.temperature < np.inf:
-            raise DbpcfgError(f"the temperature must be 1 or more, got {self.temperature}")
-        self._check_learner()
+        if self.aside == 1:
+            raise DbpcfgError("aside is 0, or n of 2 or more to keep every n-th sentence aside")
+        self.learner.check(self)
 
-    def _check_learner(self) -> None:
-        if self.batch < 0:
-            raise DbpcfgError(f"batch is a number of sentences, 0 for all, got {self.batch}")
-        if not 0.5 < self.step <= 1:
-            raise DbpcfgError(f"step must be above 0.5 and at most 1, got {self.step}")
-        if not 0 <= self.smoothing < np.inf:
-            raise DbpcfgError(f"smoothing must be 0 or more, got {self.smoothing}")
-        if self.learner == "neural":
-            self._check_neural()
-        elif self.word_categories or self.rank:
-            raise DbpcfgError("word categories and rank are for the learner neural only")
-        if self.learner == "gibbs":
-            if self.batch or self.smoothing:
-                raise DbpcfgError("batch and smoothing are for the learners em and vb, not gibbs")
-            return
-        if self.parser != "chart":
-            raise DbpcfgError(f"the learner {self.learner} needs the chart as its parser")
-        if self.sample_beta:
-            raise DbpcfgError("beta is sampled by the learner gibbs only")
-        if self.learner == "vb" and (self.exact or self.smoothing):
-            raise DbpcfgError("exact and smoothing are not for the learner vb")
+    def table(self) -> dict[str, Any]:
+        """The settings as files have them, the number of the chain apart."""
+        return {"learner": self.learner.name, **super().table(), **self.learner.table()}
 
-    def _check_neural(self) -> None:
-        if not 0 <= self.word_categories < self.categories or self.categories < 2:
-            raise DbpcfgError(
-                "the learner neural needs a category of phrases and one of words, got "
-                f"{self.categories} categories, of which {self.word_categories} are of words"
-            )
-        if self.rank < 0 or self.patience < 1:
-            raise DbpcfgError(
-                f"the rank must be 0 or more, patience 1 or more, got {self.rank} "
-                f"and {self.patience}"
-            )
-        if not 0 < self.rate < np.inf:
-            raise DbpcfgError(f"the rate must be a positive number, got {self.rate}")
-        others = ("smoothing", "restarts", "anneal", "curriculum")
-        given = [name for name in others if getattr(self, name)]
-        given += ["initial"] * (self.initial != "prior")
-        if given:
-            raise DbpcfgError(f"{given[0]} is not for the learner neural")
+    @classmethod
+    def of_table(cls, table: Mapping[str, Any], place: str) -> Self:
+        """The settings in a table of a file."""
+        name = table.get("learner", "gibbs")
+        if not isinstance(name, str):
+            raise DbpcfgError(f"{place} learner must be a name, got {name!r:.80}")
+        kind = learners[name]
+        own = {key: value for key, value in table.items() if key in kind.options()}
+        rest = {key: table[key] for key in table if key not in own and key != "learner"}
+        chaining = Chaining.of_table(rest, place)
+        shared = {key: getattr(chaining, key) for key in Chaining.options()}
+        return cls(**shared, learner=kind.of_table(own, place))
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """The settings of a run: model, chains, schedule, preparation and corpus."""
+
+    model: ChainSettings
+    """The settings of every chain, except its number."""
+    schedule: Schedule
+    preparation: Preparation
+    chains: int = 4
+    trees: str = "mbr"
+    """How the trees of the selected chain are chosen."""
+    budget: int | None = None
+    """Iterations of all chains together, if they run a race; None if each runs to its end."""
+    select: str = "likelihood"
+    """What chains are compared by, in a race and at the end."""
+    corpus: dict[str, Any] = field(default_factory=dict)
+    """Sources, speakers, numbers of sentences, tokens and forms, and a digest."""
+    gold: tuple[str, ...] = ()
+    """A treebank to score logged iterations against; never used for selection."""
+    versions: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.select not in criteria:
+            raise DbpcfgError(f"no criterion {self.select!r} among {', '.join(criteria.names())}")
+        if self.select == "heldout" and not self.model.aside:
+            raise DbpcfgError("select = heldout needs sentences that are kept aside: give aside")
 
     @property
-    def words_categories(self) -> int:
-        """P, how many of the categories of a neural grammar are those of words."""
-        return self.word_categories or min(self.categories - 1, round(2 * self.categories / 3))
+    def rungs(self) -> tuple[Rung, ...]:
+        """The rungs of the race; none if there is no race."""
+        return () if self.budget is None else rungs_of(self.budget, self.chains)
 
-    @property
-    def hidden_symbols(self) -> int:
-        """R, the rank of a neural grammar's rules."""
-        return self.rank or self.categories
-
-    @property
-    def samples(self) -> bool:
-        """Whether the learner samples trees; of others only the last grammar counts."""
-        return self.learner == "gibbs"
-
-    def recorded(self) -> dict[str, Any]:
-        """The settings as files have them: options of other learners are left out of the sampler's.
-
-        So the files of a sampler are the same as before there were others.
-        """
-        found = asdict(self)
-        if self.learner == "gibbs":
-            for name in ("learner", "batch", "step", "smoothing"):
-                del found[name]
-        if self.learner != "neural":
-            for name in ("word_categories", "rank", "rate", "patience"):
-                del found[name]
-        return found
-
-    def depth_at(self, iteration: int) -> int | None:
-        """The bound in force in an iteration."""
-        if self.depth is None or not self.curriculum:
-            return self.depth
-        return min(self.depth, 1 + iteration // self.curriculum)
-
-    def temperature_at(self, iteration: int) -> float:
-        """The temperature of an iteration: falling to 1, by equal factors."""
-        if iteration >= self.anneal:
-            return 1.0
-        return float(self.temperature ** (1 - iteration / self.anneal))
-
-    @property
-    def preliminary_iterations(self) -> int:
-        """Iterations until restarts, curriculum and annealing are over."""
-        steps = 0 if self.depth is None else (self.depth - 1) * self.curriculum
-        return max(self.anneal, steps, self.restarts * self.restart_iterations)
+    def chain(self, number: int) -> ChainSettings:
+        """The settings of one chain."""
+        return replace(self.model, chain=number)
 
 
-def settings_for(learner: str = "gibbs", **given: Any) -> ChainSettings:
-    """The settings of a chain, with defaults that suit the learner.
+def versions() -> dict[str, str]:
+    """The versions that may matter for repeating a run."""
+    import platform
 
-    ``**given``: other fields of `ChainSettings`. ``categories`` and ``exact`` may be None, or
-    missing: the neural grammar has 120 categories and is exact, others have 15 and are not.
-    """
-    usual = {"categories": 120, "exact": True} if learner == "neural" else {}
-    asked = {
-        name: value
-        for name, value in given.items()
-        if value is not None or name not in ("categories", "exact")
+    import numba
+    import numpy
+    import scipy
+
+    return {
+        "dbpcfg": __version__,
+        "python": platform.python_version(),
+        "numpy": numpy.__version__,
+        "scipy": scipy.__version__,
+        "numba": numba.__version__,
     }
-    return ChainSettings(**{"learner": learner, **usual, **asked})
+
+
+def save_configuration(configuration: Configuration, path: Path) -> None:
+    """Write the file."""
+    import tomli_w
+
+    one = configuration
+    content = {
+        "format": {"name": FORMAT, "version": VERSION},
+        "run": {
+            **{"chains": one.chains, "trees": one.trees, "select": one.select},
+            **({} if one.budget is None else {"budget": one.budget}),
+            "gold": list(one.gold),
+        },
+        "model": one.model.table(),
+        "schedule": one.schedule.table(),
+        "preparation": one.preparation.table(),
+        "corpus": one.corpus,
+        "versions": one.versions,
+    }
+    with written_whole(path) as file:
+        file.write(tomli_w.dumps(content).encode())
+
+
+def load_configuration(path: Path) -> Configuration:
+    """Read the file, ``config.toml`` in a run's directory."""
+    with reading(path, hint="is this a run?"):
+        data = path.read_bytes()
+    try:
+        content = tomllib.loads(data.decode())
+    except (ValueError, RecursionError) as error:
+        raise DbpcfgError(f"{path} is not TOML: {error}") from None
+    with reading(path):
+        kind = _table(content, "format")
+        if kind.get("name") != FORMAT:
+            raise DbpcfgError(f"its [format] does not say that it is a {FORMAT!r}")
+        version = kind.get("version")
+        if version is True or version != VERSION:
+            raise DbpcfgError(
+                f"a run of version {version!r}; this program reads version {VERSION}: "
+                "use the version of dbpcfg that it was made with"
+            )
+        run = dict(_table(content, "run"))
+        gold = _texts(run.pop("gold", []), "[run] gold")
+        searching = Searching.of_table(run, "[run]")
+        if searching.chains is None or searching.select is None:
+            raise DbpcfgError("[run] must have chains and select")
+        if isinstance(searching.budget, str):
+            raise DbpcfgError("[run] budget must be a number of iterations")
+        return Configuration(
+            model=ChainSettings.of_table(_table(content, "model"), "[model]"),
+            schedule=Schedule.of_table(_table(content, "schedule"), "[schedule]"),
+            preparation=Preparation.of_table(_table(content, "preparation"), "[preparation]"),
+            chains=searching.chains,
+            trees=searching.trees,
+            budget=searching.budget,
+            select=searching.select,
+            gold=tuple(gold),
+            corpus=_checked_corpus(content),
+            versions=_checked_versions(content),
+        )
+
+
+def check_version(configuration: Configuration) -> None:
+    """Raise an error if a run was made by a later version: its result might be another one here."""
+    made_by = configuration.versions.get("dbpcfg", __version__)
+    if _release(made_by) > _release(__version__):
+        raise DbpcfgError(
+            f"a run of dbpcfg {made_by}, and this is {__version__}: resume it with that version"
+        )
+
+
+def _release(version: str) -> tuple[int, ...]:
+    """The numbers of a version before ``dev``, ``rc`` and the like."""
+    found = re.match(r"\d{1,9}(\.\d{1,9})*", version)
+    return tuple(map(int, found.group().split("."))) if found else ()
+
+
+def _table(content: dict[str, Any], name: str) -> dict[str, Any]:
+    table = content.get(name, {})
+    if not isinstance(table, dict):
+        raise DbpcfgError(f"[{name}] must be a table")
+    return table
+
+
+def _texts(value: Any, name: str) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+        raise DbpcfgError(f"{name} must be a list of texts, got {value!r:.80}")
+    return value
+
+
+def _checked_corpus(content: dict[str, Any]) -> dict[str, Any]:
+    corpus = _table(content, "corpus")
+    for name in ("sentences", "tokens", "forms"):
+        number = corpus.get(name, 1)
+        if type(number) is not int or number < 1:
+            raise DbpcfgError(f"[corpus] {name} must be a number from 1 up, got {number!r:.80}")
+    for name in ("sources", "speakers", "exclude_speakers"):
+        _texts(corpus.get(name, []), f"[corpus] {name}")
+    return corpus
+
+
+def _checked_versions(content: dict[str, Any]) -> dict[str, str]:
+    versions = _table(content, "versions")
+    for name, version in versions.items():
+        if not isinstance(version, str):
+            raise DbpcfgError(f"[versions] {name} must be a text, got {version!r:.80}")
+    return versions

@@ -1,12 +1,28 @@
-"""The result of a chain in a few numbers: for tables, for ``chains.tsv`` and for the report."""
+"""The chains of a run in a few numbers: summaries, the table, and how far chains agree.
+
+**Do the chains agree?** Rank-normalised R-hat and bulk effective sample size (Vehtari et al. 2021)
+of the log-likelihood after burn-in, over chains. Chains of this model often settle in different
+modes; R-hat then says so, and no single chain speaks for the posterior.
+
+**How sure is a bracket?** Labels are not compared, as each chain names its categories in its own
+way. A span that all chains have is sure as far as they go; one that only the selected chain has is
+its own opinion.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from dbpcfg.induction.chain import Chain
+from dbpcfg.induction.criteria import criteria
+from dbpcfg.induction.settings import Configuration
+from dbpcfg.io.tables import Cell, Column, Table
+from dbpcfg.numerics.kernels import Floats, Longs
+from dbpcfg.parsing.derivations import END, START, Derivations
 
 
 @dataclass(frozen=True)
@@ -41,6 +57,10 @@ def summary_of(
 ) -> ChainSummary:
     """Summarise a chain that has done at least one iteration."""
     assert chain.best is not None
+
+    def mean_of(measure: str) -> float:
+        return float(np.mean(chain.trace(measure)[-max(1, chain.retained) :]))
+
     mean = chain.mean_log_likelihood
     return ChainSummary(
         chain=chain.settings.chain,
@@ -51,10 +71,188 @@ def summary_of(
         per_token=mean / tokens,
         best_log_likelihood=chain.best.log_likelihood,
         last_f1=list(chain.scores.values())[-1] if chain.scores else None,
-        posterior=chain.goodness("posterior"),
-        variance=-chain.goodness("variance"),
-        heldout=chain.goodness("heldout") if chain.settings.aside else None,
+        posterior=mean_of("posterior"),
+        variance=mean_of("variance"),
+        heldout=mean_of("heldout") if chain.settings.aside else None,
         agreement=agreement,
         survived=survived,
         selected=selected,
     )
+
+
+@dataclass(frozen=True)
+class Convergence:
+    """Whether chains agree, by their log-likelihoods after burn-in."""
+
+    rhat: float
+    effective_samples: float
+    chains: int
+    sampled: bool = True
+    """Whether there are samples to compare; EM and VB have none."""
+
+    def verdict(self) -> str:
+        """The same in words."""
+        if not self.sampled:
+            return "each chain is a start of its own: compare what they reached, and their trees"
+        if self.chains < 2:
+            return "one chain cannot be checked against others: run several"
+        if not np.isfinite(self.rhat):
+            return "too few iterations to compare the chains"
+        if self.rhat < 1.01:
+            return "the chains agree"
+        if self.rhat < 1.1:
+            return "the chains nearly agree: longer runs would tell"
+        return (
+            "the chains disagree: treat labels and scores as those of one mode among several, "
+            "and report the spread over chains"
+        )
+
+
+def convergence(traces: Sequence[Sequence[float]]) -> Convergence:
+    """R-hat and effective sample size of log-likelihoods.
+
+    Returns both numbers: nan where there are too few iterations, or for R-hat only one chain.
+    """
+    length = min((len(trace) for trace in traces), default=0)
+    if length < 4 or not traces:
+        return Convergence(np.nan, np.nan, len(traces))
+    from arviz_stats.base.array import array_stats
+
+    draws: Floats = np.array([trace[-length:] for trace in traces])
+    axes = {"chain_axis": 0, "draw_axis": 1}
+    return Convergence(
+        rhat=float(array_stats.rhat(draws, **axes)) if len(traces) > 1 else np.nan,  # type: ignore[no-untyped-call]
+        effective_samples=float(array_stats.ess(draws, **axes)),  # type: ignore[no-untyped-call]
+        chains=len(traces),
+    )
+
+
+def selected_by(configuration: Configuration) -> str:
+    """What a chain is selected by, in words."""
+    words = criteria[configuration.select].words
+    if not configuration.model.learner.samples or configuration.select == "agreement":
+        return words
+    return f"mean {words} after burn-in"
+
+
+def chain_table(
+    summaries: Sequence[ChainSummary], convergence: Convergence, configuration: Configuration
+) -> Table:
+    """One row per chain that ran to its end, and in the notes whether these agree."""
+    scored = any(one.last_f1 is not None for one in summaries)
+    aside = any(one.heldout is not None for one in summaries)
+    compared = any(one.agreement is not None for one in summaries)
+    columns = [
+        Column("chain", "count"),
+        Column("iterations", "count"),
+        Column("burn-in", "count"),
+        Column("log-likelihood", "number", "mean_log_likelihood"),
+        Column("sd", "number"),
+        Column("per token", "number", decimals=3),
+        Column("greatest", "number", "best_log_likelihood"),
+        Column("posterior", "number"),
+        Column("variance", "number", decimals=3),
+        *([Column("held out", "number", "heldout")] if aside else []),
+        *([Column("agreement", "percent")] if compared else []),
+        *([Column("last F1", "percent", "last_f1")] if scored else []),
+        Column("selected"),
+    ]
+    rows: list[tuple[Cell, ...]] = [
+        (
+            *(one.chain, one.iterations, one.burn_in),
+            *(one.mean_log_likelihood, one.sd, one.per_token, one.best_log_likelihood),
+            *(one.posterior, one.variance),
+            *([one.heldout] if aside else []),
+            *([one.agreement] if compared else []),
+            *([one.last_f1] if scored else []),
+            "*" if one.selected else "",
+        )
+        for one in summaries
+        if one.survived
+    ]
+    notes = [f"selected by {selected_by(configuration)}; trees: {configuration.trees}"]
+    if convergence.sampled:
+        notes.append(
+            f"R-hat {convergence.rhat:.2f}, effective samples {convergence.effective_samples:.0f}: "
+            f"{convergence.verdict()}"
+        )
+    else:
+        notes.append(convergence.verdict())
+    dropped = Counter(one.iterations for one in summaries if not one.survived)
+    if dropped:
+        when = ", ".join(f"{number} after {length}" for length, number in sorted(dropped.items()))
+        notes.append(
+            f"a race of {len(summaries)} chains; dropped: {when} iterations; chains.tsv has all"
+        )
+    if compared:
+        notes.append("agreement is F1 against the trees of the other chains that ran to the end")
+    if scored:
+        what = "single samples" if convergence.sampled else "MBR trees"
+        notes.append(f"F1 is of {what} and was not used for selection")
+    return Table("Chains", columns, rows, notes)
+
+
+class SharedSpans:
+    """The spans of two words or more, without the whole sentence, of several chains' trees.
+
+    ``trees``: the trees of each chain, by its number; all of the same sentences.
+    """
+
+    def __init__(self, trees: Mapping[int, Derivations]) -> None:
+        self.trees = dict(trees)
+        starts = next(iter(self.trees.values())).corpus.starts
+        lengths = np.diff(starts)
+        self.sentence = np.repeat(np.arange(len(lengths)), 2 * lengths - 1)
+        """The sentence of each node."""
+        self.spans = np.maximum(lengths - 2, 0)
+        """The number of spans of each sentence: binary trees all have equally many."""
+        self._first, self._length = starts[self.sentence], lengths[self.sentence]
+        self._keys = {number: self._spans(found) for number, found in self.trees.items()}
+
+    def _spans(self, trees: Derivations) -> Longs:
+        """A number for the span of every node, the same for equal spans; -1 for those left out."""
+        start = trees.nodes[:, START].astype(np.int64)
+        width = trees.nodes[:, END] - start
+        number = (self._first + start) * (self._length.max(initial=0) + 1) + width
+        return np.where((width > 1) & (width < self._length), number, -1)
+
+    def shares(self, chain: int, others: Iterable[int] | None = None) -> Floats:
+        """The share of the other chains that have the span of each node; nan for those left out.
+
+        ``chain``: the chain whose nodes they are, in the order of its trees.
+        ``others``: the chains that it is compared with; by default all others.
+        """
+        spans = self._keys[chain]
+        chosen = [n for n in self.trees if n != chain] if others is None else list(others)
+        found = np.zeros(len(spans))
+        for other in chosen:
+            found += np.isin(spans, self._keys[other])
+        return np.where(spans >= 0, found / (len(chosen) or np.nan), np.nan)
+
+    def sentences(self, chain: int, others: Iterable[int] | None = None) -> Floats:
+        """The mean share of each sentence's spans; nan for those without a span.
+
+        ``others``: the chains that it is compared with; by default all others.
+        """
+        shares = self.shares(chain, others)
+        counted = self._keys[chain] >= 0
+        total = np.bincount(
+            self.sentence[counted], weights=shares[counted], minlength=len(self.spans)
+        )
+        found: Floats = total / np.where(self.spans, self.spans, np.nan)
+        return found
+
+    def between(self, chain: int, other: int) -> float:
+        """The share of spans that two chains have in common: F1 of one against the other.
+
+        Binary trees of one sentence have equally many spans, so precision, recall and F1 are one
+        number. It is nan if there are no spans.
+        """
+        spans = self._keys[chain]
+        spans = spans[spans >= 0]
+        return float(np.isin(spans, self._keys[other]).mean()) if len(spans) else float("nan")
+
+    def agreement(self, chain: int) -> float | None:
+        """The mean share of spans in common with the other chains; None if there are none."""
+        others = [self.between(chain, other) for other in self.trees if other != chain]
+        return float(np.mean(others)) if others and not np.isnan(others).any() else None

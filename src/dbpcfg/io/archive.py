@@ -115,7 +115,7 @@ def _array(file: IO[bytes], info: zipfile.ZipInfo, dtype: np.dtype[Any]) -> NDAr
     if found != dtype or fortran:
         raise ArchiveError(f"{info.filename} must be a C-ordered array of {dtype}")
     data = file.read()
-    if not 1 <= len(shape) <= 3 or not all(type(x) is int and abs(x) < 2**63 for x in shape):
+    if not 1 <= len(shape) <= 4 or not all(type(x) is int and abs(x) < 2**63 for x in shape):
         raise ArchiveError(f"{info.filename} has a shape that no such array has")
     # Python's whole numbers do not overflow, however large a shape the file claims; an array
     # without numbers may have any moderate shape.

@@ -10,7 +10,6 @@ of the same chain. Of low-rank grammars both have the factors in place of rules,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -19,19 +18,14 @@ from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.errors import GrammarError
 from dbpcfg.grammar.lowrank import (
-    STACKED,
-    STACKED_FACTORS,
     Factors,
     LowRankGrammar,
     stacked,
-    stacked_factors,
     unstacked,
-    unstacked_factors,
 )
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.io.archive import ArchiveError, read_versions, text_list, write_archive
 from dbpcfg.io.files import reading
-from dbpcfg.io.validation import checked_options
 from dbpcfg.model.learned import LearnedGrammar
 
 FORMAT, VERSION = "dbpcfg model", 1
@@ -45,8 +39,8 @@ _LAYOUTS = {
     FACTORED: dict.fromkeys((*Factors._fields, "unknown"), np.float64),
 }
 _SAMPLES_LAYOUTS = {
-    SAMPLES_VERSION: dict.fromkeys(STACKED, np.float64),
-    FACTORED: dict.fromkeys(STACKED_FACTORS, np.float64),
+    SAMPLES_VERSION: {f"grammars_{name}": np.float64 for name in Grammar.ARRAYS},
+    FACTORED: {f"grammars_{name}": np.float64 for name in LowRankGrammar.ARRAYS},
 }
 
 
@@ -60,7 +54,7 @@ def save_model(model: LearnedGrammar, path: str | Path) -> None:
         "words": list(model.grammar.vocabulary.words),
         "names": list(model.grammar.names),
         "depth": model.depth,
-        "preparation": asdict(model.preparation),
+        "preparation": model.preparation.table(),
     }
     write_archive(Path(path), FORMAT, version, header, {**arrays, "unknown": model.unknown})
 
@@ -82,24 +76,20 @@ def load_model(path: str | Path) -> LearnedGrammar:
         return LearnedGrammar(
             grammar.named(text_list(header, "names")),
             depth,
-            Preparation(**checked_options(header, "preparation", Preparation)),
+            Preparation.of_table(header["preparation"], "preparation"),
             unknown,
         )
 
 
 def save_samples(grammars: list[Grammar], path: Path) -> None:
     """Write grammars over the vocabulary of the model beside them."""
-    factored = [grammar for grammar in grammars if isinstance(grammar, LowRankGrammar)]
-    if grammars and len(factored) == len(grammars):
-        write_archive(path, SAMPLES_FORMAT, FACTORED, {}, stacked_factors(factored))
-    else:
-        write_archive(path, SAMPLES_FORMAT, SAMPLES_VERSION, {}, stacked(grammars))
+    factored = bool(grammars) and isinstance(grammars[0], LowRankGrammar)
+    version = FACTORED if factored else SAMPLES_VERSION
+    write_archive(path, SAMPLES_FORMAT, version, {}, stacked(grammars))
 
 
 def load_samples(path: Path, vocabulary: Vocabulary) -> Sequence[Grammar]:
     """Read the grammars beside a model."""
     with reading(path, GrammarError):
-        header, arrays = read_versions(path, SAMPLES_FORMAT, _SAMPLES_LAYOUTS)
-        if header["version"] == FACTORED:
-            return unstacked_factors(arrays, vocabulary)
+        _, arrays = read_versions(path, SAMPLES_FORMAT, _SAMPLES_LAYOUTS)
         return unstacked(arrays, vocabulary)

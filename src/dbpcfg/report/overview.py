@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import os
 import shlex
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from dbpcfg.corpus.preparation import Preparation
-from dbpcfg.induction.chain_table import selected_by
-from dbpcfg.induction.configuration import Configuration
-from dbpcfg.induction.inference import SELECT
-from dbpcfg.induction.race import plan
 from dbpcfg.induction.results import run_times
 from dbpcfg.induction.run import Run
-from dbpcfg.induction.settings import ChainSettings
+from dbpcfg.induction.search import rungs_of
+from dbpcfg.induction.settings import ChainSettings, Configuration
+from dbpcfg.induction.summary import selected_by
+from dbpcfg.options import Chaining
 from dbpcfg.version import __version__
 
 MOST_SOURCES = 4
 """Files that are named one by one, at most."""
-
-_FLAGS = {"exact", "sample_beta", "numbers"}
 
 
 def overview(run: Run, path: Path) -> dict[str, Any]:
@@ -66,11 +61,16 @@ def command(configuration: Configuration, path: Path) -> str:
     words += [*_search(configuration), "--seed", str(model.seed)]
     if configuration.trees != "mbr":
         words += ["--trees", configuration.trees]
-    words += _changed(model, ChainSettings(), {"categories", "depth", "seed", "chain"})
-    words += _changed(preparation, Preparation(), {"lowercase"})
-    if not preparation.lowercase:
-        words.append("--no-lowercase")
+    words += [*_learner(model, set()), *preparation.flags()]
     return shlex.join([*words, "--out", path.name or str(path)])
+
+
+def _learner(model: ChainSettings, leave_out: set[str]) -> list[str]:
+    """The options for the learner, and others that all learners have."""
+    name = model.learner.name
+    named = [] if name == "gibbs" else ["--learner", name]
+    common = Chaining.flags(model, {"categories", "depth", "seed"})
+    return [*named, *common, *model.learner.flags(leave_out)]
 
 
 def _search(configuration: Configuration) -> list[str]:
@@ -78,26 +78,14 @@ def _search(configuration: Configuration) -> list[str]:
     budget, iterations = configuration.budget, configuration.schedule.iterations
     chains = ["--chains", str(configuration.chains)]
     if budget is not None:
-        usual = plan(budget, configuration.model.preliminary_iterations)[0].chains
+        usual = rungs_of(budget)[0].chains
         words = ["--budget", str(budget), *(chains if configuration.chains != usual else [])]
     elif iterations is not None:
         words = [*chains, "--iterations", str(iterations)]
     else:
         words = ["--inference", "paper", *chains]
-    if configuration.select != SELECT:
+    if configuration.select != configuration.model.learner.criterion(configuration.model):
         words += ["--select", configuration.select]
-    return words
-
-
-def _changed(options: Any, usual: Any, without: set[str]) -> list[str]:
-    words: list[str] = []
-    for field in fields(options):
-        value = getattr(options, field.name)
-        if field.name in without or value == getattr(usual, field.name):
-            continue
-        words.append("--" + field.name.replace("_", "-"))
-        if field.name not in _FLAGS:
-            words.append(str(value))
     return words
 
 
@@ -109,7 +97,7 @@ def _settings(configuration: Configuration) -> list[list[str]]:
         configuration.preparation,
     )
     rungs = configuration.rungs
-    used = "the first half as burn-in" if model.samples else "the last one is the result"
+    used = "the first half as burn-in" if model.learner.samples else "the last one is the result"
     if rungs:
         length = (
             f"{configuration.budget:,} for all chains together, {rungs[-1].iterations:,} of each "
@@ -125,14 +113,13 @@ def _settings(configuration: Configuration) -> list[list[str]]:
     rows = [
         ["categories K", str(model.categories)],
         ["memory bound D", "none" if model.depth is None else str(model.depth)],
-        ["β", f"{model.beta:g}{', sampled' if model.sample_beta else ''}"],
+        ["β", f"{model.learner.beta:g}"],
         ["seed", str(model.seed)],
         ["iterations", length],
         ["chain selected by", selected_by(configuration)],
         ["letters", "in lower case" if preparation.lowercase else "as written"],
     ]
-    further = _changed(model, ChainSettings(), {"categories", "depth", "seed", "chain", "beta"})
-    further += _changed(preparation, Preparation(), {"lowercase"})
+    further = [*_learner(model, {"beta"}), *preparation.flags({"lowercase"})]
     if further:
         rows.append(["further", shlex.join(further)])
     return rows

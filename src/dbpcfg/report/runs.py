@@ -24,8 +24,8 @@ from dbpcfg.evaluation.goldtrees import Gold
 from dbpcfg.evaluation.labels import NO_PHRASE, Contingency
 from dbpcfg.evaluation.parseval import Brackets
 from dbpcfg.induction.chain import Chain
-from dbpcfg.induction.chain_table import selected_by
 from dbpcfg.induction.run import Run
+from dbpcfg.induction.summary import selected_by
 from dbpcfg.model.grammar_profile import Profile, profile
 from dbpcfg.model.profile_formats import as_json
 from dbpcfg.numerics.kernels import Floats
@@ -62,14 +62,14 @@ def traces(run: Run) -> dict[str, Any]:
                 "logs": [round(log, 2) for log in chain.logs[::every]],
             }
         )
-    agreement = run.agreement()
+    convergence = run.convergence()
     return {
         "chains": chains,
-        "sampled": agreement.sampled,
-        "rhat": finite(agreement.rhat),
-        "effective": finite(agreement.effective_samples),
+        "sampled": convergence.sampled,
+        "rhat": finite(convergence.rhat),
+        "effective": finite(convergence.effective_samples),
         "retained": sum(chain.retained for chain in run.survivors),
-        "verdict": agreement.verdict(),
+        "verdict": convergence.verdict(),
         "selected_by": selected_by(run.configuration),
         "rungs": [rung._asdict() for rung in run.configuration.rungs],
     }

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.goldtrees import Gold
 from dbpcfg.induction.chain import Chain
-from dbpcfg.induction.decoding import span_probabilities
 from dbpcfg.induction.run import Run
+from dbpcfg.induction.trees import span_probabilities
 from dbpcfg.numerics.kernels import Floats, Ints
 from dbpcfg.parsing.derivations import CATEGORY, END, START, Derivations
 from dbpcfg.report.assemble import pack
@@ -87,7 +87,7 @@ class Posterior:
             )
         self.spans = chain.spans
         self.share: Floats
-        if chain.settings.samples:
+        if chain.settings.learner.samples:
             self.share = chain.spans.counts.sum(axis=1) / chain.retained
         else:
             assert chain.last is not None

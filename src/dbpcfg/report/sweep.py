@@ -99,7 +99,7 @@ def summarise_run(
         len(run.chains),
         len(run.survivors),
         run.best.mean_log_likelihood / len(run.corpus.forms.tokens),
-        finite(run.agreement().rhat),
+        finite(run.convergence().rhat),
         f1,
         spread,
         signature,

@@ -15,9 +15,8 @@ from typing import Any
 
 from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.induction.configuration import Configuration
-from dbpcfg.induction.inference import chosen
-from dbpcfg.induction.settings import ChainSettings, settings_for
+from dbpcfg.induction.search import chosen
+from dbpcfg.induction.settings import ChainSettings, Configuration, settings_for
 from dbpcfg.io.files import reading
 from dbpcfg.sweep import keys
 from dbpcfg.sweep.cells import OWN, Grid, GridCell, GridCorpus

@@ -11,7 +11,7 @@ from dbpcfg.corpus.preparation import Scheme
 from dbpcfg.corpus.punctuation import PunctuationRule
 from dbpcfg.induction.chain import TreeChoice
 from dbpcfg.induction.criteria import Criterion
-from dbpcfg.induction.inference import InferenceName
+from dbpcfg.induction.search import InferenceName
 from dbpcfg.induction.settings import Initial, LearnerName, ParserName
 from dbpcfg.parsing.chart.layout import Precision
 

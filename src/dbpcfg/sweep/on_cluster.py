@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from dbpcfg.cluster.calls import ClusterLostError, check_connection
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.induction.execution import never
+from dbpcfg.induction.chains import never
 from dbpcfg.sweep.cells import GridCell
 from dbpcfg.sweep.corpora import digest_if_readable
 from dbpcfg.sweep.record import CellOutcome, CellRecord

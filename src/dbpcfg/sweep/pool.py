@@ -17,7 +17,7 @@ from multiprocessing.context import SpawnProcess
 from multiprocessing.synchronize import Event
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.induction.execution import never
+from dbpcfg.induction.chains import never
 from dbpcfg.io.machine import cores, leave_signals_to_parent
 from dbpcfg.sweep.cells import GridCell
 from dbpcfg.sweep.corpora import digest_if_readable

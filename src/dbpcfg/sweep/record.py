@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.induction.lock import locked
+from dbpcfg.induction.directory import locked
 from dbpcfg.induction.results import RESULTS
 from dbpcfg.io.files import read_json, reading, write_json, writing
 from dbpcfg.sweep.cells import GridCell

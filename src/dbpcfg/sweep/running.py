@@ -15,10 +15,10 @@ from dbpcfg.comparison.task import Task
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.evaluate import Evaluation
 from dbpcfg.induction.chain import Chain
-from dbpcfg.induction.configuration import Configuration
-from dbpcfg.induction.execution import never
+from dbpcfg.induction.chains import never
 from dbpcfg.induction.induce import induce, resume
-from dbpcfg.induction.race import total
+from dbpcfg.induction.search import total
+from dbpcfg.induction.settings import Configuration
 from dbpcfg.sweep.cells import GridCell
 from dbpcfg.sweep.corpora import digest_of_files, load_corpus
 from dbpcfg.sweep.record import CellOutcome, CellRecord, CellResult

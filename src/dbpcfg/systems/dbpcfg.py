@@ -7,9 +7,9 @@ from typing import Any, Self
 
 from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.induction.chain import Chain
-from dbpcfg.induction.configuration import Configuration
 from dbpcfg.induction.induce import induce
 from dbpcfg.induction.run import Run
+from dbpcfg.induction.settings import Configuration
 from dbpcfg.io.progress import Progress
 from dbpcfg.systems.registry import require_fit
 from dbpcfg.trees.tree import Tree

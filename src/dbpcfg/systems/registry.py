@@ -22,7 +22,7 @@ from dbpcfg.corpus.preparation import Prepared
 from dbpcfg.corpus.punctuation import by_characters
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.alignment import MISSING, align
-from dbpcfg.induction.race import BUDGET
+from dbpcfg.induction.search import BUDGET
 from dbpcfg.io.progress import Progress
 from dbpcfg.trees.tree import Tree
 

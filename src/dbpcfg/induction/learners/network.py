@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dbpcfg.grammar.lowrank import Factors
-from dbpcfg.induction.minibatches import uniforms
+from dbpcfg.induction.learners.expectation import uniforms
 from dbpcfg.numerics.kernels import Floats
 from dbpcfg.numerics.philox import Stream
 

@@ -1,0 +1,216 @@
+"""Learners: how a grammar is learned from sentences.
+
+A learner is an object with its own options. It has a first state, a step, trees, and the arrays of
+its state that a checkpoint keeps; nothing outside asks which learner it is.
+
+=============  =====================================================================
+``gibbs``      `dbpcfg.induction.learners.gibbs`: the paper's sampler
+``em``, ``vb`` `dbpcfg.induction.learners.expectation`: EM and variational Bayes
+``neural``     `dbpcfg.induction.learners.neural`: a network gives a low-rank grammar
+=============  =====================================================================
+
+To add one, derive a dataclass from `Learner`, declare its options with `dbpcfg.options.option`, and
+register it: ``learners.add("mine", Mine)``, or an entry point of the group ``dbpcfg.learners``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dbpcfg.corpus.encoded import Encoded
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.grammar.pcfg import Grammar, draw_from_prior, without_zeros
+from dbpcfg.induction.criteria import Measures
+from dbpcfg.induction.trees import DecodedTrees, TreeSource
+from dbpcfg.numerics.kernels import Floats
+from dbpcfg.options import INDUCE, LearnerOptions, belongs_to, keywords
+from dbpcfg.parsing.chart.parser import ChartParser
+from dbpcfg.parsing.derivations import Derivations
+from dbpcfg.parsing.protocol import Parser
+from dbpcfg.registry import Registry
+
+if TYPE_CHECKING:
+    from dbpcfg.induction.settings import ChainSettings
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """A chain after some iterations. With its settings and corpus, all that the next step needs.
+
+    ``derivations`` were drawn under the grammar before this one, and ``measures`` are of that
+    grammar and these trees; both are None before the first iteration, and trees that are not in
+    this process are. Learners that need more have a state of their own.
+    """
+
+    iteration: int
+    grammar: Grammar
+    beta: float
+    derivations: Derivations | None = None
+    measures: Measures | None = None
+
+
+@dataclass(frozen=True)
+class Learner(LearnerOptions):
+    """How a grammar is learned."""
+
+    name: ClassVar[str]
+    """What it is called by."""
+    samples: ClassVar[bool] = False
+    """Whether iterations are samples, of which the second half counts; of others the last does."""
+    usual_categories: ClassVar[int] = 15
+    grammar_kind: ClassVar[type[Grammar]] = Grammar
+    """What kind of grammar it learns."""
+    usual_iterations: ClassVar[int] = 100
+    """The length of chains, if nothing is asked for; samplers run a race then."""
+    beta: ClassVar[float] = 0.2
+    """β, by which unknown words get their share of the grammar."""
+
+    def check(self, settings: ChainSettings) -> None:
+        """Raise an error if it cannot learn with the other settings of a chain."""
+
+    def criterion(self, settings: ChainSettings) -> str:
+        """What chains are compared by, if nothing is asked for."""
+        return "heldout" if settings.aside else "likelihood"
+
+    def first(self, corpus: Encoded, settings: ChainSettings) -> State:
+        """The state of a chain before its first iteration: a grammar from the prior."""
+        K, words = settings.categories, corpus.vocabulary
+        grammar = draw_from_prior(K, words, self.beta, settings.seed, settings.chain)
+        return State(0, grammar, self.beta)
+
+    def step(
+        self,
+        state: State,
+        corpus: Encoded,
+        settings: ChainSettings,
+        threads: int = 1,
+        trees: TreeSource | None = None,
+    ) -> State:
+        """The chain after one more iteration; a pure function of its state.
+
+        Random numbers are those of (seed, chain, iteration), so that neither the number of threads
+        nor stopping in between makes a difference. ``trees`` draws the trees, if the learner
+        samples any; otherwise it is given the grammar before the step, to decode trees with.
+        """
+        raise NotImplementedError
+
+    def without_zeros(self, state: State, settings: ChainSettings, error: DbpcfgError) -> State:
+        """The state to begin a step with, if a sentence has probability zero under its grammar."""
+        raise error
+
+    def trees(self, corpus: Encoded, settings: ChainSettings, threads: int = 1) -> TreeSource:
+        """What holds the trees of a chain in this process."""
+        return DecodedTrees(corpus, settings.depth, threads)
+
+    def sample_trees(
+        self,
+        corpus: Encoded,
+        grammar: Grammar,
+        iteration: int,
+        settings: ChainSettings,
+        threads: int = 1,
+        pilots: Encoded | None = None,
+    ) -> tuple[Derivations, Floats]:
+        """Draw a tree for every sentence; with them log P(sentence). Only samplers do.
+
+        If the corpus is a part of one, ``pilots`` are `pilots_of` the whole.
+        """
+        raise DbpcfgError(f"the learner {self.name} draws no trees")
+
+    def parser_for(
+        self,
+        grammar: Grammar,
+        settings: ChainSettings,
+        threads: int = 1,
+        pilots: Encoded | None = None,
+    ) -> Parser:
+        """The parser that samples trees."""
+        return ChartParser(grammar, settings.depth, threads, settings.precision, pilots)
+
+    def needed_bytes(self, settings: ChainSettings, corpus: Encoded) -> tuple[int, int]:
+        """The memory of one grammar, and that of one chain at work, at least.
+
+        At work are the chart's copies of the rules, the counts, and one sentence's chart.
+        """
+        K, W, longest = settings.categories, len(corpus.vocabulary), int(corpus.lengths.max())
+        grammar = 8 * (K + K**3 + K * W)
+        levels = 2 if settings.depth is None else 2 * settings.depth
+        number = 4 if settings.precision == "single" else 8
+        cells = longest * (longest + 1) // 2
+        return grammar, 5 * number * K**3 + 2 * grammar + number * K * levels * cells
+
+    def types(self, settings: ChainSettings) -> dict[str, Any]:
+        """The arrays that a checkpoint has of a state, with their types."""
+        return {f"state_{name}": np.float64 for name in Grammar.ARRAYS}
+
+    def arrays(self, state: State) -> dict[str, NDArray[Any]]:
+        """The arrays of a state."""
+        return {f"state_{name}": array for name, array in state.grammar.arrays().items()}
+
+    def restored(
+        self,
+        arrays: Mapping[str, NDArray[Any]],
+        corpus: Encoded,
+        settings: ChainSettings,
+        iteration: int,
+        beta: float,
+    ) -> State:
+        """The state of `arrays`; an `ArchiveError` if they cannot be those of the chain."""
+        own = {name: arrays[f"state_{name}"] for name in Grammar.ARRAYS}
+        return State(iteration, Grammar(**own, vocabulary=corpus.vocabulary), beta)
+
+
+LEAST, LEAST_SINGLE = 2.0**-200, 2.0**-60
+"""Probabilities in place of smaller ones: as small as a chart can multiply with two cells' least
+sizes."""
+
+
+def least_probability(settings: ChainSettings) -> float:
+    """What probabilities are at least, so that every tree stays possible."""
+    return LEAST_SINGLE if settings.precision == "single" else LEAST
+
+
+def with_every_rule(state: State, settings: ChainSettings, error: DbpcfgError) -> State:
+    """The state with a grammar that has no zeros; the error, if it had none before."""
+    if state.grammar.rows.all() and state.grammar.root.all():
+        raise error
+    grammar = without_zeros(state.grammar, least_probability(settings))
+    return State(state.iteration, grammar, state.beta)
+
+
+learners: Registry[type[Learner]] = Registry(
+    "learner",
+    "learners",
+    {
+        "gibbs": "induction.learners.gibbs:Gibbs",
+        "em": "induction.learners.expectation:EM",
+        "vb": "induction.learners.expectation:VariationalBayes",
+        "neural": "induction.learners.neural:Neural",
+    },
+)
+
+
+def learner_with(given: Learner | str, options: Mapping[str, Any]) -> Learner:
+    """The learner of a name with options, of which None means that it was not given."""
+    options = {name: value for name, value in options.items() if value is not None}
+    if isinstance(given, Learner):
+        if options:
+            raise DbpcfgError(f"{', '.join(options)}: give it to the learner, {given!r}")
+        return given
+    kind = learners[given]
+    for name in options:
+        if name not in kind.options():
+            others = belongs_to(name)
+            if others:
+                whose = f"learner{'s' * (len(others) > 1)} {', '.join(others)}"
+                raise DbpcfgError(f"{name} is an option of the {whose}, not of {given}")
+            known = {**keywords(INDUCE), **kind.options()}
+            same = [key for key, one in known.items() if one.name == name]
+            hint = f"did you mean {same[0]}?" if same else f"there are {', '.join(known)}"
+            raise DbpcfgError(f"there is no option {name!r}; {hint}")
+    return kind(**options)

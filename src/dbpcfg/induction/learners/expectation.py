@@ -1,0 +1,331 @@
+"""Learning from expected rule counts: EM and variational Bayes.
+
+Both alternate between expected counts, of the trees that fit the bound, under weights of rules
+(``parsing.chart.counts``), and a grammar from these counts::
+
+    EM   weights G                                 G[c → x] ∝ E[c → x] + λ
+    VB   weights exp(ψ(α[c → x]) − ψ(Σ_y α[c → y]))   α = E + β, the grammar is its mean
+
+**What is maximised**, and never falls. With S(G) = Σ log Σ_τ P(τ | G) over sentences and the trees
+τ that fit the bound, EM maximises S(G) + λ Σ log G; λ = 0 is plain maximum likelihood, λ > 0 the
+prior Dirichlet(1 + λ). VB maximises a lower bound of log P(sentences | β), rules integrated out
+(Attias 2000; Kurihara and Sato 2004): with q the distribution of trees under the weights ::
+
+    log B = H(q) + log Γ-ratio of E[counts] + β        H(q) = Σ log Σ_τ w(τ) − Σ E[rule] log w(rule)
+
+As in the sampler, the bound's normaliser Z is left out of both, unless EM is ``exact``: then
+S(G) − N log Z is maximised, and the expected counts of failed derivations are added, which is EM
+with those as further hidden variables (``grammar.normaliser``).
+
+**Mini-batches.** An iteration is one pass over the corpus, with an update after each of them. The
+statistics are an interpolation of those so far and those of a mini-batch, scaled to the whole
+corpus: s ← (1 − η_t) s + η_t ŝ, with η_t = (t + 2)^−α (Cappé and Moulines 2009; Liang and Klein
+2009), ½ < α ≤ 1. The first mini-batch of all is taken as it is. What is maximised is then only
+estimated, and may fall.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import digamma, xlogy
+
+from dbpcfg.corpus.encoded import Encoded
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.grammar.bounding import containment, require_fitting
+from dbpcfg.grammar.normaliser import failures
+from dbpcfg.grammar.pcfg import Grammar, without_zeros
+from dbpcfg.grammar.weights import RuleWeights, mean_grammar, normalised
+from dbpcfg.induction.criteria import kept_aside, log_marginal, measure
+from dbpcfg.induction.learners import Learner, State, least_probability, with_every_rule
+from dbpcfg.induction.settings import ChainSettings
+from dbpcfg.induction.trees import TreeSource
+from dbpcfg.io.archive import ArchiveError
+from dbpcfg.numerics.kernels import Floats, Longs, kernel
+from dbpcfg.numerics.philox import Purpose, Stream, stream, uniform_pair
+from dbpcfg.options import EMOptions, ExpectationOptions, VariationalOptions
+from dbpcfg.parsing.chart.parser import ChartParser
+from dbpcfg.parsing.protocol import check_parsable
+
+
+@dataclass(frozen=True, eq=False)
+class CountsState(State):
+    """A state with the expected counts that the next step goes on with; None at the start."""
+
+    statistics: RuleWeights | None = None
+
+
+class Pass(NamedTuple):
+    """What is known after the mini-batches of one iteration."""
+
+    grammar: Grammar
+    statistics: RuleWeights
+    logs: Floats | None
+    """log Σ_τ P(τ | G) of each sentence under the grammar before; None if that was not computed."""
+    entropy: float
+    """H(q) of the trees of all sentences that are learned from."""
+
+
+@dataclass(frozen=True)
+class Expectation(ExpectationOptions, Learner):
+    """What EM and VB have in common."""
+
+    exact: ClassVar[bool] = False
+
+    def rule_weights(
+        self,
+        grammar: Grammar,
+        statistics: RuleWeights | None,
+        beta: float,
+        settings: ChainSettings,
+    ) -> RuleWeights:
+        """The weights of rules under which trees are counted: of G, before there are statistics."""
+        return RuleWeights(grammar.root, grammar.binary, grammar.lexical)
+
+    def grammar_of(
+        self, statistics: RuleWeights, before: Grammar, beta: float, settings: ChainSettings
+    ) -> Grammar:
+        """The grammar that follows from expected counts."""
+        raise NotImplementedError
+
+    def objective(
+        self, state: State, done: Pass, logs: Floats, log_mass: float, learned: Longs
+    ) -> float:
+        """What is maximised, of the state before a pass."""
+        raise NotImplementedError
+
+    def step(
+        self,
+        state: State,
+        corpus: Encoded,
+        settings: ChainSettings,
+        threads: int = 1,
+        trees: TreeSource | None = None,
+    ) -> State:
+        """One iteration: expected counts, then the grammar that follows from them."""
+        depth, before = settings.depth, state.grammar
+        aside = kept_aside(len(corpus), settings.aside)
+        learned = np.delete(np.arange(len(corpus), dtype=np.int64), aside)
+        done = self._pass(state, corpus, learned, settings, threads)
+        log_mass, logs = _log_mass(before, depth), done.logs
+        if logs is None:
+            logs = ChartParser(before, depth, threads, settings.precision).log_probabilities(corpus)
+            logs = logs + log_mass
+        objective = self.objective(state, done, logs, log_mass, learned)
+        measures = measure(logs - log_mass, corpus.lengths, aside, None, state.beta)
+        if trees is not None:
+            trees.of(before)
+        return CountsState(
+            state.iteration + 1,
+            done.grammar,
+            state.beta,
+            measures=measures._replace(posterior=objective),
+            statistics=done.statistics,
+        )
+
+    def _pass(
+        self,
+        state: State,
+        corpus: Encoded,
+        learned: Longs,
+        settings: ChainSettings,
+        threads: int,
+    ) -> Pass:
+        """The mini-batches of one iteration."""
+        grammar, depth = state.grammar, settings.depth
+        statistics = state.statistics if isinstance(state, CountsState) else None
+        numbers = stream(settings.seed, settings.chain, state.iteration, Purpose.MINIBATCHES)
+        parts = minibatches(learned, self.batch, numbers)
+        whole, entropy, logs = len(parts) == 1, 0.0, None
+        for number, part in enumerate(parts):
+            weights = self.rule_weights(grammar, statistics, state.beta, settings)
+            here, copies = (corpus, np.zeros(len(corpus))) if whole else (corpus.chosen(part), None)
+            if copies is not None:
+                copies[part] = 1.0
+            chart = ChartParser(grammar, depth, threads, settings.precision, weights=weights)
+            counts, sums = chart.expected_counts(here, copies)
+            check_parsable(grammar, here, sums)
+            total = float((sums if copies is None else sums[part]).sum())
+            entropy += total - _energy(counts, weights)
+            if self.exact and depth is not None:
+                counts += failures(grammar, depth) * len(part)
+            if whole:
+                statistics, logs = counts, sums
+            else:
+                t, scale = state.iteration * len(parts) + number, len(learned) / len(part)
+                statistics = blended(statistics, counts, scale, t, self.decay)
+            grammar = self.grammar_of(statistics, grammar, state.beta, settings)
+        assert statistics is not None
+        return Pass(grammar, statistics, logs, entropy)
+
+    def without_zeros(self, state: State, settings: ChainSettings, error: DbpcfgError) -> State:
+        """With a very small β most rules have probabilities too small for a float."""
+        return with_every_rule(state, settings, error)
+
+    def types(self, settings: ChainSettings) -> dict[str, Any]:
+        """Those of the grammar, and of the counts."""
+        counts = {f"counts_{name}": np.float64 for name in Grammar.ARRAYS}
+        return super().types(settings) | counts
+
+    def arrays(self, state: State) -> dict[str, NDArray[Any]]:
+        """The grammar and the counts."""
+        assert isinstance(state, CountsState)
+        counts = {f"counts_{n}": getattr(state.statistics, n) for n in Grammar.ARRAYS}
+        return super().arrays(state) | counts
+
+    def restored(
+        self,
+        arrays: Mapping[str, NDArray[Any]],
+        corpus: Encoded,
+        settings: ChainSettings,
+        iteration: int,
+        beta: float,
+    ) -> State:
+        """The state of `arrays`."""
+        state = super().restored(arrays, corpus, settings, iteration, beta)
+        found = {name: arrays[f"counts_{name}"] for name in Grammar.ARRAYS}
+        for name, counts in found.items():
+            fits = counts.shape == getattr(state.grammar, name).shape
+            if not fits or not (counts >= 0).all():
+                raise ArchiveError("its expected counts cannot be")
+        return CountsState(iteration, state.grammar, beta, statistics=RuleWeights(**found))
+
+
+@dataclass(frozen=True)
+class EM(EMOptions, Expectation):
+    """Expectation maximisation."""
+
+    name: ClassVar[str] = "em"
+
+    def grammar_of(
+        self, statistics: RuleWeights, before: Grammar, beta: float, settings: ChainSettings
+    ) -> Grammar:
+        """The most probable grammar."""
+        grammar = normalised(statistics, self.smoothing, before)
+        return without_zeros(grammar, least_probability(settings))
+
+    def objective(
+        self, state: State, done: Pass, logs: Floats, log_mass: float, learned: Longs
+    ) -> float:
+        """S(G) + λ Σ log G, if exact less N log Z."""
+        normaliser = len(learned) * log_mass if self.exact else 0.0
+        return float(logs[learned].sum()) - normaliser + _log_prior(state.grammar, self.smoothing)
+
+
+@dataclass(frozen=True)
+class VariationalBayes(VariationalOptions, Expectation):
+    """Variational Bayes."""
+
+    name: ClassVar[str] = "vb"
+
+    def criterion(self, settings: ChainSettings) -> str:
+        """The bound that it maximises, unless sentences are kept aside."""
+        return "heldout" if settings.aside else "posterior"
+
+    def rule_weights(
+        self,
+        grammar: Grammar,
+        statistics: RuleWeights | None,
+        beta: float,
+        settings: ChainSettings,
+    ) -> RuleWeights:
+        """exp(ψ(α[c → x]) − ψ(Σ_y α[c → y])); of G at the start."""
+        if statistics is None:
+            return super().rule_weights(grammar, statistics, beta, settings)
+        root, rows = statistics.root + beta, statistics.rows + beta
+        least = least_probability(settings)
+        root = np.maximum(np.exp(digamma(root) - digamma(root.sum())), least)
+        rows = np.maximum(np.exp(digamma(rows) - digamma(rows.sum(axis=1, keepdims=True))), least)
+        return RuleWeights.of(root, rows)
+
+    def grammar_of(
+        self, statistics: RuleWeights, before: Grammar, beta: float, settings: ChainSettings
+    ) -> Grammar:
+        """The mean of the distribution of grammars."""
+        return mean_grammar(statistics, beta, before.vocabulary)
+
+    def _pass(
+        self,
+        state: State,
+        corpus: Encoded,
+        learned: Longs,
+        settings: ChainSettings,
+        threads: int,
+    ) -> Pass:
+        """Its weights are not the grammar's: log-likelihoods have to be computed."""
+        return super()._pass(state, corpus, learned, settings, threads)._replace(logs=None)
+
+    def objective(
+        self, state: State, done: Pass, logs: Floats, log_mass: float, learned: Longs
+    ) -> float:
+        """log B."""
+        return done.entropy + _log_evidence(done.statistics, state.beta)
+
+
+def _log_mass(grammar: Grammar, depth: int | None) -> float:
+    """log Z; 0 without a bound."""
+    if depth is None:
+        return 0.0
+    return math.log(require_fitting(grammar, containment(grammar, depth)))
+
+
+def _energy(counts: RuleWeights, weights: RuleWeights) -> float:
+    """Σ E[rule] log w(rule)."""
+    return float(
+        xlogy(counts.root, weights.root).sum()
+        + xlogy(counts.binary, weights.binary).sum()
+        + xlogy(counts.lexical, weights.lexical).sum()
+    )
+
+
+def _log_evidence(counts: RuleWeights, beta: float) -> float:
+    """E[log P(trees | G)] − KL, where the distribution of G is Dirichlet(counts + β)."""
+    return log_marginal(counts.root[np.newaxis], beta) + log_marginal(counts.rows, beta)
+
+
+def _log_prior(grammar: Grammar, smoothing: float) -> float:
+    """λ Σ log G, the logarithm of the prior but for a constant."""
+    if not smoothing:
+        return 0.0
+    least = np.finfo(np.float64).tiny
+    logs = [np.log(np.maximum(rules, least)).sum() for rules in (grammar.root, grammar.rows)]
+    return smoothing * float(sum(logs))
+
+
+def minibatches(sentences: Longs, size: int, numbers: Stream) -> list[Longs]:
+    """The sentences in random order, in batches of nearly equal size.
+
+    ``size``: the greatest size of a batch; 0 for one batch of all sentences, in their order.
+    ``numbers``: the random numbers; each sentence has those of its own number.
+    """
+    if not size or size >= len(sentences):
+        return [sentences]
+    keys = np.empty(len(sentences))
+    uniforms(numbers, sentences, keys)
+    order = sentences[np.argsort(keys, kind="stable")]
+    return np.array_split(order, -(-len(order) // size))
+
+
+@kernel
+def uniforms(numbers: Stream, items: Longs, found: Floats) -> None:
+    """A random number for each item."""
+    for x in range(len(items)):
+        found[x], _ = uniform_pair(numbers, items[x], 0)
+
+
+def blended(
+    before: RuleWeights | None, found: RuleWeights, scale: float, step: int, exponent: float
+) -> RuleWeights:
+    """The statistics after one more mini-batch.
+
+    ``before``: the statistics so far; None before the first mini-batch.
+    """
+    if before is None:
+        return found * scale
+    rate = float((step + 2.0) ** -exponent)
+    return before * (1.0 - rate) + found * (rate * scale)

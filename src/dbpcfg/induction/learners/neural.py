@@ -1,0 +1,306 @@
+"""Learning by gradient: the neural grammar.
+
+A network (``network``) gives the factors of a low-rank grammar, the chart in rank space
+(``parsing.lowrank``) their expected counts in a mini-batch, and Adam a step in the direction of
+the gradient of the mean of log Σ_τ P(τ | G), over the trees τ that fit the bound. As in the
+sampler, the bound's normaliser Z is left out, unless ``exact``: then log Z is subtracted. An
+iteration is one pass over the sentences.
+
+**When to stop.** The grammar of a chain is that of its network after the last pass. If sentences
+are kept aside, it is that of the pass after which these were most probable, and after ``patience``
+passes without a better one no more is learned.
+
+**The optimiser** is Adam (Kingma and Ba 2015), on all parameters in one vector. With g the gradient
+of what is maximised, shortened to ``LONGEST`` if it is longer::
+
+    m ← β₁ m + (1 − β₁) g        s ← β₂ s + (1 − β₂) g²
+    θ ← θ + η · m / (1 − β₁ᵗ) / (√(s / (1 − β₂ᵗ)) + ε)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dbpcfg.corpus.encoded import Encoded, Vocabulary
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.grammar.lowrank import Factors, LowRankGrammar
+from dbpcfg.grammar.normaliser import low_rank_normaliser
+from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.induction.criteria import Measures, kept_aside, measure
+from dbpcfg.induction.learners import Learner, State
+from dbpcfg.induction.learners.expectation import minibatches
+from dbpcfg.induction.learners.network import (
+    Shape,
+    backward,
+    factors_of,
+    forward,
+    initial_parameters,
+    slopes_of,
+    views,
+)
+from dbpcfg.induction.settings import ChainSettings
+from dbpcfg.induction.trees import TreeSource
+from dbpcfg.io.archive import ArchiveError
+from dbpcfg.numerics.kernels import Floats, Longs, loop_kernel
+from dbpcfg.numerics.philox import Purpose, stream
+from dbpcfg.options import NeuralOptions
+from dbpcfg.parsing.lowrank.parser import LowRankParser
+from dbpcfg.parsing.protocol import check_parsable
+
+BETA1, BETA2, EPSILON = 0.75, 0.999, 1e-8
+LONGEST = 3.0
+"""The greatest length of the gradient."""
+
+
+class Moments(NamedTuple):
+    """The parameters, and what Adam has noted of each; all are written to."""
+
+    parameters: Floats
+    """θ."""
+    first: Floats
+    """m."""
+    second: Floats
+    """s."""
+
+
+class Network(NamedTuple):
+    """A network after some passes. Its arrays are not written to."""
+
+    parameters: Floats
+    """θ, all in one vector."""
+    first: Floats
+    """Adam's m."""
+    second: Floats
+    """Adam's s."""
+    answer: Floats
+    """The parameters of the chain's grammar."""
+    steps: int = 0
+    """The number of mini-batches so far."""
+    since: int = 0
+    """The number of passes since the answer."""
+    measures: Measures | None = None
+    """Those of the answer; None before the first pass."""
+
+
+_VECTORS = Network._fields[:4]
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkState(State):
+    """A state with the network that gives the grammar."""
+
+    network: Network | None = None
+
+
+@dataclass(frozen=True)
+class Neural(NeuralOptions, Learner):
+    """The neural grammar of low rank."""
+
+    name: ClassVar[str] = "neural"
+    usual_categories: ClassVar[int] = 120
+    usual_iterations: ClassVar[int] = 30
+    grammar_kind: ClassVar[type[Grammar]] = LowRankGrammar
+
+    def check(self, settings: ChainSettings) -> None:
+        """There is a category of phrases and one of words."""
+        if not self.word_categories < settings.categories or settings.categories < 2:
+            raise DbpcfgError(
+                "the learner neural needs a category of phrases and one of words, got "
+                f"{settings.categories} categories, of which {self.word_categories} are of words"
+            )
+
+    def shape(self, settings: ChainSettings, vocabulary: Vocabulary) -> Shape:
+        """The size of the network: N, P, R and W."""
+        K = settings.categories
+        P = self.word_categories or min(K - 1, round(2 * K / 3))
+        return Shape(K - P, P, self.rank or K, len(vocabulary))
+
+    def needed_bytes(self, settings: ChainSettings, corpus: Encoded) -> tuple[int, int]:
+        """The factors of the grammar, and a network with its moments and its gradient."""
+        shape = self.shape(settings, corpus.vocabulary)
+        K, number = settings.categories, np.dtype(_number_type(settings)).itemsize
+        rules = (shape.phrases + 2 * K) * shape.rank + shape.word_categories * shape.vocabulary
+        return 8 * rules, 5 * number * shape.size
+
+    def first(self, corpus: Encoded, settings: ChainSettings) -> State:
+        """The state of a chain before its first pass."""
+        numbers = stream(settings.seed, settings.chain, 0, Purpose.NETWORK)
+        shape = self.shape(settings, corpus.vocabulary)
+        parameters: Floats = initial_parameters(shape, numbers).astype(_number_type(settings))
+        nothing = np.zeros_like(parameters)
+        network = Network(parameters, nothing, nothing, parameters)
+        grammar = self.grammar_of(parameters, settings, corpus.vocabulary)
+        return NetworkState(0, grammar, self.beta, network=network)
+
+    def grammar_of(
+        self, parameters: Floats, settings: ChainSettings, vocabulary: Vocabulary
+    ) -> LowRankGrammar:
+        """The grammar that a network gives."""
+        shape = self.shape(settings, vocabulary)
+        done = forward(views(parameters, shape), shape.phrases)
+        doubles = {name: z.astype(np.float64) for name, z in done.logits.items()}
+        return LowRankGrammar(factors_of(done._replace(logits=doubles)), vocabulary)
+
+    def step(
+        self,
+        state: State,
+        corpus: Encoded,
+        settings: ChainSettings,
+        threads: int = 1,
+        trees: TreeSource | None = None,
+    ) -> State:
+        """One pass over the sentences, in mini-batches."""
+        assert isinstance(state, NetworkState)
+        network, before = state.network, state.grammar
+        assert network is not None
+        assert isinstance(before, LowRankGrammar)
+        if network.measures is None:
+            network = network._replace(measures=self.measures(before, corpus, settings, threads))
+        after, measures = before, network.measures
+        assert measures is not None
+        if not settings.aside or network.since < self.patience:
+            learned = np.delete(np.arange(len(corpus)), kept_aside(len(corpus), settings.aside))
+            network = self.train(network, corpus, learned, settings, state.iteration, threads)
+            new = self.grammar_of(network.parameters, settings, corpus.vocabulary)
+            found = self.measures(new, corpus, settings, threads)
+            if not settings.aside or found.heldout > measures.heldout:
+                after = new
+                network = network._replace(answer=network.parameters, measures=found, since=0)
+            else:
+                network = network._replace(since=network.since + 1)
+        if trees is not None:
+            trees.of(before)
+        return NetworkState(
+            state.iteration + 1, after, state.beta, measures=measures, network=network
+        )
+
+    def train(
+        self,
+        network: Network,
+        corpus: Encoded,
+        learned: Longs,
+        settings: ChainSettings,
+        iteration: int,
+        threads: int = 1,
+    ) -> Network:
+        """The network after one pass over the sentences that are learned from."""
+        moments = Moments(network.parameters.copy(), network.first.copy(), network.second.copy())
+        gradient = np.zeros_like(moments.parameters)
+        numbers = stream(settings.seed, settings.chain, iteration, Purpose.MINIBATCHES)
+        steps = network.steps
+        for part in minibatches(learned, self.batch, numbers):
+            self.gradient(moments.parameters, corpus.chosen(part), settings, gradient, threads)
+            steps += 1
+            ascend(moments, gradient, self.rate, steps)
+        return network._replace(**moments._asdict(), steps=steps)
+
+    def gradient(
+        self,
+        parameters: Floats,
+        sentences: Encoded,
+        settings: ChainSettings,
+        gradient: Floats,
+        threads: int = 1,
+    ) -> Floats:
+        """The gradient of the mean of log Σ_τ P(τ | G) over some sentences; if exact, less log Z.
+
+        It is written to ``gradient``. Returns log Σ_τ P(τ | G) of each sentence.
+        """
+        shape = self.shape(settings, sentences.vocabulary)
+        P, G = views(parameters, shape), views(gradient, shape)
+        done = forward(P, shape.phrases)
+        factors = factors_of(done)
+        parser = LowRankParser(factors, settings.depth, threads, settings.precision)
+        counts, logs = parser.expected_counts(sentences)
+        if self.exact and settings.depth is not None:
+            mass, uses = low_rank_normaliser(factors, settings.depth)
+            share = len(sentences) / mass
+            counts = Factors(*(E - Z * share for E, Z in zip(counts, uses, strict=True)))
+        slopes = slopes_of(factors, counts, 1.0 / len(sentences))
+        same = {name: slope.astype(gradient.dtype) for name, slope in slopes.items()}
+        backward(P, done, same, shape.phrases, G)
+        return logs
+
+    def measures(
+        self, grammar: LowRankGrammar, corpus: Encoded, settings: ChainSettings, threads: int = 1
+    ) -> Measures:
+        """The measures of a grammar; ``posterior`` is what is maximised."""
+        parser = LowRankParser(grammar.factors, settings.depth, threads, settings.precision)
+        logs, log_mass = parser.log_inside(corpus), parser.log_fitting_mass
+        check_parsable(grammar, corpus, logs)
+        aside = kept_aside(len(corpus), settings.aside)
+        found = measure(logs - log_mass, corpus.lengths, aside, None, self.beta)
+        learned = np.delete(logs - log_mass if self.exact else logs, aside)
+        return found._replace(posterior=float(learned.sum()))
+
+    def types(self, settings: ChainSettings) -> dict[str, Any]:
+        """Those of the network, from which the grammar follows."""
+        vectors = {f"network_{name}": _number_type(settings) for name in _VECTORS}
+        return {**vectors, "network_steps": np.int64, "network_measures": np.float64}
+
+    def arrays(self, state: State) -> dict[str, NDArray[Any]]:
+        """The network after at least one pass."""
+        assert isinstance(state, NetworkState)
+        assert state.network is not None
+        network = state.network
+        return {
+            **{f"network_{name}": getattr(network, name) for name in _VECTORS},
+            "network_steps": np.array([network.steps, network.since], dtype=np.int64),
+            "network_measures": np.array(network.measures, dtype=np.float64),
+        }
+
+    def restored(
+        self,
+        arrays: Mapping[str, NDArray[Any]],
+        corpus: Encoded,
+        settings: ChainSettings,
+        iteration: int,
+        beta: float,
+    ) -> State:
+        """The state of `arrays`."""
+        vectors = [arrays[f"network_{name}"] for name in _VECTORS]
+        steps, measures = arrays["network_steps"], arrays["network_measures"]
+        size = self.shape(settings, corpus.vocabulary).size
+        if any(vector.shape != (size,) or not np.isfinite(vector).all() for vector in vectors):
+            raise ArchiveError(f"its network is not one of {size} parameters")
+        if steps.shape != (2,) or (steps < 0).any() or measures.shape != (len(Measures._fields),):
+            raise ArchiveError("the numbers of its network cannot be")
+        if not np.isfinite(measures[: 4 if settings.aside else 3]).all():
+            raise ArchiveError("the measures of its network cannot be")
+        done, since = steps.tolist()
+        found = Measures(*measures.tolist())
+        network = Network(vectors[0], vectors[1], vectors[2], vectors[3], done, since, found)
+        grammar = self.grammar_of(network.answer, settings, corpus.vocabulary)
+        return NetworkState(iteration, grammar, beta, network=network)
+
+
+def _number_type(settings: ChainSettings) -> type:
+    return np.float32 if settings.precision == "single" else np.float64
+
+
+def ascend(moments: Moments, gradient: Floats, rate: float, step: int) -> None:
+    """One step up a gradient."""
+    length = math.sqrt(float(gradient @ gradient))
+    shortened = min(1.0, LONGEST / length) if length else 1.0
+    size = rate / (1.0 - BETA1**step)
+    spread = 1.0 / math.sqrt(1.0 - BETA2**step)
+    factors = shortened, BETA1, 1.0 - BETA1, BETA2, 1.0 - BETA2, spread, EPSILON, size
+    update(*moments, gradient, np.array(factors, gradient.dtype))
+
+
+@loop_kernel
+def update(theta: Floats, first: Floats, second: Floats, gradient: Floats, f: Floats) -> None:
+    """The formulas above; the factors are of the arrays' type, so that all is computed in it."""
+    f0, f1, f2, f3, f4, f5, f6, f7 = f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7]
+    for x in range(len(theta)):
+        g = gradient[x] * f0
+        m = f1 * first[x] + f2 * g
+        s = f3 * second[x] + f4 * (g * g)
+        first[x], second[x] = m, s
+        theta[x] += f7 * (m / (np.sqrt(s) * f5 + f6))
