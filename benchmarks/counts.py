@@ -15,12 +15,12 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
+from dbpcfg.induction.initial import initial_state
 
 import dbpcfg
 from dbpcfg.corpus.preparation import Preparation, prepare
 from dbpcfg.induction.corpus import RunCorpus
 from dbpcfg.induction.learners import step
-from dbpcfg.induction.initial import initial_state
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.parsing.chart.parser import ChartParser
 

@@ -20,19 +20,27 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from dbpcfg.induction.initial import initial_state
 
 import dbpcfg
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.corpus.preparation import Preparation, prepare
-from dbpcfg.induction.learners.neural import BETA1, BETA2, LONGEST, Moments, ascend
 from dbpcfg.induction.corpus import RunCorpus
-from dbpcfg.induction.initial import initial_state
-from dbpcfg.induction.learners.neural import find_gradient, grammar_of, shape_of
 from dbpcfg.induction.learners.network import views
+from dbpcfg.induction.learners.neural import (
+    BETA1,
+    BETA2,
+    LONGEST,
+    Moments,
+    ascend,
+    find_gradient,
+    grammar_of,
+    shape_of,
+)
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.io.machine import one_blas_thread
 from dbpcfg.parsing.chart.parser import ChartParser
-from dbpcfg.parsing.lowrank.parser import LowRankParser
+from dbpcfg.parsing.lowrank.parser import FactorParser
 
 
 def read(given: argparse.Namespace) -> Encoded:
@@ -192,7 +200,7 @@ def dense(given: argparse.Namespace) -> None:
             assert network is not None
             grammar = grammar_of(network.parameters, settings, corpus.vocabulary)
             assert grammar.factors is not None
-            low = LowRankParser(grammar.factors, depth, 1, "single")
+            low = FactorParser(grammar.factors, depth, 1, "single")
             full = ChartParser(grammar, depth, 1, "single")
             rounds = given.rounds if K < 100 else 1
             low.expected_counts(corpus), full.expected_counts(corpus.chosen(np.arange(2)))

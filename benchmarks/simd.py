@@ -27,7 +27,8 @@ from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.grammar.pcfg import draw_from_prior
 from dbpcfg.io.tables import Column, Table
 from dbpcfg.numerics.philox import stream
-from dbpcfg.parsing.chart import batches, inside, layout, sampling
+from dbpcfg.parsing.chart import batches, inside, layout
+from dbpcfg.parsing.chart import trees as sampling
 from dbpcfg.parsing.chart.parser import ChartParser
 
 SENTENCES, WORDS = 300, 4000

@@ -22,13 +22,13 @@ from pathlib import Path
 
 import numba
 import numpy as np
+from dbpcfg.induction.initial import initial_state
 from textbook import sample as textbook_sample
 
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.corpus.preparation import Preparation, prepare
 from dbpcfg.corpus.reading import read
 from dbpcfg.induction.learners import State, step
-from dbpcfg.induction.initial import initial_state
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.io.machine import one_blas_thread
 from dbpcfg.io.tables import Column, Table

@@ -13,7 +13,7 @@ from itertools import product
 
 import numpy as np
 
-from dbpcfg.grammar.pcfg import Grammar, RuleCounts
+from dbpcfg.grammar.pcfg import Grammar, RuleWeights
 
 Shape = tuple  # (start, end) for a word, (start, end, left, right) for a phrase
 
@@ -177,7 +177,7 @@ def all_sentences(words: int, length: int) -> list[tuple[int, ...]]:
     return list(product(range(words), repeat=length))
 
 
-def log_probability(grammar: Grammar, counts: RuleCounts) -> float:
+def log_probability(grammar: Grammar, counts: RuleWeights) -> float:
     """Log-probability of derivations that use these rules, without any bound."""
     total = 0.0
     for name in ("root", "binary", "lexical"):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
-from dbpcfg.grammar.pcfg import RuleCounts
+from dbpcfg.grammar.pcfg import RuleWeights
 from dbpcfg.parsing.leftcorner.filtering import forward
 from dbpcfg.parsing.leftcorner.models import Fragment, Models
 from dbpcfg.parsing.leftcorner.parser import LeftCornerParser
@@ -50,7 +50,7 @@ def steps_of(nodes: np.ndarray) -> np.ndarray:
 
 def count_steps(
     steps: np.ndarray, words: np.ndarray, categories: int, vocabulary: Vocabulary
-) -> RuleCounts:
+) -> RuleWeights:
     """Rule counts C of a store sequence, case by case as in the paper's section 4.3::
 
         f,j = 0,1   b^(d−1)_(t−1) → a^d_(t−1)  b^(d−1)_t
@@ -60,7 +60,7 @@ def count_steps(
 
     and p_t → w_t for every word. A join at depth 0 is T's expansion.
     """
-    counts = RuleCounts.zeros(categories, len(vocabulary))
+    counts = RuleWeights.zeros(categories, len(vocabulary))
     store: list[tuple[int, int]] = []
     for (f, j, p, a, b), word in zip(steps.tolist(), words.tolist(), strict=True):
         counts.lexical[p, word] += 1

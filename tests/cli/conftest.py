@@ -9,7 +9,7 @@ import pytest
 import dbpcfg
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.corpus.synthetic import synthetic_trees
-from dbpcfg.grammar.exchange.formats import write
+from dbpcfg.grammar.exchange import write_grammar
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.model.model import Model
 from tests.cli.small import GOLD, ODD_WORDS, make_run
@@ -72,7 +72,7 @@ def odd_model(tmp_path: Path) -> Model:
 @pytest.fixture
 def rules(tmp_path: Path) -> Path:
     """A table of rules with categories NP and VP and words w0 and w1."""
-    write(random_grammar(2, 2, 1.0, 0).named(["NP", "VP"]), tmp_path / "rules.tsv")
+    write_grammar(random_grammar(2, 2, 1.0, 0).named(["NP", "VP"]), tmp_path / "rules.tsv")
     return tmp_path / "rules.tsv"
 
 

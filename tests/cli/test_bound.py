@@ -9,7 +9,7 @@ import pytest
 
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.grammar.bounding import containment, fitting_mass
-from dbpcfg.grammar.exchange.formats import write
+from dbpcfg.grammar.exchange import write_grammar
 from dbpcfg.grammar.pcfg import Grammar
 from tests.cli.small import ODD_WORDS
 from tests.command import printed, refused
@@ -57,7 +57,7 @@ def test_bounds_that_cannot_be(odd_model, tmp_path):
     assert "at most 1,000, got 999,999,999" in refused("bound", npz, "--depths", "999999999")
     assert "'mass', 'h', 'grammar'" in refused("bound", npz, "--show", "everything")
     endless = Grammar(np.ones(1), np.ones((1, 1, 1)), np.zeros((1, 1)), Vocabulary(("a",)))
-    write(endless, tmp_path / "endless.tsv")
+    write_grammar(endless, tmp_path / "endless.tsv")
     assert "No derivation of this grammar ends" in printed("bound", tmp_path / "endless.tsv")
     said = refused("bound", tmp_path / "endless.tsv", "--show", "grammar")
     assert "no tree of this grammar fits a depth bound of 1" in said

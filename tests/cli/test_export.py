@@ -9,7 +9,7 @@ import pytest
 
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.grammar.bounded import bounded_pcfg
-from dbpcfg.grammar.exchange.formats import read_grammar, write
+from dbpcfg.grammar.exchange import read_grammar, write_grammar
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.model.loading import load
 from tests.cli.small import ODD_WORDS
@@ -86,7 +86,7 @@ def test_exports_that_cannot_be(odd_model, tmp_path):
     said = refused("export", tmp_path / "broken.tsv", "-")
     assert "broken.tsv:2: found 'x', expected a probability from 0 to 1" in said
     both = Grammar(np.ones(1), np.zeros((1, 1, 1)), np.ones((1, 1)), Vocabulary(("'\"",)))
-    write(both, tmp_path / "both.tsv")
+    write_grammar(both, tmp_path / "both.tsv")
     assert "NLTK cannot read the word" in refused(
         "export", tmp_path / "both.tsv", "-", "--as", "nltk"
     )

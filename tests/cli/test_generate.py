@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dbpcfg.corpus.encoded import Vocabulary
-from dbpcfg.grammar.exchange.formats import write
+from dbpcfg.grammar.exchange import write_grammar
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.trees.brackets import read_trees
 from tests.stores import memory_depth
@@ -39,7 +39,7 @@ def test_unknown_words_if_asked_for(call, center_run):
 def test_a_length_that_no_sentence_has(refuse, tmp_path):
     binary = [[[0, 0], [0, 1.0]], [[0, 0], [0, 0]]]
     grammar = Grammar([1.0, 0.0], binary, [[0.0], [1.0]], Vocabulary(("a",)))
-    write(grammar, tmp_path / "two.json")
+    write_grammar(grammar, tmp_path / "two.json")
     assert "no sentence of 1 words or fewer" in refuse(
         "generate", tmp_path / "two.json", "--max-length", 1
     )

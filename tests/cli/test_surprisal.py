@@ -15,7 +15,7 @@ import pytest
 
 import dbpcfg
 from dbpcfg.corpus.encoded import Vocabulary
-from dbpcfg.grammar.exchange.formats import write
+from dbpcfg.grammar.exchange import write_grammar
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.model.measures import WordMeasures
 from dbpcfg.model.model import Model
@@ -70,7 +70,7 @@ def test_a_row_for_each_word_and_each_end(files):
     assert rows[0]["source"] == str(files / "text.txt")
     assert rows[6]["kind"] == "unknown"
     loaded = dbpcfg.load(files / "model.npz")
-    logs = loaded.chart().log_probabilities(
+    logs = loaded.parser().log_probabilities(
         loaded.encode([line.split() for line in TEXT.splitlines() if line])
     )
     for sentence, log_p in enumerate(logs, start=1):
@@ -134,7 +134,7 @@ def test_a_beam_says_what_it_lost(files):
 
 def test_a_grammar_that_someone_wrote(tmp_path):
     """Nothing is known to it but two sentences; it has no depth of its own."""
-    write(toy_grammar(), tmp_path / "toy.tsv")
+    write_grammar(toy_grammar(), tmp_path / "toy.tsv")
     said = refused("surprisal", tmp_path / "toy.tsv", input="dogs bark\n")
     assert "has none" in said
     assert "--depth 2" in said

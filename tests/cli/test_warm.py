@@ -26,7 +26,7 @@ def test_compiling_is_announced_at_once(monkeypatch):
         "compiling kernels, once on this machine: 0 done, now inside\n"
     )
     notice.end("dbpcfg.parsing.chart.inside.inside")
-    notice.begin("dbpcfg.parsing.chart.sampling.sample_trees")  # within two seconds: no line
+    notice.begin("dbpcfg.parsing.chart.trees.sample_trees")  # within two seconds: no line
     assert sys.stderr.getvalue().count("\n") == 1
     notice.said -= warm.SECONDS
     notice.begin("dbpcfg.parsing.mbr.heaviest_trees")

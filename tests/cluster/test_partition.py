@@ -11,7 +11,7 @@ from dbpcfg.cluster.parcels import SentCounts, cargo_of, opened, packed, sparse,
 from dbpcfg.cluster.shards import parts, rows_of
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.grammar.pcfg import RuleCounts, draw_from_prior
+from dbpcfg.grammar.pcfg import RuleWeights, draw_from_prior
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.parsing.chart.batches import batches
 from dbpcfg.parsing.chart.layout import padded
@@ -56,9 +56,9 @@ def test_rows():
 
 def test_counts():
     chance = np.random.default_rng(1)
-    whole, sent = RuleCounts.zeros(3, 40), RuleCounts.zeros(3, 40)
+    whole, sent = RuleWeights.zeros(3, 40), RuleWeights.zeros(3, 40)
     for most in (2, 2**33):
-        counts = RuleCounts.zeros(3, 40)
+        counts = RuleWeights.zeros(3, 40)
         for part in (counts.root, counts.binary, counts.lexical):
             part[...] = chance.integers(0, most, part.shape) * (chance.random(part.shape) < 0.3)
         whole += counts

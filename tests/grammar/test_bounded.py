@@ -27,7 +27,7 @@ from dbpcfg.grammar.bounding import (
     fitting_mass,
     termination,
 )
-from dbpcfg.grammar.exchange.formats import from_text, to_text
+from dbpcfg.grammar.exchange import from_text, to_text
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.io.tables import render
 from dbpcfg.parsing.chart.parser import ChartParser

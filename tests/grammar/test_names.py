@@ -11,7 +11,7 @@ from hypothesis import given
 
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.errors import GrammarError
-from dbpcfg.grammar.pcfg import Grammar, most_probable
+from dbpcfg.grammar.pcfg import Grammar
 from tests.grammar.tables import assert_same, named_grammars
 from tests.strategies import random_grammar
 
@@ -61,11 +61,10 @@ def test_nothing_in_a_grammar_is_taken_for_html(grammar):
 
 def test_the_most_probable_come_first():
     lexical = np.array([[0.1, 0.0, 0.6, 0.1, 0.1999, 0.0001]])
-    assert most_probable(lexical[0]) == [2, 4, 0, 3]
-    assert most_probable(lexical[0], 1) == [2]
     words = Vocabulary(("a", "b", "<script>alert(1)</script>", "d", "e&", "f"))
     page = Grammar(np.ones(1), np.zeros((1, 1, 1)), lexical, words)._repr_html_()
     assert "<script>" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt; <span" in page
     assert page.index("&lt;script&gt;") < page.index("e&amp;") < page.index("a <span")
+    assert "f <span" not in page
     assert "Grammar of 1 categories over 6 words" in page

@@ -11,7 +11,7 @@ from hypothesis import given
 
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.errors import GrammarError
-from dbpcfg.grammar.pcfg import Grammar, RuleCounts, draw_from_prior, draw_grammar
+from dbpcfg.grammar.pcfg import Grammar, RuleWeights, draw_from_prior, draw_grammar
 from dbpcfg.numerics.philox import Purpose, stream
 from tests.oracle import log_probability
 from tests.statistics import LEAST_P, same_mean
@@ -37,7 +37,7 @@ def with_entry(name, index, value):
 
 
 def counts_of(root=(0, 0), lexical=((0, 0), (0, 0)), **binary):
-    counts = RuleCounts.zeros(2, 2)
+    counts = RuleWeights.zeros(2, 2)
     counts.root[:] = root
     counts.lexical[:] = lexical
     for rule, times in binary.items():
@@ -145,7 +145,7 @@ def test_log_probability_by_hand():
     counts = counts_of(root=(2, 1), lexical=((4, 0), (0, 3)), r001=2, r100=1)
     by_hand = 0.9**2 * 0.1 * 0.5**4 * 0.75**3 * 0.5**2 * 0.25
     assert log_probability(grammar, counts) == pytest.approx(math.log(by_hand), rel=1e-14)
-    assert log_probability(grammar, RuleCounts.zeros(2, 2)) == 0.0
+    assert log_probability(grammar, RuleWeights.zeros(2, 2)) == 0.0
 
 
 @pytest.mark.filterwarnings("error")
@@ -174,7 +174,7 @@ def test_rows_of_counts_by_hand():
 
 
 def test_no_counts():
-    nothing = RuleCounts.zeros(3, 2)
+    nothing = RuleWeights.zeros(3, 2)
     assert nothing.rows.shape == (3, 11)
     assert not nothing.rows.any()
     assert not nothing.root.any()
@@ -229,7 +229,7 @@ def test_chains_and_seeds_start_from_different_grammars():
 def test_the_prior_is_the_posterior_of_no_counts():
     prior = draw_from_prior(2, AB, 0.7, seed=5, chain=3)
     numbers = stream(5, 3, 0, Purpose.PRIOR)
-    assert same_arrays(prior, draw_grammar(RuleCounts.zeros(2, 2), 0.7, AB, numbers))
+    assert same_arrays(prior, draw_grammar(RuleWeights.zeros(2, 2), 0.7, AB, numbers))
 
 
 @pytest.mark.parametrize("beta", [0.0, -1.0, math.nan, math.inf])
@@ -247,4 +247,4 @@ def test_categories_must_be_positive(categories):
 
 def test_counts_must_be_of_the_vocabulary():
     with pytest.raises(GrammarError, match="expected lexical of shape"):
-        draw_grammar(RuleCounts.zeros(2, 3), 0.2, AB, stream(0))
+        draw_grammar(RuleWeights.zeros(2, 3), 0.2, AB, stream(0))

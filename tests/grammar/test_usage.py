@@ -8,10 +8,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dbpcfg.corpus.encoded import Vocabulary
+from dbpcfg.grammar.bounded import expected_depths, expected_use
 from dbpcfg.grammar.bounding import containment, termination
 from dbpcfg.grammar.derivation import generate
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.grammar.usage import expected_depths, expected_use
 from dbpcfg.model.grammar_profile import profile
 from dbpcfg.model.model import Model
 from dbpcfg.numerics.philox import Purpose, stream

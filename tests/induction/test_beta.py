@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import gamma, kstest, norm
 
-from dbpcfg.grammar.pcfg import RuleCounts
+from dbpcfg.grammar.pcfg import RuleWeights
 from dbpcfg.induction.criteria import draw_beta, log_marginal, slice_move
 from dbpcfg.numerics.philox import Purpose, stream
 from tests.statistics import LEAST_P
@@ -89,7 +89,7 @@ def test_a_move_leaves_the_density_as_it_is(target):
     assert kstest(end, cdf).pvalue < 1e-8
 
 
-def grid_posterior(counts: RuleCounts, prior_rate: float = 1.0):
+def grid_posterior(counts: RuleWeights, prior_rate: float = 1.0):
     """β's posterior by brute force: a function to draw from it, and its distribution function."""
     log_betas = np.linspace(-12, 4, 8001)
     logs = [
@@ -105,7 +105,7 @@ def grid_posterior(counts: RuleCounts, prior_rate: float = 1.0):
 
 
 def test_draw_beta_has_the_exact_posterior():
-    counts = RuleCounts(
+    counts = RuleWeights(
         root=np.array([5, 0]),
         binary=np.array([[[3, 0], [0, 0]], [[0, 2], [1, 0]]]),
         lexical=np.array([[4, 0, 1], [0, 0, 6]]),

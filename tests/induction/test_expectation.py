@@ -12,7 +12,7 @@ from dbpcfg.induction.initial import initial_state
 import dbpcfg
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.grammar.weights import RuleWeights
+from dbpcfg.grammar.pcfg import RuleWeights
 from dbpcfg.induction import expectation
 from dbpcfg.induction.learners.expectation import minibatches, step
 from dbpcfg.induction.settings import ChainSettings

@@ -29,7 +29,7 @@ from dbpcfg.induction.search import Schedule
 from dbpcfg.induction.settings import ChainSettings, settings_for
 from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.parsing.chart.parser import ChartParser
-from dbpcfg.parsing.lowrank.parser import LowRankParser
+from dbpcfg.parsing.lowrank.parser import FactorParser
 from dbpcfg.sweep.gridfile import read_grid
 
 SENTENCES = [
@@ -65,11 +65,11 @@ def test_the_gradient_is_that_of_the_log_likelihood(depth: int | None) -> None:
 
     def total(parameters: np.ndarray) -> float:
         factors = factors_of(forward(views(parameters, shape), shape.phrases))
-        return float(LowRankParser(factors, depth).log_inside(CORPUS).sum())
+        return float(FactorParser(factors, depth).log_inside(CORPUS).sum())
 
     done = forward(views(vector, shape), shape.phrases)
     factors = factors_of(done)
-    counts, _ = LowRankParser(factors, depth).expected_counts(CORPUS, negligible=0.0)
+    counts, _ = FactorParser(factors, depth).expected_counts(CORPUS, negligible=0.0)
     gradient = np.full(shape.size, np.nan)
     slopes = slopes_of(factors, counts, 1.0)
     backward(views(vector, shape), done, slopes, shape.phrases, views(gradient, shape))

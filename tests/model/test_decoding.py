@@ -62,7 +62,7 @@ def test_trees_are_those_of_brute_force(grammar_and_words, depth):
     (ranked,) = model.parses([words], 4)
     best = sorted(posterior.values(), reverse=True)[:4]
     assert [one.posterior for one in ranked] == pytest.approx(best, rel=1e-9)
-    mass = math.exp(model.chart().log_fitting_mass)
+    mass = math.exp(model.parser().log_fitting_mass)
     logs = [math.log(p * true.total / mass) for p in best]
     assert [one.log_probability for one in ranked] == pytest.approx(logs, abs=1e-9)
     (one,) = model.parse([words], "viterbi")
@@ -123,7 +123,7 @@ def test_several_trees_neither(method, monkeypatch):
             == pytest.approx(
                 math.exp(
                     one.log_probability
-                    - model.chart().log_probabilities(model.encode([one.tree.words()]))[0]
+                    - model.parser().log_probabilities(model.encode([one.tree.words()]))[0]
                 )
             )
             for one in trees

@@ -125,8 +125,8 @@ def test_mbr_needs_no_dense_chart(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise AssertionError("a dense chart")
 
-    monkeypatch.setattr("dbpcfg.parsing.selection.ChartParser", fail)
-    monkeypatch.setattr("dbpcfg.model.learned.ChartParser", fail)
+    monkeypatch.setattr("dbpcfg.parsing.parsers.ChartParser", fail)
+    monkeypatch.setattr("dbpcfg.parsing.lowrank.parser.ChartParser", fail)
     model = Model(LowRankGrammar(LOW.factors, WORDS), 2, unknown=UNKNOWN)
     assert len(model.parse(SENTENCES)) == len(SENTENCES)
     assert model.probability(SENTENCES).sentences == len(SENTENCES)

@@ -14,7 +14,7 @@ from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError, GrammarError, UnparsableError
-from dbpcfg.grammar.pcfg import Grammar, RuleCounts, draw_grammar
+from dbpcfg.grammar.pcfg import Grammar, RuleWeights, draw_grammar
 from dbpcfg.induction.chain import GRAMMARS_KEPT
 from dbpcfg.model.files import load_samples
 from dbpcfg.model.learned import UNKNOWN, unknown_mass
@@ -79,7 +79,7 @@ def test_unknown_mass_of_a_category_by_hand():
 
 def test_unknown_mass_is_the_predictive_probability():
     """Draws of a row over one more word, which was never counted: their mean."""
-    counts = RuleCounts.zeros(2, 4)
+    counts = RuleWeights.zeros(2, 4)
     counts.lexical[0, :3] = (5, 2, 1)
     counts.binary[0, 1, 1] = 3
     counts.lexical[1, 0] = 40
@@ -106,7 +106,7 @@ def test_any_words_have_numbers(sentences):
     model = Model(over("a", "b"), 2, unknown=[0.1, 0.2])
     encoded = model.encode(sentences)
     assert encoded.lengths.tolist() == [len(sentence) for sentence in sentences]
-    assert np.isfinite(model.chart().log_probabilities(encoded)).all()
+    assert np.isfinite(model.parser().log_probabilities(encoded)).all()
 
 
 @pytest.mark.parametrize("unknown", [[0.5], [0.5, 1.0], [-0.1, 0.5], [np.nan, 0.5]])

@@ -70,7 +70,7 @@ def test_a_table_of_sentences_is_plain_text_word_by_word(model):
 
 
 def test_sums_are_the_probability_of_the_sentence(model):
-    logs = model.chart().log_probabilities(model.encode([s.split() for s in SENTENCES]))
+    logs = model.parser().log_probabilities(model.encode([s.split() for s in SENTENCES]))
     bits = -np.array(logs) / math.log(2)
     found = model.surprisal(ROWS, text="sentence")
     for text, expected in zip(SENTENCES, bits, strict=True):

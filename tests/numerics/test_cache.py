@@ -149,7 +149,7 @@ def test_a_change_in_an_imported_module_is_noticed(tmp_path, monkeypatch):
 
     before = digest()
     assert digest() == before
-    elsewhere = tmp_path / "grammar" / "usage.py"
+    elsewhere = tmp_path / "grammar" / "bounded.py"
     elsewhere.write_text(elsewhere.read_text() + "\n")
     assert digest() == before
     imported.write_text(imported.read_text() + "\n")

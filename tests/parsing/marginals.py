@@ -21,7 +21,7 @@ from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.io.machine import one_blas_thread
 from dbpcfg.numerics.kernels import Floats, Ints
 from dbpcfg.parsing.chart.layout import tables
-from dbpcfg.parsing.chart.outside import marginals as chart_marginals
+from dbpcfg.parsing.chart.outside import add_marginals, filled_chart
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.leftcorner.filtering import (
     complete,
@@ -45,7 +45,8 @@ def marginals(parser: ChartParser | LeftCornerParser, corpus: Encoded, sentence:
         return leftcorner_marginals(words, parser.models)
     posterior = np.zeros((len(words), len(words) + 1, grammar.categories))
     with one_blas_thread():
-        chart_marginals(words, parser.depth or 0, tables(grammar), posterior)
+        G = tables(grammar, parser.depth or 0)
+        add_marginals(filled_chart(words, G)[0], G, posterior, False)
     return posterior
 
 

@@ -31,13 +31,13 @@ def check(parser, corpus, true: Truth, mass: float) -> None:
         event("sentence of probability zero")
         assert log_probability == -math.inf
         assert not marginals(parser, corpus, 0).any()
-        for ask in (parser.best, lambda c: parser.sample(c, stream(0))):
+        for ask in (parser.viterbi, lambda c: parser.sample(c, stream(0))):
             with pytest.raises(UnparsableError, match=r"sentence 1 .* has probability zero"):
                 ask(corpus)
         return
     assert math.exp(log_probability) == pytest.approx(P, rel=TOLERANCE)
 
-    best, log_best = parser.best(corpus)
+    best, log_best = parser.viterbi(corpus)
     assert math.exp(log_best[0]) == pytest.approx(true.best / mass, rel=TOLERANCE)
     if true.best_is_unique:
         assert best[0].tolist() == true.best_nodes.tolist()

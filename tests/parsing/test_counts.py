@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
-from dbpcfg.grammar.pcfg import Grammar, draw_from_prior
-from dbpcfg.grammar.weights import RuleWeights
+from dbpcfg.grammar.pcfg import Grammar, RuleWeights, draw_from_prior
+from dbpcfg.parsing.chart.layout import tables
+from dbpcfg.parsing.chart.outside import Counted, add_expected_counts, filled_chart
 from dbpcfg.parsing.chart.parser import ChartParser
 from tests import oracle
 
@@ -116,16 +117,13 @@ def test_long_sentences_are_counted_with_exponents(depth: int | None, precision:
 
 def test_a_long_sentence_by_hand() -> None:
     """The code with exponents, on sentences that need none."""
-    from dbpcfg.parsing.chart.counts import Counted
-    from dbpcfg.parsing.chart.expectation import add_counts_of
-    from dbpcfg.parsing.chart.layout import tables
-
     grammar = draw_from_prior(4, WORDS, 1.0, 3)
-    G, words = tables(grammar), np.array([2, 0, 1, 1, 0], dtype=np.int32)
+    words = np.array([2, 0, 1, 1, 0], dtype=np.int32)
     for depth in (0, 1, 2):
+        G = tables(grammar, depth)
         K = len(G.root)
         own = Counted(np.zeros(K), np.zeros((K, K * K)), np.zeros((K, K * K)), np.zeros((3, K)))
-        add_counts_of(words, words, depth, G, 2.0, own)
+        add_expected_counts(filled_chart(words, G)[0], G, words, 2.0, own)
         counts, _ = ChartParser(grammar, depth or None).expected_counts(
             Encoded.from_numbers([words.tolist()], WORDS), np.array([2.0]), 0.0
         )

@@ -29,7 +29,7 @@ def test_one_word(parser):
     mass = math.exp(ChartParser(grammar, 1).log_fitting_mass)
     joint = grammar.root * grammar.lexical[:, 2]
     assert math.exp(p.log_probabilities(corpus)[0]) == pytest.approx(joint.sum() / mass)
-    assert p.best(corpus)[0][0].tolist() == [[0, 1, int(joint.argmax())]]
+    assert p.viterbi(corpus)[0][0].tolist() == [[0, 1, int(joint.argmax())]]
     assert marginals(p, corpus, 0)[0, 1] == pytest.approx(joint / joint.sum())
     assert p.sample(corpus, stream(0))[0][0][:, :2].tolist() == [[0, 1]]
 
@@ -43,9 +43,9 @@ def test_250_words(depth, concentration):
     log_p = chart.log_probabilities(corpus)[0]
     assert math.isfinite(log_p)
     assert leftcorner.log_probabilities(corpus)[0] == pytest.approx(log_p, rel=1e-12)
-    best, log_best = chart.best(corpus)
+    best, log_best = chart.viterbi(corpus)
     assert log_best[0] < log_p
-    assert leftcorner.best(corpus)[1][0] == pytest.approx(log_best[0], rel=1e-12)
+    assert leftcorner.viterbi(corpus)[1][0] == pytest.approx(log_best[0], rel=1e-12)
     found = marginals(chart, corpus, 0)
     assert found[0, 250].sum() == pytest.approx(1.0)
     assert found.sum() == pytest.approx(2 * 250 - 1)
@@ -85,7 +85,7 @@ def test_words_near_underflow(parser, n):
     p = parser(grammar, 2)
     gap = p.log_probabilities(common)[0] - p.log_probabilities(rare)[0]
     assert gap == pytest.approx(n * 300 * math.log(10), rel=1e-12)
-    assert p.best(rare)[0][0].tolist() == p.best(common)[0][0].tolist()
+    assert p.viterbi(rare)[0][0].tolist() == p.viterbi(common)[0][0].tolist()
     assert p.sample(rare, stream(3))[0][0].tolist() == p.sample(common, stream(3))[0][0].tolist()
     if n < 10:
         assert marginals(p, rare, 0) == pytest.approx(marginals(p, common, 0), abs=1e-10)
@@ -122,7 +122,7 @@ def test_a_word_that_no_category_emits(parser):
     assert logs[1] == -math.inf
     assert np.isfinite(logs[[0, 2]]).all()
     assert not marginals(p, corpus, 1).any()
-    for ask in (lambda: p.sample(corpus, stream(0)), lambda: p.best(corpus)):
+    for ask in (lambda: p.sample(corpus, stream(0)), lambda: p.viterbi(corpus)):
         with pytest.raises(UnparsableError, match=r"sentence 2 \(w0 unheard w1\).*emit 'unheard'"):
             ask()
 

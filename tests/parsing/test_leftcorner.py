@@ -18,7 +18,7 @@ from dbpcfg.grammar.bounding import (
     fitting_mass,
     left_corner_expectations,
 )
-from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.grammar.pcfg import Grammar, RuleWeights
 from dbpcfg.parsing.chart.batches import batches, inside_batches
 from dbpcfg.parsing.chart.layout import tables
 from dbpcfg.parsing.chart.parser import ChartParser
@@ -88,24 +88,17 @@ def test_prefix_probabilities_from_the_chart(depth):
     grammar = random_grammar(K=2, W=2, concentration=1.0, seed=5)
     chart, leftcorner = ChartParser(grammar, depth), LeftCornerParser(grammar, depth)
     wild = np.concatenate([grammar.lexical, grammar.lexical_mass[:, np.newaxis]], axis=1)
-    G = tables(_Unchecked(grammar.root, grammar.binary, wild))
+    # A wildcard word, which makes rows sum to more than one
+    G = tables(RuleWeights(grammar.root, grammar.binary, wild), depth)
     words = Vocabulary(("0", "1", "any"))
     for prefix in itertools.product(range(2), repeat=3):
         corpus = words.encode([[*map(str, prefix), *(["any"] * more)] for more in range(120)])
         logs = np.empty(len(corpus))
-        B = batches(corpus, len(G.root), depth)
-        inside_batches(0, len(B.bounds) - 1, B, depth, G, logs)
+        B = batches(corpus, G)
+        inside_batches(0, len(B.bounds) - 1, B, G, logs)
         total = np.exp(logs - chart.log_fitting_mass).sum()
         found = prefix_log_probabilities(leftcorner, encode(grammar, list(prefix)), 0)[-1]
         assert math.exp(found) == pytest.approx(total, rel=1e-8)
-
-
-class _Unchecked:
-    """Arrays like a grammar's, with a wildcard word that makes rows sum to more than one."""
-
-    def __init__(self, root, binary, lexical):
-        self.root, self.binary, self.lexical = root, binary, lexical
-        self.categories = len(root)
 
 
 def test_refuses_more_stores_than_memory():

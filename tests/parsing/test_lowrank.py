@@ -8,11 +8,10 @@ import pytest
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.errors import DbpcfgError, GrammarError
 from dbpcfg.grammar.lowrank import Factors, LowRankGrammar
-from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.grammar.weights import RuleWeights
+from dbpcfg.grammar.pcfg import Grammar, RuleWeights
 from dbpcfg.parsing.chart.parser import ChartParser
-from dbpcfg.parsing.lowrank.parser import LowRankParser
-from dbpcfg.parsing.selection import parser_of
+from dbpcfg.parsing.lowrank.parser import FactorParser, LowRankParser
+from dbpcfg.parsing.parsers import parser_of
 from tests import oracle
 
 WORDS = Vocabulary(("a", "b", "c"))
@@ -46,7 +45,7 @@ def weights_of(factors: Factors) -> RuleWeights:
 @pytest.mark.parametrize("seed", [0, 1])
 def test_inside_is_the_sum_over_all_trees(depth: int | None, seed: int) -> None:
     factors = drawn(1, 2, 2, seed)
-    logs = LowRankParser(factors, depth).log_inside(CORPUS)
+    logs = FactorParser(factors, depth).log_inside(CORPUS)
     grammar = LowRankGrammar(factors, WORDS)
     for words, log in zip(SENTENCES, logs, strict=True):
         assert log == pytest.approx(np.log(oracle.truth(grammar, words, depth).total), abs=1e-10)
@@ -59,7 +58,7 @@ def test_inside_and_posteriors_are_the_dense_chart_s(
 ) -> None:
     factors = drawn(*sizes, seed=4)
     dense = ChartParser(LowRankGrammar(factors, WORDS), depth)
-    parser = LowRankParser(factors, depth)
+    parser = FactorParser(factors, depth)
     weights, logs = parser.posteriors(LONGER, 0.0)
     expected, bounded = dense.posteriors(LONGER, 0.0)
     np.testing.assert_allclose(logs, bounded, rtol=0, atol=1e-10)
@@ -71,7 +70,7 @@ def test_inside_and_posteriors_are_the_dense_chart_s(
 
 def test_another_bound_gives_other_sums() -> None:
     factors = drawn(2, 3, 4, 0)
-    one, two = (LowRankParser(factors, depth).log_inside(LONGER) for depth in (1, 2))
+    one, two = (FactorParser(factors, depth).log_inside(LONGER) for depth in (1, 2))
     assert np.abs(one - two).max() > 1e-3
     assert (one <= two).all()
 
@@ -80,14 +79,14 @@ def test_another_bound_gives_other_sums() -> None:
 def test_counts_are_derivatives(depth: int | None) -> None:
     factors = drawn(2, 3, 4, 7)
     copies = np.array([1.0, 2.0, 0.5, 1.0])
-    counts, logs = LowRankParser(factors, depth).expected_counts(LONGER, copies, 0.0)
-    np.testing.assert_array_equal(logs, LowRankParser(factors, depth).log_inside(LONGER))
+    counts, logs = FactorParser(factors, depth).expected_counts(LONGER, copies, 0.0)
+    np.testing.assert_array_equal(logs, FactorParser(factors, depth).log_inside(LONGER))
 
     def total(name: str, place: tuple[int, ...], factor: float) -> float:
         changed = getattr(factors, name).copy()
         changed[place] *= factor
         other = factors._replace(**{name: changed})
-        return float(copies @ LowRankParser(other, depth).log_inside(LONGER))
+        return float(copies @ FactorParser(other, depth).log_inside(LONGER))
 
     for name in Factors._fields:
         for place in np.ndindex(getattr(factors, name).shape):
@@ -101,7 +100,7 @@ def test_counts_are_the_dense_chart_s(depth: int | None) -> None:
     """E[A → B C] is shared out among r in proportion to u_Ar v_Br w_Cr."""
     factors = drawn(3, 4, 5, 2)
     both = Encoded.from_numbers([*SENTENCES, [0, 2, 1, 0, 1, 1, 2, 2]], WORDS)
-    counts, _ = LowRankParser(factors, depth).expected_counts(both, negligible=0.0)
+    counts, _ = FactorParser(factors, depth).expected_counts(both, negligible=0.0)
     dense = ChartParser(LowRankGrammar(factors, WORDS), depth)
     expected, _ = dense.expected_counts(both, negligible=0.0)
     N = factors.phrases
@@ -117,8 +116,8 @@ def test_counts_are_the_dense_chart_s(depth: int | None) -> None:
 @pytest.mark.parametrize("depth", DEPTHS)
 def test_single_precision_is_near(depth: int | None) -> None:
     factors = drawn(6, 10, 12, 5)
-    exact, logs = LowRankParser(factors, depth).expected_counts(LONGER)
-    near, near_logs = LowRankParser(factors, depth, 1, "single").expected_counts(LONGER)
+    exact, logs = FactorParser(factors, depth).expected_counts(LONGER)
+    near, near_logs = FactorParser(factors, depth, 1, "single").expected_counts(LONGER)
     np.testing.assert_allclose(near_logs, logs, rtol=1e-5)
     for one, other in zip(near, exact, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-4)
@@ -130,7 +129,7 @@ def test_threads_change_no_bit(precision: str) -> None:
     sentences = [rng.integers(0, 3, n % 13 + 1).tolist() for n in range(400)]
     corpus, factors = Encoded.from_numbers(sentences, WORDS), drawn(5, 7, 9, 1)
     results = [
-        LowRankParser(factors, 2, threads, precision).expected_counts(corpus) for threads in (1, 3)
+        FactorParser(factors, 2, threads, precision).expected_counts(corpus) for threads in (1, 3)
     ]
     for one, other in zip(results[0][0], results[1][0], strict=True):
         assert one.tobytes() == other.tobytes()
@@ -147,7 +146,7 @@ def test_threads_change_no_bit(precision: str) -> None:
 def test_long_sentences_do_not_underflow(depth: int | None, precision: str) -> None:
     factors = drawn(3, 5, 4, 8)
     corpus = Encoded.from_numbers([[0, 1, 2, 2] * 40, [1, 0]], WORDS)
-    counts, logs = LowRankParser(factors, depth, 1, precision).expected_counts(corpus)
+    counts, logs = FactorParser(factors, depth, 1, precision).expected_counts(corpus)
     exact = ChartParser(LowRankGrammar(factors, WORDS), depth, weights=weights_of(factors))
     np.testing.assert_allclose(logs, exact.log_probabilities(corpus), rtol=1e-5)
     assert counts.parent.sum() == pytest.approx(160, rel=1e-3)
@@ -159,7 +158,7 @@ def test_impossible_sentences_count_nothing() -> None:
     emission = factors.emission.copy()
     emission[:, 2] = 0.0
     emission /= emission.sum(axis=1, keepdims=True)
-    parser = LowRankParser(factors._replace(emission=emission), 2)
+    parser = FactorParser(factors._replace(emission=emission), 2)
     corpus = Encoded.from_numbers([[2], [0, 2, 1], [0, 1]], WORDS)
     counts, logs = parser.expected_counts(corpus)
     assert logs.tolist()[:2] == [-np.inf, -np.inf]
@@ -172,7 +171,7 @@ def test_impossible_sentences_count_nothing() -> None:
 def test_what_does_not_fit_is_said() -> None:
     factors = drawn(2, 3, 4, 0)
     with pytest.raises(DbpcfgError, match="make it with the grammar's vocabulary"):
-        LowRankParser(factors, 1).log_inside(Encoded.from_sentences([["a"]]))
+        FactorParser(factors, 1).log_inside(Encoded.from_sentences([["a"]]))
     with pytest.raises(GrammarError, match="factors of shapes"):
         LowRankGrammar(factors._replace(root=np.ones(2)), WORDS)
 

@@ -15,9 +15,10 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.bounding import containment, fitting_mass
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.parsing.chart.parser import ChartParser
-from dbpcfg.parsing.leftcorner.filtering import forward, offset, products, step, step_by_products
+from dbpcfg.parsing.leftcorner.filtering import forward, offset, step
 from dbpcfg.parsing.leftcorner.models import left_corner_models
 from dbpcfg.parsing.leftcorner.parser import Followed, LeftCornerParser, WordByWord
+from dbpcfg.parsing.leftcorner.tracing import products, step_by_products
 from tests.parsing.finite import Derivation, derivations, embedding_grammar, finite_grammar
 from tests.stores import prefix_log_probabilities
 from tests.strategies import encode, grammars_and_sentences, random_grammar

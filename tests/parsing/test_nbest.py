@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.parsing.chart.layout import logarithms
+from dbpcfg.parsing.chart.nbest import NONE, best_trees, melded, without_best
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import log_probability
-from dbpcfg.parsing.nbest import NONE, best_trees, melded, without_best
 from tests.oracle import truth
 from tests.strategies import encode, grammars_and_sentences, random_grammar
 
@@ -68,7 +68,7 @@ def test_the_first_one_is_viterbi(n, depth):
     words = np.random.default_rng(2).integers(0, 8, 25).tolist()
     nodes, logs = best(grammar, words, depth, n)
     chart = ChartParser(grammar, depth)
-    found, log = chart.best(encode(grammar, words))
+    found, log = chart.viterbi(encode(grammar, words))
     assert nodes[0].tolist() == found[0].tolist()
     assert logs[0] - chart.log_fitting_mass == pytest.approx(log[0], rel=1e-12)
     assert (np.diff(logs) <= 0).all()

@@ -34,7 +34,7 @@ def drawn(K: int, depth: int | None, precision: str, threads: int = 1) -> tuple[
 @pytest.mark.parametrize(("K", "depth"), [(4, 1), (5, 2), (30, 1), (60, 2)])
 def test_no_bit_depends_on_what_is_kept(K, depth, precision, monkeypatch):
     expected = drawn(K, depth, precision)
-    size = inside.new_workspace(1, tables(draw_from_prior(K, corpus().vocabulary, 0.2, 0)))
+    size = inside.new_workspace(1, tables(draw_from_prior(K, corpus().vocabulary, 0.2, 0), 2))
     for words in (0, 1, 7):
         monkeypatch.setattr(inside, "HELD_BYTES", words * size.steps.nbytes)
         assert drawn(K, depth, precision) == expected
@@ -46,7 +46,7 @@ def test_single_precision_on_several_threads(K):
 
 
 def test_the_most_frequent_words_are_kept(monkeypatch):
-    G = tables(draw_from_prior(8, corpus().vocabulary, 0.2, 0))
+    G = tables(draw_from_prior(8, corpus().vocabulary, 0.2, 0), 2)
     frequencies = np.array([1, 9, 2, 7, 5] + [1] * (WORDS - 5))
     for room, words in ((2, [1, 3]), (3, [1, 3, 4]), (100, [1, 2, 3, 4])):
         monkeypatch.setattr(inside, "HELD_BYTES", room * 8**3)
@@ -57,7 +57,7 @@ def test_the_most_frequent_words_are_kept(monkeypatch):
 
 
 def test_nothing_is_kept_where_blas_multiplies():
-    G = tables(draw_from_prior(56, corpus().vocabulary, 0.2, 0))
+    G = tables(draw_from_prior(56, corpus().vocabulary, 0.2, 0), 2)
     W = inside.new_workspace(5, G, True, 20, corpus().frequencies)
     assert (W.kept == inside.RARE).all()
 

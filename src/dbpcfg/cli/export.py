@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from dbpcfg.cli.options import Overwrite, Quiet, RunArgument
 from dbpcfg.cli.output import check_overwrite, write
-from dbpcfg.errors import DbpcfgError
-
-if TYPE_CHECKING:
-    from dbpcfg.grammar.exchange.formats import RuleFormat
 
 
 def export(
@@ -53,10 +48,10 @@ def export(
     check_overwrite([target], overwrite)
 
     from dbpcfg.grammar.bounded import bounded_pcfg
-    from dbpcfg.grammar.exchange.formats import pruned, to_text
+    from dbpcfg.grammar.exchange import format_of, pruned, to_text
     from dbpcfg.model.loading import load
 
-    kind = format or ("tsv" if target == "-" else _by_ending(target))
+    kind = format or ("tsv" if target == "-" else format_of(target))
     model = load(run)
     grammar, notes = model.grammar, []
     if depth is not None:
@@ -74,16 +69,3 @@ def export(
     if not quiet:
         for note in notes:
             typer.echo(note, err=True)
-
-
-def _by_ending(target: str) -> RuleFormat:
-    """The format that the ending of a file stands for."""
-    from dbpcfg.grammar.exchange.formats import ENDINGS
-
-    ending = Path(target).suffix.lower()
-    if ending not in ENDINGS:
-        raise DbpcfgError(
-            f"{target} does not end in {', '.join(ENDINGS)}: choose a format with --as tsv, "
-            "--as json or --as nltk"
-        )
-    return ENDINGS[ending]

@@ -89,7 +89,7 @@ def use_everything() -> None:
 
     from dbpcfg.induction.induce import induce
     from dbpcfg.parsing.chart.layout import tables
-    from dbpcfg.parsing.chart.outside import marginals
+    from dbpcfg.parsing.chart.outside import add_marginals, filled_chart
     from dbpcfg.systems.bmmm import BMMM
     from dbpcfg.systems.registry import SYSTEMS
 
@@ -114,8 +114,8 @@ def use_everything() -> None:
         model.surprisal(sentences, beam=beam)
     model.generate(2)
     model.generate(2, max_length=4)
-    words = np.zeros(3, dtype=np.int32)
-    marginals(words, 2, tables(model.grammar), np.empty((3, 4, model.grammar.categories)))
+    chart, _ = filled_chart(np.zeros(3, dtype=np.int32), tables(model.grammar, 2))
+    add_marginals(chart, tables(model.grammar, 2), np.zeros((3, 4, 4)), False)
     for system in SYSTEMS:
         system.make(seed=0).fit(sentences).trees()
     for faithful in (False, True):

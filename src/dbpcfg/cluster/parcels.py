@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.grammar.pcfg import RuleCounts
+from dbpcfg.grammar.pcfg import RuleWeights
 from dbpcfg.induction.chain import Chain
 from dbpcfg.induction.corpus import GoldSpans
 from dbpcfg.io.machine import one_blas_thread
-from dbpcfg.numerics.kernels import Ints, Longs
+from dbpcfg.numerics.kernels import Floats, Ints
 from dbpcfg.parsing.mbr import SpanCounts
 from dbpcfg.version import __version__
 
@@ -97,7 +97,7 @@ class Sparse:
     """Where there are counts, in the flat array; None if all are there."""
     values: NDArray[np.integer]
 
-    def add_to(self, whole: Longs | Ints) -> None:
+    def add_to(self, whole: Floats | Ints) -> None:
         """Add them to an array, of which no part is a copy."""
         flat = whole.reshape(-1)
         if self.places is None:
@@ -106,7 +106,7 @@ class Sparse:
             flat[self.places] += self.values
 
 
-def sparse(counts: Longs | Ints) -> Sparse:
+def sparse(counts: Floats | Ints) -> Sparse:
     """Counts to be sent: 8 bytes for each that is not zero, or 4 for each, if that is less."""
     flat = counts.reshape(-1)
     kind = np.int32 if flat.max(initial=0) < 2**31 else np.int64
@@ -125,11 +125,11 @@ class SentCounts:
     lexical: Sparse
 
     @classmethod
-    def of(cls, counts: RuleCounts) -> SentCounts:
+    def of(cls, counts: RuleWeights) -> SentCounts:
         """Counts to be sent."""
         return cls(sparse(counts.root), sparse(counts.binary), sparse(counts.lexical))
 
-    def add_to(self, whole: RuleCounts) -> None:
+    def add_to(self, whole: RuleWeights) -> None:
         """Add them to others. Sums of whole numbers are the same in any order."""
         self.root.add_to(whole.root)
         self.binary.add_to(whole.binary)

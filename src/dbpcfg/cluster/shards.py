@@ -34,7 +34,7 @@ from dbpcfg.cluster.calls import Call, Shared
 from dbpcfg.cluster.parcels import cargo_of, packed, sparse
 from dbpcfg.cluster.shard_worker import Base, Past, ShardAnswer, ShardTask, work_on_shard
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.grammar.pcfg import Grammar, RuleCounts
+from dbpcfg.grammar.pcfg import Grammar, RuleWeights
 from dbpcfg.induction.chain import Chain, advance
 from dbpcfg.induction.chains import ChainStore, InMemory
 from dbpcfg.induction.corpus import GoldSpans
@@ -46,9 +46,8 @@ from dbpcfg.options import Running
 from dbpcfg.parsing.chart.batches import together
 from dbpcfg.parsing.chart.layout import padded
 from dbpcfg.parsing.chart.parser import pilots_of
-from dbpcfg.parsing.derivations import Derivations, first_cells
+from dbpcfg.parsing.derivations import Derivations, check_parsable, first_cells
 from dbpcfg.parsing.mbr import SpanCounts
-from dbpcfg.parsing.protocol import check_parsable
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -235,7 +234,7 @@ class ShardedTrees:
             check_parsable(grammar, self.shards.corpus, logs)
         self._settled()
         self._latest = _Latest(iteration, content)
-        counts = RuleCounts.zeros(self.settings.categories, len(grammar.vocabulary))
+        counts = RuleWeights.zeros(self.settings.categories, len(grammar.vocabulary))
         for part, answer in zip(self.shards.parts, answers, strict=True):
             assert answer.logs is not None
             assert answer.counts is not None

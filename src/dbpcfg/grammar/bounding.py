@@ -1,18 +1,14 @@
-"""Levels: the sides and depths of nodes, numbered.
+"""A grammar under a bound on memory: h, G(s,d) and E⁺ (the paper's section 4.1).
 
-A node of a binary tree has a side s and a depth d. The root is (L,1). A left node (L,d) has
-children (L,d) and (R,d); a right node (R,d) has children (L,d+1) and (R,d). Right nodes deeper than
-D do not exist, so (L,D+1) can only be a word. We number the pairs
+**Levels.** A node of a binary tree has a side s and a depth d. The root is (L,1). A left node (L,d)
+has children (L,d) and (R,d); a right node (R,d) has children (L,d+1) and (R,d). Right nodes deeper
+than D do not exist, so (L,D+1) can only be a word. We number the pairs
 
     level     0      1      2      3    …   2D−2    2D−1     2D
     node    (L,1)  (R,1)  (L,2)  (R,2)  …  (L,D)   (R,D)  (L,D+1)
 
 so that the children of a node on level m are on levels m and m + 1: the left child on the even one,
 the right child on the odd one. Without a bound all nodes are alike, and on one level.
-
-A grammar under a bound on memory: h, G(s,d) and E⁺ (the paper's section 4.1).
-
-Levels number the sides and depths of nodes, (L,1), (R,1), (L,2), …, as in ``levels``.
 
 **Exact, without iteration.** The paper iterates h twenty times. But h(L,D+1) is known (the lexical
 mass), h(R,d) is linear in itself once h(L,d+1) is known, and h(L,d) is linear in itself once h(R,d)

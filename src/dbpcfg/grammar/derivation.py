@@ -2,14 +2,12 @@
 
 A grammar with a bound generates from G(s,d), so that every derivation fits and ends. Without a
 bound it generates from its trees that end (a PCFG may give them less than all of its probability).
-
 ``count_failures`` serves the exact Gibbs step: it runs the *unbounded* grammar and stops at the
 first node that leaves the bound.
 
-How long a grammar's sentences are, and generated sentences of limited length.
-
-Let p(m,c,n) be the probability that c on level m (see ``levels``) yields n words within the
-bound; it obeys the recurrence of the chart, with lengths in place of spans::
+**Sentences of limited length.** Let p(m,c,n) be the probability that c on level m (see
+``bounding``) yields n words within the bound; it obeys the recurrence of the chart, with lengths in
+place of spans::
 
     p(m,c,1) = lex(c)
     p(m,c,n) = Σ_k Σ_ab G[c → a b] · p(l,a,k) · p(r,b,n−k)      l, r: the levels of m's children
@@ -31,7 +29,7 @@ from dbpcfg.grammar.bounding import (
     level_count,
     require_fitting,
 )
-from dbpcfg.grammar.pcfg import Grammar, RuleCounts, category_name
+from dbpcfg.grammar.pcfg import Grammar, RuleWeights, category_name
 from dbpcfg.numerics.kernels import Floats, Ints, Longs, also_in_kernels, kernel
 from dbpcfg.numerics.philox import Stream, uniform_pair
 from dbpcfg.trees.tree import Tree
@@ -101,9 +99,9 @@ def count_failures(
     root: Floats,
     rows: Floats,
     numbers: Stream,
-    root_counts: Longs,
-    binary_counts: Longs,
-    lexical_counts: Longs,
+    root_counts: Floats,
+    binary_counts: Floats,
+    lexical_counts: Floats,
     rules: Ints,
     stack: Ints,
 ) -> bool:
@@ -130,7 +128,9 @@ def count_failures(
     return True
 
 
-def failed_derivations(grammar: Grammar, depth: int, sentences: int, numbers: Stream) -> RuleCounts:
+def failed_derivations(
+    grammar: Grammar, depth: int, sentences: int, numbers: Stream
+) -> RuleWeights:
     """Rules of the derivations that leave the bound before, for each sentence, one fits it.
 
     ``numbers``: the random numbers; sentence s has those of item s.
@@ -141,7 +141,7 @@ def failed_derivations(grammar: Grammar, depth: int, sentences: int, numbers: St
             f"only {mass:.1e} of this grammar's derivations fit a depth bound of {depth}; "
             f"the exact step would have to try about {sentences / mass:.1e} of them"
         )
-    counts = RuleCounts.zeros(grammar.categories, len(grammar.vocabulary))
+    counts = RuleWeights.zeros(grammar.categories, len(grammar.vocabulary))
     rows = np.cumsum(grammar.rows, axis=1)
     # The same unbounded rows on every level, without a copy of them for each.
     rows = np.broadcast_to(rows, (level_count(depth), *rows.shape))

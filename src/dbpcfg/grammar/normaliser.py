@@ -19,15 +19,13 @@ in pre-order that leaves the bound, a derivation from (m,c) fails with probabili
 
 and G · ∂f/∂G, f taken as a polynomial, is how often a rule is used in failures.
 
-The normaliser Z of a bounded low-rank grammar, and its derivatives by the factors.
-
-With h as in ``bounding``, which is 1 for words' categories and 0 for phrases on (L,D+1), and the
-children of level m on l and r, one of which is m itself and the other the level below::
+**Low rank.** There h is 1 for words' categories; for phrases it is 0 on (L,D+1), and otherwise ::
 
     h(m,A) = Σ_r u_Ar (Σ_B v_Br h(l,B)) (Σ_C w_Cr h(r,C))
 
-is a linear system over the phrases of each level, as the sum over the level below is known. The
-derivatives come from the same systems, transposed, from the top down (``normaliser``).
+Of the children's levels l and r one is m itself and the other the level below, whose sum is known:
+this is a linear system over the phrases of each level. The derivatives by the factors come from the
+same systems, transposed, from the top down.
 """
 
 from __future__ import annotations
@@ -39,8 +37,7 @@ import numpy as np
 from dbpcfg.errors import GrammarError
 from dbpcfg.grammar.bounding import absorption, is_right, level_count, require_fitting, termination
 from dbpcfg.grammar.lowrank import Factors
-from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.grammar.weights import RuleWeights
+from dbpcfg.grammar.pcfg import Grammar, RuleWeights
 from dbpcfg.numerics.kernels import Floats
 
 

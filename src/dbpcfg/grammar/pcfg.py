@@ -1,6 +1,4 @@
-"""A grammar as an HTML table: for each category its most probable words and rules.
-
-The probabilistic context-free grammar G and its draws.
+"""The probabilistic context-free grammar G: its rules, its draws, and a number for each rule.
 
 Letters, as in the paper and everywhere in the kernels:
 
@@ -27,66 +25,9 @@ import numpy as np
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.errors import GrammarError
 from dbpcfg.grammar.dirichlet import dirichlet_rows
-from dbpcfg.numerics.kernels import Floats, Longs
+from dbpcfg.numerics.kernels import Floats
 from dbpcfg.numerics.philox import Purpose, Stream, stream
 from dbpcfg.options import SMALLEST_BETA
-
-MOST = 8
-"""Words, and rules, of each category that are shown."""
-
-LEAST = 0.0005
-"""What would be shown as 0.000 is left out."""
-
-_SHARE = "opacity: 0.6; font-size: 85%"
-_CELL = "text-align: left; vertical-align: top"
-
-
-def most_probable(row: Floats, most: int = MOST) -> list[int]:
-    """Numbers of the greatest entries of a row, greatest first."""
-    order = np.argsort(-row, kind="stable")[:most]
-    return [int(number) for number in order if row[number] >= LEAST]
-
-
-def grammar_html(
-    names: Sequence[str],
-    words: Sequence[str],
-    root: Floats,
-    binary: Floats,
-    lexical: Floats,
-    most: int = MOST,
-) -> str:
-    """A table with a row for each category.
-
-    Nothing in a word or a name is taken for HTML, and colours are those of the page.
-
-    ``most``: the number of words, and of rules, of each category.
-    """
-    pairs = [f"{a} {b}" for a in names for b in names]
-    heads = ["category", "T →", "words", "most probable words", "most probable rules"]
-    rows = []
-    for c, name in enumerate(names):
-        cells = [
-            f"<b>{escape(name)}</b>",
-            f"{root[c]:.3f}",
-            f"{lexical[c].sum():.3f}",
-            _listed(words, lexical[c], most),
-            _listed(pairs, binary[c].reshape(-1), most),
-        ]
-        rows.append("".join(f'<td style="{_CELL}">{cell}</td>' for cell in cells))
-    head = "".join(f'<th style="{_CELL}">{name}</th>' for name in heads)
-    body = "".join(f"<tr>{row}</tr>" for row in rows)
-    return (
-        f"<table><caption>Grammar of {len(names):,} categories over {len(words):,} words</caption>"
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    )
-
-
-def _listed(names: Sequence[str], row: Floats, most: int) -> str:
-    return " &nbsp; ".join(
-        f'{escape(names[n])} <span style="{_SHARE}">{row[n]:.3f}</span>'
-        for n in most_probable(row, most)
-    )
-
 
 ROW_SUM_TOLERANCE = 1e-8
 
@@ -97,39 +38,53 @@ def category_name(category: int) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class RuleCounts:
-    """How often each rule was used: C in the paper."""
+class RuleWeights:
+    """A number for each rule: how often it was used (C in the paper), or is expected to be used;
+    its probability, or a weight in place of that."""
 
-    root: Longs
-    """``[c]``: uses of T → c."""
-    binary: Longs
-    """``[c, a, b]``: uses of c → a b."""
-    lexical: Longs
-    """``[c, w]``: uses of c → w."""
+    root: Floats
+    """``[c]``: of T → c."""
+    binary: Floats
+    """``[c, a, b]``: of c → a b."""
+    lexical: Floats
+    """``[c, w]``: of c → w."""
 
-    @property
-    def rows(self) -> Longs:
-        """C as the paper writes it: row c has its K² binary rules, then its W words."""
-        return np.concatenate([self.binary.reshape(len(self.root), -1), self.lexical], axis=1)
+    @staticmethod
+    def zeros(categories: int, words: int) -> RuleWeights:
+        """Zero for each rule."""
+        K = categories
+        return RuleWeights(np.zeros(K), np.zeros((K, K, K)), np.zeros((K, words)))
 
     @classmethod
-    def zeros(cls, categories: int, words: int) -> RuleCounts:
-        """Counts of 0."""
-        K = categories
-        return cls(
-            root=np.zeros(K, dtype=np.int64),
-            binary=np.zeros((K, K, K), dtype=np.int64),
-            lexical=np.zeros((K, words), dtype=np.int64),
-        )
+    def from_rows(cls, root: Floats, rows: Floats, *more: Any) -> Self:
+        """From rows with K² binary rules, then W words; a grammar needs its vocabulary too."""
+        K = len(root)
+        return cls(root, rows[:, : K * K].reshape(K, K, K), rows[:, K * K :], *more)
 
-    def __add__(self, other: RuleCounts) -> RuleCounts:
-        return RuleCounts(
+    @property
+    def categories(self) -> int:
+        """K, the number of categories."""
+        return int(self.root.shape[0]) if self.root.ndim == 1 else 0
+
+    @property
+    def rows(self) -> Floats:
+        """As the paper writes it: row c has its K² binary rules, then its W words."""
+        return np.concatenate([self.binary.reshape(self.categories, -1), self.lexical], axis=1)
+
+    def __add__(self, other: RuleWeights) -> RuleWeights:
+        return RuleWeights(
             self.root + other.root, self.binary + other.binary, self.lexical + other.lexical
         )
 
+    def __mul__(self, factor: float) -> RuleWeights:
+        return RuleWeights(self.root * factor, self.binary * factor, self.lexical * factor)
+
+    def __pow__(self, exponent: float) -> RuleWeights:
+        return RuleWeights(self.root**exponent, self.binary**exponent, self.lexical**exponent)
+
 
 @dataclass(frozen=True, eq=False)
-class Grammar:
+class Grammar(RuleWeights):
     """A PCFG in Chomsky normal form over a vocabulary. Its arrays cannot be written to.
 
     Shapes and sums of the arrays are checked: a `GrammarError` says what is wrong.
@@ -182,11 +137,6 @@ class Grammar:
                 which = "root" if name == "root" else f"the row of category {worst}"
                 raise GrammarError(f"{which} must sum to 1 (it sums to {sums[worst]:.12g})")
 
-    @property
-    def categories(self) -> int:
-        """K, the number of categories."""
-        return int(self.root.shape[0]) if self.root.ndim == 1 else 0
-
     def named(self, names: Iterable[str]) -> Grammar:
         """The same grammar, with other names for its categories.
 
@@ -217,11 +167,6 @@ class Grammar:
         return cls(**arrays, vocabulary=vocabulary)
 
     @property
-    def rows(self) -> Floats:
-        """G as the paper writes it: row c has its K² binary rules, then its W words."""
-        return np.concatenate([self.binary.reshape(self.categories, -1), self.lexical], axis=1)
-
-    @property
     def rules_per_category(self) -> int:
         """How many rules a category has that emits words."""
         return self.categories**2 + len(self.vocabulary)
@@ -234,11 +179,11 @@ class Grammar:
 
     def _repr_html_(self) -> str:
         """The table that notebooks show: each category with its most probable rules and words."""
-        return grammar_html(self.names, self.vocabulary.words, self.root, self.binary, self.lexical)
+        return grammar_html(self)
 
 
 def draw_grammar(
-    counts: RuleCounts, beta: float, vocabulary: Vocabulary, numbers: Stream, threads: int = 1
+    counts: RuleWeights, beta: float, vocabulary: Vocabulary, numbers: Stream, threads: int = 1
 ) -> Grammar:
     """Draw π and every row of G from Dirichlet(counts + β).
 
@@ -246,16 +191,10 @@ def draw_grammar(
     """
     if not SMALLEST_BETA <= beta < np.inf:
         raise GrammarError(f"beta must be a positive number, {SMALLEST_BETA} or more, got {beta}")
-    K = len(counts.root)
-    rows = counts.rows.astype(np.float64) + beta
+    rows = counts.rows + beta
     G = dirichlet_rows(rows, numbers, 0, threads)
-    root = dirichlet_rows(counts.root[np.newaxis].astype(np.float64) + beta, numbers, rows.size)
-    return Grammar(
-        root=root[0],
-        binary=G[:, : K * K].reshape(K, K, K),
-        lexical=G[:, K * K :],
-        vocabulary=vocabulary,
-    )
+    root = dirichlet_rows(counts.root[np.newaxis] + beta, numbers, rows.size)
+    return Grammar.from_rows(root[0], G, vocabulary)
 
 
 def without_zeros(grammar: Grammar, least: float) -> Grammar:
@@ -282,5 +221,71 @@ def draw_from_prior(
     """Draw a grammar from the prior."""
     if categories < 1:
         raise GrammarError(f"a grammar needs at least one category, got {categories}")
-    nothing = RuleCounts.zeros(categories, len(vocabulary))
+    nothing = RuleWeights.zeros(categories, len(vocabulary))
     return draw_grammar(nothing, beta, vocabulary, stream(seed, chain, iteration, Purpose.PRIOR))
+
+
+def normalised(counts: RuleWeights, more: float, before: Grammar) -> Grammar:
+    """The grammar in which rules are in proportion to their counts.
+
+    ``before``: gives the words, and the rows of categories without counts.
+    """
+    root = _shares(counts.root[np.newaxis] + more, before.root[np.newaxis])[0]
+    rows = _shares(counts.rows + more, before.rows)
+    return Grammar.from_rows(root, rows, before.vocabulary)
+
+
+def mean_grammar(counts: RuleWeights, beta: float, vocabulary: Vocabulary) -> Grammar:
+    """The mean of Dirichlet(counts + β)."""
+    root, rows = counts.root + beta, counts.rows + beta
+    rows /= rows.sum(axis=1, keepdims=True)
+    return Grammar.from_rows(root / root.sum(), rows, vocabulary)
+
+
+def _shares(rows: Floats, before: Floats) -> Floats:
+    totals = rows.sum(axis=1, keepdims=True)
+    # A row of counts so small that quotients would overflow is that of a category that died.
+    return np.where(totals > 1e-290, rows / np.where(totals > 1e-290, totals, 1.0), before)
+
+
+MOST = 8
+"""Words, and rules, of each category that are shown."""
+LEAST = 0.0005
+"""What would be shown as 0.000 is left out."""
+_SHARE = "opacity: 0.6; font-size: 85%"
+_CELL = "text-align: left; vertical-align: top"
+
+
+def grammar_html(grammar: Grammar) -> str:
+    """An HTML table with a row for each category: its most probable words and rules.
+
+    Nothing in a word or a name is taken for HTML, and colours are those of the page.
+    """
+    names, words, lexical = grammar.names, grammar.vocabulary.words, grammar.lexical
+    pairs = [f"{a} {b}" for a in names for b in names]
+    heads = ["category", "T →", "words", "most probable words", "most probable rules"]
+    rows = []
+    for c, name in enumerate(names):
+        cells = [
+            f"<b>{escape(name)}</b>",
+            f"{grammar.root[c]:.3f}",
+            f"{lexical[c].sum():.3f}",
+            _listed(words, lexical[c]),
+            _listed(pairs, grammar.binary[c].reshape(-1)),
+        ]
+        rows.append("".join(f'<td style="{_CELL}">{cell}</td>' for cell in cells))
+    head = "".join(f'<th style="{_CELL}">{name}</th>' for name in heads)
+    body = "".join(f"<tr>{row}</tr>" for row in rows)
+    return (
+        f"<table><caption>Grammar of {len(names):,} categories over {len(words):,} words</caption>"
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    )
+
+
+def _listed(names: Sequence[str], row: Floats) -> str:
+    order = np.argsort(-row, kind="stable")[:MOST].tolist()
+    return " &nbsp; ".join(
+        f'{escape(names[n])} <span style="{_SHARE}">{row[n]:.3f}</span>'
+        for n in order
+        if row[n] >= LEAST
+    )

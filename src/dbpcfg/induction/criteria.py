@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import gammaln
 
-from dbpcfg.grammar.pcfg import RuleCounts
+from dbpcfg.grammar.pcfg import RuleWeights
 from dbpcfg.numerics.kernels import Floats, Longs
 from dbpcfg.registry import Registry
 
@@ -42,7 +42,7 @@ class Measures(NamedTuple):
 
 
 def measure(
-    logs: Floats, lengths: Longs, aside: Longs, counts: RuleCounts | None, beta: float
+    logs: Floats, lengths: Longs, aside: Longs, counts: RuleWeights | None, beta: float
 ) -> Measures:
     """Measure an iteration.
 

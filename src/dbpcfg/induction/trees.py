@@ -15,12 +15,12 @@ import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.grammar.pcfg import Grammar, RuleCounts
+from dbpcfg.grammar.pcfg import Grammar, RuleWeights
 from dbpcfg.induction.corpus import GoldSpans
 from dbpcfg.numerics.kernels import Floats, Ints
 from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.parsing.mbr import SpanCounts, mbr_trees, summed_posteriors
-from dbpcfg.parsing.selection import parser_of
+from dbpcfg.parsing.parsers import parser_of
 
 if TYPE_CHECKING:
     from dbpcfg.induction.settings import ChainSettings
@@ -36,7 +36,7 @@ class Drawn(NamedTuple):
 
     logs: Floats
     """log P(sentence) of every sentence."""
-    counts: RuleCounts
+    counts: RuleWeights
     """The rules of the trees, but for those of sentences that are kept aside."""
 
 

@@ -26,18 +26,14 @@ import numpy as np
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.corpus.readers.text import MAX_WORDS
 from dbpcfg.errors import DbpcfgError, UnparsableError
-from dbpcfg.grammar.lowrank import LowRankGrammar
-from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.io.validation import check_choice
 from dbpcfg.model.learned import LearnedGrammar, Words, words_of
 from dbpcfg.numerics.kernels import Ints
 from dbpcfg.numerics.philox import stream
-from dbpcfg.parsing import methods
 from dbpcfg.parsing.chart.layout import Logs, logarithms
-from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import as_brackets, as_tree, log_probability
-from dbpcfg.parsing.protocol import SpanParser
-from dbpcfg.parsing.selection import parser_of
+from dbpcfg.parsing.mbr import mbr
+from dbpcfg.parsing.parsers import Parser, parser_of
 from dbpcfg.trees.tree import Tree
 
 Method = Literal["mbr", "mbr-chain", "viterbi", "sample"]
@@ -162,9 +158,9 @@ class Decoder:
                 results.append([Parse(trees[0], -math.inf, 0.0)])
                 continue
             corpus = self.model.encode([words])
-            whole = float(self._whole.log_probabilities(corpus)[0])
+            whole = float(self._parser.log_probabilities(corpus)[0])
             logs = [
-                log_probability(tree, corpus.tokens, self._logs) - self._whole.log_fitting_mass
+                log_probability(tree, corpus.tokens, self._logs) - self._parser.log_fitting_mass
                 for tree in nodes
             ]
             results.append(
@@ -178,28 +174,17 @@ class Decoder:
         return [as_tree(nodes, words, self.model.grammar.names) for nodes in found]
 
     @cached_property
-    def _chart(self) -> ChartParser:
-        """For the most probable trees and samples."""
-        return self.model.chart(1 if self.method == "sample" else self.threads)
+    def _parser(self) -> Parser:
+        return self.model.parser(self.threads)
 
     @cached_property
-    def _whole(self) -> SpanParser:
-        """For probabilities of sentences."""
-        low_rank = isinstance(self.model.grammar_with_unknown, LowRankGrammar)
-        return self.model.parser(self.threads) if low_rank else self._chart
-
-    @cached_property
-    def _quick_chart(self) -> SpanParser:
-        """For posteriors, for which single precision is enough."""
-        return self._quick(self.model.grammar_with_unknown)
-
-    @cached_property
-    def _charts(self) -> list[SpanParser]:
-        """One for each of the chain's grammars."""
-        return [self._quick(self.model.with_unknown(grammar)) for grammar in self.model.samples]
-
-    def _quick(self, grammar: Grammar) -> SpanParser:
-        return parser_of(grammar, self.model.depth, self.threads, "single")
+    def _posteriors(self) -> list[Parser]:
+        """Of the model's grammar, or of each of the chain's: single precision is enough."""
+        model = self.model
+        grammars = [model.grammar_with_unknown]
+        if self.method == "mbr-chain":
+            grammars = [model.with_unknown(grammar) for grammar in model.samples]
+        return [parser_of(grammar, model.depth, self.threads, "single") for grammar in grammars]
 
     @cached_property
     def _logs(self) -> Logs:
@@ -214,7 +199,7 @@ class Decoder:
         try:
             chosen = self._choose(corpus, [first + s for s in possible])
         except UnparsableError:
-            charts = self._charts if self.method == "mbr-chain" else [self._whole]
+            charts = self._posteriors if self.method == "mbr-chain" else [self._parser]
             logs = np.max([chart.log_probabilities(corpus) for chart in charts], axis=0)
             finite = np.flatnonzero(np.isfinite(logs))
             possible = [possible[s] for s in finite.tolist()]
@@ -237,12 +222,12 @@ class Decoder:
             return None
 
     def _choose(self, corpus: Encoded, numbers: Sequence[int]) -> list[Ints]:
-        if self.method == "mbr":
-            return methods.mbr([self._quick_chart], corpus, self.threads)
-        if self.method == "mbr-chain":
-            return methods.mbr(self._charts, corpus, self.threads)
-        if self.method == "sample":
-            return methods.samples(self._chart, corpus, self.n, self.seed, numbers, self.threads)
-        if self.n == 1:
-            return methods.viterbi(self._chart, corpus)
-        return methods.n_best(self._logs, corpus, self.n, self.threads)
+        if self.method in ("mbr", "mbr-chain"):
+            trees = mbr(self._posteriors, corpus, self.threads)
+        elif self.method == "sample":
+            return self._parser.samples(corpus, self.n, self.seed, numbers)
+        elif self.n == 1:
+            trees, _ = self._parser.viterbi(corpus)
+        else:
+            return self._parser.n_best(corpus, self.n)
+        return [trees[s][np.newaxis] for s in range(len(trees))]

@@ -34,9 +34,7 @@ from dbpcfg.grammar.lowrank import LowRankGrammar
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.numerics.kernels import Floats
 from dbpcfg.parsing.chart.layout import Precision
-from dbpcfg.parsing.chart.parser import ChartParser
-from dbpcfg.parsing.protocol import SpanParser
-from dbpcfg.parsing.selection import parser_of
+from dbpcfg.parsing.parsers import Parser, parser_of
 
 UNKNOWN = "<unknown>"
 """The word that stands for all unknown words, unless the text has a word of this name."""
@@ -209,12 +207,8 @@ class LearnedGrammar:
             numbers.append(self.numbers(words))
         return Encoded.from_numbers(numbers, self.grammar_with_unknown.vocabulary)
 
-    def chart(self, threads: int = 1) -> ChartParser:
-        """The parser for trees and probabilities, whose chart has every rule."""
-        return ChartParser(self.grammar_with_unknown, self.depth, threads)
-
-    def parser(self, threads: int = 1, precision: Precision = "double") -> SpanParser:
-        """The parser for probabilities and MBR trees; in rank space if the grammar has factors."""
+    def parser(self, threads: int = 1, precision: Precision = "double") -> Parser:
+        """The parser of ``grammar_with_unknown``."""
         return parser_of(self.grammar_with_unknown, self.depth, threads, precision)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from dbpcfg.corpus.formats import by_content
 from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.errors import GrammarError
-from dbpcfg.grammar.exchange.formats import read_grammar
+from dbpcfg.grammar.exchange import read_grammar
 from dbpcfg.model.files import MODEL, SAMPLES, load_model, load_samples
 from dbpcfg.model.model import Model
 

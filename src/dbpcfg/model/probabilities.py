@@ -35,8 +35,7 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.io.tables import Column, Table
 from dbpcfg.model.decoding import in_batches
 from dbpcfg.model.learned import LearnedGrammar, WordForm, Words
-from dbpcfg.parsing.protocol import SpanParser
-from dbpcfg.parsing.selection import parser_of
+from dbpcfg.parsing.parsers import Parser, parser_of
 
 _BIT = math.log(2)
 
@@ -146,7 +145,7 @@ def probabilities(
 
 def _batch(
     look_up: Callable[[str], WordForm],
-    charts: Sequence[SpanParser],
+    charts: Sequence[Parser],
     vocabulary: Vocabulary,
     batch: Sequence[Sequence[str]],
     first: int,

@@ -1,15 +1,13 @@
-"""Where weights of labelled spans are kept: posterior probabilities, or counts.
-
-``weights[cell, c]`` is the weight of label c on one span. A sentence of n words has n(n + 1)/2
-cells in a row, those of one start together, shortest first; sentences follow each other as in the
-corpus.
-
-Binary trees of numbered categories, as the kernels write them.
+"""Binary trees of numbered categories, as the kernels write them, and weights of their spans.
 
 A sentence of n words has 2n − 1 nodes. They are listed in pre-order, one row ``(start, end,
 category)`` each, spans half-open. The left child of node t is t + 1 and its right child is t plus
 twice the width of the left child: the tree needs no pointers. The nodes of sentence s of a corpus
 start at row ``first_node(starts, s)``.
+
+Weights of labelled spans, posterior probabilities or counts, are ``weights[cell, c]`` for label c
+on one span. A sentence of n words has n(n + 1)/2 cells in a row, those of one start together,
+shortest first; sentences follow each other as in the corpus.
 """
 
 from __future__ import annotations
@@ -21,9 +19,9 @@ from functools import lru_cache
 import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded, Sentences
-from dbpcfg.errors import DbpcfgError
-from dbpcfg.grammar.pcfg import RuleCounts, category_name
-from dbpcfg.numerics.kernels import Ints, Longs, also_in_kernels, kernel
+from dbpcfg.errors import DbpcfgError, UnparsableError
+from dbpcfg.grammar.pcfg import Grammar, RuleWeights, category_name
+from dbpcfg.numerics.kernels import Floats, Ints, Longs, also_in_kernels, kernel
 from dbpcfg.parsing.chart.layout import Logs, chart_levels, left_below, right_below
 from dbpcfg.trees.tree import Tree, writable
 
@@ -81,7 +79,7 @@ class Derivations:
         """All trees, in the order of the corpus."""
         return (self.tree(sentence) for sentence in range(len(self)))
 
-    def counts(self, categories: int, aside: int = 0) -> RuleCounts:
+    def counts(self, categories: int, aside: int = 0) -> RuleWeights:
         """How often each rule is used in all trees: C in the paper.
 
         ``aside``: every n-th tree is not counted; 0 counts all of them.
@@ -89,7 +87,7 @@ class Derivations:
         used = self.nodes[:, CATEGORY]
         if used.min(initial=0) < 0 or used.max(initial=0) >= categories:
             raise DbpcfgError(f"a tree has a category beyond the first {categories}")
-        counts = RuleCounts.zeros(categories, len(self.corpus.vocabulary))
+        counts = RuleWeights.zeros(categories, len(self.corpus.vocabulary))
         sentences = self.corpus.sentences
         items = self.corpus.items
         count_rules(sentences, items, self.nodes, aside, counts.root, counts.binary, counts.lexical)
@@ -102,9 +100,9 @@ def count_rules(
     items: Longs,
     nodes: Ints,
     aside: int,
-    root: Longs,
-    binary: Longs,
-    lexical: Longs,
+    root: Floats,
+    binary: Floats,
+    lexical: Floats,
 ) -> None:
     """Add the rules of all sentences' trees to the counts, but for every n-th sentence."""
     tokens, starts = sentences
@@ -191,3 +189,26 @@ def log_probability(nodes: Ints, words: Ints, G: Logs) -> float:
         )
         total += G.binary[c, nodes[left, CATEGORY], nodes[right, CATEGORY]]
     return float(total)
+
+
+def check_vocabulary(grammar: Grammar, corpus: Encoded) -> None:
+    """Raise a DbpcfgError if a corpus is numbered by another vocabulary than the grammar's."""
+    if corpus.vocabulary.words != grammar.vocabulary.words:
+        raise DbpcfgError(
+            "the corpus is numbered by another vocabulary than the grammar's; "
+            "make it with grammar.vocabulary.encode(sentences)"
+        )
+
+
+def check_parsable(grammar: Grammar, corpus: Encoded, logs: Floats) -> None:
+    """Raise an UnparsableError, with the reason, if a sentence has probability zero."""
+    impossible = np.flatnonzero(np.isneginf(logs))
+    if not len(impossible):
+        return
+    sentence = int(impossible[0])
+    words = corpus[sentence]
+    emitted = grammar.lexical.max(axis=0) > 0
+    silent = [word for word in words if not emitted[grammar.vocabulary.index[word]]]
+    shown = " ".join(words[:12]) + (" …" if len(words) > 12 else "")
+    reason = f"no category can emit {silent[0]!r}" if silent else "no tree of it fits the bound"
+    raise UnparsableError(f"sentence {sentence + 1} ({shown}) has probability zero: {reason}")

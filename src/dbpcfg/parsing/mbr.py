@@ -15,19 +15,58 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dbpcfg.corpus.encoded import Encoded
+from dbpcfg.errors import UnparsableError
 from dbpcfg.io.machine import in_pieces
 from dbpcfg.numerics.kernels import Floats, Ints, Longs, also_in_kernels, kernel
-from dbpcfg.parsing.chart.parser import NEGLIGIBLE
 from dbpcfg.parsing.derivations import Derivations, first_cells, first_node, span_cell
-from dbpcfg.parsing.protocol import SpanParser
+
+if TYPE_CHECKING:
+    from dbpcfg.parsing.parsers import Parser
 
 GRAIN = 2.0**24
 """Weights are rounded to multiples of 1/GRAIN, so that the order of sums decides no tie."""
+
+
+NEGLIGIBLE = 3e-3
+"""Posterior probability of a span below which `mbr` prunes it, for one node in some hundreds."""
+
+
+def mbr(parsers: Sequence[Parser], corpus: Encoded, threads: int = 1) -> Derivations:
+    """The MBR tree of every sentence under the mean of the posteriors of one or more grammars.
+
+    A sentence that none of them can yield raises an `UnparsableError`.
+    """
+    weights, possible = summed_posteriors(parsers, corpus, NEGLIGIBLE)
+    if not possible.all():
+        raise UnparsableError(f"sentence {int(np.argmin(possible)) + 1} has probability zero")
+    return mbr_trees(corpus, weights, threads)
+
+
+def summed_posteriors(
+    parsers: Sequence[Parser], corpus: Encoded, negligible: float = 1e-7
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Posterior probabilities of labelled spans, summed over one or more grammars.
+
+    MBR trees under the sum are those under the mean: no need to divide. A grammar that cannot
+    yield a sentence is ignored for that sentence.
+
+    ``negligible``: spans less probable than this under a grammar are pruned.
+    ``weights``: ``[cell, c]``, laid out as in `dbpcfg.parsing.derivations`.
+    ``possible``: ``[sentence]``: whether any of the grammars can yield it.
+    """
+    weights, logs = parsers[0].posteriors(corpus, negligible)
+    possible = np.isfinite(logs)
+    for parser in parsers[1:]:
+        more, logs = parser.posteriors(corpus, negligible)
+        weights += more
+        possible |= np.isfinite(logs)
+    return weights, possible
 
 
 def mbr_trees(corpus: Encoded, weights: Floats | Ints, threads: int = 1) -> Derivations:
@@ -45,35 +84,9 @@ def mbr_trees(corpus: Encoded, weights: Floats | Ints, threads: int = 1) -> Deri
     return trees
 
 
-def summed_posteriors(
-    charts: Sequence[SpanParser], corpus: Encoded, negligible: float = NEGLIGIBLE
-) -> tuple[Floats, NDArray[np.bool_]]:
-    """Posterior probabilities of labelled spans, summed over one or more grammars.
-
-    MBR trees under the sum are those under the mean: no need to divide. A grammar that cannot
-    yield a sentence is ignored for that sentence.
-
-    ``negligible``: spans less probable than this under a grammar are pruned.
-    ``weights``: ``[cell, c]``, laid out as in `dbpcfg.parsing.derivations`.
-    ``possible``: ``[sentence]``: whether any of the grammars can yield it.
-    """
-    weights, logs = charts[0].posteriors(corpus, negligible)
-    possible = np.isfinite(logs)
-    for chart in charts[1:]:
-        more, logs = chart.posteriors(corpus, negligible)
-        weights += more
-        possible |= np.isfinite(logs)
-    return weights, possible
-
-
 @kernel
 def heaviest_trees(
-    first: int,
-    last: int,
-    starts: Longs,
-    first_cell: Longs,
-    weights: Floats | Ints,
-    nodes: Ints,
+    first: int, last: int, starts: Longs, first_cell: Longs, weights: Floats | Ints, nodes: Ints
 ) -> None:
     """``heaviest_tree`` of some sentences: a span gains the sum of its weights, and has the label
     of the greatest."""

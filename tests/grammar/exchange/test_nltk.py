@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.errors import GrammarError
-from dbpcfg.grammar.exchange.formats import from_text, to_text
+from dbpcfg.grammar.exchange import from_text, to_text
 from dbpcfg.grammar.pcfg import Grammar
 from tests.grammar.tables import letters, log_probabilities, named_grammars, rules, texts
 from tests.strategies import random_grammar
@@ -77,7 +77,7 @@ def test_nltk_parses_with_it():
     theirs = ViterbiParser(PCFG.fromstring(to_text(grammar, "nltk")))
     sentence = ["w0", "w2", "w1", "w0"]
     (best,) = theirs.parse(sentence)
-    _, logs = ChartParser(grammar, None).best(grammar.vocabulary.encode([sentence]))
+    _, logs = ChartParser(grammar, None).viterbi(grammar.vocabulary.encode([sentence]))
     assert math.log(best.prob()) == pytest.approx(logs[0], rel=1e-12)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.errors import GrammarError
-from dbpcfg.grammar.exchange.formats import pruned
+from dbpcfg.grammar.exchange import pruned
 from dbpcfg.grammar.pcfg import Grammar
 from tests.grammar.tables import rules
 from tests.strategies import grammars

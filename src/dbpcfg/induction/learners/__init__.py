@@ -31,7 +31,7 @@ from dbpcfg.numerics.kernels import Floats
 from dbpcfg.options import INDUCE, LearnerOptions, belongs_to, keywords
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import Derivations
-from dbpcfg.parsing.protocol import Parser
+from dbpcfg.parsing.parsers import Sampler
 from dbpcfg.registry import Registry
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class Learner(LearnerOptions):
         settings: ChainSettings,
         threads: int = 1,
         pilots: Encoded | None = None,
-    ) -> Parser:
+    ) -> Sampler:
         """The parser that samples trees."""
         return ChartParser(grammar, settings.depth, threads, settings.precision, pilots)
 

@@ -39,8 +39,7 @@ from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.bounding import containment, require_fitting
 from dbpcfg.grammar.normaliser import failures
-from dbpcfg.grammar.pcfg import Grammar, without_zeros
-from dbpcfg.grammar.weights import RuleWeights, mean_grammar, normalised
+from dbpcfg.grammar.pcfg import Grammar, RuleWeights, mean_grammar, normalised, without_zeros
 from dbpcfg.induction.criteria import kept_aside, log_marginal, measure
 from dbpcfg.induction.learners import Learner, State, least_probability, with_every_rule
 from dbpcfg.induction.settings import ChainSettings
@@ -50,7 +49,7 @@ from dbpcfg.numerics.kernels import Floats, Longs, kernel
 from dbpcfg.numerics.philox import Purpose, Stream, stream, uniform_pair
 from dbpcfg.options import EMOptions, ExpectationOptions, VariationalOptions
 from dbpcfg.parsing.chart.parser import ChartParser
-from dbpcfg.parsing.protocol import check_parsable
+from dbpcfg.parsing.derivations import check_parsable
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,7 +240,7 @@ class VariationalBayes(VariationalOptions, Expectation):
         least = least_probability(settings)
         root = np.maximum(np.exp(digamma(root) - digamma(root.sum())), least)
         rows = np.maximum(np.exp(digamma(rows) - digamma(rows.sum(axis=1, keepdims=True))), least)
-        return RuleWeights.of(root, rows)
+        return RuleWeights.from_rows(root, rows)
 
     def grammar_of(
         self, statistics: RuleWeights, before: Grammar, beta: float, settings: ChainSettings

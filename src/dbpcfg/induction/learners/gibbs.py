@@ -34,7 +34,7 @@ import numpy as np
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError, UnparsableError
 from dbpcfg.grammar.derivation import failed_derivations
-from dbpcfg.grammar.pcfg import Grammar, RuleCounts, draw_grammar
+from dbpcfg.grammar.pcfg import Grammar, RuleWeights, draw_grammar
 from dbpcfg.induction.criteria import kept_aside, log_marginal, measure
 from dbpcfg.induction.learners import Learner, State, with_every_rule
 from dbpcfg.induction.settings import ChainSettings
@@ -44,7 +44,7 @@ from dbpcfg.numerics.philox import Purpose, Stream, stream, uniform_pair
 from dbpcfg.options import GibbsOptions
 from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.parsing.leftcorner.parser import LeftCornerParser, check_stores
-from dbpcfg.parsing.protocol import Parser
+from dbpcfg.parsing.parsers import Sampler
 
 _WIDTH = 1.0
 _MOST_STEPS = 100
@@ -139,7 +139,7 @@ class Gibbs(GibbsOptions, Learner):
         settings: ChainSettings,
         threads: int = 1,
         pilots: Encoded | None = None,
-    ) -> Parser:
+    ) -> Sampler:
         """The parser that samples trees."""
         if self.parser == "leftcorner":
             assert settings.depth is not None
@@ -147,7 +147,7 @@ class Gibbs(GibbsOptions, Learner):
         return super().parser_for(grammar, settings, threads, pilots)
 
 
-def draw_beta(counts: RuleCounts, beta: float, numbers: Stream) -> float:
+def draw_beta(counts: RuleWeights, beta: float, numbers: Stream) -> float:
     """Draw β by one slice-sampling move, given the counts."""
     tables = [counts.root[np.newaxis], counts.rows]
 

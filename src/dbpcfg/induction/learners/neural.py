@@ -50,8 +50,8 @@ from dbpcfg.io.archive import ArchiveError
 from dbpcfg.numerics.kernels import Floats, Longs, loop_kernel
 from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.options import NeuralOptions
-from dbpcfg.parsing.lowrank.parser import LowRankParser
-from dbpcfg.parsing.protocol import check_parsable
+from dbpcfg.parsing.derivations import check_parsable
+from dbpcfg.parsing.lowrank.parser import FactorParser
 
 BETA1, BETA2, EPSILON = 0.75, 0.999, 1e-8
 LONGEST = 3.0
@@ -216,7 +216,7 @@ class Neural(NeuralOptions, Learner):
         P, G = views(parameters, shape), views(gradient, shape)
         done = forward(P, shape.phrases)
         factors = factors_of(done)
-        parser = LowRankParser(factors, settings.depth, threads, settings.precision)
+        parser = FactorParser(factors, settings.depth, threads, settings.precision)
         counts, logs = parser.expected_counts(sentences)
         if self.exact and settings.depth is not None:
             mass, uses = low_rank_normaliser(factors, settings.depth)
@@ -231,7 +231,7 @@ class Neural(NeuralOptions, Learner):
         self, grammar: LowRankGrammar, corpus: Encoded, settings: ChainSettings, threads: int = 1
     ) -> Measures:
         """The measures of a grammar; ``posterior`` is what is maximised."""
-        parser = LowRankParser(grammar.factors, settings.depth, threads, settings.precision)
+        parser = FactorParser(grammar.factors, settings.depth, threads, settings.precision)
         logs, log_mass = parser.log_inside(corpus), parser.log_fitting_mass
         check_parsable(grammar, corpus, logs)
         aside = kept_aside(len(corpus), settings.aside)

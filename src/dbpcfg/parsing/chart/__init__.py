@@ -12,14 +12,16 @@ hidden in the children's u, so only the unbounded G appears::
 A bounded grammar is the unbounded one conditioned on the tree fitting the bound. The cost is
 polynomial in D, where the left-corner parser's states are K^(2D).
 
-==============  ================================================================================
-``layout``      where u of a span is kept; scaling against underflow
-``inside``      the recurrence above
-``batches``     which sentences are parsed side by side, and their charts
-``sampling``    trees from the posterior, top down
-``outside``     posterior probabilities of labelled spans, of one sentence
-``posteriors``  the same for many sentences, faster
-``viterbi``     the most probable tree
-``parser``      all of it for a corpus, on several threads
-==============  ================================================================================
+===============  ===============================================================================
+``layout``       where u of a span is kept; scaling against underflow
+``inside``       the recurrence above
+``batches``      which sentences are parsed side by side, and their charts
+``trees``        trees from the posterior, top down; the most probable tree
+``nbest``        the N most probable trees
+``outside``      posteriors of labelled spans and expected counts, of one sentence
+``posteriors``   posteriors of labelled spans, of many sentences
+``counts``       expected counts, of many sentences
+``expectation``  expected counts of a corpus, on several threads
+``parser``       all of it for a corpus, on several threads
+===============  ===============================================================================
 """

@@ -44,17 +44,14 @@ class Batches(NamedTuple):
     copies: Longs
 
 
-def batches(corpus: Encoded, categories: int, depth: int) -> Batches:
-    """The batches of a corpus.
-
-    ``depth``: the bound D; 0 for no bound.
-    """
+def batches(corpus: Encoded, G: Tables) -> Batches:
+    """The batches of a corpus."""
     distinct, first_copy, copies = corpus.distinct
     return Batches(
         corpus.sentences,
         corpus.items,
         corpus.frequencies,
-        bounds(corpus.lengths[distinct], categories, depth),
+        bounds(corpus.lengths[distinct], len(G.root), G.depth),
         distinct,
         first_copy,
         copies,
@@ -103,10 +100,10 @@ def largest(B: Batches, first: int, last: int) -> tuple[int, int]:
     return int(n.max(initial=0)), int(cells.max(initial=0))
 
 
-def new_room(B: Batches, first: int, last: int, depth: int, G: Tables, careful: bool) -> Room:
+def new_room(B: Batches, first: int, last: int, G: Tables, careful: bool) -> Room:
     """Room for the charts of some batches; unless ``careful``, no cell is ever scaled."""
     longest, most = largest(B, first, last)
-    size, starts = chart_levels(depth) * most, B.sentences.starts
+    size, starts = chart_levels(G.depth) * most, B.sentences.starts
     begins = B.bounds[first:last]
     n = starts[B.distinct[begins] + 1] - starts[B.distinct[begins]]
     words = int(((B.bounds[first + 1 : last + 1] - begins) * n).max(initial=0))
@@ -125,18 +122,16 @@ def gather(B: Batches, number: int) -> Ints:
     return B.sentences.tokens[starts[distinct][:, np.newaxis] + np.arange(n)]
 
 
-def filled(
-    B: Batches, number: int, depth: int, G: Tables, room: Room, flush: bool = False
-) -> Charts:
+def filled(B: Batches, number: int, G: Tables, room: Room, flush: bool = False) -> Charts:
     """The charts of one batch, after the inside pass."""
     batch = gather(B, number)
     sentences, n = batch.shape
-    levels, size, K = chart_levels(depth), cell_count(n), G.root.shape[0]
+    levels, size, K = chart_levels(G.depth), cell_count(n), G.root.shape[0]
     whole = sentences * levels * size
     cells = room.cells[: whole * K].reshape(sentences, levels, size, K)
     exponents = room.exponents[:whole].reshape(sentences, levels, size)
     logs = np.empty(sentences)
-    room.inside(batch, depth, G, cells, exponents, room.work, flush, logs)
+    room.inside(batch, G, cells, exponents, room.work, flush, logs)
     return Charts(batch, cells, exponents, logs)
 
 
@@ -146,9 +141,9 @@ def copies_of(B: Batches, number: int) -> tuple[Longs, Longs]:
     return B.copies[first[0] : first[-1]], first - first[0]
 
 
-def inside_batches(first: int, last: int, B: Batches, depth: int, G: Tables, logs: Floats) -> None:
+def inside_batches(first: int, last: int, B: Batches, G: Tables, logs: Floats) -> None:
     """``log_inside`` of the sentences of some batches into ``logs[sentence]``."""
-    room = new_room(B, first, last, depth, G, True)
+    room = new_room(B, first, last, G, True)
     for number in range(first, last):
         copies, begins = copies_of(B, number)
-        logs[copies] = np.repeat(filled(B, number, depth, G, room).logs, np.diff(begins))
+        logs[copies] = np.repeat(filled(B, number, G, room).logs, np.diff(begins))

@@ -18,7 +18,7 @@ which gives Σ_w G[a → w] B_w[c, b] for the rules, and Σ_cb B_w[c, b] G[c →
 
 v begins with π / P times the number of copies, so that u · v is an expected count at once. As in
 ``posteriors`` there are no exponents, spans of ``negligible`` probability are pruned, and sentences
-whose probability is not of a fair size are done one by one in ``single_counts``.
+whose probability is not of a fair size are done one by one in ``outside``.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ from dbpcfg.numerics.simd import (
 )
 from dbpcfg.parsing.chart.layout import (
     Tables,
+    beginnings,
     cell_of,
     chart_levels,
     fair_size,
-    first_start,
-    last_start,
     left_below,
     left_cell,
     right_below,
     right_cell,
 )
+from dbpcfg.parsing.chart.outside import Counted
 from dbpcfg.parsing.chart.posteriors import TOGETHER
 
 APART = 16
@@ -129,15 +129,6 @@ def take(sums: Floats, to: Floats) -> None:
     K, panel = len(to), sums.shape[1]
     to.reshape(K, -1, panel)[:] += sums.reshape(-1, K, panel).transpose(1, 0, 2)
     sums[:] = 0.0
-
-
-class Counted(NamedTuple):
-    """Sums over sentences, in double precision, before they are multiplied by G."""
-
-    root: Floats  # [c]
-    by_parent: Floats  # [c, ab]
-    by_left: Floats  # [a, cb]
-    lexical: Floats  # [w, c]
 
 
 @also_in_kernels
@@ -248,13 +239,7 @@ def count_deepest(
 
 @also_in_kernels
 def begin_outside(
-    n: int,
-    copies: Floats,
-    G: Tables,
-    cells: Floats,
-    v: Floats,
-    totals: Floats,
-    counted: Counted,
+    n: int, copies: Floats, G: Tables, cells: Floats, v: Floats, totals: Floats, counted: Counted
 ) -> None:
     """v of whole sentences, π / P times the number of copies; the roots are counted."""
     levels, size, K = cells.shape[1:]
@@ -273,7 +258,6 @@ def counts_of_batch(
     batch: Ints,
     local: Ints,
     copies: Floats,
-    depth: int,
     G: Tables,
     cells: Floats,
     v: Floats,
@@ -292,7 +276,7 @@ def counts_of_batch(
     ``flush``, denormal numbers are taken for zero.
     """
     round_to_zero(flush)
-    sentences, n = batch.shape
+    depth, (sentences, n) = G.depth, batch.shape
     levels, size, K = cells.shape[1:]
     above, placed, one = W.above, W.rows, W.identity
     begin_outside(n, copies, G, cells, v, totals, counted)
@@ -302,7 +286,7 @@ def counts_of_batch(
             least = negligible * copies[m]
             for level in range(levels - 1):  # without (R,D); without a bound, without the copy
                 at = (m * levels + level) * size
-                for i in range(first_start(level, depth), last_start(level, depth, n, width) + 1):
+                for i in beginnings(level, depth, n, width):
                     cell = cell_of(n, level, i, i + width)
                     if depth == 0:
                         same = (at + size + right_cell(i, i + width)) * K  # times 1
@@ -331,7 +315,7 @@ def add_words(local: Ints, depth: int, v: Floats, lexical: Floats) -> None:
     sentences, n = local.shape
     for m in range(sentences):
         for level in range(chart_levels(depth) - (1 if depth else 0)):
-            for i in range(first_start(level, depth), last_start(level, depth, n, 1) + 1):
+            for i in beginnings(level, depth, n, 1):
                 cell, word = cell_of(n, level, i, i + 1), local[m, i]
                 for c in range(v.shape[3]):
                     lexical[word, c] += v[m, level, cell, c]

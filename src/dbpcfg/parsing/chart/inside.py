@@ -9,22 +9,14 @@ import numpy as np
 
 from dbpcfg.grammar.bounding import right_level
 from dbpcfg.numerics.kernels import Floats, Ints, Longs, also_in_kernels, kernel
-from dbpcfg.numerics.simd import (
-    aligned,
-    copy_cell,
-    in_tiles,
-    product,
-    round_to_zero,
-    small_product,
-)
+from dbpcfg.numerics.simd import aligned, copy_cell, in_tiles, product, round_to_zero, small_product
 from dbpcfg.parsing.chart.layout import (
     EMPTY,
     Tables,
+    beginnings,
     cell_of,
     chart_levels,
     fair_size,
-    first_start,
-    last_start,
     left_below,
     left_cell,
     right_below,
@@ -41,13 +33,13 @@ UNKNOWN, RARE = -1, -2
 
 
 @also_in_kernels
-def fill_words(batch: Ints, depth: int, G: Tables, cells: Floats, exponents: Ints) -> None:
+def fill_words(batch: Ints, G: Tables, cells: Floats, exponents: Ints) -> None:
     """u(s,d,c,i,i+1) = G[c → w_i], on every level."""
     sentences, n = batch.shape
     levels, size, K = cells.shape[1:]
     emission, log_scale = G.emission, G.log_scale
     for m in range(sentences):
-        for level in range(chart_levels(depth)):
+        for level in range(chart_levels(G.depth)):
             for i in range(n):
                 word, cell = batch[m, i], cell_of(n, level, i, i + 1)
                 to = ((m * levels + level) * size + cell) * K
@@ -172,7 +164,7 @@ def find_places(
 
 @also_in_kernels
 def deepest_right_nodes(
-    batch: Ints, depth: int, G: Tables, cells: Floats, exponents: Ints, W: Workspace
+    batch: Ints, G: Tables, cells: Floats, exponents: Ints, W: Workspace
 ) -> None:
     """Level (R,D), whose left children are words: no sum over split points, and no K³.
 
@@ -181,7 +173,7 @@ def deepest_right_nodes(
     """
     sentences, n = batch.shape
     levels, size, K = cells.shape[1:]
-    level, least, most = right_level(depth), W.fair[0], W.fair[1]
+    level, least, most = right_level(G.depth), W.fair[0], W.fair[1]
     steps, spans, scaled, places = W.steps, W.spans, W.scaled, W.places
     emission, together = G.emission, sentences if in_tiles(G.by_left) else 1
     for m in range(sentences):
@@ -208,14 +200,7 @@ def deepest_right_nodes(
 
 @also_in_kernels
 def apply_rules(
-    rows: int,
-    width: int,
-    depth: int,
-    n: int,
-    G: Tables,
-    cells: Floats,
-    exponents: Ints,
-    W: Workspace,
+    rows: int, width: int, n: int, G: Tables, cells: Floats, exponents: Ints, W: Workspace
 ) -> None:
     """Multiply a block of sums over split points by G, and put the results into their cells."""
     applied, placed, scaled = W.applied, W.rows, W.scaled
@@ -230,7 +215,7 @@ def apply_rules(
             exponent = settle(cells[m, level, cell], exponent)
             scaled[0] |= exponent != 0 and exponent != EMPTY
         exponents[m, level, cell] = exponent
-        if depth == 0:
+        if G.depth == 0:
             same = right_cell(i, i + width)
             for c in range(K):
                 cells[m, 1, same, c] = cells[m, 0, cell, c]
@@ -239,14 +224,7 @@ def apply_rules(
 
 @kernel
 def inside(
-    batch: Ints,
-    depth: int,
-    G: Tables,
-    cells: Floats,
-    exponents: Ints,
-    W: Workspace,
-    flush: bool,
-    logs: Floats,
+    batch: Ints, G: Tables, cells: Floats, exponents: Ints, W: Workspace, flush: bool, logs: Floats
 ) -> None:
     """Fill the charts of sentences of one length, the rows of ``batch``, width by width.
 
@@ -255,11 +233,11 @@ def inside(
     ``flush``, denormal numbers are taken for zero.
     """
     round_to_zero(flush)
-    sentences, n = batch.shape
+    depth, (sentences, n) = G.depth, batch.shape
     W.scaled[0] = 0
-    fill_words(batch, depth, G, cells, exponents)
+    fill_words(batch, G, cells, exponents)
     if depth and n > 1:
-        deepest_right_nodes(batch, depth, G, cells, exponents, W)
+        deepest_right_nodes(batch, G, cells, exponents, W)
     levels = chart_levels(depth) - 1  # without (R,D); without a bound, without the copy
     outer, left, placed, scaled = W.outer, W.left, W.rows, W.scaled
     K, size = cells.shape[3], cells.shape[2] * cells.shape[3]
@@ -269,7 +247,7 @@ def inside(
             for level in range(levels):
                 l, r = left_below(level, depth), right_below(level, depth)
                 lefts, rights = (m * cells.shape[1] + l) * size, (m * cells.shape[1] + r) * size
-                for i in range(first_start(level, depth), last_start(level, depth, n, width) + 1):
+                for i in beginnings(level, depth, n, width):
                     x, y = left_cell(n, i, i + 1), right_cell(i + 1, i + width)
                     placed[rows, 0], placed[rows, 1] = m, level
                     placed[rows, 2], placed[rows, 3] = i, 0
@@ -285,10 +263,10 @@ def inside(
                         small_product(cells, a, 1, K, cells, b, K, outer, to, K, K, K, splits)
                     rows += 1
                     if rows == BLOCK:
-                        apply_rules(rows, width, depth, n, G, cells, exponents, W)
+                        apply_rules(rows, width, n, G, cells, exponents, W)
                         rows = 0
         if rows:
-            apply_rules(rows, width, depth, n, G, cells, exponents, W)
+            apply_rules(rows, width, n, G, cells, exponents, W)
     log_inside(batch, G, cells, exponents, logs)
     round_to_zero(False)
 

@@ -26,8 +26,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from dbpcfg.grammar.bounding import is_right, left_child, right_child
-from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.grammar.weights import RuleWeights
+from dbpcfg.grammar.pcfg import Grammar, RuleWeights
 from dbpcfg.numerics.kernels import Floats, Ints, also_in_kernels
 from dbpcfg.numerics.simd import in_panels
 
@@ -42,7 +41,7 @@ Precision = Literal["double", "single"]
 
 
 class Tables(NamedTuple):
-    """A grammar as the chart's kernels want it.
+    """A grammar and its bound as the chart's kernels want them.
 
     There may be more categories than the grammar's: impossible ones, added to fill vectors.
     """
@@ -57,6 +56,7 @@ class Tables(NamedTuple):
     by_left_child: Floats  # [a, cb]  the same, c before b
     emission: Floats  # [w, c]     G[c → w] / scale
     log_scale: Floats  # [w]       log max_c G[c → w]; −∞ for a word no category emits
+    depth: int  # the bound D; 0 for no bound
 
 
 class Logs(NamedTuple):
@@ -73,10 +73,11 @@ def padded(categories: int) -> int:
     return 4 if categories <= 4 else -8 * (-categories // 8)
 
 
-def tables(grammar: Grammar | RuleWeights, precision: Precision = "double") -> Tables:
+def tables(grammar: RuleWeights, depth: int, precision: Precision = "double") -> Tables:
     """Lay a grammar out for the kernels.
 
     ``grammar``: G, without a bound; or weights of its rules.
+    ``depth``: the bound D; 0 for no bound.
     ``precision``: ``"double"`` or ``"single"``; ``log_scale`` is double in either.
     """
     K = padded(grammar.categories)
@@ -103,6 +104,7 @@ def tables(grammar: Grammar | RuleWeights, precision: Precision = "double") -> T
         by_left_child=np.ascontiguousarray(binary.transpose(1, 0, 2).reshape(K, K * K)),
         emission=np.ascontiguousarray(vectors, number),
         log_scale=log_scale,
+        depth=depth,
     )
 
 
@@ -167,15 +169,11 @@ def cell_of(n: int, level: int, i: int, j: int) -> int:
 
 
 @also_in_kernels
-def first_start(level: int, depth: int) -> int:
-    """Where the spans of a level can begin: with a bound, only (L,1) has the first word."""
-    return 1 if depth and level else 0
-
-
-@also_in_kernels
-def last_start(level: int, depth: int, n: int, width: int) -> int:
-    """Where the last span of this width begins on this level: (L,1) spans begin at word 0."""
-    return 0 if depth and level == 0 else n - width
+def beginnings(level: int, depth: int, n: int, width: int) -> range:
+    """Where spans of a width begin: with a bound, those of (L,1) at word 0, and no others there."""
+    if depth and level == 0:
+        return range(0, 1)
+    return range(1 if depth else 0, n - width + 1)
 
 
 @also_in_kernels

@@ -1,4 +1,4 @@
-"""The outside pass: posterior probabilities of labelled spans, exact for a fixed grammar.
+"""The outside pass of one sentence whose chart has exponents: spans' posteriors, expected counts.
 
 v(s,d,c,i,j) is the derivative of Σ_c π_c u(L,1,c,0,n) by u(s,d,c,i,j); u · v over that sum is the
 posterior probability of a node c on (i,j) at side s and depth d::
@@ -11,6 +11,7 @@ posterior probability of a node c on (i,j) at side s and depth d::
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,17 +21,36 @@ from dbpcfg.parsing.chart.inside import inside, new_workspace
 from dbpcfg.parsing.chart.layout import (
     EMPTY,
     Tables,
+    beginnings,
     cell_count,
     cell_of,
     chart_levels,
-    first_start,
-    last_start,
     left_below,
     left_cell,
     right_below,
     right_cell,
     settle,
 )
+
+
+class ScaledChart(NamedTuple):
+    """The chart of one sentence, and room for its outside pass, which has one level more."""
+
+    words: Ints
+    cells: Floats
+    exponents: Ints
+    v: Floats
+    v_exponents: Ints
+
+
+def filled_chart(words: Ints, G: Tables, flush: bool = False) -> tuple[ScaledChart, float]:
+    """The chart after the inside pass, and ``log_inside``."""
+    n, K, logs = len(words), G.root.shape[0], np.empty(1)
+    levels, size = chart_levels(G.depth), cell_count(n)
+    cells, exponents = np.empty((1, levels, size, K)), np.empty((1, levels, size), dtype=np.int32)
+    inside(words.reshape(1, n), G, cells, exponents, new_workspace(n, G), flush, logs)
+    v, v_exponents = np.empty((levels + 1, size, K)), np.empty((levels + 1, size), dtype=np.int32)
+    return ScaledChart(words, cells[0], exponents[0], v, v_exponents), float(logs[0])
 
 
 @also_in_kernels
@@ -45,21 +65,10 @@ def add_scaled(vector: Floats, exponent: int, more: Floats, shift: int) -> int:
 
 
 @also_in_kernels
-def outside(
-    words: Ints,
-    depth: int,
-    G: Tables,
-    cells: Floats,
-    exponents: Ints,
-    v: Floats,
-    v_exponents: Ints,
-) -> None:
-    """Fill v for one sentence, from the widest spans down.
-
-    ``v`` has one level more than the chart: the last one is (L,D+1), whose spans are words.
-    """
-    n = len(words)
-    levels = chart_levels(depth)
+def outside(C: ScaledChart, G: Tables) -> None:
+    """Fill v, from the widest spans down; its last level is (L,D+1), whose spans are words."""
+    words, cells, exponents, v, v_exponents = C
+    n, depth, levels = len(words), G.depth, chart_levels(G.depth)
     v[:] = 0.0
     v_exponents[:] = EMPTY
     whole = left_cell(n, 0, n)
@@ -68,7 +77,7 @@ def outside(
     for width in range(n, 1, -1):
         for level in range(levels):
             l, r = left_below(level, depth), right_below(level, depth)
-            for i in range(first_start(level, depth), last_start(level, depth, n, width) + 1):
+            for i in beginnings(level, depth, n, width):
                 j = i + width
                 cell = cell_of(n, level, i, j)
                 v_exponents[level, cell] = settle(v[level, cell], v_exponents[level, cell])
@@ -93,51 +102,21 @@ def outside(
                     )
 
 
-def marginals(words: Ints, depth: int, G: Tables, posterior: Floats, flush: bool = False) -> float:
-    """Posterior probabilities of the labelled spans of one sentence.
-
-    ``depth``: the bound D; 0 for no bound.
-    ``posterior``: ``[i, j, c]``, written to: the probability of c on (i,j), sides and depths summed
-    over. All zero if the sentence has probability zero.
-    """
-    n, K = len(words), G.root.shape[0]
-    levels, size = chart_levels(depth), cell_count(n)
-    cells, exponents = np.empty((1, levels, size, K)), np.empty((1, levels, size), dtype=np.int32)
-    batch, work = words.reshape(1, n), new_workspace(n, G)
-    inside(batch, depth, G, cells, exponents, work, flush, np.empty(1))
-    v, v_exponents = (
-        np.empty((levels + 1, size, K)),
-        np.empty((levels + 1, size), dtype=np.int32),
-    )
-    posterior[:] = 0.0
-    return add_marginals(words, depth, G, cells[0], exponents[0], v, v_exponents, posterior, flush)
-
-
 @kernel
-def add_marginals(
-    words: Ints,
-    depth: int,
-    G: Tables,
-    cells: Floats,
-    exponents: Ints,
-    v: Floats,
-    v_exponents: Ints,
-    posterior: Floats,
-    flush: bool,
-) -> float:
-    """u · v / Σ_c π_c u(L,1,c,0,n) of a filled chart, to ``posterior[i, j, c]``; return log_inside.
+def add_marginals(C: ScaledChart, G: Tables, posterior: Floats, flush: bool) -> float:
+    """u · v / Σ_c π_c u(L,1,c,0,n), summed over sides and depths, to ``posterior[i, j, c]``.
 
-    ``v`` is room for the outside pass.
+    Return ``log_inside``; if it is −∞, nothing is added.
     """
     round_to_zero(flush)
-    n = len(words)
-    levels = chart_levels(depth)
+    words, cells, exponents, v, v_exponents = C
+    n, levels = len(words), chart_levels(G.depth)
     whole = left_cell(n, 0, n)
     total, scale = np.dot(G.root, cells[0, whole]), exponents[0, whole]
     if exponents[0, whole] == EMPTY or total == 0.0:
         round_to_zero(False)
         return -np.inf
-    outside(words, depth, G, cells, exponents, v, v_exponents)
+    outside(C, G)
     for level in range(levels + 1):
         for i in range(n):
             for j in range(i + 1, n + 1):
@@ -159,3 +138,56 @@ def add_marginals(
     log = float(math.log(total) + log_scale)
     round_to_zero(False)
     return log
+
+
+class Counted(NamedTuple):
+    """Sums over sentences, in double precision, before they are multiplied by G."""
+
+    root: Floats  # [c]
+    by_parent: Floats  # [c, ab]
+    by_left: Floats  # [a, cb]
+    lexical: Floats  # [w, c]
+
+
+@kernel
+def add_expected_counts(
+    C: ScaledChart, G: Tables, places: Ints, copies: float, counted: Counted
+) -> None:
+    """Add the sums of ``counts`` over the spans, ``copies`` times."""
+    round_to_zero(False)
+    words, cells, exponents, v, v_exponents = C
+    n, depth, levels, K = len(words), G.depth, chart_levels(G.depth), len(G.root)
+    whole = left_cell(n, 0, n)
+    total, scale = np.dot(G.root, cells[0, whole]), exponents[0, whole]
+    share, outer = copies / total, np.empty((K, K))
+    outside(C, G)
+    counted.root[:] += G.root * cells[0, whole] * share
+    for level in range(levels + 1):
+        for i in range(n):  # words; the last level, (L,D+1), has no others
+            cell = cell_of(n, level, i, i + 1)
+            if v_exponents[level, cell] != EMPTY:
+                factor = math.ldexp(share, v_exponents[level, cell] - scale)
+                counted.lexical[places[i]] += v[level, cell] * factor
+    for level in range(levels):
+        l, r = left_below(level, depth), right_below(level, depth)
+        for width in range(2, n + 1):
+            for i in beginnings(level, depth, n, width):
+                j, cell = i + width, cell_of(n, level, i, i + width)
+                here = v_exponents[level, cell]
+                if here == EMPTY:
+                    continue
+                outer[:] = 0.0
+                for k in range(i + 1, i + 2 if l == levels else j):
+                    x, y = left_cell(n, i, k), right_cell(k, j)
+                    left = G.emission[words[i]] if l == levels else cells[l, x]
+                    of_left = 0 if l == levels else exponents[l, x]
+                    if of_left == EMPTY or exponents[r, y] == EMPTY:
+                        continue
+                    factor = math.ldexp(share, here + of_left + exponents[r, y] - scale)
+                    for a in range(K):
+                        for b in range(K):
+                            outer[a, b] += factor * left[a] * cells[r, y, b]
+                for c in range(K):
+                    for a in range(K):
+                        for b in range(K):
+                            counted.by_parent[c, a * K + b] += v[level, cell, c] * outer[a, b]

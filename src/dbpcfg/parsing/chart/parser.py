@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
@@ -11,26 +11,24 @@ import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.grammar.bounding import check_depth, containment, require_fitting
-from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.grammar.weights import RuleWeights
+from dbpcfg.grammar.pcfg import Grammar, RuleWeights
 from dbpcfg.io.machine import in_pieces
-from dbpcfg.numerics.kernels import Floats
-from dbpcfg.numerics.philox import Stream
+from dbpcfg.numerics.kernels import Floats, Ints
+from dbpcfg.numerics.philox import Stream, stream
 from dbpcfg.parsing.chart.batches import batches, inside_batches
 from dbpcfg.parsing.chart.expectation import Expectation, expected_counts
 from dbpcfg.parsing.chart.layout import Precision, Tables, logarithms, shifted, tables
+from dbpcfg.parsing.chart.nbest import best_trees
 from dbpcfg.parsing.chart.posteriors import posteriors_of_batches
-from dbpcfg.parsing.chart.sampling import sample_batches
-from dbpcfg.parsing.chart.viterbi import best_of_batches
-from dbpcfg.parsing.derivations import Derivations, first_cells
-from dbpcfg.parsing.protocol import check_parsable, check_vocabulary
+from dbpcfg.parsing.chart.trees import best_of_batches, sample_batches
+from dbpcfg.parsing.derivations import Derivations, check_parsable, check_vocabulary, first_cells
 
 PILOTS = 32
 """The number of sentences that show how many bits a word costs."""
 NEGLIGIBLE = 1e-7
 """Posterior probability of a span below which it is pruned."""
-
-
+_NO_CHAIN = 2**24 - 1
+"""Random numbers of a chain that no run has: those of the others drew the run's own trees."""
 _PILOTS: WeakKeyDictionary[Encoded, Encoded] = WeakKeyDictionary()
 
 
@@ -77,7 +75,7 @@ class ChartParser:
         self.pilots = pilots
         self._depth = 0 if depth is None else check_depth(depth)
         self._rules = grammar if weights is None else weights
-        self._tables, self._shifted = tables(self._rules, precision), False
+        self._tables, self._shifted = tables(self._rules, self._depth, precision), False
         self.log_fitting_mass = (
             0.0
             if depth is None or weights is not None
@@ -92,7 +90,7 @@ class ChartParser:
 
     def _log_inside(self, corpus: Encoded, G: Tables) -> Floats:
         logs = np.empty(len(corpus))
-        self._in_batches(inside_batches, corpus, self._depth, G, logs)
+        self._in_batches(inside_batches, corpus, G, logs)
         return logs
 
     def sample(self, corpus: Encoded, numbers: Stream) -> tuple[Derivations, Floats]:
@@ -103,11 +101,11 @@ class ChartParser:
         check_vocabulary(self.grammar, corpus)
         drawn, logs = Derivations.empty(corpus), np.empty(len(corpus))
         G = self._tables_for(corpus)
-        self._in_batches(sample_batches, corpus, self._depth, G, numbers, drawn.nodes, logs)
+        self._in_batches(sample_batches, corpus, G, numbers, drawn.nodes, logs)
         check_parsable(self.grammar, corpus, logs)
         return drawn, logs - self.log_fitting_mass
 
-    def best(self, corpus: Encoded) -> tuple[Derivations, Floats]:
+    def viterbi(self, corpus: Encoded) -> tuple[Derivations, Floats]:
         """The most probable tree of every sentence."""
         check_vocabulary(self.grammar, corpus)
         found, logs = Derivations.empty(corpus), np.empty(len(corpus))
@@ -115,6 +113,44 @@ class ChartParser:
         self._in_batches(best_of_batches, corpus, G, found.nodes, logs)
         check_parsable(self.grammar, corpus, logs)
         return found, logs - self.log_fitting_mass
+
+    def n_best(self, corpus: Encoded, n: int) -> list[Ints]:
+        """The n most probable trees of every sentence, best first, or as many as it has.
+
+        Returns ``[tree, node, 3]`` for each.
+        """
+        check_vocabulary(self.grammar, corpus)
+        G = logarithms(self.grammar, self.depth)
+        trees = self._each(corpus, lambda s: best_trees(corpus.numbers(s), G, n)[0])
+        has_tree = np.array([0.0 if len(found) else -np.inf for found in trees])
+        check_parsable(self.grammar, corpus, has_tree)
+        return trees
+
+    def samples(self, corpus: Encoded, n: int, seed: int, items: Sequence[int]) -> list[Ints]:
+        """n trees from the posterior of every sentence: those of n copies of it.
+
+        ``items``: a number for each sentence, which its random numbers depend on.
+        Returns ``[tree, node, 3]`` for each.
+        """
+
+        def draw(s: int) -> Ints:
+            starts = np.arange(n + 1, dtype=np.int64) * corpus.lengths[s]
+            copies = Encoded(np.tile(corpus.numbers(s), n), starts, corpus.vocabulary)
+            drawn, _ = self.sample(copies, stream(seed, _NO_CHAIN, items[s]))
+            return drawn.nodes.reshape(n, -1, 3)
+
+        return self._each(corpus, draw)
+
+    def _each(self, corpus: Encoded, work: Callable[[int], Ints]) -> list[Ints]:
+        """One sentence after another, longest first, on several threads."""
+        order, found = np.argsort(-corpus.lengths, kind="stable").tolist(), dict[int, Ints]()
+
+        def some(first: int, last: int) -> None:
+            for s in order[first:last]:
+                found[s] = work(s)
+
+        in_pieces(some, len(corpus), self.threads)
+        return [found[s] for s in range(len(corpus))]
 
     def posteriors(self, corpus: Encoded, negligible: float = NEGLIGIBLE) -> tuple[Floats, Floats]:
         """Posterior probabilities of all labelled spans.
@@ -128,9 +164,7 @@ class ChartParser:
         weights = np.zeros((int(cells[-1]), self.grammar.categories))
         G = self._tables_for(corpus)
         outputs = cells, weights, logs
-        self._in_batches(
-            posteriors_of_batches, corpus, self._depth, G, self._exact, negligible, *outputs
-        )
+        self._in_batches(posteriors_of_batches, corpus, G, self._exact, negligible, *outputs)
         return weights, logs - self.log_fitting_mass
 
     def expected_counts(
@@ -154,15 +188,15 @@ class ChartParser:
         if not len(corpus):
             return RuleWeights.zeros(K, words), logs
         G = self._tables_for(corpus)
-        B = batches(corpus, len(G.root), self._depth)
+        B = batches(corpus, G)
         times = np.ones(len(corpus)) if copies is None else np.asarray(copies, dtype=np.float64)
-        task = Expectation(self._depth, G, self._exact, negligible, times, logs)
+        task = Expectation(G, self._exact, negligible, times, logs)
         counts = expected_counts(B, task, K, words, self.threads)
         return counts, logs - self.log_fitting_mass
 
     def _in_batches(self, kernel: Callable[..., None], corpus: Encoded, *arguments: object) -> None:
         """Run a kernel on all batches of a corpus, on several threads."""
-        B = batches(corpus, len(self._tables.root), self._depth)
+        B = batches(corpus, self._tables)
 
         def work(first: int, last: int) -> None:
             kernel(first, last, B, *arguments)
@@ -172,7 +206,7 @@ class ChartParser:
     @cached_property
     def _exact(self) -> Tables:
         """The tables in double precision."""
-        return self._tables if self.precision == "double" else tables(self._rules)
+        return self._tables if self.precision == "double" else tables(self._rules, self._depth)
 
     def _tables_for(self, corpus: Encoded) -> Tables:
         """The tables, scaled so that in single precision most charts need no exponents.

@@ -28,17 +28,16 @@ from dbpcfg.numerics.simd import (
 from dbpcfg.parsing.chart.batches import Batches, copies_of, filled, largest, new_room
 from dbpcfg.parsing.chart.layout import (
     Tables,
+    beginnings,
     cell_of,
     chart_levels,
     fair_size,
-    first_start,
-    last_start,
     left_below,
     left_cell,
     right_below,
     right_cell,
 )
-from dbpcfg.parsing.chart.outside import marginals
+from dbpcfg.parsing.chart.outside import add_marginals, filled_chart
 from dbpcfg.parsing.derivations import span_cell
 
 TOGETHER = 32
@@ -78,11 +77,9 @@ def new_descent(longest: int, G: Tables) -> Descent:
 
 
 @also_in_kernels
-def expand(
-    rows: int, n: int, width: int, depth: int, G: Tables, cells: Floats, v: Floats, W: Descent
-) -> None:
+def expand(rows: int, n: int, width: int, G: Tables, cells: Floats, v: Floats, W: Descent) -> None:
     """Pass v of some spans on to the spans of their children."""
-    levels, size, K = cells.shape[1:]
+    depth, (levels, size, K) = G.depth, cells.shape[1:]
     pairs, turned, placed = W.pairs, W.turned, W.rows
     product(W.above, 0, rows, G.by_parent, pairs)
     product(W.above, 0, rows, G.by_right, turned)
@@ -137,7 +134,6 @@ def below_deepest(batch: Ints, G: Tables, cells: Floats, v: Floats, W: Descent) 
 @kernel
 def outside_of_batch(
     batch: Ints,
-    depth: int,
     G: Tables,
     cells: Floats,
     v: Floats,
@@ -155,7 +151,7 @@ def outside_of_batch(
     ``negligible`` parts of it are pruned.
     """
     round_to_zero(flush)
-    sentences, n = batch.shape
+    depth, (sentences, n) = G.depth, batch.shape
     levels, size, K = cells.shape[1:]
     root, above, placed = G.root, W.above, W.rows
     whole, begin, flat = left_cell(n, 0, n), left_cell(n, 0, 1) if depth else 0, v.reshape(v.size)
@@ -173,7 +169,7 @@ def outside_of_batch(
             least = negligible * totals[m]
             for level in range(levels - 1 if depth else levels):
                 at, over = (m * levels + level) * size, (m * (levels + 1) + level) * size
-                for i in range(first_start(level, depth), last_start(level, depth, n, width) + 1):
+                for i in beginnings(level, depth, n, width):
                     cell = cell_of(n, level, i, i + width)
                     mass = cell_product(cells, (at + cell) * K, v, (over + cell) * K, K)
                     if mass > least:
@@ -181,20 +177,19 @@ def outside_of_batch(
                         copy_cell(v, (over + cell) * K, above, rows * K, K, 0.0, 0.0)
                         rows += 1
                     if rows == TOGETHER:
-                        expand(rows, n, width, depth, G, cells, v, W)
+                        expand(rows, n, width, G, cells, v, W)
                         rows = 0
         if rows:
-            expand(rows, n, width, depth, G, cells, v, W)
+            expand(rows, n, width, G, cells, v, W)
     if depth:
         below_deepest(batch, G, cells, v, W)
-    add_products(batch, depth, G, cells, v, negligible, totals, span_of, weights)
+    add_products(batch, G, cells, v, negligible, totals, span_of, weights)
     round_to_zero(False)
 
 
 @also_in_kernels
 def add_products(
     batch: Ints,
-    depth: int,
     G: Tables,
     cells: Floats,
     v: Floats,
@@ -204,7 +199,7 @@ def add_products(
     weights: Floats,
 ) -> None:
     """u · v / Σ_c π_c u(L,1,c,0,n), over all sides and depths, to the weights of spans."""
-    sentences, n = batch.shape
+    depth, (sentences, n) = G.depth, batch.shape
     levels, size, K = cells.shape[1:]
     emission = G.emission
     for m in range(sentences):
@@ -214,7 +209,7 @@ def add_products(
         for level in range(levels):
             at, over = (m * levels + level) * size, (m * (levels + 1) + level) * size
             for width in range(1, n + 1):
-                for i in range(first_start(level, depth), last_start(level, depth, n, width) + 1):
+                for i in beginnings(level, depth, n, width):
                     cell = cell_of(n, level, i, i + width)
                     mass = cell_product(cells, (at + cell) * K, v, (over + cell) * K, K)
                     if mass > least:
@@ -234,7 +229,6 @@ def posteriors_of_batches(
     first: int,
     last: int,
     B: Batches,
-    depth: int,
     G: Tables,
     exact: Tables,
     negligible: float,
@@ -247,20 +241,20 @@ def posteriors_of_batches(
     ``log_inside`` goes into ``logs``; a sentence for which that is −∞ adds nothing. ``exact`` is
     the same grammar in double precision, for long sentences.
     """
-    K, levels, flush = len(G.root), chart_levels(depth), G.root.itemsize == 4
-    room, (longest, most) = new_room(B, first, last, depth, G, False), largest(B, first, last)
+    K, levels, flush = len(G.root), chart_levels(G.depth), G.root.itemsize == 4
+    room, (longest, most) = new_room(B, first, last, G, False), largest(B, first, last)
     room_above, descent = aligned(G.root, (levels + 1) * most * K), new_descent(longest, G)
     outside = repeated(outside_of_batch, G.root.dtype)
     for number in range(first, last):
-        batch, cells, _, found = filled(B, number, depth, G, room, flush)
+        batch, cells, _, found = filled(B, number, G, room, flush)
         sentences, size = len(batch), cells.shape[2]
         copies, begins = copies_of(B, number)
         totals, span_of = np.empty(sentences), first_cell[copies[begins[:-1]]]
         v = room_above[: sentences * (levels + 1) * size * K].reshape(-1, levels + 1, size, K)
-        outside(batch, depth, G, cells, v, descent, negligible, totals, span_of, weights, flush)
+        outside(batch, G, cells, v, descent, negligible, totals, span_of, weights, flush)
         for m in np.flatnonzero(np.isinf(totals)).tolist():
             here = weights[span_of[m] : span_of[m] + size]
-            found[m] = _add_exact(batch[m], depth, exact, here, flush)
+            found[m] = _add_exact(batch[m], exact, here, flush)
         logs[copies] = np.repeat(found, np.diff(begins))
         for m in np.flatnonzero(np.diff(begins) > 1).tolist() if len(copies) > sentences else ():
             here = weights[span_of[m] : span_of[m] + size]
@@ -268,11 +262,12 @@ def posteriors_of_batches(
                 weights[first_cell[s] : first_cell[s + 1]] = here
 
 
-def _add_exact(words: Ints, depth: int, G: Tables, weights: Floats, flush: bool) -> float:
+def _add_exact(words: Ints, G: Tables, weights: Floats, flush: bool) -> float:
     """The same for a sentence that needs a chart with exponents; return its ``log_inside``."""
     n = len(words)
     posterior = np.zeros((n, n + 1, weights.shape[1]))
-    log = marginals(words, depth, G, posterior, flush)
+    chart, _ = filled_chart(words, G, flush)
+    log = add_marginals(chart, G, posterior, flush)
     i, last = np.triu_indices(n)
     weights += posterior[i, last + 1]
     return log

@@ -16,8 +16,8 @@ import numpy as np
 
 from dbpcfg.numerics.kernels import Floats, Ints, Longs, also_in_kernels, kernel
 from dbpcfg.parsing.leftcorner.filtering import offset, word_moves
-from dbpcfg.parsing.leftcorner.measures import Trace, note_word, observe
 from dbpcfg.parsing.leftcorner.models import Models
+from dbpcfg.parsing.leftcorner.tracing import Trace, note_word, observe
 
 LARGEST_NUMBER = 2**62
 """Stores have numbers below this one, so that they fit into 64 bits."""
@@ -55,13 +55,7 @@ def blocks_after(numbers: Longs, firsts: Longs, K: int) -> Longs:
 
 @also_in_kernels
 def expand(
-    numbers: Longs,
-    x: Floats,
-    M: Models,
-    o: Floats,
-    firsts: Longs,
-    blocks: Longs,
-    out: Floats,
+    numbers: Longs, x: Floats, M: Models, o: Floats, firsts: Longs, blocks: Longs, out: Floats
 ) -> float:
     """One word: fill ``out`` and return the probability of sentences that end here.
 

@@ -1,30 +1,9 @@
-"""One word as a few matrix products: the step of the forward distribution, for sums only.
-
-The four cases of ``filtering.fork`` and ``filtering.complete`` are two once one looks at what the
-word finishes. Below the bottom sign y of a store q of depth d, a category c is finished if the word
-forks and is a c, or if it is the b awaited by a fragment c/b on q::
-
-    finished[q, c] = v[q] F_d(1|y) P_d(c|y) o[c]  +  Σ_b v[q c/b] F_d+1(0|b) o[b]
-
-Then c joins y, or begins a fragment a/b' on q::
-
-    v'[q, b' for y] = Σ_c finished[q, c] J_d(1|y c) B_R,d(b'|y c)
-    v'[q a/b']      = Σ_c finished[q, c] J_d(0|y c) A_d(a|y c) B_L,d+1(b'|a c)
-
-For stores with the same y both are products with one matrix, which no word changes. Below the
-deepest bottom signs a word can only join, so there the forks of all c are one matrix as well::
-
-    v'[q, b' for y] = Σ_y v[q] joined[y, b']
-    joined[y, b']   = Σ_c F_D(1|y) P_D(c|y) o[c] J_D(1|y c) B_R,D(b'|y c)
-
-The deepest stores come first, so that each is complete, and its probability can be added to
-``near`` (see ``measures``), when what begins on the store below it has been added.
-
-The forward distribution over stores, without ever making the transition matrix.
+"""Forward filtering, backward sampling: the distribution over stores, and a store sequence from it.
 
 A store of depth d is an index into a tensor over (a¹, b¹, …, aᵈ, bᵈ); the tensors of all depths
-lie end to end in one vector. Each of the four fork and join cases is a small contraction on the
-last axes. The empty store starts the sentence; a join at depth 0 ends it.
+lie end to end in one vector, and there is never a transition matrix: each of the four fork and join
+cases is a small contraction on the last axes. The empty store starts the sentence; a join at depth
+0 ends it.
 
 Every function here works with sums (the forward distribution) or, if ``best``, with maxima (the
 most probable store sequence).
@@ -32,120 +11,11 @@ most probable store sequence).
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from dbpcfg.numerics.kernels import Floats, Ints, also_in_kernels, kernel
-from dbpcfg.parsing.leftcorner.models import Models
-
-
-class Products(NamedTuple):
-    """The matrices of all bottom signs y at all depths d, at index ``sign(d, y, K)``."""
-
-    joins: Floats  # [(d, y), c, b'] J_d(1|y c) B_R,d(b'|y c)
-    begins: Floats  # [(d, y), c, a K + b'] J_d(0|y c) A_d(a|y c) B_L,d+1(b'|a c), for d < D
-
-
-@also_in_kernels
-def sign(d: int, y: int, K: int) -> int:
-    """The number of a bottom sign: T, then the K of each depth."""
-    return 0 if d == 0 else 1 + (d - 1) * K + y
-
-
-def products(M: Models) -> Products:
-    """Multiply out the models that no word changes."""
-    levels, K = M.fork.shape[:2]
-    joins, begins = [], []
-    for d in range(levels):
-        signs = 1 if d == 0 else K
-        joins.append(M.join[d, :signs, :, 1, None] * M.bottom_right[d, :signs])
-        if d < levels - 1:
-            below = M.join[d, :signs, :, 0, None] * M.top[d, :signs]  # [y, c, a]
-            begun = below[..., None] * M.bottom_left[d].swapaxes(0, 1)
-            begins.append(begun.reshape(signs, K, K * K))
-    return Products(np.concatenate(joins), np.concatenate(begins))
-
-
-@also_in_kernels
-def deepest_joins(before: Floats, joins: Floats, forked: Floats, after: Floats) -> None:
-    """``after[q, b']``: the deepest stores after a word that forks, with y the sign of q."""
-    joined = np.empty(forked.shape)
-    for y in range(len(forked)):
-        np.dot(forked[y], joins[y], joined[y])
-    np.dot(before, joined, after)
-
-
-@also_in_kernels
-def add(more: Floats, to: Floats) -> None:
-    """to += more, by a loop that is in vectors."""
-    for i in range(len(to)):
-        to[i] += more[i]
-
-
-@also_in_kernels
-def put(begun: Floats, y: int, old: bool, on_top: Floats) -> None:
-    """Add what begins on the stores with sign y to the old, or put it there if there is none."""
-    for head in range(len(begun)):
-        if old:
-            for ab in range(begun.shape[1]):
-                on_top[head, y, ab] += begun[head, ab]
-        else:
-            for ab in range(begun.shape[1]):
-                on_top[head, y, ab] = begun[head, ab]
-
-
-@also_in_kernels
-def step_by_products(
-    v: Floats, deepest: int, M: Models, T: Products, o: Floats, following: Floats, near: Floats
-) -> int:
-    """The unnormalised distribution over stores after a word, as ``filtering.step`` finds it.
-
-    No store of v is deeper than ``deepest``; return the same of ``following``, which is not set
-    beyond. ``near[d, y, a K + b]`` becomes the probability of the stores of depth d > 0 that end in
-    a/b below y.
-    """
-    K, D = len(o), M.fork.shape[0] - 1
-    forked, completing = np.empty((K, K)), np.empty(K)
-    near[:] = 0.0
-    for d in range(deepest, -1, -1):
-        signs = 1 if d == 0 else K  # bottom signs at depth d
-        here, deeper = offset(d, K), offset(d + 1, K)
-        heads = (deeper - here) // signs
-        before = v[here:deeper].reshape(heads, signs)
-        after = following[here:deeper].reshape(heads, signs)
-        for y in range(K):
-            for p in range(K):
-                forked[y, p] = M.fork[d, y, 1] * M.preterminal[d, y, p] * o[p]
-        if d == D:
-            deepest_joins(before, T.joins[sign(d, 0, K) :], forked, after)
-            continue
-        completed = np.zeros((heads, signs, K))
-        if d < deepest:
-            fragments = v[deeper : offset(d + 2, K)].reshape(heads * signs * K, K)
-            for b in range(K):
-                completing[b] = M.fork[d + 1, b, 0] * o[b]
-            np.dot(fragments, completing, completed.reshape(heads * signs * K))
-        on_top = following[deeper : offset(d + 2, K)].reshape(heads, signs, K * K)
-        finished, begun = np.empty((heads, K)), np.empty((heads, K * K))
-        joined = np.empty((heads, signs))
-        after[:] = 0.0
-        for y in range(signs):
-            for head in range(heads):
-                for c in range(K):
-                    finished[head, c] = completed[head, y, c] + before[head, y] * forked[y, c]
-            if d > 0:
-                np.dot(finished, T.joins[sign(d, y, K)], joined)
-                add(joined.reshape(heads * signs), after.reshape(heads * signs))
-            else:
-                for c in range(K):
-                    after[0, 0] += finished[0, c] * T.joins[0, c, 0]
-            np.dot(finished, T.begins[sign(d, y, K)], begun)
-            put(begun, y, d < deepest, on_top)
-        over_heads = near[d + 1, :signs].reshape(signs * K * K)
-        np.dot(np.ones(heads), on_top.reshape(heads, signs * K * K), over_heads)
-    reached: int = min(deepest + 1, D)
-    return reached
+from dbpcfg.numerics.philox import Stream, uniform_pair
+from dbpcfg.parsing.leftcorner.models import BOTTOM, FORK, JOIN, PRETERMINAL, TOP, Models
 
 
 @also_in_kernels
@@ -295,3 +165,124 @@ def forward(words: Ints, M: Models, best: bool, v: Floats, logs: Floats) -> floa
         before[:] = v[t]
         before[0] = 0.0
     return float(logs.sum() + np.log(v[n, 0]))
+
+
+@also_in_kernels
+def takes(weight: float, pick: Floats, best: bool) -> bool:
+    """Whether a candidate of this weight is the choice so far.
+
+    ``pick`` is (running sum, target): a sampled choice is the candidate at which the running sum
+    reaches the target; the best one is that of greatest weight so far, kept in the running sum.
+    """
+    if best:
+        if weight > pick[0]:
+            pick[0] = weight
+            return True
+        return False
+    if weight <= 0.0 or pick[0] >= pick[1]:
+        return False
+    pick[0] += weight
+    return True  # a later candidate overrides it unless the target has been reached
+
+
+@kernel
+def backward(
+    words: Ints, M: Models, best: bool, v: Floats, numbers: Stream, sentence: int, steps: Ints
+) -> None:
+    """Draw (or, if ``best``, find the most probable) store sequence into ``steps``.
+
+    Given the store after word t, the store before it and the decisions at t have probability in
+    proportion to v[t−1] · M · o: the paper's q_t ~ Multinom(diag(v_t) M diag(L δ_w) δ_q). Word t
+    uses the random numbers of draw t.
+    """
+    n, D, K = len(words), M.fork.shape[0] - 1, M.fork.shape[1]
+    tops, bottoms = np.zeros(D + 2, dtype=np.int64), np.zeros(D + 2, dtype=np.int64)
+    depth = 0
+    pick, choice = np.empty(2), np.zeros(6, dtype=np.int64)
+    for t in range(n, 0, -1):
+        before, o = v[t - 1], M.emission[words[t - 1]]
+        at_start = t == 1
+        # Stores as numbers: below is that of fragments 1 … depth − 1, head adds the top sign.
+        below = 0
+        for e in range(1, depth):
+            below = (below * K + tops[e]) * K + bottoms[e]
+        a, b = tops[depth], bottoms[depth]
+        head = below * K + a
+        signs = 1 if depth == 0 else K  # bottom signs at this depth
+        y_above = bottoms[depth - 1] if depth > 1 else 0
+
+        pick[0], pick[1] = 0.0, np.inf
+        for run in range(1 if best else 2):
+            if run == 1:
+                uniform, _ = uniform_pair(numbers, sentence, t)
+                pick[1], pick[0] = uniform * pick[0], 0.0
+            if depth < D:  # no fork, join: fragment depth + 1 was finished below y and joined it
+                first = offset(depth + 1, K)
+                for y in range(signs):
+                    for c in range(K):
+                        z = M.join[depth, y, c, 1] * M.bottom_right[depth, y, c, b]
+                        if z == 0.0:
+                            continue
+                        row = first + ((head * signs + y if depth else 0) * K + c) * K
+                        for x in range(K):
+                            w = before[row + x] * (M.fork[depth + 1, x, 0] * o[x]) * z
+                            if takes(w, pick, best):
+                                choice[:] = (0, 1, x, y, c, x)
+            if depth > 0:  # no fork, no join: fragment depth was finished and lies below a
+                for c in range(K):
+                    z = (
+                        M.join[depth - 1, y_above, c, 0]
+                        * M.top[depth - 1, y_above, c, a]
+                        * M.bottom_left[depth - 1, a, c, b]
+                    )
+                    if z == 0.0:
+                        continue
+                    row = offset(depth, K) + (below * K + c) * K
+                    for x in range(K):
+                        w = before[row + x] * (M.fork[depth, x, 0] * o[x]) * z
+                        if takes(w, pick, best):
+                            choice[:] = (0, 0, x, 0, c, x)
+            if depth > 0 or at_start:  # fork, join: the word joined y
+                for y in range(signs):
+                    mass = before[offset(depth, K) + (head * signs + y if depth else 0)]
+                    if mass == 0.0:
+                        continue
+                    for p in range(K):
+                        w = mass * (
+                            M.fork[depth, y, 1]
+                            * M.preterminal[depth, y, p]
+                            * o[p]
+                            * M.join[depth, y, p, 1]
+                            * M.bottom_right[depth, y, p, b]
+                        )
+                        if takes(w, pick, best):
+                            choice[:] = (1, 1, p, y, 0, 0)
+            if depth > 1 or (depth == 1 and at_start):  # fork, no join: the word began a/b
+                mass = before[offset(depth - 1, K) + below]
+                if mass > 0.0:
+                    for p in range(K):
+                        w = mass * (
+                            M.fork[depth - 1, y_above, 1]
+                            * M.preterminal[depth - 1, y_above, p]
+                            * o[p]
+                            * M.join[depth - 1, y_above, p, 0]
+                            * M.top[depth - 1, y_above, p, a]
+                            * M.bottom_left[depth - 1, a, p, b]
+                        )
+                        if takes(w, pick, best):
+                            choice[:] = (1, 0, p, 0, 0, 0)
+
+        f, j, preterminal, y_before, top, bottom = choice
+        step = steps[t - 1]
+        step[FORK], step[JOIN], step[PRETERMINAL] = f, j, preterminal
+        step[TOP] = -1 if j else a
+        step[BOTTOM] = b if depth else -1
+        if j:
+            bottoms[depth] = y_before
+            if not f:
+                depth += 1
+                tops[depth], bottoms[depth] = top, bottom
+        elif f:
+            depth -= 1
+        else:
+            tops[depth], bottoms[depth] = top, bottom

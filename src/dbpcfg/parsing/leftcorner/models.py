@@ -1,10 +1,4 @@
-"""Store sequences, and the trees that they build.
-
-A store sequence is one row ``(fork, join, preterminal, top, bottom)`` for each word: the two
-decisions, the word's category, the top sign of the fragment begun if there is no join (else −1),
-and the bottom sign then awaited (−1 at the end of the sentence).
-
-The five models of a left-corner parser, from a grammar and a bound (the paper's section 4.2).
+"""The five models of a left-corner parser, from a grammar and a bound (the paper's section 4.2).
 
 Every model is indexed by the depth d of the *bottom sign* b = (R,d) that the decision is made
 under, d = 0 … D. What grows below b on its left side is a chain of (L,d+1) nodes, so each model
@@ -15,6 +9,10 @@ the one bottom sign is T, row 0.
 Two corrections make the product over a derivation the product of its rules: the depth above, and
 the lexical mass in the preterminal model. Then E⁺ cancels everywhere, and fork and no-fork sum to
 one by themselves.
+
+What is decided at a word is one row ``(fork, join, preterminal, top, bottom)`` of a store sequence:
+the two decisions, the word's category, the top sign of the fragment begun if there is no join (else
+−1), and the bottom sign then awaited (−1 at the end of the sentence). ``nodes_of`` builds the tree.
 """
 
 from __future__ import annotations

@@ -14,13 +14,17 @@ from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.io.machine import count_text, in_pieces, size_text
 from dbpcfg.numerics.kernels import Floats, Ints, Longs
 from dbpcfg.numerics.philox import Stream, stream
-from dbpcfg.parsing.derivations import Derivations, first_node
-from dbpcfg.parsing.leftcorner.backward import backward
+from dbpcfg.parsing.derivations import Derivations, check_parsable, check_vocabulary, first_node
 from dbpcfg.parsing.leftcorner.beam import LARGEST_NUMBER, follow_beam
-from dbpcfg.parsing.leftcorner.filtering import forward, offset, products
-from dbpcfg.parsing.leftcorner.measures import Trace, empty_trace, follow, next_word_entropies
+from dbpcfg.parsing.leftcorner.filtering import backward, forward, offset
 from dbpcfg.parsing.leftcorner.models import Models, left_corner_models, nodes_of
-from dbpcfg.parsing.protocol import check_parsable, check_vocabulary
+from dbpcfg.parsing.leftcorner.tracing import (
+    Trace,
+    empty_trace,
+    follow,
+    next_word_entropies,
+    products,
+)
 
 MOST_BYTES = 4 * 2**30
 """The most memory for the forward distributions of one sentence."""
@@ -54,7 +58,7 @@ class LeftCornerParser:
         """
         return self._trees(corpus, numbers, best=False)
 
-    def best(self, corpus: Encoded) -> tuple[Derivations, Floats]:
+    def viterbi(self, corpus: Encoded) -> tuple[Derivations, Floats]:
         """The most probable tree of every sentence."""
         return self._trees(corpus, stream(0), best=True)
 

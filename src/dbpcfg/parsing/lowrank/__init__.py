@@ -1,1 +1,1 @@
-"""The chart of a low-rank grammar, in rank space: inside, outside, expected counts, posteriors."""
+"""The parser of low-rank grammars: inside and outside in rank space."""

@@ -1,50 +1,205 @@
-"""The inside pass in rank space, of sentences of any lengths together."""
+"""The inside pass in rank space, of sentences of any lengths together.
+
+With levels, spans and cells as in ``parsing.chart.layout``, a cell of a phrase has ::
+
+    x_r(m,i,j) = Σ_k l_r(left child's level,i,k) · r_r(right child's level,k,j)
+    h_A(m,i,j) = Σ_r u_Ar x_r(m,i,j)
+    l_r(m,i,j) = Σ_A v_Ar h_A(m,i,j)  on even levels, whose nodes are left children
+    r_r(m,i,j) = Σ_A w_Ar h_A(m,i,j)  on odd ones, whose nodes are right children
+
+and a cell of a word has l_r = Σ_p v_pr G[p → w] or r_r = Σ_p w_pr G[p → w] on all levels, as a word
+can stand wherever a phrase can. (L,D+1) is a word always, so (R,D) has one split point. P(sentence)
+is Σ_A π_A h_A(L,1,0,n). Only the unbounded grammar enters; the bound decides which cells there are.
+
+**Scaling.** A word's probabilities are divided by the greatest of them. Each cell has an exponent
+of two: x is scaled by a power of two if its greatest entry is small, and h, l and r with it.
+"""
 
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from dbpcfg.numerics.kernels import Floats, Longs, also_in_kernels, kernel
-from dbpcfg.numerics.simd import copy_cell, round_to_zero, small_product, weighted_sum
+from dbpcfg.grammar.lowrank import Factors
+from dbpcfg.numerics.kernels import Floats, Ints, Longs, also_in_kernels, kernel
+from dbpcfg.numerics.simd import aligned, copy_cell, round_to_zero, small_product, weighted_sum
 from dbpcfg.parsing.chart.layout import (
     EMPTY,
+    beginnings,
     cell_count,
     cell_of,
     chart_levels,
-    first_start,
-    last_start,
     left_below,
     left_cell,
+    padded,
     right_below,
     right_cell,
 )
-from dbpcfg.parsing.lowrank.layout import (
-    ROWS,
-    RankCharts,
-    RankWorkspace,
-    Rules,
-    scale,
-    settled,
-    splits_of,
-)
+
+ROWS = 64
+"""Spans that are multiplied by the factors together."""
+SMALL, SMALL_SINGLE = 2.0**-100, 2.0**-10
+"""x is scaled if its greatest entry is smaller."""
+
+
+class Rules(NamedTuple):
+    """Factors and a bound as kernels want them: N and R padded to fill vector registers."""
+
+    root: Floats  # [A]       π of phrases
+    parent: Floats  # [A, r]  u
+    parent_by_rank: Floats  # [r, A]
+    left: Floats  # [A, r]    v of phrases
+    left_by_rank: Floats  # [r, A]
+    right: Floats  # [A, r]   w of phrases
+    right_by_rank: Floats  # [r, A]
+    depth: int  # the bound D; 0 for no bound
+
+
+class RankCharts(NamedTuple):
+    """The charts of some sentences, one after another: each has its levels, with all cells."""
+
+    starts: Longs  # [s]       where the words of each sentence begin, longest first
+    first: Longs  # [s]        where its cells begin
+    copies: Floats  # [s]      how often it counts
+    sums: Floats  # [cell, r]    x
+    phrases: Floats  # [cell, A] h
+    uses: Floats  # [cell, r]    l or r
+    above: Floats  # [cell, r]   ∂ log P / ∂ uses
+    exponents: Ints  # [cell]
+
+
+class RankWorkspace(NamedTuple):
+    """Room for a block of spans."""
+
+    rows: Longs  # [row, 6]   sentence, level, start; cell; where its children's cells begin
+    sums: Floats  # [row, r]
+    phrases: Floats  # [row, A]
+    uses: Floats  # [row, r]
+    more: Floats  # [row, r]
+    derivatives: Floats  # [row, A]
+    factors: Floats  # [k]    powers of two
+    small: Floats  # [0]
+
+
+class Sums(NamedTuple):
+    """Derivatives of Σ log P by the factors, times the number of copies."""
+
+    root: Floats  # [A]
+    parent: Floats  # [A, r]
+    left: Floats  # [A, r]    of phrases
+    right: Floats  # [A, r]
+    left_words: Floats  # [token, r]  by l of each word
+    right_words: Floats  # [token, r]
+    first_weight: Longs  # [s]  where the weights of each sentence's spans begin
+    weights: Floats  # [cell, A]  their posteriors; may be empty, and then is not written to
+
+
+def rules(factors: Factors, depth: int, dtype: Any) -> Rules:
+    """Lay factors out for the kernels."""
+    N, R = factors.phrases, factors.rank
+    root = np.zeros(padded(N), dtype)
+    root[:N] = factors.root[:N]
+
+    def laid_out(array: Floats) -> tuple[Floats, Floats]:
+        wide = np.zeros((padded(N), padded(R)), dtype)
+        wide[:N, :R] = array
+        return wide, np.ascontiguousarray(wide.T)
+
+    parent, left, right = factors.parent, factors.left[:N], factors.right[:N]
+    return Rules(root, *laid_out(parent), *laid_out(left), *laid_out(right), depth)
+
+
+def new_charts(cells: int, G: Rules) -> RankCharts:
+    """Room for a number of cells."""
+    N, R = G.parent.shape
+    nothing = np.zeros(0, dtype=np.int64)
+    return RankCharts(
+        nothing,
+        nothing,
+        np.zeros(0),
+        aligned(G.root, cells, R),
+        aligned(G.root, cells, N),
+        aligned(G.root, cells, R),
+        aligned(G.root, cells, R),
+        np.empty(cells, dtype=np.int32),
+    )
+
+
+def new_workspace(longest: int, G: Rules) -> RankWorkspace:
+    """Room for sentences up to a length."""
+    N, R = G.parent.shape
+    like = G.root
+    return RankWorkspace(
+        np.empty((ROWS, 6), dtype=np.int64),
+        aligned(like, ROWS, R),
+        aligned(like, ROWS, N),
+        aligned(like, ROWS, R),
+        aligned(like, ROWS, R),
+        aligned(like, ROWS, N),
+        aligned(like, max(1, longest)),
+        np.array([SMALL if like.itemsize == 8 else SMALL_SINGLE]),
+    )
+
+
+def new_sums(tokens: int, G: Rules, first_weight: Longs, weights: Floats) -> Sums:
+    """Sums of zero for sentences of so many words; weights may have been added to."""
+    N, R = G.parent.shape
+    parent, left, right = (np.zeros((N, R), G.root.dtype) for _ in range(3))
+    left_words, right_words = (np.zeros((tokens, R), G.root.dtype) for _ in range(2))
+    return Sums(np.zeros(N), parent, left, right, left_words, right_words, first_weight, weights)
+
+
+@also_in_kernels
+def splits_of(level: int, depth: int, width: int) -> int:
+    """The number of split points: one if the left child must be a word."""
+    return 1 if depth and level == 2 * depth - 1 else width - 1
+
+
+@also_in_kernels
+def scale(
+    C: RankCharts, W: RankWorkspace, splits: int, left: int, right: int, exponent: int
+) -> int:
+    """2^(e_k − e) into ``W.factors[k]``, e_k being the exponent of the product at split point k.
+
+    e is the exponent given, unless it is ``EMPTY``: then it is the greatest of e_k. Return e.
+    """
+    exponents, factors = C.exponents, W.factors
+    if exponent == EMPTY:
+        for k in range(splits):
+            if exponents[left + k] != EMPTY and exponents[right + k] != EMPTY:
+                exponent = max(exponent, exponents[left + k] + exponents[right + k])
+    for k in range(splits):
+        factors[k] = 0.0
+        if exponents[left + k] != EMPTY and exponents[right + k] != EMPTY:
+            shift = exponents[left + k] + exponents[right + k] - exponent
+            factors[k] = math.ldexp(1.0, shift) if shift else 1.0
+    return exponent
+
+
+@also_in_kernels
+def settled(vector: Floats, exponent: int) -> int:
+    """Scale a vector so that its greatest entry is near 1; return its exponent."""
+    greatest = 0.0
+    for r in range(len(vector)):
+        greatest = max(greatest, vector[r])
+    if greatest == 0.0 or exponent == EMPTY:
+        return EMPTY
+    _, shift = math.frexp(greatest)
+    factor = math.ldexp(1.0, -shift)
+    for r in range(len(vector)):
+        vector[r] *= factor
+    return exponent + shift
 
 
 @also_in_kernels
 def place(
-    row: int,
-    s: int,
-    n: int,
-    level: int,
-    i: int,
-    width: int,
-    depth: int,
-    C: RankCharts,
-    W: RankWorkspace,
+    row: int, s: int, level: int, i: int, width: int, depth: int, C: RankCharts, W: RankWorkspace
 ) -> None:
     """Note a span in a row of the workspace: its cell, and where its children's cells begin."""
-    rows, size = W.rows, cell_count(n)
+    rows, n = W.rows, C.starts[s + 1] - C.starts[s]
+    size = cell_count(n)
     l, r = left_below(level, depth), right_below(level, depth)
     if depth and l == 2 * depth:  # a word: as on the level above
         l -= 2
@@ -56,11 +211,9 @@ def place(
 
 
 @also_in_kernels
-def fill_words(
-    starts: Longs, depth: int, left_words: Floats, right_words: Floats, C: RankCharts
-) -> None:
+def fill_words(left_words: Floats, right_words: Floats, depth: int, C: RankCharts) -> None:
     """l or r of each word, on every level."""
-    R, uses, exponents = C.uses.shape[1], C.uses, C.exponents
+    R, starts, uses, exponents = C.uses.shape[1], C.starts, C.uses, C.exponents
     for s in range(len(starts) - 1):
         n = starts[s + 1] - starts[s]
         for level in range(chart_levels(depth)):
@@ -75,22 +228,13 @@ def fill_words(
 
 
 @also_in_kernels
-def combine(
-    rows: int,
-    starts: Longs,
-    width: int,
-    depth: int,
-    side: int,
-    G: Rules,
-    C: RankCharts,
-    W: RankWorkspace,
-) -> None:
+def combine(rows: int, width: int, side: int, G: Rules, C: RankCharts, W: RankWorkspace) -> None:
     """Fill the cells of a block of spans, all on even levels or all on odd ones."""
     placed, sums, phrases, uses = W.rows, W.sums, W.phrases, W.uses
     N, R = G.parent.shape
     for row in range(rows):
         cell, left, right = placed[row, 3], placed[row, 4], placed[row, 5]
-        splits = splits_of(placed[row, 1], depth, width)
+        splits = splits_of(placed[row, 1], G.depth, width)
         e = scale(C, W, splits, left, right, EMPTY)
         weighted_sum(W.factors, C.uses, left * R, C.uses, right * R, sums, row * R, R, splits)
         if not copy_cell(sums, row * R, C.sums, cell * R, R, W.small[0], np.inf):
@@ -105,26 +249,24 @@ def combine(
     for row in range(rows):
         copy_cell(phrases, row * N, C.phrases, placed[row, 3] * N, N, 0.0, 0.0)
         copy_cell(uses, row * R, C.uses, placed[row, 3] * R, R, 0.0, 0.0)
-    if depth == 0:
+    if G.depth == 0:
         small_product(phrases, 0, N, 1, G.right, 0, R, uses, 0, R, rows, R, N)
         for row in range(rows):
-            same = cell_as_right(row, starts, width, C, W)
+            same = cell_as_right(row, width, C, W)
             copy_cell(uses, row * R, C.uses, same * R, R, 0.0, 0.0)
             C.exponents[same] = C.exponents[placed[row, 3]]
 
 
 @also_in_kernels
-def cell_as_right(row: int, starts: Longs, width: int, C: RankCharts, W: RankWorkspace) -> int:
+def cell_as_right(row: int, width: int, C: RankCharts, W: RankWorkspace) -> int:
     """Without a bound: the cell of a span as a right child."""
     s, i = W.rows[row, 0], W.rows[row, 2]
-    cell: int = C.first[s] + cell_count(starts[s + 1] - starts[s]) + right_cell(i, i + width)
+    cell: int = C.first[s] + cell_count(C.starts[s + 1] - C.starts[s]) + right_cell(i, i + width)
     return cell
 
 
 @kernel
 def inside(
-    starts: Longs,
-    depth: int,
     G: Rules,
     left_words: Floats,
     right_words: Floats,
@@ -135,12 +277,12 @@ def inside(
 ) -> None:
     """Fill the charts of some sentences of two words or more, longest first, width by width.
 
-    Sentence s has words ``starts[s]`` to ``starts[s + 1] − 1``, whose l and r are given. log P goes
-    into ``logs[s]``, before scales of words are added. If ``flush``, denormal numbers are taken for
-    zero.
+    l and r of all words are given. log P goes into ``logs[s]``, before scales of words are added.
+    If ``flush``, denormal numbers are taken for zero.
     """
     round_to_zero(flush)
-    fill_words(starts, depth, left_words, right_words, C)
+    starts, depth = C.starts, G.depth
+    fill_words(left_words, right_words, depth, C)
     sentences, levels = len(starts) - 1, chart_levels(depth) if depth else 1
     for width in range(2, starts[1] - starts[0] + 1):
         for side in range(2 if depth else 1):
@@ -150,15 +292,14 @@ def inside(
                 if n < width:
                     break
                 for level in range(side, levels, 2):
-                    begin, end = first_start(level, depth), last_start(level, depth, n, width)
-                    for i in range(begin, end + 1):
-                        place(rows, s, n, level, i, width, depth, C, W)
+                    for i in beginnings(level, depth, n, width):
+                        place(rows, s, level, i, width, depth, C, W)
                         rows += 1
                         if rows == ROWS:
-                            combine(rows, starts, width, depth, side, G, C, W)
+                            combine(rows, width, side, G, C, W)
                             rows = 0
             if rows:
-                combine(rows, starts, width, depth, side, G, C, W)
+                combine(rows, width, side, G, C, W)
     for s in range(sentences):
         n = starts[s + 1] - starts[s]
         whole = C.first[s] + left_cell(n, 0, n)

@@ -14,7 +14,7 @@ those by what it stands for: products of the two need no scale, and are never to
 
 from __future__ import annotations
 
-from dbpcfg.numerics.kernels import Floats, Longs, also_in_kernels, kernel
+from dbpcfg.numerics.kernels import Floats, also_in_kernels, kernel
 from dbpcfg.numerics.simd import (
     add_small_product,
     add_weighted,
@@ -24,45 +24,35 @@ from dbpcfg.numerics.simd import (
     small_product,
 )
 from dbpcfg.parsing.chart.layout import (
+    beginnings,
     cell_count,
     cell_of,
     chart_levels,
-    first_start,
-    last_start,
     left_cell,
     right_cell,
 )
 from dbpcfg.parsing.derivations import span_cell
-from dbpcfg.parsing.lowrank.inside import cell_as_right, place, total_of
-from dbpcfg.parsing.lowrank.layout import (
+from dbpcfg.parsing.lowrank.inside import (
     ROWS,
     RankCharts,
     RankWorkspace,
     Rules,
     Sums,
+    cell_as_right,
+    place,
     scale,
     splits_of,
+    total_of,
 )
 
 
 @also_in_kernels
 def expand(
-    rows: int,
-    starts: Longs,
-    copies: Floats,
-    width: int,
-    depth: int,
-    side: int,
-    G: Rules,
-    C: RankCharts,
-    W: RankWorkspace,
-    S: Sums,
-    first_weight: Longs,
-    weights: Floats,
+    rows: int, width: int, side: int, G: Rules, C: RankCharts, W: RankWorkspace, S: Sums
 ) -> None:
     """From the derivatives of a block of spans to those of their children and of the factors."""
     placed, sums, phrases, uses, found = W.rows, W.sums, W.phrases, W.uses, W.derivatives
-    N, R = G.parent.shape
+    depth, starts, weights, (N, R) = G.depth, C.starts, S.weights, G.parent.shape
     for row in range(rows):
         cell = placed[row, 3]
         copy_cell(C.above, cell * R, uses, row * R, R, 0.0, 0.0)
@@ -76,7 +66,7 @@ def expand(
         add_small_product(phrases, 0, 1, N, uses, 0, R, S.left, 0, R, N, R, rows)
     if depth == 0:
         for row in range(rows):
-            same = cell_as_right(row, starts, width, C, W)
+            same = cell_as_right(row, width, C, W)
             copy_cell(C.above, same * R, uses, row * R, R, 0.0, 0.0)
         add_small_product(uses, 0, R, 1, G.right_by_rank, 0, N, found, 0, N, rows, N, R)
         add_small_product(phrases, 0, 1, N, uses, 0, R, S.right, 0, R, N, R, rows)
@@ -84,22 +74,19 @@ def expand(
         s, i = placed[row, 0], placed[row, 2]
         n = starts[s + 1] - starts[s]
         if n == width:
-            share = copies[s] / total_of(placed[row, 3], G, C)
+            share = C.copies[s] / total_of(placed[row, 3], G, C)
             for A in range(N):
                 found[row, A] = G.root[A] * share
                 S.root[A] += phrases[row, A] * share
         if len(weights):
-            at = first_weight[s] + span_cell(n, i, i + width)
+            at = S.first_weight[s] + span_cell(n, i, i + width)
             for A in range(N):
                 weights[at, A] += phrases[row, A] * found[row, A]
     add_small_product(found, 0, 1, N, sums, 0, R, S.parent, 0, R, N, R, rows)
     small_product(found, 0, N, 1, G.parent, 0, R, sums, 0, R, rows, R, N)
     for row in range(rows):
-        left, right, splits = (
-            placed[row, 4],
-            placed[row, 5],
-            splits_of(placed[row, 1], depth, width),
-        )
+        left, right = placed[row, 4], placed[row, 5]
+        splits = splits_of(placed[row, 1], depth, width)
         scale(C, W, splits, left, right, C.exponents[placed[row, 3]])
         x, l, r = row * R, left * R, right * R
         add_weighted(W.factors, sums, x, C.uses, r, C.above, l, R, splits)
@@ -108,38 +95,27 @@ def expand(
 
 @kernel
 def outside(
-    starts: Longs,
-    copies: Floats,
-    depth: int,
-    G: Rules,
-    C: RankCharts,
-    W: RankWorkspace,
-    negligible: float,
-    flush: bool,
-    S: Sums,
-    first_weight: Longs,
-    weights: Floats,
+    G: Rules, C: RankCharts, W: RankWorkspace, negligible: float, flush: bool, S: Sums
 ) -> None:
     """Fill ``C.above``, which is zero, after the inside pass, and add derivatives to the sums.
 
-    Sentence s is counted ``copies[s]`` times. Spans less probable than ``negligible`` are pruned.
-    Posteriors of phrases are added to ``weights``, unless that is empty.
+    Spans less probable than ``negligible`` are pruned.
     """
     round_to_zero(flush)
-    R, sentences, levels = C.uses.shape[1], len(starts) - 1, chart_levels(depth) if depth else 1
+    R, starts, depth = C.uses.shape[1], C.starts, G.depth
+    sentences, levels = len(starts) - 1, chart_levels(depth) if depth else 1
     for width in range(starts[1] - starts[0], 1, -1):
         for side in range(2 if depth else 1):
             rows = 0
             for s in range(sentences):
-                n, least = starts[s + 1] - starts[s], negligible * copies[s]
+                n, least = starts[s + 1] - starts[s], negligible * C.copies[s]
                 if n < width:
                     break
                 if total_of(C.first[s] + left_cell(n, 0, n), G, C) == 0.0:
                     continue
                 for level in range(side, levels, 2):
-                    begin, end = first_start(level, depth), last_start(level, depth, n, width)
-                    for i in range(begin, end + 1):
-                        place(rows, s, n, level, i, width, depth, C, W)
+                    for i in beginnings(level, depth, n, width):
+                        place(rows, s, level, i, width, depth, C, W)
                         cell = W.rows[rows, 3]
                         mass = cell_product(C.uses, cell * R, C.above, cell * R, R)
                         if depth == 0:
@@ -147,13 +123,10 @@ def outside(
                             mass += cell_product(C.uses, same * R, C.above, same * R, R)
                         rows += mass > least or (level == 0 and width == n)
                         if rows == ROWS:
-                            expand(
-                                rows, starts, copies, width, depth, side, G, C, W, S,
-                                first_weight, weights,
-                            )  # fmt: skip
+                            expand(rows, width, side, G, C, W, S)
                             rows = 0
             if rows:
-                expand(rows, starts, copies, width, depth, side, G, C, W, S, first_weight, weights)
+                expand(rows, width, side, G, C, W, S)
     for s in range(sentences):
         n = starts[s + 1] - starts[s]
         for level in range(chart_levels(depth)):

@@ -9,7 +9,7 @@ block together; phrases are the kernels'.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import NamedTuple
 
@@ -18,16 +18,18 @@ import numpy as np
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.bounding import check_depth
-from dbpcfg.grammar.lowrank import Factors
+from dbpcfg.grammar.lowrank import Factors, LowRankGrammar
 from dbpcfg.grammar.normaliser import low_rank_mass
 from dbpcfg.io.machine import in_pieces
-from dbpcfg.numerics.kernels import Floats, Longs, repeated
+from dbpcfg.numerics.kernels import Floats, Ints, Longs, repeated
+from dbpcfg.numerics.philox import Stream
 from dbpcfg.parsing.chart.layout import Precision, cell_count, chart_levels
-from dbpcfg.parsing.derivations import first_cells, span_cell
-from dbpcfg.parsing.lowrank.inside import inside
-from dbpcfg.parsing.lowrank.layout import (
+from dbpcfg.parsing.chart.parser import NEGLIGIBLE, ChartParser
+from dbpcfg.parsing.derivations import Derivations, first_cells, span_cell
+from dbpcfg.parsing.lowrank.inside import (
     RankCharts,
     RankWorkspace,
+    inside,
     new_charts,
     new_sums,
     new_workspace,
@@ -37,8 +39,6 @@ from dbpcfg.parsing.lowrank.outside import outside
 
 BLOCK_BYTES = 2**22
 """About the most memory for the charts of one block."""
-NEGLIGIBLE = 1e-7
-"""Posterior probability of a span below which it is pruned."""
 
 
 class SentenceBlock(NamedTuple):
@@ -50,8 +50,8 @@ class SentenceBlock(NamedTuple):
     numbers: list[Longs]  # of the sentences of the corpus that each stands for
 
 
-class LowRankParser:
-    """Exact inference for sentences under a low-rank grammar and a depth bound.
+class FactorParser:
+    """Sums over the trees of sentences under the factors of a grammar and a depth bound.
 
     Probabilities of sentences are those of the bounded grammar, as with `ChartParser`. Logarithms
     of `log_inside` and `expected_counts` are those of Σ_τ P(τ) over the trees τ that fit the bound,
@@ -62,18 +62,14 @@ class LowRankParser:
     """
 
     def __init__(
-        self,
-        factors: Factors,
-        depth: int | None,
-        threads: int = 1,
-        precision: Precision = "double",
+        self, factors: Factors, depth: int | None, threads: int = 1, precision: Precision = "double"
     ) -> None:
         self.depth = 0 if depth is None else check_depth(depth)
         self.threads = threads
         self.dtype = np.dtype(np.float64 if precision == "double" else np.float32)
         self.factors = Factors(*(np.asarray(array, self.dtype) for array in factors))
         self._given = factors
-        self._rules = rules(factors, self.dtype)
+        self._rules = rules(factors, self.depth, self.dtype)
         R, N = self._rules.parent.shape[1], factors.phrases
         words = np.zeros((2, len(factors.left) - N, R), self.dtype)
         words[0, :, : factors.rank] = factors.left[N:]
@@ -252,16 +248,15 @@ class LowRankParser:
         starts, logs = block.starts, np.empty(len(times))
         lengths = np.diff(starts)
         sizes = chart_levels(self.depth) * (lengths * (lengths + 1) // 2)
-        C = room._replace(first=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
+        first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        C = room._replace(starts=starts, first=first, copies=times)
         left, right = emission @ self._left, emission @ self._right
-        repeated(inside, self.dtype)(starts, self.depth, G, left, right, C, W, flush, logs)
+        repeated(inside, self.dtype)(G, left, right, C, W, flush, logs)
         if negligible is None:
             return logs, factors, emission
         C.above[: int(sizes.sum())] = 0.0
-        S = new_sums(len(block.tokens), G)
-        repeated(outside, self.dtype)(
-            starts, times, self.depth, G, C, W, negligible, flush, S, first_weight, weights
-        )
+        S = new_sums(len(block.tokens), G, first_weight, weights)
+        repeated(outside, self.dtype)(G, C, W, negligible, flush, S)
         words = emission * (S.left_words @ self._left.T + S.right_words @ self._right.T)
         N, R = factors.phrases, factors.rank
         root = np.concatenate([S.root[:N], np.zeros(len(self._left))])
@@ -275,3 +270,44 @@ class LowRankParser:
             words,
         )
         return logs, counts, words
+
+
+class LowRankParser(FactorParser):
+    """Exact inference for sentences under a low-rank grammar and a depth bound.
+
+    Trees are drawn, and the best ones found, in the chart of the rules multiplied out.
+
+    ``depth``: the bound D; None for no bound.
+    ``threads``: the number of threads; results do not depend on it.
+    """
+
+    def __init__(
+        self,
+        grammar: LowRankGrammar,
+        depth: int | None,
+        threads: int = 1,
+        precision: Precision = "double",
+    ) -> None:
+        super().__init__(grammar.factors, depth, threads, precision)
+        self.grammar = grammar
+        self._arguments = depth, threads, precision
+
+    @cached_property
+    def _multiplied_out(self) -> ChartParser:
+        return ChartParser(self.grammar, *self._arguments)
+
+    def sample(self, corpus: Encoded, numbers: Stream) -> tuple[Derivations, Floats]:
+        """Draw a tree from the posterior of every sentence."""
+        return self._multiplied_out.sample(corpus, numbers)
+
+    def viterbi(self, corpus: Encoded) -> tuple[Derivations, Floats]:
+        """The most probable tree of every sentence."""
+        return self._multiplied_out.viterbi(corpus)
+
+    def n_best(self, corpus: Encoded, n: int) -> list[Ints]:
+        """The n most probable trees of every sentence, best first, or as many as it has."""
+        return self._multiplied_out.n_best(corpus, n)
+
+    def samples(self, corpus: Encoded, n: int, seed: int, items: Sequence[int]) -> list[Ints]:
+        """n trees from the posterior of every sentence."""
+        return self._multiplied_out.samples(corpus, n, seed, items)

@@ -1,13 +1,8 @@
-"""Pairing heaps (Fredman, Sedgewick, Sleator and Tarjan 1986) of entries that are kept elsewhere.
-
-Many heaps share two arrays: ``scores[entry]``, and ``links[entry]`` with the entry's first child
-and next sibling. A heap is the number of its best entry, or NONE; among equals the earlier is best.
-
-The N most probable trees of a sentence: lazy k-best (Huang and Chiang 2005, algorithm 3), exact.
+"""The N most probable trees of a sentence: lazy k-best (Huang and Chiang 2005, algorithm 3), exact.
 
 An *item* is a category on a span and level of the chart. A derivation of it is a tuple (k, a, b, x,
 y): its children are a on (i,k) in its x-th best derivation and b on (k,j) in its y-th, counted from
-0. ``viterbi.best_inside`` gives the best derivation of every item. The next best one is the best of
+0. ``trees.best_inside`` gives the best derivation of every item. The next best one is the best of
 the item's candidates. At first these are all (k, a, b, 0, 0); when (k, a, b, x, y) is taken,
 
     (k, a, b, x, y + 1), and (k, a, b, x + 1, 0) if y = 0
@@ -16,7 +11,10 @@ join them: each tuple becomes a candidate once, and never before a better one. O
 children for more than their best derivation, so most items are never looked at again. The level of
 a span follows from its place in the tree, so different derivations are different trees.
 
-The candidates of an item are a pairing heap. Nothing recurses.
+The candidates of an item are a pairing heap (Fredman, Sedgewick, Sleator and Tarjan 1986). Many
+heaps share two arrays: ``scores[entry]``, and ``links[entry]`` with the entry's first child and
+next sibling. A heap is the number of its best entry, or NONE; among equals the earlier is best.
+Nothing recurses.
 """
 
 from __future__ import annotations
@@ -34,7 +32,7 @@ from dbpcfg.parsing.chart.layout import (
     new_chart,
     right_below,
 )
-from dbpcfg.parsing.chart.viterbi import best_inside
+from dbpcfg.parsing.chart.trees import best_inside
 
 NONE = -1
 CHILD, SIBLING = 0, 1

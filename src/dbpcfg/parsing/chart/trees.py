@@ -1,4 +1,10 @@
-"""Trees drawn from the posterior, top down through a filled chart."""
+"""Trees from a filled chart: drawn from the posterior, and the most probable one.
+
+Both go from the top down. For the most probable tree the chart's recurrence has max in place of +,
+on logarithms: as with sums, the best split point is found first for each pair of labels,
+max_k (u_left(i,k,a) + u_right(k,j,b)), and the rules are applied once per span. Among equally
+probable trees the one with the earliest split, then the lowest categories, is taken.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +18,14 @@ from dbpcfg.numerics.philox import Stream, uniform_pair
 from dbpcfg.numerics.simd import aligned, small_product
 from dbpcfg.parsing.chart.batches import Batches, Charts, copies_of, filled, largest, new_room
 from dbpcfg.parsing.chart.layout import (
+    Logs,
     Tables,
+    beginnings,
     cell_of,
+    chart_levels,
     left_below,
     left_cell,
+    new_chart,
     right_below,
     right_cell,
 )
@@ -32,11 +42,10 @@ class SamplingWorkspace(NamedTuple):
     stack: Longs  # [node, 4]  start, end, category and level of nodes still to be drawn
 
 
-def new_workspace(longest: int, G: Tables) -> SamplingWorkspace:
+def new_sampling_workspace(longest: int, G: Tables) -> SamplingWorkspace:
     """Room for sentences up to a length."""
     return SamplingWorkspace(
-        aligned(G.root, longest, len(G.root)),
-        np.empty((longest + 1, 4), dtype=np.int64),
+        aligned(G.root, longest, len(G.root)), np.empty((longest + 1, 4), dtype=np.int64)
     )
 
 
@@ -44,7 +53,6 @@ def new_workspace(longest: int, G: Tables) -> SamplingWorkspace:
 def sample_tree(
     C: Charts,
     m: int,
-    depth: int,
     G: Tables,
     work: SamplingWorkspace,
     numbers: Stream,
@@ -59,7 +67,7 @@ def sample_tree(
     draw t, from 1, the root's category those of draw 0. A choice of weight zero is never made: if
     rounding keeps a sum from reaching its target, the last one of positive weight is.
     """
-    batch, cells, exponents = C.batch, C.cells, C.exponents
+    depth, batch, cells, exponents = G.depth, C.batch, C.cells, C.exponents
     n, (levels, size, K) = batch.shape[1], cells.shape[1:]
     root, binary, by_right, emission = G.root, G.binary, G.by_right, G.emission
     above, stack = work.above, work.stack
@@ -151,7 +159,6 @@ def sample_trees(
     begins: Longs,
     starts: Longs,
     items: Longs,
-    depth: int,
     G: Tables,
     work: SamplingWorkspace,
     numbers: Stream,
@@ -165,23 +172,105 @@ def sample_trees(
             s = copies[y]
             logs[s] = found[m]
             if found[m] > -np.inf:
-                sample_tree(C, m, depth, G, work, numbers, items[s], first_node(starts, s), nodes)
+                sample_tree(C, m, G, work, numbers, items[s], first_node(starts, s), nodes)
 
 
 def sample_batches(
-    first: int,
-    last: int,
-    B: Batches,
-    depth: int,
-    G: Tables,
-    numbers: Stream,
-    nodes: Ints,
-    logs: Floats,
+    first: int, last: int, B: Batches, G: Tables, numbers: Stream, nodes: Ints, logs: Floats
 ) -> None:
     """A tree for each sentence of some batches, and ``log_inside``; no tree if that is −∞."""
-    room = new_room(B, first, last, depth, G, True)
-    work, starts = new_workspace(largest(B, first, last)[0], G), B.sentences.starts
+    room = new_room(B, first, last, G, True)
+    work, starts = new_sampling_workspace(largest(B, first, last)[0], G), B.sentences.starts
     draw = repeated(sample_trees, G.root.dtype)
     for number in range(first, last):
-        C = filled(B, number, depth, G, room)
-        draw(C, *copies_of(B, number), starts, B.items, depth, G, work, numbers, nodes, logs)
+        C = filled(B, number, G, room)
+        draw(C, *copies_of(B, number), starts, B.items, G, work, numbers, nodes, logs)
+
+
+@kernel
+def best_inside(words: Ints, G: Logs, cells: Floats, pairs: Floats) -> None:
+    """Log-probability of the best subtree for every span, level and category."""
+    depth, binary, lexical = G.depth, G.binary, G.lexical
+    n, K = len(words), binary.shape[0]
+    levels = chart_levels(depth)
+    for level in range(levels):
+        for i in range(n):
+            cell = cell_of(n, level, i, i + 1)
+            for c in range(K):
+                cells[level, cell, c] = lexical[words[i], c]
+    for width in range(2, n + 1):
+        for level in range(levels):
+            l, r = left_below(level, depth), right_below(level, depth)
+            for i in beginnings(level, depth, n, width):
+                j = i + width
+                for a in range(K):
+                    for b in range(K):
+                        pairs[a, b] = -np.inf
+                for k in range(i + 1, i + 2 if l == levels else j):
+                    left = lexical[words[i]] if l == levels else cells[l, left_cell(n, i, k)]
+                    right = cells[r, right_cell(k, j)]
+                    for a in range(K):
+                        for b in range(K):
+                            pairs[a, b] = max(pairs[a, b], left[a] + right[b])
+                best = cells[level, cell_of(n, level, i, j)]
+                for c in range(K):
+                    best[c] = -np.inf
+                    for a in range(K):
+                        for b in range(K):
+                            best[c] = max(best[c], binary[c, a, b] + pairs[a, b])
+
+
+@kernel
+def best_tree(words: Ints, G: Logs, cells: Floats, nodes: Ints) -> float:
+    """Follow the best choices down into pre-order ``nodes``; return the tree's log-probability.
+
+    No tree is written if it is −∞.
+    """
+    depth, binary, lexical = G.depth, G.binary, G.lexical
+    n, K = len(words), binary.shape[0]
+    levels = chart_levels(depth)
+    whole, category, greatest = left_cell(n, 0, n), 0, -np.inf
+    for c in range(K):
+        score = G.root[c] + cells[0, whole, c]
+        if score > greatest:
+            category, greatest = c, score
+    if greatest == -np.inf:
+        return -np.inf
+    stack = np.empty((n + 1, 4), dtype=np.int64)
+    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, n, category, 0
+    top, node = 1, 0
+    while top:
+        top -= 1
+        i, j, c, level = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3]
+        nodes[node, 0], nodes[node, 1], nodes[node, 2] = i, j, c
+        node += 1
+        if j - i == 1:
+            continue
+        l, r = left_below(level, depth), right_below(level, depth)
+        best, best_k, best_a, best_b = -np.inf, i + 1, 0, 0
+        for k in range(i + 1, i + 2 if l == levels else j):
+            left = lexical[words[i]] if l == levels else cells[l, left_cell(n, i, k)]
+            right = cells[r, right_cell(k, j)]
+            for a in range(K):
+                for b in range(K):
+                    score = binary[c, a, b] + (left[a] + right[b])
+                    if score > best:
+                        best, best_k, best_a, best_b = score, k, a, b
+        stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3] = best_k, j, best_b, r
+        top += 1
+        stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3] = i, best_k, best_a, l
+        top += 1
+    return float(greatest)
+
+
+def best_of_batches(first: int, last: int, B: Batches, G: Logs, nodes: Ints, logs: Floats) -> None:
+    """The best tree of each sentence of some batches and its log-probability, before Z."""
+    K, (tokens, starts) = len(G.root), B.sentences
+    cells, _ = new_chart(largest(B, first, last)[0], K, G.depth)
+    pairs = np.empty((K, K))
+    for y in range(int(B.bounds[first]), int(B.bounds[last])):
+        words = tokens[starts[B.distinct[y]] : starts[B.distinct[y] + 1]]
+        best_inside(words, G, cells, pairs)
+        for s in B.copies[B.first_copy[y] : B.first_copy[y + 1]].tolist():
+            tree = nodes[first_node(starts, s) : first_node(starts, s + 1)]
+            logs[s] = best_tree(words, G, cells, tree)
