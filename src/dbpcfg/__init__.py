@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from dbpcfg.comparison.compare import compare
     from dbpcfg.corpus.reading import read
     from dbpcfg.evaluation.evaluate import evaluate
-    from dbpcfg.model.loading import load
+    from dbpcfg.model.files import load
     from dbpcfg.model.model import Model
     from dbpcfg.trees.tree import Tree
 
@@ -62,7 +62,7 @@ _HOME = {
     "compare": "dbpcfg.comparison.compare",
     "evaluate": "dbpcfg.evaluation.evaluate",
     "induce": "dbpcfg.cluster.connection",
-    "load": "dbpcfg.model.loading",
+    "load": "dbpcfg.model.files",
     "read": "dbpcfg.corpus.reading",
     "resume": "dbpcfg.cluster.connection",
 }

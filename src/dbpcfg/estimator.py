@@ -34,7 +34,7 @@ from dbpcfg.corpus.arguments import GivenSentences
 from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.io.machine import cores
-from dbpcfg.model.measures import WordMeasures
+from dbpcfg.model.surprisal import Row
 from dbpcfg.trees.tree import Tree
 
 try:
@@ -249,7 +249,7 @@ def _seed(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-def _measures(rows: Sequence[WordMeasures]) -> list[float]:
+def _measures(rows: Sequence[Row]) -> list[float]:
     """Those of a sentence, from the rows of its words and its end; in the order of FEATURES."""
     words = rows[:-1]
     of = {

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.model.loading import load
+from dbpcfg.model.files import load
 from dbpcfg.model.model import Model
 from dbpcfg.trees.tree import Tree
 

@@ -11,7 +11,7 @@ from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.grammar.bounded import bounded_pcfg
 from dbpcfg.grammar.exchange import read_grammar, write_grammar
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.model.loading import load
+from dbpcfg.model.files import load
 from tests.cli.small import ODD_WORDS
 from tests.command import dbpcfg, printed, refused
 from tests.grammar.tables import assert_same

@@ -10,8 +10,7 @@ import subprocess
 
 import dbpcfg
 from dbpcfg.evaluation.alignment import has_letter_or_digit
-from dbpcfg.model.grammar_profile import profile
-from dbpcfg.model.profile_formats import as_text
+from dbpcfg.model.profile import as_text
 from dbpcfg.trees.printing import draw
 from tests.cli.small import GOLD, make_run, trees_of
 from tests.command import COMMAND
@@ -20,14 +19,14 @@ from tests.command import COMMAND
 def test_a_run_is_shown_with_its_trees(call, center_run, center_model):
     out, err = call("show", center_run)
     assert err == ""
-    assert out == as_text(profile(center_model, trees_of(center_run))) + "\n"
+    assert out == as_text(center_model.profile(trees_of(center_run))) + "\n"
     assert "counted in the 40 trees of the run" in out.replace("\n", " ")
     assert max(map(len, out.splitlines())) <= 80
 
 
 def test_a_model_is_shown_by_what_is_expected(call, center_run, center_model, rules):
     out, _ = call("show", center_run / "model.npz")
-    assert out == as_text(profile(center_model)) + "\n"
+    assert out == as_text(center_model.profile()) + "\n"
     out, _ = call("show", rules)
     assert "without a memory bound" in out
     assert "\nNP  █" in out
@@ -128,10 +127,10 @@ def terminal_output(columns: int, *arguments: object, **environment: str) -> str
 
 
 def test_names_are_bold_on_a_terminal(center_run, center_model):
-    expected = profile(center_model, trees_of(center_run))
+    expected = center_model.profile(trees_of(center_run))
     assert terminal_output(50, "show", center_run) == as_text(expected, 50, bold=True) + "\n"
 
 
 def test_no_color_is_respected(center_run, center_model):
-    plain = as_text(profile(center_model, trees_of(center_run)), 100) + "\n"
+    plain = as_text(center_model.profile(trees_of(center_run)), 100) + "\n"
     assert terminal_output(100, "show", center_run, NO_COLOR="1") == plain

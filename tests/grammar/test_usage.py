@@ -12,7 +12,6 @@ from dbpcfg.grammar.bounded import expected_depths, expected_use
 from dbpcfg.grammar.bounding import containment, termination
 from dbpcfg.grammar.derivation import generate
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.model.grammar_profile import profile
 from dbpcfg.model.model import Model
 from dbpcfg.numerics.philox import Purpose, stream
 from tests.parsing.finite import embedding_grammar, finite_grammar
@@ -66,7 +65,7 @@ def test_as_in_a_list_of_all_trees(grammar, bound):
     assert true_use[len(use) :].sum() < 1e-9
     depths = expected_depths(grammar, bound)
     np.testing.assert_allclose(depths, needed[: len(depths)], atol=1e-12)
-    found = profile(Model(grammar, bound))
+    found = Model(grammar, bound).profile()
     np.testing.assert_allclose(found.expected.share, true_use.sum(axis=0) / true_use.sum())
     assert found.expected.length == pytest.approx(true_words.sum())
 

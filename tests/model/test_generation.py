@@ -17,8 +17,7 @@ from dbpcfg.grammar.derivation import length_distribution, length_table
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.model import generation
 from dbpcfg.model.generation import generate
-from dbpcfg.model.learned import UNKNOWN
-from dbpcfg.model.model import Model
+from dbpcfg.model.model import UNKNOWN, Model
 from dbpcfg.parsing.chart.parser import ChartParser
 from tests.nodes import as_nodes
 from tests.oracle import all_sentences, truth

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from dbpcfg.model.measures import END, measure
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,9 +18,7 @@ from dbpcfg.errors import DbpcfgError, GrammarError, UnparsableError
 from dbpcfg.grammar.pcfg import Grammar, RuleWeights, draw_grammar
 from dbpcfg.induction.chain import GRAMMARS_KEPT
 from dbpcfg.model.files import load_samples
-from dbpcfg.model.learned import UNKNOWN, unknown_mass
-from dbpcfg.model.measures import END, measure
-from dbpcfg.model.model import Model
+from dbpcfg.model.model import UNKNOWN, Model, unknown_mass
 from dbpcfg.numerics.philox import stream
 from tests.induction.small import SENTENCES, grammar_bits, run
 from tests.strategies import random_grammar

@@ -30,7 +30,7 @@ def bound(
     numbers = _depths(depths)
 
     from dbpcfg.grammar.bounded import bounded_table, containment_table, mass_table
-    from dbpcfg.model.loading import load
+    from dbpcfg.model.files import load
 
     grammar = load(run).grammar
     if show == "mass":

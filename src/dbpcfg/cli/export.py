@@ -49,7 +49,7 @@ def export(
 
     from dbpcfg.grammar.bounded import bounded_pcfg
     from dbpcfg.grammar.exchange import format_of, pruned, to_text
-    from dbpcfg.model.loading import load
+    from dbpcfg.model.files import load
 
     kind = format or ("tsv" if target == "-" else format_of(target))
     model = load(run)

@@ -38,7 +38,7 @@ def generate(
     from dbpcfg.model.generation import generate as make
 
     model = open_model(run, depth)
-    made = make(model, number, seed, max_length=max_length, unknown=with_unknown)
+    made = make(model, number, seed, max_length, with_unknown)
     out = standard_output()
     with Progress("sentences", number, quiet or out.isatty()) as progress:
         for done, tree in enumerate(made, start=1):

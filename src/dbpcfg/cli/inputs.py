@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from dbpcfg.corpus.preparation import Preparation
     from dbpcfg.corpus.reading import Corpus
     from dbpcfg.corpus.sentence import Sentence
-    from dbpcfg.model.learned import LearnedGrammar
     from dbpcfg.model.model import Model
 
 
@@ -65,27 +64,16 @@ def open_model(
     ``unknown``: value of --unknown; the model's own probabilities if not given.
     ``samples``: whether to load the other grammars of the run's chain too.
     """
-    from dbpcfg.model.loading import load
+    from dbpcfg.model.files import load
 
     return _changed(load(run, samples), depth, unknown)
 
 
-def open_grammars(
-    run: str, average: str | None, depth: str | None = None, unknown: float | None = None
-) -> list[LearnedGrammar]:
-    """Load the grammars that measures are averaged over, or the one that is selected.
-
-    ``average``: value of --average; None for the selected grammar.
-    """
+def open_survivors(run: str, depth: str | None, unknown: float | None) -> list[Model]:
+    """The models of all chains of a run that ran to the end; see `open_model`."""
     from dbpcfg.induction.directory import finished_run
-    from dbpcfg.model.averages import each_grammar
 
-    if average is None:
-        return [open_model(run, depth, unknown)]
-    if average == "chain":
-        return each_grammar([open_model(run, depth, unknown, samples=True)])
-    models = finished_run(Path(run)).models
-    return each_grammar(_changed(model, depth, unknown) for model in models)
+    return [_changed(model, depth, unknown) for model in finished_run(Path(run)).models]
 
 
 def _changed(model: Model, depth: str | None, unknown: float | None) -> Model:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dbpcfg.model.beam_error import BeamSample
-    from dbpcfg.model.measures import WordMeasures
-    from dbpcfg.model.tabulation import Tabulated
+    from dbpcfg.model.incremental import BeamSample, MeasuredSentence
 
 
 @dataclass
@@ -27,41 +26,39 @@ class Summary:
     unknown: int = 0
     lost: float = 0.0
     """The sum, over words, of the probability that the beam dropped."""
-    worst: WordMeasures | None = None
-    """The row at which it dropped most."""
-    impossible: int = 0
-    """Sentences of probability zero."""
-    first_impossible: WordMeasures | None = None
-    fallen: int = 0
-    """Sentences of which the beam kept no memory state."""
-    first_fallen: WordMeasures | None = None
+    worst: tuple[float, str] | None = None
+    """The most that it dropped, and where."""
+    broken_off: Counter[str] = field(default_factory=Counter)
+    """Sentences with an impossible word, and those of which the beam kept no memory state."""
+    first: dict[str, str] = field(default_factory=dict)
+    """The place of the first of each."""
 
-    def add(self, one: Tabulated) -> None:
-        """Add a sentence."""
+    def add(self, measured: Sequence[MeasuredSentence]) -> None:
+        """Add a sentence, measured under each grammar."""
         if self.beam_sample is not None:
-            self.beam_sample.add(one.sentence, one.measured)
-        each = [measured.rows for measured in one.measured]
-        self.grammars = len(each)
-        self.words += len(each[0]) - 1
-        self.classes += sum(row.kind == "class" for row in each[0])
-        self.unknown += sum(row.kind == "unknown" for row in each[0])
-        unknown = [row for rows in each if (row := self._add_lost(rows)) is not None]
-        impossible = [row for row in unknown if math.isinf(row.surprisal)]
-        if impossible:
-            self.impossible += 1
-            self.first_impossible = self.first_impossible or impossible[0]
-        elif unknown:
-            self.fallen += 1
-            self.first_fallen = self.first_fallen or unknown[0]
+            self.beam_sample.add(measured)
+        kinds = [form.kind for form in measured[0].forms]
+        self.grammars = len(measured)
+        self.words += len(kinds)
+        self.classes += kinds.count("class")
+        self.unknown += kinds.count("unknown")
+        ends = [end for one in measured if (end := self._add_lost(one)) is not None]
+        if ends:
+            impossible = [end for end in ends if math.isinf(end[0])]
+            why = "impossible" if impossible else "fallen"
+            self.broken_off[why] += 1
+            self.first.setdefault(why, (impossible or ends)[0][1])
 
-    def _add_lost(self, rows: Sequence[WordMeasures]) -> WordMeasures | None:
-        """Add what the beam dropped; return the first row without a surprisal, if there is one."""
-        for row in rows:
-            if not math.isfinite(row.surprisal):
-                return row
-            self.lost += row.lost
-            if self.worst is None or row.lost > self.worst.lost:
-                self.worst = row
+    def _add_lost(self, one: MeasuredSentence) -> tuple[float, str] | None:
+        """Add what the beam dropped; the first surprisal that is no number, and its place."""
+        for token, (surprisal, lost) in enumerate(
+            zip(one.surprisal.tolist(), one.trace.lost.tolist()), start=1
+        ):
+            if not math.isfinite(surprisal):
+                return surprisal, _place(one, token)
+            self.lost += lost
+            if self.worst is None or lost > self.worst[0]:
+                self.worst = lost, _place(one, token)
         return None
 
     def notes(self, beam: int, threads: int = 1) -> list[str]:
@@ -80,20 +77,20 @@ class Summary:
             mean = self.lost / (self.words * self.grammars)
             notes.append(
                 f"beam of {beam:,}: on average {mean:.2g} of the probability was "
-                f"dropped at a word, {self.worst.lost:.2g} at most ({_place(self.worst)})"
+                f"dropped at a word, {self.worst[0]:.2g} at most ({self.worst[1]})"
             )
         if self.beam_sample is not None and self.words:
             notes.append(_error_note(self.beam_sample, threads))
-        if self.first_impossible is not None:
+        if "impossible" in self.first:
             notes.append(
-                f"{_sentences(self.impossible)} probability zero: surprisal is Inf at the "
-                f"impossible word, cells are empty afterwards; "
-                f"first {_place(self.first_impossible)}"
+                f"{_sentences(self.broken_off['impossible'])} probability zero: surprisal is Inf "
+                "at the impossible word, cells are empty afterwards; "
+                f"first {self.first['impossible']}"
             )
-        if self.first_fallen is not None:
+        if "fallen" in self.first:
             notes.append(
-                f"{_sentences(self.fallen)} fallen out of the beam, cells are empty afterwards; "
-                f"first {_place(self.first_fallen)}; try --beam {10 * beam}"
+                f"{_sentences(self.broken_off['fallen'])} fallen out of the beam, cells are empty "
+                f"afterwards; first {self.first['fallen']}; try --beam {10 * beam}"
             )
         return notes
 
@@ -116,5 +113,6 @@ def _sentences(number: int) -> str:
     return "1 sentence has" if number == 1 else f"{number:,} sentences have"
 
 
-def _place(row: WordMeasures) -> str:
-    return f"{row.source}:{row.line}, token {row.token}, {row.word!r}"
+def _place(one: MeasuredSentence, token: int) -> str:
+    word = (*one.sentence.words, "</s>")[token - 1]
+    return f"{one.sentence.place}, token {token}, {word!r}"

@@ -28,7 +28,7 @@ from dbpcfg.errors import DbpcfgError
 
 if TYPE_CHECKING:
     from dbpcfg.corpus.sentence import Sentence
-    from dbpcfg.model.decoding import Decoder
+    from dbpcfg.model.decoding import Decoder, Parse
 
 COLUMNS = ("source", "line", "sentence", "rank", "log_probability", "posterior", "tree")
 
@@ -73,7 +73,7 @@ def parse(
     """
     from dbpcfg.io.machine import cores
     from dbpcfg.io.progress import Progress
-    from dbpcfg.model.decoding import Decoder, batched
+    from dbpcfg.model.decoding import Decoder, in_batches
     from dbpcfg.trees.printing import BOX_CHARACTERS
     from dbpcfg.trees.printing import draw as picture
 
@@ -101,25 +101,23 @@ def parse(
     out = standard_output()
     if table:
         print("\t".join(COLUMNS), file=out, flush=True)
-    done, flat = 0, ""
+    flat = ""
     with Progress("sentences", None, quiet or out.isatty()) as progress:
-        most = 1 if reads_terminal(text) else None
-        for batch in batched(sentences, lambda s: len(s.words) if s else 0, most):
+        for batch, first in in_batches(sentences, 1 if reads_terminal(text) else None):
             found = [sentence for sentence in batch if sentence is not None]
+            words = [sentence.words for sentence in found]
             if table:
-                lines = _rows(found, decoder, done)
+                lines = _rows(found, decoder.parses(words, first), first)
             elif draw:
-                trees = decoder.trees([sentence.words for sentence in found], done)
+                trees = decoder.trees(words, first)
                 lines = _lines(batch, (picture(t, ascii=ascii) + "\n" for (t,) in trees))
             else:
-                words = [sentence.words for sentence in found]
-                lines = _lines(batch, decoder.brackets(words, done))
+                lines = _lines(batch, decoder.brackets(words, first))
             out.writelines(f"{line}\n" for line in lines)
             out.flush()
             if decoder.flat and not flat:
-                flat = found[decoder.first_flat - done].place
-            done += len(found)
-            progress.update(done)
+                flat = found[decoder.first_flat - first].place
+            progress.update(first + len(found))
     if decoder.flat and not quiet:
         typer.echo(_flat_trees_note(decoder, flat), err=True)
 
@@ -130,16 +128,18 @@ def _lines(batch: Sequence[Sentence | None], lines: Iterable[str]) -> Iterator[s
     return ("" if sentence is None else next(found) for sentence in batch)
 
 
-def _rows(sentences: Sequence[Sentence], decoder: Decoder, done: int) -> Iterator[str]:
+def _rows(
+    sentences: Sequence[Sentence], found: Sequence[Sequence[Parse]], first: int
+) -> Iterator[str]:
     """One row per tree. Trees have no tabs and are not quoted: `cut -f 7` gives them."""
     from dbpcfg.io.tables import cell
 
-    found = decoder.parses([sentence.words for sentence in sentences], done)
-    for number, (sentence, parses) in enumerate(zip(sentences, found), start=done + 1):
-        place = (sentence.source, sentence.line, number)
-        for rank, parse in enumerate(parses, start=1):
-            cells = map(cell, (*place, rank, parse.log_probability, parse.posterior))
-            yield "\t".join([*cells, str(parse.tree)])
+    for number, (sentence, parses) in enumerate(zip(sentences, found), start=first + 1):
+        for rank, one in enumerate(parses, start=1):
+            cells = (sentence.source, sentence.line, number, rank)
+            yield "\t".join(
+                [*map(cell, (*cells, one.log_probability, one.posterior)), str(one.tree)]
+            )
 
 
 def _flat_trees_note(decoder: Decoder, first: str) -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -26,14 +24,7 @@ from dbpcfg.cli.options import (
 from dbpcfg.cli.output import open_output, print_tables
 from dbpcfg.errors import DbpcfgError
 
-if TYPE_CHECKING:
-    from dbpcfg.corpus.sentence import Sentence
-    from dbpcfg.model.probabilities import SentenceProbability
-
-COLUMNS = (
-    *("source", "line", "sentence", "tokens", "unknown", "classes"),
-    *("log_probability", "bits_per_word"),
-)
+COLUMNS = ("tokens", "unknown", "classes", "log_probability", "bits_per_word")
 
 
 def probability(
@@ -64,8 +55,8 @@ def probability(
     compare only models that have the same words.
     """
     from dbpcfg.io.machine import cores
-    from dbpcfg.io.progress import Progress
-    from dbpcfg.model.probabilities import probabilities, probability_table, totals
+    from dbpcfg.io.tables import line
+    from dbpcfg.model.probabilities import probability_table, totals
 
     model = open_model(run, depth, unknown, samples=chain)
     sentences = open_text(
@@ -78,34 +69,18 @@ def probability(
         skip_broken=skip_broken,
         encoding=encoding,
     )
-    seen: deque[Sentence] = deque()
-
-    def counted() -> Iterator[Sentence]:
-        with Progress("sentences", None, quiet) as progress:
-            for number, sentence in enumerate(filter(None, sentences)):
-                progress.update(number)
-                if each:
-                    seen.append(sentence)
-                yield sentence
-
-    found = probabilities(model, counted(), chain, threads or cores())
+    found = model.probabilities(
+        filter(None, sentences), chain=chain, threads=threads or cores(), quiet=quiet
+    )
     if each:
-        _write_rows(found, seen)
+        with open_output("-") as out:
+            out.write(line(("source", "line", "sentence", *COLUMNS)))
+            for number, one in enumerate(found, start=1):
+                cells = [getattr(one, name) for name in COLUMNS]
+                out.write(line((one.sentence.source, one.sentence.line, number, *cells)))
         return
     everything, possible = totals(found)
     if not everything.sentences:
         raise DbpcfgError("there is no sentence in this text")
     grammars = len(model.samples) if chain else 1
     print_tables([probability_table(everything, possible, grammars)], format)
-
-
-def _write_rows(found: Iterator[SentenceProbability], seen: deque[Sentence]) -> None:
-    from dbpcfg.io.tables import line
-
-    with open_output("-") as out:
-        out.write(line(COLUMNS))
-        for number, one in enumerate(found, start=1):
-            sentence = seen.popleft()
-            counts = (one.tokens, one.unknown, one.classes)
-            figures = (one.log_probability, one.bits_per_word)
-            out.write(line((sentence.source, sentence.line, number, *counts, *figures)))

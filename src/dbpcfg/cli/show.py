@@ -49,15 +49,14 @@ def show(
     import json
     from dataclasses import replace
 
-    from dbpcfg.model.grammar_profile import profile
-    from dbpcfg.model.profile_formats import TOP, as_json, as_tables, as_text
+    from dbpcfg.model.profile import TOP, as_json, as_tables, as_text
     from dbpcfg.trees.printing import BOX_CHARACTERS
 
     model = open_model(run, depth)
     learned = _trees(run)
     if not learned and (trees or gold):
         raise DbpcfgError(f"--trees and --gold need the directory of a run; {run} is not one")
-    found = profile(model, learned)
+    found = model.profile(learned)
     if gold is not None:
         found = replace(found, meanings=_meanings(gold, run, learned, quiet, skip_broken, encoding))
     ascii = not terminal.can_show(BOX_CHARACTERS + "█…–")

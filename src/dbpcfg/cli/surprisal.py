@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import csv
-from typing import Annotated, Literal
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from dbpcfg.cli.inputs import open_grammars, open_text, read_corpus, reads_terminal
+from dbpcfg.cli.inputs import (
+    open_model,
+    open_survivors,
+    open_text,
+    read_corpus,
+    reads_terminal,
+)
 from dbpcfg.cli.measure_summary import Summary
 from dbpcfg.cli.options import (
     Depth,
@@ -25,6 +33,10 @@ from dbpcfg.cli.options import (
 )
 from dbpcfg.cli.output import check_overwrite, open_output
 from dbpcfg.errors import DbpcfgError
+
+if TYPE_CHECKING:
+    from dbpcfg.corpus.sentence import Sentence
+    from dbpcfg.corpus.stimuli import Stimuli
 
 TABLES, COLUMNS = "Tables of stimuli", "Columns"
 
@@ -182,60 +194,85 @@ def surprisal(
     With --text or --word, TEXT is a table, and the result is one in the same
     format: its rows and columns, and the measures beside them.
     """
-    from dbpcfg.cli.measuring import (
-        frequencies,
-        make_tabulator,
-        measure_table,
-        measure_text,
-        table_layout,
-    )
     from dbpcfg.corpus.stimuli import kind_of_table, read_stimuli
     from dbpcfg.io.machine import cores
-    from dbpcfg.model.beam_error import BeamSample
-    from dbpcfg.model.columns import ColumnChoice
+    from dbpcfg.io.tables import csv_line, line
+    from dbpcfg.model.incremental import BeamSample
+    from dbpcfg.model.surprisal import Measurement
 
     check_overwrite([out], overwrite)
-    corpora = (input_format, speaker, exclude_speaker, skip_broken)
-    others = (keep, table, no_quotes, tokens != "space")
-    layout = table_layout(text_column, word, listed(by), order, boundary, tokens, corpora, others)
-    stimuli = kind = None
-    if layout is not None:
-        path = one_table(text)
-        kind = kind_of_table(path, table)
-        stimuli = read_stimuli(path, kind, encoding, not no_quotes)
-    elif input_format is None:
+    is_table = text_column is not None or word is not None
+    if is_table and (input_format or speaker or exclude_speaker or skip_broken):
+        raise DbpcfgError(
+            "--input-format, --speaker, --exclude-speaker and --skip-broken are for corpora, not "
+            "for tables with --text or --word"
+        )
+    if not is_table and (table or no_quotes):
+        raise DbpcfgError("--table and --no-quotes are for tables with --text or --word")
+    if not is_table and input_format is None:
         check_no_table(text)
-    models = open_grammars(run, average, depth, unknown)
-    counts = None if frequency is None else read_corpus([frequency], quiet=quiet)
-    choice = ColumnChoice(
-        listed(columns) or None, hale, frequencies(counts, models[0]), spillover, prefix
-    )
-    tabulator = make_tabulator(models, choice, layout, average is not None, beam, quiet)
-    threads = 1 if reads_terminal(text) else threads or cores()
-    check = not quiet and not no_beam_error
-    summary = Summary(BeamSample(tabulator.parsers) if check and tabulator.beam else None)
-    if layout is not None and stimuli is not None and kind is not None:
-        kept = None if keep is None else listed(keep)
-        found = measure_table(
-            stimuli, layout, tabulator, kept, not no_end, threads, kind, summary, quiet
-        )
-        with open_output(out) as file:
-            file.writelines(found)
+    model = open_model(run, depth, unknown, samples=average == "chain")
+    given: Stimuli | Iterator[Sentence]
+    if is_table:
+        path = one_table(text)
+        table = kind_of_table(path, table)
+        given = read_stimuli(path, table, encoding, not no_quotes)
     else:
-        lines = open_text(
-            text,
-            input_format,
-            speaker,
-            exclude_speaker,
-            quiet,
-            learned=tabulator.models[0].preparation,
-            skip_broken=skip_broken,
-            encoding=encoding,
+        given = filter(
+            None,
+            open_text(
+                text,
+                input_format,
+                speaker,
+                exclude_speaker,
+                quiet,
+                learned=model.preparation,
+                skip_broken=skip_broken,
+                encoding=encoding,
+            ),
         )
-        with open_output(out) as file:
-            measure_text(tabulator, lines, file, not no_end, threads, summary, quiet)
+    threads = 1 if reads_terminal(text) else threads or cores()
+    measurement = Measurement(
+        model,
+        given,
+        text=text_column,
+        word=word,
+        by=listed(by),
+        order=order,
+        boundary=boundary,
+        tokens=tokens,
+        keep=None if keep is None else listed(keep),
+        columns=listed(columns) or None,
+        average=open_survivors(run, depth, unknown) if average == "survivors" else average,
+        hale=hale,
+        frequency=None if frequency is None else read_corpus([frequency], quiet=quiet),
+        spillover=spillover,
+        prefix=prefix,
+        beam=beam,
+        end=not no_end,
+        threads=threads,
+        quiet=quiet or (not is_table and out == "-" and sys.stdout.isatty()),
+    )
+    parser = measurement.parser
+    if beam is None and parser.beam and not quiet:
+        typer.echo(
+            f"{parser.stores:,} memory states are possible: keeping the {parser.beam:,} most "
+            "probable at each word; --beam N keeps N, --beam 0 all",
+            err=True,
+        )
+    check_beam = parser.beam and not quiet and not no_beam_error
+    summary = Summary(BeamSample(measurement.readers) if check_beam else None)
+    written = csv_line if table == "csv" else line
+    with open_output(out) as file:
+        header = written(measurement.names)
+        for block in measurement.blocks(summary.add):
+            file.write(header)
+            file.writelines(map(written, block))
+            file.flush()
+            header = ""
+        file.write(header)
     if not quiet:
-        for note in summary.notes(tabulator.beam, threads):
+        for note in summary.notes(parser.beam, threads):
             typer.echo(note, err=True)
 
 

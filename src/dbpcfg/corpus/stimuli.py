@@ -1,10 +1,10 @@
-"""Tables of stimuli: items, conditions and regions beside sentences or words, from CSV or TSV.
+"""Tables of stimuli: items, conditions and regions beside sentences or words.
 
-The cells of a file stay the texts that they are, so that they come back as they were. What is
-wrong with a table is an error with file and line: a row with more or fewer cells than the header,
-a name that occurs twice, a quote that never ends, an empty cell where a value is needed.
-
-The sentences of a table of stimuli, and the row of each of their tokens.
+A table is a CSV or TSV file, a data frame of pandas or polars (neither library is imported: a frame
+comes with its own), or a list of dicts. The cells of a file stay the texts that they are, so that
+they come back as they were. What is wrong with a table is an error with file and line: a row with
+more or fewer cells than the header, a name that occurs twice, a quote that never ends, an empty
+cell where a value is needed.
 
 **A sentence in a cell.** Each row is a sentence.
 
@@ -22,9 +22,9 @@ import csv
 import io
 import math
 import os
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from numbers import Integral
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -158,78 +158,142 @@ def _check(
             )
 
 
+def is_frame(given: object) -> bool:
+    """Whether something is a data frame of pandas or polars."""
+    return hasattr(given, "columns") and (hasattr(given, "iloc") or hasattr(given, "hstack"))
+
+
+def stimuli_of(given: Any) -> Stimuli:
+    """The table in a data frame, a list of dicts, or the file at a path."""
+    if isinstance(given, Stimuli):
+        return given
+    if isinstance(given, str | os.PathLike):
+        return read_stimuli(os.fspath(given))
+    if is_frame(given):
+        names = tuple(map(str, given.columns))
+        if len(set(names)) < len(names):
+            raise DbpcfgError("two columns of the data frame have the same name; rename one")
+        columns = [list(given[name]) for name in given.columns]
+        return Stimuli(names, list(zip(*columns)), "the data frame")
+    if not isinstance(given, Sequence) or not all(isinstance(row, Mapping) for row in given):
+        raise DbpcfgError(
+            "a table must be a data frame of pandas or polars, a list of dicts with the same keys, "
+            f"or a path, not of type {type(given).__name__}"
+        )
+    if not given:
+        raise DbpcfgError("the list of rows is empty, so its columns are not known")
+    keys = tuple(given[0])
+    for number, row in enumerate(given, start=1):
+        if set(row) != set(keys):
+            odd = sorted(map(str, set(row) ^ set(keys)))
+            raise DbpcfgError(
+                f"the list, row {number}: the keys differ from those of row 1 in {', '.join(odd)}"
+            )
+    rows = [tuple(row[key] for key in keys) for row in given]
+    return Stimuli(tuple(map(str, keys)), rows, "the list")
+
+
+END = "</s>"
+"""How the end of a sentence is written."""
 PUNCTUATION = "punctuation"
 """The boundary rule: a sentence ends after a word with . ! or ?."""
 
 _TRUE, _FALSE = ("1", "true", "t", "yes", "1.0"), ("", "0", "false", "f", "no", "na", "0.0", "nan")
 
 
-class StimulusSentence(NamedTuple):
-    """A sentence of a table."""
+class SentenceRows(NamedTuple):
+    """A sentence, and which of its tokens are a row of the result together."""
 
     sentence: Sentence
-    rows: tuple[int, ...]
-    """The row of each token, from 0."""
-    texts: tuple[str, ...]
-    """The text of each of these rows, once."""
+    spans: Sequence[tuple[int, int]]
+    """The first token of each row, and the one after its last; the end is a token too."""
+    texts: Sequence[str]
+    """The text of each row."""
+    numbers: Sequence[int] = ()
+    """The row of the table that each belongs to, from 0."""
+
+    @classmethod
+    def of_tokens(cls, sentence: Sentence, end: bool = True, row: int = 0) -> SentenceRows:
+        """Each token, and the end if wanted, in a row of its own."""
+        if not sentence.words:
+            raise DbpcfgError(f"{sentence.place}: a sentence without words; leave empty ones out")
+        texts = (*sentence.words, END) if end else sentence.words
+        return cls(sentence, list(pairwise(range(len(texts) + 1))), texts, [row] * len(texts))
 
 
-def sentences_in_cells(
-    table: Stimuli, text: str, tokens: Tokens = "space"
-) -> list[StimulusSentence]:
-    """Read a table with a sentence in each row."""
-    cells = [_text(table, row, cell, text) for row, cell in enumerate(table.column(text, "--text"))]
-    return [_placed(table, [row], [cell], tokens) for row, cell in enumerate(cells)]
+@dataclass(frozen=True)
+class TableLayout:
+    """Where a table has its sentences: in the cells of ``text``, or word by word in ``word``."""
+
+    text: str | None = None
+    word: str | None = None
+    by: Sequence[str] = ()
+    """Columns that are the same for all words of a text, or that name each row."""
+    order: str | None = None
+    """The column with the position of each word in its text."""
+    boundary: str | None = None
+    """``"punctuation"``, or a column that is true at the end of each sentence."""
+    tokens: Tokens = "space"
+    """How cells are split into tokens."""
+
+    def __post_init__(self) -> None:
+        if (self.text is None) == (self.word is None):
+            raise DbpcfgError(
+                "a table needs either --text, the column of sentences, or --word, that of words "
+                "(in Python text= or word=)"
+            )
+        if self.text is not None and (self.by or self.order or self.boundary):
+            raise DbpcfgError("--by, --order and --boundary are for tables with --word")
+
+    def sentences(self, table: Stimuli, end: bool = True) -> list[SentenceRows]:
+        """The sentences of a table; those in cells have rows for their ends if ``end``."""
+        if self.word is not None:
+            return self._of_words(table, self.word)
+        assert self.text is not None
+        cells = _texts(table, self.text, "--text")
+        placed = [_placed(table, [row], [cell], self.tokens) for row, cell in enumerate(cells)]
+        return [SentenceRows.of_tokens(one.sentence, end, one.numbers[0]) for one in placed]
+
+    def _of_words(self, table: Stimuli, word: str) -> list[SentenceRows]:
+        by, order, boundary = self.by, self.order, self.boundary
+        if not by and boundary is None:
+            raise DbpcfgError(
+                "words need to know their sentences: give --by with the columns that are the same "
+                "for all words of one, or --boundary (in Python by=, boundary=)"
+            )
+        words = _texts(table, word, "--word")
+        keys = _keys(table, by)
+        if order is None and by and 1 < len(words) < 2 * len(set(keys)):
+            *by, order = by
+            keys, boundary = _keys(table, by), boundary or PUNCTUATION
+        ends = _ends(table, words, boundary)
+        found = []
+        for rows in _in_order(table, keys, by, order):
+            sentence: list[int] = []
+            for row in rows:
+                sentence.append(row)
+                if ends[row] or row == rows[-1]:
+                    texts = [words[r] for r in sentence]
+                    found.append(_placed(table, sentence, texts, self.tokens))
+                    sentence = []
+        return sorted(found, key=lambda one: min(one.numbers))
 
 
-def sentences_of_rows(
-    table: Stimuli,
-    word: str,
-    by: Sequence[str] = (),
-    order: str | None = None,
-    boundary: str | None = None,
-    tokens: Tokens = "space",
-) -> list[StimulusSentence]:
-    """Put the words of a table together into sentences.
-
-    ``by``: columns that are the same for all words of a text, or that name each row.
-    ``order``: the column with the position of each word in its text.
-    ``boundary``: ``"punctuation"``, or a column that is true at the end of each sentence.
-    """
-    if not by and boundary is None:
-        raise DbpcfgError(
-            "words need to know their sentences: give --by with the columns that are the same for "
-            "all words of one, or --boundary (in Python by=, boundary=)"
-        )
-    words = [_text(table, row, cell, word) for row, cell in enumerate(table.column(word, "--word"))]
-    keys = _keys(table, by)
-    if order is None and by and 1 < len(words) < 2 * len(set(keys)):
-        *by, order = by
-        keys, boundary = _keys(table, by), boundary or PUNCTUATION
-    ends = _ends(table, words, boundary)
+def _texts(table: Stimuli, name: str, option: str) -> list[str]:
+    """The cells of a column as texts."""
     found = []
-    for rows in _texts(table, keys, by, order):
-        sentence: list[int] = []
-        for row in rows:
-            sentence.append(row)
-            if ends[row] or row == rows[-1]:
-                found.append(_placed(table, sentence, [words[r] for r in sentence], tokens))
-                sentence = []
-    return sorted(found, key=lambda one: min(one.rows))
-
-
-def _text(table: Stimuli, row: int, cell: Any, name: str) -> str:
-    if is_missing(cell):
-        raise DbpcfgError(
-            f"{table.place(row)}: the cell of {name!r} is empty; every row needs a text there"
-        )
-    if isinstance(cell, Integral) and not isinstance(cell, bool):
-        return str(cell)
-    if not isinstance(cell, str):
-        raise DbpcfgError(
-            f"{table.place(row)}: {name!r} must be text, got {cell!r:.40}; read that column as text"
-        )
-    return cell
+    for row, cell in enumerate(table.column(name, option)):
+        if is_missing(cell):
+            raise DbpcfgError(
+                f"{table.place(row)}: the cell of {name!r} is empty; every row needs a text there"
+            )
+        if not isinstance(cell, str | Integral) or isinstance(cell, bool):
+            raise DbpcfgError(
+                f"{table.place(row)}: {name!r} must be text, got {cell!r:.40}; read that column as "
+                "text"
+            )
+        found.append(str(cell))
+    return found
 
 
 def _keys(table: Stimuli, by: Sequence[str]) -> list[tuple[Hashable, ...]]:
@@ -244,7 +308,7 @@ def _keys(table: Stimuli, by: Sequence[str]) -> list[tuple[Hashable, ...]]:
     return list(zip(*columns)) if columns else [()] * len(table.rows)
 
 
-def _texts(
+def _in_order(
     table: Stimuli, keys: list[tuple[Hashable, ...]], by: Sequence[str], order: str | None
 ) -> list[list[int]]:
     """The rows of each text, in order."""
@@ -306,20 +370,20 @@ def _ends(table: Stimuli, words: list[str], boundary: str | None) -> list[bool]:
     return found
 
 
-def _placed(table: Stimuli, rows: list[int], texts: list[str], tokens: Tokens) -> StimulusSentence:
-    split = [split_tokens(text, tokens) for text in texts]
-    words = tuple(token for some in split for token in some)
+def _placed(table: Stimuli, rows: list[int], texts: list[str], tokens: Tokens) -> SentenceRows:
+    """The sentence of some rows of a table."""
     if len(texts) > MAX_WORDS:
         raise DbpcfgError(
             f"{table.place(rows[0])}: found a sentence of {len(texts):,} words, expected at most "
             f"{MAX_WORDS:,}; where do sentences end? --boundary punctuation, or a column of --by "
             "for the sentence"
         )
+    split = [split_tokens(text, tokens) for text in texts]
+    words = tuple(token for some in split for token in some)
     line = rows[0] + 1 if table.lines is None else table.lines[rows[0]]
-    return StimulusSentence(
-        Sentence(words, source=table.source, line=line),
-        tuple(row for row, some in zip(rows, split, strict=True) for _ in some),
-        tuple(texts),
+    sentence = Sentence(words, source=table.source, line=line)
+    return SentenceRows(
+        sentence, list(pairwise(accumulate(map(len, split), initial=0))), texts, rows
     )
 
 

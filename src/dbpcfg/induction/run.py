@@ -27,9 +27,8 @@ from dbpcfg.induction.summary import (
 )
 from dbpcfg.io.tables import Table, html
 from dbpcfg.model.decoding import Method
-from dbpcfg.model.learned import unknown_mass
-from dbpcfg.model.model import Model
-from dbpcfg.model.profile_formats import as_text
+from dbpcfg.model.model import Model, unknown_mass
+from dbpcfg.model.profile import as_text
 from dbpcfg.parsing.derivations import Derivations, as_tree
 from dbpcfg.trees.tree import Tree
 

@@ -1,151 +1,272 @@
-"""The columns that people regress on: which there are, and their values for each row of a table.
+"""The columns of surprisal: how each is computed, combined over tokens, and averaged over grammars.
 
-`dbpcfg.model.measures.WordMeasures` has the columns that every table has; here are the others, and
-what becomes of each column if a row has several tokens, such as a word with its comma: costs are
-summed, states and probabilities are those of the last token. ``docs/surprisal.md`` defines them:
+``docs/surprisal.md`` has the formulas. *Before* a word means given the words of the sentence before
+it, *after* it given it too; entropies are in bits. What is not known, as after a word of
+probability zero, is not a number.
 
-=================================  =============================================================
-``depth_after``                    expected number of fragments in memory, after the word
-``storage_d1``, …                  probability of at least d fragments in memory, after the word
-``integration_d1``, …              probability that the word ends fragment d, which joins the one
-                                   above it (for d = 1: and the sentence)
-``end_surprisal``                  of the sentence's end, at its last word
-``derivation_entropy``             of all derivations of the whole sentence, before the word
-``derivation_entropy_reduction``   by how much that is less after it
-``position, length``               number of the row in its sentence; characters in it
-``log_frequency``                  of the least frequent token, in a corpus
-=================================  =============================================================
+A column of your own is a `Column` that is added to `COLUMNS`, by a program or by an entry point of
+the group ``dbpcfg.columns``; its name can then be chosen like others.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal
 
-from dbpcfg.corpus.preparation import LogFrequencies
+import numpy as np
+
+from dbpcfg.corpus.stimuli import END
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.model.measures import WordMeasures
+from dbpcfg.model.incremental import BIT, MeasuredSentence
+from dbpcfg.registry import Registry
 
-Combination = Literal["sum", "last", "least", "words", "kind", "row"]
 
-DERIVATION = ("derivation_entropy", "derivation_entropy_reduction")
-"""The columns of Hale's measure."""
-FREQUENCY = "log_frequency"
-DEFAULT, ALL = "default", "all"
-BY_DEPTH = ("storage", "integration")
-"""Names that stand for a column for each depth."""
+def last(values: Sequence[Any]) -> Any:
+    """The last of the values of a row's tokens, for states and probabilities."""
+    return values[-1]
+
+
+def total(values: Sequence[float]) -> float:
+    """The sum of the values of a row's tokens, for costs."""
+    return math.inf if math.inf in values else math.fsum(values)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of surprisal."""
+
+    help: str
+    """What it is, in a line."""
+    values: Callable[..., Any]
+    """Called with a `MeasuredSentence`: a value for each token, and a last one for the end."""
+    combine: Callable[[Sequence[Any]], Any] | None = last
+    """The value of a row of several tokens, such as a word with its comma; None if ``values`` are
+    of rows already."""
+    average: Literal["mean", "same", "none"] = "mean"
+    """Over several grammars: mean and standard deviation, or the same in all, or there is none."""
+    lagged: bool = True
+    """Whether spillover repeats the values of the words before."""
+    by_depth: bool = False
+    """Whether it stands for a column for each depth, as ``name_d1``; ``values`` is then called with
+    the sentence and the depth."""
+    option: str = ""
+    """The option that adds it; without it, it is there only if it is named."""
+
+    def cells(self, measured: MeasuredSentence) -> list[Any]:
+        """The cell of each row of a sentence."""
+        found = self.values(measured)
+        values = found.tolist() if isinstance(found, np.ndarray) else list(found)
+        if self.combine is None:
+            return values
+        spans, combine = measured.rows.spans, self.combine
+        return [
+            values[start] if end == start + 1 else combine(values[start:end])
+            for start, end in spans
+        ]
+
+
+COLUMNS: Registry[Column] = Registry("column of surprisal", "columns", {})
+"""All columns, in order."""
+
+PLACES = ("source", "line", "sentence", "token", "word")
+"""Where a word stands: a table of stimuli says it by columns of its own."""
+MEASURES = (
+    *("form", "kind", "surprisal", "next_word_entropy", "next_word_entropy_reduction"),
+    *("end_probability", "depth", "store", "store_probability", "store_entropy"),
+    *("fork", "join", "lost"),
+)
+DEFAULT = (*PLACES, *MEASURES)
+"""The columns of a text if none are chosen."""
+OF_SENTENCES = ("token", "word", *MEASURES)
+"""The columns of a table of sentences."""
+OF_WORDS = ("position", *MEASURES, "end_surprisal")
+"""The columns of a table of words."""
+
+
+def known_columns(depth: int) -> dict[str, Column]:
+    """All columns under a memory bound, by their names."""
+    found = {}
+    for name in COLUMNS.names():
+        column = COLUMNS[name]
+        if not column.by_depth:
+            found[name] = column
+            continue
+        for d in range(1, depth + 1):
+            values = partial(column.values, depth=d)
+            found[f"{name}_d{d}"] = replace(column, values=values, by_depth=False)
+    return found
+
+
+def choose(
+    wanted: Sequence[str] | None,
+    default: Sequence[str],
+    depth: int,
+    options: Sequence[str] = (),
+    averaged: bool = False,
+) -> dict[str, Column]:
+    """The columns that are asked for, by their names.
+
+    ``wanted``: ``default`` stands for several, ``all`` for all measures, the name of a column by
+    depth for one for each; None for the default.
+    ``options``: those that add columns, as far as they are given.
+    ``averaged``: whether means over grammars are computed.
+    """
+    known = known_columns(depth)
+    added = [name for option in options for name in known if known[name].option == option]
+    hidden = {
+        name
+        for name, column in known.items()
+        if (column.option and name not in added) or (averaged and column.average == "none")
+    }
+    groups = {
+        "default": _without(hidden, [*default, *added]),
+        "all": _without(hidden | set(PLACES) - set(default), known),
+    }
+    for name in COLUMNS.names():
+        if COLUMNS[name].by_depth:
+            groups[name] = [f"{name}_d{d}" for d in range(1, depth + 1)]
+    names = [x for name in wanted or ["default"] for x in groups.get(name, [name])]
+    for name in names:
+        if name not in known:
+            raise DbpcfgError(
+                f"there is no column {name!r}; choose from {', '.join([*groups, *known])}"
+            )
+        if averaged and known[name].average == "none":
+            raise DbpcfgError(f"{name} has no average over grammars; leave it out of --columns")
+    return {name: known[name] for name in dict.fromkeys([*names, *added])}
+
+
+def _without(hidden: Collection[str], names: Collection[str]) -> list[str]:
+    return [name for name in names if name not in hidden]
+
+
 _KINDS = ("end", "word", "class", "unknown")
 """From what a model knows best to what it knows least."""
 
 
-class MeasureColumn(NamedTuple):
-    """A column of measures."""
-
-    name: str
-    combination: Combination = "last"
-    """What a row of several tokens has."""
-    measured: bool = True
-    """Whether it depends on the grammar, and is a number: these are averaged."""
-    lagged: bool = True
-    """Whether spillover adds the values of the words before."""
+def _reduction(s: MeasuredSentence) -> Any:
+    certain = np.isfinite(s.trace.logs[-1])
+    return s.entropies - np.append(s.entropies[1:], 0.0 if certain else np.nan)
 
 
-_SUMMED = ("surprisal", "next_word_entropy_reduction", "lost", DERIVATION[1])
-_TEXTS: dict[str, Combination] = {"word": "words", "form": "words", "kind": "kind", "store": "last"}
-_NUMBERS: dict[str, Combination] = {
-    "source": "last",
-    "line": "last",
-    "sentence": "last",
-    "token": "last",
+def _storage(s: MeasuredSentence, depth: int) -> Any:
+    unknown = np.full(s.trace.depths.shape[1], np.nan)
+    return np.vstack([s.trace.depths[1:], unknown])[:, depth:].sum(axis=1)
+
+
+def _end_surprisal(s: MeasuredSentence) -> Any:
+    found = np.full(s.tokens, np.nan)
+    found[-2] = s.surprisal[-1]
+    return found
+
+
+def _length(s: MeasuredSentence) -> list[float]:
+    words = len(s.forms)
+    return [
+        sum(map(len, text.split())) if first < words else math.nan
+        for text, (first, _) in zip(s.rows.texts, s.rows.spans, strict=True)
+    ]
+
+
+def _log_frequency(s: MeasuredSentence) -> list[float]:
+    if s.frequencies is None:
+        raise DbpcfgError(
+            "log_frequency needs a corpus to count in: give --frequency (in Python frequency=)"
+        )
+    return [*map(s.frequencies.of, s.sentence.words), math.nan]
+
+
+def _place(help: str, values: Callable[[MeasuredSentence], Any], **options: Any) -> Column:
+    """A column that does not depend on the grammar."""
+    return Column(help, values, **{"average": "same", "lagged": False, **options})
+
+
+_OWN = {
+    "source": _place("the file", lambda s: [s.sentence.source] * s.tokens),
+    "line": _place("the line where the sentence begins", lambda s: [s.sentence.line] * s.tokens),
+    "sentence": _place("number of the sentence in the text", lambda s: [s.number] * s.tokens),
+    "token": _place("number of the token in the sentence", lambda s: range(1, s.tokens + 1)),
+    "word": _place("the word as written", lambda s: [*s.sentence.words, END], combine=" ".join),
+    "form": _place(
+        "what the model sees", lambda s: [*(x.form for x in s.forms), END], combine=" ".join
+    ),
+    "kind": _place(
+        "word, class, unknown or end",
+        lambda s: [*(x.kind for x in s.forms), "end"],
+        combine=lambda kinds: max(kinds, key=_KINDS.index),
+    ),
+    "surprisal": Column("−log₂ P(word), before it", lambda s: s.surprisal, total),
+    "next_word_entropy": Column(
+        "of what comes next, a word or the end, before the word", lambda s: s.entropies
+    ),
+    "next_word_entropy_reduction": Column(
+        "by how much that is less after the word; can be negative", _reduction, total
+    ),
+    "end_probability": Column(
+        "that the sentence ends here, before the word", lambda s: s.trace.ended
+    ),
+    "depth": Column("expected fragments in memory, before the word", lambda s: s.trace.depth),
+    "store": Column(
+        "the most probable state of memory, before the word",
+        MeasuredSentence.stores,
+        average="none",
+        lagged=False,
+    ),
+    "store_probability": Column("its probability", lambda s: s.trace.best_probability),
+    "store_entropy": Column(
+        "of the state of memory, before the word", lambda s: s.trace.entropy / BIT
+    ),
+    "fork": Column("probability of a fork at the word, after it", lambda s: s.trace.fork),
+    "join": Column("probability of a join at the word, after it", lambda s: s.trace.join),
+    "lost": Column(
+        "share of the probability that the beam dropped",
+        lambda s: s.trace.lost,
+        total,
+        lagged=False,
+    ),
+    "depth_after": Column(
+        "expected fragments in memory, after the word",
+        lambda s: np.append(s.trace.depth[1:], np.nan),
+    ),
+    "storage": Column(
+        "probability of at least d fragments in memory, after the word", _storage, by_depth=True
+    ),
+    "integration": Column(
+        "probability that the word ends fragment d, which joins the one above it",
+        lambda s, depth: s.trace.closed[:, depth],
+        total,
+        by_depth=True,
+    ),
+    "end_surprisal": Column(
+        "of the sentence's end, at its last word", _end_surprisal, lagged=False
+    ),
+    "derivation_entropy": Column(
+        "of all derivations of the whole sentence, before the word (Hale 2006)",
+        lambda s: s.derivation_entropies[:-1],
+        option="hale",
+    ),
+    "derivation_entropy_reduction": Column(
+        "by how much that is less after the word",
+        lambda s: s.derivation_entropies[:-1] - s.derivation_entropies[1:],
+        total,
+        option="hale",
+    ),
+    "position": _place(
+        "number of the row in its sentence",
+        lambda s: range(1, len(s.rows.spans) + 1),
+        combine=None,
+    ),
+    "length": _place("characters in the row", _length, combine=None, lagged=True),
+    "log_frequency": _place(
+        "of the least frequent token, in a corpus",
+        _log_frequency,
+        combine=min,
+        lagged=True,
+        option="frequency",
+    ),
 }
-_OF_ROWS: dict[str, Combination] = {"position": "row", "length": "row", FREQUENCY: "least"}
-
-
-def known_columns(depth: int) -> dict[str, MeasureColumn]:
-    """All columns under a memory bound, by their names, in their order."""
-    by_depth = [f"{name}_d{d}" for name in BY_DEPTH for d in range(1, depth + 1)]
-    names = [*WordMeasures._fields, "depth_after", *by_depth, "end_surprisal", *DERIVATION]
-    return {name: _column(name) for name in [*names, *_OF_ROWS]}
-
-
-def _column(name: str) -> MeasureColumn:
-    unmeasured = {**_TEXTS, **_NUMBERS}
-    if name in unmeasured:
-        return MeasureColumn(name, unmeasured[name], measured=False, lagged=False)
-    if name in _OF_ROWS:
-        return MeasureColumn(name, _OF_ROWS[name], measured=False, lagged=name != "position")
-    summed = name in _SUMMED or name.startswith("integration_d")
-    lagged = name not in ("lost", "end_surprisal")
-    return MeasureColumn(name, "sum" if summed else "last", lagged=lagged)
-
-
-@dataclass(frozen=True)
-class ColumnChoice:
-    """The columns that a user chose."""
-
-    names: Sequence[str] | None = None
-    """``default`` stands for several, ``all`` for all measures beside those, ``storage`` and
-    ``integration`` for one for each depth; None for the default."""
-    hale: bool = False
-    """Whether the columns of Hale's measure are added."""
-    frequency: LogFrequencies | None = None
-    """Frequencies of words; their column is added."""
-    spillover: int = 0
-    """How many words back the values of the columns are repeated."""
-    prefix: str = ""
-    """What the names of columns begin with."""
-
-    @property
-    def is_default(self) -> bool:
-        """Whether nothing was chosen."""
-        return self == ColumnChoice()
-
-    def columns(
-        self, default: Sequence[str], depth: int, averaged: bool = False
-    ) -> list[MeasureColumn]:
-        """The columns.
-
-        ``averaged``: whether means over grammars are computed: then there is no column ``store``.
-        """
-        known = known_columns(depth)
-        added = [FREQUENCY] * (self.frequency is not None) + list(DERIVATION) * self.hale
-        left_out = {FREQUENCY, *DERIVATION} - set(added) | ({"store"} if averaged else set())
-        standing = {name: [x for x in known if x.startswith(f"{name}_d")] for name in BY_DEPTH}
-        standing[DEFAULT] = [name for name in [*default, *added] if name not in left_out]
-        names_of_rows = {*_TEXTS, *_NUMBERS} - set(default)
-        standing[ALL] = [name for name in known if name not in left_out | names_of_rows]
-        names = [x for name in self.names or [DEFAULT] for x in standing.get(name, [name])]
-        names += [name for name in added if name not in names]
-        for name in names:
-            if name not in known:
-                listed = ", ".join([DEFAULT, ALL, *BY_DEPTH, *known])
-                raise DbpcfgError(f"there is no column {name!r}; choose from {listed}")
-        if FREQUENCY in names and self.frequency is None:
-            raise DbpcfgError(
-                f"{FREQUENCY} needs a corpus to count in: give --frequency (in Python frequency=)"
-            )
-        if averaged and "store" in names:
-            raise DbpcfgError(
-                "store is a state of one grammar and has no average; leave it out of --columns"
-            )
-        return [known[name] for name in dict.fromkeys(names)]
-
-
-def combined(column: MeasureColumn, tokens: Sequence[Any]) -> Any:
-    """The cell of a row."""
-    return tokens[0] if len(tokens) == 1 else _COMBINING[column.combination](tokens)
-
-
-def _sum(values: Sequence[float]) -> float:
-    return math.inf if math.inf in values else math.fsum(values)
-
-
-_COMBINING: dict[Combination, Callable[[Sequence[Any]], Any]] = {
-    "sum": _sum,
-    "last": lambda values: values[-1],
-    "least": min,
-    "words": " ".join,
-    "kind": lambda kinds: max(kinds, key=_KINDS.index),
-}
+for _name, _column in _OWN.items():
+    COLUMNS.add(_name, _column)

@@ -16,18 +16,20 @@ tree, ``(X w1 w2 …)``.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 
 import numpy as np
 
+from dbpcfg.corpus.arguments import GivenSentences, sentences_for
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.corpus.readers.text import MAX_WORDS
+from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError, UnparsableError
+from dbpcfg.io.progress import Progress
 from dbpcfg.io.validation import check_choice
-from dbpcfg.model.learned import LearnedGrammar, Words, words_of
 from dbpcfg.numerics.kernels import Ints
 from dbpcfg.numerics.philox import stream
 from dbpcfg.parsing.chart.layout import Logs, logarithms
@@ -36,11 +38,14 @@ from dbpcfg.parsing.mbr import mbr
 from dbpcfg.parsing.parsers import Parser, parser_of
 from dbpcfg.trees.tree import Tree
 
+if TYPE_CHECKING:
+    from dbpcfg.model.model import Model
+
 Method = Literal["mbr", "mbr-chain", "viterbi", "sample"]
 Item = TypeVar("Item")
 
 BATCH = 1000
-"""The greatest number of sentences that are parsed together."""
+"""The greatest number of lines that are parsed together."""
 BATCH_WORK = 2e7
 """Their greatest sum of cubed lengths: a few seconds of work for small grammars."""
 MOST_TREES = 10_000
@@ -58,44 +63,32 @@ class Parse:
     posterior: float
 
 
-def in_batches(sentences: Iterable[Words]) -> Iterator[tuple[list[tuple[str, ...]], int]]:
-    """Divide sentences into batches.
+def in_batches(
+    sentences: Iterable[Sentence | None], most: int | None = None
+) -> Iterator[tuple[list[Sentence | None], int]]:
+    """Divide sentences into batches that are not too much work.
 
-    ``sentences``: lists of words, or texts that are split at white space.
-    Returns the words of each sentence of a batch, and the number of the first one, from 0.
+    ``sentences``: None is a blank line, which is kept but not counted.
+    ``most``: the greatest number of lines in a batch; `BATCH` if not given.
+    Returns each batch, and the number of its first sentence, from 0.
     """
-    if isinstance(sentences, str):
-        raise DbpcfgError("one text is not a list of sentences; give a list, as in [text]")
-    first = 0
-    for batch in batched(map(words_of, sentences), len):
-        for number, words in enumerate(batch, start=first + 1):
-            if not words:
-                raise DbpcfgError(f"sentence {number} has no words; leave empty sentences out")
-        yield batch, first
-        first += len(batch)
-
-
-def batched(
-    items: Iterable[Item], length: Callable[[Item], int], most: int | None = None
-) -> Iterator[list[Item]]:
-    """Divide items into batches that are not too much work.
-
-    ``most``: the greatest number of items in a batch; `BATCH` if not given.
-    """
-    batch: list[Item] = []
-    work = 0
-    for item in items:
-        more = length(item) ** 3
-        if batch and work + more > BATCH_WORK:
-            yield batch
-            batch, work = [], 0
-        batch.append(item)
-        work += more
+    batch: list[Sentence | None] = []
+    work = first = done = 0
+    for sentence in sentences:
+        length = 0 if sentence is None else len(sentence.words)
+        if sentence is not None and not length:
+            raise DbpcfgError(f"sentence {done + 1} has no words; leave empty sentences out")
+        if batch and work + length**3 > BATCH_WORK:
+            yield batch, first
+            batch, work, first = [], 0, done
+        batch.append(sentence)
+        work += length**3
+        done += sentence is not None
         if len(batch) == (most or BATCH):
-            yield batch
-            batch, work = [], 0
+            yield batch, first
+            batch, work, first = [], 0, done
     if batch:
-        yield batch
+        yield batch, first
 
 
 class Decoder:
@@ -107,7 +100,7 @@ class Decoder:
 
     def __init__(
         self,
-        model: LearnedGrammar,
+        model: Model,
         method: Method = "mbr",
         n: int = 1,
         seed: int = 0,
@@ -128,6 +121,24 @@ class Decoder:
         self.seed, self.threads = seed, threads
         self.flat, self.first_flat = 0, -1
         """How many sentences had flat trees so far, and the number of the first of them."""
+
+    def each(
+        self,
+        call: str,
+        given: GivenSentences,
+        decode: Callable[[list[tuple[str, ...]], int], list[Item]],
+        quiet: bool | None = None,
+    ) -> Iterator[Item]:
+        """What one of the methods below gives for each of any sentences, with progress.
+
+        ``call``: the function that was called, as messages name it.
+        """
+        sentences = sentences_for(call, given)
+        total = len(sentences) if isinstance(sentences, Sized) else None
+        with Progress("sentences parsed", total, quiet) as progress:
+            for batch, first in in_batches(sentences):
+                yield from decode([one.words for one in batch if one is not None], first)
+                progress.update(first + len(batch))
 
     def trees(self, sentences: Sequence[Sequence[str]], first: int = 0) -> list[list[Tree]]:
         """The trees of each sentence of a batch."""

@@ -1,4 +1,4 @@
-"""Models as files.
+"""Models as files, and ``load``: the model of a run, a model file, or a rule table.
 
 A model file is an archive (see ``dbpcfg.io.archive`` for what makes it safe to read): the arrays
 ``root``, ``binary``, ``lexical`` and ``unknown``, and a header with the words in order, the depth
@@ -10,13 +10,16 @@ of the same chain. Of low-rank grammars both have the factors in place of rules,
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from dbpcfg.corpus.encoded import Vocabulary
+from dbpcfg.corpus.formats import by_content
 from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.errors import GrammarError
+from dbpcfg.grammar.exchange import read_grammar
 from dbpcfg.grammar.lowrank import (
     Factors,
     LowRankGrammar,
@@ -26,7 +29,7 @@ from dbpcfg.grammar.lowrank import (
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.io.archive import ArchiveError, read_versions, text_list, write_archive
 from dbpcfg.io.files import reading
-from dbpcfg.model.learned import LearnedGrammar
+from dbpcfg.model.model import Model
 
 FORMAT, VERSION = "dbpcfg model", 1
 SAMPLES_FORMAT, SAMPLES_VERSION = "dbpcfg samples", 1
@@ -44,7 +47,7 @@ _SAMPLES_LAYOUTS = {
 }
 
 
-def save_model(model: LearnedGrammar, path: str | Path) -> None:
+def save_model(model: Model, path: str | Path) -> None:
     """Write a model without its samples; the same model always gives the same bytes."""
     if isinstance(model.grammar, LowRankGrammar):
         version, arrays = FACTORED, model.grammar.factors._asdict()
@@ -59,7 +62,7 @@ def save_model(model: LearnedGrammar, path: str | Path) -> None:
     write_archive(Path(path), FORMAT, version, header, {**arrays, "unknown": model.unknown})
 
 
-def load_model(path: str | Path) -> LearnedGrammar:
+def load_model(path: str | Path) -> Model:
     """Read a model file."""
     with reading(path, GrammarError):
         header, arrays = read_versions(Path(path), FORMAT, _LAYOUTS)
@@ -73,7 +76,7 @@ def load_model(path: str | Path) -> LearnedGrammar:
             if header["version"] == FACTORED
             else Grammar(vocabulary=vocabulary, **arrays)
         )
-        return LearnedGrammar(
+        return Model(
             grammar.named(text_list(header, "names")),
             depth,
             Preparation.of_table(header["preparation"], "preparation"),
@@ -93,3 +96,70 @@ def load_samples(path: Path, vocabulary: Vocabulary) -> Sequence[Grammar]:
     with reading(path, GrammarError):
         _, arrays = read_versions(path, SAMPLES_FORMAT, _SAMPLES_LAYOUTS)
         return unstacked(arrays, vocabulary)
+
+
+def load(path: str | Path, samples: bool = False) -> Model:
+    """Load the model of a run, a model file, or a rule table.
+
+    Parameters
+    ----------
+    path
+        The directory of a finished run, a model file (``.npz``), or rules as ``.tsv``, ``.json``,
+        ``.pcfg`` or ``.nltk``.
+    samples
+        Whether other grammars of the run's chain are loaded too.
+
+    Returns
+    -------
+    Model
+        The model; that of a rule table has no memory bound and keeps words as written.
+
+    Raises
+    ------
+    GrammarError
+        If there is no model, or the file is damaged or something else, such as a treebank.
+    """
+    path = Path(path)
+    if path.suffix in (".tsv", ".json", ".pcfg", ".nltk"):
+        if samples:
+            raise GrammarError(f"{path} is one grammar: only a run has others of the same chain")
+        return Model(read_grammar(path), None, Preparation(lowercase=False))
+    if path.is_dir():
+        if not (path / MODEL).exists():
+            raise GrammarError(_no_model(path))
+        path = path / MODEL
+    _check_kind(path)
+    model = load_model(path)
+    if not samples:
+        return model
+    beside = path.with_name(SAMPLES)
+    grammars = load_samples(beside, model.grammar.vocabulary)
+    K = model.grammar.categories
+    if any(grammar.categories != K for grammar in grammars):
+        raise GrammarError(f"{beside}: its grammars do not have the {K} categories of the model")
+    return replace(model, samples=tuple(grammars))
+
+
+def _check_kind(path: Path) -> None:
+    """Raise an error that says what a file of text is, if it is one."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(4096)
+    except OSError:
+        return  # which load_model reports
+    if start.startswith(b"PK") or b"\0" in start or not start.strip():
+        return
+    text = start.decode("utf-8", "ignore")
+    kinds = {"chat": "a transcript", "text": "text"}
+    first = text.lstrip()[:1]
+    kind = "a treebank" if first == "(" else kinds.get(by_content(text), "a treebank")
+    raise GrammarError(
+        f"{path} is {kind}, not a model: give a run, a model file (.npz) or a rule table "
+        f"(.tsv, .json, .pcfg); sentences and trees are read with dbpcfg.read"
+    )
+
+
+def _no_model(path: Path) -> str:
+    if (path / "config.toml").exists():
+        return f"{path} is a run that is not finished: resume it with `dbpcfg resume {path}`"
+    return f"{path} is no run of dbpcfg: there is no {MODEL} in it"

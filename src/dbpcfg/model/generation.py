@@ -9,6 +9,7 @@ first n sentences do not depend on how many follow.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,10 +19,12 @@ from dbpcfg.grammar.derivation import derive_short, length_distribution, length_
 from dbpcfg.grammar.derivation import generate as derive
 from dbpcfg.grammar.pcfg import Grammar, category_name
 from dbpcfg.io.machine import one_blas_thread
-from dbpcfg.model.learned import LearnedGrammar
 from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.parsing.derivations import as_tree
 from dbpcfg.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from dbpcfg.model.model import Model
 
 BATCH = 1000
 """Sentences that are drawn from one stream of random numbers."""
@@ -30,22 +33,18 @@ _SHORT = 1
 
 
 def generate(
-    model: LearnedGrammar,
+    model: Model,
     n: int,
     seed: int = 0,
-    *,
     max_length: int | None = None,
-    unknown: bool = False,
+    with_unknown: bool = False,
 ) -> Iterator[Tree]:
-    """Generate sentences with their trees.
-
-    ``max_length``: the greatest number of words in a sentence; None for any.
-    """
+    """Generate sentences with their trees; see `Model.generate` for the parameters."""
     if n < 1:
         raise DbpcfgError(f"the number of sentences must be at least 1, got {n}")
     if max_length is not None and max_length < 1:
         raise DbpcfgError(f"sentences have at least 1 word, got a greatest length of {max_length}")
-    grammar = model.grammar_with_unknown if unknown else model.grammar
+    grammar = model.grammar_with_unknown if with_unknown else model.grammar
     stream(seed)  # raises an error for an impossible seed, before the first tree is asked for
     if max_length is None:
         trees = _any_length(grammar, model.depth, n, seed)

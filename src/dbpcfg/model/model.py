@@ -1,40 +1,79 @@
-"""``Model``, a learned grammar and what can be done with it."""
+"""``Model``, a learned grammar and what can be done with it.
+
+**Words never seen.** The prior gives every rule of a row the same β, and would have given it to a
+word that did not occur as well. Had the vocabulary had one more word, its predictive probability
+after a category c that was expanded n(c) times would be::
+
+    unknown(c) = β / (n(c) + β (K² + W + 1))
+
+So ``grammar_with_unknown`` has one more word, ``<unknown>``, with this probability, and everything
+else in the row shrinks to make room: a category that was used often for many things is unlikely to
+emit a new word, one that was used little is not. All unknown words are this one word. Where rare
+words were put into classes, a new word is first of all a member of its class. If the text itself
+has a word ``<unknown>``, that is a word like others, and unknown ones are ``<<unknown>>``.
+
+Phrases of a low-rank grammar have no words, so they emit no unknown ones, and the grammar with one
+more word is of low rank as well.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Sized
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from dbpcfg.corpus.arguments import GivenSentences, sentences_for
-from dbpcfg.corpus.reading import Corpus
-from dbpcfg.corpus.sentence import Sentence
+import numpy as np
+
+from dbpcfg.corpus.arguments import GivenSentences
+from dbpcfg.corpus.encoded import Encoded, Vocabulary
+from dbpcfg.corpus.preparation import Preparation, word_class
 from dbpcfg.corpus.tokens import Tokens
-from dbpcfg.io.progress import Progress, counted
+from dbpcfg.errors import DbpcfgError, GrammarError, UnparsableError
+from dbpcfg.grammar.bounding import check_depth
+from dbpcfg.grammar.lowrank import LowRankGrammar
+from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.io.progress import counted
 from dbpcfg.io.tables import html
-from dbpcfg.model import measuring
-from dbpcfg.model.beam_error import BeamError
-from dbpcfg.model.decoding import Decoder, Method, Parse, in_batches
-from dbpcfg.model.files import save_model
+from dbpcfg.model.decoding import Decoder, Method, Parse
 from dbpcfg.model.generation import generate
-from dbpcfg.model.grammar_profile import Profile, profile
-from dbpcfg.model.learned import LearnedGrammar
-from dbpcfg.model.measures import MeasuredWords
-from dbpcfg.model.measuring import SurprisalOptions
-from dbpcfg.model.probabilities import TextProbability, probabilities, totals
-from dbpcfg.model.profile_formats import as_text
+from dbpcfg.model.incremental import BeamError, BeamSample
+from dbpcfg.model.probabilities import (
+    SentenceProbability,
+    TextProbability,
+    sentence_probabilities,
+    totals,
+)
+from dbpcfg.model.profile import Profile, as_text, profile
+from dbpcfg.model.surprisal import MeasuredWords, Measurement
+from dbpcfg.numerics.kernels import Floats
+from dbpcfg.parsing.chart.layout import Precision
+from dbpcfg.parsing.parsers import Parser, parser_of
 from dbpcfg.trees.tree import Tree
+
+UNKNOWN = "<unknown>"
+"""The word that stands for all unknown words, unless the text has a word of this name."""
+
+
+class WordForm(NamedTuple):
+    """A word as a model sees it."""
+
+    number: int
+    """Among the words of ``grammar_with_unknown``; −1 if no category emits it."""
+    form: str
+    kind: Literal["word", "class", "unknown"]
+    """Known, a member of a class, or unknown."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Model(LearnedGrammar):
+class Model:
     """A learned grammar, ready for other text.
 
     Parameters
     ----------
     grammar
-        The grammar.
+        The grammar as it was learned.
     depth
         The memory bound D; None for none.
     preparation
@@ -42,8 +81,27 @@ class Model(LearnedGrammar):
     unknown
         ``[c]``: the probability with which category c emits a word never seen; None for zero.
     samples
-        Other grammars of the same chain, for ``mbr-chain`` and ``probability(chain=True)``.
+        Other grammars of the same chain, after burn-in and evenly spaced, for ``mbr-chain``,
+        ``probability(chain=True)`` and ``surprisal(average="chain")``.
     """
+
+    grammar: Grammar
+    depth: int | None
+    preparation: Preparation = field(default_factory=Preparation)
+    unknown: Floats | None = None
+    samples: tuple[Grammar, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.depth is not None:
+            check_depth(self.depth)
+        K = self.grammar.categories
+        unknown = np.zeros(K) if self.unknown is None else np.array(self.unknown, dtype=np.float64)
+        if unknown.shape != (K,) or not ((unknown >= 0) & (unknown < 1)).all():
+            raise GrammarError(f"unknown must be {K} probabilities, each at least 0 and below 1")
+        if isinstance(self.grammar, LowRankGrammar):
+            unknown[: self.grammar.factors.phrases] = 0.0
+        unknown.flags.writeable = False
+        object.__setattr__(self, "unknown", unknown)
 
     def __repr__(self) -> str:
         grammar, samples = self.grammar, len(self.samples)
@@ -55,11 +113,6 @@ class Model(LearnedGrammar):
     def _repr_html_(self) -> str:
         """What notebooks show: each category with its most probable rules and words."""
         return html(repr(self).strip("<>")) + self.grammar._repr_html_()
-
-    @classmethod
-    def of(cls, learned: LearnedGrammar) -> Model:
-        """Give a learned grammar the methods of a model."""
-        return cls(**{field.name: getattr(learned, field.name) for field in fields(learned)})
 
     def parse(
         self,
@@ -98,9 +151,8 @@ class Model(LearnedGrammar):
         DbpcfgError
             If a sentence is empty, or ``"mbr-chain"`` is asked of a model without samples.
         """
-        given = sentences_for("parse", sentences)
         decoder = Decoder(self, method, 1, seed, threads)
-        return [trees[0] for batch in _batches(given, quiet) for trees in decoder.trees(*batch)]
+        return [tree for (tree,) in decoder.each("parse", sentences, decoder.trees, quiet)]
 
     def parses(
         self,
@@ -140,9 +192,8 @@ class Model(LearnedGrammar):
         DbpcfgError
             If a sentence is empty, or the method does not have n trees.
         """
-        given = sentences_for("parses", sentences)
         decoder = Decoder(self, method, n, seed, threads)
-        return [found for batch in _batches(given, quiet) for found in decoder.parses(*batch)]
+        return list(decoder.each("parses", sentences, decoder.parses, quiet))
 
     def surprisal(
         self,
@@ -156,7 +207,7 @@ class Model(LearnedGrammar):
         tokens: Tokens = "space",
         keep: Sequence[str] | None = None,
         columns: Sequence[str] | None = None,
-        average: Literal["chain"] | Sequence[LearnedGrammar] | None = None,
+        average: Literal["chain"] | Sequence[Model] | None = None,
         hale: bool = False,
         frequency: GivenSentences | None = None,
         spillover: int = 0,
@@ -203,7 +254,8 @@ class Model(LearnedGrammar):
         spillover
             How many words back the values of the columns are repeated.
         prefix
-            What the names of measures begin with.
+            What the names of measures begin with. A name that a column of the table has already
+            gets ``dbpcfg_`` before it.
         depth
             The memory bound; the model's if not given.
         beam
@@ -218,10 +270,10 @@ class Model(LearnedGrammar):
 
         Returns
         -------
-        MeasuredWords or MeasuredTable or data frame
-            A list with a row for every word of every sentence; its ``to_frame()`` is a data frame.
-            Of a table, the table with columns for the measures: a data frame if it is one, else a
-            list of dicts.
+        MeasuredWords or data frame
+            A list with a row for every word of every sentence, such as ``row.surprisal`` or
+            ``row["surprisal"]``; its ``to_frame()`` is a data frame. Of a table, the table with
+            columns for the measures: a data frame if it is one.
 
         Raises
         ------
@@ -229,7 +281,9 @@ class Model(LearnedGrammar):
             If there is no memory bound, the stores need too much memory, a sentence is empty, or a
             table or column is not as it must be.
         """
-        options = SurprisalOptions(
+        return Measurement(
+            self,
+            sentences,
             text=text,
             word=word,
             by=by,
@@ -248,8 +302,7 @@ class Model(LearnedGrammar):
             end=end,
             threads=threads,
             quiet=quiet,
-        )
-        return measuring.surprisal(self, sentences, options)
+        ).result()
 
     def beam_error(
         self,
@@ -286,7 +339,15 @@ class Model(LearnedGrammar):
         DbpcfgError
             If there is no memory bound, or a sentence is empty.
         """
-        return measuring.beam_error(self, sentences, depth, beam, threads, quiet)
+        measurement = Measurement(
+            self, sentences, depth=depth, beam=beam, threads=threads, quiet=quiet
+        )
+        if not measurement.parser.beam:
+            return None
+        sample = BeamSample(measurement.readers)
+        for measured in measurement.sentences():
+            sample.add(measured)
+        return sample.error(threads, quiet)
 
     def probability(
         self,
@@ -320,9 +381,22 @@ class Model(LearnedGrammar):
             If a sentence is empty or has more than 1,000 words, or ``chain`` is asked of a model
             without samples.
         """
-        given = sentences_for("probability", sentences)
-        found = probabilities(self, given, chain, threads)
-        return totals(counted(found, "sentences", _number(given), quiet))[0]
+        found = self.probabilities(sentences, chain=chain, threads=threads, quiet=quiet)
+        return totals(found)[0]
+
+    def probabilities(
+        self,
+        sentences: GivenSentences,
+        *,
+        chain: bool = False,
+        threads: int = 1,
+        quiet: bool | None = None,
+    ) -> Iterator[SentenceProbability]:
+        """The probability of each sentence, in order, as they are parsed.
+
+        The parameters are those of `probability`.
+        """
+        return sentence_probabilities(self, sentences, chain, threads, quiet)
 
     def generate(
         self,
@@ -330,6 +404,7 @@ class Model(LearnedGrammar):
         seed: int = 0,
         *,
         max_length: int | None = None,
+        with_unknown: bool = False,
         quiet: bool | None = None,
     ) -> list[Tree]:
         """Generate sentences with their trees.
@@ -342,6 +417,8 @@ class Model(LearnedGrammar):
             Of the random numbers. The first sentences do not depend on n.
         max_length
             The greatest number of words in a sentence; None for any.
+        with_unknown
+            Whether there can be the word that stands for unknown words, ``<unknown>``.
         quiet
             Whether no progress is shown; if not given, it is shown on a terminal or in a notebook.
 
@@ -356,7 +433,7 @@ class Model(LearnedGrammar):
             If ``n`` or ``max_length`` is less than 1, the grammar has no tree that fits the bound,
             or a sentence becomes too long.
         """
-        made = generate(self, n, seed, max_length=max_length)
+        made = generate(self, n, seed, max_length, with_unknown)
         return list(counted(made, "generated sentences", n, quiet))
 
     def profile(self, trees: Iterable[Tree] = ()) -> Profile:
@@ -372,7 +449,7 @@ class Model(LearnedGrammar):
         Profile
             Words, rules and use of each category.
         """
-        return profile(self, trees)
+        return profile(self.grammar, self.depth, trees)
 
     def show(self, width: int = 80) -> None:
         """Print the categories with their words and rules.
@@ -392,18 +469,110 @@ class Model(LearnedGrammar):
         path
             The file, such as ``model.npz``.
         """
+        from dbpcfg.model.files import save_model
+
         save_model(self, path)
 
+    @cached_property
+    def unknown_word(self) -> str | None:
+        """The word that stands for unknown words in ``grammar_with_unknown``; None if none does.
 
-def _batches(
-    given: Corpus | Iterable[Sentence], quiet: bool | None
-) -> Iterator[tuple[list[tuple[str, ...]], int]]:
-    """Batches of sentences, with progress."""
-    with Progress("sentences parsed", _number(given), quiet) as progress:
-        for batch, first in in_batches(given):
-            yield batch, first
-            progress.update(first + len(batch))
+        A grammar without a probability for unknown words, such as a table of rules, may have a word
+        for them by name.
+        """
+        assert self.unknown is not None
+        index, last, free = self.grammar.vocabulary.index, None, UNKNOWN
+        while free in index:
+            last, free = free, f"<{free}>"
+        return free if self.unknown.any() else last
+
+    @cached_property
+    def grammar_with_unknown(self) -> Grammar:
+        """The grammar with one more word, ``<unknown>``, unless its probability is zero."""
+        return self.with_unknown(self.grammar)
+
+    def with_unknown(self, grammar: Grammar) -> Grammar:
+        """The same of the model's grammar or of another one of its chain.
+
+        The other rules of each row shrink to make room; the grammar is of low rank if it was.
+        """
+        assert self.unknown is not None
+        if not self.unknown.any():
+            return grammar
+        assert self.unknown_word is not None
+        words = Vocabulary((*grammar.vocabulary.words, self.unknown_word))
+        unknown = self.unknown[:, np.newaxis]
+        if isinstance(grammar, LowRankGrammar):
+            factors, unknown = grammar.factors, unknown[grammar.factors.phrases :]
+            emission = np.concatenate([factors.emission * (1 - unknown), unknown], axis=1)
+            more = LowRankGrammar(factors._replace(emission=emission), words)
+            return more.named(grammar.names)
+        rest = 1 - unknown
+        return Grammar(
+            grammar.root,
+            grammar.binary * rest[:, np.newaxis],
+            np.concatenate([grammar.lexical * rest, unknown], axis=1),
+            words,
+        ).named(grammar.names)
+
+    def look_up(self, word: str) -> WordForm:
+        """What the model sees in place of a word."""
+        try:
+            number = self._number(word)
+        except UnparsableError:
+            return WordForm(-1, self.preparation.form(word), "unknown")
+        form = self.grammar_with_unknown.vocabulary.words[number]
+        if form == self.unknown_word:
+            return WordForm(number, form, "unknown")
+        own = (self.preparation.own_form(word), self.preparation.letters(word))
+        return WordForm(number, form, "word" if form in own else "class")
+
+    def numbers(self, words: Sequence[str]) -> list[int]:
+        """The number of each word's form in the vocabulary of ``grammar_with_unknown``."""
+        known = self._known
+        return [known[word] if word in known else self._number(word) for word in words]
+
+    @cached_property
+    def _known(self) -> dict[str, int]:
+        """Words that are their own forms, as most words of most texts are, with their numbers."""
+        index, form = self.grammar_with_unknown.vocabulary.index, self.preparation.form
+        return {word: number for word, number in index.items() if form(word) == word}
+
+    def _number(self, word: str) -> int:
+        index = self.grammar_with_unknown.vocabulary.index
+        found = index.get(self.preparation.form(word))
+        letters = self.preparation.letters(word)
+        if found is None and not letters.startswith("<<"):
+            found = index.get(letters)  # the name of a class, as generated sentences have them
+        if found is None and self.preparation.rare:
+            found = index.get(word_class(word, self.preparation.scheme))
+        if found is None and self.unknown_word is not None:
+            found = index[self.unknown_word]
+        if found is None:
+            raise UnparsableError(
+                f"{word!r} is not one of the grammar's {len(index):,} words, and it has none for "
+                f"unknown ones: give it a word {UNKNOWN}, or a probability for unknown words"
+            )
+        return found
+
+    def encode(self, sentences: Iterable[Sequence[str]]) -> Encoded:
+        """Encode lists of words in the vocabulary of ``grammar_with_unknown``."""
+        numbers = []
+        for n, words in enumerate(sentences, start=1):
+            if not words or isinstance(words, str):
+                raise DbpcfgError(f"sentence {n} must be a list of at least one word")
+            numbers.append(self.numbers(words))
+        return Encoded.from_numbers(numbers, self.grammar_with_unknown.vocabulary)
+
+    def parser(self, threads: int = 1, precision: Precision = "double") -> Parser:
+        """The parser for probabilities and MBR trees; in rank space if the grammar has factors."""
+        return parser_of(self.grammar_with_unknown, self.depth, threads, precision)
 
 
-def _number(given: Corpus | Iterable[Sentence]) -> int | None:
-    return len(given) if isinstance(given, Sized) else None
+def unknown_mass(expansions: Floats, beta: float, rules: int) -> Floats:
+    """``[c]``: the probability with which each category emits a word never seen.
+
+    ``expansions``: ``[c]``: how often each category was expanded.
+    ``rules``: how many a category has: K² + W, of a word's category in a low-rank grammar W.
+    """
+    return beta / (expansions + beta * (rules + 1))

@@ -21,21 +21,26 @@ predictive probability of a sentence, as far as the chain has explored the poste
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass
 from functools import cache
 from itertools import compress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dbpcfg.corpus.arguments import GivenSentences, sentences_for
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.corpus.readers.text import MAX_WORDS
+from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.io.progress import counted
 from dbpcfg.io.tables import Column, Table
 from dbpcfg.model.decoding import in_batches
-from dbpcfg.model.learned import LearnedGrammar, WordForm, Words
 from dbpcfg.parsing.parsers import Parser, parser_of
+
+if TYPE_CHECKING:
+    from dbpcfg.model.model import Model, WordForm
 
 _BIT = math.log(2)
 
@@ -44,12 +49,17 @@ _BIT = math.log(2)
 class SentenceProbability:
     """The log-probability of a sentence, in nats, and how many of its words the model knows."""
 
+    sentence: Sentence
     log_probability: float
-    tokens: int
     unknown: int
     """Words that are unknown to the model."""
     classes: int
     """Words that the model sees as classes, such as the class of numbers."""
+
+    @property
+    def tokens(self) -> int:
+        """The number of its words."""
+        return len(self.sentence.words)
 
     @property
     def bits_per_word(self) -> float:
@@ -106,10 +116,7 @@ class TextProbability:
 
 
 def totals(sentences: Iterable[SentenceProbability]) -> tuple[TextProbability, TextProbability]:
-    """Sum the probabilities of sentences.
-
-    Returns the sums over all sentences, and over those of probability above zero.
-    """
+    """Sum the probabilities of sentences: of all, and of those of probability above zero."""
     everything, possible = TextProbability(), TextProbability()
     for sentence in sentences:
         everything.add(sentence)
@@ -118,14 +125,14 @@ def totals(sentences: Iterable[SentenceProbability]) -> tuple[TextProbability, T
     return everything, possible
 
 
-def probabilities(
-    model: LearnedGrammar, sentences: Iterable[Words], chain: bool = False, threads: int = 1
+def sentence_probabilities(
+    model: Model,
+    given: GivenSentences,
+    chain: bool = False,
+    threads: int = 1,
+    quiet: bool | None = None,
 ) -> Iterator[SentenceProbability]:
-    """The probability of each sentence.
-
-    ``sentences``: lists of words, or texts that are split at white space.
-    ``chain``: whether it is the mean under the grammars in the model's ``samples``.
-    """
+    """The probability of each sentence; see `Model.probability` for the parameters."""
     if chain and not model.samples:
         raise DbpcfgError(
             "there are no other grammars of the chain; a run has some, which "
@@ -135,38 +142,41 @@ def probabilities(
         [model.with_unknown(g) for g in model.samples] if chain else [model.grammar_with_unknown]
     )
     charts = [parser_of(grammar, model.depth, threads) for grammar in grammars]
-    vocabulary = grammars[0].vocabulary
+    sentences = sentences_for("probability", given)
+    total = len(sentences) if isinstance(sentences, Sized) else None
     look_up = cache(model.look_up)
-    batches = in_batches(sentences)
-    return (
-        one for batch, first in batches for one in _batch(look_up, charts, vocabulary, batch, first)
+    found = (
+        one
+        for batch, first in in_batches(sentences)
+        for one in _batch(look_up, charts, grammars[0].vocabulary, list(filter(None, batch)), first)
     )
+    return counted(found, "sentences", total, quiet)
 
 
 def _batch(
     look_up: Callable[[str], WordForm],
     charts: Sequence[Parser],
     vocabulary: Vocabulary,
-    batch: Sequence[Sequence[str]],
+    batch: Sequence[Sentence],
     first: int,
 ) -> Iterator[SentenceProbability]:
-    for number, words in enumerate(batch, start=first + 1):
-        if len(words) > MAX_WORDS:
+    for number, sentence in enumerate(batch, start=first + 1):
+        if len(sentence.words) > MAX_WORDS:
             raise DbpcfgError(
-                f"sentence {number} has {len(words):,} words, which is more than {MAX_WORDS:,}; "
-                "split the text into sentences first"
+                f"sentence {number} has {len(sentence.words):,} words, which is more than "
+                f"{MAX_WORDS:,}; split the text into sentences first"
             )
-    seen = [[look_up(word) for word in words] for words in batch]
+    seen = [[look_up(word) for word in sentence.words] for sentence in batch]
     known = [all(word.number >= 0 for word in words) for words in seen]
     numbers = [[word.number for word in words] for words in compress(seen, known)]
     corpus = Encoded.from_numbers(numbers, vocabulary)
     logs = [chart.log_probabilities(corpus) for chart in charts]
     means = iter((np.logaddexp.reduce(logs, axis=0) - math.log(len(charts))).tolist())
-    for forms, all_known in zip(seen, known):
+    for sentence, forms, all_known in zip(batch, seen, known):
         kinds = [form.kind for form in forms]
         yield SentenceProbability(
+            sentence,
             next(means) if all_known else -math.inf,
-            len(forms),
             kinds.count("unknown"),
             kinds.count("class"),
         )

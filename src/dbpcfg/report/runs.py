@@ -26,8 +26,7 @@ from dbpcfg.evaluation.parseval import Brackets
 from dbpcfg.induction.chain import Chain
 from dbpcfg.induction.run import Run
 from dbpcfg.induction.summary import selected_by
-from dbpcfg.model.grammar_profile import Profile, profile
-from dbpcfg.model.profile_formats import as_json
+from dbpcfg.model.profile import Profile, as_json
 from dbpcfg.numerics.kernels import Floats
 from dbpcfg.parsing.derivations import CATEGORY, END, START, Derivations
 from dbpcfg.report.assemble import pack
@@ -84,7 +83,7 @@ def grammar_profile(run: Run, trees: list[Tree], gold: Gold | None) -> Profile:
 
     ``gold``: the gold trees of the same sentences, if there are any.
     """
-    found = profile(run.model, trees)
+    found = run.model.profile(trees)
     if gold is None:
         return found
     predicted = as_sentences(trees, "<predicted>")

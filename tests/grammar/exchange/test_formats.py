@@ -15,7 +15,7 @@ from dbpcfg.errors import GrammarError
 from dbpcfg.grammar.bounding import containment, fitting_mass
 from dbpcfg.grammar.exchange import from_text, read_grammar, to_text, write_grammar
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.model.loading import load
+from dbpcfg.model.files import load
 from tests.grammar.tables import HOSTILE, assert_same, log_probabilities, named_grammars, texts
 from tests.strategies import grammars, random_grammar
 
