@@ -8,6 +8,7 @@ used; a program adds one with `Registry.add`, another package by an entry point 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from importlib import import_module
 from typing import Any, Generic, TypeVar
 
@@ -23,7 +24,7 @@ class Registry(Generic[Entry]):
     """
 
     def __init__(self, kind: str, plural: str, own: Mapping[str, str]) -> None:
-        self.kind, self.group, self._own = kind, f"dbpcfg.{plural}", dict(own)
+        self.kind, self.group, self.own = kind, f"dbpcfg.{plural}", dict(own)
         self._added: dict[str, Entry] = {}
 
     def add(self, name: str, entry: Entry) -> Entry:
@@ -33,11 +34,11 @@ class Registry(Generic[Entry]):
 
     def names(self) -> list[str]:
         """The names of all entries: the package's own first."""
-        return list(dict.fromkeys([*self._own, *self._added, *self._entry_points()]))
+        return list(dict.fromkeys([*self.own, *self._added, *self._installed]))
 
     def __contains__(self, name: object) -> bool:
-        known = name in self._own or name in self._added
-        return known or name in self._entry_points()
+        known = name in self.own or name in self._added
+        return known or name in self._installed
 
     def __getitem__(self, name: str) -> Entry:
         """The entry of a name, imported if it is not yet."""
@@ -46,15 +47,17 @@ class Registry(Generic[Entry]):
         return self._added[name]
 
     def _load(self, name: str) -> Any:
-        if name in self._own:
-            module, _, found = self._own[name].partition(":")
+        if name in self.own:
+            module, _, found = self.own[name].partition(":")
             return getattr(import_module(f"dbpcfg.{module}"), found)
-        others = self._entry_points()
+        others = self._installed
         if name not in others:
             raise DbpcfgError(f"no {self.kind} {name!r}; choose one of {', '.join(self.names())}")
         return others[name].load()
 
-    def _entry_points(self) -> dict[str, Any]:
+    @cached_property
+    def _installed(self) -> dict[str, Any]:
+        """The entry points of other packages; looking for them takes milliseconds."""
         from importlib.metadata import entry_points
 
         return {point.name: point for point in entry_points(group=self.group)}

@@ -1,52 +1,27 @@
-"""CHAT transcripts: lines, headers, speakers, errors."""
-
-import re
-from collections import Counter
+"""CHAT transcripts: lines, headers, speakers; and each code of main lines."""
 
 import pytest
 from hypothesis import given
 
-from dbpcfg.corpus.readers.chat import Speakers, read_chat
-from dbpcfg.corpus.sentence import Notes, Sentence
+from dbpcfg.corpus.formats import Speakers
+from dbpcfg.corpus.readers.chat import clean_utterance
+from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
-from tests.corpus.fuzz import texts
-
-GOOD = """\
-@UTF8
-@PID:	1/2
-@Begin
-@Languages:	eng
-@Participants:	KID Ada Target_Child , MOT Mother ,
-	INV Bo_Li Investigator
-@ID:	eng|made|KID|2;1.|female|||Target_Child|||
-@ID:	eng|made|MOT|||||Mother|||
-*KID:	kitty !
-%mor:	n|kitty !
-*MOT:	yes , that's the
-	kitty &=laughs
-	on the mat .
-%com:	points at it ,
-	twice
-*INV:	xxx .
-@Comment:	a break
-*MOT:	<look at> [/] look [?] !
-
-*CHI:	me too .
-@End
-"""
+from tests.corpus.helpers import read_as, texts
+from tests.corpus.samples import CHAT
 
 
-def read(text=GOOD, **options):
-    return list(read_chat(text, "f.cha", **options))
+def read(text=CHAT, **options):
+    return read_as("chat", text, "f.cha", **options)
 
 
-def words(text=GOOD, **options):
-    return [" ".join(sentence.words) for sentence in read(text, **options)]
+def words(text=CHAT, **options):
+    return [" ".join(sentence.words) for sentence in read(text, **options)[0]]
 
 
 def test_a_transcript():
-    dropped = Counter()
-    assert read(dropped=dropped) == [
+    sentences, source = read()
+    assert sentences == [
         Sentence(
             ("yes", ",", "that's", "the", "kitty", "on", "the", "mat", "."),
             speaker="MOT",
@@ -56,7 +31,7 @@ def test_a_transcript():
         Sentence(("look", "!"), speaker="MOT", source="f.cha", line=18),
         Sentence(("me", "too", "."), speaker="CHI", source="f.cha", line=20),
     ]
-    assert dropped == {
+    assert source.dropped == {
         "utterances of KID": 1,
         "utterances with untranscribed words only": 1,
     }
@@ -76,7 +51,7 @@ def test_a_transcript():
     ],
 )
 def test_speakers(speakers, speaking):
-    assert [sentence.speaker for sentence in read(speakers=speakers)] == speaking
+    assert [sentence.speaker for sentence in read(speakers=speakers)[0]] == speaking
     assert {"KID", "Ada", "Target_Child", "MOT", "Mother", "CHI"} <= set(speakers.heard)
     assert "Child" not in speakers.heard
 
@@ -98,7 +73,7 @@ def test_without_roles_the_target_child_is_chi():
 
 def test_transcripts_may_follow_each_other():
     second = "@UTF8\n@Begin\n@Participants:\tMOT Target_Child\n*MOT:\tme .\n*KID:\tyou .\n@End\n"
-    assert words(GOOD + second) == [*words(), "you ."]
+    assert words(CHAT + second) == [*words(), "you ."]
 
 
 @pytest.mark.parametrize(
@@ -113,64 +88,165 @@ def test_transcripts_may_follow_each_other():
     ],
 )
 def test_shapes_of_lines(change):
-    assert words(change(GOOD)) == words()
+    assert words(change(CHAT)) == words()
 
 
 def test_nothing_after_the_colon():
-    dropped = Counter()
-    assert read("@Begin\n*MOT:\n*MOT:\t\n@End", dropped=dropped) == []
-    assert dropped == {"utterances without words": 2}
+    sentences, source = read("@Begin\n*MOT:\n*MOT:\t\n@End")
+    assert sentences == []
+    assert source.dropped == {"utterances without words": 2}
 
 
-ERRORS = {
-    "text": ("the cat sat .\n", 1, "found 'the cat sat .', expected a line that begins with @"),
-    "nothing": ("", 1, "found no @Begin, expected a CHAT transcript"),
-    "headers only": ("@UTF8\n@Languages:\teng\n", 1, "found no @Begin"),
-    "no @Begin": ("@UTF8\n*MOT:\thi .\n", 2, "found an utterance of MOT, expected @Begin before"),
-    "no @Begin but @End": ("@UTF8\n@End\n", 2, "found @End, expected @Begin before it"),
-    "cut off": (GOOD.replace("@End\n", ""), 3, "found no @End after this @Begin, expected one"),
-    "twice begun": ("@Begin\n@Begin\n", 2, "found a second @Begin, expected @End after line 1"),
-    "after the end": (GOOD + "*MOT:\thi .", 22, "found an utterance of MOT, expected @Begin"),
-    "no colon": ("@Begin\n*MOT hi .\n", 2, "found '*MOT hi .', expected a speaker and a colon"),
-    "no code": ("@Begin\n*: hi .\n", 2, "found '*: hi .', expected a speaker"),
-    "garbage": (GOOD.replace("%com", "com"), 14, "found 'com:\\tpoints at it ,', expected a line"),
-    "continues nothing": ("\thello\n@Begin", 1, "found '\\thello', expected a line"),
-}
-
-
-@pytest.mark.parametrize(("text", "line", "message"), ERRORS.values(), ids=ERRORS)
-def test_errors_say_where_and_what(text, line, message):
-    with pytest.raises(DbpcfgError) as caught:
-        read(text)
-    assert str(caught.value).startswith(f"f.cha:{line}: found ")
-    assert message in str(caught.value)
-    assert "between the lines @Begin and @End" in str(caught.value)
-
-
-@given(texts(GOOD, "@*%:\n\t <>[]"))
-def test_any_text_is_a_transcript_or_an_error(text):
-    dropped = Counter()
+@given(texts(CHAT, "@*%:\n\t <>[]"))
+def test_every_utterance_of_any_text_is_read_or_counted(text):
     try:
-        found = read(text, dropped=dropped)
-    except DbpcfgError as error:
-        found = str(error)
-    if isinstance(found, str):
-        assert re.match(r"f\.cha:\d+: found ", found)
+        found, source = read(text)
+    except DbpcfgError:
         return
     lines = text.removeprefix("\ufeff").split("\n")
-    assert len(found) + dropped.total() == sum(line.startswith("*") for line in lines)
+    assert len(found) + source.dropped.total() == sum(line.startswith("*") for line in lines)
     for sentence in found:
         assert lines[sentence.line - 1].startswith(f"*{sentence.speaker}:")
 
 
 def test_a_transcript_that_is_cut_off_is_read_to_its_end():
-    notes = Notes()
     text = "@Begin\n*MOT:\tyes .\n@Begin\n*MOT:\tno .\n"
-    found = read_chat(text, "f", broken="skip", notes=notes)
+    found, source = read(text, skip_broken=True)
     assert [sentence.words for sentence in found] == [("yes", "."), ("no", ".")]
-    assert [part.line for part in notes.skipped] == [3, 3]
+    assert [part.line for part in source.skipped] == [3, 3]
+    found, source = read("@End\n" + text + "@End", skip_broken=True)
+    assert len(found) == 2
+    assert [part.line for part in source.skipped] == [1, 4]
     with pytest.raises(DbpcfgError, match="found no @Begin"):
-        list(read_chat("@UTF8\n", "f", broken="skip"))
-    notes = Notes()
-    assert len(list(read_chat("@End\n" + text + "@End", "f", broken="skip", notes=notes))) == 2
-    assert [str(part)[:16] for part in notes.skipped] == ["f:1: found @End,", "f:4: found a sec"]
+        read("@UTF8\n", skip_broken=True)
+
+
+# --- main lines -----------------------------------------------------------------------------------
+
+CASES = {
+    # retracing
+    "the [/] the cat .": "the cat .",
+    "<the cat> [/] the cat .": "the cat .",
+    "<it is> [//] it was [///] will be .": "it will be .",
+    "<I want> [/-] go [/?] stop .": "stop .",
+    "<I <want to> [/] want> [//] I need it .": "I need it .",
+    "<a <b>> [/] c <d> [?] .": "c d .",
+    "<the cat>[/] the cat.": "the cat .",
+    "the [?] [/] the cat .": "the cat .",
+    "the (.) [/] the cat .": "the cat .",
+    "well , [/] well , yes .": "well , yes .",
+    "&-uh [/] the cat .": "the cat .",
+    "<a b> [e] c .": "c .",
+    "[/] yes .": "yes .",
+    "<> [/] yes .": "yes .",
+    "<yes> [/] <yes> [/] yes .": "yes .",
+    # replacements
+    "he goed [: went] [*] home .": "he went home .",
+    "<he goed> [: he went] home .": "he went home .",
+    "whyncha [: why don't you] go ?": "why don't you go ?",
+    "a [: b , c] [//] d .": "d .",
+    "goed [: xxx] home .": "home .",
+    "[: went] home .": "went home .",
+    "piece [:: peach] pie .": "piece pie .",
+    # other codes
+    "what [= the toy] is that [=! whispers] [?] ?": "what is that ?",
+    "cat [!] dog [!!] [% looks] [>] [<] [>1] [*] [* p:w] .": "cat dog .",
+    "[- spa] hola [+ exc] .": "hola .",
+    "woof [x 3] ( ) .": "woof .",
+    "dog . [+ bch]": "dog .",
+    'cat [=? hat] [# 2.1] [^ x] [$ y] ["] [] .': "cat .",
+    "<a b> [=! laughing] c .": "a b c .",
+    # what nobody said
+    "&-um &+fr &=laughs:loud,long &~x &um the cat &*MOT:yes .": "the cat .",
+    "0is he 0 going xxx yyy www xx ?": "he going ?",
+    "(.) so (..) (...) (1.5) (2:03.5) (1.) # ##2 yes .": "so yes .",
+    # words
+    "(be)cause sit(ting) (you) (un)til .": "because sitting you until .",
+    "woof@o b@l hola@s:spa bird@c x@z:y@q .": "woof b hola bird x .",
+    "run$v fast .": "run fast .",
+    "ice+cream ice_cream choo+choo+train .": "ice_cream ice_cream choo_choo_train .",
+    "no:: ba^by ↑yes↓ ∙well ˈtwo ˌone °soft° .": "no baby yes well two one soft .",
+    "⌈2 yes ⌉2 ≈no↫b-b↫boy sit(.)ting .": "yes noboy sitting .",
+    '“hello” she said "yes" ‹x› .': "hello she said yes x .",
+    "dog's don't uh-oh o'clock don’t .": "dog's don't uh-oh o'clock don’t .",
+    "two \x02\x01cats\x02\x02 .": "two cats .",
+    "犬 été naïve .": "犬 été naïve .",
+    # punctuation
+    "yes ‡ Mary „ right ?": "yes , Mary , right ?",
+    "well ,, you know , dear; look : here !": "well , you know , dear ; look : here !",
+    "hello,there .": "hello , there .",
+    "and then +...": "and then ...",
+    "and then +..?": "and then ?",
+    "what +!?": "what ?",
+    "stop +/.": "stop .",
+    "stop +//.": "stop .",
+    "stop +/?": "stop ?",
+    "stop +//?": "stop ?",
+    "stop +.": "stop .",
+    'she said +"/.': "she said .",
+    'she said +".': "she said .",
+    '+" go away !': "go away !",
+    "+< yes .": "yes .",
+    "+<yes .": "yes .",
+    "++ and +, so +^ yes +≈ no .": "and so yes no .",
+    "dog.": "dog .",
+    "dog...": "dog ...",
+    "dog?!": "dog !",
+    "dog+...": "dog ...",
+    "U.S. cars .": "U.S. cars .",
+    "go . go .": "go . go .",
+    "no end": "no end",
+    "dog . \x15100_200\x15": "dog .",
+    "dog \x15100_200\x15 cat .": "dog cat .",
+    "dog \x15 .": "dog .",
+}
+
+
+@pytest.mark.parametrize(("line", "words"), CASES.items(), ids=CASES)
+def test_cleaning(line, words):
+    assert clean_utterance(line) == (tuple(words.split()), "")
+
+
+EMPTY = {
+    "": "utterances without words",
+    ".": "utterances without words",
+    "0 .": "utterances without words",
+    "0 [=! cries] .": "utterances without words",
+    "&=laughs &-um , !": "utterances without words",
+    "the [/] .": "utterances without words",
+    "“ ” ↑ .": "utterances without words",
+    "xxx .": "utterances with untranscribed words only",
+    "xxx yyy@s:spa .": "utterances with untranscribed words only",
+    "&=laughs WWW [=! sings] !": "utterances with untranscribed words only",
+    "ok ] .": "utterances with brackets that do not match",
+    "ok [ .": "utterances with brackets that do not match",
+    "ok [= a [= b] c] .": "utterances with brackets that do not match",
+    "<ok .": "utterances with brackets that do not match",
+    "ok> .": "utterances with brackets that do not match",
+    "> ok < .": "utterances with brackets that do not match",
+}
+
+
+@pytest.mark.parametrize(("line", "reason"), EMPTY.items(), ids=EMPTY)
+def test_without_words(line, reason):
+    assert clean_utterance(line) == ((), reason)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["<a " * 200_000 + "> [/] b " * 200_000, "[" * 500_000, '+"' * 500_000, "." * 500_000],
+    ids=["scopes", "brackets", "quotes", "stops"],
+)
+def test_long_lines_take_linear_time(line):
+    clean_utterance(line)
+
+
+@given(texts(" ".join([*CASES, *EMPTY]), '<>[]()/:+&0@." ,x\x15'))
+def test_any_line_gives_clean_words_or_a_reason(line):
+    words, why_empty = clean_utterance(line)
+    assert bool(words) != bool(why_empty)
+    for word in words:
+        assert word.split() == [word]
+        assert not set(word) & set('[]<>()\x15"“”^@')
+        assert any(map(str.isalnum, word)) or word in (".", "?", "!", "...", ",", ";", ":")
+    assert clean_utterance(" ".join(words)).words in (words, ())

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbpcfg.corpus.formats import FORMATS, by_content, by_extension, checked_format, recognised
+from dbpcfg.corpus.formats import by_content, by_extension, checked_format, readers, recognised
 from dbpcfg.errors import DbpcfgError
 
 ROW = "1 the the DET DT _ 0 root _ _\n".replace(" ", "\t")
@@ -103,15 +103,17 @@ def test_content_decides_between_the_formats_of_an_extension():
 
 
 def test_asking_for_a_format():
-    assert [checked_format(format) for format in FORMATS] == [*FORMATS]
-    assert checked_format(None) is None
-    with pytest.raises(DbpcfgError, match="no format 'xml'; choose text, penn, chat, con"):
+    assert [checked_format(format) for format in (None, *readers.names())] == [
+        None,
+        *readers.names(),
+    ]
+    with pytest.raises(DbpcfgError, match="no format 'xml'; choose one of text, chat, conllu, "):
         checked_format("xml")
 
 
 @given(st.one_of(st.text(), st.text("()ab \n\t#1")))
 def test_any_text_has_a_format(text):
-    assert by_content(text) in FORMATS
+    assert by_content(text) in readers
 
 
 @pytest.mark.parametrize(

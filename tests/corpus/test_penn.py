@@ -1,35 +1,24 @@
 """Penn brackets, cleaned."""
 
 import re
-from collections import Counter
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbpcfg.corpus.readers.penn import read_penn
-from dbpcfg.corpus.sentence import Notes
 from dbpcfg.errors import TreeSyntaxError
 from dbpcfg.trees.brackets import read_tree
 from dbpcfg.trees.tree import Tree
-from tests.corpus.fuzz import texts
-
-BANK = """
-( (S (NP-SBJ-1 (DT The) (NN cat))
-     (VP (VBD was) (VP (VBN fed) (NP (-NONE- *-1))))
-     (. .)))
-
-(ROOT (FRAG (UH oh)) (, ,) (SBARQ (WHNP=2 (WP what)))) ( (X (SYM ***)))
-"""
+from tests.corpus.helpers import read_as, texts, trees_as
+from tests.corpus.samples import PENN
 
 
 def cleaned(text, **options):
-    return [str(sentence.tree) for sentence in read_penn(text, **options)]
+    return trees_as("penn", text, **options)
 
 
 def test_a_small_treebank():
-    dropped = Counter()
-    first, second, third = read_penn(BANK, "bank.mrg", dropped)
+    (first, second, third), source = read_as("penn", PENN, "bank.mrg")
     assert first.words == ("The", "cat", "was", "fed", ".")
     assert first.tags == ("DT", "NN", "VBD", "VBN", ".")
     assert str(first.tree) == (
@@ -39,8 +28,7 @@ def test_a_small_treebank():
     assert second.place == third.place == "bank.mrg:6"
     assert str(second.tree) == "(ROOT (FRAG (UH oh)) (, ,) (SBARQ (WHNP (WP what))))"
     assert third.words == ("***",)
-    assert third.speaker is None
-    assert not dropped
+    assert not source.dropped
 
 
 @pytest.mark.parametrize(
@@ -89,23 +77,23 @@ def test_empty_elements(empty):
 
 @pytest.mark.parametrize("word", ["*NULL*", "*T*-12", "*ICH*-1", "*PRO*", "**T*-1"])
 def test_words_that_look_like_traces(word):
-    dropped = Counter()
     text = f"(S (NP (WP {word})) (V go) (X {word}))"
-    assert [str(s.tree) for s in read_penn(text, "f", dropped)] == [text]
-    assert not dropped
-    (sentence,) = read_penn(f"{text} (-NONE- 0)", "f", dropped)  # a treebank with traces
+    (sentence,), source = read_as("penn", text)
+    assert str(sentence.tree) == text
+    assert not source.dropped
+    (sentence,), source = read_as("penn", f"{text} (-NONE- 0)")  # a treebank with traces
     assert str(sentence.tree) == "(S (V go))"
-    assert dropped == {"words that look like traces": 2, "trees without words": 1}
+    assert source.dropped == {"words that look like traces": 2, "trees without words": 1}
     kept, _ = cleaned(f"{text} (-NONE- 0)", empty_elements=True)
     assert kept == text
 
 
 @pytest.mark.parametrize("tag", ["-NONE-", "-NONE-ABAR-WH-", "NONE-A-PASS-"])
 def test_a_space_before_the_tag_of_a_trace(tag):
-    dropped = Counter()
     text = f"(S (V go) (NP ( {tag} *T*-1)))"
-    assert [str(s.tree) for s in read_penn(text, "f", dropped)] == ["(S (V go))"]
-    assert not dropped
+    (sentence,), source = read_as("penn", text)
+    assert str(sentence.tree) == "(S (V go))"
+    assert not source.dropped
     options = {"empty_elements": True, "function_tags": True}
     assert cleaned(text, **options) == [f"(S (V go) (NP ({tag} *T*-1)))"]
     assert cleaned("( NP dog)") == ["(ROOT NP dog)"]
@@ -118,18 +106,25 @@ def test_words_with_stars(word):
     assert cleaned(f"(S (NN {word}))") == [f"(S (NN {word}))"]
 
 
-def test_trees_without_words_are_counted():
-    dropped = Counter()
-    text = "(S (NP (-NONE- *))) (-NONE- 0) (V go) () (())"
-    assert [s.words for s in read_penn(text, "f", dropped)] == [("go",)]
-    assert dropped == {"trees without words": 4, "nodes without children": 2}
-
-
-def test_childless_nodes_are_counted():
-    dropped = Counter()
-    text = "(S (NP-SBJ) (V go))\n(S (NP (NN)) (V go) (X ) )"
-    assert [str(s.tree) for s in read_penn(text, "f", dropped)] == ["(S (V go))"] * 2
-    assert dropped == {"nodes without children": 3}
+@pytest.mark.parametrize(
+    ("text", "trees", "dropped"),
+    [
+        (
+            "(S (NP (-NONE- *))) (-NONE- 0) (V go) () (())",
+            ["(V go)"],
+            {"trees without words": 4, "nodes without children": 2},
+        ),
+        (
+            "(S (NP-SBJ) (V go))\n(S (NP (NN)) (V go) (X ) )",
+            ["(S (V go))"] * 2,
+            {"nodes without children": 3},
+        ),
+    ],
+)
+def test_nothing_is_dropped_in_silence(text, trees, dropped):
+    sentences, source = read_as("penn", text)
+    assert [str(sentence.tree) for sentence in sentences] == trees
+    assert source.dropped == dropped
 
 
 @pytest.mark.parametrize(
@@ -139,21 +134,7 @@ def test_a_bracket_as_a_word_is_an_error(slip):
     with pytest.raises(
         TreeSyntaxError, match=r"^f:[23]: found an empty node .*-LRB- or -RRB-; --skip-broken"
     ):
-        list(read_penn(f"(V go)\n(S {slip} (V go) (NN )))", "f"))
-
-
-def test_other_mistakes_are_those_of_the_tree_reader():
-    with pytest.raises(TreeSyntaxError, match=r"^f:2:1: found the end of the text"):
-        list(read_penn("(V go)\n(S (V go)", "f"))
-    with pytest.raises(TreeSyntaxError, match=r"^f:1:1: found 'no tree' outside"):
-        list(read_penn("no tree", "f"))
-
-
-def skipping(text):
-    notes = Notes()
-    found = [(s.line, *s.words) for s in read_penn(text, "f", broken="skip", notes=notes)]
-    assert notes.dropped["broken trees"] == len(notes.skipped)
-    return found, [(part.line, part.last_line) for part in notes.skipped], notes
+        read_as("penn", f"(V go)\n(S {slip} (V go) (NN )))")
 
 
 @pytest.mark.parametrize(
@@ -172,22 +153,22 @@ def skipping(text):
     ],
 )
 def test_broken_trees_can_be_skipped(text, found, skipped):
-    assert skipping(text)[:2] == (found, skipped)
+    sentences, source = read_as("penn", text, skip_broken=True)
+    assert [(sentence.line, *sentence.words) for sentence in sentences] == found
+    assert [(part.line, part.last_line) for part in source.skipped] == skipped
+    assert source.dropped["broken trees"] == len(skipped)
     with pytest.raises(TreeSyntaxError, match=r"--skip-broken \(in Python broken='skip'\)"):
-        list(read_penn(text, "f"))
+        read_as("penn", text)
 
 
-def test_what_is_skipped_says_why():
-    (part,) = skipping("(V a)\n(S\n (N b))Q9X yes\n(V c)")[2].skipped
-    assert str(part) == (
-        "f:3:8: found 'Q9X yes' outside any bracket, expected '(' or the end of the text; "
+def test_what_is_skipped_says_why_and_is_not_counted():
+    text = "(V a)\n(S\n (N) (N b))Q9X yes\n(S (N) (V c))"
+    _, source = read_as("penn", text, skip_broken=True)
+    assert list(map(str, source.skipped)) == [
+        "f:3:12: found 'Q9X yes' outside any bracket, expected '(' or the end of the text; "
         "skipped lines 2 to 3"
-    )
-
-
-def test_counts_of_broken_trees_are_not_taken():
-    notes = skipping("(V a)\n(S (N) (V b)) x\n(S (N) (V c))")[2]
-    assert notes.dropped == {"broken trees": 1, "nodes without children": 1}
+    ]
+    assert source.dropped == {"broken trees": 1, "nodes without children": 1}
 
 
 def test_the_outer_bracket():
@@ -200,27 +181,27 @@ def test_the_outer_bracket():
 
 
 def test_words_without_preterminals_have_no_tags():
-    whole, partly, alone = read_penn("(X (X the dog) barks) (X (D the) dog) (X dog)")
+    (whole, partly, alone), _ = read_as("penn", "(X (X the dog) barks) (X (D the) dog) (X dog)")
     assert whole.words == ("the", "dog", "barks")
     assert whole.tags is None
     assert str(whole.tree) == "(X (X the dog) barks)"
     assert partly.words == ("the", "dog")
     assert partly.tags is None
     assert alone.tags == ("X",)
-    assert [s.tags for s in read_penn("( dog) (S (D the) ( dog))")] == [None, None]
+    assert [s.tags for s in read_as("penn", "( dog) (S (D the) ( dog))")[0]] == [None, None]
 
 
 def test_deep_trees():
     depth = 50_000
     text = "(X-1 (Y a) " * depth + "(Y-2 b)" + ")" * depth
-    [sentence] = read_penn(text)
+    (sentence,), _ = read_as("penn", text)
     assert len(sentence.words) == depth + 1
     assert str(sentence.tree) == text.replace("-1", "").replace("-2", "")
 
 
 def test_a_big_line():
     text = "( (S-X (N the) (V-1 barks)))" * 100_000
-    sentences = list(read_penn(text))
+    sentences, _ = read_as("penn", text)
     assert len(sentences) == 100_000
     assert {sentence.line for sentence in sentences} == {1}
 
@@ -255,12 +236,11 @@ trees = st.builds(Tree, labels, st.lists(nodes, min_size=1, max_size=4))
 
 @given(st.lists(trees))
 def test_agrees_with_a_naive_definition(several):
-    dropped = Counter()
-    found = list(read_penn("\n".join(map(str, several)), "f", dropped))
+    found, source = read_as("penn", "\n".join(map(str, several)))
     traces = any("NONE" in node.label for tree in several for node in tree.nodes())
     expected = [(line, naive(tree, traces)) for line, tree in enumerate(several, start=1)]
     assert [(s.line, s.tree) for s in found] == [(n, tree) for n, tree in expected if tree]
-    assert dropped["trees without words"] == len(several) - len(found)
+    assert source.dropped["trees without words"] == len(several) - len(found)
     for sentence in found:
         assert list(sentence.words) == sentence.tree.words()
         tags = tuple(sentence.tree.tags())
@@ -271,30 +251,16 @@ def test_agrees_with_a_naive_definition(several):
             assert sentence.tags == tags
 
 
-@given(texts(BANK, "()-=< \nNP*"))
-def test_any_text_can_be_read_in_part(text):
-    notes = Notes()
-    found = list(read_penn(text, "f", broken="skip", notes=notes))
-    try:
-        assert list(read_penn(text, "f")) == found
-        assert not notes.skipped
-    except TreeSyntaxError:
-        assert notes.skipped
-    lines = text.count("\n") + 1
-    for part in notes.skipped:
-        assert 1 <= part.line <= part.last_line <= lines
-        assert not any(part.line <= sentence.line <= part.last_line for sentence in found)
-
-
-@given(texts(BANK, "()-=< \nNP*"), st.booleans(), st.booleans())
-def test_any_text_is_trees_or_a_syntax_error(text, function_tags, empty_elements):
+@given(texts(PENN, "()-=< \nNP*"), st.booleans(), st.booleans())
+def test_no_word_of_any_text_is_lost(text, function_tags, empty_elements):
     options = {"function_tags": function_tags, "empty_elements": empty_elements}
     try:
-        found = list(read_penn(text, **options))
-    except TreeSyntaxError as error:
-        found = str(error)
-    if isinstance(found, str):
-        assert re.match(r"<text>:\d+:", found)
+        found, _ = read_as("penn", text, **options)
+    except TreeSyntaxError:
+        found, source = read_as("penn", text, skip_broken=True, **options)
+        for part in source.skipped:
+            assert 1 <= part.line <= part.last_line <= text.count("\n") + 1
+            assert not any(part.line <= sentence.line <= part.last_line for sentence in found)
         return
     if empty_elements:
         bare = re.sub(r"\([^\s()]*|\)", " ", text.removeprefix("\ufeff"), flags=re.ASCII)

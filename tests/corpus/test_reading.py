@@ -155,7 +155,7 @@ def test_the_content_of_txt_and_unknown_files_decides(here):
 def test_a_format_can_be_forced(here):
     assert words(read("cat.mrg", format="text"))[1] == "(S (-NONE- *))"
     assert "outside any bracket" in error_of("cat.txt", format="penn")
-    assert "there is no format 'csv'" in error_of("cat.txt", format="csv")
+    assert "no format 'csv'" in error_of("cat.txt", format="csv")
 
 
 def test_standard_input(here, monkeypatch):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dbpcfg.corpus.readers.chat import Speakers
+from dbpcfg.corpus.formats import Speakers
 from dbpcfg.errors import DbpcfgError
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dbpcfg.corpus.readers.tagged import read_tagged, tagged_format
+from dbpcfg.corpus.tagged import read_tagged, tagged_format
 from dbpcfg.errors import DbpcfgError
 
 CONLLU = "1\tthe\t_\tDET\t{}\t_\t_\t_\t_\t_\n2\tdog\t_\tNOUN\t{}\t_\t_\t_\t_\t_\n\n"

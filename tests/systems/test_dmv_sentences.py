@@ -2,7 +2,8 @@
 
 import pytest
 
-from dbpcfg.corpus.readers.conllu import read_conllu
+from dbpcfg.corpus.formats import Source
+from dbpcfg.corpus.readers.conllu import CONLLU
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.systems.dmv import DMV, number_tags
@@ -27,7 +28,7 @@ def test_from_conllu_to_conllu():
     numbers, _ = number_tags(tags_of([SENTENCE, SENTENCE]))
     heads = [line.tolist() for line in DMV().fit(numbers).heads()]
     text = "\n".join(write_conllu([SENTENCE, SENTENCE], heads))
-    found = list(read_conllu(text))
+    found = list(CONLLU.read(text, Source()))
     assert [(s.words, s.tags, s.xpos) for s in found] == [
         (SENTENCE.words, SENTENCE.tags, SENTENCE.xpos)
     ] * 2

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbpcfg.corpus.readers.conllu import read_conllu
+from dbpcfg.corpus.formats import Source
+from dbpcfg.corpus.readers.conllu import CONLLU
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.trees.dependencies import conllu_lines, tree_from_heads
 from tests.systems.dmv_oracle import projective_trees
@@ -78,7 +79,7 @@ def test_conllu_is_read_as_it_was_written(heads, tagged):
     tags, xpos = (tuple("NVDAP"[: len(heads)]), tuple("12345"[: len(heads)]))
     columns = (tags, xpos) if tagged else (None, None)
     text = "\n".join([*conllu_lines(words, heads, *columns), *conllu_lines(words, heads, *columns)])
-    first, second = read_conllu(text, "f")
+    first, second = CONLLU.read(text, Source("f"))
     assert (first.words, first.tags, first.xpos, first.heads) == (words, *columns, heads)
     assert (second.words, second.heads) == (words, heads)
 

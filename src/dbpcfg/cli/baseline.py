@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from dbpcfg.corpus.preparation import Prepared
-    from dbpcfg.corpus.readers.tagged import TaggedFormat
+    from dbpcfg.corpus.tagged import TaggedFormat
     from dbpcfg.systems.dmv.model import Column
     from dbpcfg.systems.registry import SystemSpec
 
@@ -176,7 +176,7 @@ def _tagged(
     quiet: bool,
 ) -> Iterator[str]:
     """Return the tagged text of BMMM, in words as written; a sentence of punctuation stays."""
-    from dbpcfg.corpus.readers.tagged import tagged_lines
+    from dbpcfg.corpus.tagged import tagged_lines
     from dbpcfg.io.progress import Progress
     from dbpcfg.systems.bmmm import BMMM
     from dbpcfg.systems.registry import sentences_for

@@ -100,7 +100,7 @@ def evaluate(
     or a word and its tag per line with a tab between them.
     """
     from dbpcfg.corpus.punctuation import punctuation_mask, recognised_by
-    from dbpcfg.corpus.readers.tagged import read_tagged, tagged_format
+    from dbpcfg.corpus.tagged import read_tagged, tagged_format
     from dbpcfg.evaluation.convention import Convention
     from dbpcfg.evaluation.convention import flatten as flattened
     from dbpcfg.evaluation.evaluate import Evaluation

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 import typer
 
 from dbpcfg.cli.help import CORPUS
+from dbpcfg.corpus.formats import readers
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.options import LEARNERS, Group, Option
 
@@ -34,13 +35,11 @@ TextOrInput = Annotated[
     ),
 ]
 InputFormat = Annotated[
-    Literal["text", "penn", "chat", "conllu", "cess", "sinica", "alpino", "export", "tigerxml"]
-    | None,
+    str | None,
     typer.Option(
         "--input-format",
         metavar="FORMAT",
-        help="text, penn, chat, conllu, cess, sinica, alpino, export or tigerxml; recognised if "
-        "not given.",
+        help=f"Format of the input: {', '.join(readers.own)}; recognised if not given.",
         rich_help_panel=CORPUS,
     ),
 ]

@@ -25,12 +25,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
-from dbpcfg.corpus.formats import Format, by_extension
+from dbpcfg.corpus.formats import by_extension
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.io.files import opening
 
 
-def expand(paths: Iterable[str | os.PathLike[str]], format: Format | None = None) -> list[str]:
+def expand(paths: Iterable[str | os.PathLike[str]], format: str | None = None) -> list[str]:
     """List the files to read."""
     files: dict[str, str] = {}  # the file, and what it is on disk
     for path in paths:
@@ -45,7 +45,7 @@ def expand(paths: Iterable[str | os.PathLike[str]], format: Format | None = None
     return list(files.values())
 
 
-def _files(path: str, format: Format | None) -> list[str]:
+def _files(path: str, format: str | None) -> list[str]:
     name = name_of(path)
     if not path or "\0" in path:
         raise DbpcfgError(f"{name!r} is not a path; give a file, a folder or -")
@@ -62,7 +62,7 @@ def _files(path: str, format: Format | None) -> list[str]:
         return [file for match in found for file in _files(match, format)]
 
 
-def _in_folder(folder: str, format: Format | None) -> list[str]:
+def _in_folder(folder: str, format: str | None) -> list[str]:
     found = [(file, by_extension(file)) for file in sorted(_walk(folder))]
     found = [(file, known) for file, known in found if known and format in (None, *known)]
     counts = Counter(format or known[0] for _, known in found)

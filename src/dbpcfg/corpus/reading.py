@@ -8,22 +8,24 @@ its place and the remedy, or is skipped and listed in `Corpus.skipped`.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import overload
 
-from dbpcfg.corpus.formats import HEAD, Format, by_content, checked_format, recognised
+from dbpcfg.corpus.formats import (
+    HEAD,
+    SKIP_HINT,
+    SkippedPart,
+    Source,
+    Speakers,
+    by_content,
+    checked_format,
+    readers,
+    recognised,
+)
 from dbpcfg.corpus.loading import check_plain_text, expand, load_text, name_of
-from dbpcfg.corpus.readers.alpino import read_alpino
-from dbpcfg.corpus.readers.cess import read_cess
-from dbpcfg.corpus.readers.chat import Speakers, read_chat
-from dbpcfg.corpus.readers.conllu import read_conllu
-from dbpcfg.corpus.readers.export import read_export
-from dbpcfg.corpus.readers.penn import read_penn
-from dbpcfg.corpus.readers.sinica import read_sinica
-from dbpcfg.corpus.readers.text import read_text
-from dbpcfg.corpus.readers.tigerxml import read_tigerxml
-from dbpcfg.corpus.sentence import SKIP_HINT, Broken, Notes, Sentence, SkippedPart, checked_broken
+from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.io.progress import counted
 from dbpcfg.io.tables import Column, Table, html, shortened
@@ -45,7 +47,7 @@ class Corpus:
     """How many of what was left out, such as ``{"blank lines": 2}``."""
     sources: tuple[str, ...]
     """The files, in order."""
-    formats: tuple[Format, ...]
+    formats: tuple[str, ...]
     """The format of each file."""
     speakers: tuple[str, ...] = ()
     """Speakers that were asked for; empty: no choice was made."""
@@ -129,8 +131,8 @@ def read(
     *paths
         Files, folders, glob patterns, or ``-``.
     format
-        ``"text"``, ``"penn"``, ``"chat"``, ``"conllu"``, ``"cess"``, ``"sinica"``,
-        ``"alpino"``, ``"export"`` or ``"tigerxml"``; recognised if not given.
+        ``"text"``, ``"penn"``, ``"chat"``, ``"conllu"`` or another of
+        `dbpcfg.corpus.formats.readers`; recognised if not given.
     speakers
         Speakers to read, by code, name or role (CHAT and CoNLL-U). Without any choice, CHAT is read
         without the target child.
@@ -161,105 +163,71 @@ def read(
     DbpcfgError
         If a file cannot be read or is not in its format, or no sentence is left.
     """
-    wanted = checked_format(format)
-    mode = checked_broken(broken)
+    checked_format(format)
+    if broken not in ("error", "skip"):
+        raise DbpcfgError(f"broken must be 'error' or 'skip', not {broken!r}")
     chosen = Speakers.of(speakers, exclude_speakers)
-    files = expand(paths, wanted)
-    notes = Notes()
-    options = _Options(chosen, function_tags, empty_elements, mode, notes)
+    files = expand(paths, format)
     sentences: list[Sentence] = []
-    formats: list[Format] = []
+    formats: list[str] = []
+    sources: list[Source] = []
     shown = counted(files, "files", len(files), quiet if progress is None else True)
     for number, file in enumerate(shown):
-        name = name_of(file)
+        source = Source(name_of(file), broken == "skip", chosen, function_tags, empty_elements)
+        sources.append(source)
         if progress is not None:
-            progress(number, len(files), name)
+            progress(number, len(files), source.name)
         text = load_text(file, encoding)
-        actual = wanted or _recognised(file, text)
+        actual = format or _recognised(file, text)
         formats.append(actual)
         try:
-            sentences += _sentences(actual, text, name, options)
+            sentences += readers[actual].read(text, source)
         except DbpcfgError as error:
             likely = _likely_format(actual, text)
             message = str(error).removesuffix(f"; {SKIP_HINT}") if likely else str(error)
             raise type(error)(message + likely) from None
-        if actual not in ("chat", "conllu") and not chosen.by_default:
+        if not readers[actual].has_speakers and not chosen.by_default:
             raise DbpcfgError(
-                f"{name}: the format {actual} knows no speakers, so none can be chosen"
+                f"{source.name}: the format {actual} knows no speakers, so none can be chosen"
             )
-    if (function_tags or empty_elements) and not {"penn", "cess"}.intersection(formats):
+    if (function_tags or empty_elements) and not any(readers[f].has_function_tags for f in formats):
         raise DbpcfgError(
             "function tags and empty elements are things of Penn brackets, and no file is in them"
         )
     chosen.check()
+    dropped, changed = Counter[str](), Counter[str]()
+    for source in sources:
+        dropped += source.dropped
+        changed += source.changed
+    names = tuple(source.name for source in sources)
+    skipped = tuple(part for source in sources for part in source.skipped)
     if not sentences:
-        left_out = f"left out were {_listed(notes.dropped)}" if notes.dropped else "it has none"
+        left_out = f"left out were {_listed(dropped)}" if dropped else "it has none"
         raise DbpcfgError(
-            f"there is nothing left of {', '.join(map(name_of, files[:3]))}"
-            f"{' and others' if len(files) > 3 else ''}: {left_out}"
-            f"{f'; first: {notes.skipped[0]}' if notes.skipped else ''}"
-            f"{_likely_format(actual, text)}"
+            f"there is nothing left of {', '.join(names[:3])}"
+            f"{' and others' if len(names) > 3 else ''}: {left_out}"
+            f"{f'; first: {skipped[0]}' if skipped else ''}{_likely_format(actual, text)}"
         )
     return Corpus(
         sentences,
-        dict(notes.dropped),
-        tuple(map(name_of, files)),
+        dict(dropped),
+        names,
         tuple(formats),
         chosen.only or (),
         chosen.without or (),
-        tuple(notes.skipped),
-        dict(+notes.changed),
+        skipped,
+        dict(changed),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Options:
-    """What readers are called with, beside the text."""
-
-    speakers: Speakers
-    function_tags: bool
-    empty_elements: bool
-    broken: Broken
-    notes: Notes
-
-
-_BRACKETS = {"penn": read_penn, "cess": read_cess}
-_WITH_SPEAKERS = {"chat": read_chat, "conllu": read_conllu}
-_TREEBANKS = {
-    "alpino": read_alpino,
-    "export": read_export,
-    "sinica": read_sinica,
-    "tigerxml": read_tigerxml,
-}
-
-
-def _sentences(format: Format, text: str, name: str, options: _Options) -> Iterator[Sentence]:
-    broken, notes = options.broken, options.notes
-    if format in _BRACKETS:
-        return _BRACKETS[format](
-            text,
-            name,
-            function_tags=options.function_tags,
-            empty_elements=options.empty_elements,
-            broken=broken,
-            notes=notes,
-        )
-    if format in _WITH_SPEAKERS:
-        speakers = options.speakers
-        return _WITH_SPEAKERS[format](text, name, speakers=speakers, broken=broken, notes=notes)
-    if format in _TREEBANKS:
-        return _TREEBANKS[format](text, name, broken=broken, notes=notes)
-    return read_text(text, name, notes.dropped)
-
-
-def _recognised(file: str, text: str) -> Format:
+def _recognised(file: str, text: str) -> str:
     found = recognised(file, text)
     if found == "text":
         check_plain_text(text[:HEAD], file, name_of(file))
     return found
 
 
-def _likely_format(format: Format, text: str) -> str:
+def _likely_format(format: str, text: str) -> str:
     """The end of an error about a file that seems to be in another format."""
     likely = by_content(text)
     if likely in (format, "text") or format == "text":

@@ -9,7 +9,6 @@
 ``nounphrases``   recall of the gold constituents of a category
 ``aggregate``     which induced labels are that category: the paper's aggregate F1
 ``labels``        induced against gold labels: many-to-one accuracy and V-measure
-``attachment``    heads against gold heads
 ``flattening``    flat trees from binary ones; ``headedness``: by which heads
 ``depths``        the memory depth that trees need
 ``significance``  paired permutation tests and bootstrap intervals

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple, get_args
 
-from dbpcfg.corpus.formats import Format
+from dbpcfg.corpus.formats import readers
 from dbpcfg.corpus.preparation import Scheme
 from dbpcfg.corpus.punctuation import PunctuationRule
 from dbpcfg.induction.chain import TreeChoice
@@ -83,7 +83,10 @@ CORPUS: dict[str, ValueKind] = {
     "rare": whole(0),
     "scheme": choice(Scheme),
     "no-punctuation": FLAG,
-    "input-format": choice(Format),
+    "input-format": ValueKind(
+        lambda value: isinstance(value, str) and value in readers,
+        f"a format: {', '.join(readers.own)}",
+    ),
     "skip-broken": FLAG,
     "encoding": TEXT,
     "speaker": TEXTS,

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
+from dbpcfg.corpus.formats import Malformed, Reader, Source
 from dbpcfg.corpus.readers.raising import (
     Graph,
     GraphNode,
@@ -22,24 +23,12 @@ from dbpcfg.corpus.readers.raising import (
     graph_sentences,
     is_head,
 )
-from dbpcfg.corpus.readers.xmltext import Element, sentence_elements
-from dbpcfg.corpus.sentence import Broken, Malformed, Notes, Sentence
+from dbpcfg.corpus.readers.xmltext import Element, sentence_elements, xml_with
+from dbpcfg.corpus.sentence import Sentence
 
 
-def read_alpino(
-    text: str,
-    source: str = "<text>",
-    *,
-    broken: Broken = "error",
-    notes: Notes | None = None,
-) -> Iterator[Sentence]:
-    """Read Alpino XML.
-
-    ``notes``: counts what is left out and changed, and lists what is skipped.
-    """
-    notes = Notes() if notes is None else notes
-    found = sentence_elements(text, "alpino_ds", source, broken, notes)
-    yield from graph_sentences(found, _graph, source, broken, notes)
+def _read(text: str, source: Source) -> Iterator[Sentence]:
+    return graph_sentences(sentence_elements(text, "alpino_ds", source), _graph, source)
 
 
 def _graph(sentence: Element, dropped: Counter[str]) -> Graph:
@@ -98,3 +87,6 @@ def _check_places(words: dict[int, GraphNode]) -> None:
                 words[after].line,
                 f"found the word {word!r} at {after} (begin), expected one at {before + 1} first",
             )
+
+
+ALPINO = Reader(_read, (".xml",), xml_with(r"<alpino_ds[\s>]"))

@@ -5,43 +5,38 @@ functions, ``sn-SUJ`` is ``sn``.  Elided subjects, ``(sn.e-SUJ *0*)``, are empty
 traces do.  The words ``-Fpa-`` and ``-Fpt-`` are round brackets, ``-LRB-`` and ``-RRB-``.  A leaf
 of more than two tokens is kept as it is, and counted.
 
-The files are in ISO-8859-1.
+The files are in ISO-8859-1.  They are recognised as Penn brackets of which the first leaves all
+have a word and a lemma, and tags such as ``da0ms0``.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 
-from dbpcfg.corpus.readers.penn import category, read_with
-from dbpcfg.corpus.sentence import Broken, Notes, Sentence
+from dbpcfg.corpus.formats import Reader, Source
+from dbpcfg.corpus.readers.penn import PENN, category, read_with
+from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.trees.tree import Tree
 
 _ELIDED = "*0*"
+_LEAF = re.compile(r"\(([^\s()]+(?:\s+[^\s()]+)+)\s*\)", re.ASCII)
+_LEAVES = 2000
+"""Characters in which leaves are looked at."""
+_EAGLES = re.compile(r"[acdnpsvrz][a-z][a-z0-9]*[0-9][a-z0-9]*", re.ASCII)
 _BRACKETS = {"-Fpa-": "-LRB-", "-Fpt-": "-RRB-"}
 
 
-def read_cess(
-    text: str,
-    source: str = "<text>",
-    *,
-    function_tags: bool = False,
-    empty_elements: bool = False,
-    broken: Broken = "error",
-    notes: Notes | None = None,
-) -> Iterator[Sentence]:
-    """Read CESS or AnCora brackets.
-
-    ``notes``: counts what is left out, and lists what is skipped.
-    """
-    relabel = cache(str if function_tags else category)
+def _read(text: str, source: Source) -> Iterator[Sentence]:
+    relabel = cache(str if source.function_tags else category)
 
     def clean(tree: Tree, dropped: Counter[str]) -> Tree | None:
         def cleaned(node: Tree, parts: list[Tree | str | None]) -> Tree | None:
             first = parts[0]
             if isinstance(first, str) and len(parts) <= 2 and not isinstance(parts[-1], Tree):
-                if first == _ELIDED and not empty_elements:
+                if first == _ELIDED and not source.empty_elements:
                     return None
                 return Tree(relabel(node.label), (_BRACKETS.get(first, first),))
             children = tuple([part for part in parts if part is not None])
@@ -51,4 +46,14 @@ def read_cess(
 
         return tree.fold(str, cleaned)
 
-    yield from read_with(clean, text, source, broken, Notes() if notes is None else notes)
+    return read_with(clean, text, source)
+
+
+def _recognises(text: str) -> bool:
+    leaves = [leaf.split() for leaf in _LEAF.findall(text, 0, _LEAVES)]
+    lemmas = all(len(leaf) == 3 or leaf[-1] == "*0*" for leaf in leaves)
+    eagles = any(_EAGLES.fullmatch(leaf[0]) for leaf in leaves)
+    return bool(lemmas and eagles and PENN.recognises(text))
+
+
+CESS = Reader(_read, (".tbf",), _recognises, has_function_tags=True)

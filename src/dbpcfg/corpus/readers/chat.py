@@ -1,4 +1,19 @@
-"""The main line of a CHAT transcript, cleaned: what was said, as words and punctuation.
+"""CHAT: the transcripts of CHILDES and TalkBank (``.cha``).
+
+Lines begin with ``@`` (headers), ``*`` (who speaks, and what: the main line), ``%`` (annotation,
+which is skipped) or a tab (continues the line before).  Everything happens between ``@Begin`` and
+``@End``; text that is not like this is an error, not an empty transcript.  Several transcripts may
+follow each other.
+
+By default everyone's speech is read but the target child's, that is, speech *to* a child.  The
+target child is the speaker with the role ``Target_Child`` in ``@Participants`` or ``@ID``, or
+``CHI`` if no speaker has it.  Speakers are chosen by code (``MOT``), name or role (``Mother``); any
+choice replaces the default, so that an empty list of excluded speakers reads everyone.
+
+Lines that are broken can be skipped; a transcript without ``@End`` is then read to its last line.
+
+Utterances without words, and those of speakers who were not chosen, are dropped and counted.  Main
+lines are cleaned: what was said stays, as words and punctuation.
 
 =======================================  ==========================================================
 in the transcript                        in the corpus
@@ -24,34 +39,16 @@ in the transcript                        in the corpus
 
 Contractions stay whole (*don't*), where treebanks split them.  An utterance with brackets that do
 not match has no words.
-
-CHAT: the transcripts of CHILDES and TalkBank (``.cha``).
-
-Lines begin with ``@`` (headers), ``*`` (who speaks, and what: the main line), ``%`` (annotation,
-which is skipped) or a tab (continues the line before).  Everything happens between ``@Begin`` and
-``@End``; text that is not like this is an error, not an empty transcript.  Several transcripts may
-follow each other.
-
-By default everyone's speech is read but the target child's, that is, speech *to* a child.  The
-target child is the speaker with the role ``Target_Child`` in ``@Participants`` or ``@ID``, or
-``CHI`` if no speaker has it.  Speakers are chosen by code (``MOT``), name or role (``Mother``); any
-choice replaces the default, so that an empty list of excluded speakers reads everyone.
-
-Lines that are broken can be skipped; a transcript without ``@End`` is then read to its last line.
-
-`dbpcfg.corpus.readers.chat` cleans the main lines.  Utterances without words, and those of speakers
-who were not chosen, are dropped and counted.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from dbpcfg.corpus.sentence import SKIP_HINT, Broken, Notes, Sentence, SkippedPart
+from dbpcfg.corpus.formats import Malformed, Reader, Source
+from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 
 _BULLET = re.compile(r"\x15[^\x15]*\x15")
@@ -154,97 +151,29 @@ def _bare(token: str) -> str:
     return word.strip("+").replace("+", "_")
 
 
-@dataclass(slots=True)
-class Speakers:
-    """A choice of speakers.
-
-    A speaker has several names, such as the code ``MOT`` and the role ``Mother``; any of them
-    counts, in capitals or not. With neither `only` nor `without` the choice is the format's.
-    """
-
-    only: tuple[str, ...] | None = None
-    """Those to read; None: everyone."""
-    without: tuple[str, ...] | None = None
-    """Those to leave out."""
-    heard: dict[str, None] = field(default_factory=dict)
-    """Every name seen so far, in order."""
-
-    @classmethod
-    def of(cls, only: Iterable[str] | None, without: Iterable[str] | None) -> Speakers:
-        """Make a choice from lists of names.
-
-        ``only``: speakers to read; a single name needs no list.
-        """
-        return cls(_names(only), _names(without))
-
-    @property
-    def by_default(self) -> bool:
-        """Whether no choice was made."""
-        return self.only is None and self.without is None
-
-    def take(self, names: Collection[str]) -> bool:
-        """Whether a speaker with these names is chosen."""
-        self.heard.update(dict.fromkeys(names))
-        folded = {name.casefold() for name in names}
-        if self.only is not None and folded.isdisjoint(map(str.casefold, self.only)):
-            return False
-        return self.without is None or folded.isdisjoint(map(str.casefold, self.without))
-
-    def check(self) -> None:
-        """Raise an error if nobody has a chosen name: most likely it is a typing error."""
-        folded = {name.casefold() for name in self.heard}
-        for name in (self.only or ()) + (self.without or ()):
-            if name.casefold() not in folded:
-                known = ", ".join(sorted(self.heard)) or "the files name nobody"
-                raise DbpcfgError(f"no speaker is called {name!r}; these speak: {known}")
-
-
-def _names(names: Iterable[str] | None) -> tuple[str, ...] | None:
-    if names is None:
-        return None
-    return (names,) if isinstance(names, str) else tuple(names)
-
-
 _MAIN = re.compile(r"\*([^\s:*]+):(.*)", re.DOTALL)
 _TARGET_ROLE, _TARGET_CODE = "Target_Child", "CHI"
 _EXPECTED = "a CHAT transcript has its utterances between the lines @Begin and @End"
 _CODE, _ROLE = 2, 7  # fields of @ID: language|corpus|code|age|sex|group|SES|role|education|custom
 
 
-def read_chat(
-    text: str,
-    source: str = "<text>",
-    dropped: Counter[str] | None = None,
-    speakers: Speakers | None = None,
-    *,
-    broken: Broken = "error",
-    notes: Notes | None = None,
-) -> Iterator[Sentence]:
-    """Read CHAT transcripts.
-
-    ``dropped``: counts what is left out, by reason; without it, `notes` does.
-    ``speakers``: whose utterances to read; by default everyone's but the target child's.
-    """
-    notes = Notes(Counter() if dropped is None else dropped) if notes is None else notes
-    dropped = notes.dropped
+def _read(text: str, source: Source) -> Iterator[Sentence]:
+    speakers, dropped = source.speakers, source.dropped
 
     def fault(number: int, found: str, expected: str) -> None:
-        error = _error(source, number, found, expected)
-        if broken == "error":
-            raise DbpcfgError(f"{error}; {SKIP_HINT}")
-        reason = str(error).removesuffix(f"; {_EXPECTED}")
-        notes.skip("broken lines", SkippedPart(source, number, number, reason))
+        wrong = Malformed(number, f"found {found}, expected {expected}", _EXPECTED)
+        source.fault(wrong, number, number, "broken lines")
 
-    speakers = Speakers() if speakers is None else speakers
     participants: dict[str, dict[str, None]] = {}  # the names and roles of each code
     begun_at = ended_at = 0
     for number, line in _logical_lines(text, fault):
         keyword, _, value = line.partition(":")
-        if line.split(maxsplit=1)[0] == "@Begin":
+        first = line.split(maxsplit=1)[0]
+        if first == "@Begin":
             if begun_at:
                 fault(number, "a second @Begin", f"@End after line {begun_at}")
             begun_at, participants = number, {}
-        elif line.split(maxsplit=1)[0] == "@End":
+        elif first == "@End":
             if not begun_at:
                 fault(number, "@End", "@Begin before it")
                 continue
@@ -273,14 +202,15 @@ def read_chat(
                 continue
             words, why_empty = clean_utterance(main[2])
             if words:
-                yield Sentence(words, speaker=code, source=source, line=number)
+                yield Sentence(words, speaker=code, source=source.name, line=number)
             else:
                 dropped[why_empty] += 1
     if begun_at:
         fault(begun_at, "no @End after this @Begin", "one; is the file cut off?")
         ended_at = begun_at
     if not ended_at:
-        raise _error(source, 1, "no @Begin", "a CHAT transcript")
+        found = "found no @Begin, expected a CHAT transcript"
+        raise DbpcfgError(f"{source.name}:1: {found}; {_EXPECTED}")
 
 
 def _logical_lines(text: str, fault: Callable[[int, str, str], None]) -> Iterator[tuple[int, str]]:
@@ -307,5 +237,6 @@ def _is_target(code: str, participants: dict[str, dict[str, None]]) -> bool:
     return code == _TARGET_CODE
 
 
-def _error(source: str, number: int, found: str, expected: str) -> DbpcfgError:
-    return DbpcfgError(f"{source}:{number}: found {found}, expected {expected}; {_EXPECTED}")
+CHAT = Reader(
+    _read, (".cha",), re.compile(r"\s*@(?:UTF8|Begin|Font|Window|PID)\b").match, has_speakers=True
+)

@@ -18,13 +18,11 @@ to the next blank line.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from dbpcfg.corpus.readers.chat import Speakers
-from dbpcfg.corpus.sentence import SKIP_HINT, Broken, Notes, Sentence, SkippedPart
-from dbpcfg.errors import DbpcfgError
+from dbpcfg.corpus.formats import Malformed, Reader, Source
+from dbpcfg.corpus.sentence import Sentence
 
 COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 """The names of the ten columns."""
@@ -39,7 +37,6 @@ _PREFERRED = ("speaker_role", "speaker", "speaker_id", "speaker_code", "speaker_
 class _Block:
     """A sentence as far as it has been read."""
 
-    line: int = 0
     speaker: dict[str, str] = field(default_factory=dict)
     words: list[str] = field(default_factory=list)
     tags: list[str] = field(default_factory=list)
@@ -49,83 +46,72 @@ class _Block:
     nodes: int = 0  # empty nodes since the last word
 
 
-def read_conllu(
-    text: str,
-    source: str = "<text>",
-    dropped: Counter[str] | None = None,
-    speakers: Speakers | None = None,
-    *,
-    broken: Broken = "error",
-    notes: Notes | None = None,
-) -> Iterator[Sentence]:
-    """Read CoNLL-U.
-
-    ``dropped``: counts what is left out, by reason; without it, `notes` does.
-    ``speakers``: whose sentences to read; by default everyone's.
-    """
-    notes = Notes(Counter() if dropped is None else dropped) if notes is None else notes
-    speakers = Speakers() if speakers is None else speakers
-    block, fault = _Block(), ""
-    lines = text.removeprefix("\ufeff").split("\n")
-    for number, line in enumerate([*lines, ""], start=1):
+def _read(text: str, source: Source) -> Iterator[Sentence]:
+    for rows in _blocks(text):
+        first, last = rows[0][0], rows[-1][0]
+        block = _Block()
         try:
-            if fault and line.strip():
-                continue
-            if fault:
-                notes.skip("broken sentences", SkippedPart(source, block.line, number - 1, fault))
-                block, fault = _Block(), ""
-                continue
-            if line.startswith("#"):
-                _add_comment(block, line)
-            elif "\t" in line or line.strip():
-                _add_word(block, line.rstrip("\r"))
-            else:
-                sentence = _finished(block, source, notes.dropped, speakers)
-                block = _Block()
-                if sentence is not None:
-                    yield sentence
-                continue
-        except _Malformed as error:
-            fault = f"{source}:{number}: {error}"
-            if broken == "error":
-                raise DbpcfgError(f"{fault}; {SKIP_HINT}") from None
-            if not line.strip():  # the sentence is over already
-                notes.skip("broken sentences", SkippedPart(source, block.line, number - 1, fault))
-                block, fault = _Block(), ""
-                continue
-        block.line = block.line or number
+            for number, line in rows:
+                if line.startswith("#"):
+                    _add_comment(block, line, number)
+                else:
+                    _add_word(block, line.rstrip("\r"), number)
+            if block.covered > len(block.words) or (block.nodes and not block.words):
+                raise Malformed(
+                    last + 1,
+                    f"found the end of a sentence after {len(block.words)} words, "
+                    f"expected word {len(block.words) + 1}; is the file cut off?",
+                )
+        except Malformed as fault:
+            source.fault(fault, first, last)
+            continue
+        if block.words:  # and not comments on their own
+            yield from _chosen(block, source, first)
 
 
-class _Malformed(Exception):
-    """What is wrong with a line."""
+def _blocks(text: str) -> Iterator[list[tuple[int, str]]]:
+    """Lines with their numbers, from one blank line to the next."""
+    rows: list[tuple[int, str]] = []
+    for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):
+        if "\t" in line or line.strip():
+            rows.append((number, line))
+        elif rows:
+            yield rows
+            rows = []
+    if rows:
+        yield rows
 
 
-def _add_comment(block: _Block, line: str) -> None:
+def _add_comment(block: _Block, line: str, number: int) -> None:
     if block.words:
-        raise _Malformed(
+        raise Malformed(
+            number,
             "found a comment inside a sentence, expected comments before it; "
-            "is a blank line missing between two sentences?"
+            "is a blank line missing between two sentences?",
         )
     metadata = _SPEAKER.match(line)
     if metadata is not None and metadata[2].strip():
         block.speaker[metadata[1]] = metadata[2].strip()
 
 
-def _add_word(block: _Block, line: str) -> None:
+def _add_word(block: _Block, line: str, number: int) -> None:
     columns = line.split("\t")
     if len(columns) != len(COLUMNS):
-        raise _Malformed(
+        raise Malformed(
+            number,
             f"found {len(columns)} tab-separated column{'s' * (len(columns) != 1)} in "
             f"{line[:40]!r}, expected 10; CoNLL-U has "
-            f"{' '.join(COLUMNS)}, and a blank line after each sentence"
+            f"{' '.join(COLUMNS)}, and a blank line after each sentence",
         )
     for name, column in zip(COLUMNS, columns):
         if not column.strip():
-            raise _Malformed(f"found nothing in column {name}, expected at least '_'")
+            raise Malformed(number, f"found nothing in column {name}, expected at least '_'")
     identifier = _ID.fullmatch(columns[0])
     expected = len(block.words) + 1
     if identifier is None:
-        raise _Malformed(f"found the ID {columns[0][:20]!r}, expected a number, like {expected}")
+        raise Malformed(
+            number, f"found the ID {columns[0][:20]!r}, expected a number, like {expected}"
+        )
     first, last = int(identifier[1]), int(identifier[3] or 0)
     if identifier["mark"] is None:
         good = first == expected
@@ -141,38 +127,30 @@ def _add_word(block: _Block, line: str) -> None:
         block.nodes += 1
         good = (first, last) == (expected - 1, block.nodes)
     if not good:
-        raise _Malformed(
+        raise Malformed(
+            number,
             f"found the ID {columns[0]}, expected the word {expected} (or a range or an empty node "
-            "at this place); is a line missing, or the blank line between two sentences?"
+            "at this place); is a line missing, or the blank line between two sentences?",
         )
 
 
-def _finished(
-    block: _Block, source: str, dropped: Counter[str], speakers: Speakers
-) -> Sentence | None:
-    if not block.words and not block.covered and not block.nodes:
-        return None  # a stray blank line, or comments on their own
-    if block.covered > len(block.words) or not block.words:
-        raise _Malformed(
-            f"found the end of a sentence after {len(block.words)} words, "
-            f"expected word {len(block.words) + 1}; is the file cut off?"
-        )
+def _chosen(block: _Block, source: Source, line: int) -> Iterator[Sentence]:
+    """The sentence, if its speaker was chosen and its words are given."""
     speaker = next((block.speaker[key] for key in _PREFERRED if key in block.speaker), None)
-    if not speakers.take(block.speaker.values()):
-        dropped[f"sentences of {speaker or 'an unknown speaker'}"] += 1
-        return None
-    if len(block.words) > 1 and set(block.words) == {"_"}:
-        dropped["sentences with their words withheld (_)"] += 1
-        return None
-    return Sentence(
-        tuple(block.words),
-        _given(block.tags),
-        speaker=speaker,
-        source=source,
-        line=block.line,
-        xpos=_given(block.xpos),
-        heads=_heads(block.heads),
-    )
+    if not source.speakers.take(block.speaker.values()):
+        source.dropped[f"sentences of {speaker or 'an unknown speaker'}"] += 1
+    elif len(block.words) > 1 and set(block.words) == {"_"}:
+        source.dropped["sentences with their words withheld (_)"] += 1
+    else:
+        yield Sentence(
+            tuple(block.words),
+            _given(block.tags),
+            speaker=speaker,
+            source=source.name,
+            line=line,
+            xpos=_given(block.xpos),
+            heads=_heads(block.heads),
+        )
 
 
 def _given(column: list[str]) -> tuple[str, ...] | None:
@@ -184,3 +162,16 @@ def _heads(column: list[str]) -> tuple[int, ...] | None:
     if not all(_NUMBER.fullmatch(head) and int(head) <= len(column) for head in column):
         return None
     return tuple(int(head) - 1 for head in column)
+
+
+CONLLU = Reader(
+    _read,
+    (".conllu", ".conll"),
+    re.compile(
+        r"""\s*(?: \#\ *(?:sent_id|text|global\.columns)\ *= | \#\ *new(?:doc|par)\b
+                | (?:\#.*\n)* [0-9]\S*\t (?:[^\t\n]*\t){7} )""",
+        re.VERBOSE,
+    ).match,
+    has_speakers=True,
+)
+"""Recognised by comments such as ``# sent_id = 1``, or a numbered line of many columns."""

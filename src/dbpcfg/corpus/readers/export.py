@@ -10,7 +10,7 @@ with ``#`` and a number from 500, a constituent; its columns are separated by ta
 constituent, or 0, the root, which is called ``ROOT``.  Pairs of columns after the parent are
 secondary edges: left out and counted.  Comments, from ``%%``, and tables, from ``#BOT`` to
 ``#EOT``, are not read; ``--`` in place of a tag means that there is none.  Constituents may have
-gaps: see `dbpcfg.corpus.readers.raising`.
+gaps: see `dbpcfg.corpus.readers.raising`.  A broken sentence ends at the next ``#BOS``.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from dbpcfg.corpus.formats import Malformed, Reader, Source
 from dbpcfg.corpus.readers.raising import (
     Graph,
     GraphNode,
@@ -29,7 +30,7 @@ from dbpcfg.corpus.readers.raising import (
     graph_sentences,
     is_head,
 )
-from dbpcfg.corpus.sentence import Broken, Malformed, Notes, Sentence
+from dbpcfg.corpus.sentence import Sentence
 
 _SEPARATOR = re.compile(r"[\t ]*\t[\t ]*")
 _PHRASE = re.compile(r"#([0-9]{3,9})")
@@ -52,20 +53,8 @@ class _SentenceLines:
     fault: Malformed | None = None
 
 
-def read_export(
-    text: str,
-    source: str = "<text>",
-    *,
-    broken: Broken = "error",
-    notes: Notes | None = None,
-) -> Iterator[Sentence]:
-    """Read NEGRA export.
-
-    ``broken``: with ``"skip"``, sentences that are broken are skipped, up to the next ``#BOS``.
-    ``notes``: counts what is left out and changed, and lists what is skipped.
-    """
-    notes = Notes() if notes is None else notes
-    yield from graph_sentences(_blocks(text), _graph, source, broken, notes)
+def _read(text: str, source: Source) -> Iterator[Sentence]:
+    return graph_sentences(_blocks(text), _graph, source)
 
 
 def _blocks(text: str) -> Iterator[_SentenceLines]:
@@ -167,3 +156,10 @@ def _parent_column(columns: list[str], version: str, line: int) -> int:
     raise Malformed(
         line, f"found no number of a parent in {' '.join(columns)[:_SHOWN]!r}, expected {layout}"
     )
+
+
+EXPORT = Reader(
+    _read,
+    (".export", ".negra"),
+    re.compile(r"(?:\s*%%.*\n)*\s*\#(?:FORMAT|BOT|BOS)[ \t]+[A-Z0-9]").match,
+)

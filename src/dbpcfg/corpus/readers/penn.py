@@ -36,7 +36,8 @@ from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 
-from dbpcfg.corpus.sentence import SKIP_HINT, Broken, Notes, Sentence, SkippedPart
+from dbpcfg.corpus.formats import SKIP_HINT, Reader, Source
+from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import TreeSyntaxError
 from dbpcfg.trees.brackets import read_trees_at
 from dbpcfg.trees.tree import Tree
@@ -53,44 +54,23 @@ _BORDERS = (re.compile(r"\n(?=\()"), re.compile(r"\n[^\S\n]*\n"))  # column 1, o
 _LOST_WORD = re.compile(r"\(-[LR][RCS]B-\s*\)|[^\s()]\s*\(\s*\)", re.ASCII)
 
 
-def read_penn(
-    text: str,
-    source: str = "<text>",
-    dropped: Counter[str] | None = None,
-    *,
-    function_tags: bool = False,
-    empty_elements: bool = False,
-    broken: Broken = "error",
-    notes: Notes | None = None,
-) -> Iterator[Sentence]:
-    """Read trees in Penn brackets, and clean them.
-
-    ``dropped``: counts what is left out, by reason; without it, `notes` does.
-    """
-    notes = Notes(Counter() if dropped is None else dropped) if notes is None else notes
+def _read(text: str, source: Source) -> Iterator[Sentence]:
     traces = _HAS_TRACES.search(text) is not None
-    yield from read_with(
-        _cleaner(function_tags, empty_elements, traces), text, source, broken, notes
-    )
+    return read_with(_cleaner(source.function_tags, source.empty_elements, traces), text, source)
 
 
-def read_with(
-    clean: Cleaner, text: str, source: str, broken: Broken, notes: Notes
-) -> Iterator[Sentence]:
-    """Read trees in brackets, cleaned by a rule of the format.
-
-    ``notes``: counts what is left out, and lists what is skipped.
-    """
+def read_with(clean: Cleaner, text: str, source: Source) -> Iterator[Sentence]:
+    """Read trees in brackets, cleaned by a rule of the format."""
     text = text.removeprefix("\ufeff")
     try:
         whole = Counter[str]()
-        sentences = list(_sentences(text, source, whole, clean))
+        sentences = list(_sentences(text, source.name, whole, clean))
     except TreeSyntaxError as error:
-        if broken == "error":
+        if not source.skip_broken:
             raise TreeSyntaxError(f"{error}; {SKIP_HINT}") from None
-        sentences = list(_unbroken(text, source, notes, clean))
+        sentences = list(_unbroken(text, source, clean))
     else:
-        notes.dropped.update(whole)
+        source.dropped.update(whole)
     yield from sentences
 
 
@@ -141,21 +121,21 @@ def _sentences(
         yield sentence if root.label else replace(sentence, tree=Tree("ROOT", root.children))
 
 
-def _unbroken(text: str, source: str, notes: Notes, clean: Cleaner) -> Iterator[Sentence]:
+def _unbroken(text: str, source: Source, clean: Cleaner) -> Iterator[Sentence]:
     """The sentences of the parts of a text that are not broken."""
     line = 1
     for part in _parts(text):
         dropped = Counter[str]()
         try:
-            sentences = list(_sentences(part, source, dropped, clean, line))
+            sentences = list(_sentences(part, source.name, dropped, clean, line))
         except TreeSyntaxError as error:
             blank = len(part) - len(part.lstrip())
             first = line + part.count("\n", 0, blank)
             last = line + part.rstrip().count("\n")
             reason = str(error).partition("; hint: ")[0]
-            notes.skip("broken trees", SkippedPart(source, first, last, reason))
+            source.skip("broken trees", first, last, reason)
         else:
-            notes.dropped.update(dropped)
+            source.dropped.update(dropped)
             yield from sentences
         line += part.count("\n")
 
@@ -194,3 +174,17 @@ def _check_lost_words(text: str, source: str, first_line: int) -> None:
             f"{source}:{line}: found an empty node at the end of {excerpt!r}, expected a word or "
             "a node inside it; hint: a bracket inside a word is written -LRB- or -RRB-"
         )
+
+
+PENN = Reader(
+    _read,
+    (".mrg", ".parsed", ".trees", ".psd", ".ptb", ".penn", ".bracket"),
+    re.compile(
+        r"""\s*\( (?: [^\s()]* \s*\( (?: [^\s()]*\s*\( | [^\s()]+\s+[^\s()] )
+                  | [^\s()]+\s+[^\s()]+ \s*\)\s* (?: \( | \Z ) )""",
+        re.VERBOSE | re.ASCII,
+    ).match,
+    has_function_tags=True,
+)
+"""Recognised by one bracket inside another, ``(S (`` or ``( (``, or a word in brackets and then
+another bracket or nothing, ``(N dog) (``."""

@@ -26,8 +26,9 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Protocol, TypeAlias, TypeVar
 
+from dbpcfg.corpus.formats import Malformed, Source
 from dbpcfg.corpus.punctuation import by_characters, by_tags
-from dbpcfg.corpus.sentence import Broken, Malformed, Notes, Sentence
+from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.trees.tree import Tree
 
 _SUBSTITUTES = {"$(": "$["}
@@ -67,35 +68,27 @@ Graph: TypeAlias = tuple[GraphNode, list[GraphNode]]
 def graph_sentences(
     parts: Iterable[AnyPart],
     graph: Callable[[AnyPart, Counter[str]], Graph],
-    source: str,
-    broken: Broken,
-    notes: Notes,
+    source: Source,
 ) -> Iterator[Sentence]:
     """Make sentences with trees of the sentences of a file.
 
     ``graph``: makes the graph of a sentence, and counts what it leaves out.
-    ``notes``: counts what is left out and changed, and lists what is skipped.
     """
     for part in parts:
         dropped = Counter[str]()
         try:
             root, words = graph(part, dropped)
         except Malformed as fault:
-            notes.fault(fault, source, part.line, part.last_line, broken)
+            source.fault(fault, part.line, part.last_line)
             continue
-        notes.dropped.update(+dropped)
-        tree = raised(root, words, notes)
+        source.dropped.update(+dropped)
+        tree = raised(root, words, source.changed)
         if tree is None:
-            notes.dropped["trees without words"] += 1
+            source.dropped["trees without words"] += 1
         else:
             tags = tuple([node.label for node in words])
-            yield Sentence(
-                tuple(tree.words()),
-                tags if all(tags) else None,
-                tree,
-                source=source,
-                line=part.line,
-            )
+            found = tags if all(tags) else None
+            yield Sentence(tuple(tree.words()), found, tree, source=source.name, line=part.line)
 
 
 def is_head(edge: str) -> bool:
@@ -134,11 +127,11 @@ def check_connected(root: GraphNode, nodes: Sequence[GraphNode]) -> None:
         )
 
 
-def raised(root: GraphNode, words: Sequence[GraphNode], notes: Notes) -> Tree | None:
+def raised(root: GraphNode, words: Sequence[GraphNode], changed: Counter[str]) -> Tree | None:
     """Make a tree without gaps of a graph.
 
     ``root``: the root; every word is below it.
-    ``notes``: counts constituents with gaps and the children that are raised.
+    ``changed``: counts constituents with gaps and the children that are raised.
     Returns the tree; None if there are no words.
     """
     if not words:
@@ -155,7 +148,7 @@ def raised(root: GraphNode, words: Sequence[GraphNode], notes: Notes) -> Tree | 
         else:
             leaves[id(node)] = _Part(node.label, rank, rank + 1, place, node.word)
             rank += 1
-    top = _cut(root, leaves, notes)
+    top = _cut(root, leaves, changed)
     for part in taken_off:
         _lowest_around(top, part.start).marks.append(part)
     return _tree(top)
@@ -192,7 +185,7 @@ def _punctuation(node: GraphNode) -> bool:
     return by_tags((node.label,))[0] or by_characters((node.word or "",))[0]
 
 
-def _cut(root: GraphNode, leaves: dict[int, _Part], notes: Notes) -> _Part:
+def _cut(root: GraphNode, leaves: dict[int, _Part], changed: Counter[str]) -> _Part:
     """The root as one part; the leaves are those of the words that were not taken off."""
     given: dict[int, list[_Part]] = {}  # what a node gives its parent, the part that stays first
     for node in reversed(list(_below(root))):
@@ -200,14 +193,14 @@ def _cut(root: GraphNode, leaves: dict[int, _Part], notes: Notes) -> _Part:
             given[id(node)] = [leaves[id(node)]] if id(node) in leaves else []
         else:
             parts = [part for child in node.children for part in given.pop(id(child))]
-            given[id(node)] = _block_that_stays(node, parts, notes) if parts else []
+            given[id(node)] = _block_that_stays(node, parts, changed) if parts else []
         for part in given[id(node)][:1]:
             part.head = node.head
     (top,) = given[id(root)]
     return top
 
 
-def _block_that_stays(node: GraphNode, parts: list[_Part], notes: Notes) -> list[_Part]:
+def _block_that_stays(node: GraphNode, parts: list[_Part], changed: Counter[str]) -> list[_Part]:
     parts.sort(key=attrgetter("start"))
     blocks: list[list[_Part]] = []
     for part in parts:
@@ -218,8 +211,8 @@ def _block_that_stays(node: GraphNode, parts: list[_Part], notes: Notes) -> list
     kept = max(blocks, key=_weight)
     others = [part for block in blocks if block is not kept for part in block]
     if others:
-        notes.changed["constituents with gaps"] += 1
-        notes.changed["children raised to close gaps"] += sum(not part.raised for part in others)
+        changed["constituents with gaps"] += 1
+        changed["children raised to close gaps"] += sum(not part.raised for part in others)
     for part in others:
         part.raised, part.head = True, False
     first, last = kept[0], kept[-1]

@@ -14,7 +14,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from dbpcfg.corpus.sentence import SKIP_HINT, Broken, Notes, Sentence, SkippedPart
+from dbpcfg.corpus.formats import Malformed, Reader, Source
+from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import TreeSyntaxError
 from dbpcfg.trees.tree import Tree
 
@@ -26,30 +27,15 @@ _SHOWN = 30
 _LOOKS_LIKE = "a tree looks like S(agent:NP(Head:Nba:我)|Head:VA4:走)#。(PERIODCATEGORY)"
 
 
-def read_sinica(
-    text: str,
-    source: str = "<text>",
-    *,
-    broken: Broken = "error",
-    notes: Notes | None = None,
-) -> Iterator[Sentence]:
-    """Read Sinica brackets.
-
-    Returns the words, tags and tree of every line that is not blank.
-    """
-    notes = Notes() if notes is None else notes
+def _read(text: str, source: Source) -> Iterator[Sentence]:
     for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):
         if not line.strip():
             continue
         try:
-            tree = _tree(line.strip())
+            yield Sentence.from_tree(_tree(line.strip()), source.name, number)
         except _NotATree as error:
-            fault = f"{source}:{number}: {error}"
-            if broken == "error":
-                raise TreeSyntaxError(f"{fault}; {_LOOKS_LIKE}; {SKIP_HINT}") from None
-            notes.skip("broken trees", SkippedPart(source, number, number, fault))
-        else:
-            yield Sentence.from_tree(tree, source, number)
+            fault = Malformed(number, str(error), _LOOKS_LIKE)
+            source.fault(fault, number, number, "broken trees", TreeSyntaxError)
 
 
 class _NotATree(Exception):
@@ -110,3 +96,10 @@ def _marks(text: str) -> Iterator[Tree]:
 
 def _named(line: str, place: int) -> str:
     return f"{line[place : place + _SHOWN]!r}" if place < len(line) else "the end of the line"
+
+
+SINICA = Reader(
+    _read,
+    (".parsed", ".sinica"),
+    re.compile(r"\s*#[0-9]\S*\[[0-9]*\]\s*[^\s(#]+\(", re.ASCII).match,
+)

@@ -8,9 +8,9 @@ error: a parser's work grows with the cube of the length.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 
+from dbpcfg.corpus.formats import Reader, Source
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 
@@ -21,26 +21,27 @@ MAX_CHARACTERS = 1000
 """Characters in a word, at most."""
 
 
-def read_text(
-    text: str, source: str = "<text>", dropped: Counter[str] | None = None
-) -> Iterator[Sentence]:
-    """Read plain text, one sentence a line."""
+def _read(text: str, source: Source) -> Iterator[Sentence]:
     for number, line in enumerate(text.removesuffix("\n").split("\n"), start=1):
         words = tuple(line.split())
         if not words:
-            if dropped is not None:
-                dropped["blank lines"] += 1
+            source.dropped["blank lines"] += 1
             continue
+        place = f"{source.name}:{number}"
         if len(words) > MAX_WORDS:
             raise DbpcfgError(
-                f"{source}:{number}: found a line of {len(words):,} words, expected one sentence "
-                f"a line, of at most {MAX_WORDS:,} words; split the text into sentences first"
+                f"{place}: found a line of {len(words):,} words, expected one sentence a line, of "
+                f"at most {MAX_WORDS:,} words; split the text into sentences first"
             )
         if len(line) > MAX_CHARACTERS and max(map(len, words)) > MAX_CHARACTERS:
             word = max(words, key=len)
             raise DbpcfgError(
-                f"{source}:{number}: found a word of {len(word):,} characters, {word[:20]!r}…, "
-                f"expected words of at most {MAX_CHARACTERS:,}, set apart by white space; "
-                "split the text into words first"
+                f"{place}: found a word of {len(word):,} characters, {word[:20]!r}…, expected "
+                f"words of at most {MAX_CHARACTERS:,}, set apart by white space; split the text "
+                "into words first"
             )
-        yield Sentence(words, source=source, line=number)
+        yield Sentence(words, source=source.name, line=number)
+
+
+TEXT = Reader(_read, (".txt",))
+"""What no other reader recognises."""

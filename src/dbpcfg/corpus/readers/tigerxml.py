@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from dbpcfg.corpus.formats import Malformed, Reader, Source
 from dbpcfg.corpus.readers.raising import (
     Graph,
     GraphNode,
@@ -23,26 +24,14 @@ from dbpcfg.corpus.readers.raising import (
     graph_sentences,
     is_head,
 )
-from dbpcfg.corpus.readers.xmltext import Element, sentence_elements
-from dbpcfg.corpus.sentence import Broken, Malformed, Notes, Sentence
+from dbpcfg.corpus.readers.xmltext import Element, sentence_elements, xml_with
+from dbpcfg.corpus.sentence import Sentence
 
 _SHOWN = 30
 
 
-def read_tigerxml(
-    text: str,
-    source: str = "<text>",
-    *,
-    broken: Broken = "error",
-    notes: Notes | None = None,
-) -> Iterator[Sentence]:
-    """Read TIGER-XML.
-
-    ``notes``: counts what is left out and changed, and lists what is skipped.
-    """
-    notes = Notes() if notes is None else notes
-    found = sentence_elements(text, "s", source, broken, notes)
-    yield from graph_sentences(found, _graph, source, broken, notes)
+def _read(text: str, source: Source) -> Iterator[Sentence]:
+    return graph_sentences(sentence_elements(text, "s", source), _graph, source)
 
 
 def _graph(sentence: Element, dropped: Counter[str]) -> Graph:
@@ -102,3 +91,10 @@ def _needed(element: Element, name: str) -> str:
     if name not in element.attributes:
         raise Malformed(element.line, f"found <{element.name}> without {name}, which it needs")
     return element.attributes[name]
+
+
+TIGERXML = Reader(
+    _read,
+    (".xml", ".tig"),
+    xml_with(r"<graph\s[^<>]*\broot\s*=|<(?:edgelabel|terminals)[\s>]"),
+)

@@ -12,13 +12,13 @@ then cut where a sentence begins and where it ends, and every part is read on it
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 from xml.parsers import expat
 
-from dbpcfg.corpus.sentence import Broken, Malformed, Notes
+from dbpcfg.corpus.formats import HEAD, Malformed, Source
 from dbpcfg.errors import DbpcfgError
 
 MAX_DEPTH = 1000
@@ -49,26 +49,32 @@ class Element:
         return (child for child in self.children if child.name == name)
 
 
-def sentence_elements(
-    text: str, name: str, source: str, broken: Broken, notes: Notes
-) -> Iterator[Element]:
+def xml_with(pattern: str) -> Callable[[str], bool]:
+    """A function that recognises XML with something in it."""
+    sign = re.compile(pattern)
+    return lambda text: text[:HEAD].lstrip().startswith("<") and bool(sign.search(text, 0, HEAD))
+
+
+def sentence_elements(text: str, name: str, source: Source) -> Iterator[Element]:
     """Read the elements that are sentences, one by one."""
-    found, skipped = False, len(notes.skipped)
+    found = False
     try:
-        if broken == "skip":
-            for _ in _elements(text, name, source):
+        if source.skip_broken:
+            for _ in _elements(text, name, source.name):
                 pass
-        for element in _elements(text, name, source):
+        for element in _elements(text, name, source.name):
             found = True
             yield element
     except Malformed as error:
-        if broken == "error":
-            notes.fault(error, source, error.line, error.line, broken)
-        for element in _well_formed(text, name, source, notes, error):
+        if not source.skip_broken:
+            source.fault(error, error.line, error.line)
+        for element in _well_formed(text, name, source, error):
             found = True
             yield element
-    if not found and len(notes.skipped) == skipped:
-        raise DbpcfgError(f"{source}: found no element <{name}>, expected one for each sentence")
+    if not found and not source.skipped:
+        raise DbpcfgError(
+            f"{source.name}: found no element <{name}>, expected one for each sentence"
+        )
 
 
 def _elements(text: str, name: str, source: str, first_line: int = 1) -> Iterator[Element]:
@@ -127,11 +133,8 @@ def _elements(text: str, name: str, source: str, first_line: int = 1) -> Iterato
         done.clear()
 
 
-def _well_formed(
-    text: str, name: str, source: str, notes: Notes, fault: Malformed
-) -> Iterator[Element]:
+def _well_formed(text: str, name: str, source: Source, fault: Malformed) -> Iterator[Element]:
     """The sentences that are well-formed in a text that is not."""
-    skipped = len(notes.skipped)
     starts = [match.start() for match in re.finditer(rf"<{name}(?=[\s/>])", text)]
     ending = re.compile(rf"</{name}\s*>")
     line, counted = 1, 0
@@ -141,10 +144,10 @@ def _well_formed(
         end = ending.search(text, start, stop)
         part = text[start : end.end() if end else stop].rstrip()
         try:
-            found = list(_elements(part, name, source, line))
+            found = list(_elements(part, name, source.name, line))
         except Malformed as error:
-            notes.fault(error, source, line, line + part.count("\n"), "skip")
+            source.fault(error, line, line + part.count("\n"))
         else:
             yield from found
-    if len(notes.skipped) == skipped:
-        notes.fault(fault, source, fault.line, fault.line, "skip")
+    if not source.skipped:
+        source.fault(fault, fault.line, fault.line)

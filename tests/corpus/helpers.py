@@ -1,6 +1,18 @@
-"""Texts that are nearly in some format: arbitrary ones, and good ones with a slip or two."""
+"""Reading a text in a format; and texts that are nearly in it: good ones with a slip or two."""
 
 from hypothesis import strategies as st
+
+from dbpcfg.corpus.formats import Source, readers
+
+
+def read_as(format, text, name="f", **options):
+    """The sentences of a text, and what its reader noted."""
+    source = Source(name, **options)
+    return list(readers[format].read(text, source)), source
+
+
+def trees_as(format, text, **options):
+    return [str(sentence.tree) for sentence in read_as(format, text, **options)[0]]
 
 
 def mutated(good: str, likely: str) -> st.SearchStrategy[str]:

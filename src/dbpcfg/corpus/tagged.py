@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Literal
 
-from dbpcfg.corpus.formats import HEAD, by_content, by_extension
+from dbpcfg.corpus.formats import HEAD, Source, by_content, by_extension
 from dbpcfg.corpus.loading import STDIN, load_text, name_of, standard_input
-from dbpcfg.corpus.readers.conllu import read_conllu
+from dbpcfg.corpus.readers.conllu import CONLLU
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 
@@ -68,13 +69,7 @@ def read_tagged(path: str, format: TaggedFormat) -> list[Sentence]:
     """Read tagged text."""
     text, source = load_text(path, "utf-8"), name_of(path)
     if format == "conllu":
-        sentences = list(read_conllu(_xpos_as_upos(text), source))
-        for sentence in sentences:
-            if sentence.tags is None:
-                raise DbpcfgError(
-                    f"{sentence.place}: the sentence has no tags, neither XPOS nor UPOS"
-                )
-        return sentences
+        return [_with_xpos(sentence) for sentence in CONLLU.read(text, Source(source))]
     lines = list(enumerate(text.split("\n"), start=1))
     if format == "text":
         return [
@@ -87,6 +82,13 @@ def read_tagged(path: str, format: TaggedFormat) -> list[Sentence]:
         _sentence([_columns(line, source, n) for n, line in block], source, block[0][0])
         for block in blocks
     ]
+
+
+def _with_xpos(sentence: Sentence) -> Sentence:
+    tags = sentence.xpos or sentence.tags
+    if tags is None:
+        raise DbpcfgError(f"{sentence.place}: the sentence has no tags, neither XPOS nor UPOS")
+    return replace(sentence, tags=tags)
 
 
 def _filled(line: tuple[int, str]) -> bool:
@@ -119,19 +121,3 @@ def _columns(text: str, source: str, line: int) -> tuple[str, str]:
             f"{source}:{line}: found {text[:40]!r}, expected a word, a tab and its tag"
         )
     return columns[0], columns[1]
-
-
-def _xpos_as_upos(text: str) -> str:
-    """CoNLL-U with the column XPOS in the place of UPOS in sentences that have it."""
-    blocks = text.split("\n\n")
-    return "\n\n".join("\n".join(_with_xpos(block.split("\n"))) for block in blocks)
-
-
-def _with_xpos(lines: list[str]) -> list[str]:
-    rows = [line.split("\t") for line in lines]
-    if not any(len(row) == 10 and row[4] != "_" for row in rows):
-        return lines
-    return [
-        "\t".join([*row[:3], row[4], *row[4:]]) if len(row) == 10 else line
-        for row, line in zip(rows, lines)
-    ]
