@@ -12,12 +12,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from dbpcfg.model.measures import WordMeasures
 
 import dbpcfg
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.grammar.exchange import write_grammar
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.model.measures import WordMeasures
 from dbpcfg.model.model import Model
 from tests.command import COMMAND, refused
 from tests.command import dbpcfg as run

@@ -9,15 +9,15 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from dbpcfg.model.measures import END, WordMeasures
+from dbpcfg.model.stimuli import TableLayout
+from dbpcfg.model.stimulus_frames import MeasuredTable
 
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.model.columns import DERIVATION, ColumnChoice, known_columns
-from dbpcfg.model.measures import END, WordMeasures
 from dbpcfg.model.model import Model
-from dbpcfg.model.stimuli import TableLayout
-from dbpcfg.model.stimulus_frames import MeasuredTable
 from tests.strategies import random_grammar
 
 WORDS = ("the", "dog", "cat", "barked", ",", ".")
