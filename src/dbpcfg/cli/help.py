@@ -10,8 +10,6 @@ from typer.core import TyperCommand, TyperGroup
 
 from dbpcfg.options import LEARNERS
 
-MODEL, SAMPLING, CORPUS, RUNNING = "Model", "Sampling", "Corpus", "Running and output"
-"""Groups of options."""
 ARGUMENTS = "dbpcfg.arguments"
 """Where the context of a command keeps the words that it was called with."""
 

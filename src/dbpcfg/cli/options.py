@@ -14,10 +14,8 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
 
-from dbpcfg.cli.help import CORPUS
-from dbpcfg.corpus.formats import readers
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.options import LEARNERS, Group, Option
+from dbpcfg.options import LEARNERS, Chaining, Group, Option, Preparing, Reading, Running
 
 RunArgument = Annotated[
     str, typer.Argument(metavar="RUN", help="Run directory, model file or rule table.")
@@ -34,80 +32,42 @@ TextOrInput = Annotated[
         show_default=False,
     ),
 ]
-InputFormat = Annotated[
-    str | None,
-    typer.Option(
-        "--input-format",
-        metavar="FORMAT",
-        help=f"Format of the input: {', '.join(readers.own)}; recognised if not given.",
-        rich_help_panel=CORPUS,
-    ),
-]
-Encoding = Annotated[
-    str | None,
-    typer.Option("--encoding", help="Encoding of the input; UTF-8 if not given."),
-]
-SkipBroken = Annotated[
-    bool,
-    typer.Option("--skip-broken", help="Skip trees and sentences that are broken, and list them."),
-]
-Speakers = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--speaker",
-        help="Only this speaker, by code or role; may be repeated.",
-        rich_help_panel=CORPUS,
-    ),
-]
-ExcludeSpeakers = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--exclude-speaker",
-        help="Leave this speaker out; may be repeated. CHAT: the target child if not given.",
-        rich_help_panel=CORPUS,
-    ),
-]
 
-Lowercase = Annotated[
-    bool, typer.Option(help="Learn from words in lower case.", rich_help_panel=CORPUS)
-]
-MaxLength = Annotated[
-    int | None,
-    typer.Option(
-        help="Maximum sentence length in words; punctuation does not count.",
-        min=1,
-        rich_help_panel=CORPUS,
-    ),
-]
-Numbers = Annotated[
-    bool, typer.Option("--numbers", help="Make all numbers one form.", rich_help_panel=CORPUS)
-]
-Rare = Annotated[
-    int,
-    typer.Option(
-        help="Replace forms that occur at most this often by classes; 0: none.",
-        min=0,
-        rich_help_panel=CORPUS,
-    ),
-]
-Scheme = Annotated[
-    Literal["suffix", "shape", "both", "one"],
-    typer.Option(
-        help="Classes of rare forms: by suffix, by shape, by both, or a single one.",
-        rich_help_panel=CORPUS,
-    ),
-]
-NoPunctuation = Annotated[
-    bool,
-    typer.Option("--no-punctuation", help="Leave punctuation out.", rich_help_panel=CORPUS),
-]
+
+def declared(group: type[Group], name: str, of_learner: bool = False) -> Any:
+    """What typer is to know of an option: all but its type."""
+    one = group.options()[name]
+    more: dict[str, Any] = {}
+    flags = list(one.flags) or [f"--{one.key}"]
+    if one.type is bool and (of_learner or one.default):
+        flags = [f"--{one.key}/--no-{one.key}"]
+    if one.least is not None and one.type in (int, float) and not _or_none(one):
+        more["min"] = one.type(one.least)
+    help = f"{one.help} [{one.default}]" if of_learner and one.default else one.help
+    return typer.Option(*flags, help=help, metavar=one.metavar, rich_help_panel=group.panel, **more)
+
+
+def _or_none(one: Option) -> bool:
+    """Whether a number or ``none`` is expected, where a number is the default."""
+    return one.type is int and one.optional and one.default is not None
+
+
+InputFormat = Annotated[str | None, declared(Reading, "input_format")]
+Encoding = Annotated[str | None, declared(Reading, "encoding")]
+SkipBroken = Annotated[bool, declared(Reading, "skip_broken")]
+Speakers = Annotated[list[str] | None, declared(Reading, "speaker")]
+ExcludeSpeakers = Annotated[list[str] | None, declared(Reading, "exclude_speaker")]
+Lowercase = Annotated[bool, declared(Preparing, "lowercase")]
+MaxLength = Annotated[int | None, declared(Preparing, "max_length")]
+Numbers = Annotated[bool, declared(Preparing, "numbers")]
+Rare = Annotated[int, declared(Preparing, "rare")]
+Scheme = Annotated[Literal["suffix", "shape", "both", "one"], declared(Preparing, "scheme")]
+NoPunctuation = Annotated[bool, declared(Preparing, "no_punctuation")]
 Punctuation = Annotated[
-    Literal["auto", "tags", "characters", "both"],
-    typer.Option(
-        help="How punctuation is recognised; auto: by tags if there are any.",
-        rich_help_panel=CORPUS,
-    ),
+    Literal["auto", "tags", "characters", "both"], declared(Preparing, "punctuation")
 ]
+Seed = Annotated[int, declared(Chaining, "seed")]
+Threads = Annotated[int | None, declared(Running, "threads")]
 
 Depth = Annotated[
     str | None,
@@ -124,11 +84,6 @@ UnknownWords = Annotated[
         help="Probability of unknown words under each category instead of the model's; a rule "
         "table has none.",
     ),
-]
-Seed = Annotated[int, typer.Option(help="Random seed.", min=0)]
-Threads = Annotated[
-    int | None,
-    typer.Option(help="Processors to use; all if not given. Results do not depend on it.", min=1),
 ]
 
 TableFormat = Annotated[
@@ -199,7 +154,7 @@ def takes_groups(command: Callable[..., None]) -> Callable[..., None]:
             for learner, group in LEARNERS.items():
                 for one in group.options().values():
                     if one.name not in parameters:
-                        add(one.name, _annotation(one, group.panel, of_learner=True), None)
+                        add(one.name, _annotation(group, one, of_learner=True), None)
                         shown[one.name] = False, []
                     shown[one.name][1].append(learner)
             add("set", _Set, None)
@@ -207,7 +162,7 @@ def takes_groups(command: Callable[..., None]) -> Callable[..., None]:
         elif isinstance(kind, type) and issubclass(kind, Group):
             groups[name] = kind
             for one in kind.options().values():
-                add(one.name, _annotation(one, kind.panel), _default(one))
+                add(one.name, _annotation(kind, one), _default(one))
                 shown[one.name] = one.basic, []
         else:
             add(name, kind, own.default)
@@ -224,28 +179,16 @@ def takes_groups(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def _annotation(one: Option, panel: str, of_learner: bool = False) -> Any:
+def _annotation(group: type[Group], one: Option, of_learner: bool = False) -> Any:
     """The type of a parameter for an option, with all that typer is to know of it."""
-    flags = list(one.flags) or [f"--{one.key}"]
     kind: Any = one.type
-    more: dict[str, Any] = {}
-    if kind is bool and (of_learner or one.default):
-        flags = [f"--{one.key}/--no-{one.key}"]
-    if kind is int and one.optional and one.default is not None:
-        kind = str  # a number or none
-    elif kind in (int, float) and one.least is not None:
-        more["min"] = int(one.least) if kind is int else one.least
-    elif get_origin(kind) is tuple:
+    if get_origin(kind) is tuple:
         kind = list[str]
-    elif get_origin(kind) not in (None, Literal):
-        kind = str  # a number or a text
+    elif _or_none(one) or get_origin(kind) not in (None, Literal):
+        kind = str  # a number or something else
     if of_learner or one.default is None or get_origin(one.type) is tuple:
         kind = kind | None
-    help = f"{one.help} [{one.default}]" if of_learner and one.default else one.help
-    return Annotated[
-        kind,
-        typer.Option(*flags, help=help, metavar=one.metavar, rich_help_panel=panel, **more),
-    ]
+    return Annotated[kind, declared(group, one.name, of_learner)]
 
 
 def _default(one: Option) -> Any:

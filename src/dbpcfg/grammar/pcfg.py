@@ -79,9 +79,6 @@ class RuleWeights:
     def __mul__(self, factor: float) -> RuleWeights:
         return RuleWeights(self.root * factor, self.binary * factor, self.lexical * factor)
 
-    def __pow__(self, exponent: float) -> RuleWeights:
-        return RuleWeights(self.root**exponent, self.binary**exponent, self.lexical**exponent)
-
 
 @dataclass(frozen=True, eq=False)
 class Grammar(RuleWeights):
