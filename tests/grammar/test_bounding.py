@@ -1,4 +1,4 @@
-"""h, G(s,d) and E⁺ against the paper's iterations and against their definitions."""
+"""Levels; h, G(s,d) and E⁺ against the paper's iterations and against their definitions."""
 
 from __future__ import annotations
 
@@ -17,15 +17,59 @@ from dbpcfg.grammar.bounding import (
     bounded_binary,
     bounded_lexical,
     bounded_root,
+    children,
     containment,
     fitting_mass,
+    is_right,
+    left_child,
     left_corner_expectations,
+    left_level,
+    level_name,
+    right_child,
+    right_level,
     termination,
 )
 from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.numerics.kernels import kernel
 from dbpcfg.parsing.chart.parser import ChartParser
 from tests.oracle import containment_by_iteration
 from tests.strategies import encode, grammars, random_grammar
+
+
+def level(side: str, d: int) -> int:
+    return 2 * (d - 1) + (side == "R")
+
+
+@kernel
+def children_in_a_kernel(of: int, levels: int) -> tuple[int, int, bool]:
+    left, right = children(of, levels)
+    return left, right, is_right(of)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_levels_follow_the_definition_of_depth(d):
+    """(L,d) → (L,d) (R,d) and (R,d) → (L,d+1) (R,d), in words."""
+    assert left_child(level("L", d)) == level("L", d)
+    assert right_child(level("L", d)) == level("R", d)
+    assert left_child(level("R", d)) == level("L", d + 1)
+    assert right_child(level("R", d)) == level("R", d)
+    assert (left_level(d), right_level(d)) == (level("L", d), level("R", d))
+    assert [is_right(level(side, d)) for side in "LR"] == [False, True]
+    assert [level_name(level(side, d)) for side in "LR"] == [f"L{d}", f"R{d}"]
+
+
+@pytest.mark.parametrize(("depth", "message"), [(0, "at least 1, got 0"), (10_001, "at most")])
+def test_depths_that_make_no_sense(depth, message):
+    with pytest.raises(GrammarError, match=message):
+        containment(random_grammar(2, 2, 1.0, 0), depth)
+
+
+def test_kernels_have_the_same_levels():
+    for m in range(6):
+        assert children(m, 7) == (left_child(m), right_child(m))
+        assert children_in_a_kernel(m, 7) == (*children(m, 7), is_right(m))
+    assert children(0, 1) == children_in_a_kernel(0, 1)[:2] == (0, 0)
+
 
 depths = st.integers(1, 4)
 
@@ -37,17 +81,6 @@ def test_containment_is_the_limit_of_the_papers_iteration(grammar, depth):
     assert np.abs(h - containment_by_iteration(grammar, depth, 5000)).max() < 1e-12
     assert (h >= 0).all()
     assert (h <= 1 + 1e-12).all()
-
-
-def test_twenty_terms_are_not_always_enough():
-    """Why h is solved for and not iterated: a long right-branching list."""
-    binary, lexical = np.zeros((2, 2, 2)), np.array([[0.1], [1.0]])
-    binary[0, 1, 0] = 0.9  # 0 → 1 0, and 1 is always a word
-    grammar = Grammar(np.array([1.0, 0.0]), binary, lexical, Vocabulary(("a",)))
-    assert containment(grammar, 1)[:2] == pytest.approx(np.ones((2, 2)), abs=1e-15)
-    twenty = containment_by_iteration(grammar, 1)
-    assert twenty[0, 0] == pytest.approx(1 - 0.9**20)
-    assert twenty[1, 0] == pytest.approx(1 - 0.9**20)
 
 
 def test_containment_by_hand_with_two_depths():
@@ -117,12 +150,6 @@ def test_a_category_that_never_ends_has_no_containment():
     assert (h[:, 1] == 1).all()
     assert fitting_mass(grammar, h) == 0.5
     assert termination(grammar) == pytest.approx([0.0, 1.0])
-
-
-@pytest.mark.parametrize("depth", [0, -1])
-def test_depth_must_be_positive(depth):
-    with pytest.raises(GrammarError, match=f"at least 1, got {depth}"):
-        containment(random_grammar(2, 2, 1.0, 0), depth)
 
 
 @settings(max_examples=100)

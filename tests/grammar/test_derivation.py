@@ -15,7 +15,7 @@ from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.errors import GrammarError
 from dbpcfg.grammar import derivation
 from dbpcfg.grammar.bounding import containment, fitting_mass, termination
-from dbpcfg.grammar.derivation import draw_from, failed_derivations, generate
+from dbpcfg.grammar.derivation import failed_derivations, generate
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.parsing.chart.parser import ChartParser
@@ -61,24 +61,6 @@ def mass(grammar, depth):
 def drawn():
     """Trees for every bound, drawn once."""
     return {depth: generate(GRAMMAR, depth, DRAWS, numbers()) for depth in (1, 2, None)}
-
-
-# --- one index from a row -------------------------------------------------------------------------
-
-
-uniforms = st.floats(2.0**-53, 1 - 2.0**-53) | st.sampled_from([0.25, 0.5, 0.75])
-
-
-@given(st.lists(st.sampled_from([0.0, 0.0, 1.0, 2.5]), min_size=1), uniforms)
-def test_draw_from_a_row(weights, uniform):
-    """The first index whose cumulative weight passes the number: never one of weight zero."""
-    if not any(weights):
-        weights.append(1.0)
-    cumulative = np.cumsum(weights)
-    index = draw_from(cumulative, uniform)
-    assert weights[index] > 0
-    assert cumulative[index] > uniform * cumulative[-1]
-    assert index == 0 or cumulative[index - 1] <= uniform * cumulative[-1]
 
 
 # --- generate -------------------------------------------------------------------------------------
@@ -165,17 +147,6 @@ def test_the_stream_decides(depth):
     assert generate(GRAMMAR, depth, 50, numbers(1)) != trees
 
 
-def test_no_sentences():
-    assert generate(GRAMMAR, 1, 0, numbers()) == []
-
-
-@pytest.mark.parametrize("make", [generate, failed_derivations])
-@pytest.mark.parametrize("depth", [0, -1])
-def test_bounds_must_be_positive(make, depth):
-    with pytest.raises(GrammarError, match=f"^the depth bound must be at least 1, got {depth}$"):
-        make(GRAMMAR, depth, 1, numbers())
-
-
 # --- derivations that fail ------------------------------------------------------------------------
 
 
@@ -238,23 +209,6 @@ def test_rules_of_failures(depth):
     assert same_means(found, deeper) < 1e-9
 
 
-@pytest.mark.parametrize("depth", [1, 2, 3])
-@pytest.mark.parametrize("sentences", [1, 500])
-def test_counts_of_failures_are_consistent(depth, sentences):
-    """When (L,D+1) branches, its two children and its sister are still unexpanded."""
-    seen = 0
-    for seed in range(20):
-        failed, counts = failures(GRAMMAR, depth, sentences, seed)
-        binary, lexical = int(counts.binary.sum()), int(counts.lexical.sum())
-        assert binary >= (2 * depth + 1) * failed
-        assert lexical <= binary - 2 * failed
-        children = counts.binary.sum(axis=(0, 2)) + counts.binary.sum(axis=(0, 1))
-        assert (counts.rows.sum(axis=1) <= counts.root + children).all()
-        assert min(counts.root.min(), counts.rows.min()) >= 0
-        seen += failed
-    assert seen > 5
-
-
 def test_failures_are_those_of_each_sentence():
     """Sentence s has its own numbers: a longer corpus only adds."""
     few, many = failures(GRAMMAR, 1, 20)[1], failures(GRAMMAR, 1, 40)[1]
@@ -283,23 +237,8 @@ def right_branching(again):
 def test_grammars_that_hardly_end(make, monkeypatch):
     monkeypatch.setattr(derivation, "MOST_RULES", 1001)
     make(right_branching(0.5), 1, 100, numbers())
-    with pytest.raises(GrammarError) as error:
+    with pytest.raises(GrammarError, match="more than 1,001 rules"):
         make(right_branching(1 - 1e-5), 1, 100, numbers())
-    assert str(error.value) == (
-        "a derivation had more than 1,001 rules: this grammar's trees hardly ever end"
-    )
-
-
-def test_the_longest_derivation_allowed(monkeypatch):
-    """A tree of n words has 2n − 1 rules."""
-    grammar = right_branching(0.9)
-    [tree] = generate(grammar, None, 1, numbers())
-    assert len(tree) > 2
-    monkeypatch.setattr(derivation, "MOST_RULES", 2 * len(tree) - 1)
-    assert generate(grammar, None, 1, numbers()) == [tree]
-    monkeypatch.setattr(derivation, "MOST_RULES", 2 * len(tree) - 2)
-    with pytest.raises(GrammarError):
-        generate(grammar, None, 1, numbers())
 
 
 def test_trees_may_be_deeper_than_pythons_stack():

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from dbpcfg.induction.convergence import Schedule
+from dbpcfg.induction.search import Schedule
 from threadpoolctl import threadpool_info
 
 from dbpcfg.corpus.preparation import Preparation

@@ -11,7 +11,7 @@ from scipy.stats import kstest
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.numerics.philox import Purpose, philox, stream, uniform_pair
-from tests.statistics import LEAST_P, goodness_of_fit
+from tests.statistics import LEAST_P
 
 WORD = 2**32
 MULTIPLIERS = 0xD2511F53, 0xCD9E8D57
@@ -142,20 +142,6 @@ def test_numbers_are_uniform(pairs):
         assert kstest(numbers**1.1, "uniform").pvalue < 1e-12
 
 
-def test_pairs_and_neighbours_are_independent(pairs):
-    def p_value(first, second):
-        cells, times = np.unique(
-            np.floor(10 * first) * 10 + np.floor(10 * second), return_counts=True
-        )
-        observed = dict(zip(cells.tolist(), times.tolist()))
-        return goodness_of_fit(observed, dict.fromkeys(range(100), 0.01), len(first))
-
-    first, second = pairs.T
-    assert p_value(first, second) > LEAST_P
-    assert p_value(first[1:], first[:-1]) > LEAST_P
-    assert p_value(first, 0.1 * first + 0.9 * second) < 1e-12
-
-
 @pytest.mark.parametrize(
     ("arguments", "name", "bits"),
     [
@@ -168,12 +154,5 @@ def test_pairs_and_neighbours_are_independent(pairs):
     ],
 )
 def test_out_of_range(arguments, name, bits):
-    message = f"{name} must be a whole number from 0 to 2**{bits} - 1, got {arguments[name]}"
-    with pytest.raises(DbpcfgError) as error:
+    with pytest.raises(DbpcfgError, match=rf"{name} must be .* to 2\*\*{bits} - 1, got"):
         stream(**arguments)
-    assert str(error.value) == message
-
-
-def test_limits_are_in_range():
-    limits = stream(2**64 - 1, 2**24 - 1, 2**32 - 1, max(Purpose))
-    assert limits == (ONES, ONES, ONES, max(Purpose) * 2**24 + 2**24 - 1)

@@ -155,12 +155,6 @@ def test_rows_in_single_precision_do_not_depend_on_others(K):
     np.testing.assert_array_equal(alone, together)
 
 
-def test_large_matrices_of_double_precision_go_to_blas():
-    assert in_tiles(np.empty((48 * 48, 48)))
-    assert not in_tiles(np.empty((56 * 56, 56)))
-    assert in_tiles(np.empty((96 * 96, 96), np.float32))
-
-
 @kernel
 def weighted(F: Floats, A: Floats, B: Floats, total: Floats, slopes: Floats) -> None:
     """Σ_k F_k A_k B_k; then slopes_k += F_k total B_k."""

@@ -13,7 +13,7 @@ from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.grammar.bounding import containment, fitting_mass
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.parsing.chart.parser import ChartParser
-from dbpcfg.parsing.leftcorner.beam import blocks_after, prune
+from dbpcfg.parsing.leftcorner.beam import prune
 from dbpcfg.parsing.leftcorner.filtering import forward
 from dbpcfg.parsing.leftcorner.parser import BEAM, Followed, WordByWord
 from tests.strategies import encode, grammars_and_sentences, random_grammar
@@ -93,10 +93,7 @@ def test_equals_stay_by_their_numbers():
     """All four categories alike: every store of a depth is as probable as any other."""
     K = 2
     grammar = Grammar(
-        np.full(K, 1 / K),
-        np.full((K, K, K), 0.4 / K**2),
-        np.full((K, 1), 0.6),
-        Vocabulary(("a",)),
+        np.full(K, 1 / K), np.full((K, K, K), 0.4 / K**2), np.full((K, 1), 0.6), Vocabulary(("a",))
     )
     one, same = (follow(grammar, 3, [0] * 6, 3) for _ in range(2))
     for a, b in zip(one.trace, same.trace, strict=True):
@@ -111,17 +108,6 @@ def test_equals_stay_by_their_numbers():
     numbers, x, dropped = prune(out, 6, blocks, firsts, K)
     assert len(numbers) == 6  # nothing of probability zero is ever kept
     assert dropped == 0.0
-
-
-def test_blocks_are_the_store_and_two_below():
-    K = 2
-    firsts = np.array([0, 1, 5, 21, 85], dtype=np.int64)
-    deepest = 21 + (1 * 16 + 2 * 4 + 3)  # fragments 1, 2 and 3 of four
-    found = blocks_after(np.array([deepest], dtype=np.int64), firsts, K)
-    assert found.tolist() == [1 + 1, 5 + 1 * 4 + 2]  # nothing can lie on a store of depth D
-    found = blocks_after(np.array([3, 5], dtype=np.int64), firsts, K)
-    assert found.tolist() == [0, 1, 3, 5]
-    assert blocks_after(np.array([0], dtype=np.int64), firsts, K).tolist() == [0]
 
 
 def test_falling_out_of_the_beam_is_not_impossible():

@@ -41,9 +41,7 @@ def check_against_list(grammar: Grammar, depth: int, most: int) -> None:
 
 @settings(max_examples=25)
 @given(
-    st.sampled_from([(2, 2), (3, 2), (3, 3), (4, 1)]),
-    st.integers(0, 2**32 - 1),
-    st.integers(1, 3),
+    st.sampled_from([(2, 2), (3, 2), (3, 3), (4, 1)]), st.integers(0, 2**32 - 1), st.integers(1, 3)
 )
 def test_finite_languages(size, seed, depth):
     check_against_list(finite_grammar(*size, seed), depth, most=6)

@@ -52,23 +52,6 @@ def test_there_and_back(tree):
     assert as_tree(nodes, tree.words()) == tree
 
 
-@given(trees)
-def test_children_need_no_pointers(tree):
-    """The left child of node t is t + 1; the right one is t plus twice the width of the left."""
-    nodes = as_nodes(tree).tolist()
-    for t, (start, end, _) in enumerate(nodes):
-        if end - start > 1:
-            left = nodes[t + 1]
-            right = nodes[t + 2 * (left[1] - left[0])]
-            assert (left[0], left[1], right[1]) == (start, right[0], end)
-
-
-def test_labels_numbered_by_the_caller():
-    tree = read_tree("(S (NP dogs) (VP bark))")
-    nodes = as_nodes(tree, {"VP": 0, "NP": 5, "S": 2, "unused": 1})
-    assert nodes.tolist() == [[0, 2, 2], [0, 1, 5], [1, 2, 0]]
-
-
 def test_trees_deeper_than_pythons_stack():
     tree = Tree("X0", ["a"])
     for _ in range(5000):
@@ -102,14 +85,6 @@ def test_counts(some_trees):
     for c, w in np.ndindex(counts.lexical.shape):
         assert counts.lexical[c, w] == rules[c, words[w]]
     assert counts.rows.sum() == rules.total()
-
-
-def test_room_for_trees():
-    corpus = Encoded.from_sentences([["a"], ["a", "b", "c"]])
-    empty = Derivations.empty(corpus)
-    assert empty.nodes.tolist() == [[-1, -1, -1]] * 6
-    empty[1][:] = 7  # rows of sentence 1 and no others, in place
-    assert empty.nodes[:, 0].tolist() == [-1, 7, 7, 7, 7, 7]
 
 
 BEYOND = """

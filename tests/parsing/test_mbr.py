@@ -1,4 +1,6 @@
-"""Minimum-Bayes-risk trees against all trees there are, and the rule for ties by hand."""
+"""Minimum-Bayes-risk trees against all trees there are, the rule for ties, counts of spans."""
+
+from __future__ import annotations
 
 import numpy as np
 import pytest
@@ -7,9 +9,10 @@ from hypothesis import strategies as st
 
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.grammar.pcfg import draw_from_prior
+from dbpcfg.numerics.philox import stream
 from dbpcfg.parsing.chart.parser import ChartParser
-from dbpcfg.parsing.derivations import as_tree
-from dbpcfg.parsing.mbr import heaviest_tree, mbr_trees, summed_posteriors
+from dbpcfg.parsing.derivations import Derivations, as_tree
+from dbpcfg.parsing.mbr import SpanCounts, heaviest_tree, mbr_trees, summed_posteriors
 from tests.oracle import mbr_tree, preorder, shapes
 from tests.parsing.marginals import marginals
 from tests.strategies import encode, random_grammar
@@ -95,10 +98,6 @@ def test_labels_of_a_span_are_added_up():
     assert decoded(weights)[0][2].tolist() == [1, 3, 1]
 
 
-def test_one_word():
-    assert decoded(np.array([[[9.0, 9.0], [0.1, 0.3]]]))[0].tolist() == [[0, 1, 1]]
-
-
 def test_sums_that_differ_by_rounding_are_ties():
     """0.1 + 0.2 > 0.3: without rounding the later of two equal splits would win."""
     weights = np.zeros((3, 4, 2))
@@ -146,23 +145,6 @@ def test_a_grammar_that_cannot_yield_a_sentence_is_ignored_for_it():
 
 
 @pytest.mark.parametrize(
-    ("n", "phrases"),
-    [
-        (2, [(0, 2)]),
-        (3, [(0, 3), (1, 3)]),  # splits 1 and 2 are as even; 0 is even, so the earlier one
-        (4, [(0, 4), (0, 2), (2, 4)]),
-        (5, [(0, 5), (0, 2), (2, 5), (3, 5)]),
-        (6, [(0, 6), (0, 3), (1, 3), (3, 6), (3, 5)]),  # 3 is odd, so the later one
-        (7, [(0, 7), (0, 3), (1, 3), (3, 7), (3, 5), (5, 7)]),
-    ],
-)
-@pytest.mark.parametrize("dtype", [np.float64, np.int32])
-def test_nothing_known(n, phrases, dtype):
-    spans = bracketing(np.zeros((n, n + 1, 2), dtype=dtype))
-    assert [(i, j) for i, j in spans if j - i > 1] == phrases
-
-
-@pytest.mark.parametrize(
     ("weights", "phrases"),
     [
         # Two phrases that cross, equally often seen.
@@ -190,3 +172,38 @@ def test_ties_follow_the_rule(n, data):
         for j in range(i + 1, n + 1):
             weights[i, j] = data.draw(st.integers(0, 2))
     assert decoded(weights)[0].tolist() == mbr_tree(weights).tolist()
+
+
+K, W = 3, 2
+
+
+def samples(lengths: list[int], seed: int, number: int) -> list[Derivations]:
+    """Sampled trees of random sentences of these lengths."""
+    rng = np.random.default_rng(seed)
+    grammar = random_grammar(K, W, 1.0, seed)
+    corpus = encode(grammar, *(rng.integers(0, W, n).tolist() for n in lengths))
+    parser = ChartParser(grammar, None)
+    return [parser.sample(corpus, stream(seed, 0, n))[0] for n in range(number)]
+
+
+def naive(sampled: list[Derivations], sentence: int) -> np.ndarray:
+    n = int(sampled[0].corpus.lengths[sentence])
+    counts = np.zeros((n, n + 1, K))
+    for derivations in sampled:
+        for start, end, category in derivations[sentence].tolist():
+            counts[start, end, category] += 1
+    return counts
+
+
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=4), st.integers(0, 99), st.integers(0, 6))
+def test_weights_and_trees(lengths, seed, number):
+    drawn = samples(lengths, seed, number + 1)
+    counts = SpanCounts(drawn[0].corpus, K)
+    for derivations in drawn[:number]:
+        counts.add(derivations)
+    decoded = counts.decode()
+    for sentence in range(len(lengths)):
+        expected = naive(drawn[:number], sentence) if number else 0 * naive(drawn, sentence)
+        assert np.array_equal(counts.weights(sentence), expected)
+        assert np.array_equal(decoded[sentence], mbr_tree(expected))
+    assert counts.counts.sum() == number * len(decoded.nodes)

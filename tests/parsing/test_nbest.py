@@ -85,14 +85,6 @@ def test_scores_are_those_of_the_trees_and_fewer_are_the_first_of_more():
     assert few_logs.tobytes() == logs[:40].tobytes()
 
 
-def test_a_sentence_without_trees_has_none():
-    grammar = random_grammar(2, 2, 1.0, 0)
-    lexical = np.concatenate([grammar.lexical, np.zeros((2, 1))], axis=1)
-    silent = Grammar(grammar.root, grammar.binary, lexical, Vocabulary(("a", "b", "c")))
-    assert len(best(silent, [0, 2, 1], 2, 5)[0]) == 0
-    assert len(best(silent, [2], None, 5)[0]) == 0
-
-
 @given(grammars_and_sentences(longest=4), st.sampled_from([None, 1, 2]))
 def test_log_probability_of_any_tree(grammar_and_words, depth):
     """Of those beyond the bound, too."""

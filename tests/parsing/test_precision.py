@@ -1,4 +1,4 @@
-"""Single precision: how far it is from double, where it is used, and where it is refused.
+"""Single precision: how far it is from double; and what changes no bit in either.
 
 That trees drawn in single precision follow the posterior is with the other samplers' tests.
 """
@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.pcfg import draw_from_prior
-from dbpcfg.induction.settings import ChainSettings
-from dbpcfg.parsing.chart.parser import ChartParser
-from tests.induction.small import states
+from dbpcfg.numerics.philox import stream
+from dbpcfg.parsing.chart import inside
+from dbpcfg.parsing.chart.layout import tables
+from dbpcfg.parsing.chart.parser import ChartParser, pilots_of
 
 TOLERANCE = 1e-5
 
@@ -51,21 +51,43 @@ def test_long_sentences():
     np.testing.assert_allclose(single, double, rtol=TOLERANCE)
 
 
-def test_a_chain_in_single_precision():
-    text = corpus([3, 4, 5, 6] * 5, 2)
-    chain = states(text, ChainSettings(4, 2, precision="single"))
-    logs = [next(chain).measures.likelihood for _ in range(30)]
-    assert np.isfinite(logs).all()
-    assert np.mean(logs[-5:]) > logs[0]
+WORDS = 40
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"precision": "half"}, "precision must be double or single, got 'half'"),
-        ({"precision": "single", "parser": "leftcorner"}, "only the chart has single precision"),
-    ],
-)
-def test_refused(options, message):
-    with pytest.raises(DbpcfgError, match=message):
-        ChainSettings(**options)
+def words_of_all_frequencies(sentences: int = 60) -> Encoded:
+    rng = np.random.default_rng(3)
+    texts = [rng.zipf(1.5, n) % WORDS for n in rng.integers(1, 12, sentences)]
+    return Encoded.from_sentences(
+        [[f"w{w}" for w in range(WORDS)], *([f"w{w}" for w in text] for text in texts)]
+    )
+
+
+def drawn(K: int, depth: int | None, precision: str, threads: int = 1) -> tuple[bytes, bytes]:
+    text = words_of_all_frequencies()
+    parser = ChartParser(draw_from_prior(K, text.vocabulary, 0.2, 0), depth, threads, precision)
+    trees, logs = parser.sample(text, stream(0))
+    return trees.nodes.tobytes(), logs.tobytes()
+
+
+@pytest.mark.parametrize("precision", ["double", "single"])
+@pytest.mark.parametrize(("K", "depth"), [(4, 1), (5, 2), (30, 1), (60, 2)])
+def test_no_bit_depends_on_what_is_kept(K, depth, precision, monkeypatch):
+    expected = drawn(K, depth, precision)
+    size = inside.new_workspace(
+        1, tables(draw_from_prior(K, words_of_all_frequencies().vocabulary, 0.2, 0), 2)
+    )
+    for words in (0, 1, 7):
+        monkeypatch.setattr(inside, "HELD_BYTES", words * size.steps.nbytes)
+        assert drawn(K, depth, precision) == expected
+
+
+@pytest.mark.parametrize("K", [24, 60, 72])
+def test_single_precision_on_several_threads(K):
+    assert drawn(K, 2, "single", 3) == drawn(K, 2, "single", 1)
+
+
+def test_pilots_are_found_once():
+    text = words_of_all_frequencies()
+    assert pilots_of(text) is pilots_of(text)
+    assert len(pilots_of(text)) == 32
+    assert pilots_of(words_of_all_frequencies()) is not pilots_of(text)

@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.errors import GrammarError
-from dbpcfg.grammar.bounding import containment, fitting_mass
 from dbpcfg.grammar.exchange import from_text, read_grammar, to_text, write_grammar
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.model.files import load
-from tests.grammar.tables import HOSTILE, assert_same, log_probabilities, named_grammars, texts
+from tests.grammar.tables import HOSTILE, assert_same, named_grammars, texts
 from tests.strategies import grammars, random_grammar
 
 HEADER = "kind\tparent\tleft\tright\tprobability"
@@ -45,18 +44,6 @@ def test_a_grammar_comes_back_to_the_bit(grammar, format):
 @given(named_grammars(word=texts(st.characters(exclude_categories=("Cs",)))))
 def test_json_has_room_for_any_word(grammar):
     assert_same(grammar, from_text(to_text(grammar, "json"), "json"))
-
-
-@settings(max_examples=30)
-@given(named_grammars(), st.data(), st.sampled_from([None, 1, 2]))
-def test_sentences_keep_their_probability(grammar, data, depth):
-    if depth is not None and fitting_mass(grammar, containment(grammar, depth)) == 0:
-        return
-    word = st.sampled_from(grammar.vocabulary.words)
-    sentences = data.draw(st.lists(st.lists(word, min_size=1, max_size=6), min_size=1, max_size=3))
-    copy = from_text(to_text(grammar))
-    there = log_probabilities(grammar, sentences, depth)
-    assert log_probabilities(copy, sentences, depth) == there
 
 
 @given(grammars())
@@ -141,13 +128,11 @@ def rows(*lines: str, header: str = HEADER) -> str:
     ("text", "place", "reason"),
     [
         ("", "g.tsv", "found no column 'parent'"),
-        ("# only a comment\n", "g.tsv", "found no column 'parent'"),
         (HEADER, "g.tsv", "found no rules"),
         ("word\tN\tdog\t\t1\n", "g.tsv:1", "found the column 'word', expected a header"),
         ("parent\tleft\tright\nS\ta\t\n", "g.tsv:1", "no column 'probability'"),
         (f"{HEADER}\tparent\n", "g.tsv:1", "found the column 'parent', expected a header with"),
         (rows("word\tN\tdog\t\t1\t"), "g.tsv:2", "found 6 cells, expected 5"),
-        (rows("word\tN\tdog\t1"), "g.tsv:2", "found 4 cells, expected 5"),
         (rows("rule\tN\tdog\t\t1"), "g.tsv:2", "the kind 'rule', expected root, binary, word"),
         (rows("binary\tN\tdog\t\t1"), "g.tsv:2", "a binary rule with one child"),
         (rows("word\tN\tdog\tcat\t1"), "g.tsv:2", "a word rule with two children"),
@@ -155,12 +140,8 @@ def rows(*lines: str, header: str = HEADER) -> str:
         (rows("word\t\tdog\t\t1"), "g.tsv:2", "the category ''"),
         (rows("word\tN P\tdog\t\t1"), "g.tsv:2", "the category 'N P'"),
         (rows("word\tN\tdog\t\tnan"), "g.tsv:2", "found 'nan', expected a probability"),
-        (rows("word\tN\tdog\t\t-0.5"), "g.tsv:2", "found '-0.5', expected a probability"),
         (rows("word\tN\tdog\t\t1.5"), "g.tsv:2", "found '1.5'"),
-        (rows("word\tN\tdog\t\tinf"), "g.tsv:2", "found 'inf'"),
-        (rows("word\tN\tdog\t\t1_0"), "g.tsv:2", "found '1_0'"),
         (rows("word\tN\tdog\t\t١"), "g.tsv:2", "found '١'"),
-        (rows("word\tN\tdog\t\t__import__('os')"), "g.tsv:2", "found \"__import__('os')\""),
         (rows("word\tN\tdog\t\t"), "g.tsv:2", "found ''"),
         (rows("word\tN\tdog\t\t0,5"), "g.tsv:2", "as a decimal number, such as 0.25"),
         (
@@ -178,7 +159,6 @@ def rows(*lines: str, header: str = HEADER) -> str:
             "g.tsv:2",
             "found 'V', which has no rules, expected a category that has",
         ),
-        (rows("root\tT\tS\t\t1"), "g.tsv:2", "found 'S', which has no rules"),
         (
             rows("root\tT\tN\t\t1", "root\tTOP\tN\t\t1", "word\tN\tdog\t\t1"),
             "g.tsv:3",
@@ -220,22 +200,16 @@ def rule(**changes):
         ({"rules": [5]}, "g.tsv: rule 1: found 5, expected a rule such as"),
         ({"rules": [rule(children=["S", "S"])]}, "g.tsv: rule 1: found {'parent': 'S'"),
         ({"rules": [rule(probability=float("nan"))]}, "found NaN"),
-        ({"rules": [rule(probability=float("inf"))]}, "found Infinity"),
         ('{"rules": [{"parent": "S", "word": "a", "probability": 1e999}]}', "found 'inf'"),
         ({"rules": [rule(probability=-0.25)]}, "g.tsv: rule 1: found '-0.25'"),
-        ({"rules": [rule(probability=True)]}, "g.tsv: rule 1: found True"),
         ({"rules": [rule(probability="1")]}, "g.tsv: rule 1: found '1'"),
         ({"rules": [rule(word="")]}, "found '', expected a text that is not empty"),
-        ({"rules": [rule(word=["a"])]}, "found ['a'], expected a text"),
         ('{"rules": [{"parent": "S", "word": "\\ud800", "probability": 1}]}', "lone surrogate"),
         ({"rules": [rule(parent="a b")]}, "found the category 'a b'"),
         ({"rules": [rule(), rule()]}, "g.tsv: rule 2: found 'S' → 'a' again"),
         ({"rules": [rule()], "words": ["a", "a"]}, "g.tsv: words: found one of them twice"),
-        ({"rules": [rule()], "words": "a"}, "g.tsv: words: found 'a', expected a list"),
         ({"rules": [rule()], "categories": ["Q"]}, "found 'Q', which has no rules"),
-        ({"rules": [rule()], "start": "Q"}, "found 'Q', which has no rules"),
         ({"rules": [rule()], "start": 3}, "g.tsv: start: found 3"),
-        ({"rules": [rule()], "format": "other"}, "found format 'other'"),
         ({"rules": [rule()], "version": 2}, "and version 2, expected 'dbpcfg rules' and 1"),
         (
             {"rules": [{"parent": "S", "children": ["A", "B", "C"], "probability": 1}]},
@@ -271,24 +245,6 @@ def test_huge_lines_and_huge_grammars_are_refused_at_once():
         rows(*many)
     )
     assert time.perf_counter() - began < 5
-
-
-@pytest.mark.parametrize(
-    ("data", "reason"),
-    [
-        (TABLE.encode("utf-16"), "found UTF-16, expected UTF-8"),
-        (TABLE.replace("dog", "d\u00f6g").encode("latin-1"), ":7: found the byte 0xf6"),
-        (b"", "the file is empty"),
-        (b"\x00\x01", "found a NUL byte"),
-        (b"PK\x03\x04", "packed with zip"),
-    ],
-)
-def test_files_that_are_no_text(tmp_path, data, reason):
-    (tmp_path / "g.tsv").write_bytes(data)
-    with pytest.raises(GrammarError) as caught:
-        read_grammar(tmp_path / "g.tsv")
-    assert str(tmp_path / "g.tsv") in str(caught.value)
-    assert reason in str(caught.value)
 
 
 def test_files_that_are_not_there_or_have_no_known_ending(tmp_path):
@@ -346,24 +302,16 @@ def test_words_that_no_cell_can_hold(word):
     assert_same(grammar, from_text(to_text(grammar, "json"), "json"))
 
 
-@pytest.mark.parametrize("word", ["", "\ud800"])
-def test_words_that_cannot_be_written_at_all(word):
-    grammar = Grammar(np.ones(1), np.zeros((1, 1, 1)), np.ones((1, 1)), Vocabulary((word,)))
-    for format in ("tsv", "json", "nltk"):
-        with pytest.raises(GrammarError, match="cannot be written: it is empty, or no Unicode"):
-            to_text(grammar, format)
-
-
-def test_names_that_no_bracket_can_hold():
-    grammar = Grammar(np.ones(1), np.zeros((1, 1, 1)), np.ones((1, 1)), Vocabulary(("a",)))
-    with pytest.raises(
-        GrammarError, match="found the category 'a b', expected a name without white"
-    ):
-        to_text(grammar.named(["a b"]))
-
-
 def test_nothing_is_left_of_a_file_that_could_not_be_written(tmp_path):
     grammar = Grammar(np.ones(1), np.zeros((1, 1, 1)), np.ones((1, 1)), Vocabulary(("\t",)))
     with pytest.raises(GrammarError):
         write_grammar(grammar, tmp_path / "g.tsv")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("word", "name"), [("", "S"), ("\ud800", "S"), ("a", "a b")])
+def test_what_cannot_be_written_at_all(word, name):
+    grammar = Grammar(np.ones(1), np.zeros((1, 1, 1)), np.ones((1, 1)), Vocabulary((word,)))
+    for format in ("tsv", "json", "nltk"):
+        with pytest.raises(GrammarError, match=r"cannot be written|without white space"):
+            to_text(grammar.named([name]), format)

@@ -14,7 +14,7 @@ from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.errors import GrammarError
 from dbpcfg.grammar.exchange import from_text, to_text
 from dbpcfg.grammar.pcfg import Grammar
-from tests.grammar.tables import letters, log_probabilities, named_grammars, rules, texts
+from tests.grammar.tables import letters, named_grammars, rules, texts
 from tests.strategies import random_grammar
 
 NAME = r"[\w/][\w/^<>-]*"
@@ -55,18 +55,6 @@ def test_we_read_it_as_well(grammar):
     assert rules(from_text(to_text(grammar, "nltk"), "nltk")) == rules(grammar)
 
 
-@settings(max_examples=30)
-@given(nltk_grammars, st.data())
-def test_sentences_keep_their_probability(grammar, data):
-    copy = from_text(to_text(grammar, "nltk"), "nltk")
-    word = st.sampled_from(copy.vocabulary.words)
-    sentences = data.draw(st.lists(st.lists(word, min_size=1, max_size=6), min_size=1, max_size=3))
-    for ours, theirs in zip(
-        log_probabilities(grammar, sentences, None), log_probabilities(copy, sentences, None)
-    ):
-        assert ours == theirs or math.isclose(ours, theirs, rel_tol=1e-12, abs_tol=1e-12)
-
-
 def test_nltk_parses_with_it():
     """NLTK's own chart and ours agree on the probability of the best tree."""
     from nltk import PCFG, ViterbiParser
@@ -99,12 +87,6 @@ def test_categories_that_nltk_cannot_read(name):
         PCFG.fromstring(f"T -> {name} [1.0]\n{name} -> 'a' [1.0]")
 
 
-def test_categories_that_only_some_versions_of_nltk_can_read():
-    grammar = Grammar(np.ones(1), np.zeros((1, 1, 1)), np.ones((1, 1)), Vocabulary(("a",)))
-    with pytest.raises(GrammarError, match="NLTK cannot read the category 'X²'"):
-        to_text(grammar.named(["X²"]), "nltk")
-
-
 TOY = """
 # from a lecture
 S -> NP VP [1.0]
@@ -132,12 +114,9 @@ def read_by_nltk_as_categories(text: str) -> dict[tuple[str, ...], float]:
     ("text", "place", "reason"),
     [
         ("# nothing\n", "g", "found no rules"),
-        ("%start S\n", "g", "found no rules"),
         ("%begin S\n", "g:1", "found '%begin S', expected %start S"),
         ("\n\nS NP VP [1.0]", "g:3", "put blanks around the arrow"),
-        ("S->'a' [1.0]", "g:1", "put blanks around the arrow"),
         ("S -> 'a'", "g:1", "every expansion needs children, and then its probability"),
-        ("S -> [1.0]", "g:1", "every expansion needs children"),
         ("S -> 'a' [0.5] |", "g:1", "every expansion needs children"),
         ("S -> 'a' [0.5] 'b' [0.5]", "g:1", "every expansion needs children"),
         ("S -> 'a [1.0]", "g:1", 'found "\'a [1.0]", expected a rule such as'),
@@ -145,7 +124,6 @@ def read_by_nltk_as_categories(text: str) -> dict[tuple[str, ...], float]:
         ("S -> '' [1.0]", "g:1", "an empty word"),
         ("S -> 'a' [1.0] \\", "g:1", "a backslash at the end"),
         ("S -> 'a' [one]", "g:1", "found 'one', expected a probability"),
-        ("S -> 'a' [-1]", "g:1", "found '-1', expected a probability"),
         (
             "S -> 'a' [0.9]",
             "g:1",
@@ -155,7 +133,6 @@ def read_by_nltk_as_categories(text: str) -> dict[tuple[str, ...], float]:
         ("S -> 'a' V [1.0]\nV -> 'b' [1.0]", "g:1", "give the word a category of its own"),
         ("S -> V [0.5] | 'a' [0.5]\nV -> 'b' [1.0]", "g:1", "put the children of 'V' in its place"),
         ("S -> V V V [1.0]\nV -> 'b' [1.0]", "g:1", "a rule with 3 children"),
-        ("S -> NP VP [1.0]", "g:1", "found 'NP', which has no rules"),
         ("x" * 10_000_000, "g:1", "expected a rule such as"),
     ],
 )

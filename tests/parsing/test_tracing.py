@@ -15,10 +15,8 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.bounding import containment, fitting_mass
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.parsing.chart.parser import ChartParser
-from dbpcfg.parsing.leftcorner.filtering import forward, offset, step
-from dbpcfg.parsing.leftcorner.models import left_corner_models
+from dbpcfg.parsing.leftcorner.filtering import forward
 from dbpcfg.parsing.leftcorner.parser import Followed, LeftCornerParser, WordByWord
-from dbpcfg.parsing.leftcorner.tracing import products, step_by_products
 from tests.parsing.finite import Derivation, derivations, embedding_grammar, finite_grammar
 from tests.stores import prefix_log_probabilities
 from tests.strategies import encode, grammars_and_sentences, random_grammar
@@ -106,9 +104,7 @@ def check_against_list(grammar: Grammar, depth: int, listed: list[Derivation], m
 
 @settings(max_examples=25)
 @given(
-    st.sampled_from([(2, 2), (3, 2), (3, 3), (4, 1)]),
-    st.integers(0, 2**32 - 1),
-    st.integers(1, 3),
+    st.sampled_from([(2, 2), (3, 2), (3, 3), (4, 1)]), st.integers(0, 2**32 - 1), st.integers(1, 3)
 )
 def test_everything_about_finite_languages(size, seed, depth):
     grammar = finite_grammar(*size, seed)
@@ -147,22 +143,6 @@ def test_other_conventions_would_be_found_out():
     assert min(worst.values()) > 0.01, worst
 
 
-@settings(max_examples=15)
-@given(st.sampled_from([(3, 2), (4, 1)]), st.integers(0, 2**32 - 1), st.integers(1, 3))
-def test_prefixes_are_sums_of_the_charts_sentences(size, seed, depth):
-    grammar = finite_grammar(*size, seed)
-    sentences = sentences_of(derivations(grammar, depth))
-    corpus = encode(grammar, *map(list, sentences))
-    chart = np.exp(ChartParser(grammar, depth).log_probabilities(corpus))
-    assert chart.sum() == pytest.approx(1.0, abs=1e-9)
-    parser = WordByWord(grammar, depth)
-    for words in sentences[:: max(1, len(sentences) // 8)]:
-        logs = follow(parser, list(words)).trace.logs
-        for t in range(len(words) + 1):
-            same = [s[:t] == words[:t] for s in sentences]
-            assert math.exp(logs[:t].sum()) == pytest.approx(chart[same].sum(), **CLOSE)
-
-
 @settings(max_examples=60)
 @given(grammars_and_sentences(), st.integers(1, 3))
 def test_surprisals_sum_to_the_charts_sentence(grammar_and_words, depth):
@@ -196,28 +176,6 @@ def test_next_words_are_ratios_of_prefix_probabilities(grammar_and_words, depth)
     assert trace.ended[-1] == pytest.approx(end, **CLOSE)
     assert trace.category[-1].sum() + trace.ended[-1] == pytest.approx(1.0, **CLOSE)
     assert entropies[-1] == pytest.approx(entropy([*ratios, end]), **CLOSE)
-
-
-@settings(max_examples=60)
-@given(grammars_and_sentences(), st.integers(1, 3), st.integers(0, 3))
-def test_products_make_the_same_step(grammar_and_words, depth, deepest):
-    grammar, words = grammar_and_words
-    assume(fitting_mass(grammar, containment(grammar, depth)) > 0)
-    M, K, deepest = left_corner_models(grammar, depth), grammar.categories, min(deepest, depth)
-    o = M.emission[words[0]]
-    v = np.random.default_rng(words).random(offset(depth + 1, K))
-    v[offset(deepest + 1, K) :] = 0.0
-    ours, theirs = np.full_like(v, np.nan), np.empty_like(v)
-    near = np.empty((depth + 1, K, K * K))
-    reached = step_by_products(v, deepest, M, products(M), o, ours, near)
-    step(v, M, o, False, theirs)
-    assert reached == min(deepest + 1, depth)
-    last = offset(reached + 1, K)
-    assert ours[:last] == pytest.approx(theirs[:last], rel=1e-12, abs=1e-15)
-    assert not theirs[last:].any()
-    for d in range(1, depth + 1):
-        stores = theirs[offset(d, K) : offset(d + 1, K)].reshape(-1, K if d > 1 else 1, K * K)
-        assert near[d, : stores.shape[1]] == pytest.approx(stores.sum(axis=0), rel=1e-12, abs=1e-15)
 
 
 @settings(max_examples=40)
