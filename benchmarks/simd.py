@@ -27,8 +27,7 @@ from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.grammar.pcfg import draw_from_prior
 from dbpcfg.io.tables import Column, Table
 from dbpcfg.numerics.philox import stream
-from dbpcfg.parsing.chart import batches, inside, layout
-from dbpcfg.parsing.chart import trees as sampling
+from dbpcfg.parsing.chart import batches, inside, layout, trees
 from dbpcfg.parsing.chart.parser import ChartParser
 
 SENTENCES, WORDS = 300, 4000
@@ -123,7 +122,7 @@ def corpus() -> Encoded:
 def work(variant: str) -> None:
     """Answer each line ``K D`` with the seconds of a pass and a digest of its trees."""
     for name, function in VARIANTS[variant].items():
-        for module in (inside, sampling, batches, layout):  # before anything is compiled
+        for module in (inside, trees, batches, layout):  # before anything is compiled
             if hasattr(module, name):
                 setattr(module, name, function)
     text, parsers = corpus(), {}
@@ -135,9 +134,9 @@ def work(variant: str) -> None:
         times = []
         for _ in range(135 // K):  # noise only ever adds
             began = time.thread_time()
-            trees, logs = parsers[K, D].sample(text, stream(0))
+            drawn, logs = parsers[K, D].sample(text, stream(0))
             times.append(time.thread_time() - began)
-        digest = hashlib.sha256(trees.nodes.tobytes() + logs.tobytes()).hexdigest()
+        digest = hashlib.sha256(drawn.nodes.tobytes() + logs.tobytes()).hexdigest()
         print(min(times), digest, flush=True)
 
 
