@@ -194,8 +194,8 @@ def parsing(text: Encoded) -> Table:
 
     def parse(method: str) -> None:
         decoder = Decoder(model, method)
-        for batch in in_batches(sentences):
-            decoder.brackets(*batch)
+        for batch, first in in_batches(sentences):
+            decoder.brackets([sentence.words for sentence in batch], first)
 
     for method in ("mbr", "sample", "viterbi"):
         rows.append((f"parse --method {method}", best(lambda m=method: parse(m), 3)))

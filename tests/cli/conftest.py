@@ -34,6 +34,12 @@ def call(command):
 
 
 @pytest.fixture
+def printed(call):
+    """The output of a command that succeeds."""
+    return lambda *arguments, **options: call(*arguments, **options)[0]
+
+
+@pytest.fixture
 def refuse(command):
     return command.refuse
 

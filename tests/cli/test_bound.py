@@ -12,10 +12,9 @@ from dbpcfg.grammar.bounding import containment, fitting_mass
 from dbpcfg.grammar.exchange import write_grammar
 from dbpcfg.grammar.pcfg import Grammar
 from tests.cli.small import ODD_WORDS
-from tests.command import printed, refused
 
 
-def test_what_bounds_keep(odd_model, tmp_path):
+def test_what_bounds_keep(printed, odd_model, tmp_path):
     shown = json.loads(
         printed("bound", tmp_path / "model.npz", "--depths", "1,2, 4", "--format", "json")
     )
@@ -29,7 +28,7 @@ def test_what_bounds_keep(odd_model, tmp_path):
     assert r"\toprule" in printed("bound", tmp_path / "model.npz", "--format", "latex")
 
 
-def test_h_and_the_bounded_rules(odd_model, tmp_path):
+def test_h_and_the_bounded_rules(printed, odd_model, tmp_path):
     arguments = ("bound", tmp_path / "model.npz", "--format", "json", "--depths", "1,2")
     tables = json.loads(printed(*arguments, "--show", "h"))
     assert [table["title"] for table in tables] == [
@@ -49,15 +48,15 @@ def test_h_and_the_bounded_rules(odd_model, tmp_path):
     assert r"\textbackslash{}input\{x\}" in latex
 
 
-def test_bounds_that_cannot_be(odd_model, tmp_path):
+def test_bounds_that_cannot_be(printed, refuse, odd_model, tmp_path):
     npz = tmp_path / "model.npz"
     for depths in ("1,", "one", "-1", "²"):
-        assert "whole numbers separated by commas" in refused("bound", npz, "--depths", depths)
-    assert "at least 1, got 0" in refused("bound", npz, "--depths", "0")
-    assert "at most 1,000, got 999,999,999" in refused("bound", npz, "--depths", "999999999")
-    assert "'mass', 'h', 'grammar'" in refused("bound", npz, "--show", "everything")
+        assert "whole numbers separated by commas" in refuse("bound", npz, "--depths", depths)
+    assert "at least 1, got 0" in refuse("bound", npz, "--depths", "0")
+    assert "at most 1,000, got 999,999,999" in refuse("bound", npz, "--depths", "999999999")
+    assert "'mass', 'h', 'grammar'" in refuse("bound", npz, "--show", "everything")
     endless = Grammar(np.ones(1), np.ones((1, 1, 1)), np.zeros((1, 1)), Vocabulary(("a",)))
     write_grammar(endless, tmp_path / "endless.tsv")
     assert "No derivation of this grammar ends" in printed("bound", tmp_path / "endless.tsv")
-    said = refused("bound", tmp_path / "endless.tsv", "--show", "grammar")
+    said = refuse("bound", tmp_path / "endless.tsv", "--show", "grammar")
     assert "no tree of this grammar fits a depth bound of 1" in said

@@ -10,7 +10,7 @@ import pytest
 
 from dbpcfg.trees.brackets import read_trees
 from dbpcfg.trees.tree import Tree
-from tests.command import printed, refused
+from tests.command import dbpcfg
 
 TREES = """\
 ( (S (NP-SBJ (DT The) (NN <script>)) (VP (VBD saw) (NP (-NONE- *T*-1)) (NP & \\input{x} %)) (. .)))
@@ -25,35 +25,37 @@ def trees(tmp_path: Path) -> Path:
     return tmp_path / "gold.mrg"
 
 
-def test_trees_in_the_terminal(trees):
-    shown = printed("draw", trees, "-n", "1", "--from", "2", env={**os.environ, "PYTHONUTF8": "1"})
+def test_trees_in_the_terminal(printed, trees):
+    shown = printed("draw", trees, "-n", "1", "--from", "2")
     assert shown == "    X\n ┌──┴──┐\n X     │\n │     │\na_b  -LRB-\n"
     plain = {**os.environ, "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}
-    assert ".--+--." in printed("draw", trees, "-n", "1", "--from", "2", env=plain)
-    everything = printed("draw", "-", input=TREES, env={**os.environ, "PYTHONUTF8": "1"})
+    in_ascii = dbpcfg("draw", trees, "-n", "1", "--from", "2", env=plain)
+    assert ".--+--." in in_ascii.stdout
+    everything = printed("draw", "-", stdin=TREES.encode())
     assert "<script>" in everything
     assert "well" in everything
     assert "NP-SBJ" not in everything
-    assert "NP-SBJ" in printed("draw", trees, "--raw")
-    assert "*T*-1" in printed("draw", trees, "--raw")
+    raw = printed("draw", trees, "--raw")
+    assert "NP-SBJ" in raw
+    assert "*T*-1" in raw
 
 
-def test_svg_of_one_tree_and_of_several(trees, tmp_path):
+def test_svg_of_one_tree_and_of_several(printed, refuse, trees, tmp_path):
     page = ET.fromstring(printed("draw", trees, "--as", "svg", "-n", "1", "--quiet"))
     shown = [element.text for element in page.iter("{http://www.w3.org/2000/svg}text")]
     assert shown[-7:] == ["The", "<script>", "saw", "&", r"\input{x}", "%", "."]
-    assert "3 SVG files need a directory" in refused("draw", trees, "--as", "svg")
+    assert "3 SVG files need a directory" in refuse("draw", trees, "--as", "svg")
     out = tmp_path / "pictures"
     assert printed("draw", trees, "--as", "svg", "--out", out, "--quiet") == ""
     assert sorted(path.name for path in out.iterdir()) == ["1.svg", "2.svg", "3.svg"]
     assert "well" in (out / "3.svg").read_text()
-    said = refused("draw", trees, "--as", "svg", "--out", out, "--from", "2")
+    said = refuse("draw", trees, "--as", "svg", "--out", out, "--from", "2")
     assert "2.svg exists; --overwrite replaces it" in said
     printed("draw", trees, "--as", "svg", "--out", tmp_path / "one.svg", "-n", "1")
     assert (tmp_path / "one.svg").read_text().startswith("<svg")
 
 
-def test_latex(trees, tmp_path):
+def test_latex(printed, trees, tmp_path):
     shown = printed("draw", trees, "--as", "forest", "--quiet")
     assert shown.count(r"\begin{forest}") == 3
     assert r"[{\textbackslash{}input\{x\}}]" in shown
@@ -66,7 +68,7 @@ def test_latex(trees, tmp_path):
     assert r"{\&}" in document
 
 
-def test_brackets_for_evalb(trees):
+def test_brackets_for_evalb(printed, trees):
     lines = printed("draw", trees, "--as", "evalb", "--quiet").splitlines()
     assert lines[1:] == ["(TOP (X (X a_b) (XX -LRB-)))", "(TOP (UH well))"]
     (tree,) = read_trees(lines[0])
@@ -74,24 +76,24 @@ def test_brackets_for_evalb(trees):
     assert all(tree.tags())
 
 
-def test_the_trees_of_a_run(tmp_path):
+def test_the_trees_of_a_run(printed, tmp_path):
     (tmp_path / "trees.txt").write_text(f"{Tree('X', ['a', 'b'])}\n")
     (tmp_path / "chains.tsv").write_text("not a tree")
     assert printed("draw", tmp_path, "--as", "evalb") == "(TOP (X (XX a) (XX b)))\n"
 
 
-def test_drawings_that_cannot_be(trees, tmp_path):
-    assert "gold.mrg has only 3 trees" in refused("draw", trees, "--from", "4", "-q")
-    assert "none.mrg cannot be read: No such file" in refused("draw", tmp_path / "none.mrg")
-    assert "--document is for LaTeX" in refused("draw", trees, "--document", "-q")
-    assert "'svg'" in refused("draw", trees, "--as", "png")
-    assert "-n" in refused("draw", trees, "-n", "0")
+def test_drawings_that_cannot_be(refuse, trees, tmp_path):
+    assert "gold.mrg has only 3 trees" in refuse("draw", trees, "--from", "4", "-q")
+    assert "none.mrg cannot be read: No such file" in refuse("draw", tmp_path / "none.mrg")
+    assert "--document is for LaTeX" in refuse("draw", trees, "--document", "-q")
+    assert "'svg'" in refuse("draw", trees, "--as", "png")
+    assert "-n" in refuse("draw", trees, "-n", "0")
     (tmp_path / "broken.mrg").write_text("(S (NP a)")
-    assert "broken.mrg:1:1: found the end of the text" in refused("draw", tmp_path / "broken.mrg")
+    assert "broken.mrg:1:1: found the end of the text" in refuse("draw", tmp_path / "broken.mrg")
     (tmp_path / "text.txt").write_text("just some words\n")
-    assert "outside any bracket" in refused("draw", tmp_path / "text.txt")
+    assert "outside any bracket" in refuse("draw", tmp_path / "text.txt")
     (tmp_path / "file").write_text("")
-    said = refused("draw", trees, "--as", "svg", "--out", tmp_path / "file" / "x", "-q")
+    said = refuse("draw", trees, "--as", "svg", "--out", tmp_path / "file" / "x", "-q")
     assert "cannot be written: Not a directory" in said
-    said = refused("draw", trees, "--as", "evalb", "--out", tmp_path / "no" / "x", "-q")
+    said = refuse("draw", trees, "--as", "evalb", "--out", tmp_path / "no" / "x", "-q")
     assert "cannot be written: No such file" in said

@@ -13,16 +13,13 @@ from dbpcfg.grammar.exchange import read_grammar, write_grammar
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.model.files import load
 from tests.cli.small import ODD_WORDS
-from tests.command import dbpcfg, printed, refused
 from tests.grammar.tables import assert_same
 
 
 @pytest.mark.parametrize("name", ["g.tsv", "g.json", "g.pcfg"])
-def test_what_is_exported_is_the_grammar(odd_model, tmp_path, name):
-    result = dbpcfg("export", tmp_path / "model.npz", tmp_path / name)
-    assert (result.returncode, result.stdout) == (0, "")
+def test_what_is_exported_is_the_grammar(call, printed, odd_model, tmp_path, name):
     note = "Learned under a memory bound of 2, which these rules do not have."
-    assert result.stderr == note + "\n"
+    assert call("export", tmp_path / "model.npz", tmp_path / name) == ("", note + "\n")
     assert note in (tmp_path / name).read_text()
     copy = read_grammar(tmp_path / name)
     if name == "g.pcfg":  # NLTK's notation has no place for the order of words
@@ -35,7 +32,7 @@ def test_what_is_exported_is_the_grammar(odd_model, tmp_path, name):
         assert_same(read_grammar(tmp_path / f"again.{name[2:]}"), odd_model.grammar)
 
 
-def test_a_run_can_be_exported(odd_model, tmp_path):
+def test_a_run_can_be_exported(printed, odd_model, tmp_path):
     (tmp_path / "run").mkdir()
     os.rename(tmp_path / "model.npz", tmp_path / "run" / "model.npz")
     shown = printed("export", tmp_path / "run", "-")
@@ -43,50 +40,47 @@ def test_a_run_can_be_exported(odd_model, tmp_path):
     assert shown.splitlines()[2] == f"root\tT\tX0\t\t{float(odd_model.grammar.root[0])!r}"
 
 
-def test_rules_below_a_threshold_are_left_out_and_that_is_said(odd_model, tmp_path):
-    result = dbpcfg("export", tmp_path / "model.npz", tmp_path / "g.tsv", "--threshold", "0.05")
-    assert (
-        "rules, those less probable than 0.05; the others of each symbol were scaled to sum to 1"
-        in (result.stderr)
-    )
-    assert result.stderr.splitlines()[1] in (tmp_path / "g.tsv").read_text()
+def test_rules_below_a_threshold_are_left_out_and_that_is_said(call, refuse, odd_model, tmp_path):
+    _, err = call("export", tmp_path / "model.npz", tmp_path / "g.tsv", "--threshold", "0.05")
+    assert "less probable than 0.05; the others of each symbol were scaled to sum to 1" in err
+    assert err.splitlines()[1] in (tmp_path / "g.tsv").read_text()
     short = read_grammar(tmp_path / "g.tsv")
     assert (short.binary > 0).sum() == (odd_model.grammar.binary >= 0.05).sum()
-    said = refused("export", tmp_path / "model.npz", "-", "--threshold", "0.9")
+    said = refuse("export", tmp_path / "model.npz", "-", "--threshold", "0.9")
     assert "the greatest threshold that leaves every symbol a rule is" in said
-    assert "above 0" in refused("export", tmp_path / "model.npz", "-", "--threshold", "0")
+    assert "above 0" in refuse("export", tmp_path / "model.npz", "-", "--threshold", "0")
 
 
-def test_the_grammar_under_a_bound_is_written_out(odd_model, tmp_path):
-    result = dbpcfg("export", tmp_path / "model.npz", tmp_path / "g.tsv", "-D", "1")
-    assert result.stderr == "The grammar under a memory bound of 1, written out.\n"
+def test_the_grammar_under_a_bound_is_written_out(call, odd_model, tmp_path):
+    _, err = call("export", tmp_path / "model.npz", tmp_path / "g.tsv", "-D", "1")
+    assert err == "The grammar under a memory bound of 1, written out.\n"
     assert_same(read_grammar(tmp_path / "g.tsv"), bounded_pcfg(odd_model.grammar, 1))
 
 
-def test_nothing_is_overwritten_by_accident(odd_model, tmp_path):
+def test_nothing_is_overwritten_by_accident(printed, refuse, odd_model, tmp_path):
     (tmp_path / "g.tsv").write_text("precious")
-    said = refused("export", tmp_path / "model.npz", tmp_path / "g.tsv")
+    said = refuse("export", tmp_path / "model.npz", tmp_path / "g.tsv")
     assert "g.tsv exists; --overwrite replaces it" in said
     assert (tmp_path / "g.tsv").read_text() == "precious"
     printed("export", tmp_path / "model.npz", tmp_path / "g.tsv", "--overwrite", "--quiet")
     assert_same(read_grammar(tmp_path / "g.tsv"), odd_model.grammar)
 
 
-def test_exports_that_cannot_be(odd_model, tmp_path):
+def test_exports_that_cannot_be(refuse, odd_model, tmp_path):
     npz = tmp_path / "model.npz"
-    assert "does not end in .tsv, .json, .pcfg, .nltk: choose a format with --as" in refused(
+    assert "does not end in .tsv, .json, .pcfg, .nltk: choose a format with --as" in refuse(
         "export", npz, tmp_path / "g.txt"
     )
-    assert "'tsv', 'json', 'nltk'" in refused("export", npz, "-", "--as", "xml")
-    assert "cannot be written: No such file" in refused("export", npz, tmp_path / "no" / "g.tsv")
-    assert "cannot be read" in refused("export", tmp_path / "other.npz", "-")
+    assert "'tsv', 'json', 'nltk'" in refuse("export", npz, "-", "--as", "xml")
+    assert "cannot be written: No such file" in refuse("export", npz, tmp_path / "no" / "g.tsv")
+    assert "cannot be read" in refuse("export", tmp_path / "other.npz", "-")
     (tmp_path / "broken.tsv").write_text(
         "kind\tparent\tleft\tright\tprobability\nword\tN\ta\t\tx\n"
     )
-    said = refused("export", tmp_path / "broken.tsv", "-")
+    said = refuse("export", tmp_path / "broken.tsv", "-")
     assert "broken.tsv:2: found 'x', expected a probability from 0 to 1" in said
     both = Grammar(np.ones(1), np.zeros((1, 1, 1)), np.ones((1, 1)), Vocabulary(("'\"",)))
     write_grammar(both, tmp_path / "both.tsv")
-    assert "NLTK cannot read the word" in refused(
+    assert "NLTK cannot read the word" in refuse(
         "export", tmp_path / "both.tsv", "-", "--as", "nltk"
     )

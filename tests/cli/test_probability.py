@@ -8,8 +8,6 @@ import shutil
 
 import pytest
 
-from dbpcfg.model.probabilities import probabilities
-
 TEXT = b"a1 b1 c1\n\nC2 zzz\na1 b1 b2 c2\n"
 
 
@@ -37,7 +35,7 @@ def test_a_row_for_each_sentence(call, center_run, center_model):
     out, _ = call("probability", center_run, "--each", stdin=TEXT)
     head, *lines = (line.split("\t") for line in out.splitlines())
     assert head[:3] == ["source", "line", "sentence"]
-    expected = list(probabilities(center_model, SENTENCES))
+    expected = list(center_model.probabilities(SENTENCES))
     for n, (line, one) in enumerate(zip(lines, expected, strict=True)):
         row = dict(zip(head, line))
         assert (row["line"], row["sentence"]) == (str((1, 3, 4)[n]), str(n + 1))
@@ -49,7 +47,7 @@ def test_a_row_for_each_sentence(call, center_run, center_model):
 def test_the_mean_over_the_chain(call, center_run, center_model):
     out, _ = call("probability", center_run, "--chain", "--each", stdin=TEXT)
     logs = [float(line.split("\t")[-2]) for line in out.splitlines()[1:]]
-    expected = [one.log_probability for one in probabilities(center_model, SENTENCES, chain=True)]
+    expected = [one.log_probability for one in center_model.probabilities(SENTENCES, chain=True)]
     assert logs == pytest.approx(expected, rel=1e-10)
     out, _ = call("probability", center_run, "--chain", stdin=TEXT)
     assert f"the mean under {len(center_model.samples)} grammars of the chain" in out

@@ -1,10 +1,10 @@
-"""``dbpcfg surprisal`` as a user meets it."""
+"""``surprisal`` as a user meets it: text, tables, averages and chosen columns."""
 
 from __future__ import annotations
 
 import csv
 import io
-import math
+import random
 import signal
 import subprocess
 import sys
@@ -12,200 +12,181 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from dbpcfg.model.measures import WordMeasures
 
 import dbpcfg
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.grammar.exchange import write_grammar
 from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.induction.directory import finished_run
+from dbpcfg.io.tables import line
+from dbpcfg.model.columns import DEFAULT, OF_SENTENCES
 from dbpcfg.model.model import Model
-from tests.command import COMMAND, refused
-from tests.command import dbpcfg as run
+from tests.cli.small import GOLD
+from tests.command import COMMAND
 from tests.strategies import random_grammar
 
-WORDS = ("the", "dog", "'s", '"', "barked", ".")
-TEXT = """\
-The dog barked .
+WORDS = ("the", "dog", "cat", "'s", '"', "barked", ",", ".")
+TEXT = "The dog barked .\n\nthe zebra 's \" barked\n\ndog\n"
+STIMULI = '''\
+item,condition,sentence
+1,a,"The dog , barked ."
+1,"b ""x""",the cat barked
+02,a,'s zebra #1
+'''
+WORD_TABLE = [
+    *(("1", "1", "The"), ("1", "2", "dog,"), ("1", "3", "barked.")),
+    *(("1", "4", "the"), ("1", "5", "cat."), ("2", "1", "zebra"), ("2", "2", "dog.")),
+]
+CHAIN_MEASURES = ("surprisal", "next_word_entropy", "depth", "fork", "end_probability")
 
-the zebra 's " barked
 
-dog
-"""
-
-
-def model(K: int = 3, depth: int | None = 2, unknown: float = 0.01) -> Model:
-    drawn = random_grammar(K, len(WORDS), 0.8, 4)
-    grammar = Grammar(drawn.root, drawn.binary, drawn.lexical, Vocabulary(WORDS))
-    return Model(grammar, depth, unknown=np.full(K, unknown))
+def tsv(rows) -> str:
+    return "".join("\t".join(row) + "\n" for row in [("story", "zone", "word"), *rows])
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> Path:
-    model().save(tmp_path / "model.npz")
+def model() -> Model:
+    drawn = random_grammar(3, len(WORDS), 0.8, 4)
+    grammar = Grammar(drawn.root, drawn.binary, drawn.lexical, Vocabulary(WORDS))
+    return Model(grammar, 2, unknown=np.full(3, 0.01))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, model: Model) -> Path:
+    model.save(tmp_path / "model.npz")
     (tmp_path / "text.txt").write_text(TEXT)
+    (tmp_path / "stimuli.csv").write_text(STIMULI)
+    (tmp_path / "words.tsv").write_text(tsv(WORD_TABLE))
     return tmp_path
 
 
-def table(printed: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(printed, newline=""), delimiter="\t"))
+@pytest.fixture
+def files(folder: Path, monkeypatch) -> Path:
+    monkeypatch.chdir(folder)
+    return folder
 
 
-def rows_of(*arguments: object, **options) -> list[dict[str, str]]:
-    done = run("surprisal", *arguments, **options)
-    assert done.returncode == 0, done.stderr
-    return table(done.stdout)
+@pytest.fixture
+def measured(call, files):
+    """Rows and notes of the command with the model above."""
+
+    def measure(*arguments: object, delimiter: str = "\t", **options):
+        out, err = call("surprisal", "model.npz", *arguments, **options)
+        return rows_of(out, delimiter), err
+
+    return measure
 
 
-def test_a_row_for_each_word_and_each_end(files):
-    rows = rows_of(files / "model.npz", files / "text.txt")
-    assert tuple(rows[0]) == WordMeasures._fields
-    assert [row["word"] for row in rows] == [
-        *("The", "dog", "barked", ".", "</s>"),
-        *("the", "zebra", "'s", '"', "barked", "</s>"),
-        *("dog", "</s>"),
-    ]
+def rows_of(text: str, delimiter: str = "\t") -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
+
+
+# --- text -----------------------------------------------------------------------------------------
+
+
+def test_a_row_for_each_word_and_each_end(call, measured, model):
+    out, err = call("surprisal", "model.npz", "text.txt")
+    rows = model.surprisal("text.txt")
+    assert out == "".join(map(line, [DEFAULT, *(row.values() for row in rows)]))
+    assert "10 words; 1 unknown to the model, 0 replaced by classes" in err
     # Blank lines leave no sentence behind, and the lines are those of the file.
-    assert [(row["sentence"], row["line"]) for row in rows[4:6]] == [("1", "1"), ("2", "3")]
-    assert (rows[-1]["sentence"], rows[-1]["line"]) == ("3", "5")
-    assert rows[0]["source"] == str(files / "text.txt")
-    assert rows[6]["kind"] == "unknown"
-    loaded = dbpcfg.load(files / "model.npz")
-    logs = loaded.parser().log_probabilities(
-        loaded.encode([line.split() for line in TEXT.splitlines() if line])
-    )
-    for sentence, log_p in enumerate(logs, start=1):
-        bits = sum(float(row["surprisal"]) for row in rows if row["sentence"] == str(sentence))
-        assert bits == pytest.approx(-log_p / math.log(2), rel=1e-9)
+    assert [(row.sentence, row.line) for row in rows[4:6]] == [(1, 1), (2, 3)]
+    assert call("surprisal", "model.npz", "text.txt", "-q") == (out, "")
+    without, _ = measured("text.txt", "--no-end")
+    assert [row["word"] for row in without] == TEXT.split()
+    for given in ([], ["-"]):
+        typed, _ = call("surprisal", "model.npz", "-q", *given, stdin=TEXT.encode())
+        assert out == typed.replace("<stdin>", "text.txt")
 
 
-def test_remarks_go_to_standard_error(files):
-    done = run("surprisal", files / "model.npz", files / "text.txt")
-    assert "10 words; 1 unknown to the model, 0 replaced by classes" in done.stderr
-    quiet = run("surprisal", files / "model.npz", files / "text.txt", "--quiet")
-    assert quiet.stderr == ""
-    assert quiet.stdout == done.stdout
+def test_no_sentences_are_a_table_without_rows(call, files):
+    out, err = call("surprisal", "model.npz", stdin=b"\n\n")
+    assert out == line(DEFAULT)
+    assert "0 words" in err
 
 
-def test_standard_input_with_and_without_a_dash(files):
-    given = run("surprisal", files / "model.npz", "-", "-q", input=TEXT).stdout
-    assert run("surprisal", files / "model.npz", "-q", input=TEXT).stdout == given
-    named = run("surprisal", files / "model.npz", files / "text.txt", "-q").stdout
-    assert given == named.replace(str(files / "text.txt"), "<stdin>")
-
-
-def test_no_sentences_are_a_table_without_rows(files):
-    done = run("surprisal", files / "model.npz", input="\n\n")
-    assert done.returncode == 0
-    assert done.stdout == "\t".join(WordMeasures._fields) + "\n"
-    assert "0 words" in done.stderr
-
-
-def test_options(files):
-    path, text = files / "model.npz", files / "text.txt"
-    words = rows_of(path, text, "--no-end")
-    assert "</s>" not in [row["word"] for row in words]
-    assert len(words) == 10
-    shallow, deep = (rows_of(path, text, "-D", depth) for depth in (1, 3))
+def test_options_are_those_of_python(call, measured, model):
+    shallow, deep = (measured("text.txt", "-D", depth)[0] for depth in (1, 3))
     assert float(shallow[2]["depth"]) <= 1 < max(float(row["depth"]) for row in deep)
-    exact = rows_of(path, text, "--threads", "1", "--beam", "0")
-    assert exact == rows_of(path, text, "--threads", "2")
-
-
-def test_a_beam_says_what_it_lost(files):
-    done = run("surprisal", files / "model.npz", files / "text.txt", "--beam", "3")
-    assert max(float(row["lost"]) for row in table(done.stdout)) > 0
-    assert "beam of 3: on average 0." in done.stderr
-    assert "error of the beam, on 1 sentence with all memory states: surprisal differs by 0." in (
-        done.stderr
+    assert measured("text.txt", "--threads", 1, "--beam", 0) == measured("text.txt", "--threads", 2)
+    options = {"columns": ["word", "surprisal", "storage"], "spillover": 1, "hale": True}
+    rows = model.surprisal("text.txt", frequency="text.txt", prefix="m_", **options)
+    out, _ = call(
+        *("surprisal", "model.npz", "text.txt", "--frequency", "text.txt", "--prefix", "m_"),
+        *("--columns", "word, surprisal,storage", "--spillover", 1, "--hale", "-q"),
     )
-    unchecked = run(
-        "surprisal", files / "model.npz", files / "text.txt", "--beam", "3", "--no-beam-error"
+    assert out == "".join(map(line, [rows.columns, *(row.values() for row in rows)]))
+    assert rows.columns[:5] == (
+        *("m_word", "m_surprisal", "m_storage_d1", "m_storage_d2", "m_log_frequency"),
     )
-    assert "error of the beam" not in unchecked.stderr
-    assert unchecked.stdout == done.stdout
-    model(K=15).save(files / "large.npz")
-    done = run("surprisal", files / "large.npz", files / "text.txt", "--depth", "3")
-    assert (
-        "memory states are possible: keeping the 2,000 most probable at each word; --beam N"
-        in done.stderr
-    )
-    assert done.returncode == 0
 
 
-def test_a_grammar_that_someone_wrote(tmp_path):
+def test_a_beam_has_its_loss_and_error_reported(measured, model):
+    rows, err = measured("text.txt", "--beam", 3)
+    assert max(float(row["lost"]) for row in rows) > 0
+    assert "beam of 3: on average 0." in err
+    assert "error of the beam, on 1 sentence with all memory states: surprisal differs by 0." in err
+    unchecked, err = measured("text.txt", "--beam", 3, "--no-beam-error")
+    assert "error of the beam" not in err
+    assert unchecked == rows
+    drawn = random_grammar(15, 2, 0.8, 4)
+    Model(drawn, 3, unknown=np.full(15, 0.01)).save("model.npz")
+    _, err = measured(stdin=b"w0 w1\n")
+    assert "memory states are possible: keeping the 2,000 most probable at each word" in err
+
+
+def test_a_grammar_that_someone_wrote(call, refuse, tmp_path):
     """Nothing is known to it but two sentences; it has no depth of its own."""
-    write_grammar(toy_grammar(), tmp_path / "toy.tsv")
-    said = refused("surprisal", tmp_path / "toy.tsv", input="dogs bark\n")
-    assert "has none" in said
-    assert "--depth 2" in said
-    done = run(
-        "surprisal", tmp_path / "toy.tsv", "-D", "1", input="dogs bark\ndogs sing now\nbark\n"
-    )
-    assert done.returncode == 0, done.stderr
-    rows = table(done.stdout)
+    binary, lexical = np.zeros((3, 3, 3)), np.zeros((3, 2))
+    binary[0, 1, 2] = lexical[1, 0] = lexical[2, 1] = 1.0
+    grammar = Grammar(np.eye(3)[0], binary, lexical, Vocabulary(("dogs", "bark")))
+    write_grammar(grammar.named(["S", "NP", "VP"]), tmp_path / "toy.tsv")
+    assert "has none: choose one with --depth" in refuse("surprisal", tmp_path / "toy.tsv")
+    text = b"dogs bark\ndogs sing now\nbark\n"
+    out, err = call("surprisal", tmp_path / "toy.tsv", "-D", "1", stdin=text)
+    rows = rows_of(out)
     assert [row["surprisal"] for row in rows] == ["0", "0", "0", "0", "Inf", "", "", "Inf", ""]
     assert rows[1]["store"] == "S/VP"
     assert rows[4]["kind"] == "unknown"
     assert rows[4]["fork"] == rows[5]["store"] == ""
-    assert "2 sentences have probability zero" in done.stderr
-    assert "<stdin>:2, token 2, 'sing'" in done.stderr
+    assert "2 sentences have probability zero" in err
+    assert "first <stdin>:2, token 2, 'sing'" in err
 
 
-def toy_grammar() -> Grammar:
-    binary, lexical = np.zeros((3, 3, 3)), np.zeros((3, 2))
-    binary[0, 1, 2] = lexical[1, 0] = lexical[2, 1] = 1.0
-    grammar = Grammar(np.eye(3)[0], binary, lexical, Vocabulary(("dogs", "bark")))
-    return grammar.named(["S", "NP", "VP"])
-
-
-def test_falling_out_of_the_beam_has_a_remedy(tmp_path):
+def test_falling_out_of_the_beam_has_a_remedy(call, tmp_path):
     binary, lexical = np.zeros((3, 3, 3)), np.zeros((3, 3))
     binary[0, 1, 1], binary[0, 2, 2] = 0.9, 0.1
     lexical[1], lexical[2] = (0.5, 0.5, 0.0), (0.5, 0.0, 0.5)
     grammar = Grammar(np.eye(3)[0], binary, lexical, Vocabulary(("a", "b", "c")))
     Model(grammar, 1).save(tmp_path / "two.npz")
-    done = run("surprisal", tmp_path / "two.npz", "--beam", "1", input="a c\n")
-    assert done.returncode == 0
-    assert "1 sentence has fallen out of the beam" in done.stderr
-    assert "try --beam 10" in done.stderr
-    assert [row["surprisal"] for row in table(done.stdout)] == ["1", "", ""]
+    out, err = call("surprisal", tmp_path / "two.npz", "--beam", "1", stdin=b"a c\n")
+    assert "1 sentence has fallen out of the beam" in err
+    assert "first <stdin>:1, token 2, 'c'; try --beam 10" in err
+    assert [row["surprisal"] for row in rows_of(out)] == ["1", "", ""]
 
 
-def test_three_hundred_words(files):
+def test_three_hundred_words(measured):
     words = np.random.default_rng(0).choice(WORDS, 300).tolist()
-    rows = rows_of(files / "model.npz", input=" ".join(words) + "\n")
+    rows, _ = measured(stdin=" ".join(words).encode())
     assert [row["word"] for row in rows] == [*words, "</s>"]
     assert all(float(row["surprisal"]) > 0 for row in rows)
 
 
-def test_stopping_by_hand(files):
-    (files / "long.txt").write_text(TEXT * 20_000)
-    command = [*COMMAND, "surprisal", str(files / "model.npz"), str(files / "long.txt"), "-q"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline().startswith(b"source")
-        assert process.stdout.readline()  # it is at work
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert b"Traceback" not in errors
-
-
-def test_stopping_by_hand_leaves_no_file(files):
-    (files / "long.txt").write_text(TEXT * 20_000)
-    command = [*COMMAND, "surprisal", str(files / "model.npz"), str(files / "long.txt")]
-    before = {path.name for path in files.iterdir()}
-    command += ["--out", str(files / "out.tsv"), "--beam", "5", "--threads", "2"]
+def test_stopping_by_hand_leaves_no_file(folder):
+    (folder / "long.txt").write_text(TEXT * 20_000)
+    command = [*COMMAND, "surprisal", folder / "model.npz", folder / "long.txt"]
+    before = {path.name for path in folder.iterdir()}
+    command += ["--out", folder / "out.tsv", "--beam", "5", "--threads", "2"]
     with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
         assert process.stderr is not None
-        while b"sentences: " not in process.stderr.readline():  # it is at work
+        while b"sentences measured: " not in process.stderr.readline():  # it is at work
             assert process.poll() is None
-        assert {path.name for path in files.iterdir()} != before
+        assert {path.name for path in folder.iterdir()} != before
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
     assert b"Traceback" not in errors
-    assert {path.name for path in files.iterdir()} == before
+    assert {path.name for path in folder.iterdir()} == before
 
 
 MEASURED = """
@@ -221,32 +202,189 @@ print(next(line for line in open("/proc/self/status") if line.startswith("VmHWM"
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc for peak memory")
 @pytest.mark.parametrize("beam", [0, 5])
-def test_memory_does_not_grow_with_the_text(files, beam):
+def test_memory_does_not_grow_with_the_text(folder, beam):
     peaks = []
     for words in (10_000, 100_000):
-        (files / "long.txt").write_text(TEXT * (words // 10))
-        command = ["surprisal", files / "model.npz", files / "long.txt", "--threads", "2"]
-        command += ["--out", files / f"{words}.tsv", "--beam", beam, "-q"]
+        (folder / "long.txt").write_text(TEXT * (words // 10))
+        command = ["surprisal", folder / "model.npz", folder / "long.txt", "--threads", "2", "-q"]
+        command += ["--out", folder / f"{words}.tsv", "--beam", str(beam)]
         done = subprocess.run(
-            [sys.executable, "-c", MEASURED, *map(str, command)], capture_output=True, text=True
+            [sys.executable, "-c", MEASURED, *command], capture_output=True, text=True
         )
         peaks.append(int(done.stdout))
-    with (files / "100000.tsv").open() as file:
+    with (folder / "100000.tsv").open() as file:
         assert sum(1 for _ in file) == 1 + 130_000
     assert peaks[1] < peaks[0] + 6 * 2**10, peaks  # KiB; a row has more than 200 bytes
 
 
-def test_mistakes(files):
-    path = files / "model.npz"
-    assert "nowhere" in refused("surprisal", files / "nowhere", files / "text.txt")
-    (files / "empty").mkdir()
-    assert "is no run of dbpcfg" in refused("surprisal", files / "empty", files / "text.txt")
-    assert "absent.txt cannot be read: No such file" in refused(
-        "surprisal", path, files / "absent.txt"
+# --- tables ---------------------------------------------------------------------------------------
+
+
+def test_a_table_of_sentences(measured, call):
+    rows, err = measured("stimuli.csv", "--text", "sentence", "--threads", 1, delimiter=",")
+    sentences = [row["sentence"] for row in rows_of(STIMULI, ",")]
+    Path("plain.txt").write_text("".join(f"{s}\n" for s in sentences))
+    expected, _ = measured("plain.txt", "--threads", 1, "-q")
+    for ours, theirs in zip(rows, expected, strict=True):
+        assert {name: ours[name] for name in OF_SENTENCES} == {
+            name: theirs[name] for name in OF_SENTENCES
+        }
+        assert ours["sentence"] == sentences[int(theirs["sentence"]) - 1]
+    assert [row["item"] for row in rows[-4:]] == ["02"] * 4
+    assert rows[6]["condition"] == 'b "x"'
+    assert "11 words; 2 unknown" in err
+    kept, _ = call(
+        *("surprisal", "model.npz", "stimuli.csv", "--text", "sentence", "--no-end", "-q"),
+        *("--keep", "condition, item", "--columns", "word,surprisal"),
     )
-    assert "text.txt" in refused("surprisal", files / "text.txt", files / "text.txt")
-    assert "--beam" in refused("surprisal", path, files / "text.txt", "--beam", "-1")
-    assert "--depth" in refused("surprisal", path, files / "text.txt", "--depth", "0")
-    assert "smaller depth, or a beam" in refused(
-        "surprisal", path, files / "text.txt", "--beam", "0", "--depth", "12"
-    )
+    assert kept.splitlines()[0] == "condition,item,word,surprisal"
+    assert kept.count("\n") == 12
+
+
+def test_a_table_of_words_in_any_order(measured, model):
+    options = ("--word", "word", "--by", "story,zone", "--tokens", "punctuation", "-q")
+    rows, _ = measured("words.tsv", *options)
+    assert [(r["story"], r["zone"], r["word"]) for r in rows] == WORD_TABLE
+    # Stories are divided at punctuation, and punctuation is a token.
+    plain = [
+        row.surprisal
+        for text in ("The dog , barked .", "the cat .", "zebra dog .")
+        for row in model.surprisal([text], end=False)
+    ]
+    sums = [plain[0], sum(plain[1:3]), sum(plain[3:5]), plain[5], sum(plain[6:8])]
+    sums += [plain[8], sum(plain[9:])]
+    assert [float(row["surprisal"]) for row in rows] == pytest.approx(sums)
+    assert [row["position"] for row in rows] == ["1", "2", "3", "1", "2", "1", "2"]
+    shuffled = random.Random(1).sample(WORD_TABLE, len(WORD_TABLE))
+    other, _ = measured("-", *options, "--table", "tsv", stdin=tsv(shuffled).encode())
+    assert [(r["story"], r["zone"], r["word"]) for r in other] == shuffled
+    assert sorted(other, key=lambda row: (row["story"], row["zone"])) == rows
+
+
+def test_a_table_without_rows(call, files):
+    Path("none.csv").write_text("item,sentence\n")
+    out, _ = call("surprisal", "model.npz", "none.csv", "--text", "sentence")
+    assert out.startswith("item,sentence,token,word,")
+    assert out.count("\n") == 1
+
+
+def test_files_are_written_whole(call, refuse, files):
+    arguments = ("surprisal", "model.npz", "stimuli.csv", "--text", "sentence", "-q")
+    out, _ = call(*arguments)
+    assert call(*arguments, "--out", "out.csv") == ("", "")
+    assert Path("out.csv").read_text() == out
+    assert "exists; --overwrite replaces it" in refuse(*arguments, "--out", "out.csv")
+    call(*arguments, "--out", "out.csv", "--overwrite")
+    Path("bad.csv").write_text("sentence\nthe dog\n\n\nx\n")
+    bad = ("surprisal", "model.npz", "bad.csv", "--text", "sentence", "--overwrite")
+    assert "bad.csv:3: found a blank line" in refuse(*bad, "--out", "out.csv")
+    assert Path("out.csv").read_text() == out
+
+
+def test_names_that_the_table_has_already(measured):
+    Path("clash.csv").write_text("word,surprisal,s\nx,1,the dog\n")
+    (first, *_), _ = measured("clash.csv", "--text", "s", "-q", delimiter=",")
+    assert (first["word"], first["surprisal"], first["dbpcfg_word"]) == ("x", "1", "the")
+    (first, *_), _ = measured("clash.csv", "--text", "s", "-q", "--prefix", "m_", delimiter=",")
+    assert (first["word"], first["surprisal"], first["m_word"]) == ("x", "1", "the")
+
+
+def test_cells_come_back_from_both_formats(measured):
+    nasty = ['"', "a,b", "a\tb", "two\nlines", "'s", "#1", " x ", "é"]
+    for ending, delimiter in ((".csv", ","), (".tsv", "\t")):
+        file = io.StringIO(newline="")
+        writer = csv.writer(file, delimiter=delimiter)
+        writer.writerows([["cell", "s"], *([cell, "the dog"] for cell in nasty)])
+        Path(f"nasty{ending}").write_text(file.getvalue(), newline="")
+        options = ("--text", "s", "--no-end", "-q")
+        rows, _ = measured(f"nasty{ending}", *options, delimiter=delimiter)
+        assert [row["cell"] for row in rows[::2]] == nasty
+
+
+def test_a_treebank_whose_name_ends_like_that_of_a_table(measured):
+    lines = ["\t".join((str(n), word, *"________")) for n, word in enumerate(("the", "dog"), 1)]
+    Path("bank.tsv").write_text("".join(f"{line}\n" for line in lines) + "\n")
+    assert [row["word"] for row in measured("bank.tsv", "-q")[0]] == ["the", "dog", "</s>"]
+
+
+# --- averages -------------------------------------------------------------------------------------
+
+
+def test_averages_over_the_chain_and_over_survivors(call, refuse, center_run, tmp_path):
+    text = tmp_path / "text.txt"
+    lines = [*(" ".join(tree.words()) for tree in GOLD[:3]), "Nobody knows ."]
+    text.write_text("".join(f"{line}\n" for line in lines))
+    run = finished_run(center_run)
+    for average, models in (("chain", [run.model]), ("survivors", run.models)):
+        out, err = call("surprisal", center_run, text, "--average", average, "--threads", 1)
+        rows = rows_of(out)
+        singles = [
+            Model(sample, m.depth, m.preparation, m.unknown).surprisal(str(text))
+            for m in models
+            for sample in m.samples
+        ]
+        assert f"standard deviations over {len(singles)} grammars" in err
+        assert "store" not in rows[0]
+        for n, row in enumerate(rows):
+            for name in CHAIN_MEASURES:
+                values = np.array([single[n][name] for single in singles])
+                mean, sd = (float(row[k] or "nan") for k in (name, f"{name}_sd"))
+                assert mean == pytest.approx(values.mean(), rel=1e-9, abs=1e-11, nan_ok=True)
+                assert sd == pytest.approx(values.std(ddof=1), rel=1e-6, abs=1e-9, nan_ok=True)
+    assert len(run.models) == 2
+    assert len(singles) == sum(len(chain.grammars) for chain in run.chains)
+    again = dbpcfg.load(center_run).surprisal(str(text), average=run.models)
+    assert float(rows[0]["surprisal"]) == pytest.approx(again[0].surprisal)
+    shallow, _ = call("surprisal", center_run, text, "--average", "survivors", "-D", 1, "-q")
+    assert shallow != out
+    said = refuse("surprisal", center_run / "model.npz", text, "--average", "survivors")
+    assert "is a file; give the directory" in said
+
+
+# --- mistakes -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("stimuli.csv", "stimuli.csv is a table: name its column of sentences with --text"),
+        ("stimuli.csv --text text", "no column 'text', which --text names; its columns are 'item'"),
+        ("stimuli.csv --text sentence --keep region", "no column 'region', which --keep names"),
+        ("stimuli.csv --text sentence --word word", "either --text"),
+        ("stimuli.csv --text sentence --by item", "are for tables with --word"),
+        ("stimuli.csv --text sentence --columns surprise", "there is no column 'surprise'"),
+        ("stimuli.csv --text sentence --columns item,,x", "expected names of columns with commas"),
+        ("stimuli.csv --text sentence --speaker MOT", "are for corpora, not for tables"),
+        ("stimuli.csv words.tsv --text sentence", "a table is one file, got 2"),
+        ("nowhere.csv --text sentence", "nowhere.csv cannot be read: No such file"),
+        ("model.npz --text sentence", "give --table csv or --table tsv"),
+        ("model.npz --text sentence --table csv", "packed with zip"),
+        ("words.tsv --word word", "give --by with the columns"),
+        ("words.tsv --word word --by story --order word", "'word', the order of the words, must"),
+        ("words.tsv --text word --table csv", "is it CSV (--table csv) or TSV (--table tsv)?"),
+        ("text.txt --by item", "are for tables: name the column of sentences with --text"),
+        ("text.txt --no-quotes", "are for tables with --text or --word"),
+        ("text.txt --average best", "'best' is not one of 'chain', 'survivors'"),
+        ("text.txt --average chain", "samples.npz"),
+        ("text.txt --hale --beam 3", "not from a beam of 3"),
+        ("text.txt --columns log_frequency", "needs a corpus to count in: give --frequency"),
+        ("text.txt --frequency nowhere.txt", "nowhere.txt"),
+        ("text.txt --spillover -1", "greater than or equal to 0"),
+        ("text.txt --beam -1", "--beam"),
+        ("text.txt --depth 0", "--depth"),
+        ("text.txt --beam 0 --depth 12", "smaller depth, or a beam"),
+        ("absent.txt", "absent.txt cannot be read: No such file"),
+    ],
+)
+def test_mistakes(refuse, files, options, message):
+    assert message in refuse("surprisal", "model.npz", *options.split())
+
+
+def test_what_is_no_model(refuse, files):
+    for path, message in (
+        ("nowhere", "nowhere"),
+        (".", "is no run of dbpcfg"),
+        ("text.txt", "text.txt is text, not a model"),
+    ):
+        (files / "model.npz").rename(files / "other.npz") if path == "." else None
+        assert message in refuse("surprisal", path, "text.txt")

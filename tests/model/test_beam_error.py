@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from dbpcfg.corpus.sentence import Sentence
-from dbpcfg.model import beam_error
-from dbpcfg.model.beam_error import BeamSample
-from dbpcfg.model.measures import MeasuredSentence, follow_with, incremental_parser
+from dbpcfg.corpus.stimuli import SentenceRows
+from dbpcfg.model import incremental
+from dbpcfg.model.incremental import BeamSample, Reader
 from dbpcfg.model.model import Model
 from tests.strategies import random_grammar
 
@@ -25,24 +25,31 @@ def sentences(number: int, longest: int = 9) -> list[list[str]]:
     return [[f"w{w}" for w in rng.integers(0, 6, n)] for n in rng.integers(1, longest, number)]
 
 
-def sample(model: Model, given: list[list[str]], beam: int = 5) -> BeamSample:
-    parser = incremental_parser(model, None, beam)
-    found = BeamSample([parser])
-    read = [
-        Sentence(tuple(words), source="text", line=line)
+def sample(models: list[Model], given: list[list[str]], beam: int = 5) -> BeamSample:
+    """The sample of a text, read by each model."""
+    readers = [Reader(model, None, beam) for model in models]
+    found = BeamSample(readers)
+    rows = [
+        SentenceRows.of_tokens(Sentence(tuple(words), source="text", line=line))
         for line, words in enumerate(given, start=1)
     ]
-    for sentence, measured in zip(read, follow_with(parser, model, read), strict=True):
-        found.add(sentence, [measured])
+    for measured in zip(*(reader.read(rows) for reader in readers), strict=True):
+        found.add(measured)
     return found
+
+
+class Silent:
+    """A reader whose parser is not used."""
+
+    parser = None
 
 
 def numbers_in(number: int) -> list[int]:
     """The sentences in the sample of a text of this many."""
-    found = BeamSample([None])
+    found = BeamSample([Silent()])
     for n in range(number):
-        found.add(Sentence((str(n),)), [MeasuredSentence([], None, [])])
-    return [int(one.sentence.words[0]) for one in found._kept]
+        found.add([n])
+    return found.kept
 
 
 def test_the_sample_is_spread_over_the_text():
@@ -65,7 +72,7 @@ def test_it_is_the_difference_of_surprisals(model):
     bits = [abs(a.surprisal - b.surprisal) for a, b in zip(exact, narrow, strict=True)]
     known = [x for x in bits if math.isfinite(x)]
     worst = exact[bits.index(max(known))]
-    for found in (model.beam_error(given, beam=5), sample(model, given).error(threads=2)):
+    for found in (model.beam_error(given, beam=5), sample([model], given).error(threads=2)):
         assert found is not None
         assert found.sentences == 3
         assert found.words == len(known)
@@ -87,15 +94,11 @@ def test_all_stores_have_no_error(model):
 
 def test_each_grammar_has_its_turn(model):
     other = Model(random_grammar(K=4, W=6, concentration=0.4, seed=8), 2)
-    parsers = [incremental_parser(one, None, 5) for one in (model, other)]
-    found = BeamSample(parsers)
-    read = [Sentence(tuple(words)) for words in sentences(101)]
-    streams = [follow_with(p, m, read) for p, m in zip(parsers, (model, other), strict=True)]
-    for sentence, measured in zip(read, zip(*streams, strict=True), strict=True):
-        found.add(sentence, measured)
+    given = sentences(101)
+    found = sample([model, other], given)
     single = []
     for number, one in ((0, model), (50, other), (100, model)):
-        error = one.beam_error([read[number].words], beam=5)
+        error = one.beam_error([given[number]], beam=5)
         assert error is not None
         single.append(error)
     error = found.error()
@@ -107,19 +110,19 @@ def test_each_grammar_has_its_turn(model):
 
 
 def test_what_would_take_long_or_too_much_memory(model, monkeypatch):
-    found = sample(model, sentences(400))
+    found = sample([model], sentences(400))
     whole = found.error()
     assert whole is not None
     assert whole.sentences == 8
-    monkeypatch.setattr(beam_error, "MOST_STEPS", 273 * 20)
+    monkeypatch.setattr(incremental, "MOST_STEPS", 273 * 20)
     fewer = found.error()
     assert fewer is not None
     assert fewer.sentences in (1, 2, 4)
-    monkeypatch.setattr(beam_error, "MOST_STEPS", 0)
+    monkeypatch.setattr(incremental, "MOST_STEPS", 0)
     one = found.error()
     assert one is not None
     assert one.sentences == 1
-    monkeypatch.setattr(beam_error, "MOST_BYTES", 1000)
+    monkeypatch.setattr(incremental, "MOST_BYTES", 1000)
     assert not found.affordable
     assert found.error() is None
-    assert BeamSample(found.parsers).error() is None
+    assert BeamSample(found.readers).error() is None

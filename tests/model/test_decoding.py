@@ -19,7 +19,7 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.bounding import containment
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.model import decoding as parsing
-from dbpcfg.model.decoding import Decoder, batched, in_batches
+from dbpcfg.model.decoding import Decoder, in_batches
 from dbpcfg.model.model import Model
 from dbpcfg.parsing.derivations import as_tree
 from dbpcfg.trees.brackets import read_tree
@@ -62,7 +62,7 @@ def test_trees_are_those_of_brute_force(grammar_and_words, depth):
     (ranked,) = model.parses([words], 4)
     best = sorted(posterior.values(), reverse=True)[:4]
     assert [one.posterior for one in ranked] == pytest.approx(best, rel=1e-9)
-    mass = math.exp(model.parser().log_fitting_mass)
+    mass = math.exp(model.chart().log_fitting_mass)
     logs = [math.log(p * true.total / mass) for p in best]
     assert [one.log_probability for one in ranked] == pytest.approx(logs, abs=1e-9)
     (one,) = model.parse([words], "viterbi")
@@ -102,32 +102,19 @@ def test_neither_threads_nor_batches_matter(method, monkeypatch):
     model = a_model(K=5, W=6)
     text = sentences(model)
     trees = model.parse(text, method, seed=3)
+    n = 5 if method in ("viterbi", "sample") else 1
+    found = model.parses(text, n, method, seed=3)
     assert [tree.words() for tree in trees] == text
+    assert [parses[0].tree for parses in found] == trees
+    whole = model.chart().log_probabilities(model.encode(text))
+    for log, parses in zip(whole, found, strict=True):
+        for one in parses:
+            assert one.posterior == pytest.approx(min(1, math.exp(one.log_probability - log)))
     assert model.parse(text, method, seed=3, threads=3) == trees
+    assert model.parses(text, n, method, seed=3, threads=2) == found
     monkeypatch.setattr(parsing, "BATCH", 7)
     assert model.parse(text, method, seed=3) == trees
-
-
-@pytest.mark.parametrize("method", ["viterbi", "sample"])
-def test_several_trees_neither(method, monkeypatch):
-    model = a_model(K=5, W=6)
-    text = sentences(model)
-    found = model.parses(text, 5, method, seed=3)
-    assert model.parses(text, 5, method, seed=3, threads=2) == found
-    monkeypatch.setattr(parsing, "BATCH", 7)
-    assert model.parses(text, 5, method, seed=3) == found
-    assert model.parse(text, method, seed=3) == [trees[0].tree for trees in found]
-    for trees in found:
-        assert all(
-            one.posterior
-            == pytest.approx(
-                math.exp(
-                    one.log_probability
-                    - model.parser().log_probabilities(model.encode([one.tree.words()]))[0]
-                )
-            )
-            for one in trees
-        )
+    assert model.parses(text, n, method, seed=3) == found
 
 
 DRAWS = 9000
@@ -237,23 +224,31 @@ def test_what_cannot_be_asked_for(options, said):
         Decoder(replace(a_model(), samples=()), **options)
 
 
-def test_batches_count_on(monkeypatch):
+def lines(*lengths: int) -> list[Sentence | None]:
+    """Sentences of these lengths; 0 is a blank line."""
+    return [Sentence(("w0",) * n) if n else None for n in lengths]
+
+
+def test_batches_count_sentences_not_blank_lines(monkeypatch):
     monkeypatch.setattr(parsing, "BATCH", 2)
-    assert list(in_batches(["a", "b b", "c"])) == [([("a",), ("b", "b")], 0), ([("c",)], 2)]
+    a, _, b, c = given = lines(1, 0, 2, 1)
+    assert list(in_batches(given)) == [([a, None], 0), ([b, c], 1)]
 
 
 @given(st.lists(st.integers(0, 400)), st.sampled_from([None, 1, 5]))
 def test_batches_are_not_too_much_work(lengths, most):
-    batches = list(batched(lengths, int, most))
-    assert [length for batch in batches for length in batch] == lengths
+    text = lines(*lengths)
+    batches = [batch for batch, _ in in_batches(text, most)]
+    assert [one for batch in batches for one in batch] == text
     for batch in batches:
         assert 1 <= len(batch) <= (most or parsing.BATCH)
-        assert len(batch) == 1 or sum(length**3 for length in batch) <= parsing.BATCH_WORK
+        work = sum(len(one.words) ** 3 for one in batch if one)
+        assert len(batch) == 1 or work <= parsing.BATCH_WORK
 
 
 def test_a_batch_that_is_full_does_not_wait_for_more():
     """At a terminal, the first line is answered before the second is typed."""
-    typed = iter([1, 2])
-    batches = batched(typed, int, most=1)
-    assert next(batches) == [1]
-    assert next(typed) == 2
+    first, second = lines(1, 2)
+    typed = iter([first, second])
+    assert next(in_batches(typed, most=1)) == ([first], 0)
+    assert next(typed) is second

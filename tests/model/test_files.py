@@ -95,9 +95,10 @@ def test_round_trip_is_exact(folder, words, K, concentration, seed, depth, unsee
     assert not again.unknown.flags.writeable
 
 
-def test_same_grammar_same_bytes(folder, good):
-    save_model(load(folder, good), str(folder / "again.npz"))
-    assert (folder / "again.npz").read_bytes() == good
+def test_same_grammar_same_bytes(folder, tmp_path, good):
+    save_model(load(folder, good), str(tmp_path / "again.npz"))
+    assert (tmp_path / "again.npz").read_bytes() == good
+    assert os.listdir(tmp_path) == ["again.npz"]
 
 
 def test_numpy_reads_it_without_pickles(folder, good):
@@ -107,27 +108,17 @@ def test_numpy_reads_it_without_pickles(folder, good):
     assert header == GOOD
 
 
-def test_saving_leaves_no_other_file(tmp_path):
-    save_model(MODEL, tmp_path / "grammar.npz")
-    assert os.listdir(tmp_path) == ["grammar.npz"]
-
-
 # --- files that are not there ---------------------------------------------------------------------
 
 
-def test_no_such_file(tmp_path):
-    with pytest.raises(GrammarError, match=r"none\.npz cannot be read: No such file"):
-        load_model(tmp_path / "none.npz")
-
-
-def test_a_directory(tmp_path):
-    with pytest.raises(GrammarError, match="cannot be read: Is a directory"):
-        load_model(tmp_path)
-
-
-def test_a_file_as_directory(folder, good):
-    with pytest.raises(GrammarError, match="cannot be read: Not a directory"):
-        load_model(folder / "good.npz" / "x.npz")
+def test_files_that_are_not_there(folder, good):
+    for path, reason in (
+        (folder / "none.npz", r"none\.npz cannot be read: No such file"),
+        (folder, "cannot be read: Is a directory"),
+        (folder / "good.npz" / "x.npz", "cannot be read: Not a directory"),
+    ):
+        with pytest.raises(GrammarError, match=reason):
+            load_model(path)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")

@@ -118,7 +118,9 @@ def test_unknown_words_only_if_asked_for():
     for options in ({}, {"max_length": 5}):
         words = {w for tree in generate(model, 300, **options) for w in tree.words()}
         assert words == {"w0", "w1"}
-        words = {w for tree in generate(model, 300, unknown=True, **options) for w in tree.words()}
+        words = {
+            w for tree in generate(model, 300, with_unknown=True, **options) for w in tree.words()
+        }
         assert words == {"w0", "w1", UNKNOWN}
 
 

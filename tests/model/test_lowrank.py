@@ -19,7 +19,6 @@ from dbpcfg.io.archive import write_archive
 from dbpcfg.model import decoding, files
 from dbpcfg.model.files import load_model, load_samples, save_model, save_samples
 from dbpcfg.model.model import Model
-from dbpcfg.model.probabilities import probabilities
 from tests.induction.small import refuses_damage
 from tests.parsing.test_lowrank import drawn
 from tests.rig.damage import damaged_archive
@@ -93,7 +92,7 @@ def test_samples_need_the_categories_of_the_model(tmp_path: Path) -> None:
 def test_probabilities_are_those_of_the_dense_grammar(depth: int | None, chain: bool) -> None:
     low, dense = (Model(g, depth, unknown=UNKNOWN, samples=(g, g)) for g in (LOW, DENSE))
     logs = [
-        [one.log_probability for one in probabilities(model, SENTENCES, chain)]
+        [one.log_probability for one in model.probabilities(SENTENCES, chain=chain)]
         for model in (low, dense)
     ]
     np.testing.assert_allclose(logs[0], logs[1], rtol=0, atol=1e-10)
@@ -126,7 +125,7 @@ def test_mbr_needs_no_dense_chart(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("a dense chart")
 
     monkeypatch.setattr("dbpcfg.parsing.parsers.ChartParser", fail)
-    monkeypatch.setattr("dbpcfg.parsing.lowrank.parser.ChartParser", fail)
+    monkeypatch.setattr("dbpcfg.model.model.ChartParser", fail)
     model = Model(LowRankGrammar(LOW.factors, WORDS), 2, unknown=UNKNOWN)
     assert len(model.parse(SENTENCES)) == len(SENTENCES)
     assert model.probability(SENTENCES).sentences == len(SENTENCES)

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 import dbpcfg
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.corpus.preparation import Preparation
-from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError, GrammarError, UnparsableError
 from dbpcfg.grammar.pcfg import Grammar, RuleWeights, draw_grammar
 from dbpcfg.induction.chain import GRAMMARS_KEPT
@@ -112,60 +111,6 @@ def test_any_words_have_numbers(sentences):
 def test_not_probabilities(unknown):
     with pytest.raises(GrammarError, match="unknown must be 2 probabilities"):
         Model(over("a", "b"), 2, unknown=unknown)
-
-
-# --- surprisal ------------------------------------------------------------------------------------
-
-TEXTS = ["a b", "b a c"]
-
-
-@pytest.fixture(scope="module")
-def two_words() -> Model:
-    return Model(over("a", "b"), 2, unknown=[0.1, 0.2])
-
-
-def surprisal(model: Model, sentences=TEXTS, **options) -> list[str]:
-    """The rows as text, in which what is not a number is equal to itself."""
-    return list(map(repr, model.surprisal(sentences, **options)))
-
-
-def test_surprisal_has_the_rows_of_measure(two_words):
-    rows = two_words.surprisal(TEXTS)
-    assert [row.word for row in rows] == ["a", "b", END, "b", "a", "c", END]
-    measured = [repr(row) for sentence in measure(two_words, TEXTS) for row in sentence]
-    assert surprisal(two_words) == surprisal(two_words, threads=2) == measured
-
-
-def test_surprisal_of_texts_lists_and_sentences(two_words):
-    words = [text.split() for text in TEXTS]
-    assert surprisal(two_words, words) == surprisal(two_words, iter(words)) == surprisal(two_words)
-    read = [Sentence(tuple(one), source="x.txt", line=9) for one in words]
-    rows = [row._replace(source="<text>", line=0) for row in two_words.surprisal(read)]
-    assert list(map(repr, rows)) == surprisal(two_words)
-    assert {row[:2] for row in two_words.surprisal(read)} == {("x.txt", 9)}
-
-
-def test_surprisal_without_ends(two_words):
-    rows = two_words.surprisal(TEXTS)
-    without = [repr(row) for row in rows if row.kind != "end"]
-    assert surprisal(two_words, end=False) == without
-    assert len(without) == len(rows) - 2 == 5
-
-
-def test_surprisal_with_a_beam(two_words):
-    assert surprisal(two_words, beam=0) == surprisal(two_words)
-    assert all(row.lost == 0 for row in two_words.surprisal(TEXTS))
-    measured = [repr(row) for rows in measure(two_words, TEXTS, beam=1) for row in rows]
-    assert surprisal(two_words, beam=1) == measured
-    assert any(row.lost > 0 for row in two_words.surprisal(TEXTS, beam=1))
-
-
-def test_surprisal_needs_a_bound(two_words):
-    unbounded = replace(two_words, depth=None)
-    with pytest.raises(GrammarError, match=r"need a memory bound, .* \(in Python, depth=2\)"):
-        unbounded.surprisal(TEXTS)
-    assert surprisal(unbounded, depth=2) == surprisal(two_words)
-    assert surprisal(two_words, depth=1) != surprisal(two_words)
 
 
 # --- what a run leaves behind ---------------------------------------------------------------------

@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.corpus.readers.text import MAX_WORDS
+from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.bounding import containment
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.model import decoding as parsing
 from dbpcfg.model.model import Model
-from dbpcfg.model.probabilities import SentenceProbability, probabilities, probability_table, totals
+from dbpcfg.model.probabilities import SentenceProbability, probability_table, totals
 from tests.oracle import truth
 from tests.strategies import random_grammar
 
@@ -35,11 +36,14 @@ TEXT = [["w0"], ["w1", "w0", "w2"], ["w2", "w2"], ["w0", "w1", "w1", "w2", "w0"]
 def test_probabilities_are_sums_over_all_trees(depth):
     grammars = [random_grammar(2, 3, 1.0, seed) for seed in range(4)]
     model = Model(grammars[0], depth, samples=tuple(grammars[1:]))
-    logs = [one.log_probability for one in probabilities(model, TEXT)]
+    logs = [one.log_probability for one in model.probabilities(TEXT)]
     assert logs == pytest.approx(
         [math.log(true_probability(grammars[0], words, depth)) for words in TEXT], rel=1e-10
     )
-    predictive = [one.log_probability for one in probabilities(model, TEXT, chain=True)]
+    whole = model.probability(TEXT)
+    assert (whole.sentences, whole.tokens) == (4, 11)
+    assert whole.log_probability == pytest.approx(sum(logs))
+    predictive = [one.log_probability for one in model.probabilities(TEXT, chain=True)]
     means = [
         np.mean([true_probability(grammar, words, depth) for grammar in grammars[1:]])
         for words in TEXT
@@ -49,10 +53,10 @@ def test_probabilities_are_sums_over_all_trees(depth):
 
 def test_neither_threads_nor_batches_matter(monkeypatch):
     model = Model(random_grammar(3, 3, 1.0, 0), 2)
-    once = list(probabilities(model, TEXT * 5))
-    assert list(probabilities(model, TEXT * 5, threads=3)) == once
+    once = list(model.probabilities(TEXT * 5))
+    assert list(model.probabilities(TEXT * 5, threads=3)) == once
     monkeypatch.setattr(parsing, "BATCH", 3)
-    again = list(probabilities(model, TEXT * 5))
+    again = list(model.probabilities(TEXT * 5))
     assert [one.log_probability for one in again] == pytest.approx(
         [one.log_probability for one in once], rel=1e-14
     )
@@ -62,14 +66,14 @@ def test_probability_is_a_distribution_over_sentences_and_unknown_words():
     """With the open grammar, all sentences of two words sum to the probability of two words."""
     model = Model(random_grammar(2, 2, 1.0, 1), 2, unknown=[0.3, 0.1])
     text = [[a, b] for a in ("w0", "w1", "new") for b in ("w0", "w1", "newer")]
-    total = sum(math.exp(one.log_probability) for one in probabilities(model, text))
+    total = sum(math.exp(one.log_probability) for one in model.probabilities(text))
     mass = sum(
         true_probability(model.grammar_with_unknown, [a, b], 2)
         for a in model.grammar_with_unknown.vocabulary.words
         for b in model.grammar_with_unknown.vocabulary.words
     )
     assert total == pytest.approx(mass, rel=1e-10)
-    assert sum(one.unknown for one in probabilities(model, text)) == 6
+    assert sum(one.unknown for one in model.probabilities(text)) == 6
 
 
 def test_words_that_are_classes_or_unknown():
@@ -77,18 +81,22 @@ def test_words_that_are_classes_or_unknown():
     words = Vocabulary(("the", "<number>", "<*ed>", "walked"))
     grammar = Grammar(grammar.root, grammar.binary, grammar.lexical, words)
     model = Model(grammar, 1, Preparation(numbers=True, rare=1), [0.1, 0.1])
-    (one,) = probabilities(model, ["The 1987 jumped walked xyz"])
+    (one,) = model.probabilities(["The 1987 jumped walked xyz"])
     assert (one.tokens, one.unknown, one.classes) == (5, 1, 2)
-    (exact,) = probabilities(model, [["the", "<number>", "<*ed>", "walked", "<unknown>"]])
+    (exact,) = model.probabilities([["the", "<number>", "<*ed>", "walked", "<unknown>"]])
     assert one.log_probability == exact.log_probability
+
+
+def sentence(tokens: int, log: float, unknown: int = 0, classes: int = 0) -> SentenceProbability:
+    return SentenceProbability(Sentence(("w",) * tokens), log, unknown, classes)
 
 
 def test_sums_and_their_table():
     everything, possible = totals(
         [
-            SentenceProbability(-3.0, 2, 0, 1),
-            SentenceProbability(-math.inf, 3, 2, 0),
-            SentenceProbability(-5.0, 6, 1, 0),
+            sentence(2, -3.0, 0, 1),
+            sentence(3, -math.inf, 2, 0),
+            sentence(6, -5.0, 1, 0),
         ]
     )
     assert (possible.sentences, possible.tokens, possible.impossible) == (2, 8, 0)
@@ -114,7 +122,7 @@ def test_sums_and_their_table():
 @settings(max_examples=30)
 @given(st.lists(st.tuples(st.floats(-5000, 0), st.integers(1, 30)), min_size=1, max_size=8))
 def test_perplexity_is_bits_in_other_words(items):
-    whole, _ = totals(SentenceProbability(log, tokens, 0, 0) for log, tokens in items)
+    whole, _ = totals(sentence(tokens, log) for log, tokens in items)
     assert math.log2(whole.perplexity) == pytest.approx(whole.bits_per_word, abs=1e-9) or (
         whole.perplexity == math.inf
     )
@@ -122,7 +130,7 @@ def test_perplexity_is_bits_in_other_words(items):
 
 
 def test_no_text_has_no_perplexity():
-    whole, _ = totals([])
+    whole = Model(random_grammar(2, 2, 1.0, 0), 2).probability([])
     assert math.isnan(whole.perplexity)
     assert math.isnan(whole.bits_per_word)
 
@@ -134,27 +142,18 @@ def test_sentences_of_probability_zero():
     model = Model(
         Grammar(grammar.root, grammar.binary, lexical, Vocabulary(("a", "b", "silent"))), 2
     )
-    found = list(probabilities(model, ["a b", "a new b", "silent", "b"]))
+    found = list(model.probabilities(["a b", "a new b", "silent", "b"]))
     assert [one.log_probability == -math.inf for one in found] == [False, True, True, False]
     assert [one.unknown for one in found] == [0, 1, 0, 0]
-    alone = [one.log_probability for one in probabilities(model, ["a b", "b"])]
+    alone = [one.log_probability for one in model.probabilities(["a b", "b"])]
     assert [found[0].log_probability, found[3].log_probability] == pytest.approx(alone, rel=1e-14)
     with_room = replace(model, unknown=[0.1, 0.1])
-    assert all(one.log_probability > -math.inf for one in probabilities(with_room, ["a new b"]))
+    assert all(one.log_probability > -math.inf for one in with_room.probabilities(["a new b"]))
 
 
 def test_what_cannot_be_asked_for():
     model = Model(random_grammar(2, 2, 1.0, 0), 2)
     with pytest.raises(DbpcfgError, match="no other grammars of the chain"):
-        probabilities(model, ["w0"], chain=True)
+        model.probabilities(["w0"], chain=True)
     with pytest.raises(DbpcfgError, match="sentence 2 has 1,001 words"):
-        list(probabilities(model, ["w0", ["w0"] * (MAX_WORDS + 1)]))
-
-
-def test_from_the_model():
-    model = Model(random_grammar(2, 2, 1.0, 0), 2)
-    one = model.probability(["w0 w1", ["w1"]])
-    assert (one.sentences, one.tokens) == (2, 3)
-    assert one.log_probability == pytest.approx(
-        sum(math.log(true_probability(model.grammar, w, 2)) for w in (["w0", "w1"], ["w1"]))
-    )
+        list(model.probabilities(["w0", ["w0"] * (MAX_WORDS + 1)]))

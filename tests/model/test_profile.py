@@ -33,7 +33,7 @@ def a_model(K: int = 3, W: int = 5, depth: int | None = 2) -> Model:
 
 
 def test_use_is_counted_by_side_and_depth():
-    found = profile(a_model(), TREES)
+    found = a_model().profile(TREES)
     assert found.trees == 2
     # By hand: L1 X0 X1 X2, R1 X0 X2, L2 X0 X1, R2 X2; two trees.
     expected = np.array([[1, 1, 1], [1, 0, 1], [1, 1, 0], [0, 0, 1]]) / 2
@@ -49,14 +49,13 @@ def test_use_is_counted_by_side_and_depth():
 
 def test_without_trees_it_is_what_is_expected():
     model = a_model()
-    found = profile(model)
+    found = model.profile()
     assert found.counted is None
     assert found.use is found.expected
     h = containment(model.grammar, 2)
     np.testing.assert_allclose(found.root, bounded_root(model.grammar, h))
     assert found.fitting == pytest.approx(float(model.grammar.root @ h[0]))
     assert found.order == np.argsort(-found.expected.nodes.sum(axis=0)).tolist()
-    assert model.profile().expected.nodes.tobytes() == found.expected.nodes.tobytes()
 
 
 def test_words_and_rules_most_probable_first():
@@ -66,7 +65,7 @@ def test_words_and_rules_most_probable_first():
         [[0.15, 0.25], [0.0, 1.0]],
         Vocabulary(("a", "b")),
     ).named(["NP", "VP"])
-    found = profile(Model(grammar, 1))
+    found = Model(grammar, 1).profile()
     assert found.words(0, 5) == [("b", 0.25), ("a", 0.15)]
     assert found.words(1, 5) == [("b", 1.0)]
     assert found.rules(0, 2) == [(("VP", "NP"), 0.3), (("VP", "VP"), 0.2)]
@@ -75,9 +74,9 @@ def test_words_and_rules_most_probable_first():
 
 def test_trees_of_another_grammar():
     with pytest.raises(DbpcfgError, match="'X7', which is none of the grammar's categories"):
-        profile(a_model(), [read_tree("(X7 a)")])
+        a_model().profile([read_tree("(X7 a)")])
     with pytest.raises(DbpcfgError, match="expected a binary tree"):
-        profile(a_model(), [read_tree("(X0 (X1 a) (X1 b) (X1 c))")])
+        a_model().profile([read_tree("(X0 (X1 a) (X1 b) (X1 c))")])
 
 
 # --- gold labels ----------------------------------------------------------------------------------
@@ -115,7 +114,7 @@ def test_other_sentences_are_refused():
 
 
 def shown(**options) -> str:
-    found = replace(profile(a_model(), TREES), meanings=gold_meanings())
+    found = replace(a_model().profile(TREES), meanings=gold_meanings())
     return as_text(found, **options)
 
 
@@ -144,7 +143,7 @@ def test_phrases_have_rules_and_words_have_words():
 
 @given(st.integers(1, 120), st.integers(1, 30))
 def test_text_keeps_to_the_width(width, top):
-    found = profile(Model(random_grammar(12, 40, 0.3, 0), 2))
+    found = Model(random_grammar(12, 40, 0.3, 0), 2).profile()
     lines = as_text(found, width, top).splitlines()
     assert max(map(len, lines)) <= max(width, 40)
 
@@ -162,7 +161,9 @@ def test_bold_and_ascii():
 def test_words_that_do_harm_are_made_harmless():
     grammar = random_grammar(1, 3, 1.0, 0)
     words = Vocabulary(("w" * 500, "\x1b[2J", "日本"))
-    text = as_text(profile(Model(Grammar(grammar.root, grammar.binary, grammar.lexical, words), 1)))
+    text = as_text(
+        Model(Grammar(grammar.root, grammar.binary, grammar.lexical, words), 1).profile()
+    )
     assert "\x1b" not in text
     assert "?[2J" in text
     assert "w" * 23 + "…" in text
@@ -171,7 +172,7 @@ def test_words_that_do_harm_are_made_harmless():
 
 def test_rare_categories_are_only_named():
     root, binary, lexical = np.array([1.0, 0.0]), np.zeros((2, 2, 2)), np.ones((2, 1))
-    found = profile(Model(Grammar(root, binary, lexical, Vocabulary(("a",))), 1))
+    found = Model(Grammar(root, binary, lexical, Vocabulary(("a",))), 1).profile()
     text = as_text(found)
     assert "Hardly used, if at all: X1" in text
     assert not any(line.startswith("X1") for line in text.splitlines())
@@ -180,7 +181,7 @@ def test_rare_categories_are_only_named():
 
 
 def test_without_a_bound():
-    text = as_text(profile(a_model(depth=None)), width=70)
+    text = as_text(a_model(depth=None).profile(), width=70)
     assert "without a memory bound" in text
     assert "Nodes in 100 of the grammar's own sentences" in text
     assert "and so on, to" in text
@@ -188,13 +189,13 @@ def test_without_a_bound():
 
 def test_trees_beyond_the_bound_are_told_of():
     model = a_model(depth=1)
-    text = as_text(profile(model, TREES))
+    text = as_text(model.profile(TREES))
     assert "MBR trees may go beyond the bound" in text
-    assert "go beyond" not in as_text(profile(model, TREES[1:]))
+    assert "go beyond" not in as_text(model.profile(TREES[1:]))
 
 
 def test_json_has_all_numbers():
-    found = replace(profile(a_model(), TREES), meanings=gold_meanings())
+    found = replace(a_model().profile(TREES), meanings=gold_meanings())
     read_back = json.loads(json.dumps(as_json(found, top=2)))
     assert read_back["depth"] == 2
     assert read_back["trees"] == 2
@@ -212,7 +213,7 @@ def test_json_has_all_numbers():
 
 
 def test_latex_tables():
-    found = replace(profile(a_model(), TREES), meanings=gold_meanings())
+    found = replace(a_model().profile(TREES), meanings=gold_meanings())
     text = render(as_tables(found), "latex")
     assert text.count(r"\begin{table}") == 3
     assert r"X0 & 37.5 & 0.0" in text
@@ -222,4 +223,4 @@ def test_latex_tables():
 def test_shown_by_the_model(capsys):
     model = a_model()
     model.show(60)
-    assert capsys.readouterr().out == as_text(profile(model), 60) + "\n"
+    assert capsys.readouterr().out == as_text(model.profile(), 60) + "\n"
