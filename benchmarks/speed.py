@@ -194,7 +194,7 @@ def parsing(text: Encoded) -> Table:
 
     def parse(method: str) -> None:
         decoder = Decoder(model, method)
-        for batch, first in in_batches(sentences):
+        for batch, first in in_batches(map(Sentence, map(tuple, sentences))):
             decoder.brackets([sentence.words for sentence in batch], first)
 
     for method in ("mbr", "sample", "viterbi"):

@@ -7,12 +7,12 @@ import types
 from html.parser import HTMLParser
 
 import pytest
-from dbpcfg.model.columns import DEFAULT
 
 import dbpcfg
 from dbpcfg.corpus.preparation import Preparation, prepare
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.io.tables import Column, Table
+from dbpcfg.model.columns import DEFAULT
 
 HOSTILE = ["<script>alert`1`</script>", "a&b", '"><img/src=http://x.example/y>']
 VOID = {"br", "img", "hr"}

@@ -48,16 +48,8 @@ except ImportError as error:
 
 
 FEATURES = (
-    "words",
-    "log_probability",
-    "mean_surprisal",
-    "max_surprisal",
-    "mean_entropy",
-    "mean_depth",
-    "max_depth",
-    "forks",
-    "joins",
-    "unknown",
+    *("words", "log_probability", "mean_surprisal", "max_surprisal", "mean_entropy"),
+    *("mean_depth", "max_depth", "forks", "joins", "unknown"),
 )
 
 
@@ -121,24 +113,9 @@ class GrammarInducer(TransformerMixin, BaseEstimator):  # in scikit-learn's orde
         self.verbose = verbose
 
     def fit(self, X: GivenSentences, y: Any = None) -> GrammarInducer:
-        """Learn a grammar.
+        """Learn a grammar from the texts X; y is ignored.
 
-        Parameters
-        ----------
-        X
-            The texts.
-        y
-            Is ignored.
-
-        Returns
-        -------
-        GrammarInducer
-            Itself, with ``model_``, a `dbpcfg.Model`, and ``log_likelihood_``, of the texts.
-
-        Raises
-        ------
-        DbpcfgError
-            If there are no texts, one is empty, or a parameter is not as it must be.
+        Afterwards ``model_`` is a `dbpcfg.Model`, and ``log_likelihood_`` that of the texts.
         """
         run = induce(
             _texts(X),
@@ -158,71 +135,31 @@ class GrammarInducer(TransformerMixin, BaseEstimator):  # in scikit-learn's orde
         return self
 
     def transform(self, X: GivenSentences) -> NDArray[np.float64]:
-        """Measure sentences.
-
-        Parameters
-        ----------
-        X
-            The texts.
-
-        Returns
-        -------
-        numpy.ndarray
-            ``[sentence, measure]``; ``get_feature_names_out`` names the measures.
-
-        Raises
-        ------
-        DbpcfgError
-            If a text is empty, or there is no memory bound.
-        """
+        """``[sentence, measure]``: measures of the texts X, named by ``get_feature_names_out``."""
         check_is_fitted(self)
-        rows = self.model_.surprisal(_texts(X), threads=self._threads(), quiet=True)
+        rows = self.model_.surprisal(
+            _texts(X), columns=_COLUMNS, threads=self._threads(), quiet=True
+        )
         sentences = groupby(rows, key=lambda row: row.sentence)
         found = [_measures(list(words)) for _, words in sentences]
         return np.array(found, dtype=float).reshape(-1, len(FEATURES))
 
     def score(self, X: GivenSentences, y: Any = None) -> float:
-        """How probable sentences are: log P per word, in nats; more is better.
-
-        Parameters
-        ----------
-        X
-            The texts.
-        y
-            Is ignored.
-
-        Returns
-        -------
-        float
-            −∞ if one of them is impossible.
-        """
+        """How probable the texts X are: log P per word, in nats; −∞ if one is impossible."""
         check_is_fitted(self)
         found = self.model_.probability(_texts(X), threads=self._threads(), quiet=True)
         return found.log_probability / found.tokens
 
     def parse(self, X: GivenSentences) -> list[Tree]:
-        """The MBR tree of each sentence.
-
-        Parameters
-        ----------
-        X
-            The texts.
-        """
+        """The MBR tree of each of the texts X."""
         check_is_fitted(self)
         return self.model_.parse(_texts(X), threads=self._threads(), quiet=True)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The names of the measures.
-
-        Parameters
-        ----------
-        input_features
-            Is ignored.
-        """
+        """The names of the measures."""
         return np.array(FEATURES, dtype=object)
 
     def _threads(self) -> int:
-        """The number of threads that ``n_jobs`` stands for."""
         if self.n_jobs is None:
             return 1
         return cores() if self.n_jobs < 0 else max(self.n_jobs, 1)
@@ -243,29 +180,30 @@ def _texts(X: GivenSentences) -> GivenSentences:
 
 
 def _seed(random_state: Any) -> int:
-    """The seed that ``random_state`` stands for."""
     if isinstance(random_state, int | np.integer):
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
+_COLUMNS = ("sentence", "kind", "surprisal", "next_word_entropy", "depth", "fork", "join")
+
+
 def _measures(rows: Sequence[Row]) -> list[float]:
     """Those of a sentence, from the rows of its words and its end; in the order of FEATURES."""
     words = rows[:-1]
-    of = {
-        name: np.array([getattr(row, name) for row in words], dtype=float)
-        for name in ("surprisal", "next_word_entropy", "depth", "fork", "join")
-    }
+    surprisal, entropy, depth, fork, join = (
+        np.array([row[name] for row in words], dtype=float) for name in _COLUMNS[2:]
+    )
     total = sum(float(row.surprisal) for row in rows)
     return [
         len(words),
         -total * math.log(2),
-        of["surprisal"].mean(),
-        of["surprisal"].max(),
-        of["next_word_entropy"].mean(),
-        of["depth"].mean(),
-        of["depth"].max(),
-        of["fork"].sum(),
-        of["join"].sum(),
+        surprisal.mean(),
+        surprisal.max(),
+        entropy.mean(),
+        depth.mean(),
+        depth.max(),
+        fork.sum(),
+        join.sum(),
         sum(row.kind in ("unknown", "class") for row in words),
     ]

@@ -47,15 +47,7 @@ class ConstituentSpans:
         return next(self.pipe([doc], 1))
 
     def pipe(self, stream: Iterable[Doc], batch_size: int = 64) -> Iterator[Doc]:
-        """Add the constituents of many documents.
-
-        Parameters
-        ----------
-        stream
-            The documents.
-        batch_size
-            How many are parsed at once.
-        """
+        """Add the constituents of many documents, of which ``batch_size`` are parsed at once."""
         documents = iter(stream)
         while batch := list(islice(documents, batch_size)):
             sentences = [list(_sentences(doc)) for doc in batch]

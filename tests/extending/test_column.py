@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
-
 from dbpcfg.io.tables import line
 from dbpcfg.model.columns import COLUMNS, Column, total
 from dbpcfg.model.model import Model
 from tests.inprocess import InProcess
 from tests.strategies import random_grammar
 
-LUCK = Column("P(word), before it", lambda sentence: 2**-sentence.surprisal, total)
 
-
-@pytest.fixture
-def luck():
-    COLUMNS.add("luck", LUCK)
-    yield
-    del COLUMNS._added["luck"]
-
-
-def test_a_column_from_outside(luck, tmp_path, monkeypatch, capsys):
+def test_a_column_from_outside(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(COLUMNS, "_added", dict(COLUMNS._added))  # as before after the test
+    COLUMNS.add("luck", Column("P(word), before it", lambda s: 2**-s.surprisal, total))
     model = Model(random_grammar(3, 2, 0.8, 4), 2)
     rows = model.surprisal(["w0 w1"], columns=["word", "surprisal", "luck"], spillover=1)
     assert [row.luck for row in rows] == [2**-row.surprisal for row in rows]

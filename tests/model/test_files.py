@@ -160,18 +160,6 @@ def test_any_one_byte_changed(folder, good):
     assert 0 < loaded < len(good)  # some bytes do not matter, such as dates
 
 
-@given(st.data())
-def test_any_bytes_changed(folder, good, data):
-    changed = bytearray(good)
-    place = st.integers(0, len(good) - 1)
-    for at, byte in data.draw(st.lists(st.tuples(place, st.integers(0, 255)), max_size=10)):
-        changed[at] = byte
-    start, end = sorted((data.draw(place), data.draw(place)))
-    if data.draw(st.booleans()):
-        del changed[start:end]
-    loads_the_same_or_is_refused(folder, bytes(changed))
-
-
 @given(st.binary(max_size=200))
 def test_not_a_zip(folder, data):
     assert "not a dbpcfg model file, or a damaged one" in refusal(folder, data)
@@ -274,41 +262,23 @@ NOT_AN_ARRAY = "root.npy is not an array"
 
 ARRAY_FILES = {
     "float32": (npy(ROOT.astype(np.float32)), NOT_FLOATS),
-    "big-endian": (npy(ROOT.astype(">f8")), NOT_FLOATS),
     "integers": (npy(ROOT.view(np.int64)), NOT_FLOATS),
-    "records": (npy(ROOT.view([("x", "<f8")])), NOT_FLOATS),
     "objects": (claimed((2,), BYTES, descr="|O"), NOT_FLOATS),
     "Fortran": (npy(np.asfortranarray(LITTLE.lexical)), NOT_FLOATS),
     "format 2.0": (npy(ROOT, (2, 0)), "root.npy is not an array (an unknown version of the npy"),
-    "format 3.0": (npy(ROOT, (3, 0)), "root.npy is not an array (an unknown version of the npy"),
     "empty": (b"", NOT_AN_ARRAY),
-    "magic alone": (b"\x93NUMPY", NOT_AN_ARRAY),
     "header cut short": (b"\x93NUMPY\x01\x00\xff\xff{}", NOT_AN_ARRAY),
-    "no magic": (b"NUMPY" + npy(ROOT), NOT_AN_ARRAY),
     "empty header": (raw_npy(""), NOT_AN_ARRAY),
-    "empty dictionary": (raw_npy("{}"), NOT_AN_ARRAY),
-    "no dictionary": (raw_npy("[1, 2]"), NOT_AN_ARRAY),
     "code": (raw_npy("__import__('os').getcwd()"), NOT_AN_ARRAY),
-    "zeros": (raw_npy("\0" * 50), NOT_AN_ARRAY),
-    "unclosed": (raw_npy("{'descr': '<f8'"), NOT_AN_ARRAY),
     "many brackets": (raw_npy("(" * 9000), NOT_AN_ARRAY),
-    "many signs": (raw_npy("-" * 9000 + "1"), NOT_AN_ARRAY),
-    "many sums": (raw_npy("1" + "+1" * 4000), NOT_AN_ARRAY),
-    "unhashable": (raw_npy("{[]}"), NOT_AN_ARRAY),
     "mixed keys": (raw_npy("{'descr': '<f8', 1: False, 'shape': (2,)}"), NOT_AN_ARRAY),
-    "no type": (claimed((2,), BYTES, descr=()), NOT_AN_ARRAY),
     "shape of floats": (claimed((2.0,), BYTES), NOT_AN_ARRAY),
-    "shape of truth values": (claimed((True, True), BYTES[:8]), "root.npy"),
     "too short": (claimed((3,), BYTES), "root.npy has 16 bytes for the shape (3,)"),
     "too long": (claimed((1,), BYTES), "root.npy has 16 bytes for the shape (1,)"),
     "huge": (claimed((10**15,), BYTES), "root.npy has 16 bytes for the shape"),
     "huge, 16 modulo 2**64": (claimed((2**61 + 2,), BYTES), "root.npy has 16 bytes for the shape"),
-    "huge, 0 modulo 2**64": (claimed((2**32, 2**32)), "root.npy has 0 bytes for the shape"),
     "huge in hexadecimal": (claimed(f"(0x{'f' * 8000},)"), "root.npy"),
     "negative": (claimed((-2,), BYTES), "root.npy has 16 bytes for the shape (-2,)"),
-    "negative twice": (claimed((-1, -2), BYTES), "root.npy has 16 bytes for the shape (-1, -2)"),
-    "negative and none": (claimed((0, -1)), "root.npy has 0 bytes for the shape (0, -1)"),
-    "huge and none": (claimed((0, 2**62)), "root.npy"),
     "beyond huge and none": (claimed((0, 10**30)), "root.npy"),
     "many dimensions": (claimed((1,) * 65, BYTES[:8]), "root.npy"),
 }
@@ -322,29 +292,20 @@ def test_not_the_right_array(folder, good, kind):
     assert len(found) < 1000
 
 
-def test_the_header_must_be_bytes(folder, good):
-    reason = refusal(folder, archive(good, header=npy(np.zeros(3))))
-    assert reason == "header.npy must be a C-ordered array of uint8"
-
-
 @pytest.mark.parametrize(
     ("name", "array", "reason"),
     [
         ("root", [np.nan, 1.0], "root has entries that are negative, infinite or not numbers"),
-        ("root", [np.inf, 1.0], "root has entries that are negative, infinite or not numbers"),
         ("root", [-0.5, 1.5], "root has entries that are negative, infinite or not numbers"),
         ("root", [0.5, 0.4], "root must sum to 1 (it sums to 0.9)"),
         ("lexical", np.ones((2, 3)), "the row of category "),
         ("root", 1.0, "root.npy has a shape that no such array has"),
         ("root", np.zeros(0), "a grammar needs categories and words, got 0 and 3"),
-        ("root", [[0.5], [0.5]], "a grammar needs categories and words, got 0 and 3"),
         ("root", np.full(3, 1 / 3), "expected root of shape (3,) and binary of shape (3, 3, 3)"),
         ("binary", LITTLE.binary.reshape(4, 2), "expected root of shape (2,) and binary of shape"),
         ("lexical", LITTLE.lexical[:, :2], "expected lexical of shape (2, 3)"),
         ("unknown", [0.5, 1.0], "unknown must be 2 probabilities"),
-        ("unknown", [0.5, -0.1], "unknown must be 2 probabilities"),
         ("unknown", [0.5, np.nan], "unknown must be 2 probabilities"),
-        ("unknown", [0.5], "unknown must be 2 probabilities"),
     ],
 )
 def test_not_a_grammar(folder, good, name, array, reason):
@@ -366,35 +327,24 @@ GOOD = {
     ("text", "reason"),
     [
         (b"", "its header is not JSON in UTF-8"),
-        (b"{", "its header is not JSON in UTF-8"),
         (b"\xff\xfe", "its header is not JSON in UTF-8"),
         (b"[" * 100_000, "its header is not JSON in UTF-8"),
-        (b'{"a":' * 100_000, "its header is not JSON in UTF-8"),
         (json.dumps(GOOD).encode("utf-16"), "its header is not JSON in UTF-8"),
         (b'{"version": ' + b"1" * 5000 + b"}", "its header is not JSON in UTF-8"),
         (b"null", "its header does not say that it is a 'dbpcfg model'"),
-        (b"[]", "its header does not say that it is a 'dbpcfg model'"),
-        (b"{}", "its header does not say that it is a 'dbpcfg model'"),
         ({"format": "dbpcfg run"}, "its header does not say that it is a 'dbpcfg model'"),
-        ({"format": ["dbpcfg model"]}, "its header does not say that it is a 'dbpcfg model'"),
         ({"version": 2}, "it has version 2 of the format; this program reads version 1"),
         ({"version": "1"}, "it has version '1' of the format; this program reads version 1"),
-        ({"version": None}, "it has version None of the format; this program reads version 1"),
         ({"words": None}, "the words in its header must be a list of texts"),
-        ({"words": "abc"}, "the words in its header must be a list of texts"),
         ({"words": {"a": 0, "b": 1, "c": 2}}, "the words in its header must be a list of texts"),
         ({"words": ["a", "b", 3]}, "the words in its header must be a list of texts"),
-        ({"words": ["a", "b", ["c"]]}, "the words in its header must be a list of texts"),
         ({"words": ["a", "b", "a"]}, "the vocabulary has 'a' twice"),
         ({"words": ["a", "b"]}, "expected lexical of shape (2, 2)"),
         ({"words": []}, "a grammar needs categories and words, got 2 and 0"),
-        ({"names": ["NP"]}, "expected 2 different names of categories"),
         ({"names": ["NP", "NP"]}, "expected 2 different names of categories"),
-        ({"names": "NP"}, "the names in its header must be a list of texts"),
         ({"names": ["NP", 1]}, "the names in its header must be a list of texts"),
         ({"depth": 0}, "the depth bound must be"),
         ({"depth": 1.5}, "its depth must be a whole number, or null, got 1.5"),
-        ({"depth": True}, "its depth must be a whole number, or null, got True"),
         ({"preparation": []}, "[preparation] must be a table"),
         ({"preparation": {"lowercase": 1}}, "[preparation] has lowercase = 1, which cannot be"),
         ({"preparation": {"rare": -1}}, "rare must be 0 (off) or a number of occurrences, got -1"),
@@ -447,11 +397,6 @@ def test_strange_entries(folder, good, kind):
         tracemalloc.stop()
 
 
-def test_a_name_that_is_not_utf8(folder, good):
-    data = edited(good, LAST, 8, "<H", 0x800)
-    assert refusal(folder, edited(data, LAST, 46, "<B", 0xFF))
-
-
 @pytest.mark.parametrize("offset", [8, 12, 16])
 @pytest.mark.parametrize("value", [0, 1, 2**31 - 1, 2**32 - 1])
 def test_strange_directories(folder, good, offset, value):
@@ -459,10 +404,7 @@ def test_strange_directories(folder, good, offset, value):
     loads_the_same_or_is_refused(folder, edited(good, END, offset, "<I", value))
 
 
-def test_a_comment_does_not_matter(folder, good):
+def test_a_comment_does_not_matter_and_messages_are_one_line(folder, good):
     assert bits(load(folder, edited(good, END, 20, "<H", 3) + b"hey")) == bits(MODEL)
-
-
-def test_messages_are_one_line(folder, good):
     reason = refusal(folder, archive(good, header=header(json.dumps({**GOOD, "version": "\n"}))))
     assert re.fullmatch(r"it has version '\\n' of the format; .*", reason)

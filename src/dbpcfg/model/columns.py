@@ -59,9 +59,11 @@ class Column:
         """The cell of each row of a sentence."""
         found = self.values(measured)
         values = found.tolist() if isinstance(found, np.ndarray) else list(found)
-        if self.combine is None:
-            return values
         spans, combine = measured.rows.spans, self.combine
+        if combine is None:
+            return values
+        if len(spans) >= len(measured.forms):  # tokens are rows
+            return values[: len(spans)]
         return [
             values[start] if end == start + 1 else combine(values[start:end])
             for start, end in spans

@@ -392,10 +392,7 @@ class Model:
         threads: int = 1,
         quiet: bool | None = None,
     ) -> Iterator[SentenceProbability]:
-        """The probability of each sentence, in order, as they are parsed.
-
-        The parameters are those of `probability`.
-        """
+        """The probability of each sentence, as they are parsed; parameters as of `probability`."""
         return sentence_probabilities(self, sentences, chain, threads, quiet)
 
     def generate(
