@@ -90,12 +90,6 @@ def test_standard_input_stays_open_and_comes_line_by_line(stdin):
     assert not sys.stdin.buffer.closed
 
 
-def test_lines_of_any_length(tmp_path):
-    (tmp_path / "a.txt").write_text("w " * 5000 + "x" * 5000)
-    (sentence,) = words([tmp_path / "a.txt"])
-    assert len(sentence) == 5001
-
-
 @pytest.mark.parametrize(
     ("data", "said"),
     [
@@ -114,18 +108,17 @@ def test_what_is_no_text(tmp_path, data, said):
         list(stream([str(tmp_path / "a.txt")]))
 
 
-def test_what_is_not_there(tmp_path, monkeypatch):
+def test_what_is_not_there_and_lines_of_any_length(tmp_path, monkeypatch):
     with pytest.raises(DbpcfgError, match=r"none\.txt cannot be read: No such file"):
         list(stream([str(tmp_path / "none.txt")]))
+    (tmp_path / "a.txt").write_text("w " * 5000 + "x" * 5000)
+    ((*_, last),) = words([tmp_path / "a.txt"])  # lines can have any length
+    assert len(last) == 5000
+    with pytest.raises(DbpcfgError, match="knows no speakers"):
+        words([tmp_path / "a.txt"], speakers=["MOT"])
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(DbpcfgError, match="no standard input"):
         list(stream(["-"]))
-
-
-def test_speakers_belong_to_formats_that_have_them(tmp_path):
-    (tmp_path / "a.txt").write_text("one\n")
-    with pytest.raises(DbpcfgError, match="knows no speakers"):
-        list(stream([str(tmp_path / "a.txt")], speakers=["MOT"]))
 
 
 def test_broken_trees_are_skipped_and_reported(tmp_path):

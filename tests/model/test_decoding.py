@@ -12,7 +12,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from dbpcfg.corpus.encoded import Vocabulary
-from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.corpus.readers.text import MAX_WORDS
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
@@ -155,17 +154,13 @@ def test_a_sentence_is_a_text_or_words():
     model = a_model()
     trees = model.parse(["w0  w1\tw2", ["w0", "w1", "w2"], Sentence(("w0", "w1", "w2"))])
     assert len(set(trees)) == 1
+    (tree,) = replace(model, unknown=[0.1] * 3).parse(["W0 Zyx (w1)"])
+    assert tree.words() == ["W0", "Zyx", "(w1)"]  # as written
     assert model.parse([]) == []
     with pytest.raises(DbpcfgError, match=r"list of sentences, .* there is no file 'w0 w1'"):
         model.parse("w0 w1")
     with pytest.raises(DbpcfgError, match="sentence 2 has no words"):
         model.parse(["w0", " "])
-
-
-def test_words_come_back_as_written():
-    model = a_model(preparation=Preparation(), unknown=[0.1] * 3)
-    (tree,) = model.parse(["W0 Zyx (w1)"])
-    assert tree.words() == ["W0", "Zyx", "(w1)"]
 
 
 def test_unknown_words_without_a_place_for_them():
@@ -182,23 +177,16 @@ def test_unknown_words_without_a_place_for_them():
     assert model.parse([["new"]]) == [read_tree("(X new)")]
 
 
-def test_lines_that_are_too_long():
-    model = a_model(K=2)
-    long = ["w0"] * (MAX_WORDS + 1)
-    trees = model.parse([["w0", "w1"], long])
-    assert trees[1] == Tree("X", long)
-    assert trees[0].is_binary
-
-
 @pytest.mark.parametrize("method", METHODS)
-def test_one_word_and_many(method):
+def test_one_word_many_and_too_many(method):
     model = a_model(K=2)
     rng = np.random.default_rng(0)
-    long = [f"w{w}" for w in rng.integers(0, 4, 150)]
-    one, many = model.parse([["w3"], long], method)
+    long, too_long = [f"w{w}" for w in rng.integers(0, 4, 150)], ["w0"] * (MAX_WORDS + 1)
+    one, many, flat = model.parse([["w3"], long, too_long], method)
     assert one.words() == ["w3"]
     assert many.words() == long
     assert many.is_binary
+    assert flat == Tree("X", too_long)
 
 
 def test_categories_keep_their_names():

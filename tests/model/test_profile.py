@@ -127,18 +127,13 @@ def test_text_has_everything():
     assert any(line.startswith("    gold   3: S 33%  VP 33%  no phrase 33%") for line in lines)
     assert any(line.startswith("    tags   5: D 40%  N 40%  V 20%") for line in lines)
     assert text.index("X0  █") < text.index("X2  █") < text.index("X1  █")
+    assert [line.split()[0] for line in lines[6:8]] == ["rules", "gold"]  # of phrases
+    second = lines.index(next(line for line in lines if line.startswith("X2 ")))
+    assert [line.split()[0] for line in lines[second + 1 : second + 3]] == ["words", "tags"]
     table = text[text.index("Nodes in 100 of the run's trees") :].splitlines()
     assert table[1].split() == ["L1", "R1", "L2", "R2"]
     assert table[3].split() == ["X0", "50", "50", "50", "0"]
     assert table[-1].split() == ["all", "150", "100", "100", "50"]
-
-
-def test_phrases_have_rules_and_words_have_words():
-    lines = shown().splitlines()
-    assert [line.split()[0] for line in lines[6:8]] == ["rules", "gold"]
-    second = lines.index(next(line for line in lines if line.startswith("X2 ")))
-    assert lines[second + 1].split()[0] == "words"
-    assert lines[second + 2].split()[0] == "tags"
 
 
 @given(st.integers(1, 120), st.integers(1, 30))
@@ -180,8 +175,9 @@ def test_rare_categories_are_only_named():
     assert "X1 & 0.0 & -- & 0.0" in as_tables(found)[0].latex()
 
 
-def test_without_a_bound():
-    text = as_text(a_model(depth=None).profile(), width=70)
+def test_without_a_bound(capsys):
+    a_model(depth=None).show(70)
+    text = capsys.readouterr().out
     assert "without a memory bound" in text
     assert "Nodes in 100 of the grammar's own sentences" in text
     assert "and so on, to" in text
@@ -218,9 +214,3 @@ def test_latex_tables():
     assert text.count(r"\begin{table}") == 3
     assert r"X0 & 37.5 & 0.0" in text
     assert r"NP 100\%" in text
-
-
-def test_shown_by_the_model(capsys):
-    model = a_model()
-    model.show(60)
-    assert capsys.readouterr().out == as_text(model.profile(), 60) + "\n"
