@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -31,7 +30,7 @@ from dbpcfg.cli.options import (
     Threads,
     UnknownWords,
 )
-from dbpcfg.cli.output import check_overwrite, open_output
+from dbpcfg.cli.output import check_overwrite, open_output, standard_output
 from dbpcfg.errors import DbpcfgError
 
 if TYPE_CHECKING:
@@ -251,7 +250,7 @@ def surprisal(
         beam=beam,
         end=not no_end,
         threads=threads,
-        quiet=quiet or (not is_table and out == "-" and sys.stdout.isatty()),
+        quiet=quiet or (not is_table and out == "-" and standard_output().isatty()),
     )
     parser = measurement.parser
     if beam is None and parser.beam and not quiet:
