@@ -15,7 +15,7 @@ from dbpcfg.corpus.reading import Corpus, read
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.evaluation.convention import flatten
+from dbpcfg.evaluation.flattening import flatten
 from dbpcfg.io.tables import render
 from dbpcfg.systems.branching import BranchingSystem
 from dbpcfg.systems.ccl import CCL

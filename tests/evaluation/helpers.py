@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import strategies as st
 
 from dbpcfg.corpus.sentence import Sentence
-from dbpcfg.evaluation.parseval import Pair, pair
+from dbpcfg.evaluation.alignment import Pair, pair
 from dbpcfg.trees.brackets import read_tree
 from dbpcfg.trees.tree import Tree
 

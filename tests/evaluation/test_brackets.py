@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.evaluation.parseval import brackets, number_words, pair
+from dbpcfg.evaluation.alignment import brackets, number_words, pair
 from dbpcfg.trees.brackets import read_tree
 from tests.evaluation.helpers import (
     gold_and_predicted,

@@ -42,7 +42,6 @@ def example(convention=None, gold=GOLD, predicted=PREDICTED, **options):
 def test_everything_at_once():
     it = example()
     assert it.statistics.tolist() == [[4, 4, 4], [2, 2, 2], [2, 4, 3]]
-    assert it.rows.tolist() == [0, 3, 4]
     assert (it.score.matched, it.score.predicted, it.score.gold) == (8, 10, 9)
     assert it.score.skipped.only_punctuation == it.score.skipped.too_short == 1
     assert (it.recall.found, it.recall.gold) == (3, 3)
@@ -63,7 +62,6 @@ def test_everything_at_once():
 
 def test_the_convention_goes_to_all_of_it():
     it = example(Convention(max_length=3))
-    assert it.rows.tolist() == [3]
     assert it.score.skipped.too_long == 2
     assert it.recall.gold == 1
     assert it.gold_depths.sentences == 2

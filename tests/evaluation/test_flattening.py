@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbpcfg.evaluation import headedness
-from dbpcfg.evaluation.convention import flatten
-from dbpcfg.evaluation.headedness import SideModel, em_step, head_sides
+from dbpcfg.evaluation import flattening
+from dbpcfg.evaluation.flattening import SideModel, em_step, flatten, head_sides
 from dbpcfg.trees.brackets import read_tree
 from dbpcfg.trees.tree import Tree
 
@@ -53,7 +52,7 @@ def brute_likelihood(nodes, model):
 
 @given(corpora, st.integers(0, 1000))
 def test_likelihood_is_that_of_all_choices(trees, seed):
-    nodes, labels, units = headedness._collect(trees[:2])
+    nodes, labels, units = flattening._collect(trees[:2])
     model = random_model(max(len(labels), 1), units, seed)
     log_likelihood, _ = em_step(nodes, model)
     assert log_likelihood == pytest.approx(np.log(brute_likelihood(nodes, model)), abs=1e-9)
@@ -61,7 +60,7 @@ def test_likelihood_is_that_of_all_choices(trees, seed):
 
 @given(corpora, st.integers(0, 1000))
 def test_em_never_lowers_the_posterior(trees, seed):
-    nodes, labels, units = headedness._collect(trees)
+    nodes, labels, units = flattening._collect(trees)
     model = random_model(max(len(labels), 1), units, seed)
     reached = []
     for _ in range(8):
@@ -100,7 +99,7 @@ def test_constituents_are_some_of_the_original(trees):
 
 
 def test_the_head_child_is_spliced(monkeypatch):
-    monkeypatch.setattr("dbpcfg.evaluation.convention.head_sides", lambda _: {"S": -1, "NP": -1})
+    monkeypatch.setattr("dbpcfg.evaluation.flattening.head_sides", lambda _: {"S": -1, "NP": -1})
     tree = read_tree("(S (NP (D the) (NP (A red) (N dog))) (S (V barks) (NP (D a) (N lot))))")
     (flat,) = flatten([tree])
     assert str(flat) == "(S (NP (D the) (A red) (N dog)) (V barks) (D a) (N lot))"

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.evaluation.alignment import pair
 from dbpcfg.evaluation.parseval import (
     BracketCounts,
     Convention,
     Skipped,
     count,
-    pair,
     ratios,
     score,
     terms,

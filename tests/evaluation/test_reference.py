@@ -101,7 +101,7 @@ def test_other_systems(row):
     counts = whole.statistics.sum(axis=0)
     found = [*percentages(whole), *map(str, counts.tolist()), *percentages(inner)]
     assert found == expected
-    assert (inner.statistics.sum(axis=0) == counts - len(whole.rows)).all()
+    assert (inner.statistics.sum(axis=0) == counts - len(whole.statistics)).all()
 
 
 # --- whole treebanks --------------------------------------------------------------------------

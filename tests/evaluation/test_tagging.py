@@ -6,9 +6,9 @@ import pytest
 
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.evaluation.convention import Convention
 from dbpcfg.evaluation.evaluate import evaluate
 from dbpcfg.evaluation.labels import compare_tags
+from dbpcfg.evaluation.parseval import Convention
 from dbpcfg.trees.brackets import read_tree
 
 GOLD = ["(S (NP (D the) (N dog)) (VP (V barks)) (. .))", "(S (N cats) (V sleep))"]

@@ -101,11 +101,11 @@ def evaluate(
     """
     from dbpcfg.corpus.punctuation import punctuation_mask, recognised_by
     from dbpcfg.corpus.tagged import read_tagged, tagged_format
-    from dbpcfg.evaluation.convention import Convention
-    from dbpcfg.evaluation.convention import flatten as flattened
     from dbpcfg.evaluation.evaluate import Evaluation
     from dbpcfg.evaluation.evaluate import evaluate as score
+    from dbpcfg.evaluation.flattening import flatten as flattened
     from dbpcfg.evaluation.labels import Contingency, compare_tags
+    from dbpcfg.evaluation.parseval import Convention
     from dbpcfg.evaluation.tables import comparison_table, evaluation_tables, intervals_table
     from dbpcfg.io.progress import Progress
 

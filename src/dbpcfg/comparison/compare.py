@@ -17,8 +17,8 @@ from dbpcfg.corpus.arguments import corpus_at
 from dbpcfg.corpus.punctuation import PunctuationRule
 from dbpcfg.corpus.reading import Corpus
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.evaluation.convention import flatten as flattened
-from dbpcfg.evaluation.convention import flattenable
+from dbpcfg.evaluation.flattening import flatten as flattened
+from dbpcfg.evaluation.flattening import flattenable
 from dbpcfg.io.progress import Progress, interactive
 from dbpcfg.systems.registry import (
     SYSTEMS,
@@ -79,7 +79,7 @@ def compare(
         Processors for one run; all if not given. Results do not depend on it.
     flatten
         Whether systems with labelled binary trees have another row, ``NAME-F``, with the scores of
-        their trees after `dbpcfg.evaluation.convention.flatten`. These rows are not tested.
+        their trees after `dbpcfg.evaluation.flattening.flatten`. These rows are not tested.
     permutations
         The number of permutations of each test.
     report

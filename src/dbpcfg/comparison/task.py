@@ -10,8 +10,8 @@ from typing import Any
 from dbpcfg.corpus.preparation import Preparation, Prepared, prepare
 from dbpcfg.corpus.punctuation import PunctuationRule, recognised_by
 from dbpcfg.corpus.reading import Corpus
-from dbpcfg.evaluation.convention import Convention
 from dbpcfg.evaluation.evaluate import Evaluation, evaluate
+from dbpcfg.evaluation.parseval import Convention
 from dbpcfg.io.progress import Progress
 from dbpcfg.trees.tree import Tree
 

@@ -27,8 +27,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.evaluation.convention import signed
-from dbpcfg.evaluation.parseval import Brackets, brackets, number_words
+from dbpcfg.evaluation.alignment import Brackets, brackets, number_words
+from dbpcfg.evaluation.parseval import signed
 from dbpcfg.io.tables import percent
 from dbpcfg.trees.tree import Tree
 

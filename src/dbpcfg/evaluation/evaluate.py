@@ -23,13 +23,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dbpcfg.corpus.arguments import GivenTrees, trees_for
 from dbpcfg.corpus.punctuation import PunctuationRule, punctuation_mask, recognised_by
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.evaluation.convention import Convention, Skipped, signed
+from dbpcfg.evaluation.alignment import pair
 from dbpcfg.evaluation.depths import DepthTable, Direction, depth_table, span_depth
 from dbpcfg.evaluation.labels import Contingency, matched_labels, matched_tags
 from dbpcfg.evaluation.nounphrases import (
@@ -42,7 +41,7 @@ from dbpcfg.evaluation.nounphrases import (
     mapping_split,
     proposals,
 )
-from dbpcfg.evaluation.parseval import Score, Statistics, count, pair, score
+from dbpcfg.evaluation.parseval import Convention, Score, Skipped, Statistics, count, score, signed
 from dbpcfg.evaluation.significance import Intervals, PairedTest, bootstrap, permutation_test
 from dbpcfg.io.progress import counted
 from dbpcfg.io.tables import Column, Table, percent, shortened
@@ -56,8 +55,6 @@ class Evaluation:
     """What counts."""
     statistics: Statistics
     """``(matched, predicted, gold)`` of each scored sentence."""
-    rows: NDArray[np.int64]
-    """The number of the sentence of each row of ``statistics``."""
     score: Score
     """PARSEVAL."""
     recall: Recall
@@ -218,7 +215,7 @@ def evaluate(
     if aggregate_min_words < 1:
         raise DbpcfgError(f"aggregate_min_words must be at least 1, not {aggregate_min_words}")
     split, split_name = mapping_split(len(gold), mapping_sentences)
-    statistics, rows = [], []
+    statistics = []
     left_out: Counter[str] = Counter()
     found = np.zeros(2, dtype=np.int64)
     spans: tuple[Proposals, Proposals] = Counter(), Counter()
@@ -234,7 +231,6 @@ def evaluate(
         else:
             if trees.words >= convention.min_words:
                 statistics.append(count(trees, convention))
-                rows.append(number)
             else:
                 left_out["too_short" if trees.words else "only_punctuation"] += 1
             found += count_found(trees, category)
@@ -254,7 +250,6 @@ def evaluate(
     return Evaluation(
         convention,
         counts,
-        np.array(rows, dtype=np.int64),
         score(counts, convention, Skipped(**left_out)),
         Recall(category, int(found[0]), int(found[1]), _phrases(category, 2, of)),
         aggregate(*spans, category, _phrases(category, aggregate_min_words, split_name, of)),

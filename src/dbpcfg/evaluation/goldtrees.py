@@ -14,7 +14,7 @@ from dbpcfg.corpus.punctuation import (
 )
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.evaluation.convention import Convention
+from dbpcfg.evaluation.parseval import Convention
 from dbpcfg.trees.tree import Tree
 
 _QUOTED = 8  # words of a sentence that a message repeats, at most
@@ -53,61 +53,58 @@ def match_gold(
     """
     for sentence in treebank:
         sentence.gold_tree()
-    try:
-        found = _same_sentences(sentences, treebank, name)
-    except DbpcfgError:
-        bare = [without_punctuation(sentence, rule) for sentence in treebank]
-        try:
-            found = _same_sentences(sentences, bare, name)
-        except DbpcfgError:
-            bare = []
-        if not bare:  # it is not the punctuation
-            raise
+    found = _found(sentences, treebank)
+    if len(found) < len(sentences):
+        bare = _found(sentences, [without_punctuation(sentence, rule) for sentence in treebank])
+        if len(bare) < len(sentences):  # it is not the punctuation
+            raise _mismatch(sentences, treebank, found, name)
+        found = bare
     convention = Convention(punctuation=recognised_by(found, rule))
     return Gold(found, [punctuation_mask(one, rule) for one in found], convention)
 
 
-def _same_sentences(
-    sentences: Sequence[Sequence[str]], treebank: Sequence[Sentence], name: str
-) -> list[Sentence]:
-    if len(treebank) == len(sentences):
-        found = list(treebank)
-        for number, sentence in enumerate(found):
-            _check_same(sentence, sentences[number], number)
-        return found
-    return _among(treebank, sentences, name)
-
-
-def _check_same(sentence: Sentence, words: Sequence[str], number: int) -> None:
-    for place, (gold, word) in enumerate(zip_longest(sentence.words, words)):
-        if gold is None or word is None or _written(gold) != _written(word):
-            raise DbpcfgError(
-                f"{sentence.place} is not sentence {number + 1:,} of the run: word {place + 1} is "
-                f"{_named(gold)} there and {_named(word)} in the run; give the treebank of the "
-                "text that the run learned from"
-            )
-
-
-def _among(
-    treebank: Sequence[Sentence], sentences: Sequence[Sequence[str]], name: str
-) -> list[Sentence]:
+def _found(sentences: Sequence[Sequence[str]], treebank: Sequence[Sentence]) -> list[Sentence]:
+    """The gold sentences of the first sentences, as many as are there in this order."""
     found: list[Sentence] = []
-    for sentence in treebank:
-        if len(found) == len(sentences):
-            break
-        wanted = sentences[len(found)]
-        if list(map(_written, sentence.words)) == list(map(_written, wanted)):
-            found.append(sentence)
-    if len(found) == len(sentences):
-        return found
+    for gold in treebank:
+        if len(found) < len(sentences) and _same(gold.words, sentences[len(found)]):
+            found.append(gold)
+    return found
+
+
+def _mismatch(
+    sentences: Sequence[Sequence[str]],
+    treebank: Sequence[Sentence],
+    found: Sequence[Sentence],
+    name: str,
+) -> DbpcfgError:
+    hint = "give the treebank of the text that the run learned from"
+    if len(treebank) == len(sentences):
+        number, gold, words = next(
+            (number, gold, words)
+            for number, (gold, words) in enumerate(zip(treebank, sentences), start=1)
+            if not _same(gold.words, words)
+        )
+        place, one, other = next(
+            (place, one, other)
+            for place, (one, other) in enumerate(zip_longest(gold.words, words), start=1)
+            if one is None or other is None or _written(one) != _written(other)
+        )
+        return DbpcfgError(
+            f"{gold.place} is not sentence {number:,} of the run: word {place} is {_named(one)} "
+            f"there and {_named(other)} in the run; {hint}"
+        )
     missing = sentences[len(found)]
     text = " ".join(missing[:_QUOTED]) + (" …" if len(missing) > _QUOTED else "")
     after = f" after {found[-1].place}" if found else ""
-    raise DbpcfgError(
+    return DbpcfgError(
         f"sentence {len(found) + 1:,} of the run, {text!r}, is not in {name}{after}; the treebank "
-        f"has {len(treebank):,} sentences, the run {len(sentences):,}: give the treebank of the "
-        "text that the run learned from"
+        f"has {len(treebank):,} sentences, the run {len(sentences):,}: {hint}"
     )
+
+
+def _same(gold: Sequence[str], words: Sequence[str]) -> bool:
+    return list(map(_written, gold)) == list(map(_written, words))
 
 
 def _written(word: str) -> str:

@@ -28,9 +28,8 @@ from numpy.typing import NDArray
 
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.evaluation.alignment import MISSING, align
-from dbpcfg.evaluation.convention import Convention, signed
-from dbpcfg.evaluation.parseval import Pair, pair
+from dbpcfg.evaluation.alignment import MISSING, Pair, align, pair
+from dbpcfg.evaluation.parseval import Convention, signed
 from dbpcfg.io.tables import percent
 
 NO_PHRASE = "–"
@@ -172,15 +171,14 @@ def compare_tags(
     ``predicted``: the same sentences with induced tags; punctuation may be missing.
     ``punctuation``: marks the words of each gold sentence that are punctuation, which is left out.
     """
+    if not any(any(_tags(sentence)) for sentence in gold):
+        place = gold[0].place if gold else "GOLD"
+        raise DbpcfgError(f"{place}: the gold sentences have no tags to compare with")
     pairs: Counter[tuple[str, str]] = Counter()
-    tagged = False
-    for number, (one, other, marks) in enumerate(
-        zip(gold, predicted, punctuation, strict=True), start=1
-    ):
+    for number, (one, other, marks) in enumerate(zip(gold, predicted, punctuation, strict=True), 1):
         aligned = align(one.words, marks, other.words, one.place, other.place)
-        tags = _tags(one)
-        tagged = tagged or any(tags)
         if not convention.too_long(marks.count(False)):
+            tags = _tags(one)
             pairs.update(
                 (induced, tags[place])
                 for induced, place in zip(_tags(other), aligned, strict=True)
@@ -188,9 +186,6 @@ def compare_tags(
             )
         if progress is not None:
             progress(number)
-    if not tagged:
-        place = gold[0].place if gold else "GOLD"
-        raise DbpcfgError(f"{place}: the gold sentences have no tags to compare with")
     return Contingency.of(pairs, signed("labels:tags", convention.sentences()))
 
 
@@ -198,5 +193,5 @@ def _tags(sentence: Sentence) -> Sequence[str]:
     if sentence.tags is not None:
         return sentence.tags
     if sentence.tree is not None:
-        return [tag for _, tag in sentence.tree.leaves()]
+        return sentence.tree.tags()
     return [""] * len(sentence.words)

@@ -30,8 +30,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.evaluation.convention import Convention
-from dbpcfg.evaluation.parseval import BracketCounts, Brackets, Pair, f1, ratios, terms
+from dbpcfg.evaluation.alignment import Brackets, Pair
+from dbpcfg.evaluation.parseval import BracketCounts, Convention, f1, ratios, terms
 from dbpcfg.io.tables import percent
 
 

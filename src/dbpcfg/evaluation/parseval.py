@@ -1,18 +1,4 @@
-"""The brackets of a gold and a predicted tree over the same words, from which all scores are made.
-
-Punctuation is taken out of both trees.  The *words* of a sentence are the gold words that are not
-punctuation, numbered from 0, and every node of either tree becomes a half-open span of them:
-
-* A node's span goes from its first word to its last.  In a predicted tree a gold word that the
-  prediction lacks therefore lies inside a span if words on both sides of it do.
-* A node without words vanishes, and so do words of the prediction that the gold sentence lacks.
-* Preterminals are not constituents: a label whose only child is a word is that word's tag.
-* A top node labelled "", ROOT, TOP, S1 or VROOT only holds the sentence together: its span stays,
-  its label goes.
-
-Nodes over the same words are one span with several labels, the topmost first.
-
-PARSEVAL: precision, recall and F1 of brackets.
+"""PARSEVAL: precision, recall and F1 of brackets, and the conventions of counting them.
 
 A score is a function of a `Convention` and of *statistics*: one row ``(matched, predicted, gold)``
 for each sentence that the convention does not leave out.  Precision, recall and F1 are each a ratio
@@ -28,133 +14,118 @@ bootstrap intervals swap and resample these same terms.
 
 If nothing is predicted precision is 0; if there is nothing gold recall is 0; if both, all three are
 undefined and nan, which prints as a dash.
+
+The default is the paper's convention, which is also Seginer's (2007).  Scores are unlabelled and of
+the whole corpus; punctuation and empty elements are taken out; the whole sentence counts as a span,
+and every system is credited with it; one-word spans do not count; and a span counts once in a
+sentence, however many nodes cover it.  Other papers count otherwise, and differences of convention
+are larger than most differences between systems:
+
+* ``labelled``: what counts are distinct pairs of a span and a label.  Nothing is credited: a
+  system has to label the sentence right.  Labels of top nodes (`TOP_LABELS`) do not count.
+* ``whole_sentence=False``: the span over all words, whatever its labels, does not count.
+* ``average="sentence"``: each of precision, recall and F1 is the mean of its values for single
+  sentences, over those with something to count in either tree.  (Some scorers give a sentence
+  without gold brackets the value 1; here its value is 0 if brackets are predicted for it, and it
+  does not count if not.)
+* ``max_length``: longer sentences are left out; punctuation is not part of the length.
+* ``min_words=1``: one-word spans count too, preterminals never.
+
+Sentences of fewer words than ``min_words``, or of punctuation only, are left out, and counted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.evaluation.alignment import MISSING, align
-from dbpcfg.evaluation.convention import Convention, Skipped
+from dbpcfg.evaluation.alignment import Brackets, Pair
 from dbpcfg.io.tables import percent
-from dbpcfg.trees.tree import Tree
-
-Brackets: TypeAlias = dict[tuple[int, int], tuple[str, ...]]
-"""From spans, in pre-order, to the labels over them, the topmost first."""
-
-TOP_LABELS = frozenset({"", "ROOT", "TOP", "S1", "VROOT"})
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """The two trees of one sentence, over its words without punctuation."""
-
-    words: int
-    """The number of words."""
-    gold: Brackets
-    """The brackets of the gold tree."""
-    predicted: Brackets
-    """The brackets of the predicted tree."""
-    gold_tags: Sequence[str]
-    """The gold tag of each word, "" where there is none."""
-    predicted_tags: Sequence[str]
-    """The same in the predicted tree."""
-
-
-def pair(gold: Sentence, predicted: Sentence, punctuation: Sequence[bool]) -> Pair:
-    """Align two trees and take the punctuation out.
-
-    ``punctuation``: marks the words of the gold sentence that are punctuation.
-    """
-    aligned = align(gold.words, punctuation, predicted.words, gold.place, predicted.place)
-    gold_words = number_words(punctuation)
-    words = [MISSING if leaf == MISSING else gold_words[leaf] for leaf in aligned]
-    total = sum(not mark for mark in punctuation)
-    gold_brackets, gold_tags = brackets(_tree(gold), gold_words)
-    predicted_brackets, predicted_tags = brackets(_tree(predicted), words)
-    return Pair(
-        total,
-        gold_brackets,
-        predicted_brackets,
-        _of_words(gold.tags or gold_tags, gold_words, total),
-        _of_words(predicted_tags, words, total),
-    )
-
-
-def number_words(punctuation: Sequence[bool]) -> list[int]:
-    """Number words without punctuation."""
-    numbers = []
-    total = 0
-    for mark in punctuation:
-        numbers.append(MISSING if mark else total)
-        total += not mark
-    return numbers
-
-
-def brackets(tree: Tree, words: Sequence[int]) -> tuple[Brackets, list[str]]:
-    """The brackets of a tree.
-
-    ``words``: for every leaf the number of its word, or `MISSING`.
-    """
-    starts = [*words, max(words, default=0) + 1]  # for each leaf the first word not before it
-    for leaf in range(len(words) - 1, -1, -1):
-        if starts[leaf] == MISSING:
-            starts[leaf] = starts[leaf + 1]
-    spans: list[tuple[int, int, str]] = []
-    tags: list[str] = []
-    end = 0  # after the last word so far
-    todo: list[Tree | str | int] = [tree]
-    while todo:
-        item = todo.pop()
-        if isinstance(item, int):  # all below the node of this span has been seen
-            start, _, label = spans[item]
-            spans[item] = (start, end, label)
-            continue
-        tag = ""
-        if isinstance(item, Tree):
-            if not item.preterminal:
-                todo.append(len(spans))
-                spans.append((starts[len(tags)], end, item.label))
-                todo.extend(item.children[::-1])
-                continue
-            tag = item.label
-        if words[len(tags)] != MISSING:
-            end = words[len(tags)] + 1
-        tags.append(tag)
-    found: Brackets = {}
-    for start, end, label in spans:
-        if start < end:
-            above = found.get((start, end), ())
-            only_top = label in TOP_LABELS and not above and (start, end) == spans[0][:2]
-            found[start, end] = () if only_top else (*above, label)
-    return found, tags
-
-
-def _tree(sentence: Sentence) -> Tree:
-    if sentence.tree is None:
-        raise DbpcfgError(f"{sentence.place}: found words but no tree; only trees can be scored")
-    return sentence.tree
-
-
-def _of_words(tags: Sequence[str], words: Sequence[int], total: int) -> list[str]:
-    found = [""] * total
-    for tag, word in zip(tags, words):
-        if word != MISSING:
-            found[word] = tag
-    return found
-
+from dbpcfg.version import __version__
 
 Statistics: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 Number = TypeVar("Number", int, NDArray[np.int64])
 Item: TypeAlias = tuple[int, int] | tuple[int, int, str]
+
+
+def signed(*parts: str) -> str:
+    """A signature: its parts, and the version of this package."""
+    return "|".join([*parts, f"dbpcfg:{__version__}"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Convention:
+    """A convention of scoring; ``Convention()`` is the paper's."""
+
+    labelled: bool = False
+    """Whether labels count."""
+    average: Literal["corpus", "sentence"] = "corpus"
+    """Whether counts or the scores of sentences are averaged."""
+    whole_sentence: bool = True
+    """Whether the span over all words counts."""
+    min_words: int = 2
+    """The length of the shortest span that counts."""
+    max_length: int | None = None
+    """The length of the longest sentence that is scored, without punctuation."""
+    punctuation: str = "tags"
+    """How punctuation was recognised; only the signature uses it."""
+
+    def __post_init__(self) -> None:
+        if self.average not in ("corpus", "sentence"):
+            raise DbpcfgError(f"average must be 'corpus' or 'sentence', not {self.average!r}")
+        if self.min_words < 1:
+            raise DbpcfgError(f"min_words must be at least 1, not {self.min_words}")
+        if self.max_length is not None and self.max_length < 1:
+            raise DbpcfgError(f"max_length must be None or at least 1, not {self.max_length}")
+
+    def signature(self) -> str:
+        """The convention in one line, as every score prints it."""
+        return signed(
+            f"labels:{'yes' if self.labelled else 'no'}",
+            f"average:{self.average}",
+            f"root:{'counted' if self.whole_sentence else 'ignored'}",
+            f"span:>={self.min_words}",
+            self.sentences(),
+        )
+
+    def sentences(self) -> str:
+        """The part of every signature that says which words and sentences are scored."""
+        length = "any" if self.max_length is None else f"<={self.max_length}"
+        return f"punct:removed-by-{self.punctuation}|length:{length}"
+
+    def too_long(self, words: int) -> bool:
+        """Whether a sentence of this number of words is left out of all scores."""
+        return self.max_length is not None and words > self.max_length
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """How many sentences a score leaves out, and why."""
+
+    only_punctuation: int = 0
+    """Sentences of punctuation only."""
+    too_short: int = 0
+    """Sentences of fewer words than ``min_words``."""
+    too_long: int = 0
+    """Sentences of more words than ``max_length``."""
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return self.only_punctuation + self.too_short + self.too_long
+
+    def __str__(self) -> str:
+        reasons = {
+            "of punctuation only": self.only_punctuation,
+            "too short": self.too_short,
+            "too long": self.too_long,
+        }
+        return ", ".join(f"{number} {why}" for why, number in reasons.items() if number) or "none"
 
 
 class BracketCounts(NamedTuple):
@@ -256,9 +227,8 @@ def terms(statistics: Statistics, convention: Convention) -> Floats:
     ``array``: ``[sentence, measure, 0 or 1]``; a score is a ratio of sums over sentences.
     """
     matched, predicted, gold = statistics.T
-    twice, both = f1_terms(matched, predicted, gold)
-    numerators = np.stack([matched, matched, twice], axis=1)
-    denominators = np.stack([predicted, gold, both], axis=1)
+    numerators = np.stack([matched, matched, 2 * matched], axis=1)
+    denominators = np.stack([predicted, gold, predicted + gold], axis=1)
     sums = np.stack([numerators, denominators], axis=2).astype(float)
     if convention.average == "corpus":
         return sums

@@ -20,14 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.evaluation.convention import Convention
-from dbpcfg.evaluation.parseval import (
-    Floats,
-    Statistics,
-    ratios,
-    score,
-    terms,
-)
+from dbpcfg.evaluation.parseval import Convention, Floats, Statistics, ratios, score, terms
 from dbpcfg.io.tables import percent
 
 _CELLS = 2**21  # random numbers held at once

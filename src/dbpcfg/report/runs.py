@@ -19,10 +19,10 @@ import numpy as np
 from dbpcfg.comparison.data import finite
 from dbpcfg.corpus.sentence import as_sentences
 from dbpcfg.evaluation import labels
+from dbpcfg.evaluation.alignment import Brackets
 from dbpcfg.evaluation.depths import span_depth, tree_depth
 from dbpcfg.evaluation.goldtrees import Gold
 from dbpcfg.evaluation.labels import NO_PHRASE, Contingency
-from dbpcfg.evaluation.parseval import Brackets
 from dbpcfg.induction.chain import Chain
 from dbpcfg.induction.run import Run
 from dbpcfg.induction.summary import selected_by

@@ -25,18 +25,9 @@ import numpy as np
 from dbpcfg.comparison.data import comparison_data, finite
 from dbpcfg.comparison.summary import MEASURES
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.evaluation.alignment import Brackets, Pair, brackets, number_words
 from dbpcfg.evaluation.goldtrees import Gold
-from dbpcfg.evaluation.parseval import (
-    BracketCounts,
-    Brackets,
-    Pair,
-    Statistics,
-    brackets,
-    count,
-    f1_terms,
-    number_words,
-    score,
-)
+from dbpcfg.evaluation.parseval import BracketCounts, Statistics, count, f1_terms, score
 from dbpcfg.induction.run import Run
 from dbpcfg.numerics.kernels import Ints
 from dbpcfg.numerics.philox import Purpose, stream

@@ -16,8 +16,8 @@ from dbpcfg.comparison.store import RUN, Job
 from dbpcfg.comparison.summary import ScoredRun
 from dbpcfg.comparison.task import Task
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.evaluation.convention import flatten, flattenable
 from dbpcfg.evaluation.evaluate import Evaluation
+from dbpcfg.evaluation.flattening import flatten, flattenable
 from dbpcfg.induction.directory import finished_run
 from dbpcfg.induction.results import run_times
 from dbpcfg.io.files import read_json, reading, write_json, writing

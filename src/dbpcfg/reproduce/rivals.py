@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from dbpcfg.evaluation.convention import flatten
 from dbpcfg.evaluation.evaluate import Evaluation
+from dbpcfg.evaluation.flattening import flatten
 from dbpcfg.evaluation.significance import PairedTest
 from dbpcfg.reproduce.entries import Entry, RecipeScorer, cell_trees, trees_in
 from dbpcfg.reproduce.groups import NAMES, RunGroup

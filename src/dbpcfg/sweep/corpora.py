@@ -13,8 +13,8 @@ from dbpcfg.corpus.preparation import Prepared, prepare
 from dbpcfg.corpus.punctuation import recognised_by
 from dbpcfg.corpus.reading import read
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.evaluation.convention import Convention
 from dbpcfg.evaluation.goldtrees import match_gold
+from dbpcfg.evaluation.parseval import Convention
 from dbpcfg.io.files import opening
 from dbpcfg.sweep.cells import GridCorpus
 

@@ -1,4 +1,15 @@
-"""Which side of a category is its head, estimated from trees alone.
+"""Flat trees from binary ones, by a round trip through dependencies.
+
+Binary trees have more brackets than a treebank.  Shain et al. (2016) flatten the trees of their
+system before they are scored (UHHMM-F), and Jin et al. (2018) report what this does to theirs, but
+it was never published as code.  This is our reading of it: the head child of every node is chosen
+by the label of the node, which makes dependencies of the tree, and each head with
+dependents becomes one flat constituent (`dbpcfg.trees.dependencies`).
+
+So the constituents that stay are those of the original that are not the head child of their parent:
+nothing is added.  Each keeps its own label, which says more than the tag of its head.
+
+Which side of a label is its head is estimated from the trees alone.
 
 A tree becomes a dependency tree if one child of every node is its head: the head word of a node is
 that of its head child, and the head words of the other children depend on it.  Here the head child
@@ -26,8 +37,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from dbpcfg.corpus.punctuation import by_characters
 from dbpcfg.numerics.kernels import Floats, Longs
-from dbpcfg.trees.tree import Tree
+from dbpcfg.trees.tree import Tree, without_words
 
 ITERATIONS = 20
 """Of EM."""
@@ -35,6 +47,49 @@ UNITS = 50
 """The most frequent tags or words that are units; the others are one more."""
 SIDE_PRIOR, UNIT_PRIOR = 0.5, 0.1
 """Pseudo-counts of each side of a label, and of all units together after a head."""
+
+
+def flattenable(trees: Sequence[Tree]) -> bool:
+    """Whether trees are binary and have several labels, by which heads can be estimated."""
+    labels = {node.label for tree in trees for node in tree.nodes() if not node.preterminal}
+    return len(labels) > 1 and all(tree.is_binary for tree in trees)
+
+
+def flatten(trees: Sequence[Tree]) -> list[Tree]:
+    """Flatten trees.
+
+    ``trees``: all trees of one system, from which the heads of its labels are estimated. Trees
+    without labels have one side for all nodes.
+    Returns flatter trees without punctuation (unless they have nothing else) and without nodes over
+    one child, preterminals excepted.
+    """
+    bare = [_without_punctuation(tree) for tree in trees]
+    sides = head_sides(bare)
+    return [_spliced(tree, sides) for tree in bare]
+
+
+def _without_punctuation(tree: Tree) -> Tree:
+    marks = by_characters(tree.words())
+    return tree if all(marks) else without_words(tree, marks)
+
+
+def _spliced(tree: Tree, sides: dict[str, int]) -> Tree:
+    """The tree without nodes that are the head child of their parent."""
+
+    def node(item: Tree, children: list[Tree | str]) -> Tree:
+        if len(children) == 1:
+            (child,) = children
+            return child if isinstance(child, Tree) else item
+        head = sides[item.label] % len(children)
+        parts: list[Tree | str] = []
+        for place, child in enumerate(children):
+            if place == head and isinstance(child, Tree) and not child.preterminal:
+                parts.extend(child.children)
+            else:
+                parts.append(child)
+        return Tree(item.label, parts)
+
+    return tree.fold(str, node)
 
 
 @dataclass
