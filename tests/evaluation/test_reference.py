@@ -122,7 +122,7 @@ def treebank(folder: str) -> list[Tree]:
     return [
         clean
         for path in sorted((DATA / folder).iterdir())
-        for tree in read_trees(path.read_text(encoding="utf-8"), str(path), empty="drop")
+        for tree in read_trees(path.read_text(encoding="utf-8"), str(path), drop_empty=True)
         if (clean := without_empty_elements(tree))
     ]
 

@@ -6,10 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbpcfg.errors import DbpcfgError, TreeSyntaxError
-from dbpcfg.trees.brackets import read_tree, read_trees, read_trees_at
+from dbpcfg.errors import TreeSyntaxError
+from dbpcfg.trees.brackets import evalb_line, read_tree, read_trees, read_trees_at
 from dbpcfg.trees.tree import Tree
-from tests.trees.strategies import DEPTH, DOG, flatten, trees
+from tests.trees.strategies import (
+    DEPTH,
+    DOG,
+    SMALL,
+    drawable_tokens,
+    drawable_trees,
+    flatten,
+    trees,
+)
 
 gaps = st.text(" \t\n\r\f\v", max_size=3)
 
@@ -76,11 +84,6 @@ def test_empty_top_bracket(text):
     assert str(tree) == "( (S (V go)))"
 
 
-def test_an_empty_label_over_a_word():
-    assert read_tree("( go)") == Tree("", ["go"])
-    assert str(Tree("", ["go"])) == "( go)"
-
-
 def test_mixed_and_bare_nodes():
     mixed = read_tree("(X the (X dog barks))")
     assert mixed == Tree("X", ["the", Tree("X", ["dog", "barks"])])
@@ -108,17 +111,12 @@ def test_round_brackets_are_written_as_treebanks_do_and_left_so_when_read():
 
 @pytest.mark.parametrize("space", [*" \t\n\r\f\v"])
 def test_white_space_cannot_be_written(space):
-    for write in (Tree.bracketed, str):
-        with pytest.raises(TreeSyntaxError, match=r"the word 'a.*b' has white space"):
-            write(Tree("X", [Tree("Y", [f"a{space}b"]), "c"]))
-        with pytest.raises(TreeSyntaxError, match=r"the label 'a.*b' has white space"):
-            write(Tree("X", [Tree(f"a{space}b", ["c"]), "c"]))
-
-
-def test_an_empty_word_cannot_be_written():
-    for write in (Tree.bracketed, str):
-        with pytest.raises(TreeSyntaxError, match="empty word"):
-            write(Tree("X", ["a", ""]))
+    with pytest.raises(TreeSyntaxError, match=r"the word 'a.*b' has white space"):
+        str(Tree("X", [Tree("Y", [f"a{space}b"]), "c"]))
+    with pytest.raises(TreeSyntaxError, match=r"the label 'a.*b' has white space"):
+        str(Tree("X", [Tree(f"a{space}b", ["c"]), "c"]))
+    with pytest.raises(TreeSyntaxError, match="empty word"):
+        str(Tree("X", ["a", ""]))
 
 
 # --- errors of the reader -------------------------------------------------------------------------
@@ -148,21 +146,13 @@ ERRORS = {
 
 @pytest.mark.parametrize(("text", "place", "found", "expected"), ERRORS.values(), ids=ERRORS)
 def test_errors_say_where_and_what(text, place, found, expected):
-    for read in (lambda *a: list(read_trees(*a)), lambda *a: read_tree(*a)):
-        with pytest.raises(TreeSyntaxError) as caught:
-            read(text, "wsj.mrg")
-        if "second tree" in str(caught.value):  # read_tree may meet that first
-            continue
-        message = str(caught.value)
-        assert message.startswith(f"wsj.mrg:{place}: found ")
-        assert found in message
-        assert expected in message
-        assert "; hint: " in message
-
-
-def test_text_without_a_name():
-    with pytest.raises(TreeSyntaxError, match=r"^<string>:1:1: "):
-        list(read_trees(")"))
+    with pytest.raises(TreeSyntaxError) as caught:
+        list(read_trees(text, "wsj.mrg"))
+    message = str(caught.value)
+    assert message.startswith(f"wsj.mrg:{place}: found ")
+    assert found in message
+    assert expected in message
+    assert "; hint: " in message
 
 
 def test_read_tree_wants_exactly_one():
@@ -170,8 +160,6 @@ def test_read_tree_wants_exactly_one():
         read_tree(" \n", "f")
     with pytest.raises(TreeSyntaxError, match=r"^f:2:2: found a second tree, expected exactly one"):
         read_tree("\ufeff(N a)\n (S (N b) (V c)) (N d)", "f")
-    with pytest.raises(TreeSyntaxError, match="found no tree"):
-        read_tree("(N)", empty="drop")
 
 
 @pytest.mark.parametrize(
@@ -187,22 +175,15 @@ def test_read_tree_wants_exactly_one():
     ],
 )
 def test_empty_nodes_can_be_dropped(text, left):
-    assert [str(tree) for tree in read_trees(text, empty="drop")] == left
+    assert [str(tree) for tree in read_trees(text, drop_empty=True)] == left
     with pytest.raises(TreeSyntaxError, match="empty node"):
         list(read_trees(text))
-    with pytest.raises(TreeSyntaxError, match="empty node"):
-        list(read_trees(text, empty="error"))
-
-
-def test_an_empty_node_may_be_a_bracket_as_a_word():
-    with pytest.raises(TreeSyntaxError, match=r"a bracket inside a word is written -LRB- or -RRB-"):
-        list(read_trees("(S (-LRB- () (N a) (-RRB- )))"))
 
 
 def test_trees_with_their_lines():
     text = "\ufeff\n(N a)(N\nb)\r\n\r (S (NP)\n (V c)) (N\n) (N d)\r\r(\n)\n"
     lines = [(2, "(N a)"), (2, "(N b)"), (5, "(S (V c))"), (6, None), (7, "(N d)"), (9, None)]
-    found = list(read_trees_at(text, empty="drop"))
+    found = list(read_trees_at(text, drop_empty=True))
     assert [(line, tree and str(tree)) for line, tree in found] == lines
     with pytest.raises(TreeSyntaxError, match=r"^f:5:5: found an empty node"):
         list(read_trees_at(text, "f"))
@@ -220,9 +201,7 @@ def test_lines_agree_with_a_naive_count(several):
 
 def test_dropping_does_not_forgive_other_errors():
     with pytest.raises(TreeSyntaxError, match=r":1:1: found the end of the text"):
-        list(read_trees("(S (NP)", empty="drop"))
-    with pytest.raises(DbpcfgError, match="'error' or 'drop', not 'keep'"):
-        list(read_trees(DOG, empty="keep"))
+        list(read_trees("(S (NP)", drop_empty=True))
 
 
 def spoil(several, place, junk):
@@ -237,11 +216,11 @@ texts = st.one_of(
 )
 
 
-@given(texts, st.sampled_from(["error", "drop"]))
-def test_any_text_is_trees_or_a_syntax_error(text, empty):
+@given(texts, st.booleans())
+def test_any_text_is_trees_or_a_syntax_error(text, drop_empty):
     unmarked = text.removeprefix("\ufeff")
     try:
-        found = list(read_trees(text, empty=empty))
+        found = list(read_trees(text, drop_empty=drop_empty))
     except TreeSyntaxError as error:
         line, column = map(int, re.match(r"<string>:(\d+):(\d+): found ", str(error)).groups())
         character = re.split(r"\r\n?|\n", unmarked)[line - 1][column - 1]
@@ -270,4 +249,36 @@ def test_a_big_text():
 def test_a_deep_unclosed_tree():
     with pytest.raises(TreeSyntaxError, match=rf":1:1: .* expected {DEPTH} more"):
         read_tree("(" * DEPTH)
-    assert list(read_trees("(" * DEPTH + ")" * DEPTH, empty="drop")) == []
+    assert list(read_trees("(" * DEPTH + ")" * DEPTH, drop_empty=True)) == []
+
+
+# --- for EVALB ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("tree", "line"),
+    [
+        (SMALL, "(TOP (S (NP (D the) (N dog)) (VP barks)))"),
+        (Tree("ROOT", [SMALL]), "(TOP (S (NP (D the) (N dog)) (VP barks)))"),
+        (Tree("", [SMALL]), "(TOP (S (NP (D the) (N dog)) (VP barks)))"),
+        (Tree("X", ["a", "(b)"]), "(TOP (X (XX a) (XX -LRB-b-RRB-)))"),
+        (Tree("X", [Tree("", ["[a]"]), Tree("", ["b", "c"])]), None),
+        (Tree("N", ["a"]), "(TOP (N a))"),
+        (Tree("TOP", ["a"]), "(TOP (XX a))"),
+        (Tree("", ["a", "b"]), "(TOP (XX a) (XX b))"),
+    ],
+)
+def test_trees_for_evalb(tree, line):
+    assert evalb_line(tree) == (line or "(TOP (X (XX [a]) (X (XX b) (XX c))))")
+
+
+@given(drawable_trees(drawable_tokens))
+def test_evalb_gets_one_line_with_a_preterminal_for_every_word(tree):
+    line = evalb_line(tree)
+    assert "\n" not in line
+    read = read_tree(line)
+    assert read.label == "TOP"
+    assert all(read.tags())
+    assert read.words() == [w.replace("(", "-LRB-").replace(")", "-RRB-") for w in tree.words()]
+    assert {s[:2] for s in read.spans()} >= {s[:2] for s in tree.spans()}
+    assert evalb_line(read) == line

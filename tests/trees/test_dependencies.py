@@ -22,11 +22,10 @@ def test_a_flat_constituent_for_every_head_with_dependents():
 
 def test_without_tags_words_are_bare():
     assert str(tree_from_heads(["a", "b", "c"], [-1, 0, 1])) == "(X a (X b c))"
-
-
-def test_one_word():
     assert str(tree_from_heads(["a"], [-1])) == "(X a)"
     assert str(tree_from_heads(["a"], [-1], ["N"])) == "(N a)"
+    with pytest.raises(DbpcfgError, match="found 1 tags for 2 words"):
+        tree_from_heads(["a", "b"], [-1, 0], ["N"])
 
 
 @given(any_heads)
@@ -66,11 +65,6 @@ def test_wrong_heads(heads, message):
     words = ["w"] * max(2, len(heads))
     with pytest.raises(DbpcfgError, match=message):
         tree_from_heads(words, heads)
-
-
-def test_too_few_tags():
-    with pytest.raises(DbpcfgError, match="found 1 tags for 2 words"):
-        tree_from_heads(["a", "b"], [-1, 0], ["N"])
 
 
 @given(any_heads, st.booleans())

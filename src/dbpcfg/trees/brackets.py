@@ -8,14 +8,10 @@
   bracket does not survive writing and reading, and every other token does.
 * An empty word, or white space inside a word or label, cannot be written: `TreeSyntaxError`.
 
-`Tree.bracketed` writes brackets; this module reads them.
-
-Trees as EVALB reads them, and tools that follow its format.
-
-One tree a line, below a node ``TOP``. Each word has a preterminal, which such tools take for a part
-of speech and do not score: where a tree has none, it is ``XX``, the Penn Treebank's tag for a word
-of unknown kind. A node without a label is ``X``. Round brackets in words are ``-LRB-`` and
-``-RRB-``; other characters stay, so that words are still those of the gold trees.
+`Tree.bracketed` writes brackets; this module reads them, and `evalb_line` writes them for EVALB and
+tools that follow its format: one tree a line, below a node ``TOP``.  Each word has a preterminal,
+which such tools take for a part of speech and do not score: where a tree has none, it is ``XX``,
+the Penn Treebank's tag for a word of unknown kind.  A node without a label is ``X``.
 """
 
 from __future__ import annotations
@@ -24,9 +20,8 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from itertools import islice
-from typing import Literal
 
-from dbpcfg.errors import DbpcfgError, TreeSyntaxError
+from dbpcfg.errors import TreeSyntaxError
 from dbpcfg.trees.tree import Tree
 
 _TOKEN = re.compile(r"\([^\s()]*|\)|[^\s()]+", re.ASCII)  # an opening bracket takes its label
@@ -37,54 +32,38 @@ _LOOKS_LIKE = "a tree looks like (S (NP (D the) (N dog)) (V barks))"
 _BRACKET_IN_WORD = "a bracket inside a word is written -LRB- or -RRB-"
 
 
-def read_trees(
-    text: str, source: str = "<string>", *, empty: Literal["error", "drop"] = "error"
-) -> Iterator[Tree]:
-    """Read every tree of a text.
+def read_trees(text: str, source: str = "<string>", *, drop_empty: bool = False) -> Iterator[Tree]:
+    """Read every tree of a text, however they are spread over lines.
 
     Preterminals that are equal may be one object.
 
-    ``text``: any number of trees, however they are spread over lines.
-    ``empty``: A node without children is an error, or with ``"drop"`` left out, together with the
+    ``drop_empty``: whether a node without children is no error but left out, together with the
     parents that it leaves without children.
     """
-    found = _read(text.removeprefix("\ufeff"), source, empty)
+    found = _read(text.removeprefix("\ufeff"), source, drop_empty)
     return (tree for _, tree in found if tree is not None)
 
 
 def read_trees_at(
-    text: str,
-    source: str = "<string>",
-    *,
-    empty: Literal["error", "drop"] = "error",
-    first_line: int = 1,
+    text: str, source: str = "<string>", *, drop_empty: bool = False, first_line: int = 1
 ) -> Iterator[tuple[int, Tree | None]]:
-    """Read every tree of a text, with the line on which it begins.
+    """Read every tree of a text, with the line on which it begins; see `read_trees`.
 
-    ``text``: any number of trees, however they are spread over lines.
-    ``empty``: A node without children is an error, or with ``"drop"`` left out, together with the
-    parents that it leaves without children.
     ``first_line``: the number of the first line, of a text that is part of a file.
-    Returns the line and the tree, or `None` where ``empty="drop"`` leaves nothing of it.
+    Returns the line and the tree, or `None` where ``drop_empty`` leaves nothing of it.
     """
     text = text.removeprefix("\ufeff")
     line, counted = first_line, 0
-    for offset, tree in _read(text, source, empty, first_line):
+    for offset, tree in _read(text, source, drop_empty, first_line):
         line += len(_LINE_BREAK.findall(text, counted, offset))
         counted = offset
         yield line, tree
 
 
-def read_tree(
-    text: str, source: str = "<string>", *, empty: Literal["error", "drop"] = "error"
-) -> Tree:
-    """Read the tree of a text that has exactly one.
-
-    ``empty``: A node without children is an error, or with ``"drop"`` left out, together with the
-    parents that it leaves without children.
-    """
+def read_tree(text: str, source: str = "<string>") -> Tree:
+    """Read the tree of a text that has exactly one."""
     text = text.removeprefix("\ufeff")
-    found = list(islice(((at, tree) for at, tree in _read(text, source, empty) if tree), 2))
+    found = list(islice(((at, tree) for at, tree in _read(text, source) if tree), 2))
     if not found:
         raise _error(text, 0, source, "no tree", "exactly one tree", _LOOKS_LIKE)
     if len(found) > 1:
@@ -94,11 +73,9 @@ def read_tree(
 
 
 def _read(
-    text: str, source: str, empty: str, first_line: int = 1
+    text: str, source: str, drop_empty: bool = False, first_line: int = 1
 ) -> Iterator[tuple[int, Tree | None]]:
     """The trees, each with the offset of its first bracket; `None` where one is dropped whole."""
-    if empty not in ("error", "drop"):
-        raise DbpcfgError(f"empty must be 'error' or 'drop', not {empty!r}")
     # Most nodes are preterminals seen before: to share them halves the time and the memory.
     preterminal = cache(lambda label, word: Tree(label, [word]))
     unclosed: list[tuple[int, str, list[Tree | str]]] = []
@@ -120,14 +97,14 @@ def _read(
             offset, label, children = unclosed.pop()
             if not children:
                 in_word = _TOKEN.match(text, offset - 1) if offset else None  # as in foo(bar)
-                if empty == "drop" and (in_word is None or in_word[0][0] in "()"):
+                if drop_empty and (in_word is None or in_word[0][0] in "()"):
                     if not unclosed:
                         yield offset, None
                     continue
                 found = f"an empty node labelled {label[:_QUOTED]!r}"
                 hint = (
                     f"a word needs a label, as in (N dog); {_BRACKET_IN_WORD}; "
-                    "empty='drop' leaves out such nodes"
+                    "drop_empty leaves out such nodes"
                 )
                 expected = "a word or a node inside it"
                 raise _error(text, offset, source, found, expected, hint, first_line)

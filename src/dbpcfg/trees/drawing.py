@@ -1,4 +1,4 @@
-"""Places of all nodes and words in a drawn tree.
+"""Trees drawn as SVG, and the places of nodes and words in any drawing.
 
 Words stand in row 0, in their order; a node stands one row above the highest of its children, so
 that all preterminals are next to their words. From side to side, each node has a strip of its own:
@@ -72,42 +72,50 @@ class Placed:
     """A word or a node, and its place."""
 
     text: str
-    """The word or label."""
     is_word: bool
-    """Whether it is a word."""
+    depth: int
+    """Counted from the root down."""
     children: list[Placed] = field(default_factory=list)
-    """What is below it, from left to right."""
     row: int = 0
     """0 for words; counted upwards."""
-    x: float = 0.0
+    x: float = 0
     """The middle of its text, counted from the left end of the picture."""
-    left: float = 0.0
+    left: float = 0
     """The left end of its strip, counted likewise."""
-    width: float = 0.0
+    width: float = 0
     """The width of its strip."""
 
 
-def place(tree: Node, width_of: Callable[[str, bool], float], gap: float) -> list[Placed]:
-    """Place everything in a tree.
+def _half_way(first: float, last: float) -> float:
+    return (first + last) / 2
 
-    ``width_of``: gives the width of a text, and is called with it and whether it is a word.
+
+def place(
+    tree: Node,
+    halves: Callable[[str, bool], tuple[float, float]],
+    gap: float,
+    middle: Callable[[float, float], float] = _half_way,
+) -> list[Placed]:
+    """Place everything in a tree, parents before their children.
+
+    ``halves``: gives the width of a text on both sides of its middle, and is called with it and
+    whether it is a word.
+    ``middle``: gives the place between two others; whole numbers stay whole if its results are.
     """
     items: list[Placed] = []
-    root = Placed(tree.label, is_word=False)
-    todo: list[tuple[Placed, Node | None]] = [(root, tree)]
+    todo: list[tuple[Placed, Node | None]] = [(Placed(tree.label, False, 0), tree)]
     while todo:
         item, node = todo.pop()
         items.append(item)
         below: list[tuple[Placed, Node | None]] = []
         for child in node.children if node else ():
-            if isinstance(child, str):
-                below.append((Placed(child, is_word=True), None))
-            else:
-                below.append((Placed(child.label, is_word=False), child))
+            inner = None if isinstance(child, str) else child
+            text = child if isinstance(child, str) else child.label
+            below.append((Placed(text, inner is None, item.depth + 1), inner))
         item.children = [part for part, _ in below]
         todo.extend(reversed(below))
     for item in reversed(items):  # children before their parents
-        _measure(item, width_of(item.text, item.is_word), gap)
+        _measure(item, *halves(item.text, item.is_word), gap, middle)
     for item in items:  # from places within the parent's strip to places in the picture
         for part in item.children:
             part.left += item.left
@@ -115,13 +123,19 @@ def place(tree: Node, width_of: Callable[[str, bool], float], gap: float) -> lis
     return items
 
 
-def _measure(item: Placed, text: float, gap: float) -> None:
+def _measure(
+    item: Placed,
+    before: float,
+    after: float,
+    gap: float,
+    middle: Callable[[float, float], float],
+) -> None:
     """Put the children side by side and the text over their middle; make room if it sticks out.
 
     Afterwards ``x`` is counted from the left end of the item's own strip, and those of its children
     from there as well.
     """
-    item.width, item.x = text, text / 2
+    item.width, item.x = before + after, before
     if not item.children:
         return
     item.row = 1 + max(child.row for child in item.children)
@@ -130,13 +144,13 @@ def _measure(item: Placed, text: float, gap: float) -> None:
         child.left = width + gap
         child.x += child.left
         width = child.left + child.width
-    middle = (item.children[0].x + item.children[-1].x) / 2
-    shift = max(0.0, text / 2 - middle)
+    over = middle(item.children[0].x, item.children[-1].x)
+    shift = max(0, before - over)
     for child in item.children:
         child.left += shift
         child.x += shift
-    item.x = middle + shift
-    item.width = max(width + shift, item.x + text / 2)
+    item.x = over + shift
+    item.width = max(width + shift, item.x + after)
 
 
 _FONT = "Helvetica, Arial, 'Liberation Sans', sans-serif"
@@ -161,7 +175,7 @@ def tree_svg(tree: Node, size: float = 15.0, title: str | None = None) -> str:
 
     ``title``: the title for screen readers and pointing devices; by default the sentence.
     """
-    items = place(tree, _width, _GAP)
+    items = place(tree, _halves, _GAP)
     root = items[0]
 
     def at(item: Placed) -> tuple[float, float]:
@@ -217,8 +231,9 @@ def _text(text: str, at: tuple[float, float], size: float) -> str:
     return f'<text x="{x}" y="{y}">{_xml(text or BLANK)}</text>'
 
 
-def _width(text: str, is_word: bool) -> float:
-    return text_width(text or BLANK) * (1.0 if is_word else _LABEL_SIZE)
+def _halves(text: str, is_word: bool) -> tuple[float, float]:
+    half = text_width(text or BLANK) * (1.0 if is_word else _LABEL_SIZE) / 2
+    return half, half
 
 
 def _numbers(lengths: Iterable[float], size: float) -> str:

@@ -1,4 +1,4 @@
-r"""Trees drawn in the terminal, with box-drawing characters or plain ASCII.
+r"""Trees as text: drawn with box-drawing characters or plain ASCII, and as LaTeX.
 
 ::
 
@@ -13,42 +13,26 @@ root, over the middle of its children; the lines between hold the branches. A pi
 without white space at the ends of its lines: `draw` makes one, `beside` puts several next to each
 other. Every character counts as one column. Nothing here recurses.
 
-A tree as LaTeX, for the packages ``forest`` and ``tikz-qtree``.
-
-Every word and label stands in braces, and characters that are special to LaTeX are escaped: a word
-is never a command, and a bracket in a word is never one of the tree.
+In LaTeX, for the packages ``forest`` and ``tikz-qtree``, every word and label stands in braces, and
+characters that are special to LaTeX are escaped: a word is never a command, and a bracket in a word
+is never one of the tree.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.io.tables import SPECIAL
+from dbpcfg.trees.drawing import Placed, place
 from dbpcfg.trees.tree import Tree
 
 BOX_CHARACTERS = "─│┌┐┬┴┼·"
 """What pictures are made of besides words and labels, unless they are ASCII."""
 _ASCII = dict(zip(BOX_CHARACTERS, "-|..+++*"))
 _UNPRINTABLE = "?"
-
-
-@dataclass(slots=True)
-class _Box:
-    """A word or node with the room that it and all below it need."""
-
-    text: str
-    depth: int
-    is_word: bool
-    children: list[_Box] = field(default_factory=list)
-    width: int = 0
-    anchor: int = 0
-    """Column of the line to the parent, counted from the left end of the box."""
-    left: int = 0
-    """Left end of the box, from that of the parent while measured, then from that of the page."""
 
 
 def draw(tree: Tree, *, ascii: bool = False, gap: int = 2) -> str:
@@ -59,16 +43,10 @@ def draw(tree: Tree, *, ascii: bool = False, gap: int = 2) -> str:
     if gap < 1:
         raise DbpcfgError(f"words need a gap of at least 1 between them, got {gap}")
     marks = {mark: _ASCII[mark] if ascii else mark for mark in BOX_CHARACTERS}
-    boxes = _boxes(tree, marks["·"])
-    for box in reversed(boxes):  # children before their parents
-        _measure(box, gap)
-    for box in boxes:
-        for child in box.children:
-            child.left += box.left
-    last = 2 * max(box.depth for box in boxes)
-    lines: list[dict[int, str]] = [{} for _ in range(last + 1)]
-    for box in boxes:
-        _paint(box, lines, marks)
+    items = place(tree, _halves, gap, middle=lambda first, last: (first + last) // 2)
+    lines: list[dict[int, str]] = [{} for _ in range(2 * max(item.depth for item in items) + 1)]
+    for item in items:
+        _paint(item, lines, marks)
     return "\n".join(map(_line, lines))
 
 
@@ -90,75 +68,36 @@ def beside(pictures: Iterable[str], width: int = 80, *, gap: int = 4) -> str:
     return "\n\n".join(_abreast(row, gap) for row in rows)
 
 
-def _boxes(tree: Tree, blank: str) -> list[_Box]:
-    """A box for everything in a tree, in pre-order; ``blank`` stands for the empty label."""
-    boxes = []
-    root = _Box(_shown(tree.label) or blank, 0, is_word=False)
-    todo: list[tuple[_Box, Tree | None]] = [(root, tree)]
-    while todo:
-        box, node = todo.pop()
-        boxes.append(box)
-        if node is None:
-            continue
-        below = []
-        for child in node.children:
-            text, its_node = (child, None) if isinstance(child, str) else (child.label, child)
-            its_box = _Box(_shown(text) or blank, box.depth + 1, is_word=its_node is None)
-            box.children.append(its_box)
-            below.append((its_box, its_node))
-        todo.extend(reversed(below))
-    return boxes
-
-
 def _shown(text: str) -> str:
-    return "".join(letter if letter.isprintable() else _UNPRINTABLE for letter in text)
+    return "".join(letter if letter.isprintable() else _UNPRINTABLE for letter in text) or "·"
 
 
-def _measure(box: _Box, gap: int) -> None:
-    """Put the children side by side and the text over their middle; make room where it sticks out.
-
-    Two anchors are never neighbours, as boxes have a gap between them: the middle is always free.
-    """
-    for child in box.children:
-        child.left = box.width
-        box.width += child.width + gap
-    if box.children:
-        box.width -= gap
-        first, last = box.children[0], box.children[-1]
-        box.anchor = (first.left + first.anchor + last.left + last.anchor) // 2
-    else:
-        box.anchor = (len(box.text) - 1) // 2
-    start = _text_start(box)
-    if start < 0:
-        for child in box.children:
-            child.left -= start
-        box.width -= start
-        box.anchor -= start
-    box.width = max(box.width, _text_start(box) + len(box.text))
+def _halves(text: str, is_word: bool) -> tuple[int, int]:
+    """The columns before the one in the middle, and the others."""
+    columns = len(_shown(text))
+    return (columns - 1) // 2, columns - (columns - 1) // 2
 
 
-def _text_start(box: _Box) -> int:
-    return box.anchor - (len(box.text) - 1) // 2
-
-
-def _paint(box: _Box, lines: list[dict[int, str]], marks: dict[str, str]) -> None:
-    """Write a box's text, the branches under it, and the long line down to a word."""
-    row, at = 2 * box.depth, box.left + box.anchor
-    if box.is_word:
+def _paint(item: Placed, lines: list[dict[int, str]], marks: dict[str, str]) -> None:
+    """Write a text, the branches under it, and the long line down to a word."""
+    row, at = 2 * item.depth, int(item.x)
+    if item.is_word:
         for line in lines[row:-1]:
             line[at] = marks["│"]
         row = len(lines) - 1
-    lines[row].update(enumerate(box.text, box.left + _text_start(box)))
-    if not box.children:
+    text = _shown(item.text) if item.text else marks["·"]
+    lines[row].update(enumerate(text, at - _halves(text, item.is_word)[0]))
+    if not item.children:
         return
-    branches, anchors = lines[row + 1], [child.left + child.anchor for child in box.children]
-    if len(anchors) == 1:
+    # Two children are never in neighbouring columns, as there is a gap: the middle is always free.
+    branches, below = lines[row + 1], [int(child.x) for child in item.children]
+    if len(below) == 1:
         branches[at] = marks["│"]
         return
-    branches.update(dict.fromkeys(range(anchors[0], anchors[-1]), marks["─"]))
-    branches.update(dict.fromkeys(anchors, marks["┬"]))
-    branches[anchors[0]], branches[anchors[-1]] = marks["┌"], marks["┐"]
-    branches[at] = marks["┼"] if at in anchors else marks["┴"]
+    branches.update(dict.fromkeys(range(below[0], below[-1]), marks["─"]))
+    branches.update(dict.fromkeys(below, marks["┬"]))
+    branches[below[0]], branches[below[-1]] = marks["┌"], marks["┐"]
+    branches[at] = marks["┼"] if at in below else marks["┴"]
 
 
 def _line(marks: dict[int, str]) -> str:

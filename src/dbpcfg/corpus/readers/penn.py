@@ -112,7 +112,7 @@ def _sentences(
     if childless:
         _check_lost_words(text, source, first_line)
         dropped["nodes without children"] += childless
-    for line, tree in read_trees_at(text, source, empty="drop", first_line=first_line):
+    for line, tree in read_trees_at(text, source, drop_empty=True, first_line=first_line):
         root = clean(tree, dropped) if tree else None
         if root is None:
             dropped["trees without words"] += 1

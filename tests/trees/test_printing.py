@@ -1,15 +1,18 @@
-"""Pictures of trees: some by hand, and any picture can be read back."""
+"""Pictures of trees, which can be read back; and LaTeX, in which no word is a command."""
 
 from __future__ import annotations
 
+import re
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.trees.brackets import read_tree
-from dbpcfg.trees.printing import BOX_CHARACTERS, beside, draw
+from dbpcfg.trees.printing import BOX_CHARACTERS, beside, draw, forest, latex_document, qtree
 from dbpcfg.trees.tree import Tree
+from tests.trees.strategies import SMALL, deep_tree, drawable_tokens, drawable_trees
 
 TOKENS = st.text("abcXYZ019-", min_size=1, max_size=9)
 TREES = st.recursive(
@@ -136,7 +139,10 @@ def test_what_cannot_be_printed_breaks_no_picture():
 @given(TREES)
 def test_a_picture_shows_the_whole_tree(tree):
     drawn = draw(tree)
-    assert drawn.split("\n")[-1].split() == tree.words()
+    lines = drawn.split("\n")
+    assert lines[-1].split() == tree.words()
+    assert all(line == line.rstrip() for line in lines)
+    assert any(not line.startswith(" ") for line in lines)
     assert read_back(drawn) == tree
     assert read_back(draw(tree, gap=1)) == tree
 
@@ -150,14 +156,7 @@ def test_ascii_is_the_same_picture_in_other_characters(tree):
     assert all(a == b for a, b in letters)
 
 
-@given(TREES)
-def test_a_picture_has_no_needless_white_space(tree):
-    lines = draw(tree).split("\n")
-    assert all(line == line.rstrip() for line in lines)
-    assert any(not line.startswith(" ") for line in lines)
-
-
-def test_a_tree_deeper_than_the_stack():
+def test_a_picture_deeper_than_the_stack():
     tree = Tree("X", ["a"])
     for _ in range(5000):
         tree = Tree("X", [tree])
@@ -194,6 +193,106 @@ def test_no_row_is_wider_than_it_may_be(trees, width):
         assert all(word in rows for word in tree.words())
 
 
-def test_words_need_a_gap():
-    with pytest.raises(DbpcfgError, match="at least 1"):
-        draw(read_tree("(X a b)"), gap=0)
+# --- LaTeX ----------------------------------------------------------------------------------------
+
+CHARACTERS = {
+    r"\textbackslash{}": "\\",
+    r"\textasciitilde{}": "~",
+    r"\textasciicircum{}": "^",
+    r"\textless{}": "<",
+    r"\textgreater{}": ">",
+    r"\textbar{}": "|",
+    r"\char34{}": '"',
+    r"\textperiodcentered{}": "",
+    **{"\\" + character: character for character in "&%$#_{}"},
+    "{}": "",
+}
+TOKEN = re.compile("|".join([*map(re.escape, CHARACTERS), r"[^\\{}%&#_$~^\"<>|]"]))
+
+
+def unescaped(text: str) -> str:
+    """What LaTeX prints, if there is nothing but plain characters and known commands."""
+    pieces = TOKEN.findall(text)
+    assert "".join(pieces) == text
+    return "".join(CHARACTERS.get(piece, piece) for piece in pieces)
+
+
+def groups(text: str):
+    """Brackets, and what stands in braces: the tree as LaTeX's packages see it."""
+    at = 0
+    while at < len(text):
+        if text[at] == "{":
+            end, depth = at, 0
+            while True:
+                if text[end] == "\\" and text[end + 1] in "{}":
+                    end += 2
+                    continue
+                depth += {"{": 1, "}": -1}.get(text[end], 0)
+                end += 1
+                if not depth:
+                    break
+            yield unescaped(text[at + 1 : end - 1])
+            at = end
+        else:
+            if text[at] in "[].":
+                yield text[at], None
+            else:
+                assert text[at] in " \n"
+            at += 1
+
+
+def read_latex(lines: list[str]) -> Tree:
+    """The tree of what forest or qtree reads: forest has words in brackets of their own."""
+    stack: list[list] = [[]]
+    for token in groups("\n".join(lines)):
+        if token == ("[", None):
+            stack.append([])
+        elif token == ("]", None):
+            label, *below = stack.pop()
+            stack[-1].append(Tree(label, below) if below else label)
+        elif token != (".", None):
+            stack[-1].append(token)
+    return stack[0][0]
+
+
+@settings(max_examples=200)
+@given(drawable_trees(drawable_tokens))
+def test_latex_says_the_tree_and_nothing_else(tree):
+    begin, _, *lines, end = forest(tree).split("\n")
+    assert (begin, end) == (r"\begin{forest}", r"\end{forest}")
+    assert read_latex(lines) == tree
+    begin, command, *lines, end = qtree(tree).split("\n")
+    assert (begin, command, end) == (r"\begin{tikzpicture}", r"\Tree", r"\end{tikzpicture}")
+    assert read_latex(lines) == tree
+
+
+@pytest.mark.parametrize(
+    ("word", "written"),
+    [
+        (r"\input{x}", r"\textbackslash{}input\{x\}"),
+        ("100%", r"100\%"),
+        ("a_b^c", r"a\_b\textasciicircum{}c"),
+        ("---", "-{}-{}-"),
+        ("?`", "?{}`"),
+        ('"', r"\char34{}"),
+        ("a\n\nb\0c", "a  b?c"),
+    ],
+)
+def test_words_in_latex(word, written):
+    assert f"[{{{written}}}]" in forest(Tree("X", [word]))
+    assert f" {{{written}}} ]" in qtree(Tree("X", [word]))
+
+
+def test_a_document_has_its_packages():
+    document = latex_document([forest(SMALL), forest(SMALL)], "forest")
+    assert document.startswith(r"\documentclass")
+    assert r"\usepackage{forest}" in document
+    assert document.count(r"\begin{forest}") == 2
+    assert r"\usepackage{tikz-qtree}" in latex_document([], "qtree")
+    with pytest.raises(DbpcfgError, match="must be forest or qtree, not 'tree'"):
+        latex_document([], "tree")
+
+
+@pytest.mark.parametrize("write", [forest, qtree])
+def test_trees_deeper_than_the_stack(write):
+    assert len(write(deep_tree())) < 2_000_000
