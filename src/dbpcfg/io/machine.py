@@ -1,4 +1,7 @@
-"""Work on several threads, with the same result for any number of them."""
+"""The machine: threads, worker processes, and how much memory there is.
+
+Work on several threads has the same result for any number of them.
+"""
 
 from __future__ import annotations
 

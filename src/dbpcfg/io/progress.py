@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from typing import Any, Protocol, TextIO, TypeVar
+from typing import Any, TextIO, TypeVar
 
 Item = TypeVar("Item")
 
@@ -44,7 +44,7 @@ class Progress:
         self._given = to is not None
         self._last = time.monotonic()
         self._first: tuple[int, float] | None = None
-        self._display: _Display | None = None
+        self._display: _Lines | None = None
 
     def update(self, done: int) -> None:
         """Show the number of items done, unless the last time is too recent."""
@@ -53,7 +53,7 @@ class Progress:
         now = time.monotonic()
         if self._first is None:
             self._first = done, now
-        pause = BAR_SECONDS if isinstance(self._display, _Bar | _Cell) else PATIENCE
+        pause = PATIENCE if self._display is None else self._display.pause
         if now - self._last < min(pause, PATIENCE):
             return
         self._last = now
@@ -71,9 +71,9 @@ class Progress:
         rate = (done - self._first[0]) / max(now - self._first[1], 1e-9)
         return max(0.0, (self.total - done) / rate)
 
-    def _new_display(self) -> _Display:
+    def _new_display(self) -> _Lines:
         if in_notebook() and not self._given:
-            return _Cell()
+            return _Cell(self.to)
         return _Bar(self.to) if self.to.isatty() else _Lines(self.to)
 
     def __enter__(self) -> Progress:
@@ -106,18 +106,10 @@ def counted(
             progress.update(number)
 
 
-class _Display(Protocol):
-    """Something that shows how far a job is."""
-
-    def show(self, what: str, done: int, total: int | None, left: float | None) -> None:
-        """Show it."""
-
-    def close(self) -> None:
-        """End the display."""
-
-
 class _Lines:
-    """Lines that follow each other."""
+    """Lines that follow each other; the other displays change the one that they show."""
+
+    pause = PATIENCE
 
     def __init__(self, to: TextIO) -> None:
         self.to = to
@@ -129,16 +121,16 @@ class _Lines:
         pass
 
 
-class _Cell:
-    """A line in the output of a notebook's cell, which changes."""
+class _Cell(_Lines):
+    """A line in the output of a notebook's cell."""
 
-    def __init__(self) -> None:
-        self.handle: Any = None
+    pause = BAR_SECONDS
+    handle: Any = None
 
     def show(self, what: str, done: int, total: int | None, left: float | None) -> None:
-        display = sys.modules["IPython.display"].display  # a notebook has imported it
         line = {"text/plain": _line(what, done, total, left)}
         if self.handle is None:
+            display = sys.modules["IPython.display"].display  # a notebook has imported it
             self.handle = display(line, raw=True, display_id=True)
         else:
             self.handle.update(line, raw=True)
@@ -148,8 +140,10 @@ class _Cell:
             self.handle.update({"text/plain": ""}, raw=True)
 
 
-class _Bar:
+class _Bar(_Lines):
     """A bar on a terminal."""
+
+    pause = BAR_SECONDS
 
     def __init__(self, to: TextIO) -> None:
         from rich.console import Console

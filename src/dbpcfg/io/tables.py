@@ -1,18 +1,13 @@
-"""Tables of tab-separated values, as R, pandas and csv read them with their defaults.
-
-Text with a tab, a line end, a quote or ``#`` in it goes between double quotes, and a double quote
-within is doubled: R's read.table takes ' for a quote as well, and # for a comment. Numbers have 12
-digits; infinity is ``Inf``, and what is not a number is left out.
-
-Lines of comma-separated values, as R, pandas and csv read them with their defaults.
-
-Numbers are written as in `dbpcfg.io.tables`; a text with a comma, a double quote or a line end in
-it goes between double quotes, and a double quote within is doubled.
-
-Tables of results, as text, JSON or LaTeX.
+"""Tables: of results, as text, JSON, LaTeX or HTML; and lines of TSV and CSV files.
 
 A percentage is held as a fraction: text and LaTeX show it with one decimal, as the paper does, and
 JSON has it unrounded.  What is undefined (None or nan) is a dash, and null in JSON.
+
+Files are such that R, pandas and csv read them with their defaults.  Text goes between double
+quotes, and a double quote within is doubled, if it has a line end or a quote in it, in TSV also a
+tab or ``#`` (R's read.table takes ' for a quote as well, and # for a comment), in CSV also a comma
+or white space at an end.  Numbers have 12 digits; infinity is ``Inf``, and what is not a number is
+left out.
 """
 
 from __future__ import annotations
@@ -29,40 +24,30 @@ from typing import Any, Literal, TypeAlias
 
 from dbpcfg.errors import DbpcfgError
 
-_SPECIAL = re.compile("[\t\n\r\"'#]")
-
-
-def line(cells: Iterable[object]) -> str:
-    """A line of a table, with its end."""
-    return "\t".join(map(cell, cells)) + "\n"
-
-
-def cell(value: object) -> str:
-    """A cell of a table: text or a number."""
-    if isinstance(value, float):
-        return _exact(value)
-    text = str(value)
-    return '"' + text.replace('"', '""') + '"' if _SPECIAL.search(text) else text
-
-
-def _exact(value: float) -> str:
-    if math.isnan(value):
-        return ""
-    if math.isinf(value):
-        return "Inf" if value > 0 else "-Inf"
-    return f"{value + 0.0:.12g}"  # −0 becomes 0
-
-
+_SPECIAL_IN_TSV = re.compile("[\t\n\r\"'#]")
 _SPECIAL_IN_CSV = re.compile('[,\n\r"]|^[ \t]|[ \t]$')
 
 
+def line(cells: Iterable[object]) -> str:
+    """A line of a TSV file, with its end."""
+    return "\t".join(map(cell, cells)) + "\n"
+
+
 def csv_line(cells: Iterable[object]) -> str:
-    """A line of a table, with its end."""
-    return ",".join(_text(c) if isinstance(c, str) else cell(c) for c in cells) + "\n"
+    """A line of a CSV file, with its end."""
+    return ",".join(cell(value, _SPECIAL_IN_CSV) for value in cells) + "\n"
 
 
-def _text(text: str) -> str:
-    return '"' + text.replace('"', '""') + '"' if _SPECIAL_IN_CSV.search(text) else text
+def cell(value: object, special: re.Pattern[str] = _SPECIAL_IN_TSV) -> str:
+    """A cell of such a line: text or a number."""
+    if isinstance(value, float):
+        if math.isnan(value):
+            return ""
+        if math.isinf(value):
+            return "Inf" if value > 0 else "-Inf"
+        return f"{value + 0.0:.12g}"  # −0 becomes 0
+    text = str(value)
+    return '"' + text.replace('"', '""') + '"' if special.search(text) else text
 
 
 def data_frame(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Any:
