@@ -28,6 +28,7 @@ from textbook import sample as textbook_sample
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.corpus.preparation import Preparation, prepare
 from dbpcfg.corpus.reading import read
+from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.induction.learners import State, step
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.io.machine import one_blas_thread

@@ -30,8 +30,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbpcfg.cluster.connection import induce
-from dbpcfg.corpus.arguments import GivenSentences
 from dbpcfg.corpus.preparation import Preparation
+from dbpcfg.corpus.reading import GivenSentences
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.io.machine import cores
 from dbpcfg.model.surprisal import Row

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbpcfg.corpus.punctuation import PENN_TAGS, by_characters, by_tags, punctuation_mask
-from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.corpus.sentence import PENN_TAGS, Sentence, by_characters, by_tags, punctuation_mask
 from dbpcfg.errors import DbpcfgError
 
 PRICE = Sentence(

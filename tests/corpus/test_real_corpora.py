@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dbpcfg.corpus.punctuation import punctuation_mask
 from dbpcfg.corpus.reading import read
+from dbpcfg.corpus.sentence import punctuation_mask
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.trees.brackets import read_trees
 

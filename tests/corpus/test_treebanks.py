@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbpcfg.corpus.punctuation import punctuation_mask
+from dbpcfg.corpus.sentence import punctuation_mask
 from dbpcfg.trees.tree import Tree
 from tests.corpus.graphs import as_tree, graphs, naively_raised, numbered
 from tests.corpus.helpers import read_as, trees_as

@@ -32,8 +32,8 @@ from dbpcfg.grammar.bounding import (
 from dbpcfg.grammar.exchange import from_text, to_text
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.io.tables import render
-from dbpcfg.model.profile import profile
 from dbpcfg.model.model import Model
+from dbpcfg.model.profile import profile
 from dbpcfg.parsing.chart.parser import ChartParser
 from tests.oracle import all_trees
 from tests.parsing.finite import embedding_grammar, finite_grammar

@@ -12,7 +12,6 @@ import time
 from pathlib import Path
 
 import pytest
-from dbpcfg.induction.search import Schedule
 from threadpoolctl import threadpool_info
 
 from dbpcfg.corpus.preparation import Preparation
@@ -22,6 +21,7 @@ from dbpcfg.induction.chain import Chain, advance
 from dbpcfg.induction.directory import RunDirectory
 from dbpcfg.induction.induce import induce, resume
 from dbpcfg.induction.run import Run
+from dbpcfg.induction.search import Schedule
 from dbpcfg.model.model import unknown_mass
 from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.trees.brackets import read_trees

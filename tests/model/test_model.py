@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from dbpcfg.model.measures import END, measure
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -18,7 +18,7 @@ from dbpcfg.grammar.bounding import bounded_root, containment
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.io.tables import render
 from dbpcfg.model.model import Model
-from dbpcfg.model.profile import as_json, as_tables, as_text, profile
+from dbpcfg.model.profile import as_json, as_tables, as_text
 from dbpcfg.trees.brackets import read_tree
 from tests.strategies import random_grammar
 

@@ -99,7 +99,7 @@ def evaluate(
     Of tagged text, tags are scored: word/tag, CoNLL-U,
     or a word and its tag per line with a tab between them.
     """
-    from dbpcfg.corpus.punctuation import punctuation_mask, recognised_by
+    from dbpcfg.corpus.sentence import punctuation_mask, recognised_by
     from dbpcfg.corpus.tagged import read_tagged, tagged_format
     from dbpcfg.evaluation.evaluate import Evaluation
     from dbpcfg.evaluation.evaluate import evaluate as score

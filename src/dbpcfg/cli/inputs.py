@@ -102,7 +102,7 @@ def open_text(
 
     None is a blank line.
     """
-    from dbpcfg.corpus.punctuation import without_punctuation
+    from dbpcfg.corpus.sentence import without_punctuation
     from dbpcfg.corpus.streaming import stream
 
     if reads_terminal(text) and not quiet:

@@ -13,9 +13,8 @@ from dbpcfg.comparison.store import Job, NoResultStore, ResultDirectory, ResultS
 from dbpcfg.comparison.summary import ScoredRun, SystemSummary, compared_with_best
 from dbpcfg.comparison.task import Task
 from dbpcfg.comparison.worker import Outcome, run_in_process
-from dbpcfg.corpus.arguments import corpus_at
-from dbpcfg.corpus.punctuation import PunctuationRule
-from dbpcfg.corpus.reading import Corpus
+from dbpcfg.corpus.reading import Corpus, corpus_at
+from dbpcfg.corpus.sentence import PunctuationRule
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.flattening import flatten as flattened
 from dbpcfg.evaluation.flattening import flattenable

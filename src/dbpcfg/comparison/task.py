@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from dbpcfg.corpus.preparation import Preparation, Prepared, prepare
-from dbpcfg.corpus.punctuation import PunctuationRule, recognised_by
 from dbpcfg.corpus.reading import Corpus
+from dbpcfg.corpus.sentence import PunctuationRule, recognised_by
 from dbpcfg.evaluation.evaluate import Evaluation, evaluate
 from dbpcfg.evaluation.parseval import Convention
 from dbpcfg.io.progress import Progress

@@ -1,16 +1,14 @@
-"""The files to read: a list, from paths to files, folders, patterns and ``-``.
+"""Files as text: which files paths stand for, and their bytes decoded.
 
 A folder stands for the files in it, and in the folders below, whose extension is known, sorted by
 path; hidden ones are left out.  If they are of several formats, one has to be chosen.  A pattern
 such as ``wsj_00*.mrg`` is one that names no file as it stands, with ``*``, ``?`` or ``[`` in it.
 Nothing may be read twice.
 
-Files as text: from disk or standard input, packed with gzip or not, in UTF-8 unless another
-encoding is given.
-
-Encodings are not guessed, because a wrong guess goes unnoticed: the error names the first byte that
-is not UTF-8, the option, and a likely encoding.  An XML file is read in the encoding that it
-declares.  Line ends become ``\\n``, and a byte-order mark goes.
+Files may be packed with gzip, and are in UTF-8 unless another encoding is given.  Encodings are not
+guessed, because a wrong guess goes unnoticed: the error names the first byte that is not UTF-8, the
+option, and a likely encoding.  An XML file is read in the encoding that it declares.  Line ends
+become ``\\n``, and a byte-order mark goes.
 """
 
 from __future__ import annotations

@@ -1,18 +1,12 @@
-"""How frequent words are in a corpus of the user's choice.
+"""From the sentences of a file to the words that the model learns from.
 
-With c occurrences of a word among the N tokens and V different words of the corpus, one more
-occurrence is counted of every word, so that one which does not occur has a frequency too (Laplace's
-rule; Brysbaert and Diependaele 2013)::
+Every step is an option, and the options are recorded with all that is computed from the result. The
+model sees *forms*; the words as they stand in the file come back in every tree that is printed.
 
-    log frequency = log10 (10⁶ (c + 1) / (N + V))
-
-the logarithm, to base 10, of occurrences per million tokens.
-
-Classes that stand for words too rare to learn anything about.
-
-A word seen once is of no use to an inducer; its last letters, shape and digits may be. A class
-is written in angle brackets, as few texts write words: ``<number>``, ``<*ed>``, ``<Cap*ed>``. A
-word that is written like a class gets more brackets (`Preparation.own_form`).
+Words too rare to learn anything about can become classes: a word seen once is of no use to an
+inducer; its last letters, shape and digits may be. A class is written in angle brackets, as few
+texts write words: ``<number>``, ``<*ed>``, ``<Cap*ed>``. A word that is written like a class gets
+more brackets (`Preparation.own_form`).
 
 ==========  ============================================  =====================================
 scheme      depends on                                    *walked*, *Bonn*, *1987*, *A-3*
@@ -24,11 +18,6 @@ one         nothing: all rare words are one               <rare> for each
 ==========  ============================================  =====================================
 
 Numbers (digits with signs around and between them) are ``<number>`` in every scheme but ``one``.
-
-From the sentences of a file to the words that the model learns from.
-
-Every step is an option, and the options are recorded with all that is computed from the result. The
-model sees *forms*; the words as they stand in the file come back in every tree that is printed.
 """
 
 from __future__ import annotations
@@ -42,16 +31,24 @@ from functools import cached_property
 from typing import Literal, get_args
 
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.corpus.punctuation import punctuation_mask, without_punctuation
 from dbpcfg.corpus.reading import Corpus
-from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.corpus.sentence import Sentence, punctuation_mask, without_punctuation
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.io.tables import shortened
 from dbpcfg.options import Preparing
 
 
 class LogFrequencies:
-    """Log frequencies of words in a corpus."""
+    """Log frequencies of words in a corpus of the user's choice.
+
+    With c occurrences of a word among the N tokens and V different words of the corpus, one more
+    occurrence is counted of every word, so that one which does not occur has a frequency too
+    (Laplace's rule; Brysbaert and Diependaele 2013)::
+
+        log frequency = log10 (10⁶ (c + 1) / (N + V))
+
+    the logarithm, to base 10, of occurrences per million tokens.
+    """
 
     def __init__(self, sentences: Iterable[Sentence], lowercase: bool = True) -> None:
         self.lowercase = lowercase

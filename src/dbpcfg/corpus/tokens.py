@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from typing import Literal, TypeAlias
 
-from dbpcfg.corpus.punctuation import by_characters
+from dbpcfg.corpus.sentence import by_characters
 from dbpcfg.io.validation import check_choice
 
 Tokens: TypeAlias = Literal["space", "punctuation", "penn"]

@@ -1,12 +1,12 @@
 """All scores of predicted trees from one pass over them.
 
 Gold and predicted trees come in the same order, one of each for every sentence.  Each pair is
-aligned once (`alignment`), becomes brackets over the same words (`brackets`), and is counted:
+aligned once and becomes brackets over the same words (`alignment`), and is counted:
 
 ====================  ==============================================  ==========================
 ``score``             PARSEVAL, from ``statistics``                   `parseval`
 ``recall``            gold constituents of a category found           `nounphrases`
-``aggregate``         induced labels that are that category           `aggregate`
+``aggregate``         induced labels that are that category           `nounphrases`
 ``constituents``      labels of matched spans, induced × gold         `labels`
 ``tags``              tags of words, induced × gold                   `labels`
 ``gold_depths``, …    memory depth that the trees need                `depths`
@@ -24,9 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from dbpcfg.corpus.arguments import GivenTrees, trees_for
-from dbpcfg.corpus.punctuation import PunctuationRule, punctuation_mask, recognised_by
-from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.corpus.reading import GivenTrees, trees_for
+from dbpcfg.corpus.sentence import PunctuationRule, Sentence, punctuation_mask, recognised_by
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.alignment import pair
 from dbpcfg.evaluation.depths import DepthTable, Direction, depth_table, span_depth
@@ -176,7 +175,7 @@ def evaluate(
     predicted
         Sentences with predicted trees, the trees, or a path, in the same order.
     punctuation
-        How punctuation is recognised (see `dbpcfg.corpus.punctuation`), or marks for the words of
+        How punctuation is recognised (see `dbpcfg.corpus.sentence`), or marks for the words of
         each gold sentence. It is left out of both sides.
     convention
         What counts; the paper's convention if not given.

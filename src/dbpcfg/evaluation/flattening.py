@@ -37,7 +37,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dbpcfg.corpus.punctuation import by_characters
+from dbpcfg.corpus.sentence import by_characters
 from dbpcfg.numerics.kernels import Floats, Longs
 from dbpcfg.trees.tree import Tree, without_words
 

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from dbpcfg.corpus.punctuation import (
+from dbpcfg.corpus.sentence import (
     PunctuationRule,
+    Sentence,
     punctuation_mask,
     recognised_by,
     without_punctuation,
 )
-from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.parseval import Convention
 from dbpcfg.trees.tree import Tree

@@ -4,9 +4,8 @@ How many gold constituents of the category, at all levels and not just the lowes
 predicted tree, whatever their labels there?  Distinct spans of two words or more count, the whole
 sentence like any other; as in PARSEVAL, every system is credited with that one.
 
-Which induced labels are the noun phrases?  The paper's aggregate F1, for any gold category.
-
-The first ``mapping_sentences`` (4,000) sentences of the corpus choose the labels.  There each label
+Which induced labels are the noun phrases?  The paper's aggregate F1 says, again for any category:
+the first ``mapping_sentences`` (4,000) sentences of the corpus choose the labels.  There each label
 has a precision: the share of its spans that are gold constituents of the category.  Labels are
 ranked by it (of equals the one with more spans is first, then by name), and as many of the first
 are pooled as make the pool's F1 highest there (of equals the fewest).  The score is the F1 of this

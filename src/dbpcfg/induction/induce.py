@@ -10,9 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Self, Unpack
 
-from dbpcfg.corpus.arguments import GivenSentences, GivenTrees, sentences_for, trees_for
 from dbpcfg.corpus.preparation import Preparation, Prepared, prepare
-from dbpcfg.corpus.reading import Corpus, read
+from dbpcfg.corpus.reading import Corpus, GivenSentences, GivenTrees, read, sentences_for, trees_for
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.goldtrees import match_gold
 from dbpcfg.induction.chain import GRAMMARS_KEPT, Chain

@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 
 import numpy as np
 
-from dbpcfg.corpus.arguments import GivenSentences, sentences_for
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.corpus.readers.text import MAX_WORDS
+from dbpcfg.corpus.reading import GivenSentences, sentences_for
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError, UnparsableError
 from dbpcfg.io.progress import Progress

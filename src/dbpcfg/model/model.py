@@ -26,9 +26,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from dbpcfg.corpus.arguments import GivenSentences
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.corpus.preparation import Preparation, word_class
+from dbpcfg.corpus.reading import GivenSentences
 from dbpcfg.corpus.tokens import Tokens
 from dbpcfg.errors import DbpcfgError, GrammarError, UnparsableError
 from dbpcfg.grammar.bounding import check_depth

@@ -29,9 +29,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dbpcfg.corpus.arguments import GivenSentences, sentences_for
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.corpus.readers.text import MAX_WORDS
+from dbpcfg.corpus.reading import GivenSentences, sentences_for
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.io.progress import counted

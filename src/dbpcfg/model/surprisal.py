@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from dbpcfg.corpus.arguments import GivenSentences, sentences_for
 from dbpcfg.corpus.preparation import LogFrequencies
+from dbpcfg.corpus.reading import GivenSentences, sentences_for
 from dbpcfg.corpus.stimuli import SentenceRows, Stimuli, TableLayout, is_frame, stimuli_of
 from dbpcfg.corpus.tokens import Tokens
 from dbpcfg.errors import DbpcfgError, GrammarError

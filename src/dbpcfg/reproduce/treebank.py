@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from dbpcfg.corpus.punctuation import PunctuationRule, punctuation_mask
 from dbpcfg.corpus.reading import read
-from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.corpus.sentence import PunctuationRule, Sentence, punctuation_mask
 from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.io.files import reading, writing, written_whole

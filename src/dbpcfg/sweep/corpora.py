@@ -10,8 +10,8 @@ from dbpcfg.comparison.task import Task
 from dbpcfg.corpus.formats import checked_format
 from dbpcfg.corpus.loading import expand
 from dbpcfg.corpus.preparation import Prepared, prepare
-from dbpcfg.corpus.punctuation import recognised_by
 from dbpcfg.corpus.reading import read
+from dbpcfg.corpus.sentence import recognised_by
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.goldtrees import match_gold
 from dbpcfg.evaluation.parseval import Convention

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, get_args
 
 from dbpcfg.corpus.formats import readers
 from dbpcfg.corpus.preparation import Scheme
-from dbpcfg.corpus.punctuation import PunctuationRule
+from dbpcfg.corpus.sentence import PunctuationRule
 from dbpcfg.induction.chain import TreeChoice
 from dbpcfg.induction.criteria import Criterion
 from dbpcfg.induction.search import InferenceName

@@ -19,7 +19,7 @@ from importlib import import_module
 from typing import Any, NamedTuple, Protocol, Self, TypeVar, cast
 
 from dbpcfg.corpus.preparation import Prepared
-from dbpcfg.corpus.punctuation import by_characters
+from dbpcfg.corpus.sentence import by_characters
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.alignment import MISSING, align
 from dbpcfg.induction.search import BUDGET

@@ -27,8 +27,7 @@ from operator import attrgetter
 from typing import Protocol, TypeAlias, TypeVar
 
 from dbpcfg.corpus.formats import Malformed, Source
-from dbpcfg.corpus.punctuation import by_characters, by_tags
-from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.corpus.sentence import Sentence, by_characters, by_tags
 from dbpcfg.trees.tree import Tree
 
 _SUBSTITUTES = {"$(": "$["}
