@@ -1,12 +1,21 @@
-"""Preparation: forms, length limits, rare words; and corpora written out again."""
+"""Preparation: forms, length limits, classes of rare words, frequencies; and corpora written."""
 
 from __future__ import annotations
+
+import math
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbpcfg.corpus.preparation import Preparation, corpus_lines, prepare
+from dbpcfg.corpus.preparation import (
+    LogFrequencies,
+    Preparation,
+    corpus_lines,
+    is_number,
+    prepare,
+    word_class,
+)
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.trees.brackets import read_tree
@@ -97,3 +106,42 @@ def test_lines():
     assert bare.punctuation == [(False,) * 3, (True, True)]
     with pytest.raises(DbpcfgError, match=r"here\.txt:3: the sentence has no tree"):
         list(corpus_lines(prepare(TEXT, Preparation()), "penn"))
+
+
+WORDS = ["walked", "Bonn", "1987", "A-3", "IBM", "--", "well-known", "x", "été"]
+
+
+@pytest.mark.parametrize(
+    ("scheme", "classes"),
+    [
+        ("suffix", "<*ed> <*nn> <number> <*a> <*bm> <word> <*wn> <*x> <*té>"),
+        ("shape", "<word> <Cap> <number> <Cap-digit> <CAP> <word> <-> <word> <word>"),
+        ("both", "<*ed> <Cap*nn> <number> <Cap-digit*a> <CAP*bm> <word> <-*wn> <*x> <*té>"),
+        ("one", " ".join(["<rare>"] * len(WORDS))),
+    ],
+)
+def test_classes(scheme, classes):
+    assert [word_class(word, scheme) for word in WORDS] == classes.split()
+
+
+def test_numbers():
+    assert all(map(is_number, ["1987", "3.5", "1,000", "50%", "$5", "10th", "1/2", "-3", "80s"]))
+    assert not any(map(is_number, ["one", "B2B", "", "-", "3M", "a1", "%"]))
+
+
+@given(st.text(), st.sampled_from(["suffix", "shape", "both", "one"]))
+def test_every_word_has_a_class(word, scheme):
+    name = word_class(word, scheme)
+    assert name.startswith("<")
+    assert name.endswith(">")
+
+
+COUNTED = [Sentence(("The", "dog", "saw", "the", "cat")), Sentence(("the", "end"))]
+
+
+def test_frequencies_are_per_million_with_one_more_of_each():
+    found = LogFrequencies(COUNTED)  # 7 tokens, 5 words
+    assert found.of("The") == found.of("the") == pytest.approx(math.log10(1e6 * 4 / 12))
+    assert found.of("zebra") == pytest.approx(math.log10(1e6 / 12))
+    exact = LogFrequencies(COUNTED, lowercase=False)  # 6 words
+    assert exact.of("The") == pytest.approx(math.log10(1e6 * 2 / 13))

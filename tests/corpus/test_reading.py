@@ -14,6 +14,16 @@ from dbpcfg.corpus.reading import Corpus, read
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.trees.brackets import read_tree
+from tests.corpus.samples import (
+    ALPINO_SENTENCE,
+    CESS,
+    EXPORT,
+    SINICA,
+    TIGER_HEAD,
+    TIGER_SENTENCE,
+    TIGER_TAIL,
+    alpino,
+)
 
 TEXT = "the cat sat .\n\nit purrs\n"
 PENN = "( (S (NP-SBJ (PRP it)) (VP (VBZ purrs)) (. .)))\n(S (-NONE- *))\n"
@@ -21,30 +31,16 @@ CHAT = "@UTF8\n@Begin\n*CHI:\tcat .\n*MOT:\tyes , a cat .\n*FAT:\tno .\n@End\n"
 CONLLU = "# speaker_role = Mother\n1\tit\tit\tPRON\t_\t_\t2\tnsubj\t_\t_\n" + (
     "2\tpurrs\tpurr\tVERB\t_\t_\t0\troot\t_\t_\n\n"
 )
-SINICA = "#1:1.[1] S(theme:NP(Head:Nab:cat)|Head:VA:purrs)#\u3002(PERIODCATEGORY)\n"
-ALPINO = """<?xml version="1.0"?>
-<alpino><alpino_ds><node cat="top"><node cat="np">
-<node begin="0" pos="pron" word="it"/></node><node begin="1" pos="verb" word="purrs"/></node>
-</alpino_ds></alpino>
-"""
-EXPORT = "#FORMAT 3\n#BOS 1\nit\tPRP\t--\t--\t500\npurrs\tV\t--\t--\t500\n" + (
-    "#500\tS\t--\t--\t0\n#EOS 1\n"
-)
-TIGERXML = """<?xml version="1.0"?>
-<corpus><body><s id="s1"><graph root="s1_500"><terminals>
-<t id="s1_1" word="it" pos="PRP"/><t id="s1_2" word="purrs" pos="V"/></terminals><nonterminals>
-<nt id="s1_500" cat="S"><edge idref="s1_1" label="SB"/><edge idref="s1_2" label="HD"/></nt>
-</nonterminals></graph></s></body></corpus>
-"""
 SAMPLES = {
     "text": TEXT,
     "penn": PENN,
     "chat": CHAT,
     "conllu": CONLLU,
+    "cess": CESS,
     "sinica": SINICA,
-    "alpino": ALPINO,
+    "alpino": alpino(ALPINO_SENTENCE),
     "export": EXPORT,
-    "tigerxml": TIGERXML,
+    "tigerxml": TIGER_HEAD + TIGER_SENTENCE + TIGER_TAIL,
 }
 
 
@@ -69,22 +65,16 @@ def error_of(*paths, **options):
 
 
 def test_each_format(here):
-    text, penn, chat, conllu = map(read, ("cat.txt", "cat.mrg", "cat.cha", "cat.conllu"))
-    assert words(text) == ["the cat sat .", "it purrs"]
-    assert words(penn) == ["it purrs ."]
-    assert words(chat) == ["yes , a cat .", "no ."]
-    assert words(conllu) == ["it purrs"]
-    assert [corpus.formats for corpus in (text, penn, chat, conllu)] == [
-        ("text",),
-        ("penn",),
-        ("chat",),
-        ("conllu",),
-    ]
-    assert text.dropped == {"blank lines": 1}
-    assert penn.dropped == {"trees without words": 1}
-    assert chat.dropped == {"utterances of CHI": 1}
-    assert conllu.dropped == {}
-    assert text[1] == Sentence(("it", "purrs"), source="cat.txt", line=3)
+    for ending, said, dropped in [
+        ("txt", ["the cat sat .", "it purrs"], {"blank lines": 1}),
+        ("mrg", ["it purrs ."], {"trees without words": 1}),
+        ("cha", ["yes , a cat .", "no ."], {"utterances of CHI": 1}),
+        ("conllu", ["it purrs"], {}),
+    ]:
+        corpus = read(f"cat.{ending}")
+        assert words(corpus) == said
+        assert corpus.dropped == dropped
+    assert read("cat.txt")[1] == Sentence(("it", "purrs"), source="cat.txt", line=3)
 
 
 def test_several_files_of_several_formats(here):
@@ -100,15 +90,9 @@ def test_several_files_of_several_formats(here):
     )
 
 
-def test_the_corpus_is_a_sequence(here):
-    corpus = read("cat.txt")
-    assert len(corpus) == 2
-    assert list(corpus) == corpus.sentences == corpus[:]
-    assert corpus[-1] is corpus.sentences[1]
-    assert read("cat.conllu").summary() == "Read 1 sentence (2 tokens) from cat.conllu (conllu)."
-
-
 def test_trees(here):
+    assert read("cat.txt")[:] == list(read("cat.txt"))
+    assert read("cat.conllu").summary() == "Read 1 sentence (2 tokens) from cat.conllu (conllu)."
     assert read("cat.mrg").trees() == [read_tree("(ROOT (S (NP (PRP it)) (VP (VBZ purrs)) (. .)))")]
     with pytest.raises(DbpcfgError, match=r"^cat\.txt:1: the sentence has no tree; gold trees"):
         read("cat.mrg", "cat.txt").trees()
@@ -156,6 +140,18 @@ def test_a_format_can_be_forced(here):
     assert words(read("cat.mrg", format="text"))[1] == "(S (-NONE- *))"
     assert "outside any bracket" in error_of("cat.txt", format="penn")
     assert "no format 'csv'" in error_of("cat.txt", format="csv")
+
+
+def test_a_file_that_is_read_in_the_wrong_format(here):
+    Path("a").write_text(SINICA, encoding="utf-8")
+    for format in ("penn", "conllu"):
+        said = error_of("a", format=format)
+        assert f"read as {format}, but it begins like sinica: give --input-format sinica" in said
+    latin = alpino(ALPINO_SENTENCE).replace('"1.0"', '"1.0" encoding="ISO-8859-1"')
+    Path("b.xml").write_bytes(latin.encode("latin-1"))
+    assert read("b.xml")[0].words[3] == "caf\u00e9s"
+    Path("c.xml").write_text("<book>the cat</book>")
+    assert "found XML" in error_of("c.xml")
 
 
 def test_standard_input(here, monkeypatch):
@@ -240,13 +236,13 @@ def test_ten_megabytes_on_a_line(here):
     for name in ("big.mrg", "big.cha", "big.conllu"):
         Path(name).write_text("a" * 10_000_000)
         assert len(error_of(name)) < 500
-    for name in ("(", "[", "\t", "*", "@"):
-        Path("odd").write_text(name * 1_000_000)
+    for sign in "([\t*@":
+        Path("odd").write_text(sign * 1_000_000)
         for format in SAMPLES:
             assert len(error_of("odd", format=format)) < 500
 
 
-@settings(max_examples=600, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.one_of(
         st.binary(),

@@ -32,23 +32,16 @@ def read_corpus(
 ) -> Corpus:
     """Read files, with progress and notes of what was left out unless ``quiet``."""
     from dbpcfg.corpus.reading import read
-    from dbpcfg.io.progress import Progress
 
-    with Progress("reading files", quiet=quiet) as progress:
-
-        def update(done: int, total: int, _: str) -> None:
-            progress.total = total
-            progress.update(done)
-
-        corpus = read(
-            *paths,
-            format=input_format,
-            speakers=speakers or None,
-            exclude_speakers=exclude_speakers or None,
-            broken="skip" if skip_broken else "error",
-            encoding=encoding,
-            progress=update,
-        )
+    corpus = read(
+        *paths,
+        format=input_format,
+        speakers=speakers or None,
+        exclude_speakers=exclude_speakers or None,
+        broken="skip" if skip_broken else "error",
+        encoding=encoding,
+        quiet=quiet,
+    )
     if not quiet:
         for note in corpus.notes():
             typer.echo(note, err=True)

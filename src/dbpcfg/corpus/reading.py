@@ -176,7 +176,7 @@ def read(
     sentences: list[Sentence] = []
     formats: list[str] = []
     sources: list[Source] = []
-    shown = counted(files, "files", len(files), quiet if progress is None else True)
+    shown = counted(files, "files read", len(files), quiet if progress is None else True)
     for number, file in enumerate(shown):
         source = Source(name_of(file), broken == "skip", chosen, function_tags, empty_elements)
         sources.append(source)
