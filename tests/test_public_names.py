@@ -27,4 +27,4 @@ def test_nothing_heavy_is_imported_before_it_is_used():
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     loaded = done.stdout.split()
     assert "dbpcfg.cli.compare" in loaded
-    assert not {"numpy", "numba", "dbpcfg.comparison.compare", "dbpcfg.model.model"} & set(loaded)
+    assert not {"numpy", "numba", "dbpcfg.experiments.compare", "dbpcfg.model.model"} & set(loaded)

@@ -15,10 +15,8 @@ Where to find what:
 ``dbpcfg.induction``   the Gibbs step, chains, convergence, run directories
 ``dbpcfg.cluster``     runs on a Dask cluster
 ``dbpcfg.systems``     every system under one interface: branching, CCL, UPPARSE, our own
-``dbpcfg.comparison``  all systems on one corpus
-``dbpcfg.sweep``       a grid of runs over corpora, K, D, β, seeds and systems
+``dbpcfg.experiments`` systems on corpora: compared, in grids, and published tables run again
 ``dbpcfg.report``      the page of a run, and figures for papers
-``dbpcfg.reproduce``   a published table, run again
 ``dbpcfg.cli``         the command line
 =====================  ========================================================================
 
@@ -37,9 +35,9 @@ from dbpcfg.version import __version__
 
 if TYPE_CHECKING:
     from dbpcfg.cluster.connection import induce, resume
-    from dbpcfg.comparison.compare import compare
     from dbpcfg.corpus.reading import read
     from dbpcfg.evaluation.evaluate import evaluate
+    from dbpcfg.experiments.compare import compare
     from dbpcfg.model.files import load
     from dbpcfg.model.model import Model
     from dbpcfg.trees.tree import Tree
@@ -59,7 +57,7 @@ __all__ = [
 _HOME = {
     "Model": "dbpcfg.model.model",
     "Tree": "dbpcfg.trees.tree",
-    "compare": "dbpcfg.comparison.compare",
+    "compare": "dbpcfg.experiments.compare",
     "evaluate": "dbpcfg.evaluation.evaluate",
     "induce": "dbpcfg.cluster.connection",
     "load": "dbpcfg.model.files",

@@ -48,7 +48,7 @@ def test_every_system_at_once(command, center):
     assert {row["system"].split()[0] for row in tests["rows"]} == {best}
     assert any("labels:no|average:corpus|root:counted" in note for note in systems["notes"])
     assert any("K = 5, D = 2, chains = 2, iterations = 30" in note for note in systems["notes"])
-    assert "dbpcfg-1:" in notes
+    assert "dbpcfg-s1:" in notes
 
 
 def test_latex_is_whole(command, center):
@@ -69,18 +69,19 @@ def test_latex_is_whole(command, center):
 def test_resuming(command, center, tmp_path):
     arguments = ("compare", center, "--systems", "left,random", "--out", tmp_path / "out")
     first, _ = command.call(*arguments, "--runs", 1)
-    written = (tmp_path / "out" / "random-0.json").stat().st_mtime_ns
+    trees = tmp_path / "out" / "random-s0" / "trees.txt"
+    written = trees.stat().st_mtime_ns
     again, notes = command.call(*arguments, "--runs", 1)
     assert again == first
-    assert "random-0: kept from before" in notes
-    assert (tmp_path / "out" / "random-0.json").stat().st_mtime_ns == written
+    assert "random-s0: kept from before" in notes
+    assert trees.stat().st_mtime_ns == written
     other = tmp_path / "other.trees"
     other.write_text("".join(center.read_text().splitlines(keepends=True)[1:]))
     said = command.refuse("compare", other, "--out", tmp_path / "out")
-    assert "results on another corpus (40 sentences" in said
-    assert "choose another --out" in said
+    assert "was run with another text" in said
+    assert "choose another out" in said
     said = command.refuse(*arguments, "--max-length", 4)
-    assert "--max-length none, not 4" in said
+    assert "max-length = none, not max-length = 4" in said
 
 
 def test_what_compare_refuses(command, center, tmp_path):
@@ -116,7 +117,7 @@ def test_interrupted(center, tmp_path):
         [*map(str, arguments), *endless], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     end = time.monotonic() + 60
-    while not (out / "left.json").exists():
+    while not (out / "left" / "trees.txt").exists():
         assert time.monotonic() < end
         time.sleep(0.05)
     time.sleep(0.5)  # into the run of the other

@@ -12,8 +12,7 @@ import pytest
 
 from tests.cli.test_interruption import alive, children
 from tests.command import COMMAND, dbpcfg, refused
-from tests.reproduce.small import FAILING, RECIPE, TREES, write_recipe
-from tests.sweep.small import times_in
+from tests.experiments.small import FAILING, GOLD, RECIPE, times_in, write_recipe
 
 
 @pytest.fixture
@@ -73,7 +72,7 @@ def test_a_row_that_fails_does_not_harm_the_others(place, command):
     assert "<script" not in page
     assert "http" not in page.replace("http-equiv", "")
 
-    (place / "other.trees").write_text("".join(f"{tree}\n" for tree in TREES))
+    (place / "other.trees").write_text("".join(f"{tree}\n" for tree in GOLD))
     before = times_in(place / "out" / "cells" / "Right-runs")
     code, out, err = command.run(*arguments(place, "--format", "json"))
     assert code == 1
@@ -125,9 +124,9 @@ def test_a_dry_run_runs_nothing(place, command):
 
 def test_another_corpus_is_noticed(place, command):
     command.call(*arguments(place, "--only", "Right", "-q"))
-    (place / "tiny.trees").write_text("".join(f"{tree}\n" for tree in TREES[:5]))
+    (place / "tiny.trees").write_text("".join(f"{tree}\n" for tree in GOLD[:5]))
     said = refused(*arguments(place, "--only", "Right"))  # files are digested once in a process
-    assert "another text: the files of its corpus have changed" in said
+    assert "another text: its corpus has changed" in said
 
 
 def test_mistakes(place, command):

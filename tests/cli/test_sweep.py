@@ -14,7 +14,7 @@ import pytest
 
 from tests.cli.test_interruption import alive, children
 from tests.command import COMMAND, dbpcfg, printed
-from tests.sweep.small import SHORT, files_in, times_in, write_corpora, write_grid
+from tests.experiments.small import SHORT, files_in, times_in, write_corpora, write_grid
 
 TWELVE = """\
 corpus = ["adam.trees", "eve.trees"]
@@ -148,7 +148,7 @@ def test_compare_runs_reads_a_sweep(place, call):
     assert len(cells) == 3
     globbed, said = call("compare-runs", *cells, "--gold", gold, "--format", "json")
     assert json.loads(globbed) == json.loads(out)
-    assert "adam-right is a result of `dbpcfg compare`, not a run" in said
+    assert "adam-right is the result of another system, not a run" in said
     runs, *grids = json.loads(out)
     assert [row["k"] for row in runs["rows"]] == [2, 3]
     assert len(grids) == 2

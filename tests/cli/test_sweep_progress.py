@@ -9,11 +9,14 @@ import pytest
 
 from dbpcfg.cli import sweep_progress
 from dbpcfg.cli.sweep_progress import SweepProgress
+from dbpcfg.experiments.corpora import CellCorpus
+from dbpcfg.experiments.grid import Cell
+from dbpcfg.experiments.results import CellOutcome
 from dbpcfg.io import progress
-from dbpcfg.sweep.cells import GridCell, GridCorpus
-from dbpcfg.sweep.record import CellOutcome
+from dbpcfg.systems.registry import find
 
-CELLS = [GridCell(n, "out", GridCorpus("adam", ("a",)), "random", seed=n) for n in range(1, 7)]
+CORPUS = CellCorpus("adam", ("a",))
+CELLS = [Cell(n, "out", CORPUS, find("random"), seed=n) for n in range(1, 7)]
 DONE, FAILED = CellOutcome("finished"), CellOutcome("failed", "it burns")
 
 

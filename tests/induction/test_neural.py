@@ -11,6 +11,7 @@ from dbpcfg.induction.initial import initial_state
 import dbpcfg
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.experiments.grid import read_grid
 from dbpcfg.grammar.lowrank import LowRankGrammar
 from dbpcfg.induction import neural
 from dbpcfg.induction.chain import advance, new_chain
@@ -30,7 +31,6 @@ from dbpcfg.induction.settings import ChainSettings, settings_for
 from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.lowrank.parser import FactorParser
-from dbpcfg.sweep.gridfile import read_grid
 
 SENTENCES = [
     line.split()

@@ -7,11 +7,11 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from dbpcfg.comparison.compare import compare
-from dbpcfg.comparison.data import comparison_data
-from dbpcfg.comparison.task import Task
 from dbpcfg.corpus.reading import read
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.experiments.compare import compare
+from dbpcfg.experiments.comparison import comparison_data
+from dbpcfg.experiments.corpora import Task
 from dbpcfg.report import figures
 from dbpcfg.report.assemble import match_comparison, write_page
 from dbpcfg.report.collect import collect
@@ -42,13 +42,15 @@ def rename_and_fail(content):
     content["systems"][2]["name"] = "a very long name " * 9
 
 
+def _absent():
+    raise DbpcfgError("it is not installed")
+
+
 @pytest.fixture(scope="module")
 def directory(treebank, tmp_path_factory):
     """Left and right branching, two runs of random trees, and a system that is not there."""
     path = tmp_path_factory.mktemp("comparison") / "here"
-    absent = SystemSpec(
-        "absent", "tests.report.no_such_module:System", "-", "-", {}, (), False, False
-    )
+    absent = SystemSpec("absent", _absent)
     compare(Task.of(read(treebank)), ["right", "random", "left", absent], runs=2, out=path)
     return path
 

@@ -215,7 +215,7 @@ def test_a_very_long_sentence_gets_a_tree():
 
 def test_it_is_a_system():
     system: System = CCL()
-    assert (system.name, system.stochastic) == ("ccl", False)
+    assert system.name == "ccl"
 
 
 def test_errors():

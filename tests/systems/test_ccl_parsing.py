@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dbpcfg.systems.ccl import nested, tree_from_brackets
 from dbpcfg.systems.ccl.lexicon import (
     DEEP,
     EITHER,
@@ -29,7 +30,6 @@ from dbpcfg.systems.ccl.parsing import (
     learn,
 )
 from dbpcfg.systems.ccl.scoring import TOKEN, Reader, score, tokens_of, use
-from dbpcfg.systems.ccl.system import nested, tree_from_brackets
 from tests.systems.ccl_lexica import beside, lexicon_of, like, tokens
 from tests.systems.ccl_oracle import uncrossed
 

@@ -7,8 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.systems.dmv import DMV, number_tags
+from dbpcfg.systems.dmv import (
+    DMV,
+    MOST_TAGS,
+    initial_parameters,
+    number_tags,
+    tag_sequences,
+    tags_of,
+)
 from dbpcfg.systems.dmv.charts import (
     Parameters,
     best_heads,
@@ -18,7 +26,6 @@ from dbpcfg.systems.dmv.charts import (
     no_counts,
     normalise,
 )
-from dbpcfg.systems.dmv.model import MOST_TAGS, initial_parameters, tag_sequences
 from dbpcfg.trees.dependencies import tree_from_heads
 from tests.systems.dmv_oracle import best_trees, projective_trees, sentence_counts
 
@@ -221,3 +228,18 @@ def test_wrong_settings():
         DMV(backoff=1)
     with pytest.raises(DbpcfgError, match="call fit first"):
         DMV().heads()
+
+
+TAGGED = Sentence(("The", "Dog"), ("DET", "NOUN"), xpos=("DT", "NN"), source="f", line=7)
+
+
+def test_columns():
+    assert tags_of([TAGGED]) == [("DET", "NOUN")]
+    assert tags_of([TAGGED], "xpos") == [("DT", "NN")]
+    assert tags_of([TAGGED], "form") == [("the", "dog")]
+
+
+@pytest.mark.parametrize("column", ["upos", "xpos"])
+def test_missing_columns(column):
+    with pytest.raises(DbpcfgError, match=f"f:7: .* no tags in column {column.upper()}"):
+        tags_of([Sentence(("a",), source="f", line=7)], column)

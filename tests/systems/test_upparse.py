@@ -106,11 +106,7 @@ def test_own_stops():
 
 def test_it_is_a_system():
     system: System = Upparse("hmm")
-    assert (system.name, Upparse().name, system.stochastic) == (
-        "upparse-hmm",
-        "upparse-prlg",
-        False,
-    )
+    assert (system.name, Upparse().name) == ("upparse-hmm", "upparse-prlg")
 
 
 def test_progress_counts_iterations():

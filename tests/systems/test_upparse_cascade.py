@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.systems.upparse.models import ALLOWED, STOP, B, I, O, Trainer
-from dbpcfg.systems.upparse.system import (
+from dbpcfg.systems.upparse import (
     build_trees,
     find_chunks,
     most_frequent,
     segment_text,
     segments,
 )
+from dbpcfg.systems.upparse.models import ALLOWED, STOP, B, I, O, Trainer
 
 NOTHING_LEARNT = None
 

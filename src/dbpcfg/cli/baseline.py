@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from dbpcfg.corpus.preparation import Prepared
     from dbpcfg.corpus.tagged import TaggedFormat
-    from dbpcfg.systems.dmv.model import Column
+    from dbpcfg.systems.dmv import Column
     from dbpcfg.systems.registry import SystemSpec
 
 
@@ -202,8 +202,7 @@ def _dependencies(
 ) -> Iterator[str]:
     """Return the trees of DMV, or CoNLL-U with heads; a sentence of punctuation stays."""
     from dbpcfg.io.progress import Progress
-    from dbpcfg.systems.dmv import DMV, number_tags
-    from dbpcfg.systems.dmv.model import tags_of
+    from dbpcfg.systems.dmv import DMV, number_tags, tags_of
     from dbpcfg.trees.dependencies import conllu_lines, tree_from_heads
 
     if column is None:
@@ -261,8 +260,8 @@ def _check_options(spec: SystemSpec, given: dict[str, object]) -> None:
 
 
 def _baseline_spec(name: str) -> SystemSpec:
-    from dbpcfg.systems.registry import PARTS, SYSTEMS, find
+    from dbpcfg.systems.registry import find, parts, systems
 
     if name.strip().lower() == "dbpcfg":
         raise DbpcfgError("dbpcfg itself is not a baseline; run it with `dbpcfg induce`")
-    return find(name, [spec for spec in (*SYSTEMS, *PARTS) if spec.name != "dbpcfg"])
+    return find(name, systems, parts)

@@ -93,12 +93,13 @@ def compare(
     The best system is tested against the others.
     With --out, finished runs are kept, also after Ctrl-C.
     """
-    from dbpcfg.comparison.compare import compare as run_all
-    from dbpcfg.comparison.task import Task
+    from dbpcfg.experiments.compare import compare as run_all
+    from dbpcfg.experiments.corpora import Task
     from dbpcfg.induction.search import BUDGET, PAPER_CHAINS
-    from dbpcfg.systems.registry import SYSTEMS, find
+    from dbpcfg.systems.registry import find
+    from dbpcfg.systems.registry import systems as known
 
-    names = [spec.name for spec in SYSTEMS] if systems is None else systems.split(",")
+    names = known.names() if systems is None else systems.split(",")
     chosen = [find(name) for name in names if name.strip()]
     bound = depth_bound(depth)
     if iterations is not None:

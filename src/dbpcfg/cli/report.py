@@ -121,17 +121,17 @@ def compare_runs(
 
 def _in_sweeps(runs: list[str], quiet: bool) -> list[str]:
     """The runs, with those of a sweep in place of its directory; without its other systems."""
-    from dbpcfg.sweep.record import is_comparison, runs_in
+    from dbpcfg.experiments.results import is_other_system, runs_in
 
     found: list[str] = []
     for run in runs:
         inside = runs_in(Path(run))
         if inside is not None:
             found += map(str, inside)
-        elif not is_comparison(Path(run)):
+        elif not is_other_system(Path(run)):
             found.append(run)
         elif not quiet:
-            typer.echo(f"left out: {run} is a result of `dbpcfg compare`, not a run", err=True)
+            typer.echo(f"left out: {run} is the result of another system, not a run", err=True)
     if not found:
         raise DbpcfgError(f"there is no run of dbpcfg in {', '.join(runs)}")
     return found

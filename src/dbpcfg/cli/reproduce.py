@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dbpcfg.cli.clusters import check_cluster, on_cluster
+from dbpcfg.cli.clusters import check_cluster
 from dbpcfg.cli.options import Quiet, TableFormat, Threads
 from dbpcfg.cli.output import print_tables
-from dbpcfg.cli.sweep import EXIT_FAILED, found_outcomes, rest_hint, run_left
+from dbpcfg.cli.sweep import EXIT_FAILED, run_left
 from dbpcfg.errors import DbpcfgError
 
 if TYPE_CHECKING:
-    from dbpcfg.reproduce.grids import RowGrid
-    from dbpcfg.reproduce.recipe import Recipe
-    from dbpcfg.sweep.cells import GridCell
-    from dbpcfg.sweep.record import CellOutcome
+    from dbpcfg.experiments.grid import Cell
+    from dbpcfg.experiments.recipe import Recipe
+    from dbpcfg.io.tables import Table
 
 
 def reproduce(
@@ -78,9 +77,11 @@ def reproduce(
     JSON, LaTeX and a page with figures are written to the directory.
     If rows fail, the others go on, and the exit code is 1.
     """
-    from dbpcfg.reproduce.output import write_reproduction
-    from dbpcfg.reproduce.result import collect
-    from dbpcfg.sweep.tables import state_table
+    from dbpcfg.experiments.output import reproduction_tables, scores_data
+    from dbpcfg.experiments.reproduce import collect
+    from dbpcfg.experiments.results import found_outcomes, state_table
+    from dbpcfg.experiments.rows import recipe_trees, row_grids, write_corpus
+    from dbpcfg.report.reproduction import score_figures
 
     if cluster is not None and jobs > 1:
         raise DbpcfgError("--jobs is for this machine; a cluster has as many as it has workers")
@@ -92,29 +93,18 @@ def reproduce(
     if chosen.analysis == "depth":
         _depths(chosen, treebank or [], place, dry_run, format, quiet)
         return
-    grids = _grids(chosen, treebank or [], place, only or [])
-    cells = [cell for grid in grids for cell in grid.cells]
-    outcomes = found_outcomes(cells)
+    write_corpus(recipe_trees(chosen, treebank or []), place)
+    grids = row_grids(chosen, place, only or [])
+    cells = [one for grid in grids for one in grid.places()]
+    outcomes = found_outcomes([cell for cell, _ in cells])
     if dry_run:
-        print_tables([state_table(_named(cells), outcomes)], format)
+        print_tables([state_table([cell for cell, _ in cells], outcomes, _name)], format)
         return
     again = _again(recipe, treebank or [], out, quick)
-
-    def run_all(left: list[GridCell], **shown: Any) -> dict[int, CellOutcome]:
-        from dbpcfg.sweep.pool import run_cells
-
-        with on_cluster(cluster, None, quiet, rest_hint(again)) as there:
-            if there is None:
-                return run_cells(left, jobs=jobs, threads=threads, **shown)
-            from dbpcfg.sweep.on_cluster import run_cells_on
-
-            places = {number: one for grid in grids for number, one in grid.places().items()}
-            return run_cells_on(there.client, places, left, threads=threads, **shown)
-
-    code = run_left(cells, outcomes, run_all, quiet, again, name=_name)
+    code = run_left(cells, outcomes, cluster, jobs, threads, quiet, again, name=_name)
     result = collect(chosen, grids, outcomes, place, permutations=permutations, quiet=quiet)
-    print_tables(write_reproduction(result, place), format)
-    _written(place, quiet)
+    tables, figures = reproduction_tables(result), score_figures(result)
+    _write(chosen, tables, figures, scores_data(result), place, format, quiet)
     if not quiet:
         for group in result.failed:
             typer.echo(f"failed: {group.name}: {'; '.join(set(group.failures))}", err=True)
@@ -125,41 +115,21 @@ def reproduce(
 def _recipe(name: str, quick: bool, seeds: str | None) -> Recipe:
     from dataclasses import replace
 
-    from dbpcfg.reproduce.recipefile import quick_version, read_recipe
-    from dbpcfg.sweep.gridtext import GridText
-    from dbpcfg.sweep.keys import SEED
+    from dbpcfg.experiments.keys import axis_values
+    from dbpcfg.experiments.recipe import quick_version, read_recipe
 
     found = read_recipe(name)
     if quick:
         found = quick_version(found)
     if seeds is not None:
         given: Any = int(seeds) if seeds.isdecimal() and len(seeds) < 19 else seeds
-        numbers = GridText(Path("--seeds"), "").values({"seeds": given}, "seeds", SEED)
-        found = replace(found, seeds=tuple(numbers))
+        found = replace(found, seeds=tuple(axis_values("seeds", given)))
     return found
 
 
-def _grids(recipe: Recipe, treebank: list[str], place: Path, only: list[str]) -> list[RowGrid]:
-    from dbpcfg.reproduce.grids import row_grids
-    from dbpcfg.reproduce.treebank import recipe_trees, write_corpus
-
-    write_corpus(recipe_trees(recipe, treebank), place)
-    return row_grids(recipe, place, only)
-
-
-def _name(cell: GridCell) -> str:
+def _name(cell: Cell) -> str:
     """The name of a cell with that of its sweep: rows have cells of the same name."""
     return f"{Path(cell.out).name}/{cell.name}"
-
-
-def _named(cells: list[GridCell]) -> list[GridCell]:
-    """The cells under these names, for a table."""
-    from dataclasses import replace
-
-    return [
-        replace(cell, corpus=replace(cell.corpus, name=f"{Path(cell.out).name}/{cell.corpus.name}"))
-        for cell in cells
-    ]
 
 
 def _depths(
@@ -167,9 +137,9 @@ def _depths(
 ) -> None:
     from dbpcfg.corpus.preparation import Preparation, prepare
     from dbpcfg.corpus.reading import read
-    from dbpcfg.reproduce.depth import analyse_depths
-    from dbpcfg.reproduce.output import write_depths
-    from dbpcfg.reproduce.treebank import recipe_trees, write_corpus
+    from dbpcfg.experiments.output import analyse_depths, depth_tables, depths_data
+    from dbpcfg.experiments.rows import recipe_trees, write_corpus
+    from dbpcfg.report.reproduction import depth_figures
 
     trees = recipe_trees(recipe, treebank)
     if dry_run:
@@ -177,9 +147,9 @@ def _depths(
         return
     corpus = read(write_corpus(trees, place), quiet=True)
     rule = recipe.corpus.preparation.get("punctuation", "auto")
-    prepared = prepare(corpus, Preparation(punctuation=rule))
-    print_tables(write_depths(analyse_depths(recipe, prepared), place), format)
-    _written(place, quiet)
+    found = analyse_depths(recipe, prepare(corpus, Preparation(punctuation=rule)))
+    tables, figures = depth_tables(found), depth_figures(found)
+    _write(recipe, tables, figures, depths_data(found), place, format, quiet)
 
 
 def _again(recipe: str, treebank: list[str], out: str | None, quick: bool) -> str:
@@ -187,9 +157,22 @@ def _again(recipe: str, treebank: list[str], out: str | None, quick: bool) -> st
     return " ".join([*parts, *(["--out", out] if out is not None else [])])
 
 
-def _written(place: Path, quiet: bool) -> None:
-    from dbpcfg.reproduce.output import FILES
+def _write(
+    recipe: Recipe,
+    tables: list[Table],
+    figures: list[tuple[str, str]],
+    data: dict[str, Any],
+    place: Path,
+    format: Any,
+    quiet: bool,
+) -> None:
+    """Print tables, and write JSON, LaTeX and the page."""
+    from dbpcfg.experiments.output import write_reproduction
+    from dbpcfg.report.reproduction import write_reproduction_page
 
+    written = write_reproduction(recipe, tables, data, place)
+    written.append(write_reproduction_page(recipe, tables, figures, place))
+    print_tables(tables, format)
     if not quiet:
-        for name in FILES:
-            typer.echo(place / name, err=True)
+        for path in written:
+            typer.echo(path, err=True)

@@ -16,9 +16,10 @@ from dbpcfg.errors import DbpcfgError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from dbpcfg.experiments.grid import Cell
+    from dbpcfg.experiments.results import CellOutcome
+    from dbpcfg.experiments.runners import GridPlace
     from dbpcfg.io.tables import Table
-    from dbpcfg.sweep.cells import GridCell
-    from dbpcfg.sweep.record import CellOutcome
 
 EXIT_FAILED = 1
 """If cells have failed."""
@@ -66,9 +67,9 @@ def sweep(
     Cells that fail are listed with the reason, and the others go on;
     the exit code is then 1.
     """
-    from dbpcfg.sweep.gridfile import read_grid
-    from dbpcfg.sweep.slurm import array_script
-    from dbpcfg.sweep.tables import state_table, sweep_tables
+    from dbpcfg.experiments.grid import read_grid
+    from dbpcfg.experiments.results import found_outcomes, state_table, sweep_tables
+    from dbpcfg.experiments.runners import GridPlace, array_script
 
     if (cell is not None) + dry_run + slurm_array > 1:
         raise DbpcfgError("give one of --cell, --dry-run and --slurm-array")
@@ -100,18 +101,8 @@ def sweep(
     again = f"dbpcfg sweep {grid}" + ("" if cell is None else f" --cell {cell}")
     if cluster is not None:
         again += f" --cluster {cluster}"
-
-    def run_all(left: list[GridCell], **shown: Any) -> dict[int, CellOutcome]:
-        from dbpcfg.sweep.pool import run_cells
-
-        with on_cluster(cluster, None, quiet, rest_hint(again)) as there:
-            if there is None:
-                return run_cells(left, jobs=jobs, threads=threads, **shown)
-            from dbpcfg.sweep.on_cluster import run_cells_on
-
-            return run_cells_on(there.client, path, left, threads=threads, **shown)
-
-    code = run_left(cells, outcomes, run_all, quiet, again)
+    places = [(one, GridPlace(path, one.number)) for one in cells]
+    code = run_left(places, outcomes, cluster, jobs, threads, quiet, again)
     print_cells(sweep_tables(cells, outcomes), format)
     failed = [one for one in cells if outcomes[one.number].state == "failed"]
     if not quiet:
@@ -121,47 +112,43 @@ def sweep(
         raise typer.Exit(code or EXIT_FAILED)
 
 
-def found_outcomes(cells: list[GridCell]) -> dict[int, CellOutcome]:
-    """What is done, checked before anything runs: an error should not come after an hour."""
-    from dbpcfg.sweep.corpora import digest_if_readable
-    from dbpcfg.sweep.record import CellRecord
-
-    return {cell.number: CellRecord(cell).found(digest_if_readable(cell.corpus)) for cell in cells}
-
-
 def run_left(
-    cells: list[GridCell],
+    cells: list[tuple[Cell, GridPlace]],
     outcomes: dict[int, CellOutcome],
-    run_all: Callable[..., dict[int, CellOutcome]],
+    cluster: str | None,
+    jobs: int,
+    threads: int | None,
     quiet: bool,
     again: str,
-    **named: Any,
+    **named: Callable[[Cell], str],
 ) -> int:
     """Run what is not finished; the exit code of the signal that stopped it, or 0.
 
+    ``cells``: the cells, and the place of each in a grid file.
     ``outcomes``: how far they are, by number; changed to what they are afterwards.
+    ``again``: the command that runs the rest.
     ``**named``: ``name``: what progress calls a cell, if it is not its own name.
     """
     from dbpcfg.cli.interruption import stop_on_signal
     from dbpcfg.cli.sweep_progress import SweepProgress
+    from dbpcfg.experiments.runners import run_cells, run_cells_on
 
-    left = [cell for cell in cells if outcomes[cell.number].state != "finished"]
+    left = [one for one in cells if outcomes[one[0].number].state != "finished"]
     kept = len(cells) - len(left)
     if kept and not quiet:
         typer.echo(f"{kept:,} of {len(cells):,} cells were finished before", err=True)
-    hint = rest_hint(again)
+    hint = f"stopped; the same command runs the rest: {harmless(again)}"
     shown = SweepProgress(len(cells), kept, quiet, **named)
-    with stop_on_signal(hint=hint) as stop, shown as progress:
-        outcomes |= run_all(left, watcher=progress, stopping=stop)
+    with stop_on_signal(hint=hint) as stop, shown, on_cluster(cluster, None, quiet, hint) as there:
+        how: dict[str, Any] = {"threads": threads, "stopping": stop}
+        if there is None:
+            outcomes |= run_cells([cell for cell, _ in left], shown, jobs=jobs, **how)
+        else:
+            outcomes |= run_cells_on(there.client, left, shown, **how)
     if not stop():
         return 0
     typer.echo(hint, err=True)
     return stop.exit_code
-
-
-def rest_hint(again: str) -> str:
-    """What is said when a command stops, and the command that runs the rest."""
-    return f"stopped; the same command runs the rest: {harmless(again)}"
 
 
 def print_cells(tables: list[Table], format: Literal["text", "tsv", "json", "latex"]) -> None:

@@ -12,8 +12,8 @@ import typer
 from dbpcfg.io.progress import Progress, clock
 
 if TYPE_CHECKING:
-    from dbpcfg.sweep.cells import GridCell
-    from dbpcfg.sweep.record import CellOutcome
+    from dbpcfg.experiments.grid import Cell
+    from dbpcfg.experiments.results import CellOutcome
 
 MOST_NAMES = 3
 """Running cells that a line names."""
@@ -32,7 +32,7 @@ class SweepProgress:
         total: int,
         kept: int,
         quiet: bool,
-        name: Callable[[GridCell], str] = lambda cell: cell.name,
+        name: Callable[[Cell], str] = lambda cell: cell.name,
     ) -> None:
         self.name = name
         self.total, self.kept, self.done, self.failed = total, kept, kept, 0
@@ -49,11 +49,11 @@ class SweepProgress:
     def __exit__(self, *_: object) -> None:
         self.bar.__exit__()
 
-    def begun(self, cell: GridCell) -> None:
+    def begun(self, cell: Cell) -> None:
         """A cell begins."""
         self.running[self.name(cell)] = 0.0, time.monotonic()
 
-    def share(self, cell: GridCell, share: float) -> None:
+    def share(self, cell: Cell, share: float) -> None:
         """This share of a cell is done."""
         name = self.name(cell)
         self.running[name] = share, self.running[name][1]
@@ -65,7 +65,7 @@ class SweepProgress:
         if self.lines and time.monotonic() - self.last > LINE_SECONDS:
             self._line(self._running())
 
-    def ended(self, cell: GridCell, outcome: CellOutcome) -> None:
+    def ended(self, cell: Cell, outcome: CellOutcome) -> None:
         """A cell is over, or was stopped."""
         name = self.name(cell)
         _, began = self.running.pop(name)

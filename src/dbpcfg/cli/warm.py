@@ -91,7 +91,7 @@ def use_everything() -> None:
     from dbpcfg.parsing.chart.layout import tables
     from dbpcfg.parsing.chart.outside import add_marginals, filled_chart
     from dbpcfg.systems.bmmm import BMMM
-    from dbpcfg.systems.registry import SYSTEMS
+    from dbpcfg.systems.registry import find, systems
 
     sentences = [text.split() for text in TEXT.splitlines()]
     choices: tuple[dict[str, Any], ...] = (
@@ -116,7 +116,7 @@ def use_everything() -> None:
     model.generate(2, max_length=4)
     chart, _ = filled_chart(np.zeros(3, dtype=np.int32), tables(model.grammar, 2))
     add_marginals(chart, tables(model.grammar, 2), np.zeros((3, 4, 4)), False)
-    for system in SYSTEMS:
-        system.make(seed=0).fit(sentences).trees()
+    for name in systems.names():
+        find(name).make().fit(sentences).trees()
     for faithful in (False, True):
         BMMM(2, 5, faithful=faithful).fit(sentences)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import re
 import secrets
@@ -125,3 +126,8 @@ def read_json(path: Path, kind: str) -> dict[str, Any]:
             f"{path} is of version {content.get('version')!r}; this program reads version {VERSION}"
         )
     return content
+
+
+def finite(value: float) -> float | None:
+    """The number, or None for one that JSON cannot hold."""
+    return value if math.isfinite(value) else None

@@ -26,10 +26,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dbpcfg.comparison.task import Task
 from dbpcfg.corpus.preparation import Prepared
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.goldtrees import Gold
+from dbpcfg.experiments.corpora import Task
 from dbpcfg.induction.run import Run
 from dbpcfg.io.files import reading, writing, written_whole
 from dbpcfg.version import __version__
@@ -88,7 +88,7 @@ def _differences(corpus: dict[str, Any], run: Run, gold: Gold | None) -> list[st
 def _digest(run: Run, gold: Gold) -> str:
     """The digest of a comparison on these gold trees."""
     prepared = Prepared(gold.sentences, [], gold.punctuation, run.configuration.preparation)
-    return Task(prepared, gold.convention, ()).digest()
+    return Task(prepared, gold.convention, ()).digest
 
 
 def _own(comparison: dict[str, Any], scores: dict[str, Any]) -> dict[str, Any] | None:

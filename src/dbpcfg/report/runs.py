@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from dbpcfg.comparison.data import finite
 from dbpcfg.corpus.sentence import as_sentences
 from dbpcfg.evaluation import labels
 from dbpcfg.evaluation.alignment import Brackets
@@ -26,6 +25,7 @@ from dbpcfg.evaluation.labels import NO_PHRASE, Contingency
 from dbpcfg.induction.chain import Chain
 from dbpcfg.induction.run import Run
 from dbpcfg.induction.summary import selected_by
+from dbpcfg.io.files import finite
 from dbpcfg.model.profile import Profile, as_json
 from dbpcfg.numerics.kernels import Floats
 from dbpcfg.parsing.derivations import CATEGORY, END, START, Derivations

@@ -22,13 +22,13 @@ from typing import Any
 
 import numpy as np
 
-from dbpcfg.comparison.data import comparison_data, finite
-from dbpcfg.comparison.summary import MEASURES
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.alignment import Brackets, Pair, brackets, number_words
 from dbpcfg.evaluation.goldtrees import Gold
 from dbpcfg.evaluation.parseval import BracketCounts, Statistics, count, f1_terms, score
+from dbpcfg.experiments.comparison import MEASURES, comparison_data
 from dbpcfg.induction.run import Run
+from dbpcfg.io.files import finite
 from dbpcfg.numerics.kernels import Ints
 from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.parsing.derivations import Derivations
@@ -178,7 +178,7 @@ def read_comparison(directory: Path) -> dict[str, Any]:
         raise DbpcfgError(
             f"{directory} {what}; give the directory that `dbpcfg compare --out` wrote"
         )
-    if not any((directory / name).exists() for name in ("task.json", "comparison.json")):
+    if not any((directory / name).exists() for name in (".cells", "comparison.json")):
         raise DbpcfgError(
             f"{directory} is not a comparison: it has no comparison.json; give the directory that "
             "`dbpcfg compare --out` wrote"

@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dbpcfg.comparison.data import finite
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.induction.run import Run
-from dbpcfg.io.files import writing
+from dbpcfg.io.files import finite, writing
 from dbpcfg.io.progress import Progress
 from dbpcfg.io.tables import Cell, Column, Table
 from dbpcfg.report.figures import (

@@ -1,14 +1,14 @@
 """Every system that finds trees from words alone, under one interface.
 
 ==============  ==================================================================================
-``protocol``    the interface: ``fit`` learns from sentences, ``trees`` returns their trees
-``registry``    every system by name, with its settings
-``words``       the input of a system, and its trees with the words as written
+``registry``    the interface, every system by name with its settings, the input of a system
 ``branching``   baselines: right, left, balanced and random trees
 ``ccl``         common cover links (Seginer 2007)
 ``upparse``     cascaded chunkers (Ponvert, Baldridge and Erk 2011)
+``bmmm``        word classes (Christodoulopoulos, Goldwater and Steedman 2011)
+``dmv``         dependencies between tags (Klein and Manning 2004)
+``bmmm_dmv``    both in a loop (Christodoulopoulos, Goldwater and Steedman 2012)
+``uhhmm``       hierarchical hidden Markov model of left-corner parsing (Shain et al. 2016)
 ``dbpcfg``      the depth-bounded PCFG of this package
-``spans``       trees from nested spans
-``checks``      checks that systems have in common
 ==============  ==================================================================================
 """

@@ -22,8 +22,7 @@ from typing import Self
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.io.progress import Progress
 from dbpcfg.numerics.kernels import Longs
-from dbpcfg.systems.bmmm import BMMM
-from dbpcfg.systems.bmmm.system import Dependencies
+from dbpcfg.systems.bmmm import BMMM, Dependencies
 from dbpcfg.systems.dmv import DMV
 from dbpcfg.systems.registry import require_fit
 from dbpcfg.trees.dependencies import tree_from_heads
@@ -36,11 +35,12 @@ class BmmmDmv:
     Words are taken as they are: lower-case them first. Punctuation is treated like words.
 
     ``faithful``: whether BMMM samples as the published program does (see
-    `dbpcfg.systems.bmmm.faithful`).
+    `dbpcfg.systems.bmmm`).
     """
 
     name = "bmmm-dmv"
-    stochastic = True
+    summary = "word classes and dependencies, learned in a loop"
+    reference = "Christodoulopoulos, Goldwater and Steedman (2012)"
 
     def __init__(
         self,

@@ -31,12 +31,13 @@ class BranchingSystem:
     ``seed``: the seed of random trees; ignored by the others.
     """
 
+    learns = False
+    reference = "baseline"
+
     def __init__(self, shape: Shape = "right", seed: int = 0) -> None:
         if shape not in get_args(Shape):
             raise _unknown(shape)
-        self.name = shape
-        self.stochastic = shape == "random"
-        self._shape = shape
+        self.name = self._shape = shape
         self._numbers = stream(seed, purpose=Purpose.BASELINE)
         self._trees: list[Tree] | None = None
 
@@ -53,6 +54,42 @@ class BranchingSystem:
     def trees(self) -> list[Tree]:
         """A tree for every sentence, in order."""
         return list(require_fit(self.name, self._trees))
+
+
+class Right(BranchingSystem):
+    """Right-branching trees."""
+
+    summary = "(a (b (c d))), no learning: strong for English"
+
+    def __init__(self) -> None:
+        super().__init__("right")
+
+
+class Left(BranchingSystem):
+    """Left-branching trees."""
+
+    summary = "(((a b) c) d), no learning"
+
+    def __init__(self) -> None:
+        super().__init__("left")
+
+
+class Balanced(BranchingSystem):
+    """Balanced trees."""
+
+    summary = "((a b) (c d)), no learning"
+
+    def __init__(self) -> None:
+        super().__init__("balanced")
+
+
+class Random(BranchingSystem):
+    """Random trees."""
+
+    summary = "any binary tree with equal probability, no learning"
+
+    def __init__(self, seed: int = 0) -> None:
+        super().__init__("random", seed)
 
 
 def branching_tree(shape: Shape, words: Sequence[str], numbers: Stream, sentence: int = 0) -> Tree:

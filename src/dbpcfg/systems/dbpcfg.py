@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, Literal, Self
 
-from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.induction.chain import Chain
 from dbpcfg.induction.induce import induce
 from dbpcfg.induction.run import Run
+from dbpcfg.induction.search import BUDGET
 from dbpcfg.induction.settings import Configuration
 from dbpcfg.io.progress import Progress
 from dbpcfg.systems.registry import require_fit
@@ -29,27 +29,27 @@ class DbpcfgSystem:
     """
 
     name = "dbpcfg"
-    stochastic = True
+    summary = "depth-bounded PCFG, Gibbs sampling: this package's own"
+    reference = "Jin, Doshi-Velez, Miller, Schuler and Schwartz (2018)"
 
     def __init__(
         self,
         K: int = 15,
         D: int | None = 2,
-        *,
+        budget: int | None = BUDGET,
         chains: int | None = None,
         iterations: int | None = None,
-        budget: int | None = None,
+        beta: float = 0.2,
         rare: int = 0,
+        trees: Literal["mbr", "best", "last"] = "mbr",
         seed: int = 0,
         threads: int | None = None,
-        **options: Any,
     ) -> None:
-        budget = budget if iterations is None else None
-        self._options = {
-            **{"K": K, "D": D, "chains": chains, "iterations": iterations, "budget": budget},
-            **{"seed": seed, "threads": threads, **options},
+        self._options: dict[str, Any] = {
+            **{"K": K, "D": D, "chains": chains, "iterations": iterations},
+            **{"budget": budget if iterations is None else None, "beta": beta, "trees": trees},
+            **{"seed": seed, "threads": threads, "lowercase": False, "rare": rare},
         }
-        self._preparation = Preparation(lowercase=False, rare=rare)
         self._run: Run | None = None
 
     def fit(self, sentences: Sequence[Sequence[str]], progress: Progress | None = None) -> Self:
@@ -69,13 +69,7 @@ class DbpcfgSystem:
             if progress is not None:
                 progress.update(sum(done.values()))
 
-        self._run = induce(
-            sentences,
-            preparation=self._preparation,
-            report=report,
-            planned=planned,
-            **self._options,
-        )
+        self._run = induce(sentences, report=report, planned=planned, **self._options)
         return self
 
     @property

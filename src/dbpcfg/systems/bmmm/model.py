@@ -1,4 +1,6 @@
-"""Features of word types: how often each type occurs beside what.
+"""Features of word types, the probability of classes given them, and steps of its parameters.
+
+**Features**: how often each type occurs beside what.
 
 ==========  ======================================================================================
 context     the left and the right neighbour of each token: one of the |F| most frequent types, or
@@ -12,18 +14,16 @@ deps        the class of each token's head, or ROOT, on the token's type; and, a
 Types are numbered by first occurrence.  Of equally frequent types the one that occurs first is
 ranked first.
 
-The probability of classes and features with θ and φ integrated out: Pólya urns.
-
-K urns have balls of V colours.  Of n_vc balls of colour v drawn from urn c, in any fixed order,
+**Probability** of classes and features with θ and φ integrated out: Pólya urns. K urns have balls
+of V colours. Of n_vc balls of colour v drawn from urn c, in any fixed order,
 
     log p(n | x) = Σ_c [ Σ_v L(n_vc, x) − L(n_c, Vx) ],      L(m, x) = Σ_{t<m} log(t + x)
 
 With the features of set f as colours and classes as urns this is log p(features | z, β_f); with
 classes as colours and one urn it is log p(z | α).
 
-Metropolis–Hastings steps for α and each β_f, given the classes.
-
-x' ~ Normal(x, (x/10)²) is accepted with probability min(1, r),
+**Metropolis–Hastings steps** for α and each β_f, given the classes. x' ~ Normal(x, (x/10)²) is
+accepted with probability min(1, r),
 
     r = (p(z, features | x') / p(z, features | x))^τ · N(x; x', (x'/10)²) / N(x'; x, (x/10)²)
 
@@ -255,7 +255,7 @@ def step(
     ``log_density``: the term of hyperparameter j at a value: the log posterior is the sum of all
     terms.
     ``numbers``: the random numbers; item is j, draws are from 1.
-    ``faithful``: whether to compare as the published program does (see `faithful`).
+    ``faithful``: whether to compare as the published program does (see `dbpcfg.systems.bmmm`).
     """
     terms = [log_density(j, x[j]) for j in range(len(x))]
     before = sum(terms)
@@ -281,3 +281,48 @@ def _normal(numbers: Stream, item: int, draw: int) -> float:
 def _log_normal(x: float, mean: float) -> float:
     """log N(x; mean, (mean/10)²) without its constant."""
     return -0.5 * ((x - mean) / (WIDTH * mean)) ** 2 - math.log(mean)
+
+
+def faithful_log_posterior(
+    features: Features, counts: ClassCounts, z: Longs, j: int, x: float
+) -> float:
+    """The program's term of hyperparameter j, α if 0 and else β of set j − 1, at the value x."""
+    if j == 0:
+        return _faithful_classes(counts.types, x)
+    return _faithful_features(features, counts, z, j - 1, x)
+
+
+@kernel
+def _faithful_classes(types: Longs, alpha: float) -> float:
+    """Σ_i log (m_i + α) / (i + Kα), i from 1; type i is the m_i-th of its class."""
+    K, N = len(types), types.sum()
+    of_one, of_all = running_logs(alpha, types.max() + 1), running_logs(K * alpha, N + 1)
+    total = -float(of_all[N + 1] - of_all[1])
+    for c in range(K):
+        total += of_one[types[c] + 1] - of_one[1]
+    return total
+
+
+@kernel
+def _faithful_features(
+    features: Features, counts: ClassCounts, z: Longs, f: int, beta: float
+) -> float:
+    """Σ_i log p(features of i in f | types up to and including i)."""
+    first, size = features.firsts[f], features.firsts[f + 1] - features.firsts[f]
+    K = len(counts.types)
+    n, totals = np.zeros((size, K), dtype=np.int64), np.zeros(K, dtype=np.int64)
+    greatest = counts.features[first : first + size].max()
+    of_one = running_logs(beta, 2 * greatest)
+    of_all = running_logs(size * beta, 2 * counts.tokens[f].max())
+    total = 0.0
+    for i in range(len(z)):
+        c = z[i]
+        tokens = 0
+        for entry in range(features.pointers[f, i], features.pointers[f, i + 1]):
+            v, number = features.ids[entry] - first, features.counts[entry]
+            tokens += number
+            n[v, c] += number
+            total += of_one[n[v, c] + number] - of_one[n[v, c]]
+        totals[c] += tokens
+        total -= of_all[totals[c] + tokens] - of_all[totals[c]]
+    return total

@@ -1,6 +1,10 @@
-"""The power τ to which probabilities are raised in each iteration.
+"""The chain: sweeps over all types, hyperparameters, and the best classes so far.
 
-With I iterations, H = I − round(I/2) and i counted from 0:
+The best are those of greatest log p(z, features | α, β) with the α and β of their iteration, which
+have a flat prior: the most probable state of the chain.
+
+Probabilities are raised to a power τ in each iteration. With I iterations, H = I − round(I/2) and i
+counted from 0:
 
 * i < H: τ = 1 / (1 + (σ(i/H) − σ(1)) / (σ(0) − σ(1))) with σ(x) = 1 / (1 + exp(10 (x − 0.2))),
   from ½ to nearly 1.
@@ -8,11 +12,6 @@ With I iterations, H = I − round(I/2) and i counted from 0:
 * In the last 4 · (I div 20) iterations τ is multiplied by 1.11 at each multiple of I div 20, four
   times in all: with I = 500 it is 1.11 from 400 on, 1.23 from 425, 1.37 from 450, 1.52 from 475.
   Fewer than 20 iterations end with τ = 1.
-
-The chain: sweeps, hyperparameters, and the best classes so far.
-
-The best are those of greatest log p(z, features | α, β) with the α and β of their iteration, which
-have a flat prior: the most probable state of the chain.
 """
 
 from __future__ import annotations
@@ -28,11 +27,11 @@ import numpy as np
 from dbpcfg.numerics.elementary import exp_negative, log
 from dbpcfg.numerics.kernels import Floats, Longs, kernel, part_of_kernel
 from dbpcfg.numerics.philox import Purpose, Stream, compiled_uniform_pair, stream, uniform_pair
-from dbpcfg.systems.bmmm import faithful as published
 from dbpcfg.systems.bmmm.model import (
     ClassCounts,
     Features,
     count_classes,
+    faithful_log_posterior,
     log_posterior,
     running_logs,
     step,
@@ -185,7 +184,6 @@ class ClassSampler:
     iterations: int
     """The number of sweeps."""
     seed: int = 0
-    """The seed of the random numbers."""
     generation: int = 0
     """Which of several chains with the same seed this is."""
     faithful: bool = False
@@ -231,7 +229,7 @@ class ClassSampler:
     ) -> Callable[[int, float], float]:
         """The term of each hyperparameter in the log posterior that samples are compared by."""
         if self.faithful:
-            return partial(published.log_posterior, features, counts, z)
+            return partial(faithful_log_posterior, features, counts, z)
         return partial(log_posterior, features, counts)
 
 

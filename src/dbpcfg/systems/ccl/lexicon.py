@@ -1,27 +1,25 @@
-"""Constants and types of the kernels: sides, depths, labels.
+"""What is learnt about words, and the links between the words of a sentence.
 
 Kernels work on arrays of records (``np.dtype`` with named fields): ``tokens[x, LEFT].used`` is the
 field ``used`` of the left side of word x.
 
-What is learnt: statistics of the adjacency points of every word.
-
-A word has two chains of adjacency points, one on each side: point 0 is where its first neighbour
-on that side stands, point 1 where the next one does when the first has been linked to, and so on.
-Each has a record: how often it was met (Learn), how often with nothing to link to (Block), and how
-strongly every label was seen there (Seen), of which the ten strongest count.  Point 0 also keeps
-Out, In and In*, from which the strengths of links come.
+**Statistics** of the adjacency points of every word. A word has two chains of adjacency points, one
+on each side: point 0 is where its first neighbour on that side stands, point 1 where the next one
+does when the first has been linked to, and so on. Each has a record: how often it was met (Learn),
+how often with nothing to link to (Block), and how strongly every label was seen there (Seen), of
+which the ten strongest count. Point 0 also keeps Out, In and In*, from which the strengths of links
+come.
 
 The record of point 0 of word w on side s is number 2w + s; later ones are made when they are first
 needed.  Seen is one hash table for all records (open addressing, at most half full) under the keys
 ``record · 2 · types + label``.
 
-Links between words, and what they cover.
-
-A link x→y, from a base to a head on either side of it, has depth 0 or 1.  Links are only ever added
-between the newest word k and a word before it, always to the *adjacent* word: the first one that
-is not yet reached.  So the heads of x on one side, in the order in which they were linked to,
-with all that they reach in turn, cover an unbroken stretch of words beside x, and a word has at
-most one base on each side.  Links to the right form a forest, and so do links to the left:
+**Links**, and what they cover. A link x→y, from a base to a head on either side of it, has depth 0
+or 1. Links are only ever added between the newest word k and a word before it, always to the
+*adjacent* word: the first one that is not yet reached. So the heads of x on one side, in the order
+in which they were linked to, with all that they reach in turn, cover an unbroken stretch of words
+beside x, and a word has at most one base on each side. Links to the right form a forest, and so do
+links to the left:
 
     x reaches y on its right   iff   x is an ancestor of y among the links to the right,
 

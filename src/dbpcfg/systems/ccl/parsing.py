@@ -1,15 +1,13 @@
-"""Parsing one word: which links to add between it and the words before it.
+"""Parsing word by word, and learning from parsed sentences.
 
-The newest word k and the word before it come first, and are linked in either direction whose
-strength is positive.  Then, of all links that may be added, the best is added, one at a time, until
-no strength is positive.  A link whose adjacency point is not yet used up goes before links whose
-point is.
+**Parsing** a word adds links between it and the words before it. The newest word k and the word
+before it come first, and are linked in either direction whose strength is positive. Then, of all
+links that may be added, the best is added, one at a time, until no strength is positive. A link
+whose adjacency point is not yet used up goes before links whose point is.
 
-What is learnt from a parsed word.
-
-When the links of word k are fixed, k and the words it was, or could have been, linked with have met
-neighbours at their adjacency points: these are *events*.  They wait until the whole sentence is
-parsed, so the statistics stand still meanwhile.
+**Learning** from a parsed word. When the links of word k are fixed, k and the words it was, or
+could have been, linked with have met neighbours at their adjacency points: these are *events*. They
+wait until the whole sentence is parsed, so the statistics stand still meanwhile.
 
 On its left, k meets its heads in order and then the word adjacent to them, but nothing after the
 first point that is not used up.  On their right, k is met by the word before it, by the base of

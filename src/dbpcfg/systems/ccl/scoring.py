@@ -1,19 +1,16 @@
-"""The input of CCL: lower-cased words, and where stopping punctuation is.
+"""The words of a sentence, the strengths of links between them, and which links may be added.
 
-Punctuation is recognised by its exact form, so ``-LRB-`` is punctuation and ``-lrb-`` is a word.
-All of it is left out; ``. ? ! ; , --`` leave a stop behind, on the right of the word before and on
-the left of the word after.
+**Input**: lower-cased words, and where stopping punctuation is. Punctuation is recognised by its
+exact form, so ``-LRB-`` is punctuation and ``-lrb-`` is a word. All of it is left out; ``. ? ! ; ,
+--`` leave a stop behind, on the right of the word before and on the left of the word after.
 
-The words of one sentence, as the lexicon describes them before it learns from the sentence.
-
-A word goes by several *labels* on each side.  It is like itself, with strength 1.  If things like z
-were seen next to it on that side, it stands beside z; if things that stand beside z were seen, it
-is like z.  So each label seen at its adjacency point 0 gives the word the opposite one.
+**Labels** of the words of one sentence, by the lexicon before it learns from it. A word goes by
+several *labels* on each side. It is like itself, with strength 1. If things like z were seen next
+to it on that side, it stands beside z; if things that stand beside z were seen, it is like z. So
+each label seen at its adjacency point 0 gives the word the opposite one.
 
 Neighbours learn from the ten strongest labels of a side; matching also finds one more that did not
 fit.
-
-The strengths of links between two words.
 
 **Matching.**  At an adjacency point of word u, a label of the other word that was also seen there
 matches, with the smaller of the two strengths; labels seen no more often than nothing was do not
@@ -24,7 +21,8 @@ that point beats all before.
 **Links.**  The stronger of both words' best matches says which word z one of them is like, and so
 which statistics to go by: Out for links from that word, In or In* for links into it.
 
-Which links may be added between the newest word k and the words before it, and at what depths.
+**Admission**: which links may be added between the newest word k and the words before it, and at
+what depths.
 
 *From the prefix.*  The words that may link to k are those whose adjacent word on the right it is.
 They are kept as a stack, the nearest on top: of those at k − 1 only its base and words before that

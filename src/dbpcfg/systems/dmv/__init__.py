@@ -10,20 +10,246 @@ has no dependent on that side yet and 1 if it has; if it continues, the dependen
 probability child(c|h,d), and generates its own dependents in the same way.  All trees are
 projective.
 
-1. **Parameters** (`parameters`).  The three tables, their estimates from counts, and the smoothing
-   of child(c|h,d) towards the tags of dependents of any head.
-2. **Initialisation** (`initial`).  Dependents prefer near heads, on both sides alike; then EM finds
-   what is regular.  Uniform parameters would be a saddle of the likelihood.
-3. **Inside and outside** (`inside`, `outside`).  The two sides of a head are independent, so each
-   is an item of its own, with two positions, and all expected counts of a sentence take O(n³).
-4. **Decoding** (`viterbi`).  The most probable tree, by the same recurrences with a maximum.
-5. **Training** (`model`).  EM; sentences with the same tags share one chart (`tags`).
+1. **Parameters** (`charts.Parameters`).  The three tables, their estimates from counts, and the
+   smoothing of child(c|h,d) towards the tags of dependents of any head.
+2. **Initialisation** (`initial_parameters`).  Dependents prefer near heads, on both sides alike;
+   then EM finds what is regular.  Uniform parameters would be a saddle of the likelihood.
+3. **Inside and outside** (`charts`).  The two sides of a head are independent, so each is an item
+   of its own, with two positions, and all expected counts of a sentence take O(n³).
+4. **Decoding** (`charts.best_heads`).  The most probable tree, by the same recurrences with a
+   maximum.
+5. **Training** (`DMV`).  EM; sentences with the same tags share one chart (`tag_sequences`).
 
 As in the implementation that Jin et al. (2018) compare with (pr-toolkit), there are 20 iterations
 of EM, and the smoothing is that of its option for child backoff as it works, not as it is
 described; `DMV(backoff=0)` is plain EM.
+
+The parameters that EM starts from are Klein and Manning's in Noah Smith's version.  In a sentence
+of n words every word is the root with 1/n, and the head of word c is word p with a probability
+proportional to 1/|c − p|, altogether (n − 1)/n.  So a word p expects some number of dependents on
+each side that has words.  How many of them are the first one is not known; the counts of decisions
+therefore have a free parameter E, the expected number of such sides with a dependent::
+
+    count(stop, 0) = 1 − E    count(continue, 0) = E
+    count(stop, 1) = E        count(continue, 1) = dependents − E
+
+It is one number for all tags: 0.9 of the greatest that leaves every count above 0, and at most 0.9.
 """
 
-from dbpcfg.systems.dmv.model import DMV, number_tags
+from __future__ import annotations
 
-__all__ = ["DMV", "number_tags"]
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Literal, NamedTuple, Self, TypeAlias, TypeVar
+
+import numpy as np
+
+from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.io.progress import Progress
+from dbpcfg.numerics.kernels import Floats, Longs
+from dbpcfg.systems.dmv.charts import (
+    CONTINUE,
+    LEFT,
+    RIGHT,
+    STOP,
+    Parameters,
+    best_heads,
+    estimate,
+    expected_counts,
+    for_decoding,
+    no_counts,
+    normalise,
+)
+from dbpcfg.systems.registry import require_fit
+
+Column: TypeAlias = Literal["upos", "xpos", "form"]
+"""The columns of CoNLL-U that can be tags. In other formats, parts of speech are ``"upos"``."""
+
+
+def tags_of(sentences: Iterable[Sentence], column: Column = "upos") -> list[tuple[str, ...]]:
+    """The tags of sentences.
+
+    ``column``: ``"upos"``, ``"xpos"``, or ``"form"`` for the words themselves, in lower case.
+    """
+    tags = []
+    for sentence in sentences:
+        if column == "form":
+            found: tuple[str, ...] | None = tuple(word.lower() for word in sentence.words)
+        else:
+            found = sentence.tags if column == "upos" else sentence.xpos
+        if found is None:
+            raise DbpcfgError(
+                f"{sentence.place}: the sentence has no tags in column {column.upper()}; choose "
+                "another column, such as FORM, the words themselves"
+            )
+        tags.append(found)
+    return tags
+
+
+MOST_TAGS = 5000
+"""The table of dependents has two numbers for each pair of tags: 400 MB, and as much for counts."""
+
+Tag = TypeVar("Tag", bound=Hashable)
+
+
+def number_tags(sentences: Sequence[Sequence[Tag]]) -> tuple[list[Longs], list[Tag]]:
+    """Number tags from 0, in the order in which they first occur."""
+    numbers: dict[Tag, int] = {}
+    numbered = [
+        np.array([numbers.setdefault(tag, len(numbers)) for tag in sentence], dtype=np.int64)
+        for sentence in sentences
+    ]
+    return numbered, list(numbers)
+
+
+class TagSequences(NamedTuple):
+    """The different sequences of tags of a corpus, which share one chart each."""
+
+    tags: Longs
+    """One sequence after the other."""
+    ends: Longs
+    """Where each sequence ends."""
+    weights: Floats
+    """How often each occurs."""
+    sequence_of: list[int]
+    """For each sentence the number of its sequence."""
+    number: int
+    """The number of different tags; they are numbered below it."""
+
+    def split(self, values: Longs) -> list[Longs]:
+        """Cut an array over ``tags`` into one part for each sequence."""
+        return np.split(values, self.ends[:-1])
+
+
+def tag_sequences(sentences: Sequence[Sequence[int] | Longs]) -> TagSequences:
+    """Collect the sequences of a corpus."""
+    if not len(sentences):
+        raise DbpcfgError("there are no sentences to learn dependencies from")
+    found: dict[bytes, int] = {}
+    different: list[Longs] = []
+    sequence_of: list[int] = []
+    for number, sentence in enumerate(sentences, start=1):
+        tags = np.asarray(sentence)
+        if tags.ndim != 1 or not len(tags):
+            raise DbpcfgError(f"sentence {number} has no tags; leave empty sentences out")
+        if tags.dtype.kind not in "iu":
+            raise DbpcfgError(
+                f"sentence {number} has tags that are no integers, such as {sentence[0]!r}; "
+                "number them first, with number_tags"
+            )
+        tags = tags.astype(np.int64)
+        place = found.setdefault(tags.tobytes(), len(different))
+        if place == len(different):
+            different.append(tags)
+        sequence_of.append(place)
+    names, numbers = np.unique(np.concatenate(different), return_inverse=True)
+    if len(names) > MOST_TAGS:
+        raise DbpcfgError(
+            f"found {len(names):,} different tags; DMV takes at most {MOST_TAGS:,}, because its "
+            "tables grow with their square: use parts of speech, or classes of rare words"
+        )
+    return TagSequences(
+        numbers.astype(np.int64).reshape(-1),
+        np.cumsum([len(tags) for tags in different]),
+        np.bincount(sequence_of).astype(np.float64),
+        sequence_of,
+        len(names),
+    )
+
+
+SMOOTHING = 0.1
+"""Added to every count."""
+SHARE = 0.9
+"""Of the greatest possible E."""
+
+
+def initial_parameters(
+    sentences: Sequence[Longs], weights: Sequence[float], tags: int
+) -> Parameters:
+    """Count near heads."""
+    counts = no_counts(tags)
+    free = np.zeros_like(counts.decision)  # what E is multiplied by
+    for sentence, weight in zip(sentences, weights, strict=True):
+        n = len(sentence)
+        np.add.at(counts.root, sentence, weight / n)
+        heads = _head_probabilities(n) * weight
+        for d, of_side in ((LEFT, np.triu(heads, 1)), (RIGHT, np.tril(heads, -1))):
+            np.add.at(counts.child[:, d], (sentence[None, :], sentence[:, None]), of_side)
+            expected = of_side.sum(axis=0)
+            np.add.at(counts.decision[:, d, 0, STOP], sentence, weight)
+            np.add.at(counts.decision[:, d, 1, CONTINUE], sentence, expected)
+            having = sentence[expected > 0]
+            for v, sign in ((0, weight), (1, -weight)):
+                np.add.at(free[:, d, v, CONTINUE], having, sign)
+                np.add.at(free[:, d, v, STOP], having, -sign)
+    for table in counts:
+        table += SMOOTHING
+    falling = free < 0
+    greatest = (-counts.decision[falling] / free[falling]).min(initial=1.0)
+    counts.decision[...] += SHARE * greatest * free
+    return Parameters(*map(normalise, counts))
+
+
+def _head_probabilities(n: int) -> Floats:
+    """``[c, p]``: the probability that the head of word c is word p."""
+    positions = np.arange(n)
+    distances = np.abs(positions[:, None] - positions[None, :])
+    weights = np.zeros((n, n))
+    np.divide(1.0, distances, out=weights, where=distances > 0)
+    if n == 1:
+        return weights
+    probabilities: Floats = weights / weights.sum(axis=1, keepdims=True) * ((n - 1) / n)
+    return probabilities
+
+
+class DMV:
+    """The dependency model with valence (Klein and Manning 2004), trained by EM.
+
+    Nothing is random.
+
+    ``backoff``: b of the smoothing of dependents (see `charts.estimate`), which adds b / (1 −
+    b) pseudo-counts. With 0 this is plain EM, whose likelihood never falls.
+    """
+
+    def __init__(self, iterations: int = 20, backoff: float = 0.66) -> None:
+        if iterations < 0:
+            raise DbpcfgError(f"iterations must be 0 or more, not {iterations!r}")
+        if not 0 <= backoff < 1:
+            raise DbpcfgError(f"backoff must be at least 0 and below 1, not {backoff!r}")
+        self.iterations, self.backoff = iterations, backoff
+        self.log_likelihoods: list[float] = []
+        """Of all sentences, before each iteration."""
+        self._parameters: Parameters | None = None
+        self._heads: list[Longs] | None = None
+
+    def fit(self, tags: Sequence[Sequence[int] | Longs], progress: Progress | None = None) -> Self:
+        """Learn from tags, then find the heads of the same sentences.
+
+        ``tags``: the tags of each sentence, integers; `number_tags` makes them from any other tags.
+        """
+        corpus = tag_sequences(tags)
+        parameters = initial_parameters(
+            corpus.split(corpus.tags), corpus.weights.tolist(), corpus.number
+        )
+        self.log_likelihoods = []
+        for iteration in range(self.iterations):
+            counts = no_counts(corpus.number)
+            self.log_likelihoods.append(
+                expected_counts(corpus.tags, corpus.ends, corpus.weights, parameters, counts)
+            )
+            parameters = estimate(counts, self.backoff)
+            if progress is not None:
+                progress.update(iteration + 1)
+        self._parameters = parameters
+        heads = corpus.split(best_heads(corpus.tags, corpus.ends, for_decoding(parameters)))
+        self._heads = [heads[number] for number in corpus.sequence_of]
+        return self
+
+    @property
+    def parameters(self) -> Parameters:
+        """The parameters after the last iteration; tags are in the order of their numbers."""
+        return require_fit("dmv", self._parameters)
+
+    def heads(self) -> list[Longs]:
+        """For each sentence the position of every word's head, from 0; −1 for the root."""
+        return [heads.copy() for heads in require_fit("dmv", self._heads)]

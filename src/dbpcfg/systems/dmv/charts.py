@@ -1,11 +1,9 @@
-"""The tables of the model, and their estimates from counts.
+"""The tables of the model, their estimates from counts, and the charts of a sentence.
 
-The probability of a sentence, over all its dependency trees.
-
-Head h has a left and a right half, which are independent.  A half is an item with two positions, h
-and the last word e that it covers (Eisner 1996, Eisner and Satta 1999); its valence need not be
-stored, because it is 0 if e = h and 1 otherwise.  For the right half (the left is its mirror
-image), with k a dependent of h::
+**Inside**: the probability of a sentence, over all its dependency trees. Head h has a left and a
+right half, which are independent. A half is an item with two positions, h and the last word e that
+it covers (Eisner 1996, Eisner and Satta 1999); its valence need not be stored, because it is 0 if e
+= h and 1 otherwise. For the right half (the left is its mirror image), with k a dependent of h::
 
     open(h,h)   = 1
     going(h,m)  = open(h,m) · continue(h, m≠h)
@@ -18,12 +16,11 @@ image), with k a dependent of h::
 which is O(n³).  Logarithms are stored, and sums are taken relative to their greatest term, so
 nothing underflows, however long a sentence is.
 
-How often each decision is expected, over all dependency trees of a sentence.
-
-The outside pass runs over the sums of `inside` backwards, and has the *posterior* of every item,
-the expected number of times that it is used: an item passes its own on to the terms of its sum in
-proportion to them.  Posteriors of a sentence lie between 0 and 1, so they are not logarithms, and
-they are the expected counts.
+**Outside**: how often each decision is expected, over all dependency trees of a sentence. This pass
+runs over the sums of `inside` backwards, and has the *posterior* of every item, the expected number
+of times that it is used: an item passes its own on to the terms of its sum in proportion to them.
+Posteriors of a sentence lie between 0 and 1, so they are not logarithms, and they are the expected
+counts.
 """
 
 from __future__ import annotations

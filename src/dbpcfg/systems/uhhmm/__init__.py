@@ -22,14 +22,14 @@ store is empty before the first word, which begins a fragment. There is one frag
 word, which completes it. This end has no probability: lengths of sentences are given.
 
 **Sampling.** Gibbs: states of all sentences given the distributions, by forward filtering and
-backward sampling (`filtering`, `backward`), then distributions given counts of events (`counts`,
-`prior`). Nothing in a transition depends on more than the two deepest fragments, so messages are
-contracted with one sub-model after another (`steps`): no transition matrix is built.
+backward sampling (`filtering`, `system`), then distributions given counts of events (`model`).
+Nothing in a transition depends on more than the two deepest fragments, so messages are contracted
+with one sub-model after another: no transition matrix is built.
 
 **Exact or not.** Filtering and sampling are exact, the end included: the original draws last states
 until one has at most one fragment. Decisions that the store forces, j = 1 at depth D with f = 1 and
 j = 0 at depth 1 with f = 0, have probability 1. So with D = 1 an iteration is a proper Gibbs step,
-β of tags included, for the prior of `prior` and states that end as they must. At D > 1 the prior of
+β of tags included, for the prior of `model` and states that end as they must. At D > 1 the prior of
 a depth contains the *counts* of the depth above, as in the original. The states that these counts
 come from are drawn as if it did not: that is a heuristic, and there is no joint distribution of
 which it is the Gibbs sampler.
@@ -37,13 +37,13 @@ which it is the Gibbs sampler.
 **faithful=True** has the original's behaviour in four points:
 
 1. ``root`` at depths above 1 is drawn from given the b *above* the awaited one, but counted and
-   learned given the awaited one (`steps.contract`). At depth 2 it so follows the counts of depth 1
+   learned given the awaited one (`model.contract`). At depth 2 it so follows the counts of depth 1
    only.
 2. Decisions that would exceed or empty the store are left out, and the others are not renormalised
-   (`prior.draw_models`).
+   (`model.draw_models`).
 3. Distributions over categories have one more outcome, a new category, whose probability is lost
-   (`prior.draw_models`, `prior.draw_beta`).
-4. The tag of the first word is uniform, not ``pos`` of an empty store (`steps.contract`).
+   (`model.draw_models`, `model.draw_beta`).
+4. The tag of the first word is uniform, not ``pos`` of an empty store (`model.contract`).
 
 The original deletes tags that no word has, and stops with an error if few are left. Neither does so
 here: tags without words keep their prior.

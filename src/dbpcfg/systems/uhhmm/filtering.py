@@ -1,23 +1,20 @@
-"""What comes before, given what comes after: one word of backward sampling.
+"""Forward filtering, and one word of backward sampling.
 
-The store before a word is drawn given the one after it, (c,a',b'), in proportion to its message
-times the step; then the word's tag. Those that can come before are::
+**Forward**: the probability of every store, given the words before it. A store of depth d is
+numbered c · A · B + a · B + b, c being the number of the store without its deepest fragment (a, b).
+Stores of depth 1 come first in a message, then those of depth 2, and so on. Tags are not part of a
+message: given b, they depend on nothing before. A store that is too deep to be down to one fragment
+before the last word is left out: before word t of n, both counted from 0, its depth is at most
+n − t, and at most t.
+
+**Backward**: what comes before, given what comes after. The store before a word is drawn given the
+one after it, (c,a',b'), in proportion to its message times the step; then the word's tag. Those
+that can come before are::
 
     c               by push
     c,a',b          by join       for all b
     c,a,b           by replace    for all a, b
     (c,a',b),a₂,b₂  by pop        for all b, a₂, b₂
-
-c is the number of a store without its deepest fragment, as in `filtering`.
-
-Forward filtering: the probability of every store, given the words before it.
-
-A store of depth d is numbered c · A · B + a · B + b, c being the number of the store without its
-deepest fragment (a, b). Stores of depth 1 come first in a message, then those of depth 2, and so
-on. Tags are not part of a message: given b, they depend on nothing before.
-
-A store that is too deep to be down to one fragment before the last word is left out: before word t
-of n, both counted from 0, its depth is at most n − t, and at most t.
 """
 
 from __future__ import annotations

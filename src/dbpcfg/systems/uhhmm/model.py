@@ -1,6 +1,7 @@
-"""Distributions drawn given counts of events.
+"""Sub-models: drawn given counts of events, and contracted to the steps of filtering.
 
-Every row of a sub-model is drawn from a Dirichlet distribution. Its parameters are, for row r::
+**Drawing.** Every row of a sub-model is drawn from a Dirichlet distribution. Its parameters are,
+for row r::
 
     fork, trans, reduce       α_f/2, α_j/2  + n(r,·)                  α_f = α_j = 1
     root, act                 α_a/A         + n(r,·)                  α_a = 0.5
@@ -17,9 +18,8 @@ rows summed out: given β, the n(r,g) tokens of row r with tag g sit at m(r,g) t
 restaurant with concentration α_g · β_g; given tables, β has the distribution
 Dirichlet(γ/G + Σ_r m(r,·)) (Teh, Jordan, Beal and Blei 2006). This is exact.
 
-Sub-models contracted to the steps of filtering, words left out.
-
-With d a depth, up the awaited category above it (or none), and primes for new values::
+**Steps**, words left out. With d a depth, up the awaited category above it (or none), and primes
+for new values::
 
     fill(d,g,b)              = pos(g|b) · fork_d(0|b,g)
     join(d,g,b,b')           = pos(g|b) · fork_d(1|b,g) · trans_d(1|b,g) · cont_d(b'|b,g)
@@ -131,7 +131,7 @@ def count_tables(counts: Floats, concentrations: Floats, numbers: Stream) -> Flo
 def count_events(corpus: Encoded, states: Ints, size: Size) -> SubModels:
     """How often each outcome of each sub-model occurs in states.
 
-    ``states``: ``[token, 5]``, as `backward.draw_states` gives them.
+    ``states``: ``[token, 5]``, as `draw_states` gives them.
     """
     counts = zeros(size)
     add_events(corpus.sentences, states, counts)

@@ -1,14 +1,14 @@
-"""Backward sampling: the states of whole sentences, from their exact distribution.
+"""The Gibbs sampler, its trees, and the system.
 
-The state of a word is a row ``(f, j, a, b, g)``: its tag, the deepest fragment before it (−1, −1 if
-there is none), and how it is integrated. These determine all stores (`counts`). The last word has
-f = 0 and j = 1: it completes the sentence.
+**States** of whole sentences are drawn from their exact distribution. The state of a word is a row
+``(f, j, a, b, g)``: its tag, the deepest fragment before it (−1, −1 if there is none), and how it
+is integrated. These determine all stores (`model.count_events`). The last word has f = 0 and j = 1:
+it completes the sentence.
 
-Trees of states: the left-corner machine run over f and j.
-
-A fragment is a chain of nodes that are open on the right; they all end with the word that completes
-it. A node that begins a fragment has the active category, one that takes the place of an awaited
-category has that category. Labels: ``a1``, ``b1`` and, for words, ``g1``.
+**Trees** of states: the left-corner machine run over f and j. A fragment is a chain of nodes that
+are open on the right; they all end with the word that completes it. A node that begins a fragment
+has the active category, one that takes the place of an awaited category has that category. Labels:
+``a1``, ``b1`` and, for words, ``g1``.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def label_names(size: Size) -> list[str]:
 def derivations(corpus: Encoded, states: Ints, size: Size) -> Derivations:
     """The trees of all sentences.
 
-    ``states``: ``[token, 5]``, as `backward.draw_states` gives them.
+    ``states``: ``[token, 5]``, as `draw_states` gives them.
     """
     trees = Derivations.empty(corpus)
     close_nodes(corpus.starts, states, size.A, size.B, trees.nodes)
@@ -288,7 +288,8 @@ class UHHMM:
     """
 
     name = "uhhmm"
-    stochastic = True
+    summary = "hierarchical hidden Markov model, left-corner parser, Gibbs sampling"
+    reference = "Shain, Bryce, Jin, Krakovna, Doshi-Velez, Miller, Schuler and Schwartz (2016)"
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The four tags, which of them may follow which, and which may go with a symbol.
+"""The four tags, the two models over them as tables of arcs, training and decoding.
 
 =====  ==================================  =================
 tag    what it says of its symbol          may be followed by
@@ -11,8 +11,6 @@ O      a word outside all chunks           STOP, B, O
 
 Boundaries are always tagged STOP and words never are, so the tagging of a segment depends on no
 other segment.
-
-The two models, as tables of arcs.
 
 An arc ``[w, j, k]`` is the probability that tag j emits symbol w and is followed by tag k.  A model
 estimates arcs from counts of arcs, c(w,j,k); sums over an index are written by leaving it out, as

@@ -1,0 +1,195 @@
+"""The sentences and gold trees of a cell, how trees are scored, and a digest of both."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property, lru_cache
+from typing import Any, NamedTuple
+
+from dbpcfg.corpus.formats import checked_format
+from dbpcfg.corpus.loading import expand
+from dbpcfg.corpus.preparation import Preparation, Prepared, prepare
+from dbpcfg.corpus.reading import Corpus, read
+from dbpcfg.corpus.sentence import PunctuationRule, recognised_by
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.evaluation.evaluate import Evaluation, evaluate
+from dbpcfg.evaluation.goldtrees import match_gold
+from dbpcfg.evaluation.parseval import Convention
+from dbpcfg.io.files import opening
+from dbpcfg.io.progress import Progress
+from dbpcfg.trees.tree import Tree
+
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Task:
+    """Sentences with gold trees, and how trees are scored against them."""
+
+    prepared: Prepared
+    """The sentences, without those that are too long."""
+    convention: Convention
+    sources: tuple[str, ...]
+    """The files of the treebank."""
+    category: str = "NP"
+    """The gold category whose recall is measured."""
+
+    @classmethod
+    def of(
+        cls,
+        treebank: Corpus,
+        *,
+        lowercase: bool = True,
+        max_length: int | None = None,
+        punctuation: PunctuationRule = "auto",
+    ) -> Task:
+        """Prepare a treebank.
+
+        ``punctuation``: how punctuation is recognised: ``"auto"``, ``"tags"``, ``"characters"`` or
+        ``"both"``.
+        """
+        treebank.trees()
+        prepared = prepare(treebank, Preparation(lowercase, max_length, punctuation))
+        return cls(prepared, _convention(prepared), treebank.sources)
+
+    def __len__(self) -> int:
+        return len(self.prepared)
+
+    def describe(self) -> dict[str, Any]:
+        """What must be the same for results to be comparable: digest, size and preparation."""
+        preparation = self.prepared.preparation
+        return {
+            "digest": self.digest,
+            "sentences": len(self),
+            "words": sum(marks.count(False) for marks in self.prepared.punctuation),
+            "lowercase": preparation.lowercase,
+            "max_length": preparation.max_length,
+            "punctuation": preparation.punctuation,
+        }
+
+    @cached_property
+    def digest(self) -> str:
+        """A digest of the gold trees, and of which words are punctuation."""
+        sha = hashlib.sha256()
+        for sentence, marks in zip(self.prepared.sentences, self.prepared.punctuation):
+            marked = "".join("01"[mark] for mark in marks)
+            sha.update(f"{sentence.tree}\t{marked}\n".encode("utf-8", "surrogatepass"))
+        return f"sha256:{sha.hexdigest()}"
+
+    def score(self, trees: Sequence[Tree], progress: Progress | None = None) -> Evaluation:
+        """Score a system's trees."""
+        return evaluate(
+            self.prepared.sentences,
+            trees,
+            self.prepared.punctuation,
+            self.convention,
+            category=self.category,
+            progress=progress.update if progress else None,
+        )
+
+
+def _convention(prepared: Prepared) -> Convention:
+    preparation = prepared.preparation
+    return Convention(
+        max_length=preparation.max_length,
+        punctuation=recognised_by(prepared.sentences, preparation.punctuation),
+    )
+
+
+@dataclass(frozen=True)
+class CellCorpus:
+    """The corpus of a cell: its files and how they are read and prepared, or a task."""
+
+    name: str
+    """In the names of cells; empty if there is one corpus only."""
+    paths: tuple[str, ...]
+    gold: tuple[str, ...] = ()
+    """A treebank of the same sentences, if the corpus itself is none."""
+    input_format: str | None = None
+    skip_broken: bool = False
+    encoding: str | None = None
+    speaker: tuple[str, ...] = ()
+    exclude_speaker: tuple[str, ...] = ()
+    preparation: Preparation = field(default_factory=Preparation)
+    task: Task | None = field(default=None, compare=False)
+    """What was read and prepared already, instead of files."""
+
+    @classmethod
+    def of(cls, task: Task) -> CellCorpus:
+        """The corpus of a task."""
+        return cls("", task.sources, preparation=task.prepared.preparation, task=task)
+
+
+class LoadedCorpus(NamedTuple):
+    """The sentences of a corpus."""
+
+    prepared: Prepared
+    """As dbpcfg learns from them."""
+    task: Task | None
+    """With their gold trees; None if there are none."""
+
+
+def load_corpus(corpus: CellCorpus) -> LoadedCorpus:
+    """The sentences and gold trees of a corpus; of files the last one is kept."""
+    if corpus.task is not None:
+        return LoadedCorpus(corpus.task.prepared, corpus.task)
+    return _loaded(corpus)
+
+
+@lru_cache(maxsize=1)
+def _loaded(corpus: CellCorpus) -> LoadedCorpus:
+    broken = "skip" if corpus.skip_broken else "error"
+    found = read(
+        *corpus.paths,
+        format=corpus.input_format,
+        speakers=corpus.speaker or None,
+        exclude_speakers=corpus.exclude_speaker or None,
+        broken=broken,
+        encoding=corpus.encoding,
+        quiet=True,
+    )
+    prepared = scored = prepare(found, corpus.preparation)
+    if corpus.gold:
+        treebank = read(*corpus.gold, broken=broken, encoding=corpus.encoding, quiet=True)
+        words = [sentence.words for sentence in prepared.sentences]
+        rule = corpus.preparation.punctuation
+        gold = match_gold(words, treebank.sentences, ", ".join(corpus.gold), rule)
+        scored = replace(prepared, sentences=gold.sentences, punctuation=gold.punctuation)
+    if any(sentence.tree is None for sentence in scored.sentences):
+        return LoadedCorpus(prepared, None)
+    return LoadedCorpus(prepared, Task(scored, _convention(scored), found.sources))
+
+
+def digest_of(corpus: CellCorpus) -> str:
+    """A digest of a corpus, gold trees included."""
+    return _digest_of_files(corpus) if corpus.task is None else corpus.task.digest
+
+
+@cache
+def _digest_of_files(corpus: CellCorpus) -> str:
+    sha = hashlib.sha256()
+    for paths, format in ((corpus.paths, checked_format(corpus.input_format)), (corpus.gold, None)):
+        for path in expand(paths, format) if paths else ():
+            with opening(path), open(path, "rb") as file:
+                size = 0
+                while block := file.read(_BLOCK):
+                    sha.update(block)
+                    size += len(block)
+                sha.update(f"\0{size}\0".encode())
+    return f"sha256:{sha.hexdigest()}"
+
+
+def digest_if_readable(corpus: CellCorpus) -> str | None:
+    """The same, or None if a file cannot be read."""
+    try:
+        return digest_of(corpus)
+    except DbpcfgError:
+        return None
+
+
+def forget_corpora() -> None:
+    """Read files anew when they are needed next: they have changed."""
+    _loaded.cache_clear()
+    _digest_of_files.cache_clear()

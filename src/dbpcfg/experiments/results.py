@@ -1,0 +1,388 @@
+"""Results: the record of each cell on disk, the spread over seeds, and tables of all cells.
+
+A record has the settings that a cell began with, its state and its scores. It is
+``.cells/NAME/cell.json`` in the directory of the results, so the directory of the cell has nothing
+but the run. It is written whole, before a cell begins and when it ends. A cell is finished if its
+record says so and its results are there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import math
+import statistics
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeVar, get_args
+
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.experiments.corpora import digest_if_readable
+from dbpcfg.experiments.grid import Cell, depth_name, short
+from dbpcfg.induction.directory import locked
+from dbpcfg.induction.results import RESULTS
+from dbpcfg.io.files import read_json, reading, write_json, writing, written_whole
+from dbpcfg.io.tables import Cell as Entry
+from dbpcfg.io.tables import Column, Table
+from dbpcfg.trees.brackets import read_trees
+from dbpcfg.trees.tree import Tree
+from dbpcfg.version import __version__
+
+T = TypeVar("T")
+
+FORMAT = "dbpcfg cell"
+CELLS = ".cells"
+"""The folder of the records."""
+TREES = "trees.txt"
+"""The trees of a system other than dbpcfg, one a line, in the words as written."""
+
+State = Literal["finished", "failed", "unfinished", "waiting"]
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """The result of a finished cell; None where there is none."""
+
+    sentences: int
+    per_token: float | None = None
+    """Log-likelihood per token of the selected chain; of run directories only."""
+    precision: float | None = None
+    """As the next three, only if there are gold trees."""
+    recall: float | None = None
+    f1: float | None = None
+    phrase_recall: float | None = None
+    """Recall of gold noun phrases."""
+    seconds: float | None = field(default=None, compare=False)
+    """From sentences to trees, as the next three only of other systems: without starting Python,
+    importing modules and compiling kernels."""
+    cpu_seconds: float | None = field(default=None, compare=False)
+    """CPU time of all threads, starting Python included."""
+    peak_bytes: int | None = field(default=None, compare=False)
+    """Peak memory of the process, Python included."""
+    trees: str = ""
+    """The digest of the file of trees."""
+    signature: str = ""
+    """The convention of the scores."""
+    version: str = __version__
+    """The version of this package that ran it."""
+
+
+@dataclass(frozen=True)
+class CellOutcome:
+    """How far a cell is."""
+
+    state: State
+    """``"waiting"`` if it has not begun, ``"unfinished"`` if it was stopped or killed."""
+    reason: str = ""
+    """Why it failed."""
+    result: CellResult | None = None
+
+
+WAITING = CellOutcome("waiting")
+
+
+class CellRecord:
+    """The record of a cell on disk."""
+
+    def __init__(self, cell: Cell) -> None:
+        self.cell = cell
+        self.folder = Path(cell.out) / CELLS / cell.name
+        self.file = self.folder / "cell.json"
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other processes from running the same cell at the same time."""
+        with writing(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+        with locked(self.folder):
+            yield
+
+    def write(self, outcome: CellOutcome, digest: str | None) -> None:
+        """Write the record.
+
+        ``digest``: the digest of its corpus, if it can be read.
+        """
+        content = {
+            "cell": self.cell.name,
+            "state": outcome.state,
+            "reason": outcome.reason,
+            "settings": self.cell.settings(),
+            "corpus": digest,
+            "result": None if outcome.result is None else asdict(outcome.result),
+        }
+        with writing(self.file):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            write_json(self.file, FORMAT, content)
+
+    def found(self, digest: str | None) -> CellOutcome:
+        """How far the cell is, by its record and its directory.
+
+        ``digest``: the digest of its corpus now; None if it cannot be read, which is not compared.
+        """
+        place = self.cell.directory
+        with reading(place):
+            begun = place.exists() and (not place.is_dir() or any(place.glob("[!.]*")))
+            recorded = self.file.exists()
+        if not recorded:
+            if begun:
+                raise DbpcfgError(
+                    f"{place} exists, and is no cell; choose another out, or remove it"
+                )
+            return WAITING
+        record = read_json(self.file, FORMAT)
+        outcome = _outcome(record, self.file)
+        differing = _differences(record, self.cell.settings(), digest)
+        if begun and differing:
+            raise DbpcfgError(
+                f"{place} was run with {differing}; give the same, choose another out, or remove it"
+            )
+        if outcome.state == "finished" and has_results(self.cell):
+            return outcome
+        if outcome.state == "failed" and not differing:
+            return outcome
+        return CellOutcome("unfinished" if begun else "waiting")
+
+
+def found_outcomes(cells: Sequence[Cell]) -> dict[int, CellOutcome]:
+    """How far cells are, by number: before anything runs, so that an error does not come late."""
+    return {cell.number: CellRecord(cell).found(digest_if_readable(cell.corpus)) for cell in cells}
+
+
+def has_results(cell: Cell) -> bool:
+    """Whether the files of a finished cell are there."""
+    names = RESULTS if cell.is_run else (TREES,)
+    return all((cell.directory / name).is_file() for name in names)
+
+
+def save_trees(cell: Cell, trees: Sequence[Tree]) -> str:
+    """Write the trees of another system; their digest is for the record."""
+    content = "".join(f"{tree}\n" for tree in trees).encode("utf-8", "surrogatepass")
+    with writing(cell.directory):
+        cell.directory.mkdir(parents=True, exist_ok=True)
+        with written_whole(cell.directory / TREES) as file:
+            file.write(content)
+    return _digest(content)
+
+
+def saved_trees(cell: Cell, digest: str | None = None) -> list[Tree]:
+    """The trees of another system.
+
+    ``digest``: the digest in the record, if it is to be compared.
+    """
+    path = cell.directory / TREES
+    with reading(path):
+        content = path.read_bytes()
+    if digest is not None and digest != _digest(content):
+        raise DbpcfgError(
+            f"{path} is not what its record says; delete {path.parent} to run it again"
+        )
+    return list(read_trees(content.decode("utf-8", "surrogatepass"), str(path)))
+
+
+def is_results(folder: Path) -> bool:
+    """Whether a directory is one of cells."""
+    return (folder / CELLS).is_dir()
+
+
+def runs_in(folder: Path) -> list[Path] | None:
+    """The runs of dbpcfg in a directory of cells, in the order of their names.
+
+    Returns their directories, finished or not; None if this is not a directory of cells.
+    """
+    with reading(folder):
+        if not is_results(folder):
+            return None
+        return sorted(path.parent for path in folder.glob("[!.]*/config.toml"))
+
+
+def is_other_system(folder: Path) -> bool:
+    """Whether a directory is a cell of another system than dbpcfg, not a run."""
+    with reading(folder):
+        return (folder / TREES).is_file() and not (folder / "config.toml").exists()
+
+
+def _digest(content: bytes) -> str:
+    return f"sha256:{hashlib.sha256(content).hexdigest()}"
+
+
+def _outcome(record: dict[str, Any], file: Path) -> CellOutcome:
+    state: Any = record.get("state")
+    result = _result(record.get("result"))
+    if state not in get_args(State) or (state == "finished" and result is None):
+        raise DbpcfgError(f"{file} is damaged; delete it, and the directory of the cell")
+    return CellOutcome(state, str(record.get("reason", "")), result)
+
+
+def _result(content: Any) -> CellResult | None:
+    """A result as it is recorded; None if there is none, or it cannot be one."""
+    try:
+        result = CellResult(**content)
+    except TypeError:
+        return None
+    texts = (result.trees, result.signature, result.version)
+    numbers = {**asdict(result), **dict.fromkeys(("trees", "signature", "version"))}.values()
+    finite = all(x is None or (type(x) in (int, float) and math.isfinite(x)) for x in numbers)
+    sound = finite and type(result.sentences) is int and all(isinstance(x, str) for x in texts)
+    return result if sound else None
+
+
+def _differences(record: dict[str, Any], now: dict[str, Any], digest: str | None) -> str:
+    """What differs between a record and a cell, in words; empty if nothing does."""
+    settings = record.get("settings")
+    before = settings if isinstance(settings, dict) else {}
+    differing = [key for key in {**before, **now} if before.get(key) != now.get(key)]
+    if differing:
+        was = ", ".join(f"{key} = {_shown(before.get(key))}" for key in differing)
+        wanted = ", ".join(f"{key} = {_shown(now.get(key))}" for key in differing)
+        return f"{was}, not {wanted}"
+    if None not in (digest, record.get("corpus")) and record["corpus"] != digest:
+        return "another text: its corpus has changed since"
+    return ""
+
+
+def _shown(value: Any) -> str:
+    return "none" if value is None else str(value)
+
+
+class Spread(NamedTuple):
+    """How some values vary: those of runs that differ in their seed."""
+
+    mean: float
+    sd: float
+    """Standard deviation, n − 1; nan for one run."""
+    least: float
+    greatest: float
+    median: float
+    """Of an even number the mean of the two in the middle."""
+
+
+def spread(values: Iterable[float]) -> Spread:
+    """Mean, standard deviation, least, greatest and median; all nan if a value is, or none is."""
+    found = list(values)
+    if not found or any(map(math.isnan, found)):
+        return Spread(*[math.nan] * len(Spread._fields))
+    mean = statistics.fmean(found)
+    sd = statistics.stdev(found) if len(found) > 1 and math.isfinite(mean) else math.nan
+    return Spread(mean, sd, min(found), max(found), statistics.median(found))
+
+
+def median_run(runs: Iterable[T], value: Callable[[T], float]) -> T | None:
+    """The run of median value; of an even number the lower of the two in the middle.
+
+    A paired test needs one tree for each sentence, so it compares runs of median F1. Comparing the
+    best run instead would reward systems for varying, and for being run often.
+    """
+    ranked = sorted(runs, key=value)
+    return ranked[(len(ranked) - 1) // 2] if ranked else None
+
+
+_MEASURES = (
+    ("f1", "F1", 100),
+    ("phrase_recall", "NP recall", 100),
+    ("per_token", "log-likelihood per token", 1),
+)
+"""The name of each measure, and the factor by which tables show it."""
+
+
+def sweep_tables(cells: Sequence[Cell], outcomes: Mapping[int, CellOutcome]) -> list[Table]:
+    """All cells, with the reasons of those that failed; and the spread, if there are seeds.
+
+    ``outcomes``: how far they are, by their numbers; a cell that has none has not begun.
+    """
+    tables = [_cells(cells, outcomes)]
+    over_seeds = _spread(cells, outcomes)
+    return [*tables, over_seeds] if over_seeds.rows else tables
+
+
+def state_table(
+    cells: Sequence[Cell],
+    outcomes: Mapping[int, CellOutcome],
+    name: Callable[[Cell], str] = lambda cell: cell.name,
+) -> Table:
+    """The number, name and state of each cell, for a look before anything runs."""
+    rows = [(cell.number, name(cell), _state(outcomes.get(cell.number, WAITING))) for cell in cells]
+    done = sum(outcomes.get(cell.number, WAITING).state == "finished" for cell in cells)
+    note = f"{done:,} of {len(cells):,} cells are finished"
+    return Table("Cells", [Column("Cell", "count"), Column("Name"), Column("State")], rows, [note])
+
+
+def _state(outcome: CellOutcome) -> str:
+    return f"failed: {outcome.reason}" if outcome.state == "failed" else outcome.state
+
+
+def _axis_columns(cells: Sequence[Cell]) -> list[Column]:
+    digits = [-int(Decimal(short(c.beta)).as_tuple().exponent) for c in cells if c.beta is not None]
+    return [
+        Column("Corpus"),
+        Column("System"),
+        Column("K", "count"),
+        Column("D", "count"),
+        Column("beta", "number", decimals=max([0, *digits])),
+    ]
+
+
+def _axes(cell: Cell) -> tuple[Entry, ...]:
+    """The cell without its seed; what its system does not have is None."""
+    depth = depth_name(cell.D) if cell.is_run else None
+    return cell.corpus.name, cell.system.name, cell.K, depth, cell.beta
+
+
+def _cells(cells: Sequence[Cell], outcomes: Mapping[int, CellOutcome]) -> Table:
+    found = [outcomes.get(cell.number, WAITING) for cell in cells]
+    results = [outcome.result for outcome in found if outcome.result]
+    scored = any(result.f1 is not None for result in results)
+    likely = any(result.per_token is not None for result in results)
+    incomplete = any(outcome.state != "finished" for outcome in found)
+    columns = [Column("Cell", "count"), *_axis_columns(cells), Column("Seed", "count")]
+    if likely:
+        columns.append(Column("log-likelihood per token", "number", "per_token", 3))
+    if scored:
+        names = ("P", "precision"), ("R", "recall"), ("F1", "f1"), ("NP", "phrase_recall")
+        columns += [Column(name, "percent", key) for name, key in names]
+    if incomplete:
+        columns.append(Column("State"))
+    rows: list[list[Entry]] = []
+    for cell, outcome in zip(cells, found):
+        result = outcome.result or CellResult(0)
+        row: list[Entry] = [cell.number, *_axes(cell), cell.seed]
+        row += [result.per_token] if likely else []
+        if scored:
+            row += [result.precision, result.recall, result.f1, result.phrase_recall]
+        rows.append([*row, *([_state(outcome)] if incomplete else [])])
+    return Table("Cells", columns, rows, _notes(cells, results, scored))
+
+
+def _notes(cells: Sequence[Cell], results: Sequence[CellResult], scored: bool) -> list[str]:
+    notes = []
+    if scored:
+        notes.append("NP: recall of gold NPs of two words or more")
+        notes += dict.fromkeys(result.signature for result in results if result.signature)
+    if len({cell.corpus.name for cell in cells if cell.is_run}) > 1:
+        notes.append("log-likelihoods of different corpora are not comparable")
+    return notes
+
+
+def _spread(cells: Sequence[Cell], outcomes: Mapping[int, CellOutcome]) -> Table:
+    """The spread over cells that differ in nothing but their seed."""
+    groups: dict[tuple[Entry, ...], list[CellResult]] = {}
+    for cell in cells:
+        result = outcomes.get(cell.number, WAITING).result
+        if result is not None:
+            groups.setdefault(_axes(cell), []).append(result)
+    columns = [
+        *_axis_columns(cells),
+        Column("Seeds", "count"),
+        Column("Measure"),
+        *(Column(name, "number", decimals=3) for name in ("mean", "sd", "min", "max")),
+    ]
+    rows: list[list[Entry]] = []
+    for axes, results in groups.items():
+        for key, name, factor in _MEASURES:
+            values = [getattr(result, key) for result in results]
+            if len(values) > 1 and None not in values:
+                figures = spread(factor * value for value in values)
+                rows.append([*axes, len(values), name, *figures[:4]])
+    note = "sd: standard deviation over seeds, n − 1; scores in percent"
+    return Table("Spread over seeds", columns, rows, [note])

@@ -1,0 +1,226 @@
+"""The grid file: what it means, and what is wrong with it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.experiments import keys
+from dbpcfg.experiments.grid import read_grid, short
+from tests.experiments.small import cells_of, write_grid
+
+GRID = """\
+corpus = ["adam.trees", "wsj/"]
+K = [15, 30]
+D = [1, "none"]
+beta = 0.2
+seeds = "0-1"
+systems = ["dbpcfg", "ccl", "random"]
+out = "runs/grid"
+"""
+
+
+def test_systems_are_repeated_over_what_they_have(place):
+    names = [cell.name for cell in cells_of(place, GRID)]
+    own = [f"K{K}-D{D}-b0.2-s{s}" for K in (15, 30) for D in (1, "none") for s in (0, 1)]
+    others = ["ccl", "random-s0", "random-s1"]
+    assert names == [f"{corpus}-{cell}" for corpus in ("adam", "wsj") for cell in own + others]
+
+
+def test_cells_are_numbered_from_one_and_know_their_directory(place):
+    cells = cells_of(place, GRID)
+    assert [cell.number for cell in cells] == list(range(1, 23))
+    assert cells[0].directory == place / "runs" / "grid" / "adam-K15-D1-b0.2-s0"
+    assert cells[0].corpus.paths == (str(place / "adam.trees"),)
+
+
+def test_names_do_not_depend_on_the_order_of_the_grid(place):
+    turned = """\
+systems = ["random", "ccl", "dbpcfg"]
+seeds = [1, 0]
+D = ["none", 1]
+K = [30, 15]
+corpus = ["wsj/", "adam.trees"]
+"""
+    assert {c.name for c in cells_of(place, turned)} == {c.name for c in cells_of(place, GRID)}
+
+
+def test_the_shortest_grid_has_the_defaults_of_induce(place):
+    (cell,) = cells_of(place, 'corpus = "adam.trees"', short="")
+    assert (cell.K, cell.D, cell.beta, cell.seed, cell.system.name) == (15, 2, 0.2, 0, "dbpcfg")
+    assert cell.options == {}
+    assert cell.directory == place / "grid" / "adam-K15-D2-b0.2-s0"
+
+
+def test_a_corpus_may_have_keys_of_its_own(place):
+    text = """\
+max-length = 20
+rare = 1
+[[corpus]]
+path = ["wsj/00", "wsj/01"]
+name = "newswire"
+[[corpus]]
+path = "eve.trees"
+max-length = 10
+gold = "gold/eve.mrg"
+skip-broken = true
+speaker = "MOT"
+"""
+    newswire, eve = read_grid(write_grid(place, text)).corpora
+    assert newswire.name == "newswire"
+    assert newswire.paths == (str(place / "wsj/00"), str(place / "wsj/01"))
+    assert newswire.preparation.max_length == 20
+    assert (eve.preparation.max_length, eve.preparation.rare) == (10, 1)
+    assert eve.gold == (str(place / "gold/eve.mrg"),)
+    assert (eve.skip_broken, eve.speaker) == (True, ("MOT",))
+
+
+def test_settings_that_are_the_defaults_make_no_difference(place):
+    one, other = (
+        cells_of(place, f'corpus = "adam.trees"\n{more}')[0]
+        for more in ("", 'trees = "mbr"\nbeta = 0.20\nlowercase = true\naside = 0')
+    )
+    assert one.settings() == other.settings()
+    (longer,) = cells_of(place, 'corpus = "adam.trees"\nbatch = 2\nlearner = "vb"')
+    assert one.settings() != longer.settings()
+
+
+@pytest.mark.parametrize(
+    ("number", "text"), [(0.2, "0.2"), (1.0, "1"), (1e-5, "1e-05"), (1 / 3, repr(1 / 3))]
+)
+def test_numbers_in_names(number, text):
+    assert short(number) == text
+
+
+OK = 'corpus = "a.trees"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("", 0, "there is no corpus"),
+        ("corpus = [", 0, "is not TOML"),
+        (f"{OK}Q = [15]\n", 2, "unknown key 'Q'; a grid has corpus, K, D, beta, seeds"),
+        (f'{OK}"max length" = 3\n', 2, "unknown key 'max length'"),
+        (f"{OK}\n[model]\nK = 3\n", 3, "unknown key 'model'"),
+        (f"{OK}K = []\n", 2, "K is an empty list"),
+        (f"{OK}K = 0\n", 2, "K must be a whole number from 1 up, or a list of them, got 0"),
+        (f"{OK}K = [3, '15']\n", 2, "got '15'"),
+        (f"{OK}K = [3, 4.0]\n", 2, "got 4.0"),
+        (f"{OK}K = true\n", 2, "got True"),
+        (f"{OK}K = [3, 5, 3]\n", 2, "K has 3 twice"),
+        (f"{OK}D = [1, 'deep']\n", 2, "D must be a whole number from 1 up, or 'none'"),
+        (f"{OK}D = [1, 1]\n", 2, "D has 1 twice"),
+        (f"{OK}beta = [0]\n", 2, "beta must be a number above 0"),
+        (f"{OK}beta = nan\n", 2, "beta must be a number above 0"),
+        (f"{OK}beta = [1, 1.0]\n", 2, "beta has 1.0 twice"),
+        (f"{OK}seeds = '5'\n", 2, "a range like '0-9', got '5'"),
+        (f"{OK}seeds = '9-0'\n", 2, "a range like '0-9', got '9-0'"),
+        (f"{OK}seeds = '0-999999999'\n", 2, "more than 100,000 numbers"),
+        (f"{OK}seeds = [-1]\n", 2, "seeds must be a whole number from 0 up (or a range"),
+        (f"{OK}seeds = {10**30}\n", 0, "seed must be"),
+        (f"{OK}systems = ['dbpcfg', 'chance']\n", 2, "there is no system 'chance'; choose from"),
+        (f"{OK}systems = ['upparse', 'upparse-prlg']\n", 2, "systems has 'upparse-prlg' twice"),
+        (f"{OK}budget = '30min'\n", 2, "budget must be a number of iterations (a time is not"),
+        (f"{OK}iterations = 5\nbudget = 9\n", 0, "a race has a budget for all of them"),
+        (f"{OK}parser = 'leftcorner'\nD = [1, 'none']\n", 0, "needs a depth bound"),
+        (f"{OK}select = 'heldout'\n", 0, "kept aside"),
+        (f"{OK}trees = 'worst'\n", 2, "trees must be 'mbr', 'best' or 'last', got 'worst'"),
+        (f"{OK}exact = 1\n", 2, "exact must be true or false, got 1"),
+        (f"{OK}out = ''\n", 2, "out must be a text"),
+        ("corpus = []\n", 1, "corpus is an empty list"),
+        ("corpus = [3]\n", 1, "a corpus is a path or a table, got 3"),
+        ("corpus = '-'\n", 1, "not standard input"),
+        ("corpus = ['a/x.mrg', 'b/x.mrg']\n", 1, "would both be called 'x'"),
+        ("corpus = ['a/x.mrg', 'b/X.mrg']\n", 1, "would both be called 'X'"),
+        ("corpus = '*.mrg'\n", 1, "give the corpus a name"),
+        ("[[corpus]]\npath = 'a'\n[[corpus]]\nname = 'b'\n", 3, "corpus 2 has no path"),
+        ("[[corpus]]\npath = 'a'\nname = 'a b'\n", 3, "a name has letters, digits and . _ + -"),
+        (
+            "[[corpus]]\npath = 'a'\n[[corpus]]\npath = 'b'\nrare = -1\n",
+            5,
+            "rare must be a whole number from 0 up, got -1",
+        ),
+        (
+            "K = 3\n[[corpus]]\npath = 'a'\nK = 15\n",
+            4,
+            "unknown key 'K'; K stands above the first [corpus]; [corpus] has path, name, gold",
+        ),
+        ("corpus = [{path = 'a', depth = 3}]\n", 1, "unknown key 'depth'; [corpus] has"),
+    ],
+)
+def test_mistakes_are_named_with_their_line(place, text, line, message):
+    path = write_grid(place, text, short="")
+    with pytest.raises(DbpcfgError) as caught:
+        read_grid(path)
+    assert message in str(caught.value)
+    assert str(caught.value).startswith(f"{path}:{line}: " if line else str(path))
+
+
+def test_a_grid_that_is_not_there(place):
+    with pytest.raises(DbpcfgError, match=r"none\.toml cannot be read"):
+        read_grid(place / "none.toml")
+
+
+def test_too_many_cells(place):
+    text = f"{OK}seeds = '0-99999'\nK = [1, 2]\n"
+    with pytest.raises(DbpcfgError, match="more than 100,000 cells"):
+        read_grid(write_grid(place, text))
+
+
+def test_keys_are_those_of_induce():
+    """A setting that `induce` gets is to be in grids too."""
+    from typer.main import get_command
+
+    from dbpcfg.cli.app import app
+
+    options = {
+        option.removeprefix("--")
+        for parameter in get_command(app).commands["induce"].params
+        for option in parameter.opts
+        if option.startswith("--")
+    }
+    running = {"threads", "workers", "checkpoint", "overwrite", "format", "quiet", "json"}
+    running |= {"cluster", "spread"}
+    running |= {"restarts", "restart-iterations", "anneal", "temperature", "curriculum", "initial"}
+    axes = {"categories", "depth", "beta", "seed", "text", "out", "gold"}
+    assert options - running - axes == {*keys.INDUCTION, *keys.PREPARATION}
+
+
+GUIDE = Path(__file__).parents[2] / "docs" / "sweeping.md"
+
+
+@pytest.mark.skipif(not GUIDE.exists(), reason="the guide is in the repository only")
+def test_the_guide_shows_grids_and_names_all_keys(place):
+    text = GUIDE.read_text("utf-8")
+    grids = re.findall(r"^```toml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    assert [len(cells_of(place, grid, short="")) for grid in grids] == [13, 38, 20, 2]
+    named = set(re.findall(r"`([\w-]+)`", text))
+    assert {*keys.GRID, "name", "gold"} <= named
+
+
+def test_settings_of_other_systems(place):
+    text = 'corpus = "adam.trees"\nsystems = ["upparse", "right"]\n'
+    chunks, right = cells_of(place, f"{text}[settings.upparse]\nsmoothing = 1\n")
+    assert chunks.options == {"smoothing": 1}
+    assert chunks.settings()["smoothing"] == 1
+    assert right.options == {}
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ("[settings.none]\na = 1", "grid.toml:5: settings: there is no system 'none'"),
+        ("[settings.ccl]\na = 1", "ccl has no setting 'a'; it has: faithful"),
+        ("[settings.uhhmm]\nA = 1.5", "A of uhhmm is a whole number (4 if not given), got 1.5"),
+        ("[settings.dbpcfg]\nK = 3", "settings of dbpcfg are keys at the top of the grid"),
+        ("[settings]\nuhhmm = 3", "settings must be a table for each system"),
+    ],
+)
+def test_settings_that_cannot_be(place, settings, said):
+    with pytest.raises(DbpcfgError) as error:
+        cells_of(place, f'corpus = "adam.trees"\nsystems = "ccl"\n{settings}\n')
+    assert said in str(error.value)
