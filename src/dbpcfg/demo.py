@@ -2,6 +2,7 @@
 
 **Centre-embedding.** 200 sentences of four forms; a, b and c each stand for one of 50 words. Two of
 the forms need memory for two fragments. Learned as in the paper: 5 categories, depth 2, β = 0.2.
+Corpus, settings and published figures are those of the recipe ``synthetic``, which has all systems.
 
 **Branching.** 200 sentences ``a b`` and ``a b b``, whose trees branch to the left, and their mirror
 image. If the model favoured one side, one of the two corpora would be learned better. The paper
@@ -27,6 +28,7 @@ from functools import cached_property
 
 from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.evaluation.evaluate import Evaluation, evaluate
+from dbpcfg.experiments.recipe import read_recipe
 from dbpcfg.induction.chain import Chain
 from dbpcfg.induction.induce import induce
 from dbpcfg.induction.run import Run
@@ -35,17 +37,11 @@ from dbpcfg.io.tables import Column, Table, percent
 from dbpcfg.trees.printing import beside, draw
 from dbpcfg.trees.tree import Tree
 
-SENTENCES = 200
-BETA = 0.2
-
-PUBLISHED = {
-    "CCL": (0.832, 0.711, 0.767),
-    "UPPARSE": (0.914, 0.807, 0.857),
-    "UHHMM": (0.377, 0.377, 0.377),
-    "BMMM+DMV": (0.992, 0.832, 0.905),
-    "DB-PCFG": (1.0, 1.0, 1.0),
-}
-"""Precision, recall and F1 on the centre-embedding corpus, as the paper reports them."""
+RECIPE = read_recipe("synthetic")
+SENTENCES = RECIPE.corpus.sentences
+PAPER = next(row.axes for row in RECIPE.rows if row.own)
+"""K, D and β of the paper."""
+BETA = PAPER["beta"]
 
 
 @dataclass(frozen=True)
@@ -101,7 +97,9 @@ class Experiment:
         return Result(self, gold, run)
 
 
-CENTER = Experiment("center", vocabulary=50, categories=5, depth=2, chains=40, budget=12_000)
+CENTER = Experiment(
+    "center", RECIPE.corpus.vocabulary, PAPER["K"], PAPER["D"], chains=40, budget=12_000
+)
 LEFT = Experiment("left", vocabulary=1, categories=3, depth=2, chains=8, iterations=200)
 RIGHT = replace(LEFT, kind="right")
 
@@ -203,8 +201,12 @@ def _scores_table(result: Result) -> Table:
     """Tabulate the scores of this run below those of the paper."""
     score = result.evaluation.score
     columns = [Column("System"), *(Column(name, "percent") for name in ("P", "R", "F1"))]
+    measures = ("precision", "recall", "f1")
     rows = [
-        *((name, *figures, "quoted from the paper") for name, figures in PUBLISHED.items()),
+        *(
+            (one.name, *(one.figures[name] / 100 for name in measures), "quoted from the paper")
+            for one in RECIPE.published
+        ),
         ("DB-PCFG", score.precision, score.recall, score.f1, "this run"),
     ]
     notes = [

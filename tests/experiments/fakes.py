@@ -7,7 +7,7 @@ import signal
 import time
 from pathlib import Path
 
-from dbpcfg.systems.branching import BranchingSystem
+from dbpcfg.systems.branching import Balanced, Left, Right
 from dbpcfg.systems.registry import SystemSpec
 from dbpcfg.trees.tree import Tree
 
@@ -89,7 +89,7 @@ class Chosen(Fake):
         self.seed = seed
 
     def trees(self):
-        return BranchingSystem(("right", "left", "balanced")[self.seed]).fit(self.sentences).trees()
+        return (Right, Left, Balanced)[self.seed]().fit(self.sentences).trees()
 
 
 class Large(Fake):

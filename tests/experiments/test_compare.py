@@ -23,7 +23,7 @@ from dbpcfg.experiments.compare import compare
 from dbpcfg.experiments.comparison import comparison_data
 from dbpcfg.experiments.corpora import Task
 from dbpcfg.io.tables import render
-from dbpcfg.systems.branching import BranchingSystem
+from dbpcfg.systems.branching import Right
 from dbpcfg.systems.ccl import CCL
 from dbpcfg.trees.brackets import read_trees
 from tests.experiments.fakes import Labelled, spec
@@ -59,7 +59,7 @@ def test_scores_are_those_of_the_same_systems_here():
     compared = compare(TASK, ["right", "ccl"])
     words = [sentence.words for sentence in TASK.prepared.sentences]
     expected = {
-        "right": TASK.score(BranchingSystem("right").fit(words).trees()).score.f1,
+        "right": TASK.score(Right().fit(words).trees()).score.f1,
         "ccl": TASK.score(CCL().fit(words).trees()).score.f1,
     }
     assert f1s(compared) == expected

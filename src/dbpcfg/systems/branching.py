@@ -23,32 +23,26 @@ from dbpcfg.trees.tree import Tree
 Shape = Literal["right", "left", "balanced", "random"]
 
 
-class BranchingSystem:
-    """Trees of one shape for all sentences.
+class Right:
+    """Right-branching trees.
 
     Trees are over all words, so leave punctuation out first, as most scores do.
-
-    ``seed``: the seed of random trees; ignored by the others.
     """
 
+    name: Shape = "right"
     learns = False
+    summary = "(a (b (c d))), no learning: strong for English"
     reference = "baseline"
-
-    def __init__(self, shape: Shape = "right", seed: int = 0) -> None:
-        if shape not in get_args(Shape):
-            raise _unknown(shape)
-        self.name = self._shape = shape
-        self._numbers = stream(seed, purpose=Purpose.BASELINE)
-        self._trees: list[Tree] | None = None
+    _numbers = stream(0, purpose=Purpose.BASELINE)
+    _trees: list[Tree] | None = None
 
     def fit(self, sentences: Sequence[Sequence[str]], progress: Progress | None = None) -> Self:
         """Build the trees; nothing is learned."""
-        trees = []
+        self._trees = []
         for number, words in enumerate(sentences):
-            trees.append(branching_tree(self._shape, words, self._numbers, number))
+            self._trees.append(branching_tree(self.name, words, self._numbers, number))
             if progress is not None:
                 progress.update(number + 1)
-        self._trees = trees
         return self
 
     def trees(self) -> list[Tree]:
@@ -56,40 +50,28 @@ class BranchingSystem:
         return list(require_fit(self.name, self._trees))
 
 
-class Right(BranchingSystem):
-    """Right-branching trees."""
-
-    summary = "(a (b (c d))), no learning: strong for English"
-
-    def __init__(self) -> None:
-        super().__init__("right")
-
-
-class Left(BranchingSystem):
+class Left(Right):
     """Left-branching trees."""
 
+    name: Shape = "left"
     summary = "(((a b) c) d), no learning"
 
-    def __init__(self) -> None:
-        super().__init__("left")
 
-
-class Balanced(BranchingSystem):
+class Balanced(Right):
     """Balanced trees."""
 
+    name: Shape = "balanced"
     summary = "((a b) (c d)), no learning"
 
-    def __init__(self) -> None:
-        super().__init__("balanced")
 
-
-class Random(BranchingSystem):
+class Random(Right):
     """Random trees."""
 
+    name: Shape = "random"
     summary = "any binary tree with equal probability, no learning"
 
     def __init__(self, seed: int = 0) -> None:
-        super().__init__("random", seed)
+        self._numbers = stream(seed, purpose=Purpose.BASELINE)
 
 
 def branching_tree(shape: Shape, words: Sequence[str], numbers: Stream, sentence: int = 0) -> Tree:
@@ -107,11 +89,7 @@ def branching_tree(shape: Shape, words: Sequence[str], numbers: Stream, sentence
         return _binary_tree(words, lambda i, j: (i + j + 1) // 2)
     if shape == "random":
         return _binary_tree(words, _uniform_split(numbers, sentence, len(words)))
-    raise _unknown(shape)
-
-
-def _unknown(shape: str) -> DbpcfgError:
-    return DbpcfgError(f"no baseline {shape!r}; choose one of {', '.join(get_args(Shape))}")
+    raise DbpcfgError(f"no baseline {shape!r}; choose one of {', '.join(get_args(Shape))}")
 
 
 def _binary_tree(words: Sequence[str], split: Callable[[int, int], int]) -> Tree:
