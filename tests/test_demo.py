@@ -63,11 +63,6 @@ def test_progress_is_not_among_the_results(capsys):
 
 
 @pytest.mark.usefixtures("small")
-def test_another_seed_is_another_corpus():
-    assert shown(0, quiet=True) != shown(1, quiet=True)
-
-
-@pytest.mark.usefixtures("small")
 def test_plain_output_is_ascii():
     assert shown(quiet=True, ascii=True).isascii()
 

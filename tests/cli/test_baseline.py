@@ -125,18 +125,6 @@ def test_options_of_bmmm(command, odd):
     assert "bmmm handles punctuation itself" in said
 
 
-def test_tags_are_ready_to_be_scored(command, center, tmp_path):
-    given = ("--set", "classes=3", "--set", "iterations=60", "-q")
-    (tmp_path / "bmmm.txt").write_text(command.call("baseline", "bmmm", center, *given)[0])
-    shown, _ = command.call("evaluate", center, tmp_path / "bmmm.txt", "--format", "json")
-    (table,) = json.loads(shown)
-    (row,) = table["rows"]
-    assert table["title"] == "Word categories"
-    assert row["system"] == "bmmm.txt"
-    assert row["items"] == sum(len(tree.words()) for tree in read_trees(center.read_text()))
-    assert row["many_to_one"] > 0.5
-
-
 @pytest.mark.parametrize(
     ("system", "setting", "said"),
     [
@@ -150,13 +138,6 @@ def test_tags_are_ready_to_be_scored(command, center, tmp_path):
 )
 def test_settings_that_cannot_be(command, odd, system, setting, said):
     assert said in command.refuse("baseline", system, odd, "--set", setting)
-
-
-def test_bmmm_dmv_prints_trees(command, center):
-    given = ("--set", "classes=3", "--set", "generations=2", "--set", "iterations=20", "-q")
-    shown, _ = command.call("baseline", "bmmm-dmv", center, *given)
-    expected = [tree.words() for tree in read_trees(center.read_text())]
-    assert [tree.words() for tree in read_trees(shown)] == expected
 
 
 CONLLU = """\

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import re
 import signal
 import subprocess
 import time
@@ -51,21 +49,6 @@ def test_every_system_at_once(command, center):
     assert "dbpcfg-s1:" in notes
 
 
-def test_latex_is_whole(command, center):
-    shown, notes = command.call(
-        *("compare", center, "--systems", "right,upparse", "--format", "latex", "--quiet")
-    )
-    assert notes == ""
-    tables = shown.split(r"\begin{table}")[1:]
-    assert len(tables) == 2
-    for table in tables:
-        columns = len(re.search(r"\\begin\{tabular\}\{([lr]+)\}", table)[1])
-        rows = [line for line in table.splitlines() if " & " in line]
-        assert len(rows) >= 2
-        assert all(line.endswith(r"\\") and line.count("&") == columns - 1 for line in rows)
-        assert table.count("{") - table.count(r"\{") == table.count("}") - table.count(r"\}")
-
-
 def test_resuming(command, center, tmp_path):
     arguments = ("compare", center, "--systems", "left,random", "--out", tmp_path / "out")
     first, _ = command.call(*arguments, "--runs", 1)
@@ -75,13 +58,6 @@ def test_resuming(command, center, tmp_path):
     assert again == first
     assert "random-s0: kept from before" in notes
     assert trees.stat().st_mtime_ns == written
-    other = tmp_path / "other.trees"
-    other.write_text("".join(center.read_text().splitlines(keepends=True)[1:]))
-    said = command.refuse("compare", other, "--out", tmp_path / "out")
-    assert "was run with another text" in said
-    assert "choose another out" in said
-    said = command.refuse(*arguments, "--max-length", 4)
-    assert "max-length = none, not max-length = 4" in said
 
 
 def test_what_compare_refuses(command, center, tmp_path):
@@ -90,22 +66,8 @@ def test_what_compare_refuses(command, center, tmp_path):
     )
     assert "no system to compare" in command.refuse("compare", center, "--systems", ",")
     assert "nowhere.mrg" in command.refuse("compare", tmp_path / "nowhere.mrg")
-    (tmp_path / "plain.txt").write_text("the cat saw a dog\n")
-    assert "plain.txt:1: the sentence has no tree" in command.refuse(
-        *("compare", tmp_path / "plain.txt")
-    )
     assert "--depth must be a number" in command.refuse("compare", center, "-D", "deep")
     assert "no sentence of 2 words or fewer" in command.refuse("compare", center, "--max-length", 2)
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "notes.md").write_text("mine")
-    assert "is not a comparison" in command.refuse("compare", center, "--out", tmp_path / "out")
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_directory_that_cannot_be_written(command, center, tmp_path):
-    (tmp_path / "closed").mkdir(mode=0o500)
-    said = command.refuse("compare", center, "--out", tmp_path / "closed" / "out")
-    assert "cannot be written" in said
 
 
 def test_interrupted(center, tmp_path):
@@ -155,15 +117,6 @@ def test_settings_by_name_go_before_options(command, center):
     (note,) = [note for note in json.loads(shown)[0]["notes"] if note.startswith("dbpcfg: ")]
     assert "K = 3, D = 2" in note
     assert "rare = 1" in note
-
-
-def test_settings_of_other_systems(command, center):
-    given = ("--systems", "right,bmmm-dmv", "--runs", 1, "--permutations", 50, "--format", "json")
-    settings = [f"bmmm-dmv.{text}" for text in ("classes=3", "generations=1", "iterations=10")]
-    shown, _ = command.call("compare", center, *given, *(x for s in settings for x in ("--set", s)))
-    rows = json.loads(shown)[0]["rows"]
-    assert [row["system"] for row in rows] == ["right", "bmmm-dmv"]
-    assert rows[1]["f1"] > 0.4
 
 
 @pytest.mark.parametrize(

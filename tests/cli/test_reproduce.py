@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
-from tests.cli.test_interruption import alive, children
-from tests.command import COMMAND, dbpcfg, refused
+from tests.command import refused
 from tests.experiments.small import FAILING, GOLD, RECIPE, times_in, write_recipe
 
 
@@ -23,15 +19,6 @@ def place(tmp_path: Path) -> Path:
 
 def arguments(place: Path, *more: object) -> list[object]:
     return ["reproduce", place / "mine.toml", place / "tiny.trees", "--out", place / "out", *more]
-
-
-def records(place: Path) -> dict[str, str]:
-    """The state of every cell."""
-    found = (place / "out" / "cells").glob("*/.cells/*/cell.json")
-    return {
-        f"{path.parents[2].name}/{path.parent.name}": json.loads(path.read_text())["state"]
-        for path in found
-    }
 
 
 def test_a_row_that_fails_does_not_harm_the_others(place, command):
@@ -82,31 +69,6 @@ def test_a_row_that_fails_does_not_harm_the_others(place, command):
     assert (row["kind"], row["f1"]) == ("trees of a file", 1.0)
 
 
-def test_killed_in_the_middle_and_started_again(place):
-    """6 cells: the rest only is run."""
-    command = [*COMMAND, *map(str, arguments(place))]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
-    said = [process.stderr.readline() for _ in range(3)]
-    workers = children(process.pid) if Path("/proc/self/task").exists() else []
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
-    assert b"3 of 6 cells" in said[-1]
-    until = time.monotonic() + 20
-    while any(map(alive, workers)) and time.monotonic() < until:
-        time.sleep(0.05)
-    kept = [name for name, state in records(place).items() if state == "finished"]
-    assert 3 <= len(kept) < 6
-    before = {name: times_in(place / "out" / "cells" / name) for name in kept}
-    again = dbpcfg(*arguments(place))
-    assert again.returncode == 0, again.stderr
-    assert f"{len(kept)} of 6 cells were finished before" in again.stderr
-    assert again.stderr.count(" finished (") == 6 - len(kept)
-    assert {name: times_in(place / "out" / "cells" / name) for name in kept} == before
-    assert set(records(place).values()) == {"finished"}
-    once_more = dbpcfg(*arguments(place, "-q"))
-    assert once_more.stdout == again.stdout
-
-
 def test_quick_says_so(place, command):
     _, out, _ = command.run(*arguments(place, "--quick", "--only", "Right"))
     assert "[quick run]" in out
@@ -145,14 +107,3 @@ def test_depths(place, command):
     assert "full WSJ" in out
     assert "binary to the left, without punctuation" in out
     assert (place / "depth" / "reproduction.html").exists()
-
-
-@pytest.mark.slow
-def test_on_a_cluster(place):
-    done = dbpcfg(*arguments(place, "--cluster", "local:2"))
-    assert done.returncode == 0, done.stderr
-    assert len(records(place)) == 6
-    here = dbpcfg(*arguments(place, "--out", place / "here", "-q"))
-    assert [line.split("  ")[0] for line in here.stdout.splitlines()] == [
-        line.split("  ")[0] for line in done.stdout.splitlines()
-    ]

@@ -14,7 +14,7 @@ import pytest
 
 from tests.cli.test_interruption import alive, children
 from tests.command import COMMAND, dbpcfg, printed
-from tests.experiments.small import SHORT, files_in, times_in, write_corpora, write_grid
+from tests.experiments.small import files_in, times_in, write_corpora, write_grid
 
 TWELVE = """\
 corpus = ["adam.trees", "eve.trees"]
@@ -158,11 +158,6 @@ def test_compare_runs_reads_a_sweep(place, call):
         assert row["per_token"] == pytest.approx(cell["per_token"])
 
 
-def test_a_sweep_without_runs_is_not_for_compare_runs(place, call, refuse):
-    call("sweep", write_grid(place, 'corpus = "adam.trees"\nsystems = "right"'), "-q")
-    assert "there is no run of dbpcfg in" in refuse("compare-runs", place / "grid")
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_stopped_by_a_signal(place, number):
     text = 'corpus = "adam.trees"\nK = [2, 3]\nchains = 1\niterations = 9999999\n'
@@ -188,10 +183,3 @@ def test_stopped_by_a_signal(place, number):
     assert f"stopped; the same command runs the rest: dbpcfg sweep {grid}" in err
     assert [line.split()[-1] for line in out.splitlines()[3:5]] == ["unfinished", "waiting"]
     assert (run / "chains" / "0" / "chain.npz").exists()
-
-
-def test_out_may_not_be_a_file(place, refuse):
-    (place / "grid").write_text("years of work")
-    grid = write_grid(place, 'corpus = "adam.trees"')
-    assert "grid is a file; out needs a directory" in refuse("sweep", grid)
-    assert SHORT in grid.read_text()

@@ -86,14 +86,6 @@ def test_best_spread_and_median():
     assert two.spread("f1").median == pytest.approx((2 / 3 + 8 / 15) / 2)
 
 
-def test_random_systems_differ_by_seed_and_repeat():
-    both, second = (compare(TASK, ["random"], runs=6 - seed, seed=seed) for seed in (4, 5))
-    values = {run.seed: run.value("f1") for run in both.summaries[0].runs}
-    assert list(values) == [4, 5]
-    assert values[4] != values[5]
-    assert values[5] == second.summaries[0].runs[0].value("f1")
-
-
 @pytest.mark.parametrize(
     ("name", "why"),
     [

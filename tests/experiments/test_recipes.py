@@ -44,7 +44,6 @@ def test_a_recipe_of_a_user(tmp_path):
     ("old", "new", "line", "said"),
     [
         ("seeds =", "sedes =", "sedes", "unknown key 'sedes'; a recipe has title, reference"),
-        ('name = "tiny"', 'nam = "tiny"', "nam ", "unknown key 'nam'; [corpus] has name, path"),
         ("chains = 2", "chians = 2", "chians", "unknown key 'chians'; [paper] has budget, chains"),
         (
             "chains = 2",
@@ -53,17 +52,12 @@ def test_a_recipe_of_a_user(tmp_path):
             "must be a whole number from 1 up, got '2'",
         ),
         ("K = 2", "K = 0", "K = 0", "K must be a whole number from 1 up, got 0"),
-        ("K = 2", "k = 2", "k = 2", "unknown key 'k'; [row] has name, system"),
         ('system = "right"', 'system = "wrong"', 'system = "wrong"', "there is no system 'wrong'"),
         ("smoothing = 0.2", "smooth = 1", "settings = { smooth", "has no setting 'smooth'"),
-        ("smoothing = 0.2", "smoothing = true", "settings = { smooth", "is a number (0.1 if not"),
-        ('"Table 9, row 2"', "2", "source = 2", "source must be a text, got 2"),
         ("f1 = 99.9", "f1 = 999", "f1 = 999", "f1 must be a percentage from 0 to 100, got 999"),
-        ("f1 = 99.9", "f2 = 99.9", "f2", "unknown key 'f2'; [published] has name, source"),
         ("f1 = 99.9", "homogeneity = 9", "homogeneity", "homogeneity is not measured"),
         ('name = "Right"\nsys', 'name = "Chunks"\nsys', None, "two [[row]] have the name 'Chunks'"),
         ("seeds = [0, 1]", 'seeds = "9-0"', "seeds", "seeds as a text is a range like '0-9'"),
-        ('"phrase-recall"', '"recal"', "measures", "measures must be a list of 'precision'"),
         ("[default]\nbudget = 100", "", None, None),
     ],
 )
@@ -90,7 +84,6 @@ def test_mistakes(tmp_path, old, new, line, said):
         (RECIPE.replace('name = "Oracle"', 'name = "O"\nrow = "X"'), "there is no [[row]] 'X'"),
         (RECIPE.replace('name = "tiny"', 'name = "a b"'), "a name has letters, digits"),
         (RECIPE.partition("[[row]]")[0], "there is no [[row]]"),
-        ("title = ", "is not TOML"),
     ],
 )
 def test_what_is_missing(tmp_path, text, said):

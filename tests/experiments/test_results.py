@@ -72,14 +72,6 @@ def test_what_is_not_finished_has_its_reason(place):
     assert states.notes == ["1 of 3 cells are finished"]
 
 
-def test_nothing_is_scored_without_gold_trees(place):
-    cells = cells_of(place, 'corpus = "words.txt"\nK = 2\nseeds = "0-1"')
-    outcomes = {n: CellOutcome("finished", result=CellResult(12, -2.0 - n)) for n in (1, 2)}
-    found, spread = sweep_tables(cells, outcomes)
-    assert [column.name for column in found.columns][-1] == "log-likelihood per token"
-    assert [row[6] for row in spread.rows] == ["log-likelihood per token"]
-
-
 @pytest.mark.parametrize(
     ("values", "median", "lower"),
     [([3.0], 3.0, 3.0), ([3.0, 1.0, 2.0], 2.0, 2.0), ([4.0, 1.0, 3.0, 2.0], 2.5, 2.0)],

@@ -159,10 +159,3 @@ def test_the_command(folder):
     assert "adam-K3-D2-b0.2-s0 finished" in done.stderr
     again = dbpcfg("sweep", folder / "there" / "grid.toml", "--cluster", "local:2")
     assert "3 of 3 cells were finished before" in again.stderr
-
-
-def test_options_that_contradict_each_other(folder):
-    cells_of(folder / "there", GRID)
-    both = dbpcfg("sweep", folder / "there" / "grid.toml", "--cluster", "local:2", "--jobs", "2")
-    assert both.returncode == 2
-    assert "--jobs is for this machine" in both.stderr

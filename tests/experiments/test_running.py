@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 import dbpcfg
-from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.experiments.comparison import comparison_data
 from dbpcfg.experiments.corpora import forget_corpora
@@ -203,11 +200,3 @@ def test_the_runs_of_a_sweep(place):
     assert runs_in(place / "grid") == [own.directory]
     assert runs_in(place) is None
     assert runs_in(place / "nowhere") is None
-
-
-def test_a_cell_is_plain_data(place):
-    import pickle
-
-    (cell,) = cells_of(place, TWO + "rare = 1")
-    assert pickle.loads(pickle.dumps(cell)) == cell
-    assert cell.corpus.preparation == replace(Preparation(), rare=1)

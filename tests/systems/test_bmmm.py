@@ -47,13 +47,6 @@ def test_context_features():
     ]
 
 
-def test_of_equally_frequent_types_the_first_is_a_feature():
-    text = number_types([["b", "a"], ["c", "a", "b", "c"]])
-    matrix = dense(context_features(text, 1))[0]  # b; left, left NULL, right, right NULL
-    assert matrix.tolist() == [[0, 1, 0, 2], [1, 1, 1, 0], [1, 0, 0, 1]]
-    assert context_features(text, 100).firsts[-1] == 2 * (3 + 1)
-
-
 def test_dependency_features():
     text = number_types(SENTENCES[:2])
     heads, tags = [[1, 2, -1], [1, -1, 1]], [[0, 1, 2], [0, 1, 2]]

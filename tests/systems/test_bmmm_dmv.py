@@ -6,11 +6,9 @@ import pytest
 import dbpcfg
 from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.io.progress import Progress
 from dbpcfg.systems.bmmm import BMMM
 from dbpcfg.systems.bmmm_dmv import BmmmDmv
 from dbpcfg.systems.dmv import DMV
-from dbpcfg.systems.registry import find
 
 GOLD = synthetic_trees("center", 200, 50, 3)
 SENTENCES = [tree.words() for tree in GOLD]
@@ -38,24 +36,6 @@ def test_the_next_generation_gets_heads_and_classes():
     assert not all(map(np.array_equal, second.tags(), without))
 
 
-def test_constituents_have_the_class_of_their_head_as_label():
-    loop = BmmmDmv(3, generations=1, iterations=20).fit(SENTENCES[:20])
-    heads, tags = loop.heads(), loop.tags()
-    for tree, words, of, classes in zip(loop.trees(), SENTENCES, heads, tags):
-        assert tree.words() == words
-        root = int(np.flatnonzero(of == -1)[0])
-        assert tree.label == str(classes[root])
-
-
-def test_same_seed_same_trees():
-    def run(seed: int) -> list[str]:
-        made = find("bmmm-dmv").make(seed, classes=3, generations=2, iterations=30)
-        return [str(tree) for tree in made.fit(SENTENCES).trees()]
-
-    assert run(4) == run(4)
-    assert run(4) != run(5)
-
-
 @pytest.mark.slow
 def test_centre_embedding_scores_are_those_of_the_original():
     """The original has 92.2 and 92.3 on two such corpora, after ten generations."""
@@ -63,12 +43,6 @@ def test_centre_embedding_scores_are_those_of_the_original():
     assert all(91.5 < score < 93.5 for score in exact)
     faithful = [f1(BmmmDmv(3, seed=seed, faithful=True)) for seed in range(6)]
     assert min(faithful) < 92.0 <= max(faithful)  # flattened sampling is not so steady
-
-
-def test_progress_counts_all_generations(capsys):
-    with Progress("loop", quiet=False) as progress:
-        BmmmDmv(2, generations=3, iterations=5, em=4).fit(SENTENCES[:5], progress)
-        assert progress.total == 27
 
 
 @pytest.mark.parametrize(

@@ -92,28 +92,6 @@ def test_conditional_is_that_of_the_joint(mixture):
         assert np.exp(p - p.max()) / np.exp(p - p.max()).sum() == pytest.approx(expected, abs=1e-10)
 
 
-def test_scores_are_the_sequential_product():
-    features = tiny(40)
-    z = np.array([0, 1, 1, 0])
-    counts = count_classes(features, z, CLASSES)
-    tables, p = tables_for(features, counts), np.empty(CLASSES)
-    for i in range(len(z)):
-        move(features, counts, i, z[i], -1)
-        score(features, counts, tables, ALPHA, i, p)
-        for c in range(CLASSES):
-            total = math.log((counts.types[c] + ALPHA) / (len(z) - 1 + CLASSES * ALPHA))
-            for f, matrix in enumerate(dense(features)):
-                done = 0
-                for v, number in enumerate(matrix[i]):
-                    for t in range(number):
-                        n = counts.features[features.firsts[f] + v, c]
-                        mass = counts.tokens[f, c] + done + matrix.shape[1] * BETAS[f]
-                        total += math.log((n + t + BETAS[f]) / mass)
-                        done += 1
-            assert p[c] == pytest.approx(total, abs=1e-10)
-        move(features, counts, i, z[i], 1)
-
-
 @given(mixtures())
 def test_posterior_is_the_joint(mixture):
     features, z, classes, alpha, betas = mixture
@@ -170,11 +148,6 @@ def test_the_posterior_stays_and_rescaled_logarithms_leave_it():
     assert goodness_of_fit(exact, expected, len(starts)) > LEAST_P
     rescaled = drawn(features, starts, 3, betas, faithful=True)
     assert goodness_of_fit(rescaled, expected, len(starts)) < LEAST_P
-
-
-def test_rescaling_leaves_types_alone_that_are_probable_enough():
-    features, starts = tiny(), [(0, 1, 0, 1)] * 50
-    assert drawn(features, starts, 4) == drawn(features, starts, 4, faithful=True)
 
 
 URNS = np.tile([[80, 2, 5], [1, 60, 3], [0, 4, 90], [3, 0, 1]], (1, 8))

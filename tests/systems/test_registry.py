@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-
 import pytest
 
 import dbpcfg
@@ -11,7 +9,6 @@ from dbpcfg.corpus.preparation import Preparation, prepare
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.io.progress import Progress
 from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.systems.branching import Random, branching_tree
 from dbpcfg.systems.dbpcfg import DbpcfgSystem
@@ -77,15 +74,6 @@ def test_our_own_is_induce():
     made = DbpcfgSystem(**SMALL, seed=4, threads=1).fit(SENTENCES)
     assert made.trees() == run.trees()
     assert made.run.finished
-
-
-def test_progress_of_our_own_counts_all_chains():
-    reported = []
-    progress = Progress("dbpcfg", to=io.StringIO())
-    progress.update = reported.append
-    DbpcfgSystem(**SMALL, threads=1).fit(SENTENCES, progress)
-    assert progress.total == 12
-    assert reported[-1] == 12
 
 
 # --- words ------------------------------------------------------------------------------------

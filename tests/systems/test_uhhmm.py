@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import io
-
 import numpy as np
 import pytest
 
 from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.io.progress import Progress
 from dbpcfg.systems.uhhmm import UHHMM
 
 SENTENCES = [tree.words() for tree in synthetic_trees("center", 40, 3)]
@@ -31,13 +28,6 @@ def test_same_seed_same_trees(faithful, trees):
     likelihoods = one.fitted.log_likelihoods
     assert len(likelihoods) == 62
     assert np.mean(likelihoods[-10:]) > likelihoods[0] + 30
-
-
-def test_the_original_differs():
-    exact, faithful = (
-        UHHMM(2, 3, 3, iterations=5, faithful=faithful).fit(SENTENCES) for faithful in (False, True)
-    )
-    assert exact.fitted.log_likelihoods != faithful.fitted.log_likelihoods
 
 
 def test_the_first_samples_do_not_depend_on_the_number_of_iterations():
@@ -68,15 +58,6 @@ def test_odd_corpora(D, faithful):
     trees([["a", "b", "c"] * 27])
     trees([["a", "b"]])
     trees([["a", "b", "c", "d"]] * 3, 1, 1, 1)
-
-
-def test_progress():
-    reported = []
-    progress = Progress("uhhmm", to=io.StringIO())
-    progress.update = reported.append
-    UHHMM(iterations=3).fit(SENTENCES, progress)
-    assert progress.total == 3
-    assert reported == [1, 2, 3]
 
 
 @pytest.mark.parametrize(

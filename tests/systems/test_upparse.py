@@ -8,8 +8,6 @@ from hypothesis import strategies as st
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.alignment import align
-from dbpcfg.io.progress import Progress
-from dbpcfg.systems.registry import System
 from dbpcfg.systems.upparse import Upparse
 
 STOPS = [".", "?", "!", ";", ",", "--"]
@@ -57,13 +55,6 @@ def test_spelling_does_not_matter(corpus, model, others):
     assert [tree.spans() for tree in trees] == [tree.spans() for tree in other_trees]
 
 
-def test_the_same_each_time():
-    corpus = [f"a{i % 7} b{i % 5} , a{i % 3} c b{i % 2} .".split() for i in range(100)]
-    first, second = Upparse().fit(corpus), Upparse().fit(corpus)
-    assert first.trees() == second.trees()
-    assert second.fit(corpus[:50]).fit(corpus).trees() == first.trees()
-
-
 @pytest.mark.parametrize("model", ["prlg", "hmm"])
 def test_a_pair_that_always_goes_together(model):
     """EM prefers B I to O O from the start (9 to 4), and every step makes it more so."""
@@ -99,28 +90,6 @@ def test_one_sentence(sentence, tree):
         assert str(Upparse(model).fit([sentence]).trees()[0]) == tree
 
 
-def test_own_stops():
-    system = Upparse(stops=["|"]).fit([["a", "|", "b", "."]])
-    assert system.trees()[0].words() == ["a", "b", "."]
-
-
-def test_it_is_a_system():
-    system: System = Upparse("hmm")
-    assert (system.name, Upparse().name) == ("upparse-hmm", "upparse-prlg")
-
-
-def test_progress_counts_iterations():
-    class Recorded(Progress):
-        updates: list[int] = []  # noqa: RUF012
-
-        def update(self, done: int) -> None:
-            self.updates.append(done)
-
-    Upparse().fit([["a", "b", "c"], ["a", "c"]], Recorded("upparse"))
-    assert Recorded.updates == list(range(1, len(Recorded.updates) + 1))
-    assert len(Recorded.updates) >= 2
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -132,10 +101,3 @@ def test_progress_counts_iterations():
 def test_wrong_settings(settings, message):
     with pytest.raises(DbpcfgError, match=message):
         Upparse(**settings)
-
-
-def test_what_cannot_be_learnt_from():
-    with pytest.raises(DbpcfgError, match="call fit first"):
-        Upparse().trees()
-    with pytest.raises(DbpcfgError, match="no sentences"):
-        Upparse().fit([])

@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dbpcfg.errors import DbpcfgError
 from dbpcfg.systems.upparse import (
     build_trees,
     find_chunks,
-    most_frequent,
     segment_text,
     segments,
 )
@@ -47,25 +45,7 @@ def test_the_sequence():
     assert text.sentences == [["a", "b", "a"], ["b"], [",", "c"]]
 
 
-@pytest.mark.parametrize(
-    ("sentences", "message"),
-    [
-        ([], "there are no sentences"),
-        ([["a"], []], "sentence 2 has no words; leave"),
-        (["a b"], "sentence 1 is one text; give its words"),
-    ],
-)
-def test_what_cannot_be_read(sentences, message):
-    with pytest.raises(DbpcfgError, match=message):
-        segment_text(sentences)
-
-
 # --- pseudo-words -------------------------------------------------------------------------------
-
-
-def test_most_frequent():
-    frequencies = np.array([5, 1, 3, 3, 2, 7, 7, 6, 9])
-    assert most_frequent(frequencies, np.array([0, 1, 4, 8])).tolist() == [0, 3, 6, 8]
 
 
 class Scripted:
@@ -172,13 +152,6 @@ def test_segments_are_passed_on_with_a_semicolon():
 
 
 # --- the end of the cascade ---------------------------------------------------------------------
-
-
-def test_no_chunk_found():
-    text = segment_text([["a", "b"], ["b", "a"]])
-    found = find_chunks(text.symbols, 2, Scripted({2: "O", 3: "O"}))
-    assert (found.levels, found.ended, found.brackets) == (1, "no change", [])
-    assert str(build_trees(text.sentences, text.symbols, found.brackets)[1]) == "(X b a)"
 
 
 @pytest.mark.parametrize("model", ["hmm", "prlg"])

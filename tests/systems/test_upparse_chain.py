@@ -20,7 +20,6 @@ from dbpcfg.systems.upparse.models import (
     first_arcs,
     hmm_emissions,
     prlg_emissions,
-    uniform_arcs,
 )
 
 STOP, B, I, O = range(4)
@@ -77,10 +76,6 @@ def counted(symbols: np.ndarray, table: np.ndarray) -> tuple[np.ndarray, float]:
     return counts, expected_counts(symbols, table, counts)
 
 
-def test_allowed_successors():
-    assert {j: set(np.flatnonzero(ALLOWED[j])) for j in range(4)} == SUCCESSORS
-
-
 # --- expected counts ----------------------------------------------------------------------------
 
 
@@ -93,42 +88,6 @@ def test_expected_counts_of_any_arcs(symbols, seed):
     assert log_likelihood == pytest.approx(expected_log_likelihood, abs=1e-10)
 
 
-@given(sequences, models, st.integers(0, 3))
-def test_expected_counts_along_em(symbols, model, updates):
-    table = first_arcs(model, 2 + WORDS, 0.1)
-    for _ in range(updates):
-        counts, _ = counted(symbols, table)
-        if not counts.sum(axis=(0, 2)).all():
-            return
-        table = arcs(model, counts, 0.1)
-    counts, log_likelihood = counted(symbols, table)
-    expected, expected_log_likelihood = enumerated(symbols, table)
-    np.testing.assert_allclose(counts, expected, atol=1e-10)
-    assert log_likelihood == pytest.approx(expected_log_likelihood, abs=1e-10)
-
-
-def test_two_words_by_hand():
-    """EOS a b EOS is B I or O O, with probability 1/2 for EOS and 1/2 for each word throughout.
-
-    Tags: 1/3 · 1 · 1/4 = 1/12 and 1/3 · 1/3 · 1/3 = 1/27, so the chunk has 9/13.
-    """
-    counts, log_likelihood = counted(np.array([0, 2, 3, 0]), uniform_arcs(4))
-    assert log_likelihood == pytest.approx(math.log((1 / 12 + 1 / 27) / 8))
-    of_tags = counts.sum(axis=(0, 2))
-    np.testing.assert_allclose(of_tags, [1, 9 / 13, 9 / 13, 8 / 13])
-    assert counts[2, B, I] == pytest.approx(9 / 13)
-    assert counts[3, O, STOP] == pytest.approx(4 / 13)
-
-
-def test_the_last_symbol_is_not_emitted():
-    table = uniform_arcs(3)
-    less = table.copy()
-    less[0] /= 2  # one EOS is emitted, the first
-    _, log_likelihood = counted(np.array([0, 2, 0]), table)
-    _, lower = counted(np.array([0, 2, 0]), less)
-    assert log_likelihood - lower == pytest.approx(math.log(2))
-
-
 def test_long_segments_do_not_underflow():
     symbols = np.array([0, *[2, 3, 4] * 3000, 0])
     counts, log_likelihood = counted(symbols, first_arcs("prlg", 5, 0.1))
@@ -137,15 +96,6 @@ def test_long_segments_do_not_underflow():
 
 
 # --- models -------------------------------------------------------------------------------------
-
-
-def test_uniform_arcs():
-    table = uniform_arcs(6)
-    assert table[0, STOP, B] == pytest.approx(1 / 2 * 1 / 3)
-    assert table[5, I, O] == pytest.approx(1 / 4 * 1 / 4)
-    assert table[5, B, I] == pytest.approx(1 / 4)
-    assert table[5, STOP].tolist() == table[1, O].tolist() == [0] * 4
-    np.testing.assert_allclose(table.sum(axis=(0, 2)), 1)
 
 
 def some_counts(segment_ends: float) -> np.ndarray:
@@ -271,15 +221,6 @@ def test_best_tags(symbols, seed, halves):
     assert best_tags(symbols, log_table).tolist() == first_of_the_best(symbols, log_table)
 
 
-@given(sequences, models)
-def test_best_tags_of_learnt_models(symbols, model):
-    learnt = Trainer(model, 0.1, 1e-4).train(symbols, 2 + WORDS)
-    if learnt is not None:
-        with np.errstate(divide="ignore"):
-            log_table = np.log(learnt)
-        assert best_tags(symbols, log_table).tolist() == first_of_the_best(symbols, log_table)
-
-
 def test_a_repeated_word_makes_a_tie():
     """x y w w z: the same transitions and emissions in B I B I I as in B I I B I."""
     x, y, w, z = 2, 3, 4, 5
@@ -316,12 +257,3 @@ def test_rounding_does_not_decide_ties(seed):
     with np.errstate(divide="ignore"):
         tags = best_tags(symbols, np.log(emissions)[:, :, None] + np.log(transitions))
     assert (tags[1:].reshape(-1, 6) == [B, I, B, I, I, STOP]).all()
-
-
-def test_dictionary_order():
-    assert legal_taggings(np.array([0, 2, 2, 2, 0])) == [
-        (STOP, B, I, I, STOP),
-        (STOP, B, I, O, STOP),
-        (STOP, O, B, I, STOP),
-        (STOP, O, O, O, STOP),
-    ]
