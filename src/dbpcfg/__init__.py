@@ -36,6 +36,7 @@ from dbpcfg.version import __version__
 if TYPE_CHECKING:
     from dbpcfg.cluster.connection import induce, resume
     from dbpcfg.corpus.reading import read
+    from dbpcfg.errors import DbpcfgError
     from dbpcfg.evaluation.evaluate import evaluate
     from dbpcfg.experiments.compare import compare
     from dbpcfg.model.files import load
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from dbpcfg.trees.tree import Tree
 
 __all__ = [
+    "DbpcfgError",
     "Model",
     "Tree",
     "__version__",
@@ -55,6 +57,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "DbpcfgError": "dbpcfg.errors",
     "Model": "dbpcfg.model.model",
     "Tree": "dbpcfg.trees.tree",
     "compare": "dbpcfg.experiments.compare",

@@ -33,7 +33,7 @@ from dbpcfg.induction.chain import Chain
 from dbpcfg.induction.induce import induce
 from dbpcfg.induction.run import Run
 from dbpcfg.io.progress import Progress
-from dbpcfg.io.tables import Column, Table, percent
+from dbpcfg.io.tables import Cell, Column, Table, percent
 from dbpcfg.trees.printing import beside, draw
 from dbpcfg.trees.tree import Tree
 
@@ -202,7 +202,7 @@ def _scores_table(result: Result) -> Table:
     score = result.evaluation.score
     columns = [Column("System"), *(Column(name, "percent") for name in ("P", "R", "F1"))]
     measures = ("precision", "recall", "f1")
-    rows = [
+    rows: list[tuple[Cell, ...]] = [
         *(
             (one.name, *(one.figures[name] / 100 for name in measures), "quoted from the paper")
             for one in RECIPE.published
@@ -255,7 +255,7 @@ def branching_table(left: Result, right: Result) -> Table:
         Column("log-likelihood", "number"),
         Column("F1", "percent"),
     ]
-    rows = [
+    rows: list[tuple[Cell, ...]] = [
         (
             f"{result.experiment.kind}-branching",
             len(result.run.survivors),

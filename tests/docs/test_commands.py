@@ -13,11 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from typer.main import get_command
 
-from dbpcfg.cli.app import app
 from tests.command import COMMAND
 from tests.docs.pages import DOCS, TEXTS, blocks, prose
+from tests.inprocess import PROGRAM
 
 
 def commands(text: str) -> Iterator[list[str]]:
@@ -48,13 +47,12 @@ def calls(tokens: list[str]) -> Iterator[list[str]]:
 
 def refused(arguments: list[str]) -> str | None:
     """Why the command line would not take these arguments, if it would not; nothing is run."""
-    group = get_command(app)
-    if not arguments or arguments[0] not in group.commands:
+    if not arguments or arguments[0] not in PROGRAM.commands:
         return f"no such command: {arguments}"
-    top = group.make_context("dbpcfg", [arguments[0]], resilient_parsing=True)
+    top = PROGRAM.make_context("dbpcfg", [arguments[0]], resilient_parsing=True)
     try:
         with contextlib.redirect_stdout(io.StringIO()):
-            group.commands[arguments[0]].make_context(arguments[0], arguments[1:], parent=top)
+            PROGRAM.commands[arguments[0]].make_context(arguments[0], arguments[1:], parent=top)
     except Exception as error:  # of click, or of typer's own copy of it
         return f"{' '.join(arguments)}: {error}"
     return None
@@ -87,9 +85,8 @@ $ dbpcfg induce eve.txt
 
 def unknown_options(text: str) -> list[str]:
     """Options in the text around the blocks that no command has."""
-    group = get_command(app)
     known = {"--help", "--version"}
-    for command in (group, *group.commands.values()):
+    for command in (PROGRAM, *PROGRAM.commands.values()):
         for parameter in command.params:
             known |= {*parameter.opts, *parameter.secondary_opts}
     named = re.findall(r"(?<!`)`([^`\n]+)`(?!`)", prose(text))
@@ -105,7 +102,7 @@ def test_options_that_the_text_names_exist(page):
 
 def test_every_command_is_in_the_guide():
     shown = {arguments[0] for text in TEXTS.values() for arguments in commands(text)}
-    missing = set(get_command(app).commands) - shown - {"demo"}  # which is `make demo`
+    missing = set(PROGRAM.commands) - shown - {"demo"}  # which is `make demo`
     assert not missing, "show them in a block ```bash of a page of docs/"
 
 

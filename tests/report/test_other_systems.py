@@ -13,9 +13,9 @@ from dbpcfg.experiments.compare import compare
 from dbpcfg.experiments.comparison import comparison_data
 from dbpcfg.experiments.corpora import Task
 from dbpcfg.report import figures
-from dbpcfg.report.assemble import match_comparison, write_page
+from dbpcfg.report.assemble import write_page
 from dbpcfg.report.collect import collect
-from dbpcfg.report.scores import read_comparison
+from dbpcfg.report.scores import match_comparison, read_comparison
 from dbpcfg.systems.registry import SystemSpec
 from tests.inprocess import InProcess
 from tests.report.browser import Opened, chromium

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbpcfg.report.assemble import pack
+from dbpcfg.report.sentences import pack
 from tests.report.unpacking import unpack
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import io
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +21,9 @@ State = dict[str, bytes | None]
 
 CALLS = ("replace", "rename", "mkdir", "rmdir", "unlink", "remove", "link", "symlink", "truncate")
 """Calls that change directories; files are changed by ``open`` and by what it returns."""
+
+TEMPORARY = re.compile(r"(^|/)\.[^/]*\.[0-9a-f]{16}$")
+"""Names of files that are written before they replace others."""
 
 LONG = 500
 """Bytes of a write that is cut off in the middle too."""
@@ -61,12 +65,22 @@ class Recorder:
             patch.setattr(os, name, self._watched(name, getattr(os, name)))
 
     @property
-    def different(self) -> dict[str, State]:
-        """The states without repetitions, by their first moments."""
-        found: dict[tuple, tuple[str, State]] = {}
+    def telling(self) -> dict[str, State]:
+        """States to resume from, by their moments.
+
+        Most differ only in what has been written of a temporary file, which nothing reads. Of such
+        states there are three: the first, the middle and the last one.
+        """
+        alike: dict[tuple, dict[tuple, tuple[str, State]]] = {}
         for number, (moment, state) in enumerate(zip(self.moments, self.states, strict=True)):
-            found.setdefault(tuple(state.items()), (f"{number}: {moment}", state))
-        return dict(found.values())
+            lasting = tuple(item for item in state.items() if not TEMPORARY.search(item[0]))
+            same = alike.setdefault(lasting, {})
+            same.setdefault(tuple(state.items()), (f"{number}: {moment}", state))
+        return {
+            moment: state
+            for same in map(list, map(dict.values, alike.values()))
+            for moment, state in (same[0], same[len(same) // 2], same[-1])
+        }
 
     def record(self, moment: str) -> None:
         state = state_of(self.directory)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import shutil
 import subprocess
@@ -12,24 +13,38 @@ from pathlib import Path
 import pytest
 
 import dbpcfg
+from dbpcfg.numerics.kernels import folder
 from tests.induction.small import SENTENCES
 
 DROP_CAPABILITY = 24  # of prctl
 PERMISSIONS = (1, 2, 3)  # capabilities of root: any access, any reading, as if the owner
 
 COMMANDS = """\
-import sys
+import contextlib, io, json, sys
 from dbpcfg.cli.app import main
 
 for command in sys.argv[1:]:
-    sys.argv = ["dbpcfg", *command.split()]
-    try:
-        main()
-    except SystemExit as end:
-        if end.code:
-            raise
+    sys.argv, code = ["dbpcfg", *command.split()], 0
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code
+    print(json.dumps([code, out.getvalue(), err.getvalue()]))
 """
-"""Both in one process, which compiles kernels once if there is no cache."""
+"""Runs commands one after the other, as starting takes longer than they do."""
+
+NO_PERMISSION = {
+    "convert package/dbpcfg/text.txt -": "text.txt cannot be read: No such file",
+    "convert locked.txt -": "locked.txt cannot be read: Permission denied",
+    "convert text.txt package/new.txt": "new.txt cannot be written: Permission denied",
+    "resume locked": "Permission denied",
+    "show locked": "Permission denied",
+    "report locked": "Permission denied",
+    "induce text.txt -q --out locked": "locked/.lock cannot be written: Permission denied",
+    "induce text.txt -q --out locked/run": "cannot be written: Permission denied",
+}
 
 
 def as_anybody() -> None:
@@ -45,83 +60,85 @@ def make_read_only(folder: Path) -> None:
         path.chmod(0o555 if path.is_dir() else 0o444)
 
 
-@pytest.fixture
-def job(tmp_path):
-    """Runs Python with a package that cannot be written to, and no home."""
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A folder with a package that cannot be written to."""
     if os.geteuid() == 0 and sys.platform != "linux":
         pytest.skip("root may write everywhere on this system")
-    package, temporary = tmp_path / "package", tmp_path / "tmp"
+    place = tmp_path_factory.mktemp("confined")
+    package = place / "package"
     left_out = shutil.ignore_patterns("__pycache__")
     shutil.copytree(Path(dbpcfg.__file__).parent, package / "dbpcfg", ignore=left_out)
     make_read_only(package)
-    temporary.mkdir()
-    environment = {
-        "PATH": os.environ["PATH"],
-        "TMPDIR": str(temporary),
-        "HOME": str(package / "nobody"),
-    }
-
-    def run(
-        script: str, *arguments: str, search: str = str(package)
-    ) -> subprocess.CompletedProcess[str]:
-        environment["PYTHONPATH"] = search
-        return subprocess.run(
-            [sys.executable, "-c", script, *arguments],
-            preexec_fn=as_anybody,
-            env=environment,
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
-
-    yield run
-    package.chmod(0o755)
-    for path in package.rglob("*"):
-        if path.is_dir():
-            path.chmod(0o755)
+    for name in ("text.txt", "locked.txt"):
+        (place / name).write_text("".join(f"{' '.join(words)}\n" for words in SENTENCES[:6]))
+    (place / "locked.txt").chmod(0)
+    (place / "locked").mkdir(mode=0)
+    (place / "tmp").mkdir()
+    yield place
+    for path in (place / "locked", package, *filter(Path.is_dir, package.rglob("*"))):
+        path.chmod(0o755)
 
 
-def test_nothing_can_be_written(job):
+def job(place: Path, script: str, *arguments: str, **variables: str) -> str:
+    """The output of a Python that has this package and no home."""
+    done = subprocess.run(
+        [sys.executable, "-c", script, *arguments],
+        preexec_fn=as_anybody,
+        env={
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": str(place / "package"),
+            "TMPDIR": str(place / "tmp"),
+            "HOME": str(place / "package" / "nobody"),
+            **variables,
+        },
+        cwd=place,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert "Traceback" not in done.stderr, done.stderr
+    return done.stdout
+
+
+def commands(place: Path, *given: str, **variables: str) -> list[tuple[int, str, str]]:
+    """Exit code, output and messages of each command."""
+    found = job(place, COMMANDS, *given, **variables)
+    return [tuple(json.loads(line)) for line in found.splitlines()]
+
+
+def test_nothing_can_be_written(place):
     """Negative control: the package and the home are closed to such a job."""
-    for place in ("package/dbpcfg/x", "package/nobody"):
-        done = job(f"open({place!r}, 'w')")
-        assert "PermissionError" in done.stderr
-    assert job("import dbpcfg; print(dbpcfg.__file__)").stdout.count("package/dbpcfg")
+    for closed in ("package/dbpcfg/x", "package/nobody"):
+        with pytest.raises(AssertionError, match="PermissionError"):
+            job(place, f"open({closed!r}, 'w')")
+    assert "package/dbpcfg" in job(place, "import dbpcfg; print(dbpcfg.__file__)")
 
 
-def test_induce_and_parse(job, tmp_path):
-    (tmp_path / "text.txt").write_text("".join(f"{' '.join(s)}\n" for s in SENTENCES[:6]))
-    done = job(
-        COMMANDS,
+def test_induce_parse_and_generate(place):
+    """With a folder for kernels, here the tests' own, and without."""
+    kept = folder()
+    cache = place / "cache" / "dbpcfg"
+    cache.mkdir(parents=True)
+    if kept is not None:
+        (cache / "kernels").symlink_to(kept)
+    done = commands(
+        place,
         "induce text.txt --out run --iterations 2 -K 2 -D 1 --chains 1 -q",
         "parse run text.txt -q",
+        NUMBA_CACHE_DIR=str(cache.parent),
     )
-    assert done.returncode == 0, done.stderr[-1000:]
-    assert "Traceback" not in done.stderr
-    assert done.stdout.count("(X") > 6
+    assert [code for code, _, _ in done] == [0, 0], done
+    assert done[1][1].count("(X") > 6
+    ((code, out, said),) = commands(place, "generate run -n 3 -q")
+    assert code == 0
+    assert len(out.splitlines()) == 3
+    assert "NUMBA_CACHE_DIR" in said
 
 
-@pytest.mark.parametrize(
-    ("command", "said"),
-    [
-        ("convert package/dbpcfg/text.txt -", "text.txt cannot be read: No such file"),
-        ("convert locked.txt -", "locked.txt cannot be read: Permission denied"),
-        ("convert text.txt package/new.txt", "new.txt cannot be written: Permission denied"),
-        ("resume locked", "Permission denied"),
-        ("show locked", "Permission denied"),
-        ("report locked", "Permission denied"),
-        ("induce text.txt -q --out locked", "locked/.lock cannot be written: Permission denied"),
-        ("induce text.txt -q --out locked/run", "cannot be written: Permission denied"),
-    ],
-)
-def test_no_permission(command, said, job, tmp_path):
-    (tmp_path / "text.txt").write_text("a b c\n")
-    (tmp_path / "locked.txt").write_text("a b c\n")
-    (tmp_path / "locked.txt").chmod(0)
-    (tmp_path / "locked").mkdir(mode=0)
-    done = job(COMMANDS, command, search=os.pathsep.join(sys.path))
-    (tmp_path / "locked").chmod(0o755)
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert len(done.stderr.splitlines()) == 1, done.stderr
+def test_no_permission(place):
+    done = commands(place, *NO_PERMISSION)
+    for (code, _, said), expected in zip(done, NO_PERMISSION.values(), strict=True):
+        assert code == 2
+        assert expected in said
+        assert len(said.splitlines()) == 1, said

@@ -102,7 +102,7 @@ def finish(out: Path, action: Callable[[Path], None]) -> None:
 
 def failures(recorder: Recorder, action, wanted: State, folder: Path) -> Iterator[str]:
     """The moments after which the run cannot be finished, or is another one."""
-    for number, (moment, state) in enumerate(recorder.different.items()):
+    for number, (moment, state) in enumerate(recorder.telling.items()):
         out = folder / str(number)
         put(state, out)
         try:
@@ -130,7 +130,8 @@ def test_every_moment(before, action, wanted, tmp_path, monkeypatch):
     kinds = {moment.split()[1] for moment in recorder.moments}
     assert kinds >= {"open", "write", "replace"}
     assert any(moment.startswith("amid") for moment in recorder.moments)
-    assert len(recorder.different) > 100
+    assert len(recorder.states) > 400
+    assert len(recorder.telling) > 40
     assert not any(moment.startswith("lost") for moment in recorder.moments)
     monkeypatch.setattr(os, "fsync", lambda number: None)  # it takes time, and nothing crashes now
     assert not list(failures(recorder, action, wanted, tmp_path))
@@ -153,7 +154,7 @@ def written_without_fsync(path: Path):
 @pytest.mark.parametrize("careless", [written_plainly, written_without_fsync])
 def test_files_that_are_not_written_whole_are_noticed(careless, wanted, tmp_path, monkeypatch):
     """Negative control: the rig fails if files are written as they come, or not synchronised."""
-    for module in ("files.archive", "induction.configuration", "induction.results"):
+    for module in ("io.archive", "induction.configuration", "induction.results"):
         monkeypatch.setattr(f"dbpcfg.{module}.written_whole", careless)
     recorder = recorded(nothing, first, tmp_path / "run")
     monkeypatch.undo()

@@ -2,14 +2,14 @@
 
 ===============  ===========================================================  ==================
 ``run``          text, settings, versions, the command to repeat it           `overview`
-``chains``       traces, R-hat, effective sample size, verdict                `chains`
+``chains``       traces, R-hat, effective sample size, verdict                `runs`
 ``scores``       of chains and baselines, by length; None without gold        `scores`
-``others``       other systems on the text; None without a comparison         `other_systems`
-``grammar``      categories with words, rules, sides and depths               `grammar`
-``meanings``     categories against gold labels; None without gold            `grammar`
+``others``       other systems on the text; None without a comparison         `scores`
+``grammar``      categories with words, rules, sides and depths               `runs`
+``meanings``     categories against gold labels; None without gold            `runs`
 ``sentences``    words and trees, packed                                      `sentences`
-``modes``        the other survivors, and where their trees differ            `modes`
-``memory``       depths that sentences need                                   `memory`
+``modes``        the other survivors, and where their trees differ            `runs`
+``memory``       depths that sentences need                                   `runs`
 ===============  ===========================================================  ==================
 """
 
@@ -21,12 +21,12 @@ from typing import Any
 from dbpcfg.evaluation.goldtrees import Gold
 from dbpcfg.induction.run import Run
 from dbpcfg.io.progress import Progress
+from dbpcfg.model.profile import as_json
 from dbpcfg.parsing.derivations import as_tree
-from dbpcfg.report.assemble import match_comparison, pack
 from dbpcfg.report.overview import overview
-from dbpcfg.report.runs import gold_labels, grammar, grammar_profile, memory, modes, traces
-from dbpcfg.report.scores import BASELINES, scores
-from dbpcfg.report.sentences import sentences
+from dbpcfg.report.runs import MOST_ITEMS, gold_labels, grammar_profile, memory, modes, traces
+from dbpcfg.report.scores import BASELINES, match_comparison, scores
+from dbpcfg.report.sentences import pack, sentences
 
 
 def collect(
@@ -36,29 +36,24 @@ def collect(
     quiet: bool = True,
     comparison: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Collect the data of a finished run.
-
-    ``gold``: the gold trees of its sentences, if there are any.
-    """
-    with Progress("trees and counts", 3, quiet) as progress:
+    """Collect the data of a finished run, with gold trees and a comparison if there are any."""
+    with Progress("trees and counts", 2, quiet) as progress:
         derivations = run.shared.trees[run.best.settings.chain]
-        progress.update(1)
-        words = run.corpus.words
-        trees = [as_tree(derivations[s], words[s]) for s in range(len(words))]
+        trees = [as_tree(derivations[s], words) for s, words in enumerate(run.corpus.words)]
         categories = grammar_profile(run, trees, gold)
-        progress.update(2)
+        progress.update(1)
         data: dict[str, Any] = {
             "run": overview(run, path),
             "chains": traces(run),
             "scores": None,
             "others": None,
-            "grammar": grammar(categories),
+            "grammar": as_json(categories, MOST_ITEMS),
             "meanings": gold_labels(categories),
             "sentences": sentences(run, derivations, gold),
             "modes": modes(run),
             "memory": memory(derivations, categories, gold),
         }
-        progress.update(3)
+        progress.update(2)
     if gold is not None:
         with Progress("scored", len(run.survivors) + len(BASELINES) + 1, quiet) as progress:
             data["scores"] = scores(run, gold, progress.update)

@@ -1,4 +1,4 @@
-"""Plots for papers by matplotlib, without pyplot, its state and its windows.
+"""Figures for papers by matplotlib, without pyplot, its state and its windows.
 
 Dollar signs in words and labels are not mathematics; the same data gives the same file.
 """
@@ -21,6 +21,14 @@ if TYPE_CHECKING:
 DASHES: tuple[Any, ...] = ("-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 3)))
 MARKS = "os^vDP"
 ACCENT, SOFT = "#0b6e69", "#56605d"
+DROPPED = "#c4c8c5"
+"""Of the lines of chains that were dropped from a race."""
+FORMATS = ("pdf", "svg")
+MOST_LABELS = 22
+LONGEST_NAME = 40
+"""Letters of a system's name, at most: the plot needs the room."""
+
+Draw = Callable[[dict[str, Any], "Axes"], None]
 
 
 def check_file(path: Path, overwrite: bool) -> None:
@@ -77,28 +85,15 @@ def require_matplotlib() -> Any:
     return matplotlib
 
 
-FORMATS = ("pdf", "svg")
-MOST_LABELS = 22
-DROPPED = "#c4c8c5"
-"""Of the lines of chains that were dropped from a race."""
-LONGEST_NAME = 40
-"""Letters of a system's name, at most: the plot needs the room."""
-
-Draw = Callable[[dict[str, Any], "Axes"], None]
-
-
 def write_figures(data: dict[str, Any], folder: Path, quiet: bool = True) -> list[Path]:
-    """Write all figures that the data has.
-
-    ``folder``: the directory of the figures; it is made if it does not exist.
-    """
-    drawn = {name: draw for name, (draw, needed) in _FIGURES.items() if needed(data)}
+    """Write all figures that the data has into a folder, which is made if it does not exist."""
+    drawn = [name for name in _FIGURES if _has(data, name)]
     written: list[Path] = []
     with writing(folder), Progress("figures", len(drawn), quiet) as progress, style():
         folder.mkdir(parents=True, exist_ok=True)
-        for number, (name, draw) in enumerate(drawn.items(), start=1):
+        for number, name in enumerate(drawn, start=1):
             figure, axes = new_figure(*_size(name, data))
-            draw(data, axes)
+            _FIGURES[name](data, axes)
             for extension in FORMATS:
                 path = folder / f"{name}.{extension}"
                 save(figure, path)
@@ -217,11 +212,8 @@ def _depths(data: dict[str, Any], axes: Axes) -> None:
     series = data["memory"]["series"]
     deepest = max(len(one["shares"]) for one in series)
     width = 0.8 / len(series)
-    looks: list[dict[str, Any]] = [
-        {"color": ACCENT},
-        {"color": "white", "edgecolor": ACCENT},
-        {"color": SOFT},
-    ]
+    white = {"color": "white", "edgecolor": ACCENT}
+    looks: list[dict[str, Any]] = [{"color": ACCENT}, white, {"color": SOFT}]
     for number, one in enumerate(series):
         values = [100 * share for share in one["shares"]] + [0] * (deepest - len(one["shares"]))
         x = [depth + 1 + (number - (len(series) - 1) / 2) * width for depth in range(deepest)]
@@ -244,33 +236,35 @@ def _systems(data: dict[str, Any], axes: Axes) -> None:
     own = data["others"]["own"]
     if own is not None:
         axes.axvline(100 * own["f1"], color=SOFT, linestyle=":", linewidth=0.75)
-    axes.set_yticks(range(len(systems)), [_short(one["name"]) for one in systems])
+    names = [one["name"] for one in systems]
+    short = [n if len(n) <= LONGEST_NAME else f"{n[: LONGEST_NAME - 1]}…" for n in names]
+    axes.set_yticks(range(len(systems)), short)
     axes.set_xlabel(f"F1 (%), range over runs{' (dotted: the run)' if own else ''}")
     axes.margins(x=0.1, y=0.5 / max(1, len(systems)))
 
 
-_FIGURES: dict[str, tuple[Draw, Callable[[dict[str, Any]], bool]]] = {
-    "traces": (_traces, lambda data: True),
-    "loglikelihood-f1": (_likelihood_f1, lambda data: data["scores"] is not None),
-    "f1-by-length": (_lengths, lambda data: bool(data["scores"] and data["scores"]["lengths"])),
-    "systems": (_systems, lambda data: _any_score(data["others"])),
-    "categories": (_categories, lambda data: True),
-    "categories-phrases": (_heat_map("phrases"), lambda data: _has_labels(data, "phrases")),
-    "categories-tags": (_heat_map("tags"), lambda data: _has_labels(data, "tags")),
-    "depths": (_depths, lambda data: True),
+_FIGURES: dict[str, Draw] = {
+    "traces": _traces,
+    "loglikelihood-f1": _likelihood_f1,
+    "f1-by-length": _lengths,
+    "systems": _systems,
+    "categories": _categories,
+    "categories-phrases": _heat_map("phrases"),
+    "categories-tags": _heat_map("tags"),
+    "depths": _depths,
 }
 
 
-def _has_labels(data: dict[str, Any], which: str) -> bool:
-    return bool(data["meanings"] and data["meanings"][which]["labels"])
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
-
-
-def _any_score(others: dict[str, Any] | None) -> bool:
-    return others is not None and others["systems"][0]["f1"]["mean"] is not None
+def _has(data: dict[str, Any], name: str) -> bool:
+    """Whether there is data for a figure."""
+    scores, others, meanings = data["scores"], data["others"], data["meanings"]
+    if name in ("loglikelihood-f1", "f1-by-length"):
+        return bool(scores and (name == "loglikelihood-f1" or scores["lengths"]))
+    if name == "systems":
+        return bool(others and others["systems"][0]["f1"]["mean"] is not None)
+    if name.startswith("categories-"):
+        return bool(meanings and meanings[name.split("-")[1]]["labels"])
+    return True
 
 
 def _size(name: str, data: dict[str, Any]) -> tuple[float, float]:

@@ -46,7 +46,9 @@ def overview(run: Run, path: Path) -> dict[str, Any]:
         "versions": configuration.versions,
         "reported_by": __version__,
         "command": command(configuration, path),
-        "remark": _remark(configuration),
+        "remark": ""
+        if corpus.get("sources")
+        else "The text was given by a program, not as files: put its file in place of TEXT.",
     }
 
 
@@ -57,7 +59,7 @@ def command(configuration: Configuration, path: Path) -> str:
     for option in ("speakers", "exclude_speakers"):
         for name in configuration.corpus.get(option, []):
             words += [f"--{option.replace('_', '-').removesuffix('s')}", str(name)]
-    words += ["-K", str(model.categories), "-D", _depth(model.depth)]
+    words += ["-K", str(model.categories), "-D", str(model.depth or "none")]
     words += [*_search(configuration), "--seed", str(model.seed)]
     if configuration.trees != "mbr":
         words += ["--trees", configuration.trees]
@@ -91,12 +93,8 @@ def _search(configuration: Configuration) -> list[str]:
 
 def _settings(configuration: Configuration) -> list[list[str]]:
     """Names and values of the settings, as rows of a table."""
-    model, schedule, preparation = (
-        configuration.model,
-        configuration.schedule,
-        configuration.preparation,
-    )
-    rungs = configuration.rungs
+    model, preparation = configuration.model, configuration.preparation
+    schedule, rungs = configuration.schedule, configuration.rungs
     used = "the first half as burn-in" if model.learner.samples else "the last one is the result"
     if rungs:
         length = (
@@ -104,10 +102,8 @@ def _settings(configuration: Configuration) -> list[list[str]]:
             f"chain that ran to the end, {used}"
         )
     elif schedule.iterations is None:
-        length = (
-            f"{schedule.least:,} or more until the log-likelihood levels off, "
-            f"then {schedule.after:,}"
-        )
+        least, after = schedule.least, schedule.after
+        length = f"{least:,} or more until the log-likelihood levels off, then {after:,}"
     else:
         length = f"{schedule.iterations:,}, {used}"
     rows = [
@@ -135,14 +131,3 @@ def _sources(configuration: Configuration) -> list[str]:
     except ValueError:  # some are absolute and some are not
         folder = ""
     return [folder] if folder and folder != os.sep else sources
-
-
-def _remark(configuration: Configuration) -> str:
-    sources = [str(source) for source in configuration.corpus.get("sources", [])]
-    if not sources:
-        return "The text was given by a program, not as files: put its file in place of TEXT."
-    return ""
-
-
-def _depth(depth: int | None) -> str:
-    return "none" if depth is None else str(depth)

@@ -1,9 +1,11 @@
-"""The chains: their log-likelihoods over time, what they are compared by, whether they agree.
+"""Chains, categories and memory depths of a run.
 
-The other survivors: how good they are, how far they agree, and where their trees differ most.
-
-Chains of this model settle in different modes. A mode is shown by some short sentences, those of
-which its tree and that of the selected chain share the fewest spans; of equally few the longest.
+* The chains: their log-likelihoods over time, what they are compared by, whether they agree.
+* Modes: chains of this model settle in different ones. Each other survivor is shown by some short
+  sentences, those of which its tree and that of the selected chain share the fewest spans; of
+  equally few the longest.
+* The grammar: categories, and which gold labels they are used for.
+* Memory: the depths that sentences need.
 """
 
 from __future__ import annotations
@@ -26,15 +28,20 @@ from dbpcfg.induction.chain import Chain
 from dbpcfg.induction.run import Run
 from dbpcfg.induction.summary import selected_by
 from dbpcfg.io.files import finite
-from dbpcfg.model.profile import Profile, as_json
+from dbpcfg.model.profile import Profile
 from dbpcfg.numerics.kernels import Floats
 from dbpcfg.parsing.derivations import CATEGORY, END, START, Derivations
-from dbpcfg.report.assemble import pack
-from dbpcfg.report.sentences import Posterior, codes
+from dbpcfg.report.sentences import Posterior, codes, pack
 from dbpcfg.trees.tree import Tree
 
 MOST_POINTS = 800
 """Points of a line, at most: a screen cannot show more."""
+MOST_ITEMS = 24
+"""Words and rules of a category, at most."""
+EXAMPLES = 4
+"""Sentences that are shown for each mode, at most."""
+LONGEST = 12
+"""Tokens of an example, if there are such sentences: two trees have to fit side by side."""
 
 
 def traces(run: Run) -> dict[str, Any]:
@@ -72,87 +79,6 @@ def traces(run: Run) -> dict[str, Any]:
         "selected_by": selected_by(run.configuration),
         "rungs": [rung._asdict() for rung in run.configuration.rungs],
     }
-
-
-MOST_ITEMS = 24
-"""Words and rules of a category, at most."""
-
-
-def grammar_profile(run: Run, trees: list[Tree], gold: Gold | None) -> Profile:
-    """Describe the categories of a run.
-
-    ``gold``: the gold trees of the same sentences, if there are any.
-    """
-    found = run.model.profile(trees)
-    if gold is None:
-        return found
-    predicted = as_sentences(trees, "<predicted>")
-    met = labels.gold_labels(gold.sentences, predicted, gold.punctuation)
-    return replace(found, meanings=met)
-
-
-def grammar(categories: Profile) -> dict[str, Any]:
-    """Categories with words, rules, sides and depths."""
-    return as_json(categories, MOST_ITEMS)
-
-
-def gold_labels(categories: Profile) -> dict[str, Any] | None:
-    """Categories against gold phrases and tags; None without gold trees."""
-    found = categories.meanings
-    if found is None:
-        return None
-    return {"phrases": _table(found.phrases), "tags": _table(found.words)}
-
-
-def _table(table: Contingency) -> dict[str, Any]:
-    """Counts of categories against gold labels, commonest labels first, `no phrase` last."""
-    totals = table.counts.sum(axis=0).tolist()
-    order = sorted(range(len(table.gold)), key=lambda g: (table.gold[g] == NO_PHRASE, -totals[g]))
-    return {
-        "categories": list(table.induced),
-        "labels": ["no phrase" if table.gold[g] == NO_PHRASE else table.gold[g] for g in order],
-        "counts": table.counts[:, order].tolist(),
-        "items": table.score().items,
-    }
-
-
-def memory(trees: Derivations, profile: Profile, gold: Gold | None) -> dict[str, Any]:
-    """Shares of sentences by depth, from 1 up.
-
-    ``profile``: the profile of the grammar, with the depths of the sentences that it generates.
-    ``gold``: the gold trees of the same sentences, if there are any.
-    """
-    series = [
-        {
-            "name": "induced trees",
-            "shares": shares(depths(trees)),
-        },
-        {"name": "the grammar's own sentences", "shares": profile.depths.tolist()},
-    ]
-    if gold is not None:
-        needed = (tree_depth(tree, "right") for tree in gold.trees)
-        series.append({"name": "gold trees, made binary to the right", "shares": shares(needed)})
-    return {"bound": profile.depth, "series": series}
-
-
-def depths(trees: Derivations) -> Iterator[int]:
-    """The memory depth of each tree."""
-    for s, words in enumerate(trees.corpus.lengths.tolist()):
-        spans: Brackets = {(start, end): () for start, end, _ in trees[s].tolist()}
-        yield span_depth(spans, words)
-
-
-def shares(depths: Iterable[int]) -> list[float]:
-    """The share of each depth, from 1 to the deepest."""
-    counts = Counter(depths)
-    total = sum(counts.values())
-    return [counts[depth] / total for depth in range(1, max(counts, default=0) + 1)]
-
-
-EXAMPLES = 4
-"""Sentences that are shown for each mode, at most."""
-LONGEST = 12
-"""Tokens of an example, if there are such sentences: two trees have to fit side by side."""
 
 
 def modes(run: Run) -> list[dict[str, Any]]:
@@ -200,3 +126,60 @@ def _most_different(run: Run, common: Floats) -> list[int]:
         if len(chosen) == EXAMPLES:
             break
     return list(chosen.values())
+
+
+def grammar_profile(run: Run, trees: list[Tree], gold: Gold | None) -> Profile:
+    """Describe the categories of a run, with gold labels if there are gold trees."""
+    found = run.model.profile(trees)
+    if gold is None:
+        return found
+    predicted = as_sentences(trees, "<predicted>")
+    met = labels.gold_labels(gold.sentences, predicted, gold.punctuation)
+    return replace(found, meanings=met)
+
+
+def gold_labels(categories: Profile) -> dict[str, Any] | None:
+    """Categories against gold phrases and tags; None without gold trees."""
+    found = categories.meanings
+    if found is None:
+        return None
+    return {"phrases": _table(found.phrases), "tags": _table(found.words)}
+
+
+def _table(table: Contingency) -> dict[str, Any]:
+    """Counts of categories against gold labels, commonest labels first, `no phrase` last."""
+    totals = table.counts.sum(axis=0).tolist()
+    order = sorted(range(len(table.gold)), key=lambda g: (table.gold[g] == NO_PHRASE, -totals[g]))
+    return {
+        "categories": list(table.induced),
+        "labels": ["no phrase" if table.gold[g] == NO_PHRASE else table.gold[g] for g in order],
+        "counts": table.counts[:, order].tolist(),
+        "items": table.score().items,
+    }
+
+
+def memory(trees: Derivations, profile: Profile, gold: Gold | None) -> dict[str, Any]:
+    """Shares of sentences by depth, from 1 up: of induced, generated and, if any, gold trees."""
+    series = {
+        "induced trees": shares(depths(trees)),
+        "the grammar's own sentences": profile.depths.tolist(),
+    }
+    if gold is not None:
+        needed = (tree_depth(tree, "right") for tree in gold.trees)
+        series["gold trees, made binary to the right"] = shares(needed)
+    named = [{"name": name, "shares": found} for name, found in series.items()]
+    return {"bound": profile.depth, "series": named}
+
+
+def depths(trees: Derivations) -> Iterator[int]:
+    """The memory depth of each tree."""
+    for s, words in enumerate(trees.corpus.lengths.tolist()):
+        spans: Brackets = {(start, end): () for start, end, _ in trees[s].tolist()}
+        yield span_depth(spans, words)
+
+
+def shares(depths: Iterable[int]) -> list[float]:
+    """The share of each depth, from 1 to the deepest."""
+    counts = Counter(depths)
+    total = sum(counts.values())
+    return [counts[depth] / total for depth in range(1, max(counts, default=0) + 1)]

@@ -1,35 +1,34 @@
-"""Scores of chains next to the baselines, and by sentence length.
+"""Scores of chains next to the baselines, by sentence length, and next to other systems.
 
 Of a race only the survivors are scored: chains that were dropped have no trees of their own, only
-samples.
+samples. All scores are PARSEVAL by the paper's convention (`dbpcfg.evaluation`). Trees are over the
+same words as gold trees, so only punctuation has to be taken out: a span (i, j) becomes
+(before[i], before[j]), with before[i] the number of words before token i that are not punctuation.
 
-All are PARSEVAL by the paper's convention (`dbpcfg.evaluation`). Trees are over the same words as
-gold trees, so only punctuation has to be taken out: a span (i, j) becomes (before[i], before[j]),
-with before[i] the number of words before token i that are not punctuation.
-
-Other systems on the text of a run, from a directory that ``dbpcfg compare`` wrote.
-
-A file may come from anyone, so the entries that a page shows are taken from it one by one, each
-checked for its type.
+Other systems come from a directory that ``dbpcfg compare`` wrote. Such a file may come from anyone,
+so the entries that a page shows are taken from it one by one, each checked for its type. Whether it
+is of the text that the run learned from is known by its digest of the gold trees; if the run is
+shown without gold trees, only the numbers of sentences and words are compared.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from dbpcfg.corpus.preparation import Prepared
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.alignment import Brackets, Pair, brackets, number_words
 from dbpcfg.evaluation.goldtrees import Gold
 from dbpcfg.evaluation.parseval import BracketCounts, Statistics, count, f1_terms, score
 from dbpcfg.experiments.comparison import MEASURES, comparison_data
+from dbpcfg.experiments.corpora import Task
 from dbpcfg.induction.run import Run
 from dbpcfg.io.files import finite
-from dbpcfg.numerics.kernels import Ints
 from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.systems.branching import Shape, branching_tree
@@ -65,21 +64,18 @@ class Scorer:
 
     def chain(self, trees: Derivations) -> Statistics:
         """Counts of a chain's trees, which are over all tokens."""
-        found = (_without_punctuation(trees[s], self.before[s]) for s in range(len(trees)))
-        return self._count(found)
+        return self._count(
+            {(before[i], before[j]): () for i, j, _ in trees[s].tolist() if before[i] < before[j]}
+            for s, before in enumerate(self.before)
+        )
 
     def branching(self, shape: Shape, seed: int) -> Statistics:
         """Counts of a baseline's trees, which are over the words without punctuation."""
         numbers = stream(seed, purpose=Purpose.BASELINE)
-
-        def found() -> Iterator[Brackets]:
-            for s, n in enumerate(self.words.tolist()):
-                if n < 2:
-                    yield {}
-                    continue
-                yield brackets(branching_tree(shape, [""] * n, numbers, s), range(n))[0]
-
-        return self._count(found())
+        return self._count(
+            brackets(branching_tree(shape, [""] * n, numbers, s), range(n))[0] if n > 1 else {}
+            for s, n in enumerate(self.words.tolist())
+        )
 
     def ceiling(self) -> Statistics:
         """Counts of binary trees with all gold brackets: the best that binary trees can score."""
@@ -95,10 +91,6 @@ class Scorer:
         return np.array(rows, dtype=np.int64).reshape(-1, 3)
 
 
-def _without_punctuation(nodes: Ints, before: list[int]) -> Brackets:
-    return {(before[i], before[j]): () for i, j, _ in nodes.tolist() if before[i] < before[j]}
-
-
 def scores(run: Run, gold: Gold, report: Callable[[int], None]) -> dict[str, Any]:
     """Score the survivors, which are all chains unless there was a race, and the baselines."""
     scorer = Scorer(gold)
@@ -108,13 +100,11 @@ def scores(run: Run, gold: Gold, report: Callable[[int], None]) -> dict[str, Any
     def add(name: str, statistics: Statistics, kind: str, **further: Any) -> None:
         counts[name] = statistics[scorer.scored]
         it = score(counts[name], scorer.convention)
-        figures = {"precision": it.precision, "recall": it.recall, "f1": it.f1}
         systems.append(
             {
-                "name": name,
-                "kind": kind,
-                **{key: finite(value) for key, value in figures.items()},
-                **{"matched": it.matched, "predicted": it.predicted, "gold": it.gold},
+                **{"name": name, "kind": kind},
+                **{key: finite(getattr(it, key)) for key in ("precision", "recall", "f1")},
+                **{key: getattr(it, key) for key in ("matched", "predicted", "gold")},
                 **further,
             }
         )
@@ -122,14 +112,12 @@ def scores(run: Run, gold: Gold, report: Callable[[int], None]) -> dict[str, Any
 
     for chain in run.survivors:
         number = chain.settings.chain
-        name = f"chain {number}"
-        statistics = scorer.chain(run.shared.trees[number])
+        name, statistics = f"chain {number}", scorer.chain(run.shared.trees[number])
         add(name, statistics, "chain", chain=number, selected=chain is run.best)
         if chain is run.best:
             chosen, each = name, statistics
-    seed = run.configuration.model.seed
     for shape, name in BASELINES.items():
-        add(name, scorer.branching(shape, seed), "baseline")
+        add(name, scorer.branching(shape, run.configuration.model.seed), "baseline")
     add(CEILING, scorer.ceiling(), "ceiling")
     reached = [one["f1"] for one in systems if one["kind"] == "chain" and one["f1"] is not None]
     compared = [chosen, *(one["name"] for one in systems if one["kind"] != "chain")]
@@ -147,16 +135,15 @@ def scores(run: Run, gold: Gold, report: Callable[[int], None]) -> dict[str, Any
 
 def _by_length(scorer: Scorer, counts: dict[str, Statistics]) -> list[dict[str, Any]]:
     """F1 of each system over sentences of similar length, in classes of equal width."""
-    if not len(scorer.scored):
-        return []
     lengths = scorer.words[scorer.scored]
-    width = -(-int(lengths.max()) // MOST_LENGTHS)
+    longest = int(lengths.max(initial=0))
+    width = -(-longest // MOST_LENGTHS) or 1
     rows = []
-    for first in range(1, int(lengths.max()) + 1, width):
+    for first in range(1, longest + 1, width):
         here = (lengths >= first) & (lengths < first + width)
         if here.any():
             f1 = {n: finite(score(c[here], scorer.convention).f1) for n, c in counts.items()}
-            last = min(first + width - 1, int(lengths.max()))
+            last = min(first + width - 1, longest)
             rows.append({"from": first, "to": last, "sentences": int(here.sum()), "f1": f1})
     return rows
 
@@ -259,3 +246,52 @@ def _count(value: object) -> int:
     if type(value) is not int or not 0 <= value < 2**53:
         raise TypeError(f"{value!r:.60} in place of a whole number")
     return value
+
+
+def match_comparison(
+    comparison: dict[str, Any], run: Run, gold: Gold | None, scores: dict[str, Any] | None
+) -> dict[str, Any]:
+    """A comparison, with what is known of the run beside it.
+
+    ``same``: whether it is of the same text, None if only numbers could be compared;
+    ``differences``: in words; ``same_case``: whether both learned from words in lower case, or both
+    from words as written; ``own``: the run's own score, None unless it is of the same gold trees by
+    the same convention.
+    """
+    corpus, differences = comparison["corpus"], _differences(comparison["corpus"], run, gold)
+    same = False if differences else (True if gold is not None else None)
+    return {
+        **comparison,
+        "same": same,
+        "differences": differences,
+        "same_case": corpus["lowercase"] == run.configuration.preparation.lowercase,
+        "own": _own(comparison, scores) if same and scores else None,
+    }
+
+
+def _differences(corpus: dict[str, Any], run: Run, gold: Gold | None) -> list[str]:
+    marks = run.corpus.punctuation if gold is None else gold.punctuation
+    sentences, words = len(run.corpus.words), sum(mark.count(False) for mark in marks)
+    found = []
+    if corpus["sentences"] != sentences:
+        found.append(f"it has {corpus['sentences']:,} sentences, the run {sentences:,}")
+    if corpus["words"] != words:
+        found.append(f"it has {corpus['words']:,} words without punctuation, the run {words:,}")
+    if gold is None or found:
+        return found
+    prepared = Prepared(gold.sentences, [], gold.punctuation, run.configuration.preparation)
+    if corpus["digest"] == Task(prepared, gold.convention, ()).digest:
+        return []
+    return ["its gold trees, or which of their words are punctuation, are not those given"]
+
+
+def _own(comparison: dict[str, Any], scores: dict[str, Any]) -> dict[str, Any] | None:
+    def convention(signature: str) -> list[str]:
+        """Without the length limit, which the same sentences are within, and the version."""
+        parts = signature.split("|")
+        return [part for part in parts if not part.startswith(("length:", "dbpcfg:"))]
+
+    if convention(comparison["signature"]) != convention(scores["signature"]):
+        return None
+    one = next(one for one in scores["systems"] if one.get("selected"))
+    return None if one["f1"] is None else {"chain": one["chain"], "f1": one["f1"]}

@@ -12,6 +12,7 @@ has the number of those that have its span; all have that of the whole sentence.
 
 from __future__ import annotations
 
+import base64
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -26,12 +27,20 @@ from dbpcfg.induction.run import Run
 from dbpcfg.induction.trees import span_probabilities
 from dbpcfg.numerics.kernels import Floats, Ints
 from dbpcfg.parsing.derivations import CATEGORY, END, START, Derivations
-from dbpcfg.report.assemble import pack
 from dbpcfg.trees.tree import Tree
 
 Numbers = NDArray[np.int64]
 Place = tuple[int, int, int]
 """A sentence, and the start and end of a span in it."""
+
+
+def pack(numbers: Sequence[int] | NDArray[Any]) -> dict[str, str]:
+    """Pack numbers from 0 up, each in 1, 2 or 4 bytes, least byte first."""
+    array = np.asarray(numbers, dtype=np.int64)
+    most = int(array.max(initial=0))
+    type_code = "u1" if most < 2**8 else "u2" if most < 2**16 else "u4"
+    data = base64.b64encode(array.astype(f"<{type_code}").tobytes())
+    return {"type": type_code, "data": data.decode("ascii")}
 
 
 def codes(nodes: Ints) -> Numbers:
@@ -42,17 +51,14 @@ def codes(nodes: Ints) -> Numbers:
 
 
 def sentences(run: Run, trees: Derivations, gold: Gold | None) -> dict[str, Any]:
-    """All sentences with their trees.
-
-    ``gold``: the gold trees of its sentences, if there are any.
-    """
+    """All sentences with their trees, and with their gold trees if there are any."""
     words, K = run.corpus.words, run.configuration.model.categories
     marks = gold.punctuation if gold else run.corpus.punctuation
     lengths = words.lengths
     nodes = trees.nodes
     sentence = np.repeat(np.arange(len(words)), 2 * lengths - 1)
     phrases = nodes[:, END] - nodes[:, START] > 1
-    posterior = Posterior(run.best).of(sentence[phrases], *nodes[phrases, :CATEGORY].T)
+    posterior = Posterior(run.best)
     data: dict[str, Any] = {
         "categories": [f"X{c}" for c in range(K)],
         "words": list(words.vocabulary.words),
@@ -60,7 +66,7 @@ def sentences(run: Run, trees: Derivations, gold: Gold | None) -> dict[str, Any]
         "tokens": pack(words.tokens),
         "punctuation": pack([mark for one in marks for mark in one]),
         "nodes": pack(codes(nodes)),
-        "posterior": pack(posterior),
+        "posterior": pack(posterior.of(sentence[phrases], *nodes[phrases, :CATEGORY].T)),
     }
     others = len(run.survivors) - 1
     if others:
@@ -68,18 +74,17 @@ def sentences(run: Run, trees: Derivations, gold: Gold | None) -> dict[str, Any]
         counts = np.round(np.nan_to_num(shares, nan=1.0) * others)
         data |= {"others": others, "shared": pack(counts)}
     if gold is not None:
-        data["gold"] = _gold(gold, Posterior(run.best))
+        data["gold"] = _gold(gold, posterior)
     return data
 
 
 class Posterior:
     """The posterior probability of any span, of any category, as a percentage.
 
-    ``chain``: its retained samples are counted; if it drew none, its grammar's posteriors are
-    computed.
+    It is counted in the chain's retained samples, or computed from its grammar if it drew none.
     """
 
-    def __init__(self, chain: Chain, threads: int = 1) -> None:
+    def __init__(self, chain: Chain) -> None:
         if not chain.spans.kept:
             raise DbpcfgError(
                 f"{len(chain.spans.corpus):,} sentences are too many for a page: the run did not "
@@ -91,8 +96,8 @@ class Posterior:
             self.share = chain.spans.counts.sum(axis=1) / chain.retained
         else:
             assert chain.last is not None
-            corpus, grammar = chain.spans.corpus, chain.last.grammar
-            self.share = span_probabilities(grammar, chain.settings.depth, corpus, threads)
+            depth, corpus = chain.settings.depth, chain.spans.corpus
+            self.share = span_probabilities(chain.last.grammar, depth, corpus, 1)
 
     def of(self, sentence: Numbers, start: Numbers, end: Numbers) -> Numbers:
         """The percentage of each span (start, end) of a sentence."""
@@ -115,10 +120,7 @@ class Posterior:
 
 
 def same_words(start: int, end: int, punctuation: Sequence[bool]) -> list[tuple[int, int]]:
-    """All spans over the same words, with more or less punctuation around them.
-
-    ``punctuation``: for each token of the sentence, whether it is punctuation.
-    """
+    """All spans over the same words, with more or less of the punctuation around them."""
     words = [k for k in range(start, end) if not punctuation[k]]
     if not words:
         return [(start, end)]
@@ -132,22 +134,14 @@ def same_words(start: int, end: int, punctuation: Sequence[bool]) -> list[tuple[
 
 
 def _gold(gold: Gold, posterior: Posterior) -> dict[str, Any]:
-    labels: list[str] = []
-    children: list[int] = []
-    spans: list[Place] = []
-    sizes: list[int] = []
-    for number, tree in enumerate(gold.trees):
-        before = len(labels)
-        for label, arity in preorder(tree):
-            labels.append(label)
-            children.append(arity)
-        sizes.append(len(labels) - before)
-        spans += [(number, span.start, span.end) for span in tree.spans()]
+    nodes = [list(preorder(tree)) for tree in gold.trees]
+    labels, children = zip(*(node for tree in nodes for node in tree), strict=True)
+    spans = [(n, s.start, s.end) for n, tree in enumerate(gold.trees) for s in tree.spans()]
     names = [label for label, _ in Counter(labels).most_common()]
     index = {label: number for number, label in enumerate(names)}
     return {
         "labels": names,
-        "sizes": pack(sizes),
+        "sizes": pack([len(tree) for tree in nodes]),
         "nodes": pack([index[label] for label in labels]),
         "children": pack(children),
         "posterior": pack(posterior.of_words(spans, gold.punctuation)),
