@@ -1,16 +1,22 @@
-"""The command line in a process of its own, as a user runs it."""
+"""The command line as a user runs it: in a process of its own where that matters."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 
+from tests.inprocess import run
+
 COMMAND = [sys.executable, "-m", "dbpcfg"]
 
 
-def dbpcfg(*arguments: object, **options) -> subprocess.CompletedProcess[str]:
+def dbpcfg(*arguments: object, input: str = "", **options) -> subprocess.CompletedProcess[str]:
+    """What a command does; in a process of its own if it has options of one, as ``env``."""
     command = [*COMMAND, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, **options)
+    if options:
+        options = {"capture_output": True, "text": True, "timeout": 300, **options}
+        return subprocess.run(command, input=input, **options)
+    return subprocess.CompletedProcess(command, *run(*arguments, stdin=input.encode()))
 
 
 def printed(*arguments: object, **options) -> str:

@@ -1,10 +1,11 @@
-"""The command line in this process, which is quick: for tests that call it many times."""
+"""The command line in this process, where it starts at once."""
 
 from __future__ import annotations
 
 import io
 import sys
 
+import pytest
 from typer.main import get_command
 
 from dbpcfg.cli import app
@@ -13,11 +14,35 @@ PROGRAM = get_command(app.app)
 """The command line, made once, as that takes longer than many commands."""
 
 
+def run(*arguments: object, stdin: bytes = b"", columns: int = 80) -> tuple[int, str, str]:
+    """Exit code, output and messages of a command."""
+    out, err = io.BytesIO(), io.BytesIO()
+    given = io.BufferedReader(io.BytesIO(stdin))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["dbpcfg", *map(str, arguments)])
+        patch.setattr(sys, "stdin", io.TextIOWrapper(given, encoding="utf-8"))
+        for name, stream in (("stdout", out), ("stderr", err)):
+            text = io.TextIOWrapper(stream, encoding="utf-8", write_through=True)
+            patch.setattr(sys, name, text)
+        patch.setattr(app, "app", PROGRAM)
+        patch.setenv("COLUMNS", str(columns))
+        code = 0
+        try:
+            app.main()
+        except SystemExit as end:
+            code = int(end.code or 0)
+        return code, out.getvalue().decode(), err.getvalue().decode()
+
+
 class InProcess:
     """Calls commands; to be made with pytest's ``monkeypatch`` and ``capsys``."""
 
     def __init__(self, monkeypatch, capsys) -> None:
         self.monkeypatch, self.capsys = monkeypatch, capsys
+
+    def run(self, *arguments: object, stdin: bytes = b"") -> tuple[int, str, str]:
+        """Exit code, output and messages of a command."""
+        return run(*arguments, stdin=stdin)
 
     def call(self, *arguments: object, stdin: bytes = b"") -> tuple[str, str]:
         """Output and messages of a command that succeeds."""
@@ -30,19 +55,3 @@ class InProcess:
         code, _, err = self.run(*arguments, stdin=stdin)
         assert code == 2, err
         return " ".join(err.replace("│", " ").split())
-
-    def run(self, *arguments: object, stdin: bytes = b"") -> tuple[int, str, str]:
-        """Exit code, output and messages of a command."""
-        given = io.TextIOWrapper(io.BufferedReader(io.BytesIO(stdin)))
-        self.monkeypatch.setattr(sys, "argv", ["dbpcfg", *map(str, arguments)])
-        self.monkeypatch.setattr(sys, "stdin", given)
-        self.monkeypatch.setattr(app, "app", PROGRAM)
-        self.monkeypatch.setenv("COLUMNS", "80")
-        self.capsys.readouterr()
-        try:
-            app.main()
-        except SystemExit as end:
-            code = end.code or 0
-        else:
-            code = 0
-        return code, *self.capsys.readouterr()

@@ -1,11 +1,11 @@
-"""Mistakes that are found before anything is read, and what is said of the wrong kind of file."""
+"""Mistakes that are found before anything is read, and runs that are not finished."""
 
 from __future__ import annotations
 
 import pytest
 
 import dbpcfg
-from tests.cli.small import GOLD, make_run
+from tests.cli.small import make_run
 
 
 @pytest.fixture
@@ -25,7 +25,6 @@ def unread(monkeypatch):
         (["--depth", "0"], "--depth must be a number from 1 up"),
         (["--beta", "-1"], "beta must be a positive number"),
         (["--parser", "leftcorner", "--precision", "single"], "only the chart has single"),
-        (["--restarts", "9", "--iterations", "20"], "run longer"),
         (["--parser", "leftcorner", "-D", "none"], "needs a depth bound"),
     ],
 )
@@ -44,20 +43,6 @@ def test_the_place_of_a_run_is_checked_first(refuse, unread, center_run, tmp_pat
     assert f"{file} is a file; --out needs" in refuse("compare", "corpus.txt", "--out", file)
     assert file.read_text() == "mine"
     assert "--depth must be" in refuse("compare", "corpus.txt", "--depth", "0")
-
-
-def test_a_treebank_is_not_a_model(refuse, tmp_path):
-    path = tmp_path / "eve.trees"
-    path.write_text("".join(f"{tree}\n" for tree in GOLD))
-    for command in ("show", "parse", "generate"):
-        assert f"{path} is a treebank, not a model" in refuse(command, path)
-
-
-def test_a_file_without_a_known_ending_needs_a_format(refuse, call, center_run, tmp_path):
-    said = refuse("export", center_run, tmp_path / "rules.txt")
-    assert "does not end in .tsv, .json" in said
-    assert "--as tsv, --as json or --as nltk" in said
-    call("export", center_run, tmp_path / "rules.txt", "--as", "tsv")
 
 
 def test_runs_that_are_not_finished_are_left_out(call, refuse, corpus_folder, tmp_path):

@@ -8,21 +8,17 @@ import subprocess
 import sys
 
 import pytest
-from typer.main import get_command
 
-from dbpcfg.cli.app import app
-from tests.command import printed
+from tests.inprocess import PROGRAM, run
 
-COMMANDS = get_command(app).commands
+COMMANDS = PROGRAM.commands
 
 
-@pytest.mark.parametrize("columns", ["60", "80"])
+@pytest.mark.parametrize("columns", [60, 80])
 @pytest.mark.parametrize("name", COMMANDS)
-def test_help_names_every_option_in_full(name, columns, command):
-    command.monkeypatch.setenv("COLUMNS", columns)
-    command.monkeypatch.setattr(command.monkeypatch, "setenv", lambda *_: None)
-    shown, _ = command.call(name, "--help")
-    assert max(map(len, shown.splitlines())) <= int(columns)
+def test_help_names_every_option_in_full(name, columns):
+    _, shown, _ = run(name, "--help", columns=columns)
+    assert max(map(len, shown.splitlines())) <= columns
     assert "…" not in shown
     assert not re.search(r"<(int|float|str|bool|list)|INTEGER| range\b", shown)
     words = set(re.split(r"[\s,]+", shown))
@@ -57,8 +53,8 @@ def test_the_list_of_commands_is_not_cut_off(command):
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion(shell):
-    assert "dbpcfg" in printed("--show-completion", shell)
+def test_completion(shell, call):
+    assert "dbpcfg" in call("--show-completion", shell)[0]
 
 
 def test_the_shell_gets_commands_and_options():
@@ -74,4 +70,4 @@ def test_the_shell_gets_commands_and_options():
         return subprocess.run(run, env=environment, capture_output=True, text=True).stdout.split()
 
     assert completed("dbpcfg sur") == ["surprisal"]
-    assert completed("dbpcfg induce --restart-") == ["--restart-iterations"]
+    assert completed("dbpcfg induce --exclude-") == ["--exclude-speaker"]

@@ -9,6 +9,7 @@ import pytest
 from dbpcfg.induction.directory import finished_run
 from dbpcfg.report.assemble import write_page
 from dbpcfg.report.collect import collect
+from tests.report.browser import chromium
 from tests.report.small import make_run
 
 
@@ -39,3 +40,9 @@ def race(race_path):
 @pytest.fixture(scope="session")
 def race_data(race, race_path, gold):
     return collect(race, race_path, gold)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    with chromium() as found:
+        yield found

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.corpus.reading import Corpus
@@ -56,3 +60,9 @@ def make_run(path: Path, text: list[Tree] = TREES, **options) -> Path:
     corpus = Corpus(sentences, {}, ("text.mrg",), ("penn",))
     induce(corpus, out=path, preparation=preparation, **chosen)
     return path
+
+
+def unpack(packed: dict[str, str]) -> NDArray[np.int64]:
+    """The inverse of `dbpcfg.report.sentences.pack`; on a page it is in ``packing.js``."""
+    data = base64.b64decode(packed["data"])
+    return np.frombuffer(data, f"<{packed['type']}").astype(np.int64)

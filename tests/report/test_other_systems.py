@@ -17,9 +17,9 @@ from dbpcfg.report.assemble import write_page
 from dbpcfg.report.collect import collect
 from dbpcfg.report.scores import match_comparison, read_comparison
 from dbpcfg.systems.registry import SystemSpec
-from tests.inprocess import InProcess
-from tests.report.browser import Opened, chromium
-from tests.report.small import HOSTILE, TREES, write_treebank
+from tests.command import printed, refused
+from tests.report.browser import Opened
+from tests.report.small import HOSTILE, TREES
 
 EVIL = HOSTILE[1]
 
@@ -158,19 +158,18 @@ def test_damaged_data_is_refused(directory, change, tmp_path):
 
 
 def test_the_command_shows_them_and_refuses_other_directories(
-    run_path, directory, treebank, tmp_path, monkeypatch, capsys
+    run_path, directory, treebank, tmp_path
 ):
-    cli = InProcess(monkeypatch, capsys)
     out = tmp_path / "page.html"
     for wrong, why in ((run_path, "is not a comparison"), (treebank, "is a file")):
-        said = cli.refuse("report", run_path, "--comparison", wrong, "--out", out)
+        said = refused("report", run_path, "--comparison", wrong, "--out", out)
         assert why in said
         assert "the directory that `dbpcfg compare --out` wrote" in said
-    assert "does not exist" in cli.refuse("report", run_path, "--comparison", tmp_path / "no")
+    assert "does not exist" in refused("report", run_path, "--comparison", tmp_path / "no")
     assert not out.exists()
-    cli.call("report", run_path, "--comparison", directory, "--out", out)
+    printed("report", run_path, "--comparison", directory, "--out", out)
     assert '"others":{' in out.read_text()
-    cli.call("report", run_path, "--out", out)
+    printed("report", run_path, "--out", out)
     assert '"others":null' in out.read_text()
 
 
@@ -182,12 +181,6 @@ def test_the_figure_for_papers(hostile, tmp_path, monkeypatch):
     text = "".join(ET.parse(written["systems.svg"]).getroot().itertext())
     assert EVIL in text
     assert "systems.pdf" in written
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")
@@ -264,11 +257,12 @@ def test_without_a_comparison_there_is_no_section(browser, page):
     assert found.tab.locator("#others").count() == 0
 
 
-def test_another_text_is_noted_on_the_page(browser, run, run_path, treebank, tmp_path):
-    fewer = write_treebank(tmp_path / "fewer.mrg", TREES[:9])
-    compare(Task.of(read(fewer)), ["right"], out=tmp_path / "fewer")
-    data = collect(run, run_path, comparison=read_comparison(tmp_path / "fewer"))
-    write_page(data, tmp_path / "page.html")
-    found = Opened(browser, tmp_path / "page.html")
-    assert f"it has 9 sentences, the run {len(TREES)}" in found.text("#others .verdict.wary")
-    assert found.complaints == []
+def test_another_text_is_noted_on_the_page(browser, directory, run, run_path, tmp_path):
+    def fewer(content):
+        content["corpus"]["sentences"] = 9
+
+    found = read_comparison(tampered(directory, fewer, tmp_path / "fewer"))
+    write_page(collect(run, run_path, comparison=found), tmp_path / "page.html")
+    shown = Opened(browser, tmp_path / "page.html")
+    assert f"it has 9 sentences, the run {len(TREES)}" in shown.text("#others .verdict.wary")
+    assert shown.complaints == []

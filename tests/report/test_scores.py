@@ -10,8 +10,7 @@ from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.report.scores import BASELINES, CEILING, NOT_SCORED
 from dbpcfg.systems.branching import branching_tree
 from tests.evaluation.binarise import binarise
-from tests.report.small import TREES
-from tests.report.unpacking import unpack
+from tests.report.small import TREES, unpack
 
 
 def expected(trees, gold):

@@ -11,11 +11,18 @@ from hypothesis import strategies as st
 
 import dbpcfg
 from dbpcfg.report.runs import depths, shares
-from dbpcfg.report.sentences import Posterior, preorder, same_words
+from dbpcfg.report.sentences import Posterior, pack, preorder, same_words
 from tests.oracle import truth
-from tests.report.small import TREES
-from tests.report.unpacking import unpack
+from tests.report.small import TREES, unpack
 from tests.stores import memory_depth
+
+
+@given(st.lists(st.integers(0, 2**32 - 1)) | st.lists(st.integers(0, 300)))
+def test_packed_numbers_come_back_and_have_the_smallest_type(numbers):
+    packed = pack(numbers)
+    assert unpack(packed).tolist() == numbers
+    most = max(numbers, default=0)
+    assert packed["type"] == ("u1" if most < 256 else "u2" if most < 65536 else "u4")
 
 
 def test_trees_and_posteriors_of_the_chosen_chain(run, data):

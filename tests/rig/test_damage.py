@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import itertools
 import shutil
-import sys
 import traceback
 import warnings
 import zipfile
@@ -16,12 +13,11 @@ from random import Random
 import numpy as np
 import pytest
 
-from dbpcfg.cli import app
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction.induce import induce, resume
 from tests.corpus import test_chat, test_conllu
 from tests.induction.small import SENTENCES, TREES
-from tests.inprocess import PROGRAM
+from tests.inprocess import run
 from tests.rig.damage import TOML, damaged
 
 CESS = """\
@@ -56,20 +52,10 @@ def folder(tmp_path_factory) -> Path:
 
 def call(*arguments: object) -> tuple[int, str]:
     """The exit code of a command and its messages; warnings are errors."""
-    said = io.StringIO()
-    with contextlib.ExitStack() as stack:
-        patch = stack.enter_context(pytest.MonkeyPatch.context())
-        patch.setattr(sys, "argv", ["dbpcfg", *map(str, arguments)])
-        patch.setattr(app, "app", PROGRAM)
-        stack.enter_context(warnings.catch_warnings())
+    with warnings.catch_warnings():
         warnings.simplefilter("error")
-        stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
-        stack.enter_context(contextlib.redirect_stderr(said))
-        try:
-            app.main()
-        except SystemExit as end:
-            return int(end.code or 0), said.getvalue()
-    return 0, said.getvalue()
+        code, _, said = run(*arguments)
+    return code, said
 
 
 def fault(*arguments: object) -> str | None:
@@ -97,11 +83,14 @@ def python_fault(path: Path) -> str | None:
     return None
 
 
-def faults(file: str, commands: list[list[str]], number: int, folder: Path, work: Path):
-    """Damage a file a number of times and give each to one of the commands.
+def words(command: list[str], folder: Path, target: Path) -> list[str]:
+    """A command with ``@`` for what is damaged, and ``^`` for the folder of good files."""
+    named = [str(folder / word[1:]) if word.startswith("^") else word for word in command]
+    return [word.replace("@", str(target)) for word in named]
 
-    In a command ``@`` stands for the damaged file, or its copy of the run or comparison.
-    """
+
+def faults(file: str, commands: list[list[str]], number: int, folder: Path, work: Path):
+    """Damage a file a number of times and give each to one of the commands."""
     good, chance = folder / file, Random(file)
     whole = Path(file).parts[0]
     if whole != file:
@@ -110,14 +99,12 @@ def faults(file: str, commands: list[list[str]], number: int, folder: Path, work
     for trial in range(number):
         target.write_bytes(damaged(good, chance))
         command = next(turn)
-        named = [str(folder / word[1:]) if word.startswith("^") else word for word in command]
-        named = [word.replace("@", str(work / whole)) for word in named]
         if command[0] == "resume":
             wrong = python_fault(work / whole)
             shutil.rmtree(work / whole)
             shutil.copytree(folder / whole, work / whole)
         else:
-            wrong = fault(*named)
+            wrong = fault(*words(command, folder, work / whole))
         if wrong:
             yield f"{file}, trial {trial}, {' '.join(command)}: {wrong}"
 
@@ -240,8 +227,7 @@ def test_nothing_is_unpickled(file, folder, tmp_path):
             if command[0] == "resume":
                 assert python_fault(tmp_path / whole) is None
             else:
-                words = [str(folder / word[1:]) if word[0] == "^" else word for word in command]
-                assert fault(*(word.replace("@", str(tmp_path / whole)) for word in words)) is None
+                assert fault(*words(command, folder, tmp_path / whole)) is None
         assert not target.exists()
     np.savez(path, objects=objects)
     with np.load(path, allow_pickle=True) as arrays:

@@ -15,7 +15,7 @@ from dbpcfg.io.archive import read_archive, write_archive
 from dbpcfg.model import files
 from tests.command import dbpcfg
 from tests.induction.small import SENTENCES, TREES
-from tests.inprocess import InProcess
+from tests.inprocess import run
 from tests.rig.crashes import state_of
 
 MISTAKE = 2
@@ -62,6 +62,9 @@ probability deep.npz text.txt | deep.npz: the depth bound
 parse run text.txt -D 99999999999999 | 99,999,999,999,999
 bound run --depths 999999999 | 999,999,999
 export run - -D 999999999 | 999,999,999
+synth middle | 'left', 'right'
+synth left --seed 1180591620717411303424 | seed
+demo --sead 1 | --seed
 generate run -n 0 | -n
 synth left -n 0 | -n
 
@@ -243,16 +246,16 @@ def check(code: int, said: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(("command", "expected"), TABLE, ids=[command[:60] for command, _ in TABLE])
-def test_mistakes(command, expected, place, monkeypatch, capsys):
+def test_mistakes(command, expected, place, monkeypatch):
     monkeypatch.chdir(place)
     before = state_of(place)
-    code, _, said = InProcess(monkeypatch, capsys).run(*command.split())
+    code, _, said = run(*command.split())
     check(code, said, expected)
     assert state_of(place) == before
 
 
-def test_without_a_command_the_help_is_shown(monkeypatch, capsys):
-    code, out, _ = InProcess(monkeypatch, capsys).run()
+def test_without_a_command_the_help_is_shown():
+    code, out, _ = run()
     assert code == MISTAKE
     assert out.startswith("Usage: ")
 

@@ -1,4 +1,4 @@
-"""Other survivors, and where their trees differ."""
+"""What the page says of chains is what the run says of them; where the trees of others differ."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import pytest
 from dbpcfg.induction.directory import finished_run
 from dbpcfg.parsing.derivations import CATEGORY
 from dbpcfg.report.collect import collect
-from dbpcfg.report.runs import EXAMPLES, LONGEST, modes
-from tests.report.small import TREES, make_run
-from tests.report.unpacking import unpack
+from dbpcfg.report.runs import EXAMPLES, LONGEST, modes, traces
+from tests.report.small import TREES, make_run, unpack
 
 
 def spans(tree):
@@ -69,3 +68,29 @@ def test_long_sentences_are_examples_only_if_there_are_no_short_ones(tmp_path):
     lengths = [len(text[example["sentence"]]) for example in mode["examples"]]
     assert lengths == sorted(lengths)
     assert lengths
+
+
+@pytest.mark.parametrize(("name", "kept"), [("run", 3), ("race", 2)])
+def test_every_chain_with_all_that_it_is_compared_by(name, kept, request):
+    run = request.getfixturevalue(name)
+    found = traces(run)
+    for one, chain, summary in zip(found["chains"], run.chains, run.summaries(), strict=True):
+        assert one["logs"] == [round(log, 2) for log in chain.logs]
+        assert one["survived"] == (chain in run.survivors)
+        assert one["posterior"] == chain.goodness("posterior")
+        assert one["variance"] == -chain.goodness("variance")
+        assert one["heldout"] == (chain.goodness("heldout") if name == "race" else None)
+        assert one["agreement"] == summary.agreement
+        assert (one["agreement"] is None) != one["survived"]
+    assert sum(one["survived"] for one in found["chains"]) == kept
+    assert found["retained"] == sum(chain.retained for chain in run.survivors)
+
+
+def test_the_rungs_and_what_is_selected_by(run, race):
+    assert traces(run)["rungs"] == []
+    assert traces(run)["selected_by"] == "mean log-likelihood after burn-in"
+    found = traces(race)
+    assert [rung["chains"] for rung in found["rungs"]] == [5, 2]
+    ends = {one["iterations"] for one in found["chains"]}
+    assert ends == {rung["iterations"] for rung in found["rungs"]}
+    assert found["selected_by"] == "mean log-posterior after burn-in"
