@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 from importlib.resources import files
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dbpcfg.errors import DbpcfgError
@@ -17,6 +17,7 @@ from tests.report.small import HOSTILE
 texts = st.text(st.characters() | st.sampled_from("<>&\u2028\u2029\ud800$"))
 
 
+@settings(max_examples=50)
 @given(st.recursive(texts, lambda inner: st.lists(inner) | st.dictionaries(texts, inner)))
 def test_json_reads_back_and_has_no_markup(value):
     text = safe_json(value)

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.report import figures
 from dbpcfg.report.collect import collect
 from dbpcfg.report.figures import check_file, check_folder, write_figures
 
@@ -30,14 +31,16 @@ def test_each_is_there_as_pdf_and_svg_and_the_same_each_time(data, tmp_path):
     assert "&lt;i&gt;S$" in labels  # neither markup nor mathematics
 
 
-def test_what_needs_gold_trees_is_left_out(run, run_path, tmp_path):
+def test_what_needs_gold_trees_is_left_out(run, run_path, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
+    monkeypatch.setattr(figures, "save", lambda figure, path: None)  # it takes the time
     written = {path.stem for path in write_figures(collect(run, run_path), tmp_path)}
     assert written == {"traces", "categories", "depths"}
 
 
-def test_of_a_race(race_data, tmp_path):
+def test_of_a_race(race_data, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
+    monkeypatch.setattr(figures, "_FIGURES", {"traces": figures._FIGURES["traces"]})
     write_figures(race_data, tmp_path)
     text = (tmp_path / "traces.svg").read_text()
     assert "#c4c8c5" in text  # chains that were dropped

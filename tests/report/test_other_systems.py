@@ -100,21 +100,15 @@ def test_without_gold_trees_only_numbers_are_compared(directory, run):
 
 
 def test_another_text_is_noted(directory, run, gold, data, tmp_path):
-    def fewer(content):
-        content["corpus"].update(sentences=7, lowercase=False)
+    def changed(**corpus):
+        change = lambda content: content["corpus"].update(corpus)  # noqa: E731
+        return read_comparison(tampered(directory, change, tmp_path / "-".join(corpus)))
 
-    found = match_comparison(
-        read_comparison(tampered(directory, fewer, tmp_path / "fewer")), run, None, None
-    )
+    found = match_comparison(changed(sentences=7, lowercase=False), run, None, None)
     assert found["same"] is False
     assert found["differences"] == [f"it has 7 sentences, the run {len(TREES)}"]
     assert not found["same_case"]
-
-    def other_trees(content):
-        content["corpus"]["digest"] = "sha256:0"
-
-    moved = read_comparison(tampered(directory, other_trees, tmp_path / "trees"))
-    found = match_comparison(moved, run, gold, data["scores"])
+    found = match_comparison(changed(digest="sha256:0"), run, gold, data["scores"])
     assert found["same"] is False
     assert "gold trees" in found["differences"][0]
     assert found["own"] is None
@@ -128,28 +122,16 @@ def test_scores_by_another_convention_are_not_put_beside(directory, run, gold, d
         assert bool(match_comparison(changed, run, gold, data["scores"])["own"]) is beside
 
 
-def wrong_number(content):
-    content["systems"][0]["spread"]["f1"]["mean"] = "<b>"
-
-
-def not_finite(content):
-    content["tests"][0]["p"] = float("nan")
-
-
-def no_system(content):
-    content["systems"] = []
-
-
-def no_signature(content):
-    del content["signature"]
-
-
-def list_for_dict(content):
-    content["systems"][0]["settings"] = [1]
-
-
 @pytest.mark.parametrize(
-    "change", [wrong_number, not_finite, no_system, no_signature, list_for_dict]
+    "change",
+    [
+        lambda content: content["systems"][0]["spread"]["f1"].update(mean="<b>"),
+        lambda content: content["tests"][0].update(p=float("nan")),
+        lambda content: content.update(systems=[]),
+        lambda content: content.pop("signature"),
+        lambda content: content["systems"][0].update(settings=[1]),
+    ],
+    ids=["wrong number", "not finite", "no system", "no signature", "list for dict"],
 )
 def test_damaged_data_is_refused(directory, change, tmp_path):
     path = tampered(directory, change, tmp_path / "damaged")
@@ -258,10 +240,8 @@ def test_without_a_comparison_there_is_no_section(browser, page):
 
 
 def test_another_text_is_noted_on_the_page(browser, directory, run, run_path, tmp_path):
-    def fewer(content):
-        content["corpus"]["sentences"] = 9
-
-    found = read_comparison(tampered(directory, fewer, tmp_path / "fewer"))
+    change = lambda content: content["corpus"].update(sentences=9)  # noqa: E731
+    found = read_comparison(tampered(directory, change, tmp_path / "fewer"))
     write_page(collect(run, run_path, comparison=found), tmp_path / "page.html")
     shown = Opened(browser, tmp_path / "page.html")
     assert f"it has 9 sentences, the run {len(TREES)}" in shown.text("#others .verdict.wary")

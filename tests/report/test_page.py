@@ -18,6 +18,10 @@ from tests.report.small import HOSTILE, TREES, make_run, unpack
 from tests.stores import store_states
 
 
+def _ends(tree):
+    return [(span.start, span.end) for span in tree.spans()]
+
+
 @pytest.fixture
 def opened(browser, page):
     found = Opened(browser, page)
@@ -88,39 +92,28 @@ def test_sentences_are_filtered_and_stepped_through(opened, run, data):
         assert where().startswith(f"1 of {len(having)}:" if having else "no sentence")
     opened.tab.select_option("#has-category", "")
     opened.tab.select_option("#sentence-sort", "long")
+    opened.tab.locator("#sentence-sort").blur()
     assert where().startswith(f"1 of {count}: sentence {sizes.argmax() + 1},")
-    opened.tab.fill("#sentence-search", "no such word")
+    opened.tab.keyboard.press("/")  # to the search, where typing steps nowhere
+    opened.tab.keyboard.type("k no such word")
+    assert opened.tab.input_value("#sentence-search") == "k no such word"
     assert where() == "no sentence"
     assert opened.complaints == []
 
 
-def test_slash_goes_to_the_search_and_typing_steps_nowhere(opened):
-    opened.tab.keyboard.press("/")
-    opened.tab.keyboard.type("c1")
-    assert opened.tab.input_value("#sentence-search") == "c1"
-    assert opened.text("#where").startswith("1 of ")
-
-
 def test_crossing_brackets_are_those_that_cross(opened, run, gold):
-    def words(span, before):
-        return before[span.start], before[span.end]
-
     crossed = 0
-    for s, (mine, theirs) in enumerate(zip(run.trees(), TREES, strict=True)):
-        if s == 12:
-            break
+    for s, (mine, theirs) in enumerate(zip(run.trees()[:12], TREES, strict=False)):
         before = np.concatenate([[0], np.cumsum(~np.array(gold.punctuation[s]))])
-        ours = [words(span, before) for span in mine.spans()]
-        gold_spans = {words(span, before) for span in theirs.spans()}
-        ours = [(i, j) for i, j in ours if j - i > 1]
-        cross = [
-            (i, j) for i, j in ours if any(i < k < j < l or k < i < l < j for k, l in gold_spans)
-        ]
+        ours, others = (
+            [(before[i], before[j]) for i, j in _ends(tree) if before[j] - before[i] > 1]
+            for tree in (mine, theirs)
+        )
+        cross = [(i, j) for i, j in ours if any(i < k < j < l or k < i < l < j for k, l in others)]
         panel = f"#figure-induced-{s + 1}"
         assert opened.tab.locator(f"{panel} .box.cross").count() == len(cross)
         assert opened.tab.locator(f"{panel} .crossed").count() == len(cross)  # not by colour only
-        same = [span for span in ours if span in gold_spans]
-        assert opened.tab.locator(f"{panel} .box.same").count() == len(same)
+        assert opened.tab.locator(f"{panel} .box.same").count() == sum(o in others for o in ours)
         crossed += len(cross)
         opened.tab.keyboard.press("j")
     assert crossed
@@ -326,10 +319,6 @@ def test_of_one_chain_nothing_is_compared(browser, tmp_path):
     assert "shared" not in found.text("#trees")
     assert found.complaints == []
     found.tab.close()
-
-
-def _ends(tree):
-    return {(span.start, span.end) for span in tree.spans()}
 
 
 @pytest.mark.slow

@@ -30,23 +30,20 @@ JUNK += ("nan", "-1", "1e999", "日本", "a" * 3000)
 def damaged_bytes(data: bytes, chance: Random) -> bytes:
     """Cut off, flipped, zeroed, moved, repeated or inserted bytes."""
     a, b = sorted(chance.randrange(len(data) + 1) for _ in range(2))
-    kind = chance.randrange(7)
-    if kind == 0:
-        return data[:a]
-    if kind == 1:
-        flipped = bytearray(data)
-        for _ in range(chance.choice((1, 1, 2, 8))):
-            flipped[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
-        return bytes(flipped)
-    if kind == 2:
-        return data[:a] + bytes(b - a) + data[b:]
-    if kind == 3:
-        return data[:a] + data[b:]
-    if kind == 4:
-        return data[:b] + data[a:]
-    if kind == 5:
-        return data[:a] + chance.randbytes(chance.randrange(1, 20)) + data[a:]
-    return data[b:] + data[a:b] + data[:a]
+    flipped = bytearray(data)
+    for _ in range(chance.choice((1, 1, 2, 8))):
+        flipped[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+    return chance.choice(
+        (
+            data[:a],
+            bytes(flipped),
+            data[:a] + bytes(b - a) + data[b:],
+            data[:a] + data[b:],
+            data[:b] + data[a:],
+            data[:a] + chance.randbytes(chance.randrange(1, 20)) + data[a:],
+            data[b:] + data[a:b] + data[:a],
+        )
+    )
 
 
 def damaged_text(data: bytes, chance: Random) -> bytes:

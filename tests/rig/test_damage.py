@@ -109,47 +109,51 @@ def faults(file: str, commands: list[list[str]], number: int, folder: Path, work
             yield f"{file}, trial {trial}, {' '.join(command)}: {wrong}"
 
 
-GRAMMAR = [
-    ["show", "@"],
-    ["parse", "@", "^text.txt", "-q", "--threads=1"],
-    ["parse", "@", "^text.txt", "-q", "--method=viterbi", "-n2", "--threads=1"],
-    ["parse", "@", "^text.txt", "-q", "--method=sample", "--threads=1"],
-    ["probability", "@", "^text.txt", "-q", "--threads=1"],
-    ["surprisal", "@", "^text.txt", "-q", "--threads=1"],
-    ["generate", "@"],
-    ["export", "@", "-", "-q"],
-    ["export", "@", "-", "-q", "--as=json", "--depth=2"],
-    ["bound", "@"],
-    ["bound", "@", "--show=h"],
-]
-READ = [
-    ["convert", "@", "-", "-q"],
-    ["convert", "@", "-", "-q", "--skip-broken"],
-    ["parse", "^model.npz", "@", "-q", "--threads=1"],
-    ["baseline", "right", "@", "-q"],
-]
-TREEBANK = [
-    *READ,
-    ["evaluate", "@", "^run/trees.txt", "-q"],
-    ["evaluate", "^gold.mrg", "@", "-q"],
-    ["draw", "@", "-q"],
-    ["draw", "@", "-q", "--as=forest", "--raw"],
-    ["show", "^run", "--gold", "@", "-q"],
-]
-PAGE = [["report", "^run", "--gold", "@", "-q", "--overwrite"]]
-RUN = [
-    ["resume", "@"],
-    ["show", "@", "--trees=2"],
-    ["compare-runs", "@", "-q"],
-    ["parse", "@", "^text.txt", "-q", "--method=mbr-chain", "--threads=1"],
-    ["resume", "@"],
-    ["probability", "@", "^text.txt", "-q", "--chain", "--threads=1"],
-    ["report", "@", "-q", "--overwrite"],
-]
-COMPARISON = [
-    ["report", "^run", "-q", "--overwrite", "--comparison", "@"],
-    ["compare", "^gold.mrg", "--systems=left,right", "-q", "--out", "@"],
-]
+def listed(text: str) -> list[list[str]]:
+    return [line.split() for line in text.strip().splitlines()]
+
+
+GRAMMAR = listed("""
+show @
+parse @ ^text.txt -q --threads=1
+parse @ ^text.txt -q --method=viterbi -n2 --threads=1
+parse @ ^text.txt -q --method=sample --threads=1
+probability @ ^text.txt -q --threads=1
+surprisal @ ^text.txt -q --threads=1
+generate @
+export @ - -q
+export @ - -q --as=json --depth=2
+bound @
+bound @ --show=h
+""")
+READ = listed("""
+convert @ - -q
+convert @ - -q --skip-broken
+parse ^model.npz @ -q --threads=1
+baseline right @ -q
+""")
+TREEBANK = READ + listed("""
+evaluate @ ^run/trees.txt -q
+evaluate ^gold.mrg @ -q
+draw @ -q
+draw @ -q --as=forest --raw
+show ^run --gold @ -q
+""")
+PAGE = listed("report ^run --gold @ -q --overwrite")
+RUN = listed("""
+resume @
+show @ --trees=2
+compare-runs @ -q
+parse @ ^text.txt -q --method=mbr-chain --threads=1
+resume @
+probability @ ^text.txt -q --chain --threads=1
+report @ -q --overwrite
+""")
+TREES_OF_A_RUN = RUN + listed("evaluate ^gold.mrg @/trees.txt -q\ndraw @ -q")
+COMPARISON = listed("""
+report ^run -q --overwrite --comparison @
+compare ^gold.mrg --systems=left,right -q --out @
+""")
 
 TARGETS: list[tuple[str, list[list[str]], int]] = [
     ("model.npz", GRAMMAR, 330),
@@ -165,11 +169,7 @@ TARGETS: list[tuple[str, list[list[str]], int]] = [
     ("run/chains.tsv", RUN, 14),
     ("run/model.npz", RUN, 70),
     ("run/samples.npz", RUN, 140),
-    (
-        "run/trees.txt",
-        [*RUN, ["evaluate", "^gold.mrg", "@/trees.txt", "-q"], ["draw", "@", "-q"]],
-        72,
-    ),
+    ("run/trees.txt", TREES_OF_A_RUN, 72),
     ("others/left.json", COMPARISON, 60),
     ("others/left.trees", COMPARISON, 20),
 ]

@@ -40,148 +40,111 @@ WRONG_VALUES = {
 """Options of ``induce`` with values that are wrong; the message names the option."""
 
 MISTAKES = """\
-learn text.txt | No such command 'learn'
-induce | Missing argument 'TEXT'
-induce text.txt | Missing option '--out'
-+ --catagories 3 | No such option: --catagories
-+ -K | requires an argument
-+ --parser leftcorner -D none | needs a depth bound
-+ --parser leftcorner --precision single | only the chart
-+ --gold none.mrg | none.mrg cannot be read
-+ --gold other.mrg | is not in the treebank
+No such command 'learn': learn text.txt
+Missing argument: induce; resume; compare-runs; convert text.txt; sweep; reproduce
+Missing option '--out': induce text.txt
+No such option: + --catagories 3; demo --sead 1
+requires an argument: + -K
+needs a depth bound: + --parser leftcorner -D none
+only the chart: + --parser leftcorner --precision single
+is not one of: synth middle; parse run text.txt --method guess; draw gold.trees --as gif; \
+sweep grid.toml --format xml; surprisal run text.txt --average best
+seed: synth left --seed 1180591620717411303424
+-n: generate run -n 0; synth left -n 0
+--jobs: sweep grid.toml --jobs 0
+--max-length: evaluate gold.trees run/trees.txt --max-length 0
+--beam: surprisal run text.txt --beam -1
+--unknown: parse run text.txt --unknown 1; parse run text.txt --unknown nan
+threshold: export run - --threshold 2; export run - --threshold nan
+--depths: bound run --depths 1,x
+GiB of memory: + -K 5000; + --chains 100000000 --inference paper
+bytes of memory: + -K 1000000000000000000000000000000
+use the chart parser: + -K 100 -D 12 --parser leftcorner
+deep.npz: the depth bound: parse deep.npz text.txt; surprisal deep.npz text.txt; show deep.npz; \
+generate deep.npz; probability deep.npz text.txt
+the depth bound must be: parse run text.txt -D 99999999999999; bound run --depths 999999999; \
+bound run --depths 0; export run - -D 999999999
 
-+ -K 5000 | GiB of memory
-+ -K 1000000000000000000000000000000 | bytes of memory
-+ --chains 100000000 --inference paper | GiB of memory
-+ -K 100 -D 12 --parser leftcorner | use the chart parser
-parse deep.npz text.txt | deep.npz: the depth bound
-surprisal deep.npz text.txt | deep.npz: the depth bound
-show deep.npz | deep.npz: the depth bound
-generate deep.npz | deep.npz: the depth bound
-probability deep.npz text.txt | deep.npz: the depth bound
-parse run text.txt -D 99999999999999 | 99,999,999,999,999
-bound run --depths 999999999 | 999,999,999
-export run - -D 999999999 | 999,999,999
-synth middle | 'left', 'right'
-synth left --seed 1180591620717411303424 | seed
-demo --sead 1 | --seed
-generate run -n 0 | -n
-synth left -n 0 | -n
+cannot be read: induce none.txt --out new; + --gold none.mrg; show none.npz; show none; \
+parse run none.txt; evaluate gold.trees none.mrg; sweep none.toml; sweep nothing; \
+reproduce none.toml; reproduce adam none.mrg
+the file is empty: induce empty.txt --out new; induce blank.txt --out new
+found a NUL byte: induce binary.txt --out new
+--encoding: induce latin1.txt --out new
+found XML: induce page.txt --out new
+--skip-broken: induce half.mrg --out new
+there are no files: induce nothing --out new
+*.nothing: induce *.nothing --out new
+NOBODY: induce talk.cha --out new --speaker NOBODY
+is a file: induce text.txt --out text.txt; resume text.txt; report text.txt; \
+reproduce synthetic --out text.txt
+Not a directory: induce text.txt -q --out text.txt/run
+dbpcfg resume run: induce text.txt --out run
+full exists: induce text.txt --out full; compare gold.trees -q --out full --systems right
+full is no run: induce text.txt --out full --overwrite; resume full; show full
+text.txt exists: export run text.txt
+gold.trees exists: convert text.txt gold.trees
+cannot be written: convert text.txt none/new.txt
+the sentence has no tree: evaluate text.txt run/trees.txt; convert text.txt new.mrg; \
+compare text.txt --systems right; reproduce adam text.txt
+is not in: + --gold other.mrg; show run --gold other.mrg
 
-induce none.txt --out new | none.txt cannot be read
-induce empty.txt --out new | empty.txt: the file is empty
-induce blank.txt --out new | blank.txt: the file is empty
-induce binary.txt --out new | binary.txt:1: found a NUL byte
-induce latin1.txt --out new | --encoding
-induce page.txt --out new | page.txt: found XML
-induce half.mrg --out new | --skip-broken
-induce nothing --out new | nothing: there are no files
-induce *.nothing --out new | *.nothing
-induce text.txt --out text.txt | text.txt is a file
-induce text.txt -q --out text.txt/run | Not a directory
-induce text.txt --out run | dbpcfg resume run
-induce text.txt --out full | full exists and is not empty
-induce text.txt --out full --overwrite | full is no run
-induce talk.cha --out new --speaker NOBODY | NOBODY
+perhaps begun: resume .
+nothing is no run: resume nothing
+does not exist: resume none; report none
+dbpcfg 99.0: resume newer
+version 9: resume future
+not shorter: resume run --iterations 2
+text.txt is text: show text.txt
+gold.trees is a treebank: show gold.trees
+not a dbpcfg model file: show empty.npz; show binary.npz
+dbpcfg resume begun: show begun; report begun; compare-runs begun begun
+need the directory of a run: show rules.tsv --trees 3
+full is not a comparison: report run --comparison full
+no directory none: report run --out none/page.html
+plot.doc: compare-runs run --figure plot.doc
 
-resume | Missing argument 'RUN'
-resume . | perhaps begun
-resume nothing | nothing is no run
-resume none | none does not exist
-resume text.txt | text.txt is a file
-resume full | full is no run
-resume newer | dbpcfg 99.0
-resume future | version 9
-resume run --iterations 2 | not shorter
-show text.txt | text.txt is text
-show gold.trees | gold.trees is a treebank
-show none.npz | none.npz cannot be read
-show none | none cannot be read
-show full | full is no run
-show empty.npz | empty.npz: not a dbpcfg model file
-show binary.npz | binary.npz: not a dbpcfg model file
-show begun | dbpcfg resume begun
-show run --gold other.mrg | is not in other.mrg
-show rules.tsv --trees 3 | need the directory of a run
-report begun | begun is not finished
-report none | none does not exist
-report text.txt | text.txt is a file
-report run --comparison full | full is not a comparison
-report run --out none/page.html | no directory none
-compare-runs begun begun | begun is not finished
-compare-runs run --figure plot.doc | plot.doc
+needs --method viterbi: parse run text.txt -n 5
+--draw cannot be combined: parse run text.txt --draw --scores
+rules.tsv is one grammar: parse rules.tsv text.txt --method mbr-chain
+neither .csv nor .tsv: surprisal run text.txt --text s
+no column 's': surprisal run text.txt --text s --table csv
+--text: surprisal run text.txt --by item
+'nothing': surprisal run text.txt --columns nothing
+a beam of 2: surprisal run text.txt --hale --beam 2
+rules.doc does not end in .tsv: export run rules.doc
+nothing to score: evaluate gold.trees
+standard input: evaluate - -
+other.mrg has 1 trees: evaluate gold.trees other.mrg
+are not the same sentence: evaluate gold.trees swapped.mrg
+only 12 trees: draw gold.trees --from 99
+need a directory: draw gold.trees --as svg
+is for LaTeX: draw gold.trees --document
+'chance': compare gold.trees --systems right,chance
+'up': baseline up text.txt
 
-parse run text.txt --method guess | 'guess'
-parse run none.txt | none.txt cannot be read
-parse run text.txt -n 5 | needs --method viterbi
-parse run text.txt --draw --scores | --draw cannot be combined
-parse run text.txt --unknown 1 | --unknown
-parse run text.txt --unknown nan | --unknown
-parse rules.tsv text.txt --method mbr-chain | rules.tsv is one grammar
-surprisal run text.txt --beam -1 | beam
-surprisal run text.txt --text s | neither .csv nor .tsv
-surprisal run text.txt --text s --table csv | no column 's'
-surprisal run text.txt --by item | --text
-surprisal run text.txt --average best | 'best'
-surprisal run text.txt --columns nothing | 'nothing'
-surprisal run text.txt --hale --beam 2 | a beam of 2
-bound run --depths 1,x | --depths
-bound run --depths 0 | depth
-export run rules.doc | rules.doc does not end in .tsv
-export run text.txt | text.txt exists
-export run - --threshold 2 | threshold
-export run - --threshold nan | threshold
-
-evaluate gold.trees | nothing to score
-evaluate - - | standard input
-evaluate text.txt run/trees.txt | text.txt:1: the sentence has no tree
-evaluate gold.trees other.mrg | other.mrg has 1 trees
-evaluate gold.trees swapped.mrg | are not the same sentence
-evaluate gold.trees none.mrg | none.mrg cannot be read
-evaluate gold.trees run/trees.txt --max-length 0 | --max-length
-draw gold.trees --as gif | 'gif'
-draw gold.trees --from 99 | only 12 trees
-draw gold.trees --as svg | need a directory
-draw gold.trees --document | is for LaTeX
-convert text.txt gold.trees | gold.trees exists
-convert text.txt new.mrg | text.txt:1: the sentence has no tree
-convert text.txt none/new.txt | cannot be written
-compare gold.trees --systems right,chance | 'chance'
-compare text.txt --systems right | text.txt:1: the sentence has no tree
-compare gold.trees -q --out full --systems right | full exists
-baseline up text.txt | 'up'
-
-sweep none.toml | none.toml cannot be read
-sweep nothing | Is a directory
-sweep text.txt | text.txt is not TOML
-sweep binary.txt | binary.txt is not TOML
-sweep empty.txt | there is no corpus
-sweep wrong.toml | wrong.toml:2: unknown key 'depth'
-sweep grid.toml --cell 3 | no cell 3
-sweep grid.toml --jobs 0 | --jobs
-sweep grid.toml --format xml | 'xml'
-sweep grid.toml --cell 1 --slurm-array | --slurm-array
-sweep full.toml | owned/text-right exists
-reproduce eden | 'eden'
-reproduce none.toml | none.toml cannot be read
-reproduce wrong.toml | wrong.toml:1: corpus
-reproduce adam | dbpcfg reproduce adam TREEBANK
-reproduce adam none.mrg | none.mrg cannot be read
-reproduce adam text.txt | the sentence has no tree
-reproduce synthetic gold.trees | leave the treebank out
-reproduce synthetic --out text.txt | text.txt is a file
-reproduce synthetic --seeds x | 'x'
+is not TOML: sweep text.txt; sweep binary.txt
+there is no corpus: sweep empty.txt
+wrong.toml:2: unknown key 'depth': sweep wrong.toml
+no cell 3: sweep grid.toml --cell 3
+--slurm-array: sweep grid.toml --cell 1 --slurm-array
+owned/text-right exists: sweep full.toml
+'eden': reproduce eden
+wrong.toml:1: corpus: reproduce wrong.toml
+dbpcfg reproduce adam TREEBANK: reproduce adam
+leave the treebank out: reproduce synthetic gold.trees
+'x': reproduce synthetic --seeds x
 """
-"""Commands and the part of the message that matters; ``+`` stands for `INDUCE`."""
+"""The part of the message that matters, and commands that give it; ``+`` stands for `INDUCE`."""
 
 TABLE = [
     (f"{INDUCE} {option} {value}", option.strip("-"))
     for option, values in WRONG_VALUES.items()
     for value in values.split()
 ]
-TABLE += [
-    tuple(line.replace("+", INDUCE, 1).split(" | ")) for line in MISTAKES.splitlines() if line
-]
+for line in filter(None, MISTAKES.splitlines()):
+    expected, _, commands = line.rpartition(": ")
+    TABLE += [(c.replace("+", INDUCE, 1).strip(), expected) for c in commands.split(";")]
 
 
 @pytest.fixture(scope="module")
