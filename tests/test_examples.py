@@ -111,5 +111,5 @@ def test_notebooks_use_the_public_names_only(name):
     used = {used for source in code(notebook(name)) for used in names_used(source)}
     assert used
     assert used <= public
-    hidden = "import dbpcfg.trees.tree\nfrom dbpcfg.corpus import chat\ndbpcfg.read()"
+    hidden = "import dbpcfg.trees.tree\nfrom dbpcfg.corpus import chat\ndbpcfg.read()"  # a control
     assert set(names_used(hidden)) - public == {"dbpcfg.trees.tree", "dbpcfg.corpus.chat"}

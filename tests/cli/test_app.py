@@ -1,16 +1,23 @@
-"""The program as a whole: help, and pipes that are closed."""
+"""The program as a whole: help, completion, and output that is full, closed or not read."""
 
 from __future__ import annotations
 
 import inspect
+import os
+import re
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 from dbpcfg.cli.app import app
 from dbpcfg.version import __version__
 from tests.command import COMMAND
+from tests.inprocess import PROGRAM, run
 from tests.processes import output_of
+
+COMMANDS = PROGRAM.commands
 
 
 def test_help_and_version(command):
@@ -65,3 +72,90 @@ def test_a_reader_that_goes_away_is_no_error(center_run, tmp_path, arguments):
     )
     assert len(done.stdout.splitlines()) == 1
     assert done.stderr == ""
+
+
+def one_line(done: subprocess.CompletedProcess[str]) -> str:
+    assert done.returncode == 2, (done.stdout, done.stderr)
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+    assert done.stderr.startswith("dbpcfg: ")
+    return done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device")
+@pytest.mark.parametrize("arguments", ["--version", "convert - -"])
+def test_a_full_standard_output(arguments):
+    command = [*COMMAND, *arguments.split()]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, text=True, input="a b\n", timeout=100
+        )
+    assert "standard output cannot be written: No space left on device" in one_line(done)
+
+
+def test_a_closed_standard_output(tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("a b\n")
+    done = subprocess.run(
+        f"{' '.join(COMMAND)} convert {text} - >&-", shell=True, stderr=subprocess.PIPE, text=True
+    )
+    assert "standard output is closed" in one_line(done)
+    assert text.read_text() == "a b\n"
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_names_every_option_in_full(name, columns):
+    _, shown, _ = run(name, "--help", columns=columns)
+    assert max(map(len, shown.splitlines())) <= columns
+    assert "…" not in shown
+    assert not re.search(r"<(int|float|str|bool|list)|INTEGER| range\b", shown)
+    words = set(re.split(r"[\s,]+", shown))
+    for parameter in COMMANDS[name].params:
+        if parameter.param_type_name == "option":
+            assert {*parameter.opts, *parameter.secondary_opts} <= words
+
+
+def test_options_of_induce_are_in_groups(command):
+    shown, _ = command.call("induce", "--help")
+    sections = re.split(r"^(\w+):\n", shown, flags=re.MULTILINE)
+    groups = dict(zip(sections[1::2], sections[2::2]))
+    assert list(groups) == ["Arguments", "Options", "Model", "Sampling", "Corpus"]
+    assert "-K, --categories N            Number of categories." in groups["Model"]
+    assert "--beta X                      Dirichlet parameter.  [default: 0.2]" in groups["Model"]
+    assert "--learner gibbs|em|vb|neural" in groups["Model"]
+    assert "--trees mbr|best|last" in groups["Sampling"]
+    assert "--exclude-speaker SPEAKER" in groups["Corpus"]
+    assert "--out OUT" in groups["Options"]
+
+
+def test_arguments_have_their_choices(command):
+    shown, _ = command.call("synth", "--help")
+    assert "KIND left|right|center" in shown
+
+
+def test_the_list_of_commands_is_not_cut_off(command):
+    shown, _ = command.call("--help")
+    assert "..." not in shown.partition("Commands:")[2]
+    assert "--install-completion" in shown
+    assert all(re.search(rf"^  {name} ", shown, re.MULTILINE) for name in COMMANDS)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion(shell, call):
+    assert "dbpcfg" in call("--show-completion", shell)[0]
+
+
+def test_the_shell_gets_commands_and_options():
+    def completed(words: str) -> list[str]:
+        environment = {
+            **os.environ,
+            "_DBPCFG_COMPLETE": "complete_bash",
+            "COMP_WORDS": words,
+            "COMP_CWORD": str(len(words.split()) - 1),
+        }
+        program = "import sys; sys.argv = ['dbpcfg']; import dbpcfg.cli.app as it; it.main()"
+        run = [sys.executable, "-c", program]
+        return subprocess.run(run, env=environment, capture_output=True, text=True).stdout.split()
+
+    assert completed("dbpcfg sur") == ["surprisal"]
+    assert completed("dbpcfg induce --exclude-") == ["--exclude-speaker"]

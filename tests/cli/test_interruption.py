@@ -129,6 +129,27 @@ def test_worker_processes_neither_take_signals_nor_stay_behind(corpus_folder, tm
     assert not left, "workers have outlived the process that started them"
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="no list of processes")
+def test_ctrl_c_twice_ends_workers_at_once(corpus_folder, tmp_path):
+    text = ("induce", corpus_folder / "text.txt", "--out", tmp_path / "run")
+    slow = ("--workers", "processes", "--threads", "2", "--checkpoint", "30")
+    with Running(*text, *options(iterations=99999), *slow) as running:
+        workers = children(running.process.pid)
+        assert len(workers) >= 2
+        os.killpg(running.process.pid, signal.SIGINT)
+        time.sleep(0.1)
+        os.killpg(running.process.pid, signal.SIGINT)
+        code, _, said = running.end()
+    assert code == 130
+    assert "leaked" not in said
+    assert "Warning" not in said
+    until = time.monotonic() + 1
+    while (left := [n for n in workers if alive(n)]) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not left
+
+
 def test_on_a_terminal(corpus_folder, tmp_path):
     """A live table; and after the second Ctrl-C the cursor, which it hides, is back."""
     ours, theirs = pty.openpty()

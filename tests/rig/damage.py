@@ -67,18 +67,6 @@ def damaged_text(data: bytes, chance: Random) -> bytes:
     return text.encode()
 
 
-def damaged_toml(data: bytes, chance: Random) -> bytes:
-    """TOML with another value, table or key."""
-    lines = data.decode().splitlines(keepends=True)
-    at = chance.choice([n for n, line in enumerate(lines) if line.strip()])
-    key, equals, _ = lines[at].partition(" = ")
-    if equals and chance.random() < 0.9:
-        lines[at] = f"{key} = {chance.choice(TOML)}\n"
-    else:
-        lines[at] = chance.choice(("", "[model]\n", "x = 1\n", lines[at].replace("o", "0")))
-    return "".join(lines).encode()
-
-
 def damaged_json(data: bytes, chance: Random) -> bytes:
     """JSON with another value somewhere, or without one."""
     content = json.loads(data)
@@ -159,6 +147,15 @@ def _npy(array: Any) -> bytes:
     return file.getvalue()
 
 
+NUMBERS = ("0", "-1", "nan", "inf", "1e999", "", "x", "2", "1e-320")
+
+
+def _other_value(data: bytes, chance: Random, place: bytes, values: tuple[str, ...]) -> bytes:
+    """One of the places that a pattern finds, with another value."""
+    at = chance.choice(list(re.finditer(place, data)))
+    return data[: at.start()] + chance.choice(values).encode() + data[at.end() :]
+
+
 def damaged(path: Path, chance: Random) -> bytes:
     """The content of a file, damaged in a way that suits it, or its bytes."""
     data = path.read_bytes()
@@ -166,19 +163,10 @@ def damaged(path: Path, chance: Random) -> bytes:
         return damaged_bytes(data, chance)
     if path.suffix == ".npz":
         return damaged_archive(data, chance)
-    if path.suffix == ".toml":
-        return damaged_toml(data, chance)
+    if path.suffix == ".toml" and chance.random() < 0.8:
+        return _other_value(data, chance, rb"(?m)(?<= = ).*$", TOML)
     if path.suffix == ".json" and chance.random() < 0.7:
         return damaged_json(data, chance)
     if path.suffix in (".tsv", ".pcfg") and chance.random() < 0.5:
-        return _other_number(data, chance)
+        return _other_value(data, chance, rb"[0-9][-0-9.e]*", NUMBERS)
     return damaged_text(data, chance)
-
-
-def _other_number(data: bytes, chance: Random) -> bytes:
-    found = list(re.finditer(rb"[0-9][-0-9.e]*", data))
-    if not found:
-        return b""
-    at = chance.choice(found)
-    odd = chance.choice((b"0", b"-1", b"nan", b"inf", b"1e999", b"", b"x", b"2", b"1e-320"))
-    return data[: at.start()] + odd + data[at.end() :]
