@@ -461,6 +461,7 @@ class InduceOptions(TypedDict, total=False):
     exclude_speaker: str | tuple[str, ...]
     threads: int | None
     workers: Literal["threads", "processes"]
+    spread: Literal["chains", "shards"] | None
     checkpoint: float
 
 
@@ -490,11 +491,9 @@ def keywords(groups: Iterable[type[Group]]) -> dict[str, Option]:
     return found
 
 
-def with_keywords(
-    groups: Iterable[type[Group]], leave_out: Iterable[str] = ()
-) -> Callable[..., Any]:
+def with_keywords(groups: Iterable[type[Group]]) -> Callable[..., Any]:
     """Decorate a function that takes ``**options``: its signature and docstring name them all."""
-    offered = {n: one for n, one in keywords(groups).items() if n not in set(leave_out)}
+    offered = keywords(groups)
 
     def decorate(function: Any) -> Any:
         signature = inspect.signature(function)

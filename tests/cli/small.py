@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import dbpcfg
-from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.trees.brackets import read_trees
 from dbpcfg.trees.tree import Tree
@@ -50,13 +49,7 @@ def contents(run: Path) -> list[bytes]:
 
 def make_run(gold: Path, out: Path, **preparation) -> Path:
     """Write a small run over the words of a treebank."""
-    dbpcfg.induce(
-        *(dbpcfg.read(gold), 3, 2),
-        chains=2,
-        iterations=20,
-        out=out,
-        preparation=Preparation(**preparation),
-    )
+    dbpcfg.induce(dbpcfg.read(gold), 3, 2, chains=2, iterations=20, out=out, **preparation)
     return out
 
 

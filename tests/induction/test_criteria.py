@@ -7,17 +7,13 @@ import math
 
 import numpy as np
 import pytest
-from dbpcfg.induction.initial import initial_state
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.pcfg import draw_grammar
-from dbpcfg.induction.criteria import goodness, kept_aside
-from dbpcfg.induction.learners import step
-from dbpcfg.induction.settings import ChainSettings
-from dbpcfg.induction.trees import parser_for
+from dbpcfg.induction.criteria import criteria, kept_aside
 from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.parsing.derivations import Derivations
-from tests.induction.small import CORPUS, states
+from tests.induction.small import CORPUS, first, run, settings, states, step
 
 
 def polya(counts: list[int], beta: float) -> float:
@@ -31,8 +27,7 @@ def polya(counts: list[int], beta: float) -> float:
 
 
 def test_the_posterior_is_that_of_an_urn():
-    settings = ChainSettings(categories=3, depth=2, beta=0.3)
-    for state in itertools.islice(states(CORPUS, settings), 3):
+    for state in itertools.islice(states(CORPUS, settings(categories=3, beta=0.3)), 3):
         counts = state.derivations.counts(3)
         rows = [counts.root.tolist(), *counts.rows.tolist()]
         expected = sum(polya(row, 0.3) for row in rows)
@@ -42,10 +37,10 @@ def test_the_posterior_is_that_of_an_urn():
 @pytest.mark.parametrize("aside", [0, 2, 7])
 def test_sentences_kept_aside(aside):
     """They get trees and are measured, but the grammar does not see their trees."""
-    settings = ChainSettings(categories=3, depth=2, aside=aside)
-    before = initial_state(CORPUS, settings)
-    after = step(before, CORPUS, settings)
-    logs = parser_for(before.grammar, 2, settings).log_probabilities(CORPUS)
+    chosen = settings(categories=3, aside=aside)
+    before = first(CORPUS, chosen)
+    after = step(before, CORPUS, chosen)
+    logs = chosen.learner.parser_for(before.grammar, chosen).log_probabilities(CORPUS)
     out = [s for s in range(len(CORPUS)) if aside and s % aside == aside - 1]
     learned = [s for s in range(len(CORPUS)) if s not in out]
     assert kept_aside(len(CORPUS), aside).tolist() == out
@@ -55,31 +50,25 @@ def test_sentences_kept_aside(aside):
         assert after.measures.heldout == pytest.approx(logs[out].sum())
     surprisals = [-log / n for log, n in zip(logs, CORPUS.lengths)]
     assert after.measures.variance == pytest.approx(np.var(surprisals))
-    some = CORPUS.chosen(np.array(learned))
     nodes = np.concatenate([after.derivations[s] for s in learned])
-    expected = Derivations(nodes, some).counts(3)
+    expected = Derivations(nodes, CORPUS.chosen(np.array(learned))).counts(3)
     found = after.derivations.counts(3, aside)
     assert (found.rows == expected.rows).all()
     assert (found.root == expected.root).all()
-    numbers = stream(settings.seed, settings.chain, 0, Purpose.GRAMMAR)
-    drawn = draw_grammar(expected, settings.beta, CORPUS.vocabulary, numbers)
+    drawn = draw_grammar(expected, 0.2, CORPUS.vocabulary, stream(0, 0, 0, Purpose.GRAMMAR))
     assert (drawn.rows == after.grammar.rows).all()  # nothing was learned from the others
 
 
-def test_words_that_occur_only_aside_are_never_counted():
-    settings = ChainSettings(categories=3, depth=2, aside=2)
-    for state in itertools.islice(states(CORPUS, settings), 3):
-        counts = state.derivations.counts(3, 2)
-        assert counts.root.sum() == len(CORPUS) // 2
-
-
 def test_more_is_better():
-    assert goodness([1.0, 3.0], "likelihood") == 2.0
-    assert goodness([1.0, 3.0], "variance") == -2.0
-    assert goodness([], "posterior") == -math.inf
+    chain = run(4)
+    chain.logs, chain.measures["variance"] = [1.0, 3.0, 5.0, 9.0], [1.0, 3.0, 5.0, 9.0]
+    assert criteria["likelihood"].of_iterations(chain, 0, 2) == 2.0
+    assert criteria["likelihood"].of_iterations(chain, -9, 1) == 1.0
+    assert criteria["variance"].of_iterations(chain, 2, 4) == -7.0
+    assert criteria["posterior"].of_iterations(chain, 4, 4) == -math.inf
 
 
-@pytest.mark.parametrize("aside", [1, -3])
-def test_what_cannot_be_kept_aside(aside):
-    with pytest.raises(DbpcfgError, match=f"every n-th sentence aside, got {aside}"):
-        ChainSettings(aside=aside)
+@pytest.mark.parametrize(("aside", "said"), [(1, "2 or more"), (-3, "from 0 up")])
+def test_what_cannot_be_kept_aside(aside, said):
+    with pytest.raises(DbpcfgError, match=f"aside.*{said}"):
+        settings(aside=aside)

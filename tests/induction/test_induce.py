@@ -1,9 +1,12 @@
-"""What ``induce`` learns from: a corpus as read, a prepared one, or any sentences."""
+"""``induce``: its keywords, what it learns from, and runs that cannot fit into memory."""
 
 from __future__ import annotations
 
+import inspect
 import tomllib
+from collections import Counter
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 
@@ -14,7 +17,68 @@ from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction.induce import induce
 from dbpcfg.induction.run import Run
-from tests import command
+from dbpcfg.io.machine import count_text, memory_limit, size_text
+from dbpcfg.options import INDUCE, InduceOptions, keywords
+from dbpcfg.trees.brackets import read_trees
+from tests.induction.small import SENTENCES
+from tests.inprocess import InProcess
+
+OPTIONS = {"K": 2, "chains": 1, "iterations": 4, "threads": 1}
+
+# --- keywords -------------------------------------------------------------------------------------
+
+
+def test_every_option_is_a_keyword_and_documented():
+    parameters = inspect.signature(dbpcfg.induce).parameters
+    lines = dbpcfg.induce.__doc__.splitlines()
+    for name, one in keywords(INDUCE).items():
+        assert name in parameters
+        assert f"    {name}" in lines
+        if name not in ("K", "D", "cluster"):
+            assert parameters[name].annotation == one.kind
+            described = lines[lines.index(f"    {name}") + 1]
+            assert one.help in described or len(one.help) > 80
+    assert "options" not in parameters
+    assert "spread" in inspect.signature(dbpcfg.resume).parameters
+
+
+def test_type_checkers_know_the_same_keywords():
+    known = get_type_hints(InduceOptions)
+    declared = keywords(INDUCE)
+    assert known.keys() == declared.keys() - {"K", "D", "cluster"}
+    for name, kind in known.items():
+        several = declared[name].kind == tuple[str, ...]
+        assert kind == (str | declared[name].kind if several else declared[name].kind), name
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"categories": 3}, "no option 'categories'; did you mean K?"),
+        ({"depth": 3}, "did you mean D?"),
+        ({"iteration": 3}, "no option 'iteration'; there are K, D, seed"),
+        ({"workers": "elves"}, "workers must be threads or processes, got 'elves'"),
+        ({"threads": 0}, "threads must be a whole number from 1 up or none, got 0"),
+        ({"cluster": 3}, "3 is no cluster"),
+        ({"spread": "hay"}, "spread must be chains or shards or none"),
+        ({"encoding": "latin-1"}, "encoding: only for a path"),
+        ({"learner": dbpcfg, "K": 2}, "learner"),
+    ],
+    ids=str,
+)
+def test_keywords_that_cannot_be(given, said):
+    with pytest.raises(DbpcfgError) as error:
+        dbpcfg.induce(SENTENCES, **{"iterations": 2, **given})
+    assert said in str(error.value)
+
+
+def test_no_bound():
+    runs = [induce(SENTENCES, D=D, **OPTIONS) for D in (None, "none", 2)]
+    assert [run.configuration.model.depth for run in runs] == [None, None, 2]
+    assert runs[0].trees() == runs[1].trees() != runs[2].trees()
+
+
+# --- sentences ------------------------------------------------------------------------------------
 
 CHAT = """@UTF8
 @Begin
@@ -27,7 +91,6 @@ CHAT = """@UTF8
 *CHI:\tdog .
 @End
 """
-OPTIONS = {"K": 2, "chains": 1, "iterations": 4, "threads": 1}
 
 
 @pytest.fixture
@@ -56,36 +119,21 @@ def test_a_corpus_as_read(chat):
     assert not {"speakers", "exclude_speakers"} & recorded.keys()
 
 
-def test_speakers_are_recorded(chat, tmp_path):
-    run = induce(read(chat, speakers=["MOT"]), out=tmp_path / "mother", **OPTIONS)
-    assert len(run.corpus.words) == 3
-    assert corpus_table(tmp_path / "mother")["speakers"] == ["MOT"]
-    others = read(chat, exclude_speakers=["MOT", "CHI"])
-    run = induce(others, out=tmp_path / "father", **OPTIONS)
-    assert learned_from(run) == [["a", "Dog", "sees", "the", "cat", "."]]
-    recorded = corpus_table(tmp_path / "father")
-    assert recorded["exclude_speakers"] == ["MOT", "CHI"]
-    assert "speakers" not in recorded
-
-
 def test_a_prepared_corpus(chat):
     preparation = Preparation(lowercase=False, max_length=4)
     corpus = read(chat, speakers=["MOT", "FAT"])
     run = induce(prepare(corpus, preparation), **OPTIONS)
     assert len(run.corpus.words) == 2
     assert run.configuration.preparation == preparation
-    assert run.configuration.corpus["sources"] == [str(chat)]
     assert run.configuration.corpus["speakers"] == ["MOT", "FAT"]
-    same = induce(corpus, preparation=preparation, **OPTIONS)
+    same = induce(corpus, lowercase=False, max_length=4, **OPTIONS)
     assert same.configuration == run.configuration
     assert same.trees() == run.trees()
-
-
-def test_preparing_twice_is_an_error(chat):
-    prepared = prepare(read(chat), Preparation())
-    for preparation in (Preparation(), Preparation(lowercase=False)):
-        with pytest.raises(DbpcfgError, match="is prepared already: leave preparation out"):
-            induce(prepared, preparation=preparation, **OPTIONS)
+    for twice in ({"lowercase": False}, {"rare": 0}, {"encoding": "utf-8"}):
+        with pytest.raises(
+            DbpcfgError, match=f"{next(iter(twice))}: the corpus is prepared alread"
+        ):
+            induce(prepare(corpus, preparation), **twice, **OPTIONS)
 
 
 @pytest.mark.parametrize(
@@ -115,18 +163,127 @@ def test_any_sentences(chat, form):
     ("chosen", "flags"),
     [
         ({}, []),
-        ({"speakers": ["MOT", "FAT"]}, ["--speaker", "MOT", "--speaker", "FAT"]),
-        ({"exclude_speakers": ["FAT"]}, ["--exclude-speaker", "FAT"]),
+        ({"speaker": ["MOT", "FAT"]}, ["--speaker", "MOT", "--speaker", "FAT"]),
+        ({"exclude_speaker": "FAT", "rare": 1}, ["--exclude-speaker", "FAT", "--rare", "1"]),
+        ({"learner": "vb", "D": None, "batch": 2}, ["--learner", "vb", "-D", "none", "--batch", 2]),
     ],
     ids=str,
 )
-def test_python_records_what_the_command_records(chat, tmp_path, chosen, flags):
+def test_python_does_what_the_command_does(chat, tmp_path, monkeypatch, capsys, chosen, flags):
     theirs, ours = tmp_path / "command", tmp_path / "python"
     numbers = ["-K", 2, "--chains", 1, "--iterations", 4]
-    done = command.dbpcfg("induce", chat, "--out", theirs, "-q", *numbers, *flags)
-    assert done.returncode == 0, done.stderr
-    dbpcfg.induce(dbpcfg.read(chat, **chosen), out=ours, **OPTIONS)
-    assert corpus_table(ours) == corpus_table(theirs)
-    assert corpus_table(ours)["sources"] == [str(chat)]
-    assert (ours / "config.toml").read_bytes() == (theirs / "config.toml").read_bytes()
-    assert (ours / "model.npz").read_bytes() == (theirs / "model.npz").read_bytes()
+    InProcess(monkeypatch, capsys).call("induce", chat, "--out", theirs, "-q", *numbers, *flags)
+    dbpcfg.induce(chat, out=ours, **OPTIONS, **chosen)
+    recorded = corpus_table(ours)
+    assert recorded["sources"] == [str(chat)]
+    assert recorded.get("speakers") == chosen.get("speaker")
+    for name in ("config.toml", "model.npz", "trees.txt"):
+        assert (ours / name).read_bytes() == (theirs / name).read_bytes()
+
+
+# --- memory ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"K": 5000}, r"would need [\d,]+ GiB of memory, and there are [\d,.]+ GiB"),
+        ({"K": 1_000_000}, r"would need .* of memory"),
+        ({"D": 1_000_000}, "the depth bound must be at most 10,000, got 1,000,000"),
+        ({"chains": 100_000_000, "iterations": 10}, r"would need [\d,]+ GiB of memory"),
+        ({"K": 60, "D": 6, "parser": "leftcorner"}, "left-corner parser would need .* stores"),
+        ({"K": 200_000, "learner": "neural"}, r"would need .* of memory"),
+    ],
+    ids=str,
+)
+def test_what_cannot_fit(tmp_path, options, said):
+    out = tmp_path / "runs" / "run"
+    for where in (None, out):
+        with pytest.raises(DbpcfgError, match=said) as error:
+            induce(SENTENCES, out=where, **options)
+        assert " 0 GiB" not in str(error.value)
+        assert "\n" not in str(error.value)
+    assert not out.parent.exists()
+
+
+def test_usual_runs_fit(monkeypatch):
+    given = {"chains": 2, "iterations": 4}
+    for limit in (40 * 2**20, None):
+        monkeypatch.setattr("dbpcfg.induction.induce.memory_limit", lambda limit=limit: limit)
+        assert induce(SENTENCES, 3, **given).finished
+    monkeypatch.setattr("dbpcfg.induction.induce.memory_limit", lambda: 2**10)
+    with pytest.raises(DbpcfgError, match="would need 1 MiB of memory, and there are 1 MiB"):
+        induce(SENTENCES, 3, **given)
+
+
+def test_amounts_in_words():
+    assert [size_text(n) for n in (0, 2**20, 2**30, 3 * 2**29, 931 * 2**30, 10**400)] == [
+        *("1 MiB", "1 MiB", "1.0 GiB", "1.5 GiB", "931 GiB", "10^400 bytes")
+    ]
+    assert [count_text(n) for n in (225, 7 * 10**8, 10**4000)] == ["225", "7e+08", "10^4000"]
+    assert (memory_limit() or 2**30) > 2**20
+
+
+# --- words that are names which the package uses itself -------------------------------------------
+
+OURS = (
+    "<unknown> <<unknown>> <number> <<number>> <*ed> <rare> <word> <Cap> <> </s> X X0 X1 T - ROOT"
+)
+NAMES = [
+    OURS.split(),
+    *(["X0", word, "walked", str(n), "Rained", word] for n, word in enumerate(OURS.split())),
+    ["a", "b", "<unknown>", "<number>"],
+]
+PREPARATIONS = [
+    {},
+    {"numbers": True},
+    *({"lowercase": False, "rare": 1, "scheme": s} for s in ("suffix", "shape", "both", "one")),
+    {"numbers": True, "rare": 2},
+]
+
+
+@pytest.mark.parametrize("preparation", PREPARATIONS, ids=str)
+def test_a_run_over_names(tmp_path, preparation):
+    out = tmp_path / "run"
+    run = dbpcfg.induce(NAMES, 2, out=out, chains=1, iterations=4, **preparation)
+    trees = list(read_trees((out / "trees.txt").read_text()))
+    assert [tree.words() for tree in trees] == NAMES
+    model = dbpcfg.load(out)
+    assert [tree.words() for tree in model.parse(NAMES)] == NAMES
+    in_class = preparation.get("rare") and preparation.get("scheme") in ("one", "shape")
+    assert model.look_up("neverseen").kind == ("class" if in_class else "unknown")
+    # Every word of the corpus is what it was in the run, and none is the unknown word.
+    forms = run.corpus.forms
+    for words, numbers in zip(NAMES, map(forms.numbers, range(len(forms))), strict=True):
+        seen = [model.look_up(word) for word in words]
+        assert [one.number for one in seen] == numbers.tolist()
+        assert "unknown" not in [one.kind for one in seen]
+    rows = model.surprisal(NAMES)
+    assert len([row for row in rows if row.kind == "end"]) == len(NAMES)
+    assert Counter(row.word for row in rows)["</s>"] > len(NAMES)
+
+
+@pytest.mark.parametrize("preparation", PREPARATIONS, ids=str)
+def test_a_word_never_has_the_form_of_a_class_that_it_is_not_in(preparation):
+    sentences, chosen = [Sentence(tuple(words)) for words in NAMES], Preparation(**preparation)
+    prepared = prepare(sentences, chosen)
+    words_of: dict[str, set[str]] = {}
+    for sentence, forms in zip(sentences, prepared.forms, strict=True):
+        for word, form in zip(sentence.words, forms, strict=True):
+            words_of.setdefault(form, set()).add(chosen.letters(word))
+    shared = {form for form, words in words_of.items() if len(words) > 1}
+    numbers = {"<number>"} if chosen.numbers else set()
+    assert shared <= set(prepared.classes) | numbers
+    assert not any(form in words for form, words in words_of.items() if form in shared)
+    if not (chosen.rare or chosen.numbers):
+        lower = [[word.lower() for word in words] for words in NAMES]
+        assert [list(forms) for forms in prepared.forms] == lower
+
+
+def test_the_names_of_classes_still_stand_for_them_in_other_text():
+    """Generated sentences, which have classes as words, can be parsed."""
+    text = [["he", "walked", "7"], ["he", "talked", "8"]]
+    model = dbpcfg.induce(text, 2, chains=1, iterations=4, numbers=True, rare=1).model
+    assert model.look_up("<number>") == model.look_up("7")._replace(kind="word")
+    assert model.look_up("<*ed>") == model.look_up("walked")._replace(kind="word")
+    assert model.look_up("<unknown>").kind == "unknown"

@@ -1,21 +1,15 @@
-"""The neural grammar: its gradient, and runs like those of other learners."""
+"""The neural grammar: its network, its gradient, its optimiser, and when it stops."""
 
 from __future__ import annotations
 
-from pathlib import Path
+import itertools
 
 import numpy as np
 import pytest
-from dbpcfg.induction.initial import initial_state
 
 import dbpcfg
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.errors import DbpcfgError
-from dbpcfg.experiments.grid import read_grid
 from dbpcfg.grammar.lowrank import LowRankGrammar
-from dbpcfg.induction import neural
-from dbpcfg.induction.chain import advance, new_chain
-from dbpcfg.induction.checkpoint import load_chain, save_chain
 from dbpcfg.induction.learners.network import (
     Shape,
     backward,
@@ -26,11 +20,10 @@ from dbpcfg.induction.learners.network import (
     views,
 )
 from dbpcfg.induction.learners.neural import LONGEST, Moments, ascend
-from dbpcfg.induction.search import Schedule
-from dbpcfg.induction.settings import ChainSettings, settings_for
 from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.lowrank.parser import FactorParser
+from tests.induction.small import first, settings, states, step
 
 SENTENCES = [
     line.split()
@@ -46,19 +39,10 @@ SENTENCES = [
     )
 ]
 CORPUS = Encoded.from_sentences(SENTENCES)
-GIVEN = {"K": 6, "D": 2, "learner": "neural", "chains": 2, "seed": 4}
-
-
-def files_of(folder: Path) -> dict[str, bytes]:
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.name != "lock"
-    }
 
 
 @pytest.mark.parametrize("depth", [1, 2, None])
-def test_the_gradient_is_that_of_the_log_likelihood(depth: int | None) -> None:
+def test_the_gradient_is_that_of_the_log_likelihood(depth):
     shape = Shape(2, 3, 4, len(CORPUS.vocabulary), width=5)
     vector = initial_parameters(shape, stream(3, 0, 0, Purpose.NETWORK)) * 2
     vector += 0.01  # biases too
@@ -84,21 +68,15 @@ def test_the_gradient_is_that_of_the_log_likelihood(depth: int | None) -> None:
             assert gradient[x] == pytest.approx((ends[0] - ends[1]) / 2e-5, abs=1e-7), name
 
 
-def test_factors_are_probabilities() -> None:
+def test_factors_are_probabilities():
     shape = Shape(2, 3, 4, 6, width=5)
     vector = initial_parameters(shape, stream(0, 1, 0, Purpose.NETWORK))
     factors = factors_of(forward(views(vector, shape), 2))
-    assert factors.root.sum() == pytest.approx(1)
-    for sums in (
-        factors.parent.sum(axis=1),
-        factors.left.sum(axis=0),
-        factors.right.sum(axis=0),
-        factors.emission.sum(axis=1),
-    ):
-        np.testing.assert_allclose(sums, 1)
+    for name, axis in (("root", 0), ("parent", 1), ("left", 0), ("right", 0), ("emission", 1)):
+        np.testing.assert_allclose(getattr(factors, name).sum(axis=axis), 1)
 
 
-def test_adam_by_hand() -> None:
+def test_adam_by_hand():
     rng = np.random.default_rng(1)
     moments = Moments(np.zeros(5), np.zeros(5), np.zeros(5))
     theta, m, s = np.zeros(5), np.zeros(5), np.zeros(5)
@@ -113,92 +91,62 @@ def test_adam_by_hand() -> None:
 
 @pytest.mark.parametrize("precision", ["double", "single"])
 @pytest.mark.parametrize("depth", [1, 2, None])
-def test_likelihood_rises(depth: int | None, precision: str) -> None:
-    settings = ChainSettings(6, depth, learner="neural", precision=precision, batch=4)
-    state, logs = initial_state(CORPUS, settings), []
-    for _ in range(12):
-        state = neural.step(state, CORPUS, settings)
-        assert state.measures is not None
-        logs.append(state.measures.posterior)
+def test_likelihood_rises(depth, precision):
+    chosen = settings("neural", categories=6, depth=depth, precision=precision, batch=4)
+    logs = [one.measures.posterior for one in itertools.islice(states(CORPUS, chosen), 12)]
     assert logs[-1] > logs[0] + 10
 
 
-def test_exact_is_the_likelihood_of_the_bounded_model() -> None:
-    settings = ChainSettings(5, 1, learner="neural", exact=True)
-    state = initial_state(CORPUS, settings)
-    assert state.network is not None
-    gradient, vector = np.zeros_like(state.network.parameters), state.network.parameters
-    neural.find_gradient(vector, CORPUS, settings, gradient)
+def test_exact_is_the_likelihood_of_the_bounded_model():
+    chosen = settings("neural", categories=5, depth=1)  # exact, unless told otherwise
+    learner, state = chosen.learner, first(CORPUS, chosen)
+    vector = state.network.parameters
+    gradient = np.zeros_like(vector)
+    learner.gradient(vector, CORPUS, chosen, gradient)
 
     def mean(parameters: np.ndarray) -> float:
-        grammar = neural.grammar_of(parameters, settings, CORPUS.vocabulary)
-        return neural.evaluate(grammar, CORPUS, settings).likelihood / len(CORPUS)
+        grammar = learner.grammar_of(parameters, chosen, CORPUS.vocabulary)
+        return learner.measures(grammar, CORPUS, chosen).likelihood / len(CORPUS)
 
     way = np.random.default_rng(0).normal(size=len(vector)) * 1e-5
     slope = mean(vector + way) - mean(vector - way)
     assert 2 * float(gradient @ way) == pytest.approx(slope, rel=1e-4)
-    likelihood, posterior = neural.evaluate(state.grammar, CORPUS, settings)[:2]
+    likelihood, posterior = learner.measures(state.grammar, CORPUS, chosen)[:2]
     assert likelihood == pytest.approx(posterior)
 
 
-def test_measures_are_those_of_the_dense_grammar() -> None:
-    settings = ChainSettings(6, 2, learner="neural", aside=3)
-    before = initial_state(CORPUS, settings)
-    state = neural.step(before, CORPUS, settings)
-    assert state.measures is not None
+def test_measures_are_those_of_the_dense_grammar():
+    chosen = settings("neural", categories=6, aside=3, exact=False)
+    before = first(CORPUS, chosen)
+    after = step(before, CORPUS, chosen)
     logs = ChartParser(before.grammar, 2).log_probabilities(CORPUS)
-    assert state.measures.heldout == pytest.approx(logs[2::3].sum())
-    assert state.measures.likelihood == pytest.approx(np.delete(logs, [2, 5]).sum())
+    assert after.measures.heldout == pytest.approx(logs[2::3].sum())
+    assert after.measures.likelihood == pytest.approx(np.delete(logs, [2, 5]).sum())
 
 
-def test_what_is_kept_aside_decides_when_to_stop() -> None:
-    settings = ChainSettings(6, 2, learner="neural", aside=3, patience=2, rate=0.05, batch=2)
-    state, heldout = initial_state(CORPUS, settings), []
-    grammars = []
-    for _ in range(25):
-        grammars.append(state.grammar)
-        state = neural.step(state, CORPUS, settings)
-        assert state.measures is not None
-        heldout.append(state.measures.heldout)
-    assert (np.diff(heldout) >= 0).all()
-    network = state.network
-    assert network is not None
+def test_what_is_kept_aside_decides_when_to_stop():
+    chosen = settings("neural", categories=6, aside=3, patience=2, rate=0.05, batch=2)
+    chain = list(itertools.islice(states(CORPUS, chosen), 25))
+    assert (np.diff([one.measures.heldout for one in chain]) >= 0).all()
+    network = chain[-1].network
     assert network.since == 2
     assert network.steps < 25 * 3
-    assert grammars[-1] is grammars[-2]
-    again = neural.step(state, CORPUS, settings)
-    assert again.network == network
+    assert chain[-1].grammar is chain[-2].grammar
+    assert step(chain[-1], CORPUS, chosen).network == network
 
 
-@pytest.mark.parametrize("way", [{}, {"aside": 3, "precision": "single", "batch": 3}], ids=str)
-def test_resuming_and_threads_change_no_byte(tmp_path: Path, way: dict) -> None:
-    dbpcfg.induce(SENTENCES, iterations=6, out=tmp_path / "whole", threads=2, **GIVEN, **way)
-    stops = iter([False, True])
-    dbpcfg.induce(
-        SENTENCES,
-        iterations=6,
-        out=tmp_path / "parts",
-        threads=1,
-        checkpoint=0.0,
-        stopping=lambda: next(stops, True),
-        **GIVEN,
-        **way,
-    )
-    dbpcfg.resume(tmp_path / "parts")
-    assert files_of(tmp_path / "parts") == files_of(tmp_path / "whole")
-    dbpcfg.induce(SENTENCES, iterations=3, out=tmp_path / "short", **GIVEN, **way)
-    dbpcfg.resume(tmp_path / "short", iterations=6)
-    assert files_of(tmp_path / "short") == files_of(tmp_path / "whole")
-
-
-def test_a_run_is_like_the_others(tmp_path: Path) -> None:
+def test_its_grammar_stays_of_low_rank(tmp_path):
     run = dbpcfg.induce(
-        SENTENCES, word_categories=4, rank=5, iterations=5, out=tmp_path / "run", **GIVEN
+        *(SENTENCES, 6),
+        learner="neural",
+        word_categories=4,
+        rank=5,
+        iterations=5,
+        chains=2,
+        out=tmp_path / "run",
     )
     assert run.finished
-    assert [tree.words() for tree in run.trees()] == SENTENCES
     model = dbpcfg.load(tmp_path / "run")
-    assert len(model.parse(["the dog sees a new cat"])) == 1
     assert isinstance(model.grammar, LowRankGrammar)
     assert isinstance(model.grammar_with_unknown, LowRankGrammar)
     assert not model.unknown[:2].any()
@@ -207,71 +155,3 @@ def test_a_run_is_like_the_others(tmp_path: Path) -> None:
     assert isinstance(sample, LowRankGrammar)
     assert not model.grammar.binary[2:].any()
     assert not model.grammar.lexical[:2].any()
-    text = (tmp_path / "run" / "config.toml").read_text()
-    for line in ('learner = "neural"', "word_categories = 4", "rank = 5", "rate = 0.002"):
-        assert line in text
-
-
-def test_other_learners_do_not_record_its_settings(tmp_path: Path) -> None:
-    for learner in ("gibbs", "em", "vb"):
-        assert not {"word_categories", "rank", "rate", "patience"} & set(
-            ChainSettings(learner=learner).recorded()
-        )
-
-
-def test_defaults_that_suit_the_learner(tmp_path: Path) -> None:
-    usual = settings_for("neural", depth=1, categories=None, exact=None)
-    assert (usual.categories, usual.exact, usual.depth) == (120, True, 1)
-    asked = settings_for("neural", categories=6, exact=False)
-    assert (asked.categories, asked.exact) == (6, False)
-    for learner in ("gibbs", "em", "vb"):
-        assert settings_for(learner, exact=None) == ChainSettings(learner=learner)
-    text = "learner = 'neural'\ncorpus = 'a.trees'\n"
-    (tmp_path / "grid.toml").write_text(text)
-    (cell,) = read_grid(tmp_path / "grid.toml").cells()
-    assert (cell.K, cell.options["exact"]) == (120, True)
-    (tmp_path / "grid.toml").write_text(f"{text}K = 6\nexact = false\n")
-    (cell,) = read_grid(tmp_path / "grid.toml").cells()
-    assert (cell.K, cell.options["exact"]) == (6, False)
-
-
-def test_a_checkpoint_is_read_back(tmp_path: Path) -> None:
-    settings = ChainSettings(5, 1, learner="neural")
-    chain = advance(new_chain(CORPUS, settings), CORPUS, Schedule(3, kept=1), 100.0)
-    save_chain(chain, CORPUS, tmp_path / "chain.npz")
-    again = load_chain(tmp_path / "chain.npz", CORPUS, settings)
-    assert isinstance(again.state.grammar, LowRankGrammar)
-    np.testing.assert_array_equal(again.state.grammar.binary, chain.state.grammar.binary)
-    other = ChainSettings(5, 1, learner="neural", rank=3)
-    with pytest.raises(DbpcfgError, match="other settings"):
-        load_chain(tmp_path / "chain.npz", CORPUS, other)
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"categories": 1}, "category of phrases and one of words"),
-        ({"word_categories": 15}, "of which 15"),
-        ({"rank": -1}, "0 or more"),
-        ({"patience": 0}, "patience"),
-        ({"rate": 0.0}, "positive number"),
-        ({"smoothing": 0.1}, "smoothing is not for"),
-        ({"anneal": 5}, "anneal is not for"),
-        ({"initial": "left"}, "initial is not for"),
-        ({"learner": "em", "rank": 5}, "neural only"),
-    ],
-)
-def test_what_cannot_be_is_said(given: dict, message: str) -> None:
-    with pytest.raises(DbpcfgError, match=message):
-        ChainSettings(**{"learner": "neural", **given})
-
-
-@pytest.mark.parametrize(
-    "sentences", [[["a"]], [["a"], ["b"]], [["a", "a", "a"]], [["a", "b"] * 60]], ids=len
-)
-@pytest.mark.parametrize("precision", ["double", "single"])
-def test_odd_corpora(sentences: list[list[str]], precision: str) -> None:
-    run = dbpcfg.induce(
-        sentences, K=3, D=1, learner="neural", iterations=3, chains=1, precision=precision
-    )
-    assert [tree.words() for tree in run.trees()] == sentences

@@ -17,8 +17,7 @@ import numpy as np
 import pytest
 
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.induction.settings import ChainSettings
-from tests.induction.small import states
+from tests.induction.small import settings, states
 
 K, W, BETA = 2, 2, 0.7
 SENTENCES = ["ab", "a", "abb", "ba", "aab", "b", "ab", "abab"]
@@ -100,9 +99,9 @@ def importance_sampling(bounded: bool, normalised: bool) -> tuple[np.ndarray, np
     return mean, np.sqrt(weights**2 @ (values - mean) ** 2)
 
 
-def chain_means(**settings) -> tuple[np.ndarray, np.ndarray]:
+def chain_means(**options) -> tuple[np.ndarray, np.ndarray]:
     """Means of the features over a long chain, and their standard errors by batches."""
-    chain = states(CORPUS, ChainSettings(categories=K, beta=BETA, seed=5, **settings))
+    chain = states(CORPUS, settings(categories=K, beta=BETA, seed=5, **options))
     grammars = [state.grammar for state in itertools.islice(chain, 500, 500 + ITERATIONS)]
     values = features(
         np.stack([g.root for g in grammars]),

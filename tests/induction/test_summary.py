@@ -1,14 +1,24 @@
-"""The summary of chains: its numbers, and that table, file and report agree on them."""
+"""Chains in a few numbers: summaries, whether they agree, and the spans that they share."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from dbpcfg.induction.induce import induce
-from dbpcfg.induction.summary import summary_of
+from dbpcfg.corpus.encoded import Encoded
+from dbpcfg.induction.induce import induce, resume
+from dbpcfg.induction.summary import Convergence, SharedSpans, convergence, summary_of
+from dbpcfg.numerics.philox import Purpose, stream
+from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.report.runs import traces
+from dbpcfg.systems.branching import branching_tree
+from dbpcfg.trees.tree import Tree
 from tests.induction.small import CORPUS, SENTENCES, TREES, run
+from tests.nodes import as_nodes
+
+RNG = np.random.default_rng(5)
 
 
 def test_numbers_are_those_of_the_trace():
@@ -56,3 +66,193 @@ def test_table_file_and_report_agree(tmp_path, gold):
             assert row[name] == float(file[name]) == getattr(summary, name)
         assert (row["selected"] == "*") == trace["selected"] == (file["selected"] == "1")
         assert trace["selected"] == summary.selected
+
+
+# --- do chains agree? -----------------------------------------------------------------------------
+
+
+def chains(number: int, length: int, shift: float = 0.0) -> list[list[float]]:
+    draws = RNG.standard_normal((number, length)) + shift * np.arange(number)[:, None]
+    return (draws - 1000).tolist()
+
+
+def test_chains_that_agree():
+    found = convergence(chains(4, 500))
+    assert found.rhat == pytest.approx(1, abs=0.01)
+    assert found.effective_samples == pytest.approx(2000, rel=0.2)
+    assert found.verdict() == "the chains agree"
+
+
+def test_chains_that_do_not():
+    found = convergence(chains(4, 500, shift=1.0))
+    assert found.rhat > 1.1
+    assert found.effective_samples < 100
+    assert found.verdict().startswith("the chains disagree")
+
+
+def test_slow_chains_count_for_few():
+    walk = np.cumsum(RNG.standard_normal((2, 500)), axis=1).tolist()
+    assert convergence(walk).effective_samples < 50
+
+
+def test_traces_of_different_lengths_end_together():
+    long, short = chains(1, 300)[0], chains(1, 100)[0]
+    assert convergence([[-9999.0] * 50 + long, short]) == convergence([long[-100:], short])
+
+
+@pytest.mark.parametrize("traces", [[], [[]], [[-1.0, -2.0, -3.0]] * 2, [[-1.0] * 9, [-1.0] * 3]])
+def test_too_short_to_tell(traces):
+    found = convergence(traces)
+    assert np.isnan(found.rhat)
+    assert np.isnan(found.effective_samples)
+    assert found.chains == len(traces)
+
+
+def test_verdicts():
+    alone = convergence(chains(1, 400))
+    assert np.isnan(alone.rhat)
+    assert alone.effective_samples > 200
+    assert alone.verdict() == "one chain cannot be checked against others: run several"
+    assert Convergence(np.nan, 9, 2).verdict() == "too few iterations to compare the chains"
+    assert "nearly agree" in Convergence(1.05, 9, 2).verdict()
+
+
+# --- shared spans, against sets of spans ----------------------------------------------------------
+
+
+def derivations(trees: list[Tree]) -> Derivations:
+    """Trees as chains have them."""
+    corpus = Encoded.from_sentences([tree.words() for tree in trees])
+    nodes = [as_nodes(tree, {"X": 0}) for tree in trees]
+    return Derivations(np.concatenate(nodes), corpus)
+
+
+def random_trees(lengths: list[int], seed: int) -> list[Tree]:
+    numbers = stream(seed, purpose=Purpose.BASELINE)
+    sentences = [[f"w{i}" for i in range(n)] for n in lengths]
+    return [branching_tree("random", words, numbers, s) for s, words in enumerate(sentences)]
+
+
+def spans(tree: Tree) -> list[tuple[int, int]]:
+    """In pre-order, those that count."""
+    every = [(span.start, span.end) for span in tree.spans()]
+    return [(i, j) for i, j in every if 1 < j - i < len(tree)]
+
+
+def mean(values: list[float]) -> float:
+    return float(np.mean(values)) if values else float("nan")
+
+
+lengths = st.lists(st.integers(1, 8), min_size=1, max_size=6)
+
+
+@given(lengths, st.lists(st.integers(0, 2**32), min_size=1, max_size=4))
+def test_shares_are_those_of_sets(lengths, seeds):
+    # Numbers of chains need not begin with 0 or be in order: others may have been dropped.
+    trees = {7 * n % 5: random_trees(lengths, seed) for n, seed in enumerate(seeds)}
+    shared = SharedSpans({n: derivations(found) for n, found in trees.items()})
+    assert list(shared.spans) == [len(spans(tree)) for tree in next(iter(trees.values()))]
+    for chain, own in trees.items():
+        others = [n for n in trees if n != chain]
+        nodes, means = [], []
+        for s, tree in enumerate(own):
+            theirs = [set(spans(trees[other][s])) for other in others]
+            of = {span: mean([span in one for one in theirs]) for span in spans(tree)}
+            every = [(span.start, span.end) for span in tree.spans(preterminals=True)]
+            nodes += [of.get(span, np.nan) for span in every]
+            means.append(mean(list(of.values())))
+        np.testing.assert_allclose(shared.shares(chain), nodes)
+        np.testing.assert_allclose(shared.sentences(chain), means)
+        agreements = []
+        for other in others:
+            both = zip(own, trees[other], strict=True)
+            common = sum(len(set(spans(a)) & set(spans(b))) for a, b in both)
+            number = sum(len(spans(tree)) for tree in own)
+            assert shared.between(chain, other) == pytest.approx(
+                common / number if number else np.nan, nan_ok=True
+            )
+            assert shared.between(chain, other) == pytest.approx(
+                shared.between(other, chain), nan_ok=True
+            )
+            agreements.append(shared.between(chain, other))
+        if agreements and number:
+            assert shared.agreement(chain) == pytest.approx(mean(agreements))
+        else:
+            assert shared.agreement(chain) is None
+
+
+def test_one_chain_shares_nothing_with_no_one():
+    shared = SharedSpans({3: derivations(random_trees([4, 6], 0))})
+    assert np.isnan(shared.shares(3)).all()
+    assert np.isnan(shared.sentences(3)).all()
+    assert shared.agreement(3) is None
+
+
+def test_sentences_of_one_or_two_words_have_no_spans():
+    trees = derivations(random_trees([1, 2, 1], 0))
+    shared = SharedSpans({0: trees, 1: trees})
+    assert np.isnan(shared.shares(0)).all()
+    assert np.isnan(shared.sentences(0)).all()
+    assert np.isnan(shared.between(0, 1))
+    assert shared.agreement(0) is None
+
+
+def test_words_and_whole_sentences_are_left_out():
+    left = Tree("X", [Tree("X", [Tree("X", ["a"]), Tree("X", ["b"])]), Tree("X", ["c"])])
+    right = Tree("X", [Tree("X", ["a"]), Tree("X", [Tree("X", ["b"]), Tree("X", ["c"])])])
+    shared = SharedSpans({0: derivations([left]), 1: derivations([right]), 2: derivations([left])})
+    nan = np.nan
+    np.testing.assert_array_equal(shared.shares(0), [nan, 0.5, nan, nan, nan])
+    np.testing.assert_array_equal(shared.shares(0, [2]), [nan, 1, nan, nan, nan])
+    np.testing.assert_array_equal(shared.shares(1), [nan, nan, 0, nan, nan])
+    assert [shared.agreement(chain) for chain in range(3)] == [0.5, 0, 0.5]
+
+
+def test_a_span_of_another_sentence_is_another_span():
+    numbers = stream(0, purpose=Purpose.BASELINE)
+    a, b = (branching_tree(shape, list("abc"), numbers) for shape in ("left", "right"))
+    shared = SharedSpans({0: derivations([a, b, a]), 1: derivations([b, a, a])})
+    np.testing.assert_array_equal(shared.sentences(0), [0, 0, 1])
+    assert shared.between(0, 1) == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize(
+    ("options", "number"),
+    [
+        ({"chains": 3, "iterations": 10}, 2),
+        ({"budget": 400}, 1),
+        ({"chains": 1, "iterations": 10}, 0),
+    ],
+    ids=["three", "race", "one"],
+)
+def test_the_file_has_the_shares_of_the_selected_trees(options, number, tmp_path):
+    path = tmp_path / "run"
+    text = [["a"], ["a", "b"], *SENTENCES]
+    run = induce(text, K=3, out=path, **options)
+    head, *lines = (path / "agreement.tsv").read_text().splitlines()
+    assert head.split("\t") == ["sentence", "words", "spans", "shared"]
+    others = [run.trees(chain) for chain in run.survivors if chain is not run.best]
+    assert len(others) == number
+    for s, (line, tree) in enumerate(zip(lines, run.trees(), strict=True)):
+        *counts, share = line.split("\t")
+        own = spans(tree)
+        expected = mean([mean([span in spans(t[s]) for t in others]) for span in own])
+        assert list(map(int, counts)) == [s + 1, len(tree), len(own)]
+        if np.isnan(expected):
+            assert share == ""
+        else:
+            assert float(share) == pytest.approx(expected)
+    before = (path / "agreement.tsv").read_bytes()
+    (path / "agreement.tsv").unlink()
+    resume(path)
+    assert (path / "agreement.tsv").read_bytes() == before
+    (path / "agreement.tsv").write_text("")
+    resume(path)
+    assert (path / "agreement.tsv").read_bytes() == before
+    (path / "agreement.tsv").write_text("old")
+    induce(text, K=3, chains=1, iterations=9, out=path, overwrite=True, checkpoint=0, stopping=stop)
+    assert not (path / "agreement.tsv").exists()
+
+
+def stop() -> bool:
+    return True

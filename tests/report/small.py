@@ -5,10 +5,6 @@ from __future__ import annotations
 import base64
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
-from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.corpus.reading import Corpus
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.synthetic import synthetic_trees
@@ -56,9 +52,8 @@ def make_run(path: Path, text: list[Tree] = TREES, **options) -> Path:
     """A finished run in a directory."""
     chosen = {"K": 4, "D": 2, "chains": 3, "iterations": 30, "seed": 2, "threads": 1, **options}
     sentences = [Sentence(tuple(tree.words()), tuple(tree.tags()), tree) for tree in text]
-    preparation = chosen.pop("preparation", Preparation())
     corpus = Corpus(sentences, {}, ("text.mrg",), ("penn",))
-    induce(corpus, out=path, preparation=preparation, **chosen)
+    induce(corpus, out=path, **chosen)
     return path
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import sys
 import time
 import uuid
@@ -155,20 +154,14 @@ def _connecting(verb: Callable[P, Run]) -> Callable[P, Run]:
 
     @wraps(verb)
     def connecting(*arguments: P.args, **options: P.kwargs) -> Run:
-        cluster, spread = options.get("cluster"), cast(Any, options.pop("spread", None))
+        cluster, spread = options.get("cluster"), cast(Any, options.get("spread"))
         Running(spread=spread)  # raises an error for a wrong one
         if cluster is None or hasattr(cluster, "runner"):
             return verb(*arguments, **options)
-
         announce = (lambda _: None) if options.get("quiet") else to_stderr
         with connect(cluster, spread, announce) as options["cluster"]:
             return verb(*arguments, **options)
 
-    signature = inspect.signature(verb)
-    spread = inspect.Parameter("spread", inspect.Parameter.KEYWORD_ONLY, default=None)
-    cast(Any, connecting).__signature__ = signature.replace(
-        parameters=[*signature.parameters.values(), spread]
-    )
     return connecting
 
 

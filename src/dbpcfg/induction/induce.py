@@ -87,7 +87,7 @@ class Request:
         return search
 
 
-@with_keywords(INDUCE, leave_out=("K", "D", "cluster", "spread"))
+@with_keywords(INDUCE)
 def induce(
     corpus: GivenSentences | Prepared,
     K: int | None = None,
@@ -251,6 +251,7 @@ def resume(
     threads: int | None = None,
     workers: Literal["threads", "processes"] = "threads",
     cluster: object = None,
+    spread: Literal["chains", "shards"] | None = None,
     checkpoint: float = 30.0,
     quiet: bool | None = None,
     report: Callable[[Chain], None] | None = None,
@@ -279,6 +280,9 @@ def resume(
         Where chains run instead of here: ``"local:4"`` for four processes of this machine,
         ``"tcp://host:8786"`` for a Dask scheduler, the name of a TOML file that describes a batch
         system, a ``distributed.Client``, or what ``dbpcfg.cluster.connect`` returns.
+    spread
+        On a cluster: ``"chains"`` side by side, or the sentences of each chain in ``"shards"``; if
+        not given, by the size of the run.
     checkpoint
         Seconds between two checkpoints of a chain.
     quiet
@@ -304,7 +308,7 @@ def resume(
         If the directory is no run, a file is damaged, another process is running it, or a chain has
         done more than ``iterations``.
     """
-    running = Running(threads=threads, workers=workers, checkpoint=checkpoint)
+    running = Running(threads, workers, None, spread, checkpoint)
     execution = Execution(running, report, stopping, planned, connected(cluster))
     with RunDirectory.open(Path(path)) as directory:
         again = [] if iterations is None else directory.extend(iterations)

@@ -198,19 +198,19 @@ learners: Registry[type[Learner]] = Registry(
 def learner_with(given: Learner | str, options: Mapping[str, Any]) -> Learner:
     """The learner of a name with options, of which None means that it was not given."""
     options = {name: value for name, value in options.items() if value is not None}
-    if isinstance(given, Learner):
-        if options:
-            raise DbpcfgError(f"{', '.join(options)}: give it to the learner, {given!r}")
-        return given
-    kind = learners[given]
+    kind = type(given) if isinstance(given, Learner) else learners[given]
     for name in options:
         if name not in kind.options():
             others = belongs_to(name)
             if others:
                 whose = f"learner{'s' * (len(others) > 1)} {', '.join(others)}"
-                raise DbpcfgError(f"{name} is an option of the {whose}, not of {given}")
+                raise DbpcfgError(f"{name} is an option of the {whose}, not of {kind.name}")
             known = {**keywords(INDUCE), **kind.options()}
             same = [key for key, one in known.items() if one.name == name]
             hint = f"did you mean {same[0]}?" if same else f"there are {', '.join(known)}"
             raise DbpcfgError(f"there is no option {name!r}; {hint}")
-    return kind(**options)
+    if not isinstance(given, Learner):
+        return kind(**options)
+    if options:
+        raise DbpcfgError(f"{', '.join(options)}: give it to the learner, {given!r}")
+    return given

@@ -1,0 +1,177 @@
+"""What holds for every learner: resuming, threads, trees, files, options."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import dbpcfg
+from dbpcfg.corpus.preparation import Preparation
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.induction.chain import advance, new_chain
+from dbpcfg.induction.checkpoint import load_chain, save_chain
+from dbpcfg.induction.learners import learner_with, learners
+from dbpcfg.induction.learners.neural import Neural
+from dbpcfg.induction.search import Schedule
+from dbpcfg.induction.settings import (
+    ChainSettings,
+    Configuration,
+    load_configuration,
+    save_configuration,
+)
+from dbpcfg.options import LEARNERS
+from tests.induction.small import CORPUS, SENTENCES, chain_bits, settings, written
+
+WAYS = {
+    "gibbs": {"sample_beta": True, "exact": True, "parser": "leftcorner", "beta": 1 / 3},
+    "em": {"smoothing": 0.1, "exact": True},
+    "vb": {"batch": 9, "decay": 0.9},
+    "neural": {"word_categories": 3, "rank": 5, "batch": 7, "aside": 4, "precision": "single"},
+}
+
+
+@pytest.mark.parametrize("learner", WAYS)
+def test_stopping_threads_and_making_it_longer_change_no_byte(learner, tmp_path):
+    given = {"K": 5, "chains": 2, "seed": 4, "learner": learner, **WAYS[learner]}
+    dbpcfg.induce(SENTENCES, iterations=6, out=tmp_path / "whole", threads=2, **given)
+    stops = iter([False, False, True])
+    dbpcfg.induce(
+        SENTENCES,
+        iterations=6,
+        out=tmp_path / "parts",
+        threads=1,
+        checkpoint=0.0,
+        stopping=lambda: next(stops, True),
+        **given,
+    )
+    dbpcfg.resume(tmp_path / "parts")
+    assert written(tmp_path / "parts") == written(tmp_path / "whole")
+    dbpcfg.induce(SENTENCES, iterations=3, out=tmp_path / "short", **given)
+    dbpcfg.resume(tmp_path / "short", iterations=6)
+    assert written(tmp_path / "short") == written(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("learner", WAYS)
+def test_a_checkpoint_after_any_iteration(learner, tmp_path):
+    """Saved and read back after every iteration, a chain ends as one that never was."""
+    chosen = settings(learner, categories=5, seed=2**64 - 1, chain=2, **WAYS[learner])
+    path, schedule = tmp_path / "chain.npz", Schedule(8, kept=None if learner == "gibbs" else 1)
+    whole = advance(new_chain(CORPUS, chosen), CORPUS, schedule, 999)
+    chain = new_chain(CORPUS, chosen)
+    while not chain.finished(schedule):
+        advance(chain, CORPUS, schedule, seconds=0)
+        save_chain(chain, CORPUS, path)
+        found = load_chain(path, CORPUS, chosen)
+        assert chain_bits(found) == chain_bits(chain)
+        chain = found
+    assert chain_bits(chain) == chain_bits(whole)
+    assert repr(chain.betas) == repr(whole.betas)  # as the trace prints them
+    with pytest.raises(DbpcfgError, match=f"{path}: .* other settings"):
+        load_chain(path, CORPUS, replace(chosen, seed=1))
+
+
+@pytest.mark.parametrize("learner", ["em", "vb", "neural"])
+def test_runs_are_like_the_sampler_s(learner, tmp_path):
+    path = tmp_path / "run"
+    run = dbpcfg.induce(SENTENCES, K=3, learner=learner, iterations=4, chains=3, out=path)
+    assert run.finished
+    assert [chain.retained for chain in run.chains] == [1, 1, 1]
+    assert run.best is max(run.chains, key=run.goodness)
+    assert run.configuration.select == ("posterior" if learner == "vb" else "likelihood")
+    assert [tree.words() for tree in run.trees()] == SENTENCES
+    assert len(dbpcfg.load(path).parse(["the dog sees a new cat"])) == 1
+    notes = "\n".join(run.table().notes)
+    assert "each chain is a start of its own" in notes
+    assert "R-hat" not in notes
+    assert "burn-in" not in notes
+
+
+@pytest.mark.parametrize("learner", WAYS)
+@pytest.mark.parametrize("precision", ["double", "single"])
+@pytest.mark.parametrize(
+    "sentences", [[["a"]], [["a"], ["b"]], [["a", "a", "a"]], [["a", "b"] * 60]], ids=len
+)
+def test_odd_corpora(learner, sentences, precision):
+    given = {"learner": learner, "precision": precision}
+    run = dbpcfg.induce(sentences, K=3, D=1, iterations=3, chains=1, **given)
+    assert [tree.words() for tree in run.trees()] == sentences
+
+
+# --- options --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("learner", WAYS)
+def test_options_are_read_back_from_a_file(learner, tmp_path):
+    path = tmp_path / "config.toml"
+    for chosen in (settings(learner, depth=None), settings(learner, seed=7, **WAYS[learner])):
+        configuration = Configuration(chosen, Schedule(9), Preparation())
+        save_configuration(configuration, path)
+        assert load_configuration(path) == configuration
+        text = path.read_text()
+        assert f'learner = "{learner}"' in text
+        others = {n for group in LEARNERS.values() for n in group.options()}
+        for name in others - set(learners[learner].options()):
+            assert f"\n{name} =" not in text  # of other learners nothing is said
+
+
+@pytest.mark.parametrize(
+    ("learner", "option", "whose"),
+    [
+        ("gibbs", {"batch": 5}, "em, vb, neural"),
+        ("gibbs", {"rank": 5}, "learner neural"),
+        ("em", {"sample_beta": True}, "learner gibbs"),
+        ("em", {"parser": "leftcorner"}, "learner gibbs"),
+        ("em", {"rank": 5}, "learner neural"),
+        ("vb", {"exact": True}, "gibbs, em, neural"),
+        ("neural", {"smoothing": 0.1}, "learner em"),
+        ("neural", {"beta": 0.1}, "gibbs, em, vb"),
+    ],
+    ids=str,
+)
+def test_an_option_of_another_learner(learner, option, whose):
+    (name,) = option
+    with pytest.raises(DbpcfgError, match=f"{name} is an option of .*{whose}, not of {learner}"):
+        dbpcfg.induce(SENTENCES, K=2, iterations=2, learner=learner, **option)
+
+
+@pytest.mark.parametrize(
+    ("learner", "option", "said"),
+    [
+        ("gibbs", {"beta": 0}, "beta must be a number from 1e-12 up, got 0"),
+        ("gibbs", {"beta": float("nan")}, "beta must be a number"),
+        ("gibbs", {"parser": "earley"}, "parser must be chart or leftcorner, got 'earley'"),
+        ("gibbs", {"parser": "leftcorner", "depth": None}, "needs a depth bound"),
+        ("gibbs", {"parser": "leftcorner", "precision": "single"}, "single precision"),
+        ("gibbs", {"exact": 1}, "exact must be true or false, got 1"),
+        ("em", {"batch": -1}, "batch must be a whole number from 0 up"),
+        ("em", {"decay": 0.5}, "decay must be a number above 0.5, at most 1, got 0.5"),
+        ("em", {"smoothing": -0.1}, "smoothing must be a number from 0 up"),
+        ("neural", {"categories": 1}, "category of phrases and one of words"),
+        ("neural", {"categories": 15, "word_categories": 15}, "of which 15"),
+        ("neural", {"batch": 0}, "batch must be a whole number from 1 up"),
+        ("neural", {"rate": 0.0}, "rate must be a number above 0"),
+        ("neural", {"patience": 0}, "patience"),
+    ],
+    ids=str,
+)
+def test_values_that_cannot_be(learner, option, said):
+    with pytest.raises(DbpcfgError, match=said):
+        settings(learner, **option)
+
+
+def test_defaults_that_suit_the_learner():
+    assert (ChainSettings().categories, ChainSettings().learner.exact) == (15, False)
+    neural = settings("neural", depth=1)
+    assert (neural.categories, neural.learner.exact, neural.depth) == (120, True, 1)
+    assert neural.learner.batch == 32
+
+
+def test_learners_as_objects():
+    by_name = dbpcfg.induce(SENTENCES, 4, learner="neural", rank=3, iterations=2, chains=1)
+    as_object = dbpcfg.induce(SENTENCES, 4, learner=Neural(rank=3), iterations=2, chains=1)
+    assert as_object.configuration == by_name.configuration
+    with pytest.raises(DbpcfgError, match="rank: give it to the learner"):
+        dbpcfg.induce(SENTENCES, 4, learner=Neural(), rank=3, iterations=2)
+    with pytest.raises(DbpcfgError, match="no learner 'adam'; choose one of gibbs, em, vb, neural"):
+        learner_with("adam", {})

@@ -1,0 +1,142 @@
+"""The settings of a chain and of a run, and the file that has all of them."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+
+import numpy as np
+import pytest
+
+from dbpcfg.corpus.preparation import Preparation
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.induction.learners.gibbs import Gibbs
+from dbpcfg.induction.search import Schedule
+from dbpcfg.induction.settings import (
+    ChainSettings,
+    Configuration,
+    load_configuration,
+    save_configuration,
+    versions,
+)
+from tests.induction.small import settings
+
+PLAIN = Configuration(ChainSettings(), Schedule(), Preparation())
+FULL = Configuration(
+    model=settings(categories=7, depth=None, seed=2**64 - 1, aside=9, beta=1e-3, exact=True),
+    schedule=Schedule(iterations=44, least=1, window=2, after=3, most=4),
+    preparation=Preparation(False, 20, "both", True, 3, "shape"),
+    chains=2,
+    trees="best",
+    select="heldout",
+    corpus={"sources": ["a b.txt", "é\n"], "sentences": 9, "digest": "sha256:00"},
+    gold=("gold.mrg",),
+    versions=versions(),
+)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "config.toml"
+
+
+@pytest.mark.parametrize("configuration", [PLAIN, FULL], ids=["plain", "full"])
+def test_round_trip(path, configuration):
+    save_configuration(configuration, path)
+    assert load_configuration(path) == configuration
+    assert tomllib.loads(path.read_text())["format"] == {"name": "dbpcfg run", "version": 2}
+
+
+def test_chains_differ_by_their_number(path):
+    save_configuration(FULL, path)
+    chains = [load_configuration(path).chain(n) for n in range(2)]
+    assert [one.chain for one in chains] == [0, 1]
+    assert chains[0] == FULL.model
+    assert "chain =" not in path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("version = 2", "version = 1", "a run of version 1; this program reads version 2: use"),
+        ("version = 2", "version = true", "a run of version True"),
+        ("version = 2\n", "", "a run of version None"),
+        ('name = "dbpcfg run"', 'name = "other"', "does not say that it is a 'dbpcfg run'"),
+        ("categories = 15", "kategories = 15", "[model] has 'kategories', which is no option"),
+        ("beta = 0.2", "rank = 3", "[model] has 'rank', which is no option"),
+        ("chains = 4", "chain = 4", "[run] has 'chain', which is no option"),
+        ("rare = 0", "rares = 0", "[preparation] has 'rares'"),
+        ("window = 100", "windows = 100", "[schedule] has 'windows'"),
+        ("categories = 15", 'categories = "15"', "[model] categories must be a whole number"),
+        ("categories = 15", "categories = 15.5", "got 15.5"),
+        ("categories = 15", "categories = true", "got True"),
+        ("depth = 2", "depth = [2]", "got [2]"),
+        ("depth = 2", "depth = 0", "[model] depth must be a whole number from 1 up or none, got 0"),
+        ("exact = false", "exact = 0", "[model] exact must be true or false, got 0"),
+        ('parser = "chart"', 'parser = "earley"', "parser must be chart or leftcorner"),
+        ('learner = "gibbs"', 'learner = "adam"', "no learner 'adam'"),
+        ('learner = "gibbs"', "learner = 3", "[model] learner must be a name, got 3"),
+        ("least = 500", 'least = "many"', "[schedule] least must be"),
+        ("lowercase = true", "lowercase = 1", "[preparation] lowercase must be true or false"),
+        ("chains = 4", "chains = 0", "[run] chains must be a whole number from 1 up"),
+        ("chains = 4\n", "", "[run] must have chains and select"),
+        ("gold = []", 'budget = "2h"', "[run] budget must be a number of iterations"),
+        ('trees = "mbr"', 'trees = "all"', "[run] trees must be mbr, best or last, got 'all'"),
+        ('select = "likelihood"', 'select = "taste"', "no criterion 'taste'"),
+        ('select = "likelihood"', 'select = "heldout"', "give aside"),
+        ("gold = []", "gold = [1]", "[run] gold must be a list of texts, got [1]"),
+        ("beta = 0.2", "beta = -1.0", "[model] beta must be a number from 1e-12 up, got -1.0"),
+        ("[run]", "[run", "is not TOML"),
+    ],
+)
+def test_what_is_wrong_is_named(path, old, new, said):
+    save_configuration(PLAIN, path)
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    with pytest.raises(DbpcfgError, match=re.escape(said)) as error:
+        load_configuration(path)
+    assert str(error.value).startswith(str(path))
+
+
+def test_whole_numbers_are_numbers(path):
+    save_configuration(PLAIN, path)
+    path.write_text(path.read_text().replace("beta = 0.2", "beta = 1"))
+    assert load_configuration(path).model.learner == Gibbs(beta=1.0)
+
+
+def test_files_that_are_no_configuration(path):
+    with pytest.raises(DbpcfgError, match=r"cannot be read: No such file.*; is this a run"):
+        load_configuration(path)
+    for content, said in (
+        (b"\xff\xfe\x00", f"{path} is not TOML"),
+        (b"format = 3", r"\[format\] must be a table"),
+        (b"", "does not say that it is a 'dbpcfg run'"),
+    ):
+        path.write_bytes(content)
+        with pytest.raises(DbpcfgError, match=said):
+            load_configuration(path)
+
+
+def test_settings_hold_plain_numbers():
+    given = ChainSettings(np.int64(3), np.int32(2), np.uint64(7), learner=Gibbs(np.float32(1)))
+    found = (given.categories, given.depth, given.seed, given.learner.beta)
+    assert [type(x) for x in found] == [int, int, int, float]
+    assert given == ChainSettings(3, 2, 7, learner=Gibbs(beta=1.0))
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"categories": 0}, "K must be a whole number from 1 up"),
+        ({"depth": 0}, "D must be a whole number from 1 up or none"),
+        ({"depth": 10_001}, "depth bound must be at most 10,000"),
+        ({"seed": -1}, "seed must be a whole number from 0"),
+        ({"seed": 2**64}, "seed"),
+        ({"precision": "half"}, "precision must be double or single, got 'half'"),
+    ],
+    ids=str,
+)
+def test_settings_that_cannot_be(options, said):
+    with pytest.raises(DbpcfgError, match=said):
+        ChainSettings(**options)
