@@ -5,6 +5,9 @@ from __future__ import annotations
 import base64
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dbpcfg.corpus.reading import Corpus
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.synthetic import synthetic_trees
