@@ -11,14 +11,15 @@ from dbpcfg.corpus.reading import read
 from dbpcfg.evaluation.goldtrees import match_gold
 from dbpcfg.induction.corpus import load_corpus
 from dbpcfg.induction.induce import induce
+from dbpcfg.options import INDUCE, LEARNERS
 from dbpcfg.trees.brackets import read_trees
 from tests.cli.small import CHAIN, GOLD, RESULTS, contents, options
-from tests.command import dbpcfg, refused
+from tests.command import dbpcfg
 
 
-def test_from_text_to_scores(corpus_folder, tmp_path):
+def test_from_text_to_scores(corpus_folder, tmp_path, call):
     out = tmp_path / "runs" / "first"
-    done = dbpcfg("induce", corpus_folder / "text.txt", "--out", out, *options())
+    done = dbpcfg("induce", corpus_folder / "text.txt", "--out", out, *options())  # a process
     assert done.returncode == 0, done.stderr
     shown = done.stdout.splitlines()
     assert shown[0] == "Chains"
@@ -37,8 +38,8 @@ def test_from_text_to_scores(corpus_folder, tmp_path):
     assert [tree.words() for tree in trees] == [tree.words() for tree in GOLD]
     assert trees[0].words()[0][0].isupper()
     assert all(word == word.lower() for word in load_corpus(out / "corpus.npz").forms[0])
-    scored = dbpcfg("evaluate", corpus_folder / "gold.mrg", out / "trees.txt", "--format", "json")
-    assert json.loads(scored.stdout)[0]["rows"][0]["sentences"] == 40
+    scored, _ = call("evaluate", corpus_folder / "gold.mrg", out / "trees.txt", "--format", "json")
+    assert json.loads(scored)[0]["rows"][0]["sentences"] == 40
 
     # The same from Python.
     again = tmp_path / "again"
@@ -48,24 +49,15 @@ def test_from_text_to_scores(corpus_folder, tmp_path):
     assert [str(tree) for tree in run.trees()] == [str(tree) for tree in trees]
 
 
-def test_choosing_sentences_and_forms_and_logging_scores(corpus_folder, tmp_path):
-    out = tmp_path / "run"
-    done = dbpcfg(
-        *(
-            "induce",
-            corpus_folder / "text.txt",
-            "--out",
-            out,
-            "--gold",
-            corpus_folder / "gold.mrg",
-            "-q",
-        ),
+def test_choosing_sentences_and_forms_and_logging_scores(corpus_folder, tmp_path, call):
+    out, gold = tmp_path / "run", corpus_folder / "gold.mrg"
+    shown, said = call(
+        *("induce", corpus_folder / "text.txt", "--out", out, "--gold", gold, "-q"),
         *options(max_length=4, rare=3, trees="last", depth="none"),
     )
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""  # --quiet: only results
-    assert done.stdout.startswith("Chains\n")
-    assert "F1 is of single samples and was not used for selection" in done.stdout
+    assert said == ""  # --quiet: only results
+    assert shown.startswith("Chains\n")
+    assert "F1 is of single samples and was not used for selection" in shown
     kept = [tree for tree in GOLD if len(tree) <= 5]
     assert 0 < len(kept) < 40
     corpus = load_corpus(out / "corpus.npz")
@@ -77,46 +69,34 @@ def test_choosing_sentences_and_forms_and_logging_scores(corpus_folder, tmp_path
     chosen = next(row[0] for row in rows if row[-1] == "1")
     trace = (out / "chains" / chosen / "trace.tsv").read_text().splitlines()
     assert trace[0].split("\t")[-1] == "f1_not_used_for_selection"
-    scored = dbpcfg(
-        *("evaluate", corpus_folder / "gold.mrg", out / "trees.txt"),
-        *("--gold-length", "4", "--format", "json"),
-    )
-    f1 = json.loads(scored.stdout)[0]["rows"][0]["f1"]
+    scored, _ = call("evaluate", gold, out / "trees.txt", "--gold-length", "4", "--format", "json")
+    f1 = json.loads(scored)[0]["rows"][0]["f1"]
     assert float(trace[20].split("\t")[-1]) == pytest.approx(f1, abs=1e-12)
 
 
-def test_gold_trees_are_those_of_the_sentences_kept(corpus_folder, tmp_path):
+def test_gold_trees_are_those_of_the_sentences_kept(corpus_folder, tmp_path, call):
     """Also where the treebank's tags disagree on what is punctuation, and so on what is short."""
     odd = tmp_path / "odd.mrg"
     odd.write_text("".join(f"{tree}\n" for tree in GOLD).replace("(. .)", "(X .)"))
-    run = tmp_path / "run"
-    short = [*options(), "--max-length", "4"]
-    dbpcfg("induce", corpus_folder / "text.txt", "--out", run, "--gold", odd, *short)
-    kept = [list(words) for words in load_corpus(run / "corpus.npz").words]
+    runs = {"run": odd, "plain": corpus_folder / "gold.mrg"}
+    for name, gold in runs.items():
+        given = ["--out", tmp_path / name, "--gold", gold, *options(), "--max-length", "4"]
+        call("induce", corpus_folder / "text.txt", *given)
+    kept = [list(words) for words in load_corpus(tmp_path / "run" / "corpus.npz").words]
     assert 0 < len(kept) < len(GOLD)
-    gold = match_gold(kept, read(odd).sentences, "odd", "auto")
-    assert [tree.words() for tree in gold.trees] == kept
-    plain = tmp_path / "plain"
-    dbpcfg(
-        "induce",
-        corpus_folder / "text.txt",
-        "--out",
-        plain,
-        "--gold",
-        corpus_folder / "gold.mrg",
-        *short,
-    )
-    traces = [path / "chains" / "0" / "trace.tsv" for path in (run, plain)]
-    assert traces[0].read_bytes() == traces[1].read_bytes()
+    found = match_gold(kept, read(odd).sentences, "odd", "auto")
+    assert [tree.words() for tree in found.trees] == kept
+    traces = [(tmp_path / name / "chains" / "0" / "trace.tsv").read_bytes() for name in runs]
+    assert traces[0] == traces[1]
 
 
-def test_json_lines(corpus_folder, tmp_path):
-    done = dbpcfg(
+def test_json_lines(corpus_folder, tmp_path, call):
+    shown, said = call(
         *("induce", corpus_folder / "text.txt", "--out", tmp_path / "run", "--json"),
         *(*options(checkpoint=0), "--sample-beta"),
     )
-    assert done.stderr == ""
-    *progress, last = [json.loads(line) for line in done.stdout.splitlines()]
+    assert said == ""
+    *progress, last = [json.loads(line) for line in shown.splitlines()]
     assert len(progress) == 40
     assert {event["event"] for event in progress} == {"progress"}
     assert progress[-1]["iteration"] == 20
@@ -127,42 +107,96 @@ def test_json_lines(corpus_folder, tmp_path):
     assert [row["chain"] for row in last["rows"]] == [0, 1]
 
 
-def test_mistakes(corpus_folder, tmp_path):
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (["--depth", "deep"], "D must be a whole number from 1 up or none, got 'deep'"),
+        (["--depth", "0"], "D must be a whole number from 1 up or none, got 0"),
+        (["--beta", "0"], "beta"),
+        (["--learner", "adam"], "no learner 'adam'; choose one of gibbs, em, vb, neural"),
+        (["--learner", "em", "--sample-beta"], "an option of the learner gibbs, not of em"),
+        (["--learner", "em", "--no-sample-beta"], "an option of the learner gibbs, not of em"),
+        (["--rank", "3"], "rank is an option of the learner neural, not of gibbs"),
+        (["--learner", "neural", "--batch", "0"], "batch must be a whole number from 1 up, got 0"),
+        (["--select", "taste"], "no criterion 'taste'"),
+        (["--budget", "soon"], "like 6000, 30min or 2h, got 'soon'"),
+        (["--spread", "shards"], "--spread needs --cluster"),
+        (["--cluster", "local:no"], "local:N needs the number of processes"),
+        (["--set", "rank=3"], "--set rank=3: the learner gibbs has beta, exact"),
+        (["--restarts", "9"], "No such option: --restarts"),
+    ],
+)
+def test_mistakes_are_noticed_before_anything_is_read(tmp_path, refuse, wrong, said):
     out = tmp_path / "run"
-    for wrong, said in (
-        (["--depth", "deep"], "--depth must be a number from 1 up, or 'none'"),
-        (["--depth", "0"], "--depth must be a number from 1 up, or 'none'"),
-        (["--beta", "0"], "beta must be a positive number"),
-        (["--restarts", "9"], "take 180 iterations, but samples count from 10 on"),
-        (["--gold", corpus_folder / "text.txt"], "text.txt:1: the sentence has no tree"),
-    ):
-        message = refused("induce", corpus_folder / "text.txt", "--out", out, *options(), *wrong)
-        assert said in message
-        assert not out.exists()
+    assert said in refuse("induce", tmp_path / "nothing.txt", "--out", out, "-K", "3", *wrong)
+    assert not out.exists()
+
+
+def test_what_is_in_the_way(corpus_folder, tmp_path, refuse):
+    text, out = corpus_folder / "text.txt", tmp_path / "run"
+    message = refuse("induce", text, "--out", out, *options(), "--gold", text)
+    assert "text.txt:1: the sentence has no tree" in message
+    assert not out.exists()
     out.mkdir()
     (out / "thesis.tex").touch()
-    message = refused("induce", corpus_folder / "text.txt", "--out", out, *options())
-    assert f"dbpcfg resume {out}" in message
-    assert f"{out} is no run: there is no config.toml in it" in refused("resume", out)
+    assert f"dbpcfg resume {out}" in refuse("induce", text, "--out", out, *options())
+    assert f"{out} is no run: there is no config.toml in it" in refuse("resume", out)
     assert os.listdir(out) == ["thesis.tex"]
 
 
-def test_without_punctuation(command, tmp_path):
+def test_without_punctuation(call, tmp_path):
     """The trees of a run with --no-punctuation have none, nor do those of text that it parses."""
     trees = [
         "(S (NP (D the) (N cat)) (, ,) (VP (V sleeps)) (. .))",
         "(S (NP (N dogs)) (VP (V bark)) (. .))",
     ]
-    gold = tmp_path / "gold.trees"
+    gold, run = tmp_path / "gold.trees", tmp_path / "run"
     gold.write_text("\n".join(trees * 5) + "\n")
-    run = str(tmp_path / "run")
-    options = ["-K", "2", "--iterations", "4", "--chains", "1", "--no-punctuation"]
-    command.call("induce", str(gold), "--gold", str(gold), "--out", run, *options)
-    found = [tree.words() for tree in read_trees((tmp_path / "run/trees.txt").read_text())]
+    given = ["-K", "2", "--iterations", "4", "--chains", "1", "--no-punctuation"]
+    call("induce", gold, "--gold", gold, "--out", run, *given)
+    found = [tree.words() for tree in read_trees((run / "trees.txt").read_text())]
     assert found == [["the", "cat", "sleeps"], ["dogs", "bark"]] * 5
-    shown, noted = command.call("parse", run, str(gold))
+    shown, noted = call("parse", run, gold)
     assert [tree.words() for tree in read_trees(shown)] == found
     assert "punctuation is left out" in noted
-    shown, _ = command.call("evaluate", str(gold), f"{run}/trees.txt")
-    assert "removed-by-tags" in shown
-    command.call("report", run, "--gold", str(gold), "--out", str(tmp_path / "page.html"))
+    assert "removed-by-tags" in call("evaluate", gold, run / "trees.txt")[0]
+    call("report", run, "--gold", gold, "--out", tmp_path / "page.html")
+
+
+# --- help -----------------------------------------------------------------------------------------
+
+
+def flags(text: str) -> set[str]:
+    """The options that a help text lists."""
+    words = [line.split() for line in text.splitlines() if line.startswith("  -")]
+    return {word.strip(",") for row in words for word in row if word.startswith("--")}
+
+
+def declared(*groups) -> set[str]:
+    return {f"--{name.replace('_', '-')}" for group in groups for name in group.options()}
+
+
+def test_help_is_short_and_says_how_to_see_more(call):
+    shown, _ = call("induce", "--help")
+    assert len(shown.splitlines()) <= 60
+    assert max(map(len, shown.splitlines())) <= 80
+    assert {"--out", "--learner", "--categories", "--depth", "--budget"} <= flags(shown)
+    assert not declared(*LEARNERS.values()) & flags(shown)
+    assert "--help-all" in shown
+
+
+def test_all_of_the_help(call):
+    shown, _ = call("induce", "--help-all")
+    assert declared(*INDUCE) | {"--out", "--set", "--learner"} <= flags(shown)
+    assert " ".join(shown.split()).count("neural: Rank of the binary rules") == 1
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("words", [["--learner", "{}", "--help"], ["--help", "--learner={}"]])
+def test_the_help_of_one_learner(call, learner, words):
+    shown, _ = call("induce", *(word.format(learner) for word in words))
+    others = declared(*LEARNERS.values()) - declared(LEARNERS[learner])
+    assert declared(LEARNERS[learner]) <= flags(shown)
+    assert not others & flags(shown)
+    assert ("--sample-beta" in shown) == (learner == "gibbs")
+    assert ("[default: 32]" in shown) == (learner == "neural")

@@ -15,7 +15,16 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 import typer
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.options import LEARNERS, Chaining, Group, Option, Preparing, Reading, Running
+from dbpcfg.options import (
+    LEARNERS,
+    Chaining,
+    Group,
+    Option,
+    Preparing,
+    Reading,
+    Running,
+    belongs_to,
+)
 
 RunArgument = Annotated[
     str, typer.Argument(metavar="RUN", help="Run directory, model file or rule table.")
@@ -43,7 +52,11 @@ def declared(group: type[Group], name: str, of_learner: bool = False) -> Any:
         flags = [f"--{one.key}/--no-{one.key}"]
     if one.least is not None and one.type in (int, float) and not _or_none(one):
         more["min"] = one.type(one.least)
-    help = f"{one.help} [{one.default}]" if of_learner and one.default else one.help
+    help = one.help
+    if of_learner:
+        learners = belongs_to(one.name)
+        help = f"{', '.join(learners)}: {help}" if len(learners) < len(LEARNERS) else help
+        help += f" [{one.default}]" if one.default else ""
     return typer.Option(*flags, help=help, metavar=one.metavar, rich_help_panel=group.panel, **more)
 
 

@@ -17,7 +17,7 @@ group ``dbpcfg.criteria``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import gammaln
@@ -81,6 +81,8 @@ class Criterion:
     """A criterion; ``words`` say what a chain was selected by."""
 
     words: str
+    averaged: ClassVar[bool] = False
+    """Whether it is a mean over iterations, which the words then say too."""
 
     def of_iterations(self, chain: Chain, begin: int, end: int) -> float:
         """How good a chain is by some of its iterations; more is better."""
@@ -94,6 +96,8 @@ class Criterion:
 class Traced(Criterion):
     """A measure of every iteration, on average."""
 
+    averaged: ClassVar[bool] = True
+
     def __init__(self, measure: str, words: str, sign: int = 1) -> None:
         self.measure, self.words, self.sign = measure, words, sign
 
@@ -105,6 +109,8 @@ class Traced(Criterion):
 
 class Agreeing(Traced):
     """Agreement of trees; while there are none, by a measure."""
+
+    averaged: ClassVar[bool] = False
 
     def of_chain(self, chain: Chain, run: Run) -> float:
         """F1 against the trees of the other chains; by the measure, if there are no others."""

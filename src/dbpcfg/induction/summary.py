@@ -129,10 +129,10 @@ def convergence(traces: Sequence[Sequence[float]]) -> Convergence:
 
 def selected_by(configuration: Configuration) -> str:
     """What a chain is selected by, in words."""
-    words = criteria[configuration.select].words
-    if not configuration.model.learner.samples or configuration.select == "agreement":
-        return words
-    return f"mean {words} after burn-in"
+    criterion = criteria[configuration.select]
+    if not configuration.model.learner.samples or not criterion.averaged:
+        return criterion.words
+    return f"mean {criterion.words} after burn-in"
 
 
 def chain_table(
