@@ -22,7 +22,7 @@ import numpy as np
 import dbpcfg
 from dbpcfg.corpus.reading import Corpus
 from dbpcfg.induction.directory import finished_run
-from dbpcfg.induction.results import run_times
+from dbpcfg.induction.directory import run_times
 from dbpcfg.report.figures import save, style
 
 

@@ -4,6 +4,8 @@ The model is the depth-bounded PCFG of Jin, Doshi-Velez, Miller, Schuler and Sch
 Where to find what:
 
 =====================  ========================================================================
+``dbpcfg.options``     every option of induction, declared once
+``dbpcfg.registry``    what other packages can add: readers, learners, systems …
 ``dbpcfg.io``          progress, threads, atomic writing, archives, tables
 ``dbpcfg.numerics``    compiled kernels, vector instructions, random numbers
 ``dbpcfg.trees``       the tree type, brackets in and out, drawings
@@ -12,7 +14,7 @@ Where to find what:
 ``dbpcfg.grammar``     the PCFG, its Dirichlet draws, its bounding: h, G(s,d), E⁺
 ``dbpcfg.parsing``     the chart, the left-corner parser, MBR trees, the N best trees
 ``dbpcfg.model``       a learned grammar: parse, surprisal, probability, generate, show
-``dbpcfg.induction``   the Gibbs step, chains, convergence, run directories
+``dbpcfg.induction``   learners, chains, races, runs and their directories
 ``dbpcfg.cluster``     runs on a Dask cluster
 ``dbpcfg.systems``     every system under one interface: branching, CCL, UPPARSE, our own
 ``dbpcfg.experiments`` systems on corpora: compared, in grids, and published tables run again
@@ -39,14 +41,21 @@ if TYPE_CHECKING:
     from dbpcfg.errors import DbpcfgError
     from dbpcfg.evaluation.evaluate import evaluate
     from dbpcfg.experiments.compare import compare
+    from dbpcfg.induction.learners.expectation import EM, VariationalBayes
+    from dbpcfg.induction.learners.gibbs import Gibbs
+    from dbpcfg.induction.learners.neural import Neural
     from dbpcfg.model.files import load
     from dbpcfg.model.model import Model
     from dbpcfg.trees.tree import Tree
 
 __all__ = [
+    "EM",
     "DbpcfgError",
+    "Gibbs",
     "Model",
+    "Neural",
     "Tree",
+    "VariationalBayes",
     "__version__",
     "compare",
     "evaluate",
@@ -58,8 +67,12 @@ __all__ = [
 
 _HOME = {
     "DbpcfgError": "dbpcfg.errors",
+    "EM": "dbpcfg.induction.learners.expectation",
+    "Gibbs": "dbpcfg.induction.learners.gibbs",
     "Model": "dbpcfg.model.model",
+    "Neural": "dbpcfg.induction.learners.neural",
     "Tree": "dbpcfg.trees.tree",
+    "VariationalBayes": "dbpcfg.induction.learners.expectation",
     "compare": "dbpcfg.experiments.compare",
     "evaluate": "dbpcfg.evaluation.evaluate",
     "induce": "dbpcfg.cluster.connection",

@@ -13,7 +13,7 @@ from __future__ import annotations
 import inspect
 import math
 import numbers
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from operator import index
@@ -525,3 +525,10 @@ def sorted_out(
         names = {one.keyword: one.name for one in group.options().values()}
         found.append({names[name]: rest.pop(name) for name in given if name in names})
     return found, rest
+
+
+def check_choice(name: str, value: str, choices: Sequence[str]) -> None:
+    """Raise an error if the value of an option is none of its choices."""
+    if value not in choices:
+        listed = f"{', '.join(choices[:-1])} or {choices[-1]}"
+        raise DbpcfgError(f"{name} must be {listed}, got {value!r}")

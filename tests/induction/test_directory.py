@@ -12,9 +12,8 @@ import tomllib
 import pytest
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.induction.directory import RunDirectory, finished_run
+from dbpcfg.induction.directory import RunDirectory, finished_run, run_times
 from dbpcfg.induction.induce import resume
-from dbpcfg.induction.results import run_times
 from tests.induction.small import TREES, begin, start, written
 
 

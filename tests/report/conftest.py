@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from dbpcfg.induction.directory import finished_run
-from dbpcfg.report.assemble import write_page
-from dbpcfg.report.collect import collect
+from dbpcfg.report.assemble import collect, write_page
 from tests.report.browser import chromium
 from tests.report.small import make_run
 

@@ -8,7 +8,7 @@ import pytest
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.report import figures
-from dbpcfg.report.collect import collect
+from dbpcfg.report.assemble import collect
 from dbpcfg.report.figures import check_file, check_folder, write_figures
 
 EVERYTHING = [

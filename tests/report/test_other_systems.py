@@ -13,8 +13,7 @@ from dbpcfg.experiments.compare import compare
 from dbpcfg.experiments.comparison import comparison_data
 from dbpcfg.experiments.corpora import Task
 from dbpcfg.report import figures
-from dbpcfg.report.assemble import write_page
-from dbpcfg.report.collect import collect
+from dbpcfg.report.assemble import collect, write_page
 from dbpcfg.report.scores import match_comparison, read_comparison
 from dbpcfg.systems.registry import SystemSpec
 from tests.command import printed, refused

@@ -11,8 +11,7 @@ import pytest
 
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.induction.directory import finished_run
-from dbpcfg.report.assemble import write_page
-from dbpcfg.report.collect import collect
+from dbpcfg.report.assemble import collect, write_page
 from tests.report.browser import Opened
 from tests.report.small import HOSTILE, TREES, make_run, unpack
 from tests.stores import store_states

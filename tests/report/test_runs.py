@@ -6,7 +6,7 @@ import pytest
 
 from dbpcfg.induction.directory import finished_run
 from dbpcfg.parsing.derivations import CATEGORY
-from dbpcfg.report.collect import collect
+from dbpcfg.report.assemble import collect
 from dbpcfg.report.runs import EXAMPLES, LONGEST, modes, traces
 from tests.report.small import TREES, make_run, unpack
 

@@ -8,17 +8,20 @@ from typing import Annotated, NoReturn
 import typer
 
 from dbpcfg.cli.baseline import baseline
-from dbpcfg.cli.bound import bound
 from dbpcfg.cli.compare import compare
 from dbpcfg.cli.convert import convert, synth
 from dbpcfg.cli.demo import demo
 from dbpcfg.cli.draw import draw
 from dbpcfg.cli.evaluate import evaluate
-from dbpcfg.cli.export import export
-from dbpcfg.cli.generate import generate
+from dbpcfg.cli.grammar import bound, export, generate
 from dbpcfg.cli.help import Command, Group
 from dbpcfg.cli.induce import induce, resume
-from dbpcfg.cli.output import drop_standard_output, occupy_standard_streams
+from dbpcfg.cli.output import (
+    controls_shown,
+    drop_standard_output,
+    harmless,
+    occupy_standard_streams,
+)
 from dbpcfg.cli.parse import parse
 from dbpcfg.cli.probability import probability
 from dbpcfg.cli.report import compare_runs, report
@@ -26,7 +29,6 @@ from dbpcfg.cli.reproduce import reproduce
 from dbpcfg.cli.show import show
 from dbpcfg.cli.surprisal import surprisal
 from dbpcfg.cli.sweep import sweep
-from dbpcfg.cli.terminal import controls_shown, harmless
 from dbpcfg.cli.warm import compiling_announced, warm
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.version import __version__

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from dbpcfg.cli import terminal
+from dbpcfg.cli import output as terminal
 from dbpcfg.cli.options import Quiet, Seed
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from dbpcfg.cli import terminal
+from dbpcfg.cli import output as terminal
 from dbpcfg.cli.inputs import read_corpus
 from dbpcfg.cli.options import Encoding, Overwrite, Quiet, SkipBroken
 from dbpcfg.cli.output import check_overwrite, write

@@ -8,7 +8,7 @@ import signal
 import sys
 from collections.abc import Iterator
 
-from dbpcfg.cli.terminal import harmless
+from dbpcfg.cli.output import harmless
 
 
 class StopRequest:

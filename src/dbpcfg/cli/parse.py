@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from dbpcfg.cli import terminal
+from dbpcfg.cli import output as terminal
 from dbpcfg.cli.inputs import open_model, open_text, reads_terminal
 from dbpcfg.cli.options import (
     Depth,

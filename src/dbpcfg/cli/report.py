@@ -54,8 +54,7 @@ def report(
     The page is one file, without links to others.
     """
     from dbpcfg.induction.directory import finished_run
-    from dbpcfg.report.assemble import check_free, write_page
-    from dbpcfg.report.collect import collect
+    from dbpcfg.report.assemble import check_free, collect, write_page
     from dbpcfg.report.figures import check_folder, write_figures
     from dbpcfg.report.scores import read_comparison
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dbpcfg.cli import terminal
+from dbpcfg.cli import output as terminal
 from dbpcfg.cli.inputs import open_model, read_corpus
 from dbpcfg.cli.options import Depth, Encoding, Quiet, RunArgument, SkipBroken, TableFormat
 from dbpcfg.cli.output import print_tables

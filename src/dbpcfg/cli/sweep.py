@@ -9,8 +9,7 @@ import typer
 
 from dbpcfg.cli.clusters import check_cluster, on_cluster
 from dbpcfg.cli.options import Quiet, Threads
-from dbpcfg.cli.output import print_tables, write
-from dbpcfg.cli.terminal import harmless
+from dbpcfg.cli.output import harmless, print_tables, write
 from dbpcfg.errors import DbpcfgError
 
 if TYPE_CHECKING:

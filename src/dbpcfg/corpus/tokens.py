@@ -15,7 +15,7 @@ import re
 from typing import Literal, TypeAlias
 
 from dbpcfg.corpus.sentence import by_characters
-from dbpcfg.io.validation import check_choice
+from dbpcfg.options import check_choice
 
 Tokens: TypeAlias = Literal["space", "punctuation", "penn"]
 TOKENS: tuple[Tokens, ...] = ("space", "punctuation", "penn")

@@ -34,8 +34,7 @@ from dbpcfg.experiments.results import (
     spread,
 )
 from dbpcfg.experiments.rows import RowGrid, Search, recipe_corpus
-from dbpcfg.induction.directory import finished_run
-from dbpcfg.induction.results import run_times
+from dbpcfg.induction.directory import finished_run, run_times
 from dbpcfg.io.files import finite, read_json, reading, write_json, writing
 from dbpcfg.io.progress import Progress
 from dbpcfg.trees.brackets import read_trees

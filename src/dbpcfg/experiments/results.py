@@ -21,8 +21,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, get_args
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.experiments.corpora import digest_if_readable
 from dbpcfg.experiments.grid import Cell, depth_name, short
-from dbpcfg.induction.directory import locked
-from dbpcfg.induction.results import RESULTS
+from dbpcfg.induction.directory import RESULTS, locked
 from dbpcfg.io.files import read_json, reading, write_json, writing, written_whole
 from dbpcfg.io.tables import Cell as Entry
 from dbpcfg.io.tables import Column, Table

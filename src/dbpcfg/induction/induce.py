@@ -17,9 +17,8 @@ from dbpcfg.evaluation.goldtrees import match_gold
 from dbpcfg.induction.chain import GRAMMARS_KEPT, Chain
 from dbpcfg.induction.chains import ChainRunner, ChainStore, Execution, InMemory, run_chains
 from dbpcfg.induction.corpus import GoldSpans, RunCorpus, gold_spans
-from dbpcfg.induction.directory import RunDirectory, check_free
+from dbpcfg.induction.directory import RunDirectory, check_free, results_are_there, write_results
 from dbpcfg.induction.learners import Learner, learner_with
-from dbpcfg.induction.results import results_are_there, write_results
 from dbpcfg.induction.run import Run
 from dbpcfg.induction.search import (
     Schedule,

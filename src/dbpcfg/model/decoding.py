@@ -29,9 +29,9 @@ from dbpcfg.corpus.reading import GivenSentences, sentences_for
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError, UnparsableError
 from dbpcfg.io.progress import Progress
-from dbpcfg.io.validation import check_choice
 from dbpcfg.numerics.kernels import Ints
 from dbpcfg.numerics.philox import stream
+from dbpcfg.options import check_choice
 from dbpcfg.parsing.chart.layout import Logs, logarithms
 from dbpcfg.parsing.derivations import as_brackets, as_tree, log_probability
 from dbpcfg.parsing.mbr import mbr

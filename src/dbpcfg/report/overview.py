@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from dbpcfg.induction.results import run_times
+from dbpcfg.induction.directory import run_times
 from dbpcfg.induction.run import Run
 from dbpcfg.induction.search import rungs_of
 from dbpcfg.induction.settings import ChainSettings, Configuration
