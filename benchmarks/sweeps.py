@@ -21,8 +21,7 @@ import numpy as np
 
 import dbpcfg
 from dbpcfg.corpus.reading import Corpus
-from dbpcfg.induction.directory import finished_run
-from dbpcfg.induction.directory import run_times
+from dbpcfg.induction.directory import finished_run, run_times
 from dbpcfg.report.figures import save, style
 
 

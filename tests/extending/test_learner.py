@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from dbpcfg.grammar.weights import RuleWeights, normalised
 
 import dbpcfg
+from dbpcfg.grammar.pcfg import RuleWeights, normalised
 from dbpcfg.induction.criteria import kept_aside, measure
 from dbpcfg.induction.learners import Learner, learners
 from dbpcfg.options import option

@@ -9,8 +9,9 @@ import pytest
 
 from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.induction.directory import finished_run
-from dbpcfg.induction.search import SELECT, chosen
+from dbpcfg.induction.search import search_for
 from dbpcfg.induction.settings import ChainSettings, Configuration
+from dbpcfg.options import Searching
 from dbpcfg.report.overview import command, overview
 from tests.command import printed
 from tests.report.small import make_run, write_treebank
@@ -18,7 +19,7 @@ from tests.report.small import make_run, write_treebank
 USUAL: dict = {}
 UNUSUAL = {
     **{"D": None, "trees": "best", "beta": 0.5, "sample_beta": True, "select": "variance"},
-    "preparation": Preparation(lowercase=False, max_length=6, rare=2, scheme="shape", numbers=True),
+    **{"lowercase": False, "max_length": 6, "rare": 2, "scheme": "shape", "numbers": True},
 }
 RACE = {"chains": None, "iterations": None, "budget": 400}
 OTHER_RACE = {**RACE, "chains": 4, "select": "heldout", "aside": 7}
@@ -44,7 +45,7 @@ def test_the_command_repeats_the_run(options, tmp_path, monkeypatch):
         (RACE, "--budget 400"),
         ({**RACE, "chains": 2}, "--budget 400 --chains 2"),
         ({**RACE, "select": "variance"}, "--budget 400 --select variance"),
-        ({**RACE, "select": SELECT}, "--budget 400"),
+        ({**RACE, "select": "likelihood"}, "--budget 400"),
         ({"select": "agreement"}, "--chains 3 --iterations 30 --select agreement"),
         ({"iterations": None, "inference": "paper"}, "--inference paper --chains 3"),
     ],
@@ -52,7 +53,7 @@ def test_the_command_repeats_the_run(options, tmp_path, monkeypatch):
 def test_chains_and_their_length_are_said_as_they_were_asked_for(options, said):
     usual = {"chains": 3, "iterations": 30, **options}
     model = ChainSettings()
-    search = chosen(model, **usual)
+    search = search_for(model, Searching(**usual), budget=usual.get("budget"))
     configuration = Configuration(
         model, search.schedule, Preparation(), search.chains, "mbr", search.budget, search.select
     )
