@@ -14,7 +14,7 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.pcfg import RuleWeights, draw_from_prior
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.parsing.chart.batches import batches
-from dbpcfg.parsing.chart.layout import padded
+from dbpcfg.parsing.chart.layout import tables
 from tests.cluster.small import SENTENCES
 
 CORPUS = Encoded.from_sentences(SENTENCES)
@@ -22,7 +22,7 @@ CORPUS = Encoded.from_sentences(SENTENCES)
 
 def groups(corpus: Encoded, K: int, depth: int) -> list[tuple[int, ...]]:
     """The distinct sentences of each batch, by their numbers in the whole corpus."""
-    B = batches(corpus, padded(K), depth)
+    B = batches(corpus, tables(draw_from_prior(K, corpus.vocabulary, 1.0, 0), depth))
     edges = zip(B.bounds[:-1], B.bounds[1:])
     return [tuple(corpus.items[B.distinct[first:last]].tolist()) for first, last in edges]
 

@@ -20,7 +20,7 @@ def polya(counts: list[int], beta: float) -> float:
     """Log-probability of drawing uses of rules one after another, each seen making it likelier."""
     log, seen = 0.0, [0] * len(counts)
     for rule, uses in enumerate(counts):
-        for _ in range(uses):
+        for _ in range(int(uses)):
             log += math.log((seen[rule] + beta) / (sum(seen) + beta * len(counts)))
             seen[rule] += 1
     return log
