@@ -170,8 +170,8 @@ TARGETS: list[tuple[str, list[list[str]], int]] = [
     ("run/model.npz", RUN, 70),
     ("run/samples.npz", RUN, 140),
     ("run/trees.txt", TREES_OF_A_RUN, 72),
-    ("others/left.json", COMPARISON, 60),
-    ("others/left.trees", COMPARISON, 20),
+    ("others/.cells/left/cell.json", COMPARISON, 60),
+    ("others/left/trees.txt", COMPARISON, 20),
 ]
 
 
