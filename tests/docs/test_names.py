@@ -123,17 +123,13 @@ def test_the_package_lists_its_layers_in_order():
     assert listed == packages[::-1]
 
 
-COMING = pytest.mark.xfail(strict=True, reason="the page is written for the layout to come")
 
-
-@COMING
 def test_the_page_lists_the_layers_from_top_to_bottom():
     (table,) = re.findall(r"^\| layer .*\n\|---.*\n((?:\|.*\n)+)", TEXTS["architecture.md"], re.M)
     listed = [re.findall(r"`(\w+)`", row.split("|")[1]) for row in table.splitlines()]
     assert listed == [layer.split(" | ") for layer in contracted_layers()]
 
 
-@COMING
 def test_files_and_folders_of_the_page_exist():
     named = re.findall(r"`((?:\w+/)+(?:\w+\.py)?|\w+\.py)`", TEXTS["architecture.md"])
     assert len(named) > 10
