@@ -12,7 +12,7 @@ import statistics
 import time
 from dataclasses import replace
 
-from dbpcfg.demo import CENTER, LEFT, RIGHT, Experiment, Result, difference
+from dbpcfg.experiments.demo import CENTER, LEFT, RIGHT, Experiment, Result, difference
 
 
 def timed(experiment: Experiment, seed: int, threads: int | None) -> tuple[Result, float]:

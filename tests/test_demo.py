@@ -6,9 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-import dbpcfg.demo
+import dbpcfg.experiments.demo
 from dbpcfg.corpus.synthetic import synthetic_trees
-from dbpcfg.demo import CENTER, LEFT, RIGHT, branching_table, difference, pictures, run_demo
+from dbpcfg.experiments.demo import (
+    CENTER,
+    LEFT,
+    RIGHT,
+    branching_table,
+    difference,
+    pictures,
+    run_demo,
+)
 from tests.command import dbpcfg as command
 
 
@@ -16,8 +24,10 @@ from tests.command import dbpcfg as command
 def small(monkeypatch):
     """A demonstration that learns next to nothing, at once."""
     for name in ("CENTER", "LEFT", "RIGHT"):
-        short = replace(getattr(dbpcfg.demo, name), chains=2, iterations=10, budget=None)
-        monkeypatch.setattr(dbpcfg.demo, name, short)
+        short = replace(
+            getattr(dbpcfg.experiments.demo, name), chains=2, iterations=10, budget=None
+        )
+        monkeypatch.setattr(dbpcfg.experiments.demo, name, short)
 
 
 def shown(seed: int = 0, **options) -> str:

@@ -16,8 +16,7 @@ Where to find what:
 ``dbpcfg.model``       a learned grammar: parse, surprisal, probability, generate, show
 ``dbpcfg.induction``   learners, chains, races, runs and their directories
 ``dbpcfg.cluster``     runs on a Dask cluster
-``dbpcfg.systems``     every system under one interface: branching, CCL, UPPARSE, our own
-``dbpcfg.experiments`` systems on corpora: compared, in grids, and published tables run again
+``dbpcfg.experiments`` all systems, compared, in grids, and published tables run again
 ``dbpcfg.report``      the page of a run, and figures for papers
 ``dbpcfg.cli``         the command line
 =====================  ========================================================================

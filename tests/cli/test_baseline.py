@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from dbpcfg.corpus.tagged import read_tagged, tagged_format
-from dbpcfg.systems.bmmm import BMMM
-from dbpcfg.systems.ccl import CCL
+from dbpcfg.experiments.systems.bmmm import BMMM
+from dbpcfg.experiments.systems.ccl import CCL
 from dbpcfg.trees.brackets import read_trees
 
 

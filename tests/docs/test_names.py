@@ -123,7 +123,6 @@ def test_the_package_lists_its_layers_in_order():
     assert listed == packages[::-1]
 
 
-
 def test_the_page_lists_the_layers_from_top_to_bottom():
     (table,) = re.findall(r"^\| layer .*\n\|---.*\n((?:\|.*\n)+)", TEXTS["architecture.md"], re.M)
     listed = [re.findall(r"`(\w+)`", row.split("|")[1]) for row in table.splitlines()]

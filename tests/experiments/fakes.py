@@ -7,8 +7,8 @@ import signal
 import time
 from pathlib import Path
 
-from dbpcfg.systems.branching import Balanced, Left, Right
-from dbpcfg.systems.registry import SystemSpec
+from dbpcfg.experiments.systems.branching import Balanced, Left, Right
+from dbpcfg.experiments.systems.registry import SystemSpec
 from dbpcfg.trees.tree import Tree
 
 

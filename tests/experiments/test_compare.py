@@ -22,9 +22,9 @@ from dbpcfg.evaluation.flattening import flatten
 from dbpcfg.experiments.compare import compare
 from dbpcfg.experiments.comparison import comparison_data
 from dbpcfg.experiments.corpora import Task
+from dbpcfg.experiments.systems.branching import Right
+from dbpcfg.experiments.systems.ccl import CCL
 from dbpcfg.io.tables import render
-from dbpcfg.systems.branching import Right
-from dbpcfg.systems.ccl import CCL
 from dbpcfg.trees.brackets import read_trees
 from tests.experiments.fakes import Labelled, spec
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dbpcfg.systems.registry import systems
+from dbpcfg.experiments.systems.registry import systems
 from dbpcfg.trees.tree import Tree
 from tests.inprocess import InProcess
 

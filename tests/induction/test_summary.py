@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbpcfg.corpus.encoded import Encoded
+from dbpcfg.experiments.systems.branching import branching_tree
 from dbpcfg.induction.induce import induce, resume
 from dbpcfg.induction.summary import Convergence, SharedSpans, convergence, summary_of
 from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.report.runs import traces
-from dbpcfg.systems.branching import branching_tree
 from dbpcfg.trees.tree import Tree
 from tests.induction.small import CORPUS, SENTENCES, TREES, run
 from tests.nodes import as_nodes

@@ -12,10 +12,10 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.experiments.compare import compare
 from dbpcfg.experiments.comparison import comparison_data
 from dbpcfg.experiments.corpora import Task
+from dbpcfg.experiments.systems.registry import SystemSpec
 from dbpcfg.report import figures
 from dbpcfg.report.assemble import collect, write_page
 from dbpcfg.report.scores import match_comparison, read_comparison
-from dbpcfg.systems.registry import SystemSpec
 from tests.command import printed, refused
 from tests.report.browser import Opened
 from tests.report.small import HOSTILE, TREES

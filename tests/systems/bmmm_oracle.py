@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dbpcfg.systems.bmmm.model import Features
+from dbpcfg.experiments.systems.bmmm.model import Features
 
 
 def dense(features: Features) -> list[np.ndarray]:

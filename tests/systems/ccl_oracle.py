@@ -1,6 +1,6 @@
 """CCL once more, slowly: dictionaries, Python lists and searches along all paths of links.
 
-Nothing here is shared with `dbpcfg.systems.ccl`, and nothing is remembered that can be found again:
+Nothing here is shared with the system, and nothing is remembered that can be found again:
 reach and paths are searched for in the graph of links, records are dictionaries, numbers are
 Python's, rounded to single precision after every operation.
 """

@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 
-from dbpcfg.systems.dmv.charts import CONTINUE, LEFT, RIGHT, STOP, Parameters, no_counts
+from dbpcfg.experiments.systems.dmv.charts import CONTINUE, LEFT, RIGHT, STOP, Parameters, no_counts
 
 
 @cache

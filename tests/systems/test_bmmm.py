@@ -9,8 +9,12 @@ import pytest
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.labels import Contingency
-from dbpcfg.systems.bmmm import BMMM
-from dbpcfg.systems.bmmm.model import context_features, dependency_features, number_types
+from dbpcfg.experiments.systems.bmmm import BMMM
+from dbpcfg.experiments.systems.bmmm.model import (
+    context_features,
+    dependency_features,
+    number_types,
+)
 from tests.systems.bmmm_oracle import dense
 
 SENTENCES = [line.split() for line in ["the dog barks", "the cat barks", "dog", "cat sees the dog"]]

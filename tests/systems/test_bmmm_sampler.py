@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import gammaln
 
-from dbpcfg.numerics.philox import Purpose, stream
-from dbpcfg.systems.bmmm.model import (
+from dbpcfg.experiments.systems.bmmm.model import (
     GREATEST,
     LEAST,
     Features,
@@ -26,7 +25,7 @@ from dbpcfg.systems.bmmm.model import (
     stacked,
     step,
 )
-from dbpcfg.systems.bmmm.sampler import (
+from dbpcfg.experiments.systems.bmmm.sampler import (
     ClassSampler,
     _tables,
     fill_tables,
@@ -35,6 +34,7 @@ from dbpcfg.systems.bmmm.sampler import (
     score,
     sweep,
 )
+from dbpcfg.numerics.philox import Purpose, stream
 from tests.statistics import LEAST_P, goodness_of_fit
 from tests.systems.bmmm_oracle import conditional, dense, log_joint, posterior
 

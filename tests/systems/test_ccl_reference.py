@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dbpcfg.systems.ccl import CCL
+from dbpcfg.experiments.systems.ccl import CCL
 from dbpcfg.trees.brackets import read_trees
 from dbpcfg.trees.tree import Tree
 

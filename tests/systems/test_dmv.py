@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.systems.dmv import (
+from dbpcfg.experiments.systems.dmv import (
     DMV,
     MOST_TAGS,
     initial_parameters,
@@ -17,7 +17,7 @@ from dbpcfg.systems.dmv import (
     tag_sequences,
     tags_of,
 )
-from dbpcfg.systems.dmv.charts import (
+from dbpcfg.experiments.systems.dmv.charts import (
     Parameters,
     best_heads,
     estimate,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dbpcfg.systems.dmv import DMV
+from dbpcfg.experiments.systems.dmv import DMV
 from dbpcfg.trees.brackets import read_trees
 from dbpcfg.trees.dependencies import tree_from_heads
 

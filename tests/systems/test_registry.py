@@ -9,10 +9,9 @@ from dbpcfg.corpus.preparation import Preparation, prepare
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.numerics.philox import Purpose, stream
-from dbpcfg.systems.branching import Random, branching_tree
-from dbpcfg.systems.dbpcfg import DbpcfgSystem
-from dbpcfg.systems.registry import (
+from dbpcfg.experiments.systems.branching import Random, branching_tree
+from dbpcfg.experiments.systems.dbpcfg import DbpcfgSystem
+from dbpcfg.experiments.systems.registry import (
     ALIASES,
     find,
     restore_words,
@@ -20,6 +19,7 @@ from dbpcfg.systems.registry import (
     systems,
     tree_from_spans,
 )
+from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.trees.brackets import read_tree
 from dbpcfg.trees.tree import Tree
 

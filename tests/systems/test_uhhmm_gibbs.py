@@ -16,9 +16,7 @@ import pytest
 from scipy.special import gammaln
 
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.io.machine import one_blas_thread
-from dbpcfg.numerics.philox import Purpose, stream
-from dbpcfg.systems.uhhmm.model import (
+from dbpcfg.experiments.systems.uhhmm.model import (
     Prior,
     Size,
     count_tables,
@@ -27,7 +25,9 @@ from dbpcfg.systems.uhhmm.model import (
     uniform,
     zeros,
 )
-from dbpcfg.systems.uhhmm.system import StateSample, StateSampler
+from dbpcfg.experiments.systems.uhhmm.system import StateSample, StateSampler
+from dbpcfg.io.machine import one_blas_thread
+from dbpcfg.numerics.philox import Purpose, stream
 from tests.statistics import LEAST_P, goodness_of_fit
 from tests.systems.uhhmm_oracle import counted, sequences
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dbpcfg.systems.upparse import (
+from dbpcfg.experiments.systems.upparse import (
     build_trees,
     find_chunks,
     segment_text,
     segments,
 )
-from dbpcfg.systems.upparse.models import ALLOWED, STOP, B, I, O, Trainer
+from dbpcfg.experiments.systems.upparse.models import ALLOWED, STOP, B, I, O, Trainer
 
 NOTHING_LEARNT = None
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dbpcfg.systems.upparse import Upparse
+from dbpcfg.experiments.systems.upparse import Upparse
 from dbpcfg.trees.brackets import read_trees
 from dbpcfg.trees.tree import Tree
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbpcfg.systems.uhhmm.model import Size, SubModels, zeros
+from dbpcfg.experiments.systems.uhhmm.model import Size, SubModels, zeros
 
 Store = tuple[tuple[int, int], ...]
 Event = tuple[str, tuple[int, ...]]

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from dbpcfg.corpus.preparation import Prepared
     from dbpcfg.corpus.tagged import TaggedFormat
-    from dbpcfg.systems.dmv import Column
-    from dbpcfg.systems.registry import SystemSpec
+    from dbpcfg.experiments.systems.dmv import Column
+    from dbpcfg.experiments.systems.registry import SystemSpec
 
 
 def baseline(
@@ -157,8 +157,8 @@ def _trees(
     quiet: bool,
 ) -> Iterator[str]:
     """Return the trees of a system."""
+    from dbpcfg.experiments.systems.registry import restore_words, sentences_for
     from dbpcfg.io.progress import Progress
-    from dbpcfg.systems.registry import restore_words, sentences_for
 
     with Progress(spec.name, quiet=quiet) as progress:
         made = spec.make(seed, **settings)
@@ -177,9 +177,9 @@ def _tagged(
 ) -> Iterator[str]:
     """Return the tagged text of BMMM, in words as written; a sentence of punctuation stays."""
     from dbpcfg.corpus.tagged import tagged_lines
+    from dbpcfg.experiments.systems.bmmm import BMMM
+    from dbpcfg.experiments.systems.registry import sentences_for
     from dbpcfg.io.progress import Progress
-    from dbpcfg.systems.bmmm import BMMM
-    from dbpcfg.systems.registry import sentences_for
 
     kept = _kept(prepared, no_punctuation)
     given = sentences_for(spec, prepared)
@@ -201,8 +201,8 @@ def _dependencies(
     quiet: bool,
 ) -> Iterator[str]:
     """Return the trees of DMV, or CoNLL-U with heads; a sentence of punctuation stays."""
+    from dbpcfg.experiments.systems.dmv import DMV, number_tags, tags_of
     from dbpcfg.io.progress import Progress
-    from dbpcfg.systems.dmv import DMV, number_tags, tags_of
     from dbpcfg.trees.dependencies import conllu_lines, tree_from_heads
 
     if column is None:
@@ -260,7 +260,7 @@ def _check_options(spec: SystemSpec, given: dict[str, object]) -> None:
 
 
 def _baseline_spec(name: str) -> SystemSpec:
-    from dbpcfg.systems.registry import find, parts, systems
+    from dbpcfg.experiments.systems.registry import find, parts, systems
 
     if name.strip().lower() == "dbpcfg":
         raise DbpcfgError("dbpcfg itself is not a baseline; run it with `dbpcfg induce`")

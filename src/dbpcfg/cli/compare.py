@@ -95,9 +95,9 @@ def compare(
     """
     from dbpcfg.experiments.compare import compare as run_all
     from dbpcfg.experiments.corpora import Task
+    from dbpcfg.experiments.systems.registry import find
+    from dbpcfg.experiments.systems.registry import systems as known
     from dbpcfg.induction.search import BUDGET, PAPER_CHAINS
-    from dbpcfg.systems.registry import find
-    from dbpcfg.systems.registry import systems as known
 
     names = known.names() if systems is None else systems.split(",")
     chosen = [find(name) for name in names if name.strip()]
@@ -141,7 +141,7 @@ def compare(
 
 def _settings(given: Iterable[str]) -> dict[str, dict[str, Any]]:
     """The settings of each system that are written ``SYSTEM.NAME=VALUE``."""
-    from dbpcfg.systems.registry import find
+    from dbpcfg.experiments.systems.registry import find
 
     settings: dict[str, dict[str, Any]] = {}
     for text in given:

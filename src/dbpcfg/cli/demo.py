@@ -14,7 +14,7 @@ def demo(seed: Seed = 0, quiet: Quiet = False) -> None:
     The corpora are generated.
     It takes less than a minute and writes no files.
     """
-    from dbpcfg.demo import run_demo
+    from dbpcfg.experiments.demo import run_demo
     from dbpcfg.trees.printing import BOX_CHARACTERS
 
     run_demo(

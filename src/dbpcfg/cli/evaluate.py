@@ -186,8 +186,8 @@ def _baseline_tree(
     system: Branching, sentence: Sentence, marks: Sequence[bool], seed: int, number: int
 ) -> Tree:
     """Make a tree over the words that are not punctuation; over all words if all are."""
+    from dbpcfg.experiments.systems.branching import branching_tree
     from dbpcfg.numerics.philox import Purpose, stream
-    from dbpcfg.systems.branching import branching_tree
 
     words = [word for word, mark in zip(sentence.words, marks, strict=True) if not mark]
     return branching_tree(

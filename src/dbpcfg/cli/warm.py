@@ -87,11 +87,11 @@ def use_everything() -> None:
     """Run everything that has a kernel once, on a few words."""
     import numpy as np
 
+    from dbpcfg.experiments.systems.bmmm import BMMM
+    from dbpcfg.experiments.systems.registry import find, systems
     from dbpcfg.induction.induce import induce
     from dbpcfg.parsing.chart.layout import tables
     from dbpcfg.parsing.chart.outside import add_marginals, filled_chart
-    from dbpcfg.systems.bmmm import BMMM
-    from dbpcfg.systems.registry import find, systems
 
     sentences = [text.split() for text in TEXT.splitlines()]
     choices: tuple[dict[str, Any], ...] = (

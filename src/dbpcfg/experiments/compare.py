@@ -25,10 +25,10 @@ from dbpcfg.experiments.results import (
     saved_trees,
 )
 from dbpcfg.experiments.running import run_cell
+from dbpcfg.experiments.systems.registry import SystemSettings, SystemSpec, find
+from dbpcfg.experiments.systems.registry import systems as known_systems
 from dbpcfg.io.files import reading
 from dbpcfg.io.progress import Progress, interactive
-from dbpcfg.systems.registry import SystemSettings, SystemSpec, find
-from dbpcfg.systems.registry import systems as known_systems
 from dbpcfg.trees.tree import Tree
 
 

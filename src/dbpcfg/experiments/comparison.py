@@ -19,9 +19,9 @@ from dbpcfg.evaluation.significance import PairedTest
 from dbpcfg.evaluation.tables import comparison_table, has_tags
 from dbpcfg.experiments.corpora import Task
 from dbpcfg.experiments.results import CellResult, Spread, median_run, spread
+from dbpcfg.experiments.systems.registry import SystemSpec
 from dbpcfg.io.files import finite, read_json, write_json, writing
 from dbpcfg.io.tables import Cell, Column, Table, render, shortened
-from dbpcfg.systems.registry import SystemSpec
 from dbpcfg.version import __version__
 
 MEASURES = ("precision", "recall", "f1", "phrase_recall", "aggregate_f1", "seconds")

@@ -24,11 +24,11 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.experiments import keys
 from dbpcfg.experiments.corpora import CellCorpus
 from dbpcfg.experiments.keys import MOST_CELLS, Place, TomlFile, texts
+from dbpcfg.experiments.systems.registry import SystemSpec, find
 from dbpcfg.induction.induce import Request
 from dbpcfg.induction.learners import learners
 from dbpcfg.io.files import reading
 from dbpcfg.options import Chaining, Searching, sorted_out
-from dbpcfg.systems.registry import SystemSpec, find
 
 OWN = "dbpcfg"
 """The system whose cells in a grid are run directories."""

@@ -17,7 +17,7 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.experiments import keys
 from dbpcfg.experiments.grid import OWN
 from dbpcfg.experiments.keys import Analysis, Measure, Place, TomlFile, texts
-from dbpcfg.systems.registry import SystemSpec, find
+from dbpcfg.experiments.systems.registry import SystemSpec, find
 
 _AXES = ("K", "D", "beta")
 

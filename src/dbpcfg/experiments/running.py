@@ -24,6 +24,7 @@ from dbpcfg.experiments.comparison import Comparison, ScoredRun, SystemSummary
 from dbpcfg.experiments.corpora import digest_if_readable, digest_of, load_corpus
 from dbpcfg.experiments.grid import Cell
 from dbpcfg.experiments.results import CellOutcome, CellRecord, CellResult, save_trees
+from dbpcfg.experiments.systems.registry import SystemSpec, restore_words, sentences_for
 from dbpcfg.induction.chain import Chain
 from dbpcfg.induction.induce import induce, resume
 from dbpcfg.induction.search import total
@@ -32,7 +33,6 @@ from dbpcfg.io.files import finite
 from dbpcfg.io.machine import leave_signals_to_parent, peak_bytes
 from dbpcfg.io.progress import Progress
 from dbpcfg.numerics import compiling
-from dbpcfg.systems.registry import SystemSpec, restore_words, sentences_for
 from dbpcfg.trees.tree import Tree
 
 Share = Callable[[float], None]

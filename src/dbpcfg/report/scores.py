@@ -27,11 +27,11 @@ from dbpcfg.evaluation.goldtrees import Gold
 from dbpcfg.evaluation.parseval import BracketCounts, Statistics, count, f1_terms, score
 from dbpcfg.experiments.comparison import MEASURES, comparison_data
 from dbpcfg.experiments.corpora import Task
+from dbpcfg.experiments.systems.branching import Shape, branching_tree
 from dbpcfg.induction.run import Run
 from dbpcfg.io.files import finite
 from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.parsing.derivations import Derivations
-from dbpcfg.systems.branching import Shape, branching_tree
 
 NOT_SCORED = 255
 """In place of a percentage, for sentences of one word or none."""

@@ -15,9 +15,9 @@ from collections.abc import Callable, Sequence
 from typing import Literal, Self, get_args
 
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.experiments.systems.registry import LABEL, require_fit
 from dbpcfg.io.progress import Progress
 from dbpcfg.numerics.philox import Purpose, Stream, compiled_uniform_pair, stream
-from dbpcfg.systems.registry import LABEL, require_fit
 from dbpcfg.trees.tree import Tree
 
 Shape = Literal["right", "left", "balanced", "random"]

@@ -24,10 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbpcfg.numerics.elementary import exp_negative, log
-from dbpcfg.numerics.kernels import Floats, Longs, kernel, part_of_kernel
-from dbpcfg.numerics.philox import Purpose, Stream, compiled_uniform_pair, stream, uniform_pair
-from dbpcfg.systems.bmmm.model import (
+from dbpcfg.experiments.systems.bmmm.model import (
     ClassCounts,
     Features,
     count_classes,
@@ -36,6 +33,9 @@ from dbpcfg.systems.bmmm.model import (
     running_logs,
     step,
 )
+from dbpcfg.numerics.elementary import exp_negative, log
+from dbpcfg.numerics.kernels import Floats, Longs, kernel, part_of_kernel
+from dbpcfg.numerics.philox import Purpose, Stream, compiled_uniform_pair, stream, uniform_pair
 
 _STEEPNESS, _MIDDLE = 10.0, 0.2
 _COOLING = 1.11

@@ -47,12 +47,12 @@ from typing import Self
 
 import numpy as np
 
+from dbpcfg.experiments.systems.ccl.lexicon import empty_lexicon, with_room
+from dbpcfg.experiments.systems.ccl.parsing import EVENTS_PER_WORD, learn, parse
+from dbpcfg.experiments.systems.ccl.scoring import Reader, WordText
+from dbpcfg.experiments.systems.registry import require_fit, tree_from_spans
 from dbpcfg.io.progress import Progress
 from dbpcfg.numerics.kernels import Longs
-from dbpcfg.systems.ccl.lexicon import empty_lexicon, with_room
-from dbpcfg.systems.ccl.parsing import EVENTS_PER_WORD, learn, parse
-from dbpcfg.systems.ccl.scoring import Reader, WordText
-from dbpcfg.systems.registry import require_fit, tree_from_spans
 from dbpcfg.trees.tree import Tree
 
 

@@ -40,10 +40,8 @@ from typing import Literal, Self, get_args
 import numpy as np
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.io.progress import Progress
-from dbpcfg.numerics.kernels import Floats, Longs
-from dbpcfg.systems.registry import check_sentences, require_fit, tree_from_spans
-from dbpcfg.systems.upparse.models import (
+from dbpcfg.experiments.systems.registry import check_sentences, require_fit, tree_from_spans
+from dbpcfg.experiments.systems.upparse.models import (
     BOUNDARIES,
     EOS,
     SEGMENT_END,
@@ -52,6 +50,8 @@ from dbpcfg.systems.upparse.models import (
     Trainer,
     best_tags,
 )
+from dbpcfg.io.progress import Progress
+from dbpcfg.numerics.kernels import Floats, Longs
 from dbpcfg.trees.tree import Tree
 
 STOPS = frozenset((".", "?", "!", ";", ",", "--", "。", "，", "、"))

@@ -42,8 +42,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbpcfg.numerics.kernels import Longs, kernel
-from dbpcfg.systems.ccl.lexicon import (
+from dbpcfg.experiments.systems.ccl.lexicon import (
     BESIDE,
     DEEP,
     EITHER,
@@ -70,7 +69,8 @@ from dbpcfg.systems.ccl.lexicon import (
     share,
     stronger_than_block,
 )
-from dbpcfg.systems.registry import check_sentences
+from dbpcfg.experiments.systems.registry import check_sentences
+from dbpcfg.numerics.kernels import Longs, kernel
 
 STOPS = frozenset({".", "?", "!", ";", ",", "--"})
 PUNCTUATION = STOPS | frozenset(

@@ -23,8 +23,8 @@ import math
 
 import numpy as np
 
+from dbpcfg.experiments.systems.uhhmm.model import Steps
 from dbpcfg.numerics.kernels import Floats, Ints, Longs, also_in_kernels
-from dbpcfg.systems.uhhmm.model import Steps
 
 F, J, A, B, G = range(5)
 """The columns of states."""

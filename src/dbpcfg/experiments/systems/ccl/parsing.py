@@ -22,8 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbpcfg.numerics.kernels import Longs, kernel
-from dbpcfg.systems.ccl.lexicon import (
+from dbpcfg.experiments.systems.ccl.lexicon import (
     EITHER,
     LEFT,
     NEITHER,
@@ -42,7 +41,7 @@ from dbpcfg.systems.ccl.lexicon import (
     has_room,
     least_depth,
 )
-from dbpcfg.systems.ccl.scoring import (
+from dbpcfg.experiments.systems.ccl.scoring import (
     Frontier,
     WordText,
     attach,
@@ -55,6 +54,7 @@ from dbpcfg.systems.ccl.scoring import (
     tokens_of,
     use,
 )
+from dbpcfg.numerics.kernels import Longs, kernel
 
 CANDIDATE = np.dtype(
     [

@@ -55,22 +55,24 @@ systems: Registry[SystemFactory] = Registry(
     "system",
     "systems",
     {
-        "right": "systems.branching:Right",
-        "left": "systems.branching:Left",
-        "balanced": "systems.branching:Balanced",
-        "random": "systems.branching:Random",
-        "ccl": "systems.ccl:CCL",
-        "upparse-prlg": "systems.upparse:UpparsePRLG",
-        "upparse-hmm": "systems.upparse:UpparseHMM",
-        "bmmm-dmv": "systems.bmmm_dmv:BmmmDmv",
-        "uhhmm": "systems.uhhmm:UHHMM",
-        "dbpcfg": "systems.dbpcfg:DbpcfgSystem",
+        "right": "experiments.systems.branching:Right",
+        "left": "experiments.systems.branching:Left",
+        "balanced": "experiments.systems.branching:Balanced",
+        "random": "experiments.systems.branching:Random",
+        "ccl": "experiments.systems.ccl:CCL",
+        "upparse-prlg": "experiments.systems.upparse:UpparsePRLG",
+        "upparse-hmm": "experiments.systems.upparse:UpparseHMM",
+        "bmmm-dmv": "experiments.systems.bmmm_dmv:BmmmDmv",
+        "uhhmm": "experiments.systems.uhhmm:UHHMM",
+        "dbpcfg": "experiments.systems.dbpcfg:DbpcfgSystem",
     },
 )
 """All systems, in the order of tables. ``dbpcfg`` runs as `dbpcfg.induce` does."""
 
 parts: Registry[Callable[..., Any]] = Registry(
-    "part of a system", "parts", {"bmmm": "systems.bmmm:BMMM", "dmv": "systems.dmv:DMV"}
+    "part of a system",
+    "parts",
+    {"bmmm": "experiments.systems.bmmm:BMMM", "dmv": "experiments.systems.dmv:DMV"},
 )
 """The parts of BMMM+DMV. One gives tags and the other takes them, so they are not compared."""
 

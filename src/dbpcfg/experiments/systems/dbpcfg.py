@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, Self
 
+from dbpcfg.experiments.systems.registry import require_fit
 from dbpcfg.induction.chain import Chain
 from dbpcfg.induction.induce import induce
 from dbpcfg.induction.run import Run
 from dbpcfg.induction.search import BUDGET
 from dbpcfg.induction.settings import Configuration
 from dbpcfg.io.progress import Progress
-from dbpcfg.systems.registry import require_fit
 from dbpcfg.trees.tree import Tree
 
 

@@ -22,14 +22,8 @@ import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded, Sentences
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.io.machine import cores, in_pieces, one_blas_thread
-from dbpcfg.io.progress import Progress
-from dbpcfg.numerics.kernels import Floats, Ints, Longs, also_in_kernels, kernel
-from dbpcfg.numerics.philox import Purpose, Stream, stream, uniform_pair
-from dbpcfg.parsing.derivations import END, START, Derivations, as_tree, first_node
-from dbpcfg.parsing.mbr import SpanCounts
-from dbpcfg.systems.registry import check_sentences, require_fit
-from dbpcfg.systems.uhhmm.filtering import (
+from dbpcfg.experiments.systems.registry import check_sentences, require_fit
+from dbpcfg.experiments.systems.uhhmm.filtering import (
     A,
     B,
     F,
@@ -43,7 +37,7 @@ from dbpcfg.systems.uhhmm.filtering import (
     store_before,
     tag_between,
 )
-from dbpcfg.systems.uhhmm.model import (
+from dbpcfg.experiments.systems.uhhmm.model import (
     Prior,
     Size,
     Steps,
@@ -55,6 +49,12 @@ from dbpcfg.systems.uhhmm.model import (
     uniform,
     without_choice,
 )
+from dbpcfg.io.machine import cores, in_pieces, one_blas_thread
+from dbpcfg.io.progress import Progress
+from dbpcfg.numerics.kernels import Floats, Ints, Longs, also_in_kernels, kernel
+from dbpcfg.numerics.philox import Purpose, Stream, stream, uniform_pair
+from dbpcfg.parsing.derivations import END, START, Derivations, as_tree, first_node
+from dbpcfg.parsing.mbr import SpanCounts
 from dbpcfg.trees.tree import Tree
 
 
@@ -279,7 +279,7 @@ class UHHMM:
     """Unsupervised hierarchical hidden Markov model (Shain et al. 2016), finite sampler.
 
     Words are taken as they are: lower-case them first. Trees are binary, over all words,
-    punctuation included. See `dbpcfg.systems.uhhmm` for the model and for what is exact.
+    punctuation included. See the package for the model and for what is exact.
 
     ``trees``: ``"last"``, those of the last sample, as the original; or ``"mbr"``, MBR trees over
     every fifth sample after 50 iterations.

@@ -45,9 +45,7 @@ import numpy as np
 
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.io.progress import Progress
-from dbpcfg.numerics.kernels import Floats, Longs
-from dbpcfg.systems.dmv.charts import (
+from dbpcfg.experiments.systems.dmv.charts import (
     CONTINUE,
     LEFT,
     RIGHT,
@@ -60,7 +58,9 @@ from dbpcfg.systems.dmv.charts import (
     no_counts,
     normalise,
 )
-from dbpcfg.systems.registry import require_fit
+from dbpcfg.experiments.systems.registry import require_fit
+from dbpcfg.io.progress import Progress
+from dbpcfg.numerics.kernels import Floats, Longs
 
 Column: TypeAlias = Literal["upos", "xpos", "form"]
 """The columns of CoNLL-U that can be tags. In other formats, parts of speech are ``"upos"``."""

@@ -46,18 +46,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.io.progress import Progress
-from dbpcfg.numerics.kernels import Longs
-from dbpcfg.numerics.philox import Purpose, stream
-from dbpcfg.systems.bmmm.model import (
+from dbpcfg.experiments.systems.bmmm.model import (
     Text,
     context_features,
     dependency_features,
     number_types,
     stacked,
 )
-from dbpcfg.systems.bmmm.sampler import ClassSample, ClassSampler
-from dbpcfg.systems.registry import require_fit
+from dbpcfg.experiments.systems.bmmm.sampler import ClassSample, ClassSampler
+from dbpcfg.experiments.systems.registry import require_fit
+from dbpcfg.io.progress import Progress
+from dbpcfg.numerics.kernels import Longs
+from dbpcfg.numerics.philox import Purpose, stream
 
 
 class Dependencies(NamedTuple):
@@ -76,7 +76,7 @@ class BMMM:
 
     ``iterations``: the number of sweeps over all types. Fewer than 20 are not annealed at the end.
     ``faithful``: whether to do what the published program does where it differs from its
-    description (see `dbpcfg.systems.bmmm`). Results are still not those of the program,
+    description (see `dbpcfg.experiments.systems.bmmm`). Results are still not those of the program,
     whose random numbers cannot be repeated.
     ``context_words``: the number of most frequent types that are features of their neighbours.
     ``alpha, beta``: the Dirichlet parameters of classes and of features at the start; they are

@@ -41,10 +41,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.experiments.systems.registry import check_sentences
 from dbpcfg.numerics.elementary import log
 from dbpcfg.numerics.kernels import Floats, Longs, also_in_kernels, kernel
 from dbpcfg.numerics.philox import Stream, compiled_uniform_pair
-from dbpcfg.systems.registry import check_sentences
 
 
 class Text(NamedTuple):
@@ -255,7 +255,7 @@ def step(
     ``log_density``: the term of hyperparameter j at a value: the log posterior is the sum of all
     terms.
     ``numbers``: the random numbers; item is j, draws are from 1.
-    ``faithful``: whether to compare as the published program does (see `dbpcfg.systems.bmmm`).
+    ``faithful``: whether to compare as the published program does (see the package).
     """
     terms = [log_density(j, x[j]) for j in range(len(x))]
     before = sum(terms)

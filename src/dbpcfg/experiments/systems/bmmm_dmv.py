@@ -4,8 +4,8 @@ Christos Christodoulopoulos, Sharon Goldwater and Mark Steedman: *Turning the pi
 iterated unsupervised dependency parsing and PoS induction*, NAACL-HLT Workshop on the Induction of
 Linguistic Structure, 2012.
 
-1. BMMM finds word classes from the neighbours of words (`dbpcfg.systems.bmmm`).
-2. DMV finds heads from the classes (`dbpcfg.systems.dmv`).
+1. BMMM finds word classes from the neighbours of words (`dbpcfg.experiments.systems.bmmm`).
+2. DMV finds heads from the classes (`dbpcfg.experiments.systems.dmv`).
 3. BMMM starts again, with the classes of heads and dependents as features beside the neighbours,
    and DMV after it, from its own start; and so on.
 
@@ -20,11 +20,11 @@ from collections.abc import Sequence
 from typing import Self
 
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.experiments.systems.bmmm import BMMM, Dependencies
+from dbpcfg.experiments.systems.dmv import DMV
+from dbpcfg.experiments.systems.registry import require_fit
 from dbpcfg.io.progress import Progress
 from dbpcfg.numerics.kernels import Longs
-from dbpcfg.systems.bmmm import BMMM, Dependencies
-from dbpcfg.systems.dmv import DMV
-from dbpcfg.systems.registry import require_fit
 from dbpcfg.trees.dependencies import tree_from_heads
 from dbpcfg.trees.tree import Tree
 
@@ -35,7 +35,7 @@ class BmmmDmv:
     Words are taken as they are: lower-case them first. Punctuation is treated like words.
 
     ``faithful``: whether BMMM samples as the published program does (see
-    `dbpcfg.systems.bmmm`).
+    `dbpcfg.experiments.systems.bmmm`).
     """
 
     name = "bmmm-dmv"

@@ -49,6 +49,6 @@ The original deletes tags that no word has, and stops with an error if few are l
 here: tags without words keep their prior.
 """
 
-from dbpcfg.systems.uhhmm.system import UHHMM
+from dbpcfg.experiments.systems.uhhmm.system import UHHMM
 
 __all__ = ["UHHMM"]
