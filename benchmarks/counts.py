@@ -15,12 +15,10 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from dbpcfg.induction.initial import initial_state
 
 import dbpcfg
 from dbpcfg.corpus.preparation import Preparation, prepare
 from dbpcfg.induction.corpus import RunCorpus
-from dbpcfg.induction.learners import step
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.parsing.chart.parser import ChartParser
 
@@ -52,9 +50,9 @@ def main() -> None:
             depth = None if bound == "none" else int(bound)
             for precision in ("double", "single"):
                 settings = ChainSettings(K, depth, precision=precision)
-                state = initial_state(corpus, settings)
+                state = settings.learner.first(corpus, settings)
                 for _ in range(given.iterations):
-                    state = step(state, corpus, settings)
+                    state = settings.learner.step(state, corpus, settings)
                 parser = ChartParser(state.grammar, depth, 1, precision)
                 parser.expected_counts(corpus)
                 inside, counts = [], []

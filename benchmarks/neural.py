@@ -20,23 +20,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from dbpcfg.induction.initial import initial_state
 
 import dbpcfg
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.corpus.preparation import Preparation, prepare
 from dbpcfg.induction.corpus import RunCorpus
 from dbpcfg.induction.learners.network import views
-from dbpcfg.induction.learners.neural import (
-    BETA1,
-    BETA2,
-    LONGEST,
-    Moments,
-    ascend,
-    find_gradient,
-    grammar_of,
-    shape_of,
-)
+from dbpcfg.induction.learners.neural import BETA1, BETA2, LONGEST, Moments, Neural, ascend
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.io.machine import one_blas_thread
 from dbpcfg.parsing.chart.parser import ChartParser
@@ -66,11 +56,11 @@ class Autograd:
         import torch
 
         torch.set_num_threads(1)
-        self.torch, shape = torch, shape_of(settings, corpus.vocabulary)
+        self.torch, shape = torch, settings.learner.shape(settings, corpus.vocabulary)
         self.N, self.depth = shape.phrases, settings.depth or 0
         layers = views(parameters.copy(), shape)
         self.P = {n: torch.nn.Parameter(torch.tensor(x)) for n, x in layers.items()}
-        self.adam = torch.optim.Adam(self.P.values(), settings.rate, betas=(BETA1, BETA2))
+        self.adam = torch.optim.Adam(self.P.values(), settings.learner.rate, betas=(BETA1, BETA2))
 
     def network(self, name: str, x: Any) -> Any:
         """The logits of one network."""
@@ -145,15 +135,14 @@ def epoch(given: argparse.Namespace) -> None:
     print("D\tours s\tautograd s\tratio\tdifference of log-likelihoods, of gradients")
     for bound in given.depths:
         depth = None if bound == "none" else int(bound)
-        settings = ChainSettings(
-            120, depth, learner="neural", word_categories=80, rank=120, precision="single"
-        )
-        network = initial_state(corpus, settings).network
+        learner = Neural(exact=False, word_categories=80, rank=120)
+        settings = ChainSettings(120, depth, precision="single", learner=learner)
+        network = settings.learner.first(corpus, settings).network
         assert network is not None
         start = network.parameters
         other, gradient = Autograd(start, settings, corpus), np.zeros_like(start)
         middle = len(parts) // 2
-        logs = find_gradient(start, corpus.chosen(parts[middle]), settings, gradient)
+        logs = learner.gradient(start, corpus.chosen(parts[middle]), settings, gradient)
         apart = abs(other.gradient(words[middle]) - logs.mean())
         theirs = np.concatenate([-x.grad.numpy().ravel() for x in other.P.values()])
         slopes = np.abs(theirs - gradient).max() / np.abs(gradient).max()
@@ -162,8 +151,8 @@ def epoch(given: argparse.Namespace) -> None:
             moments = Moments(start.copy(), np.zeros_like(start), np.zeros_like(start))
             began = time.process_time()
             for number, part in enumerate(parts, start=1):
-                find_gradient(moments.parameters, corpus.chosen(part), settings, gradient)
-                ascend(moments, gradient, settings.rate, number)
+                learner.gradient(moments.parameters, corpus.chosen(part), settings, gradient)
+                ascend(moments, gradient, learner.rate, number)
             times[0].append(time.process_time() - began)
             other = Autograd(start, settings, corpus)
             began = time.process_time()
@@ -195,10 +184,10 @@ def dense(given: argparse.Namespace) -> None:
     for K in given.categories:
         for bound in given.depths:
             depth = None if bound == "none" else int(bound)
-            settings = ChainSettings(K, depth, learner="neural", precision="single")
-            network = initial_state(corpus, settings).network
+            settings = ChainSettings(K, depth, precision="single", learner=Neural())
+            network = settings.learner.first(corpus, settings).network
             assert network is not None
-            grammar = grammar_of(network.parameters, settings, corpus.vocabulary)
+            grammar = settings.learner.grammar_of(network.parameters, settings, corpus.vocabulary)
             assert grammar.factors is not None
             low = FactorParser(grammar.factors, depth, 1, "single")
             full = ChartParser(grammar, depth, 1, "single")

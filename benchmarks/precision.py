@@ -13,10 +13,9 @@ import sys
 import time
 
 import numpy as np
-from speed import corpus, random_text, warm
+from speed import corpus, random_text, step, warm
 
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.induction.learners import step
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.io.machine import one_blas_thread
 from dbpcfg.io.tables import Column, Table

@@ -22,14 +22,13 @@ from pathlib import Path
 
 import numba
 import numpy as np
-from dbpcfg.induction.initial import initial_state
 from textbook import sample as textbook_sample
 
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.corpus.preparation import Preparation, prepare
 from dbpcfg.corpus.reading import read
 from dbpcfg.corpus.sentence import Sentence
-from dbpcfg.induction.learners import State, step
+from dbpcfg.induction.learners import State
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.io.machine import one_blas_thread
 from dbpcfg.io.tables import Column, Table
@@ -91,6 +90,16 @@ def random_text(sentences: int, lengths: tuple[int, int]) -> Encoded:
     vocabulary = Vocabulary(tuple(f"w{w}" for w in range(4000)))
     ends = np.cumsum(numbers)
     return Encoded.from_numbers([words[end - n : end] for n, end in zip(numbers, ends)], vocabulary)
+
+
+def step(state: State, text: Encoded, settings: ChainSettings, threads: int = 1) -> State:
+    """One iteration of a chain."""
+    return settings.learner.step(state, text, settings, threads)
+
+
+def initial_state(text: Encoded, settings: ChainSettings) -> State:
+    """A chain before its first iteration."""
+    return settings.learner.first(text, settings)
 
 
 def warm(text: Encoded, settings: ChainSettings, iterations: int = 2) -> State:
