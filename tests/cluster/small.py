@@ -15,6 +15,7 @@ import dbpcfg
 from dbpcfg.cluster.connection import DaskCluster
 from dbpcfg.induction.chain import Chain
 from dbpcfg.induction.run import Run
+from tests.induction.small import written  # noqa: F401
 
 _words = random.Random(3)
 SENTENCES = [
@@ -27,12 +28,6 @@ OPTIONS = {"K": 3, "chains": 2, "iterations": 12, "seed": 5}
 
 def start(out: Path | None, **changed) -> Run:
     return dbpcfg.induce(SENTENCES, out=out, **{**OPTIONS, **changed})
-
-
-def written(path: Path) -> dict[str, bytes]:
-    """All files of a run but its lock, so that one too many is a difference too."""
-    files = (file for file in path.rglob("*") if file.is_file() and file.name != ".lock")
-    return {str(file.relative_to(path)): file.read_bytes() for file in files}
 
 
 def kill(pid: int) -> None:

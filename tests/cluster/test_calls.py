@@ -6,8 +6,7 @@ import asyncio
 
 import pytest
 
-from dbpcfg.cluster import calls
-from dbpcfg.cluster import parcels as held
+from dbpcfg.cluster import calls, worker
 from dbpcfg.cluster.calls import Call, ClusterLostError, Shared
 
 
@@ -67,29 +66,19 @@ def hurry(monkeypatch):
     monkeypatch.setattr(calls, "_AGAIN_SECONDS", 0.0)
 
 
-def test_what_never_arrives_is_sent_again():
-    client = MadeUpClient(lost=2)
-    assert isinstance(Shared(client, b"corpus").future(), Sent)
+@pytest.mark.parametrize("lost", [{"lost": 2}, {"unknown": 2}], ids=str)
+def test_what_never_arrives_or_goes_to_a_lost_worker_is_sent_again(lost):
+    client = MadeUpClient(**lost)
+    shared = Shared(client, b"corpus")
+    assert isinstance(shared.future(), Sent)
+    assert shared.future() is shared.future()
     assert client.scattered == 3
-
-
-def test_what_goes_to_a_lost_worker_is_sent_again():
-    client = MadeUpClient(unknown=1)
-    assert isinstance(Shared(client, b"corpus").future(), Sent)
-    assert client.scattered == 2
 
 
 def test_sending_is_given_up_after_a_while(monkeypatch):
     monkeypatch.setattr(calls, "ABANDONED_SECONDS", 0.1)
     with pytest.raises(ClusterLostError, match="no workers"):
         Shared(MadeUpClient(lost=1000), b"corpus").future()
-
-
-def test_what_arrived_is_not_sent_again():
-    client = MadeUpClient()
-    shared = Shared(client, b"corpus")
-    assert shared.future() is shared.future()
-    assert client.scattered == 1
 
 
 def test_a_call_that_no_worker_has_is_sent_again_with_its_data():
@@ -121,8 +110,8 @@ def test_a_broken_connection_is_tried_again_but_not_for_ever():
 
 
 def test_a_late_call_leaves_nothing_on_a_worker():
-    held.holdings("some run")["trees"] = [1]
-    assert held.holdings("some run") == {"trees": [1]}
-    held.forget("some run")
-    assert held.once("some run", "trees", lambda: [2]) == [2]
-    assert "some run" not in held._held
+    worker.memory_of("some run")["trees"] = [1]
+    assert worker.memory_of("some run") == {"trees": [1]}
+    worker.forget("some run")
+    assert worker.remembered("some run", "trees", lambda: [2]) == [2]
+    assert "some run" not in worker._runs

@@ -12,17 +12,21 @@ import time
 import pytest
 
 import dbpcfg
-from dbpcfg.cluster import calls, connect
-from dbpcfg.cluster import parcels as agreement
+from dbpcfg.cluster import calls, connect, messages
 from dbpcfg.cluster import shards as remote_shards
 from dbpcfg.cluster.calls import ClusterLostError
-from dbpcfg.cluster.parcels import check, facts
 from dbpcfg.errors import DbpcfgError, UnparsableError
 from dbpcfg.induction import chains
 from tests.cluster.small import SENTENCES, Killer, start, written
 from tests.command import COMMAND
 
 LOCAL = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0", "threads_per_worker": 1}
+
+
+@pytest.fixture
+def one_iteration(monkeypatch):
+    """Blocks are one iteration long."""
+    monkeypatch.setattr(chains, "BLOCK_SECONDS", 0.0)
 
 
 @pytest.fixture(scope="module")
@@ -34,8 +38,9 @@ def reference(tmp_path_factory):
 
 @pytest.mark.parametrize("checkpoint", [0.5, 1000])
 @pytest.mark.parametrize("spread", ["chains", "shards"])
-def test_workers_that_are_killed(cluster_of, reference, tmp_path, monkeypatch, spread, checkpoint):
-    monkeypatch.setattr(chains, "BLOCK_SECONDS", 0.0)
+def test_workers_that_are_killed(
+    cluster_of, reference, tmp_path, one_iteration, spread, checkpoint
+):
     cluster = cluster_of(2, spread)
     options = {"iterations": 30, "checkpoint": checkpoint}
     killer = Killer(cluster, [3, 25, 45])
@@ -52,9 +57,8 @@ def test_workers_that_are_killed(cluster_of, reference, tmp_path, monkeypatch, s
 )
 @pytest.mark.parametrize("spread", ["chains", "shards"])
 def test_a_worker_killed_in_each_of_twenty_iterations(
-    cluster_of, reference, tmp_path, monkeypatch, spread
+    cluster_of, reference, tmp_path, one_iteration, spread
 ):
-    monkeypatch.setattr(chains, "BLOCK_SECONDS", 0.0)
     cluster = cluster_of(4, spread)
     killer = Killer(cluster, range(4, 44, 2), seed=1)
     start(tmp_path / "run", cluster=cluster, report=killer, iterations=30, checkpoint=1)
@@ -62,9 +66,8 @@ def test_a_worker_killed_in_each_of_twenty_iterations(
     assert written(tmp_path / "run") == reference
 
 
-def test_all_workers_killed_at_once(cluster_of, reference, tmp_path, monkeypatch):
+def test_all_workers_killed_at_once(cluster_of, reference, tmp_path, one_iteration):
     """Whatever they had been sent is lost with them."""
-    monkeypatch.setattr(chains, "BLOCK_SECONDS", 0.0)
     for spread in ("chains", "shards"):
         cluster, reports = cluster_of(2, spread), iter(range(1000))
 
@@ -92,8 +95,7 @@ def test_few_grammars_are_kept(cluster_of, reference, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_workers_that_are_added(reference, tmp_path, monkeypatch):
-    monkeypatch.setattr(chains, "BLOCK_SECONDS", 0.0)
+def test_workers_that_are_added(reference, tmp_path, monkeypatch, one_iteration):
     from distributed import Client, LocalCluster
 
     parted = []
@@ -161,8 +163,7 @@ def scheduler(tmp_path):
 
 
 @pytest.mark.parametrize("spread", ["chains", "shards"])
-def test_the_scheduler_is_gone(scheduler, reference, tmp_path, monkeypatch, spread):
-    monkeypatch.setattr(chains, "BLOCK_SECONDS", 0.0)
+def test_the_scheduler_is_gone(scheduler, reference, tmp_path, one_iteration, spread):
     address, process = scheduler
     path, options = tmp_path / "run", {"iterations": 30, "checkpoint": 0.05}
 
@@ -200,24 +201,12 @@ def test_no_workers_are_left(cluster_of, monkeypatch):
 
 def test_other_versions_are_refused(cluster_of, monkeypatch):
     client = cluster_of(2).client
-    monkeypatch.setattr(agreement, "__version__", "9.9")
+    monkeypatch.setattr(messages, "__version__", "9.9")
     with (
         pytest.raises(DbpcfgError, match=r"has dbpcfg .*, this process has 9\.9: results would"),
         connect(client),
     ):
         pass
-
-
-def test_kernels_and_processors():
-    ours = facts()
-    assert check(ours, {"tcp://a:1": facts()}) is None
-    other = ours._replace(kernels="0123456789abcdef")
-    with pytest.raises(DbpcfgError, match="tcp://b:2 has the sources of kernels 0123456789abcdef"):
-        check(ours, {"tcp://a:1": ours, "tcp://b:2": other})
-    warning = check(ours, {"tcp://a:1": ours._replace(processor="z80 ()")})
-    assert warning is not None
-    assert "z80 ()" in warning
-    assert "last bits" in warning
 
 
 # --- the command ----------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Shards are made of whole batches, and what travels is put together as it was."""
+"""Shards are made of whole batches; what travels arrives as it was; who must not take part."""
 
 from __future__ import annotations
 
@@ -7,7 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dbpcfg.cluster.parcels import SentCounts, cargo_of, opened, packed, sparse, unpacked
+from dbpcfg.cluster.messages import (
+    SentCorpus,
+    SentCounts,
+    check_same,
+    environment,
+    packed,
+    sparse,
+    unpacked,
+)
 from dbpcfg.cluster.shards import parts, rows_of
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
@@ -28,22 +36,17 @@ def groups(corpus: Encoded, K: int, depth: int) -> list[tuple[int, ...]]:
 
 
 @pytest.mark.parametrize("shards", [1, 2, 4, 9, 50])
-@pytest.mark.parametrize("curriculum", [0, 3])
-def test_batches_of_shards_are_batches_of_the_corpus(monkeypatch, shards, curriculum):
+@pytest.mark.parametrize("depth", [1, 3])
+def test_batches_of_shards_are_batches_of_the_corpus(monkeypatch, shards, depth):
     monkeypatch.setattr("dbpcfg.parsing.chart.batches.CHART_BYTES", 2**13)
-    settings = ChainSettings(5, 3, curriculum=curriculum)
-    found = parts(CORPUS, settings, shards)
+    found = parts(CORPUS, ChainSettings(5, depth), shards)
     assert len(found) <= shards
     assert sorted(np.concatenate(found).tolist()) == list(range(len(CORPUS)))
-    for depth in (1, 2, 3) if curriculum else (3,):
-        whole = groups(CORPUS, 5, depth)
-        there = [group for part in found for group in groups(CORPUS.part(part), 5, depth)]
-        assert sorted(there) == sorted(whole)
-        assert len(whole) > 6
-
-
-def test_copies_of_a_sentence_are_in_one_shard():
-    found = parts(CORPUS, ChainSettings(3), 4)
+    whole = groups(CORPUS, 5, depth)
+    there = [group for part in found for group in groups(CORPUS.part(part), 5, depth)]
+    assert sorted(there) == sorted(whole)
+    assert len(whole) > 6
+    # Copies of a sentence are in one shard.
     words = [{tuple(SENTENCES[s]) for s in part.tolist()} for part in found]
     assert sum(map(len, words)) == len(set(map(tuple, SENTENCES)))
 
@@ -71,7 +74,7 @@ def test_counts():
     assert sparse(np.ones(1000, dtype=np.int64)).places is None
 
 
-def test_parcels_leave_out_the_vocabulary():
+def test_messages_leave_out_the_vocabulary():
     grammar = draw_from_prior(3, CORPUS.vocabulary, 0.2, 1, 0, 0)
     content = packed(grammar)
     found = unpacked(content, CORPUS)
@@ -80,14 +83,22 @@ def test_parcels_leave_out_the_vocabulary():
     assert len(content) < 2 * grammar.rows.nbytes + 1000
 
 
-def test_damaged_sentences_are_noticed():
-    cargo = cargo_of(CORPUS)
-    assert np.array_equal(opened(cargo)[0].tokens, CORPUS.tokens)
+def test_damaged_sentences_and_workers_of_another_version_are_noticed():
+    sent = SentCorpus.of(CORPUS)
+    assert np.array_equal(sent.read()[0].tokens, CORPUS.tokens)
     with pytest.raises(DbpcfgError, match="digest"):
-        opened(replace(cargo, content=cargo.content[:-9] + b"123456789"))
-
-
-def test_a_worker_that_came_later_with_another_version_is_noticed():
-    cargo = cargo_of(CORPUS)
+        replace(sent, content=sent.content[:-9] + b"123456789").read()
+    other = sent.environment._replace(version="9.9")
     with pytest.raises(DbpcfgError, match=r"this process has 9\.9: results would not be the same"):
-        opened(replace(cargo, facts=cargo.facts._replace(version="9.9")))
+        replace(sent, environment=other).read()
+
+
+def test_kernels_and_processors():
+    ours = environment()
+    assert check_same(ours, {"tcp://a:1": environment()}) is None
+    other = ours._replace(kernels="0123456789abcdef")
+    with pytest.raises(DbpcfgError, match="tcp://b:2 has the sources of kernels 0123456789abcdef"):
+        check_same(ours, {"tcp://a:1": ours, "tcp://b:2": other})
+    warning = check_same(ours, {"tcp://a:1": ours._replace(processor="z80 ()")})
+    assert "z80 ()" in warning
+    assert "last bits" in warning

@@ -6,6 +6,7 @@ import pytest
 
 import dbpcfg
 from dbpcfg.cluster import chains as remote_chains
+from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction import chains
 from dbpcfg.trees.tree import Tree
 from tests.cluster.small import OPTIONS, SENTENCES, start, written
@@ -16,13 +17,17 @@ RACE = {"inference": "race", "budget": 400, "chains": 4, "iterations": None}
 RUNS = {
     "plain": {},
     "everything drawn": {"exact": True, "sample_beta": True, "aside": 7},
-    "single precision, annealed": {"precision": "single", "anneal": 4, "K": 5},
-    "curriculum, restarts": {"curriculum": 2, "D": 3, "restarts": 2, "restart_iterations": 2},
-    "left-corner": {"parser": "leftcorner", "K": 2, "initial": "right", "iterations": 6},
+    "single precision": {"precision": "single", "K": 5, "D": 3},
+    "left-corner": {"parser": "leftcorner", "K": 2, "iterations": 6},
     "no bound, scores": {"D": None, "gold": GOLD, "iterations": 20, "trees": "best"},
     "a race": {**RACE, "sentences": 40},
     "few sentences, last trees": {"trees": "last", "sentences": 2},
     "beta that rounds rules to zero": {"beta": 1e-3, "precision": "single"},
+}
+LEARNERS = {
+    "em": {"learner": "em", "batch": 50},
+    "vb": {"learner": "vb", "aside": 7},
+    "neural": {"learner": "neural", "K": 6, "iterations": 3, "sentences": 60},
 }
 
 
@@ -42,7 +47,7 @@ def local(tmp_path_factory):
 
 
 def induce(path, name: str, **changed):
-    options = {**OPTIONS, **RUNS[name], **changed}
+    options = {**OPTIONS, **{**RUNS, **LEARNERS}[name], **changed}
     sentences = SENTENCES[: options.pop("sentences", None)]
     return dbpcfg.induce(sentences, out=path, **options)
 
@@ -55,6 +60,15 @@ def test_two_workers(cluster_of, local, tmp_path, name, spread):
     assert written(tmp_path / "run") == local(name)
     how = "side by side" if spread == "chains" else "2 shards"
     assert [how in line for line in cluster.lines] == [True]
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_other_learners(cluster_of, local, tmp_path, name):
+    """Their chains are side by side whatever their size; they have no shards."""
+    assert induce(tmp_path / "run", name, cluster=cluster_of(2)).finished
+    assert written(tmp_path / "run") == local(name)
+    with pytest.raises(DbpcfgError, match="shards are for the learner gibbs"):
+        induce(None, name, cluster=cluster_of(2, "shards"))
 
 
 @pytest.mark.parametrize("spread", ["chains", "shards"])
@@ -112,10 +126,10 @@ def test_whole_chains_travel_at_checkpoints_only(cluster_of, tmp_path, monkeypat
 def test_workers_forget_a_run(cluster_of):
     cluster = cluster_of(2, "shards")
     start(None, cluster=cluster)
-    assert set(cluster.client.run(_held).values()) == {0}
+    assert set(cluster.client.run(_remembered).values()) == {0}
 
 
-def _held() -> int:
-    from dbpcfg.cluster import parcels as held
+def _remembered() -> int:
+    from dbpcfg.cluster import worker
 
-    return len(held._held)
+    return len(worker._runs)

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from dbpcfg.cluster.connection import DaskCluster
-    from dbpcfg.cluster.spread import Spread
+    from dbpcfg.cluster.connection import DaskCluster, Spread
 
 LOST = 130
 """The exit code if the cluster is lost: that of a run which Ctrl-C has stopped."""

@@ -7,12 +7,13 @@ import re
 import tomllib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.io.files import reading
+from dbpcfg.options import Group, option
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -41,52 +42,47 @@ class Local:
 
 
 @dataclass(frozen=True)
-class Scheduler:
+class Scheduler(Group):
     """A scheduler that is running already."""
 
-    address: str
-    """``tcp://host:port`` or ``tls://host:port``."""
-    tls_ca: str | None = None
-    """Of TLS: the file of the certificate authority."""
-    tls_cert: str | None = None
-    """The file of the certificate."""
-    tls_key: str | None = None
-    """The file of the key."""
+    address: str = option("", "``tcp://host:port`` or ``tls://host:port``.")
+    tls_ca: str | None = option(None, "Of TLS: the file of the certificate authority.")
+    tls_cert: str | None = option(None, "The file of the certificate.")
+    tls_key: str | None = option(None, "The file of the key.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not re.fullmatch(r"(tcp|tls)://[^/\s]+:[0-9]+", self.address):
+            raise DbpcfgError(
+                f"{self.address!r} is no address of a scheduler: tcp://host:port or tls://host:port"
+            )
 
 
 @dataclass(frozen=True)
-class Jobs:
+class Jobs(Group):
     """Jobs of a batch system, each of which starts workers."""
 
-    kind: str
-    """``"slurm"``, ``"pbs"``, …"""
-    workers: int
-    """The number of jobs' workers in all."""
-    cores: int = 1
-    """Threads of each job."""
-    memory: str = "4GB"
-    """Memory of each job."""
-    processes: int | None = None
-    """Worker processes of each job; one for each core, if not given."""
-    queue: str | None = None
-    """The queue or partition."""
-    account: str | None = None
-    walltime: str | None = None
-    """The time of a job, such as ``"04:00:00"``."""
-    interface: str | None = None
-    """The network interface, such as ``"ib0"``."""
-    directives: tuple[str, ...] = ()
-    """Further lines of the job's header, such as ``"--exclusive"``."""
-    prologue: tuple[str, ...] = ()
-    """Lines of the script before the worker starts, such as ``"module load python"``."""
-    python: str | None = None
-    """The interpreter of the workers; this one, if not given."""
-    local_directory: str | None = None
-    """A folder on the nodes."""
-    log_directory: str | None = None
-    """A folder for the logs of jobs."""
-    wait: float = 3600.0
-    """Seconds to wait for the first worker."""
+    kind: str = option("slurm", "The batch system.")
+    workers: int = option(0, "The number of jobs' workers in all.", least=1)
+    cores: int = option(1, "Threads of each job.", least=1)
+    memory: str = option("4GB", "Memory of each job.")
+    processes: int | None = option(
+        None, "Worker processes of each job; one for each core, if not given.", least=1
+    )
+    queue: str | None = option(None, "The queue or partition.")
+    account: str | None = option(None, "The account.")
+    walltime: str | None = option(None, "The time of a job, such as 04:00:00.")
+    interface: str | None = option(None, "The network interface, such as ib0.")
+    directives: tuple[str, ...] = option(
+        (), "Further lines of the job's header, such as --exclusive."
+    )
+    prologue: tuple[str, ...] = option(
+        (), "Lines of the script before the worker starts, such as module load python."
+    )
+    python: str | None = option(None, "The interpreter of the workers; this one, if not given.")
+    local_directory: str | None = option(None, "A folder on the nodes.")
+    log_directory: str | None = option(None, "A folder for the logs of jobs.")
+    wait: float = option(3600.0, "Seconds to wait for the first worker.", least=0)
 
 
 Place = Local | Scheduler | Jobs
@@ -103,10 +99,6 @@ def parsed(text: str) -> Place:
             raise DbpcfgError(f"{text!r}: local:N needs the number of processes, such as local:4")
         return Local(int(number))
     if "://" in text:
-        if not re.fullmatch(r"(tcp|tls)://[^/\s]+:[0-9]+", text):
-            raise DbpcfgError(
-                f"{text!r} is no address of a scheduler: tcp://host:port or tls://host:port"
-            )
         return Scheduler(text)
     if text.endswith(".toml"):
         return _from_file(Path(text))
@@ -117,54 +109,19 @@ def _from_file(path: Path) -> Place:
     with reading(path):
         try:
             content = tomllib.loads(path.read_text("utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise DbpcfgError(f"{path} is not TOML: {error}") from None
-    for name in content:
-        if name != "cluster":
-            raise DbpcfgError(f"{path} has {name!r}; there is [cluster] and nothing else")
-    table = content.get("cluster")
-    if not isinstance(table, dict):
-        raise DbpcfgError(f"{path} has no table [cluster]")
-    kinds = ["scheduler", *KINDS]
-    kind = table.get("kind")
-    if kind not in kinds:
-        raise DbpcfgError(f"{path}: kind is one of {', '.join(kinds)}, got {kind!r}")
-    if kind == "scheduler":
-        found = _checked(path, {k: v for k, v in table.items() if k != "kind"}, Scheduler)
-        assert isinstance(found, Scheduler)
-        parsed_address = parsed(found.address)
-        if not isinstance(parsed_address, Scheduler):
-            raise DbpcfgError(f"{path}: address is tcp://host:port or tls://host:port")
-        return found
-    found = _checked(path, table, Jobs)
-    assert isinstance(found, Jobs)
-    for name in ("workers", "cores"):
-        if getattr(found, name) < 1:
-            raise DbpcfgError(f"{path}: {name} must be at least 1, got {getattr(found, name)}")
-    return found
-
-
-def _checked(path: Path, table: dict[str, Any], kind: type[Scheduler] | type[Jobs]) -> Place:
-    """A dataclass from a table, or an error that names the key."""
-    hints, known = get_type_hints(kind), [field.name for field in fields(kind)]
-    given: dict[str, Any] = {}
-    for name, value in table.items():
-        if name not in known:
-            raise DbpcfgError(f"{path}: {name!r} is not known; there are {', '.join(known)}")
-        if hints[name] == tuple[str, ...]:
-            fits = isinstance(value, list) and all(isinstance(one, str) for one in value)
-            value = tuple(value) if fits else value
-        elif hints[name] is float:
-            fits = type(value) in (int, float)
-        else:
-            fits = isinstance(value, hints[name]) and not isinstance(value, bool)
-        if not fits:
-            raise DbpcfgError(f"{path}: {name} = {value!r} cannot be")
-        given[name] = value
-    missing = [n for n in ("address", "workers") if n in known and n not in given]
-    if missing:
-        raise DbpcfgError(f"{path}: {missing[0]} is missing")
-    return kind(**given)
+        except ValueError as error:
+            raise DbpcfgError(f"it is not TOML: {error}") from None
+        table = content.pop("cluster", None)
+        if not isinstance(table, dict) or content:
+            raise DbpcfgError("it must have the table [cluster] and nothing else")
+        kind = table.get("kind")
+        if kind == "scheduler":
+            rest = {name: value for name, value in table.items() if name != "kind"}
+            return Scheduler.of_table(rest, "[cluster]")
+        if kind not in KINDS:
+            kinds = ", ".join(["scheduler", *KINDS])
+            raise DbpcfgError(f"[cluster] kind must be one of {kinds}, got {kind!r:.80}")
+        return Jobs.of_table(table, "[cluster]")
 
 
 CONNECT_SECONDS = 20.0
@@ -261,13 +218,13 @@ def _leave_signals_to_client(client: Client) -> None:
     """Ctrl-C reaches all processes of a terminal; workers, also later ones, leave it to ours."""
     from distributed import WorkerPlugin
 
-    class Deaf(WorkerPlugin):  # type: ignore[misc]
+    class IgnoreCtrlC(WorkerPlugin):  # type: ignore[misc]
         def setup(self, worker: object) -> None:
             import signal
 
             signal.signal(signal.SIGINT, signal.SIG_IGN)
 
-    client.register_plugin(Deaf(), name="dbpcfg-signals")
+    client.register_plugin(IgnoreCtrlC(), name="dbpcfg-signals")
 
 
 def _reached(place: Scheduler) -> Any:
@@ -297,15 +254,16 @@ def jobs_cluster(place: Jobs) -> Any:
         raise DbpcfgError(
             'a batch system needs dask-jobqueue: pip install "dbpcfg[cluster]"'
         ) from None
-    optional = {
-        "queue": place.queue,
-        "account": place.account,
-        "walltime": place.walltime,
-        "interface": place.interface,
-        "python": place.python,
-        "local_directory": place.local_directory,
-        "log_directory": place.log_directory,
-    }
+    names = [
+        "queue",
+        "account",
+        "walltime",
+        "interface",
+        "python",
+        "local_directory",
+        "log_directory",
+    ]
+    given = {name: getattr(place, name) for name in names}
     return getattr(dask_jobqueue, KINDS[place.kind])(
         cores=place.cores,
         processes=place.processes or place.cores,
@@ -314,5 +272,5 @@ def jobs_cluster(place: Jobs) -> Any:
         job_script_prologue=list(place.prologue),
         silence_logs=_SILENT,
         scheduler_options={"dashboard_address": f"{LOOPBACK}:0"},
-        **{name: value for name, value in optional.items() if value is not None},
+        **{name: value for name, value in given.items() if value is not None},
     )

@@ -8,19 +8,12 @@ lost worker is the same as to a new one.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import CancelledError, ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.induction.chain import Chain
-from dbpcfg.induction.chains import ChainRunner, ChainStore, Execution, run_chains
-from dbpcfg.induction.corpus import GoldSpans
-from dbpcfg.induction.search import Schedule
-from dbpcfg.induction.settings import ChainSettings
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -191,54 +184,3 @@ def check_connection(client: Client) -> None:
     """Raise an error if the scheduler is gone."""
     if client.status != "running":
         raise ClusterLostError(_LOST)
-
-
-class Elsewhere(ChainStore, Protocol):
-    """Chains that are advanced on workers; a `ChainStore` around the run's own, ``store``."""
-
-    store: ChainStore
-    checkpoint: float
-    """Seconds between two checkpoints of a chain."""
-
-    def advance(
-        self,
-        chain: Chain,
-        corpus: Encoded,
-        schedule: Schedule,
-        seconds: float,
-        threads: int,
-        gold: GoldSpans | None,
-        until: int | None,
-    ) -> Chain:
-        """Advance a chain, as `dbpcfg.induction.chain.advance` does here.
-
-        ``chain``: the chain; as it was begun, loaded, or returned after the last block.
-        """
-
-    def whole_chain(self, chain: Chain) -> Chain:
-        """A chain with all that belongs to it, after it was saved."""
-
-
-@contextmanager
-def running_elsewhere(chains: Elsewhere, at_once: int) -> Iterator[ChainRunner]:
-    """What runs chains elsewhere.
-
-    ``at_once``: how many advance at the same time: threads of this process, which only wait.
-    """
-    with ThreadPoolExecutor(at_once) as executor:
-
-        def runner(
-            corpus: Encoded,
-            settings: Sequence[ChainSettings],
-            schedule: Schedule,
-            store: ChainStore,
-            *,
-            execution: Execution,
-            gold: GoldSpans | None,
-            until: int | None,
-        ) -> list[Chain]:
-            chains.store, chains.checkpoint = store, execution.running.checkpoint
-            given = corpus, settings, schedule, chains, executor, execution, gold, until
-            return [chains.whole_chain(one) for one in run_chains(*given, work=chains.advance)]
-
-        yield runner

@@ -1,6 +1,4 @@
-"""A chain on its worker: it stays there, and only its traces travel.
-
-Chains side by side, each on a worker.
+"""Chains that are advanced on workers, and the simplest way to do so: whole chains side by side.
 
 A chain lives where it was begun. After each block of iterations its traces come back; all of it
 comes at a checkpoint, at the end of a rung and at its end. A chain whose worker is lost is sent to
@@ -10,26 +8,21 @@ another one as it last came, or begins again: it has the same random numbers, so
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from dbpcfg.cluster.calls import Call, Shared
-from dbpcfg.cluster.parcels import (
-    Cargo,
-    address,
-    cargo_of,
-    holdings,
-    once,
-    opened,
-    packed,
-    unpacked_chain,
-)
+from dbpcfg.cluster.messages import SentCorpus, packed, unpacked_chain
+from dbpcfg.cluster.worker import ChainAnswer, ChainTask, advance_chain
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.induction.chain import Chain, advance, new_chain
-from dbpcfg.induction.chains import ChainStore, InMemory
+from dbpcfg.induction.chain import Chain
+from dbpcfg.induction.chains import ChainRunner, ChainStore, Execution, InMemory, run_chains
 from dbpcfg.induction.corpus import GoldSpans
 from dbpcfg.induction.learners import State
 from dbpcfg.induction.search import Schedule
@@ -40,77 +33,66 @@ if TYPE_CHECKING:
     from distributed import Client
 
 
-@dataclass(frozen=True)
-class ChainTask:
-    """What is to be done with a chain."""
+class ClusterChains(ABC):
+    """The chains of a run, advanced on workers; a `ChainStore` around the run's own, ``store``."""
 
-    run: str
-    settings: ChainSettings
-    schedule: Schedule
-    until: int | None
-    """The length at which it pauses; None if it does not."""
-    since: int
-    """The number of iterations that the client knows of; the worker must have as many."""
-    seconds: float
-    """The time for further iterations; 0 for one, less than 0 for none."""
-    whole: bool
-    """Whether the client wants the whole chain."""
+    def __init__(self, client: Client, run: str) -> None:
+        self.client, self.run = client, run
+        self.store: ChainStore = InMemory()
+        self.checkpoint = Running().checkpoint
+        """Seconds between two checkpoints of a chain."""
+        self.whole: dict[int, Chain] = {}
+        """Each chain as it last came, or as it began."""
+        self._lock = Lock()
 
+    def load(self, settings: ChainSettings) -> Chain | None:
+        """The chain as it last came; as it was saved, if it never did."""
+        return self.whole.get(settings.chain) or self.store.load(settings)
 
-@dataclass(frozen=True)
-class Answer:
-    """What a worker has to say of a chain."""
+    @abstractmethod
+    def save(self, chain: Chain) -> None:
+        """Fetch what workers have of a chain, and save it."""
 
-    worker: str
-    found: bool
-    """Whether it had the chain, or was sent it."""
-    iteration: int = 0
-    beta: float = 0.0
-    burn_in: int | None = None
-    traces: dict[str, list[float]] | None = None
-    """Of the iterations since those the client knew of: measures, logs and betas."""
-    scores: dict[int, float] | None = None
-    whole: bytes | None = None
+    @abstractmethod
+    def advance(
+        self,
+        chain: Chain,
+        corpus: Encoded,
+        schedule: Schedule,
+        seconds: float,
+        threads: int,
+        gold: GoldSpans | None,
+        until: int | None,
+    ) -> Chain:
+        """Advance a chain, as `dbpcfg.induction.chain.advance` does here.
 
+        ``chain``: the chain; as it was begun, loaded, or returned after the last block.
+        """
 
-def advance_chain(task: ChainTask, sent: bytes | None, anew: bool, cargo: Cargo) -> Answer:
-    """Advance a chain that this worker has, or was sent.
+    @contextmanager
+    def runner(self, at_once: int) -> Iterator[ChainRunner]:
+        """What runs the chains.
 
-    ``sent``: the chain as it was last saved, if the client sends it.
-    ``cargo``: the sentences of the run, and gold spans or None.
-    """
-    corpus, gold = once(task.run, "corpus", lambda: opened(cargo))
-    name, held = task.settings.chain, holdings(task.run)
-    with once(task.run, ("lock", name), Lock):
-        chain: Chain | None = held.get(name)
-        if chain is None or chain.iteration < task.since:
-            if sent is not None:
-                chain = unpacked_chain(sent, corpus)
-            elif anew:
-                chain = new_chain(corpus, task.settings)
-            else:
-                return Answer(address(), False)
-        held.pop(name, None)  # should an iteration fail, nothing half done is left
-        if task.seconds >= 0:
-            advance(chain, corpus, task.schedule, task.seconds, gold=gold, until=task.until)
-        held[name] = chain
-        return _answer(chain, task)
+        ``at_once``: how many advance at the same time: threads of this process, which only wait.
+        """
+        with ThreadPoolExecutor(at_once) as executor:
 
+            def run(
+                corpus: Encoded,
+                settings: Sequence[ChainSettings],
+                schedule: Schedule,
+                store: ChainStore,
+                *,
+                execution: Execution,
+                gold: GoldSpans | None,
+                until: int | None,
+            ) -> list[Chain]:
+                self.store, self.checkpoint = store, execution.running.checkpoint
+                given = corpus, settings, schedule, self, executor, execution, gold, until
+                found = run_chains(*given, work=self.advance)
+                return [self.whole.get(chain.settings.chain, chain) for chain in found]
 
-def _answer(chain: Chain, task: ChainTask) -> Answer:
-    since = task.since
-    traces = {"logs": chain.logs, "betas": chain.betas, **chain.measures}
-    whole = task.whole or chain.finished(task.schedule, task.until)
-    return Answer(
-        address(),
-        True,
-        chain.iteration,
-        chain.state.beta,
-        chain.burn_in,
-        {name: values[since:] for name, values in traces.items()},
-        {iteration: score for iteration, score in chain.scores.items() if iteration > since},
-        packed(chain) if whole else None,
-    )
+            yield run
 
 
 BLOCK_SECONDS = 2.0
@@ -119,29 +101,22 @@ MOST_THREADS = 256
 """Threads of the client, which only wait: one for each chain, at most this many."""
 
 
-class RemoteChains:
-    """The chains of a run on workers; a `ChainStore` around the run's own.
+class WholeChains(ClusterChains):
+    """Chains side by side, each on a worker.
 
     ``slots``: the addresses of workers, each as often as it has threads.
     """
 
     def __init__(self, client: Client, run: str, slots: Sequence[str]) -> None:
-        self.client, self.run, self.slots = client, run, list(slots)
-        self.store: ChainStore = InMemory()
-        self.whole: dict[int, Chain] = {}
-        """Each chain as it last came, or as it began."""
-        self.checkpoint = Running().checkpoint
+        super().__init__(client, run)
+        self.slots = list(slots)
         self._corpus: Encoded | None = None
-        self._cargo: Shared | None = None
-        self._homes: dict[int, str] = {}
+        self._sentences: Shared | None = None
+        self._workers: dict[int, str] = {}
+        """The address of the worker that has each chain."""
         self._tasks: dict[int, ChainTask] = {}
-        self._came: dict[int, float] = {}
+        self._fetched_at: dict[int, float] = {}
         self._shown: dict[int, Chain] = {}
-        self._lock = Lock()
-
-    def load(self, settings: ChainSettings) -> Chain | None:
-        """The chain as it last came; as it was saved, if it never did."""
-        return self.whole.get(settings.chain) or self.store.load(settings)
 
     def save(self, chain: Chain) -> None:
         """Fetch the chain from its worker and save it; if the worker is lost, leave it as it was.
@@ -153,10 +128,6 @@ class RemoteChains:
             self._fetch(number)
         if self.whole[number].iteration:
             self.store.save(self.whole[number])
-
-    def whole_chain(self, chain: Chain) -> Chain:
-        """The chain as it last came from its worker."""
-        return self.whole.get(chain.settings.chain, chain)
 
     def advance(
         self,
@@ -175,14 +146,15 @@ class RemoteChains:
         """
         number = chain.settings.chain
         with self._lock:
-            if self._cargo is None:
+            if self._sentences is None:
                 self._corpus = corpus
-                self._cargo = Shared(self.client, cargo_of(corpus, gold), everywhere=True)
+                sentences = SentCorpus.of(corpus, gold)
+                self._sentences = Shared(self.client, sentences, everywhere=True)
         if chain is not self._shown.get(number):
             self.whole[number], chain = chain, _shown(chain)
         block = BLOCK_SECONDS if seconds >= 1 else seconds
         # What is saved soon comes with the block: a call of its own would wait for other chains.
-        due = self._came.setdefault(number, time.monotonic()) + self.checkpoint - block
+        due = self._fetched_at.setdefault(number, time.monotonic()) + self.checkpoint - block
         whole = time.monotonic() >= due
         task = ChainTask(self.run, chain.settings, schedule, until, chain.iteration, block, whole)
         self._tasks[number] = task
@@ -192,23 +164,23 @@ class RemoteChains:
             self._fetch(number)
             chain, start = _shown(self.whole[number]), self.whole[number]
             task = replace(task, since=chain.iteration)
-            self._homes[number] = answer.worker
+            self._workers[number] = answer.worker
             sent = packed(start) if start.iteration else None
             answer = self._ask(task, sent, sent is None)
         self._take(answer, chain)
         self._shown[number] = chain
         return chain
 
-    def _ask(self, task: ChainTask, sent: bytes | None, anew: bool) -> Answer:
+    def _ask(self, task: ChainTask, sent: bytes | None, anew: bool) -> ChainAnswer:
         number = task.settings.chain
-        assert self._cargo is not None
+        assert self._sentences is not None
         with self._lock:
-            home = self._homes.setdefault(number, self._least_busy())
+            worker = self._workers.setdefault(number, self._least_busy())
         # A new chain is begun wherever it is asked for: there is nothing to be lost.
         anew = anew or self.whole[number].iteration == 0 == task.since
-        call = Call(self.client, advance_chain, (task, sent, anew), (self._cargo,), home)
+        call = Call(self.client, advance_chain, (task, sent, anew), (self._sentences,), worker)
         answer = call.result()
-        assert isinstance(answer, Answer)
+        assert isinstance(answer, ChainAnswer)
         return answer
 
     def _fetch(self, number: int) -> None:
@@ -220,10 +192,10 @@ class RemoteChains:
         if answer.found:
             self._take(answer, _shown(self.whole[number]))
 
-    def _take(self, answer: Answer, chain: Chain) -> None:
+    def _take(self, answer: ChainAnswer, chain: Chain) -> None:
         """Take in what a worker has to say."""
         number = chain.settings.chain
-        self._homes[number] = answer.worker
+        self._workers[number] = answer.worker
         assert answer.traces is not None
         assert answer.scores is not None
         chain.state = State(answer.iteration, chain.state.grammar, answer.beta)
@@ -235,11 +207,11 @@ class RemoteChains:
         if answer.whole is not None:
             assert self._corpus is not None
             self.whole[number] = unpacked_chain(answer.whole, self._corpus)
-            self._came[number] = time.monotonic()
+            self._fetched_at[number] = time.monotonic()
 
     def _least_busy(self) -> str:
         """The worker with the fewest chains for each of its threads."""
-        chains, threads = Counter(self._homes.values()), Counter(self.slots)
+        chains, threads = Counter(self._workers.values()), Counter(self.slots)
         return min(threads, key=lambda address: chains[address] / threads[address])
 
 

@@ -1,19 +1,14 @@
-"""Which sentences are in which shard.
-
-The last bits of a sentence's log-probability depend on the sentences that are in its batch
-(`dbpcfg.parsing.chart.batches`). So a shard is made of whole batches of the corpus: its own batches
-are then the same, and so are all bits.
-
-Chains whose sentences are in shards: two at a time, so that workers never wait for the client.
-
-While the client draws a grammar of one chain, the shards of the other draw trees.
-
-The sentences of each chain in shards, on workers.
+"""Chains whose sentences are in shards, on workers.
 
 Each iteration sends one grammar out; log-probabilities and rule counts come back. The trees and the
 counts of their spans stay with the shards until a checkpoint. Counts are whole numbers, and the
 log-probability of each sentence is put in its place before any sum, so the result is the local
-one, to the bit, for any number of shards.
+one, to the bit, for any number of shards. Two chains advance at a time: while the client draws a
+grammar of one, the shards of the other draw trees.
+
+**Which sentences are in which shard.** The last bits of a sentence's log-probability depend on the
+sentences that are in its batch (`dbpcfg.parsing.chart.batches`). So a shard is made of whole
+batches of the corpus: its own batches are then the same, and so are all bits.
 
 **A shard that is lost** is made again, from what last came to the client and the iterations since
 then that left a trace: those whose trees count, that of the best trees and the last. Their grammars
@@ -24,25 +19,29 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from threading import Lock
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dbpcfg.cluster.calls import Call, Shared
-from dbpcfg.cluster.parcels import cargo_of, packed, sparse
-from dbpcfg.cluster.shard_worker import Base, Past, ShardAnswer, ShardTask, work_on_shard
+from dbpcfg.cluster.chains import ClusterChains
+from dbpcfg.cluster.messages import SentCorpus, packed, sparse
+from dbpcfg.cluster.worker import (
+    PastIteration,
+    SavedShard,
+    ShardAnswer,
+    ShardTask,
+    work_on_shard,
+)
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.grammar.pcfg import Grammar, RuleWeights
 from dbpcfg.induction.chain import Chain, advance
-from dbpcfg.induction.chains import ChainStore, InMemory
 from dbpcfg.induction.corpus import GoldSpans
 from dbpcfg.induction.search import Schedule
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.induction.trees import Drawn
 from dbpcfg.numerics.kernels import Ints, Longs
-from dbpcfg.options import Running
 from dbpcfg.parsing.chart.batches import together
 from dbpcfg.parsing.chart.layout import padded
 from dbpcfg.parsing.chart.parser import pilots_of
@@ -95,38 +94,27 @@ AT_ONCE = 2
 """Chains that advance at the same time."""
 
 
-class ShardedChains:
-    """The chains of a run, each in shards; a `ChainStore` around the run's own.
+class ShardedChains(ClusterChains):
+    """The chains of a run, each in shards.
 
     ``slots``: returns the addresses of workers, each as often as it has threads.
     """
 
     def __init__(self, client: Client, run: str, slots: Callable[[], list[str]]) -> None:
-        self.client, self.run, self.slots = client, run, slots
-        self.store: ChainStore = InMemory()
-        self.checkpoint = Running().checkpoint
+        super().__init__(client, run)
+        self.slots = slots
         self._shards: Shards | None = None
         self._generation = 0
-        self._saved: dict[int, Chain] = {}
         self._trees: dict[int, ShardedTrees] = {}
-        self._lock = Lock()
-
-    def load(self, settings: ChainSettings) -> Chain | None:
-        """The chain as it was last saved."""
-        return self._saved.get(settings.chain) or self.store.load(settings)
 
     def save(self, chain: Chain) -> None:
         """Fetch the trees of the chain from the shards, and save it."""
         trees = self._trees.get(chain.settings.chain)
         if trees is not None:
             trees.complete()
-        self._saved[chain.settings.chain] = chain
+        self.whole[chain.settings.chain] = chain
         self.store.save(chain)
         self._look_for_workers()
-
-    def whole_chain(self, chain: Chain) -> Chain:
-        """The chain: saving it has fetched its trees."""
-        return chain
 
     def advance(
         self,
@@ -182,9 +170,10 @@ class Shards:
         self.slots = list(slots)
         self.parts = parts(corpus, settings, len(slots))
         self.names = [f"{generation}.{n}" for n in range(len(self.parts))]
-        self.homes = self.slots[: len(self.parts)]
+        self.workers = self.slots[: len(self.parts)]
         pilots = pilots_of(corpus)
-        self.cargo = [Shared(client, cargo_of(corpus.part(part), pilots)) for part in self.parts]
+        sent = [SentCorpus.of(corpus.part(part), pilots) for part in self.parts]
+        self.sentences = [Shared(client, one) for one in sent]
 
     def node_rows(self, part: Longs) -> Longs:
         """The rows of the nodes of a part's trees among those of the whole corpus."""
@@ -193,16 +182,6 @@ class Shards:
     def span_rows(self, part: Longs) -> Longs:
         """The rows of a part's counts of spans among those of the whole corpus."""
         return rows_of(first_cells(self.corpus), part)
-
-
-@dataclass
-class _Latest:
-    """The last iteration, with what was decided about its trees since."""
-
-    iteration: int
-    grammar: bytes
-    counted: bool = False
-    kept: bool = False
 
 
 class ShardedTrees:
@@ -216,8 +195,9 @@ class ShardedTrees:
         self._best = None if chain.best is None else chain.best.nodes
         counted = chain.retained and chain.spans.kept
         self._spans: Ints | None = chain.spans.counts if counted else None
-        self._past: list[Past] = []
-        self._latest: _Latest | None = None
+        self._past: list[PastIteration] = []
+        self._latest: PastIteration | None = None
+        """The last iteration, with what was decided about its trees since."""
         self._done, self._asked = 0, 0
         self._placed = [False] * len(shards.parts)
 
@@ -233,7 +213,7 @@ class ShardedTrees:
             logs[min(impossible)] = -np.inf
             check_parsable(grammar, self.shards.corpus, logs)
         self._settled()
-        self._latest = _Latest(iteration, content)
+        self._latest = PastIteration(iteration, content)
         counts = RuleWeights.zeros(self.settings.categories, len(grammar.vocabulary))
         for part, answer in zip(self.shards.parts, answers, strict=True):
             assert answer.logs is not None
@@ -308,10 +288,9 @@ class ShardedTrees:
         """Keep the last iteration, and drop those of which no trace is left."""
         if self._latest is None:
             return
-        latest = self._latest
-        if latest.kept:
+        if self._latest.kept:
             self._past = [replace(past, kept=False) for past in self._past]
-        self._past.append(Past(latest.iteration, latest.grammar, latest.counted, latest.kept))
+        self._past.append(self._latest)
         self._past = [past for past in self._past if past.counted or past.kept]
 
     def _ask(self, iteration: int | None, grammar: Shared | None) -> list[ShardAnswer]:
@@ -337,37 +316,31 @@ class ShardedTrees:
         for n, (task, call) in enumerate(calls):
             answer = call.result()
             while not answer.found:
-                self.shards.homes[n] = answer.worker
+                self.shards.workers[n] = answer.worker
                 answer = self._call(n, task, grammar, whole=True).result()
-            self.shards.homes[n], self._placed[n] = answer.worker, True
+            self.shards.workers[n], self._placed[n] = answer.worker, True
             answers.append(answer)
         if all(answer.impossible is None for answer in answers):
             self._done = self._asked
         return answers
 
     def _call(self, n: int, task: ShardTask, grammar: Shared | None, whole: bool) -> Call:
-        base = self._base(self.shards.parts[n]) if whole else None
-        shared: list[Shared] = [self.shards.cargo[n]] if whole else []
-        given = [task, base] if whole else [task, base, None]
-        if grammar is None:
-            return Call(self.shards.client, _without_grammar, given, shared, self.shards.homes[n])
-        shared.append(grammar)
-        return Call(self.shards.client, work_on_shard, given, shared, self.shards.homes[n])
+        shards = self.shards
+        saved = self._saved(shards.parts[n]) if whole else None
+        sent = [shards.sentences[n]] if whole else []
+        sent += [] if grammar is None else [grammar]
+        return Call(shards.client, work_on_shard, (task, saved), sent, shards.workers[n])
 
-    def _base(self, part: Longs) -> Base:
+    def _saved(self, part: Longs) -> SavedShard:
         """A shard as it last came, and what it has done since."""
         nodes = None if self._last is None else self.shards.node_rows(part)
         counts = None if self._spans is None else self._spans[self.shards.span_rows(part)]
         past, latest = list(self._past), self._latest
         if latest is not None:
-            past.append(Past(latest.iteration, latest.grammar, False, False))
-        return Base(
+            past.append(replace(latest, counted=False, kept=False))
+        return SavedShard(
             None if self._last is None else self._last[nodes],
             None if self._best is None else self._best[nodes],
             None if counts is None else sparse(counts),
             tuple(past),
         )
-
-
-def _without_grammar(task: ShardTask, base: Base | None, cargo: object = None) -> ShardAnswer:
-    return work_on_shard(task, base, cargo, None)  # type: ignore[arg-type]

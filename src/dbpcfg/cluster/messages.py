@@ -1,9 +1,12 @@
-"""Whether client and workers would compute the same bits.
+"""What travels between the client and its workers: sentences, chains, counts.
 
-Chains and sentences on their way between processes of one run.
+A chain travels without its corpus and its vocabulary, which are there already, and counts without
+their zeros. Messages are only exchanged between the processes of a running cluster; no file is ever
+read this way.
 
-A chain travels without its corpus and its vocabulary, which are there already. Parcels are only
-exchanged between the processes of a running cluster; no file is ever read this way.
+Results are the same to the bit only if all processes compute the same bits. What these depend on,
+beside the settings of the run, is the `Environment` of a process; it is compared with that of each
+worker, also of those that come later.
 """
 
 from __future__ import annotations
@@ -13,9 +16,8 @@ import io
 import pickle
 import platform
 import sys
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from threading import RLock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,13 +28,12 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.pcfg import RuleWeights
 from dbpcfg.induction.chain import Chain
 from dbpcfg.induction.corpus import GoldSpans
-from dbpcfg.io.machine import one_blas_thread
 from dbpcfg.numerics.kernels import Floats, Ints
 from dbpcfg.parsing.mbr import SpanCounts
 from dbpcfg.version import __version__
 
 
-class Facts(NamedTuple):
+class Environment(NamedTuple):
     """What the bits of a result depend on, beside the settings of the run."""
 
     version: str
@@ -46,17 +47,16 @@ class Facts(NamedTuple):
     """The kind of processor, with its vector instructions."""
 
 
-def facts() -> Facts:
-    """The facts of this process."""
+def environment() -> Environment:
+    """The environment of this process."""
     import numba
-    import numpy as np
     from llvmlite import binding
 
     from dbpcfg.numerics.kernels import sources
 
     features = binding.get_host_cpu_features()
     wide = [name for name in ("avx", "avx2", "avx512f", "fma", "neon", "sve") if features.get(name)]
-    return Facts(
+    return Environment(
         __version__,
         sys.version.split()[0],
         np.__version__,
@@ -66,13 +66,13 @@ def facts() -> Facts:
     )
 
 
-def check(ours: Facts, theirs: Mapping[str, Facts]) -> str | None:
-    """Compare the facts of the client with those of workers.
+def check_same(ours: Environment, theirs: Mapping[str, Environment]) -> str | None:
+    """Raise an error if results on workers would not be those of the client.
 
     Returns a warning, if the last bits of results may differ because processors do.
     """
     for address, found in theirs.items():
-        for name in Facts._fields[:-1]:
+        for name in Environment._fields[:-1]:
             here, there = getattr(ours, name), getattr(found, name)
             if here != there:
                 what = {"version": "dbpcfg", "kernels": "the sources of kernels"}.get(name, name)
@@ -139,16 +139,6 @@ class SentCounts:
 _CORPUS, _VOCABULARY = "corpus", "vocabulary"
 
 
-@dataclass(frozen=True)
-class Cargo:
-    """The sentences of a run as bytes."""
-
-    content: bytes
-    digest: str
-    facts: Facts
-    """Those of the client: a worker may have come after they were compared."""
-
-
 class _Packer(pickle.Pickler):
     """Leaves out the corpus, the vocabulary and zeros."""
 
@@ -178,15 +168,11 @@ class _Unpacker(pickle.Unpickler):
 
     def __init__(self, content: bytes, corpus: Encoded) -> None:
         super().__init__(io.BytesIO(content))
-        self.here = _here(corpus)
+        self.here = {_CORPUS: corpus, _VOCABULARY: corpus.vocabulary}
 
-    def persistent_load(self, name: str) -> Encoded | Vocabulary:
+    def persistent_load(self, name: str) -> object:
         """What was left out."""
         return self.here[name]
-
-
-def _here(corpus: Encoded) -> dict[str, Encoded | Vocabulary]:
-    return {_CORPUS: corpus, _VOCABULARY: corpus.vocabulary}
 
 
 def packed(content: Any) -> bytes:
@@ -208,61 +194,27 @@ def unpacked_chain(content: bytes, corpus: Encoded) -> Chain:
     return chain
 
 
-def cargo_of(corpus: Encoded, *others: Encoded | GoldSpans | None) -> Cargo:
-    """Sentences and what belongs to them, to be sent."""
-    content = pickle.dumps((_bare(corpus), *others), pickle.HIGHEST_PROTOCOL)
-    return Cargo(content, hashlib.sha256(content).hexdigest(), facts())
+@dataclass(frozen=True)
+class SentCorpus:
+    """The sentences of a run, and what belongs to them, as bytes."""
 
+    content: bytes
+    digest: str
+    environment: Environment
+    """That of the client: a worker may have come after they were compared."""
 
-def opened(cargo: Cargo) -> tuple[Any, ...]:
-    """What `cargo_of` was given."""
-    check(cargo.facts, {"on " + platform.node(): facts()})
-    if hashlib.sha256(cargo.content).hexdigest() != cargo.digest:
-        raise DbpcfgError("the sentences reached a worker damaged: their digest is another one")
-    found = pickle.loads(cargo.content)
-    assert isinstance(found, tuple)
-    return found
+    @classmethod
+    def of(cls, corpus: Encoded, *others: Encoded | GoldSpans | None) -> SentCorpus:
+        """Sentences to be sent, without what their object has computed and remembers."""
+        bare = Encoded(corpus.tokens, corpus.starts, corpus.vocabulary, corpus.places)
+        content = pickle.dumps((bare, *others), pickle.HIGHEST_PROTOCOL)
+        return cls(content, hashlib.sha256(content).hexdigest(), environment())
 
-
-def _bare(corpus: Encoded) -> Encoded:
-    """A corpus without what it has computed and remembers."""
-    return Encoded(corpus.tokens, corpus.starts, corpus.vocabulary, corpus.places)
-
-
-_held: dict[str, dict[Hashable, Any]] = {}
-_over: set[str] = set()
-"""Runs that are over: a call of one that was still under way leaves nothing behind."""
-_lock = RLock()
-_limits: list[Any] = []
-
-
-def holdings(run: str) -> dict[Hashable, Any]:
-    """What this worker holds of a run."""
-    with _lock:
-        if not _limits:  # as long as the process lives: calls would lift each other's limit
-            _limits.append(one_blas_thread())
-            _limits[0].__enter__()
-        return {} if run in _over else _held.setdefault(run, {})
-
-
-def once(run: str, name: Hashable, make: Callable[[], Any]) -> Any:
-    """Something of a run, made when it is first asked for."""
-    held = holdings(run)
-    with _lock:
-        if name not in held:
-            held[name] = make()
-        return held[name]
-
-
-def forget(run: str) -> None:
-    """Drop all that is held of a run, for good."""
-    with _lock:
-        _over.add(run)
-        _held.pop(run, None)
-
-
-def address() -> str:
-    """The address of the worker that runs this call."""
-    from distributed import get_worker
-
-    return str(get_worker().address)
+    def read(self) -> tuple[Any, ...]:
+        """What `of` was given."""
+        check_same(self.environment, {"on " + platform.node(): environment()})
+        if hashlib.sha256(self.content).hexdigest() != self.digest:
+            raise DbpcfgError("the sentences reached a worker damaged: their digest is another one")
+        found = pickle.loads(self.content)
+        assert isinstance(found, tuple)
+        return found
