@@ -82,10 +82,13 @@ class Option:
         if self.choices:
             words = f"{', '.join(self.choices[:-1])} or {self.choices[-1]}"
         else:
-            words = _WORDS.get(self.type, "a text or a list of texts")
-            words += f" from {self.least:g} up" if self.least is not None else ""
-            words += f" above {self.above:g}" if self.above is not None else ""
-            words += f", at most {self.most:g}" if self.most is not None else ""
+            several = get_origin(self.type) in (Union, UnionType)
+            parts = get_args(self.type) if several else (self.type,)
+            words = " or ".join(_WORDS.get(part, "a text or a list of texts") for part in parts)
+            limits = f" from {self.least:g} up" if self.least is not None else ""
+            limits += f" above {self.above:g}" if self.above is not None else ""
+            limits += f", at most {self.most:g}" if self.most is not None else ""
+            words = words.replace(" number", f" number{limits}")
         return words + " or none" * self.optional
 
     def checked(self, value: Any, name: str | None = None) -> Any:

@@ -148,19 +148,13 @@ def path(tmp_path):
     return tmp_path / "chain.npz"
 
 
-def test_scores_and_same_bytes(path):
-    chain = run(6)
-    chain.scores = {10: 1 / 3, 20: 0.0}
-    save_chain(chain, CORPUS, path)
-    found, bytes_before = load_chain(path, CORPUS, chain.settings), path.read_bytes()
-    assert found.scores == chain.scores
-    save_chain(found, CORPUS, path)
-    assert path.read_bytes() == bytes_before
-
-
 def test_damage(path):
     chain = run(4)
+    chain.scores = {10: 1 / 3, 20: 0.0}
     save_chain(chain, CORPUS, path)
+    whole = path.read_bytes()
+    save_chain(load_chain(path, CORPUS, chain.settings), CORPUS, path)
+    assert path.read_bytes() == whole
     refuses_damage(
         path,
         lambda: load_chain(path, CORPUS, chain.settings),

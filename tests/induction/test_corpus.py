@@ -61,12 +61,6 @@ def test_round_trip(path, options):
     assert after.forms.tokens.flags.writeable  # kernels would compile anew for arrays that are not
 
 
-def test_words_as_written_and_forms():
-    assert corpus().words[0] == ["The", "cat", "saw", "a", "Dog", "."]
-    assert corpus().forms[0] == ["the", "cat", "saw", "a", "dog", "."]
-    assert corpus().punctuation[1:3] == [(False, False, True), (False, True)]
-
-
 def test_digest_tells_texts_apart():
     texts = [
         corpus(),

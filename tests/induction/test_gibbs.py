@@ -91,14 +91,9 @@ def test_the_step_is_its_three_parts():
     assert all(memory_depth(tree) == 1 for tree in after.derivations.trees())
 
 
-def test_log_likelihood_rises_from_the_prior():
-    chain = list(itertools.islice(states(CORPUS, settings(categories=5)), 60))
-    assert chain[-1].measures.likelihood > chain[0].measures.likelihood + 100
-
-
 @pytest.mark.parametrize(
     "options",
-    [{"exact": True}, {"parser": "leftcorner"}, {"depth": None, "exact": True}, {"depth": 1}],
+    [{}, {"exact": True}, {"parser": "leftcorner"}, {"depth": None, "exact": True}, {"depth": 1}],
     ids=str,
 )
 def test_it_rises_with_every_option(options):
@@ -177,11 +172,6 @@ tables = arrays(
 @given(tables, st.floats(1e-3, 50))
 def test_log_marginal(table, beta):
     assert log_marginal(table, beta) == pytest.approx(direct(table, beta), rel=1e-9, abs=1e-9)
-
-
-def test_log_marginal_by_hand():
-    """Under Dirichlet(1, 1), two heads and a tail have probability 1/12, in their order."""
-    assert log_marginal(np.array([[2, 1]]), 1.0) == pytest.approx(-math.log(12))
 
 
 def humps(x: float) -> float:

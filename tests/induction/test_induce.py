@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import tomllib
-from collections import Counter
 from pathlib import Path
 from typing import get_type_hints
 
@@ -17,9 +16,7 @@ from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction.induce import induce
 from dbpcfg.induction.run import Run
-from dbpcfg.io.machine import count_text, memory_limit, size_text
 from dbpcfg.options import INDUCE, InduceOptions, keywords
-from dbpcfg.trees.brackets import read_trees
 from tests.induction.small import SENTENCES
 from tests.inprocess import InProcess
 
@@ -214,76 +211,3 @@ def test_usual_runs_fit(monkeypatch):
     monkeypatch.setattr("dbpcfg.induction.induce.memory_limit", lambda: 2**10)
     with pytest.raises(DbpcfgError, match="would need 1 MiB of memory, and there are 1 MiB"):
         induce(SENTENCES, 3, **given)
-
-
-def test_amounts_in_words():
-    assert [size_text(n) for n in (0, 2**20, 2**30, 3 * 2**29, 931 * 2**30, 10**400)] == [
-        *("1 MiB", "1 MiB", "1.0 GiB", "1.5 GiB", "931 GiB", "10^400 bytes")
-    ]
-    assert [count_text(n) for n in (225, 7 * 10**8, 10**4000)] == ["225", "7e+08", "10^4000"]
-    assert (memory_limit() or 2**30) > 2**20
-
-
-# --- words that are names which the package uses itself -------------------------------------------
-
-OURS = (
-    "<unknown> <<unknown>> <number> <<number>> <*ed> <rare> <word> <Cap> <> </s> X X0 X1 T - ROOT"
-)
-NAMES = [
-    OURS.split(),
-    *(["X0", word, "walked", str(n), "Rained", word] for n, word in enumerate(OURS.split())),
-    ["a", "b", "<unknown>", "<number>"],
-]
-PREPARATIONS = [
-    {},
-    {"numbers": True},
-    *({"lowercase": False, "rare": 1, "scheme": s} for s in ("suffix", "shape", "both", "one")),
-    {"numbers": True, "rare": 2},
-]
-
-
-@pytest.mark.parametrize("preparation", PREPARATIONS, ids=str)
-def test_a_run_over_names(tmp_path, preparation):
-    out = tmp_path / "run"
-    run = dbpcfg.induce(NAMES, 2, out=out, chains=1, iterations=4, **preparation)
-    trees = list(read_trees((out / "trees.txt").read_text()))
-    assert [tree.words() for tree in trees] == NAMES
-    model = dbpcfg.load(out)
-    assert [tree.words() for tree in model.parse(NAMES)] == NAMES
-    in_class = preparation.get("rare") and preparation.get("scheme") in ("one", "shape")
-    assert model.look_up("neverseen").kind == ("class" if in_class else "unknown")
-    # Every word of the corpus is what it was in the run, and none is the unknown word.
-    forms = run.corpus.forms
-    for words, numbers in zip(NAMES, map(forms.numbers, range(len(forms))), strict=True):
-        seen = [model.look_up(word) for word in words]
-        assert [one.number for one in seen] == numbers.tolist()
-        assert "unknown" not in [one.kind for one in seen]
-    rows = model.surprisal(NAMES)
-    assert len([row for row in rows if row.kind == "end"]) == len(NAMES)
-    assert Counter(row.word for row in rows)["</s>"] > len(NAMES)
-
-
-@pytest.mark.parametrize("preparation", PREPARATIONS, ids=str)
-def test_a_word_never_has_the_form_of_a_class_that_it_is_not_in(preparation):
-    sentences, chosen = [Sentence(tuple(words)) for words in NAMES], Preparation(**preparation)
-    prepared = prepare(sentences, chosen)
-    words_of: dict[str, set[str]] = {}
-    for sentence, forms in zip(sentences, prepared.forms, strict=True):
-        for word, form in zip(sentence.words, forms, strict=True):
-            words_of.setdefault(form, set()).add(chosen.letters(word))
-    shared = {form for form, words in words_of.items() if len(words) > 1}
-    numbers = {"<number>"} if chosen.numbers else set()
-    assert shared <= set(prepared.classes) | numbers
-    assert not any(form in words for form, words in words_of.items() if form in shared)
-    if not (chosen.rare or chosen.numbers):
-        lower = [[word.lower() for word in words] for words in NAMES]
-        assert [list(forms) for forms in prepared.forms] == lower
-
-
-def test_the_names_of_classes_still_stand_for_them_in_other_text():
-    """Generated sentences, which have classes as words, can be parsed."""
-    text = [["he", "walked", "7"], ["he", "talked", "8"]]
-    model = dbpcfg.induce(text, 2, chains=1, iterations=4, numbers=True, rare=1).model
-    assert model.look_up("<number>") == model.look_up("7")._replace(kind="word")
-    assert model.look_up("<*ed>") == model.look_up("walked")._replace(kind="word")
-    assert model.look_up("<unknown>").kind == "unknown"

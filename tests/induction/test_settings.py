@@ -99,12 +99,6 @@ def test_what_is_wrong_is_named(path, old, new, said):
     assert str(error.value).startswith(str(path))
 
 
-def test_whole_numbers_are_numbers(path):
-    save_configuration(PLAIN, path)
-    path.write_text(path.read_text().replace("beta = 0.2", "beta = 1"))
-    assert load_configuration(path).model.learner == Gibbs(beta=1.0)
-
-
 def test_files_that_are_no_configuration(path):
     with pytest.raises(DbpcfgError, match=r"cannot be read: No such file.*; is this a run"):
         load_configuration(path)

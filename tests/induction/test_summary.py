@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.experiments.systems.branching import branching_tree
-from dbpcfg.induction.induce import induce, resume
+from dbpcfg.induction.induce import induce
 from dbpcfg.induction.summary import Convergence, SharedSpans, convergence, summary_of
 from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.parsing.derivations import Derivations
@@ -36,13 +35,6 @@ def test_numbers_are_those_of_the_trace():
     assert summary.posterior == np.mean(chain.measures["posterior"][4:])
     assert summary.variance == np.mean(chain.measures["variance"][4:])
     assert (summary.heldout, summary.agreement) == (None, 0.5)
-
-
-def test_before_any_iteration_counts():
-    chain = run(9)
-    chain.burn_in = None
-    summary = summary_of(chain, 10, selected=False, survived=False, agreement=None)
-    assert (summary.mean_log_likelihood, summary.sd) == (chain.logs[-1], 0.0)
 
 
 @pytest.mark.parametrize("gold", [None, TREES], ids=["without gold", "with gold"])
@@ -88,11 +80,6 @@ def test_chains_that_do_not():
     assert found.rhat > 1.1
     assert found.effective_samples < 100
     assert found.verdict().startswith("the chains disagree")
-
-
-def test_slow_chains_count_for_few():
-    walk = np.cumsum(RNG.standard_normal((2, 500)), axis=1).tolist()
-    assert convergence(walk).effective_samples < 50
 
 
 def test_traces_of_different_lengths_end_together():
@@ -181,22 +168,6 @@ def test_shares_are_those_of_sets(lengths, seeds):
             assert shared.agreement(chain) is None
 
 
-def test_one_chain_shares_nothing_with_no_one():
-    shared = SharedSpans({3: derivations(random_trees([4, 6], 0))})
-    assert np.isnan(shared.shares(3)).all()
-    assert np.isnan(shared.sentences(3)).all()
-    assert shared.agreement(3) is None
-
-
-def test_sentences_of_one_or_two_words_have_no_spans():
-    trees = derivations(random_trees([1, 2, 1], 0))
-    shared = SharedSpans({0: trees, 1: trees})
-    assert np.isnan(shared.shares(0)).all()
-    assert np.isnan(shared.sentences(0)).all()
-    assert np.isnan(shared.between(0, 1))
-    assert shared.agreement(0) is None
-
-
 def test_words_and_whole_sentences_are_left_out():
     left = Tree("X", [Tree("X", [Tree("X", ["a"]), Tree("X", ["b"])]), Tree("X", ["c"])])
     right = Tree("X", [Tree("X", ["a"]), Tree("X", [Tree("X", ["b"]), Tree("X", ["c"])])])
@@ -206,14 +177,6 @@ def test_words_and_whole_sentences_are_left_out():
     np.testing.assert_array_equal(shared.shares(0, [2]), [nan, 1, nan, nan, nan])
     np.testing.assert_array_equal(shared.shares(1), [nan, nan, 0, nan, nan])
     assert [shared.agreement(chain) for chain in range(3)] == [0.5, 0, 0.5]
-
-
-def test_a_span_of_another_sentence_is_another_span():
-    numbers = stream(0, purpose=Purpose.BASELINE)
-    a, b = (branching_tree(shape, list("abc"), numbers) for shape in ("left", "right"))
-    shared = SharedSpans({0: derivations([a, b, a]), 1: derivations([b, a, a])})
-    np.testing.assert_array_equal(shared.sentences(0), [0, 0, 1])
-    assert shared.between(0, 1) == pytest.approx(1 / 3)
 
 
 @pytest.mark.parametrize(
@@ -242,17 +205,3 @@ def test_the_file_has_the_shares_of_the_selected_trees(options, number, tmp_path
             assert share == ""
         else:
             assert float(share) == pytest.approx(expected)
-    before = (path / "agreement.tsv").read_bytes()
-    (path / "agreement.tsv").unlink()
-    resume(path)
-    assert (path / "agreement.tsv").read_bytes() == before
-    (path / "agreement.tsv").write_text("")
-    resume(path)
-    assert (path / "agreement.tsv").read_bytes() == before
-    (path / "agreement.tsv").write_text("old")
-    induce(text, K=3, chains=1, iterations=9, out=path, overwrite=True, checkpoint=0, stopping=stop)
-    assert not (path / "agreement.tsv").exists()
-
-
-def stop() -> bool:
-    return True

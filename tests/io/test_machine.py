@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from threadpoolctl import ThreadpoolController
 
-from dbpcfg.io.machine import in_pieces, one_blas_thread
+from dbpcfg.io.machine import count_text, in_pieces, memory_limit, one_blas_thread, size_text
 
 
 def blas_threads() -> set[int]:
@@ -52,3 +52,11 @@ def test_the_limit_holds_while_other_threads_come_and_go():
             thread.join()
             assert blas_threads() == {1}
     assert blas_threads() == before
+
+
+def test_amounts_in_words():
+    assert [size_text(n) for n in (0, 2**20, 2**30, 3 * 2**29, 931 * 2**30, 10**400)] == [
+        *("1 MiB", "1 MiB", "1.0 GiB", "1.5 GiB", "931 GiB", "10^400 bytes")
+    ]
+    assert [count_text(n) for n in (225, 7 * 10**8, 10**4000)] == ["225", "7e+08", "10^4000"]
+    assert (memory_limit() or 2**30) > 2**20

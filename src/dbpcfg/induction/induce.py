@@ -122,7 +122,7 @@ def induce(
         bound.
     learner
         ``"gibbs"``, ``"em"``, ``"vb"`` or ``"neural"``, or an object such as
-        ``dbpcfg.Neural(rank=60)``.
+        ``dbpcfg.induction.learners.neural.Neural(rank=60)``.
     out
         A directory for the run, which can then be resumed; None for a run in memory.
     overwrite

@@ -59,7 +59,7 @@ class Learner(LearnerOptions):
     """How a grammar is learned."""
 
     name: ClassVar[str]
-    """What it is called by."""
+    """What it is registered by; files name it so."""
     samples: ClassVar[bool] = False
     """Whether iterations are samples, of which the second half counts; of others the last does."""
     usual_categories: ClassVar[int] = 15
