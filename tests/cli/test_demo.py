@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-import dbpcfg.cli.demo
+import dbpcfg.cli.reproduce
 import dbpcfg.experiments.demo
 
 
@@ -18,5 +18,5 @@ def test_boxes_are_drawn_where_the_output_can_hold_them(monkeypatch, encoding, p
         dbpcfg.experiments.demo, "run_demo", lambda *_, **options: asked.append(options)
     )
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding))
-    dbpcfg.cli.demo.demo(seed=0, quiet=True)
+    dbpcfg.cli.reproduce.demo(seed=0, quiet=True)
     assert asked[0]["ascii"] is plain

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from dbpcfg.cli import sweep_progress
-from dbpcfg.cli.sweep_progress import SweepProgress
+from dbpcfg.cli import sweep as sweep_progress
+from dbpcfg.cli.sweep import SweepProgress
 from dbpcfg.experiments.corpora import CellCorpus
 from dbpcfg.experiments.grid import Cell
 from dbpcfg.experiments.results import CellOutcome

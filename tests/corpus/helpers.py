@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from dbpcfg.corpus.formats import Source, readers
+from dbpcfg.corpus.readers import Source, readers
 
 
 def read_as(format, text, name="f", **options):

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 
-from dbpcfg.corpus.formats import Speakers
+from dbpcfg.corpus.readers import Speakers
 from dbpcfg.corpus.readers.chat import clean_utterance
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError

@@ -5,7 +5,7 @@ import re
 import pytest
 from hypothesis import given
 
-from dbpcfg.corpus.formats import Speakers
+from dbpcfg.corpus.readers import Speakers
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from tests.corpus.helpers import read_as, texts

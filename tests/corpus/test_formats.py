@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbpcfg.corpus.formats import by_content, by_extension, checked_format, readers, recognised
+from dbpcfg.corpus.readers import by_content, by_extension, checked_format, readers, recognised
 from dbpcfg.errors import DbpcfgError
 
 ROW = "1 the the DET DT _ 0 root _ _\n".replace(" ", "\t")

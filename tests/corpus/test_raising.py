@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 from hypothesis import given
 
-from dbpcfg.corpus.formats import Malformed
+from dbpcfg.corpus.readers import Malformed
 from dbpcfg.corpus.readers.raising import GraphNode, as_label, as_word, check_connected, raised
 from tests.corpus.graphs import as_tree, gaps, graphs, naively_raised
 

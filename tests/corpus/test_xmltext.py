@@ -2,7 +2,7 @@
 
 import pytest
 
-from dbpcfg.corpus.formats import Source
+from dbpcfg.corpus.readers import Source
 from dbpcfg.corpus.readers.xmltext import MAX_DEPTH, sentence_elements
 from dbpcfg.corpus.reading import read
 from dbpcfg.errors import DbpcfgError

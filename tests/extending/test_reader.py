@@ -1,7 +1,7 @@
 """A format of one's own: a reader, and one line to add it."""
 
 import dbpcfg
-from dbpcfg.corpus.formats import Reader, readers
+from dbpcfg.corpus.readers import Reader, readers
 from dbpcfg.corpus.sentence import Sentence
 from tests.inprocess import InProcess
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbpcfg.corpus.encoded import Encoded
+from dbpcfg.experiments.systems.branching import branching_tree
 from dbpcfg.induction.induce import induce
 from dbpcfg.induction.summary import Convergence, SharedSpans, convergence, summary_of
 from dbpcfg.numerics.philox import Purpose, stream

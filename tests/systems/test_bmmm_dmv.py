@@ -7,8 +7,7 @@ import dbpcfg
 from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.experiments.systems.bmmm import BMMM
-from dbpcfg.experiments.systems.bmmm_dmv import BmmmDmv
-from dbpcfg.experiments.systems.dmv import DMV
+from dbpcfg.experiments.systems.dmv import DMV, BmmmDmv
 
 GOLD = synthetic_trees("center", 200, 50, 3)
 SENTENCES = [tree.words() for tree in GOLD]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbpcfg.corpus.formats import Source
+from dbpcfg.corpus.readers import Source
 from dbpcfg.corpus.readers.conllu import CONLLU
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.trees.dependencies import conllu_lines, tree_from_heads

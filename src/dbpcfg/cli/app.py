@@ -10,7 +10,6 @@ import typer
 from dbpcfg.cli.baseline import baseline
 from dbpcfg.cli.compare import compare
 from dbpcfg.cli.convert import convert, synth
-from dbpcfg.cli.demo import demo
 from dbpcfg.cli.draw import draw
 from dbpcfg.cli.evaluate import evaluate
 from dbpcfg.cli.grammar import bound, export, generate
@@ -22,10 +21,9 @@ from dbpcfg.cli.output import (
     harmless,
     occupy_standard_streams,
 )
-from dbpcfg.cli.parse import parse
-from dbpcfg.cli.probability import probability
+from dbpcfg.cli.parse import parse, probability
 from dbpcfg.cli.report import compare_runs, report
-from dbpcfg.cli.reproduce import reproduce
+from dbpcfg.cli.reproduce import demo, reproduce
 from dbpcfg.cli.show import show
 from dbpcfg.cli.surprisal import surprisal
 from dbpcfg.cli.sweep import sweep

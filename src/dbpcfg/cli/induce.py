@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dbpcfg.cli.clusters import check_cluster, on_cluster
 from dbpcfg.cli.inputs import read_corpus
-from dbpcfg.cli.interruption import StopRequest, resume_hint, stop_on_signal
 from dbpcfg.cli.options import LearnerChoice, TableFormat, Text, takes_groups
 from dbpcfg.cli.output import print_tables
+from dbpcfg.cli.running import StopRequest, check_cluster, on_cluster, resume_hint, stop_on_signal
 from dbpcfg.options import Chaining, Preparing, Reading, Running, Searching
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""``dbpcfg reproduce`` runs a published table again, and prints its figures beside ours."""
+"""``dbpcfg reproduce`` runs a published table again, ``dbpcfg demo`` the synthetic experiments."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dbpcfg.cli.clusters import check_cluster
-from dbpcfg.cli.options import Quiet, TableFormat, Threads
+from dbpcfg.cli import output as terminal
+from dbpcfg.cli.options import Quiet, Seed, TableFormat, Threads
 from dbpcfg.cli.output import print_tables
+from dbpcfg.cli.running import check_cluster
 from dbpcfg.cli.sweep import EXIT_FAILED, run_left
 from dbpcfg.errors import DbpcfgError
 
@@ -17,6 +18,24 @@ if TYPE_CHECKING:
     from dbpcfg.experiments.grid import Cell
     from dbpcfg.experiments.recipe import Recipe
     from dbpcfg.io.tables import Table
+
+
+def demo(seed: Seed = 0, quiet: Quiet = False) -> None:
+    """Repeat the paper's synthetic experiments: learn from words alone, show scores and trees.
+
+    The corpora are generated.
+    It takes less than a minute and writes no files.
+    """
+    from dbpcfg.experiments.demo import run_demo
+    from dbpcfg.trees.printing import BOX_CHARACTERS
+
+    run_demo(
+        seed,
+        typer.echo,
+        quiet=quiet,
+        width=terminal.width(),
+        ascii=not terminal.can_show(BOX_CHARACTERS),
+    )
 
 
 def reproduce(

@@ -295,7 +295,7 @@ def one_table(text: list[str] | None) -> str:
 
 def check_no_table(text: list[str] | None) -> None:
     """Raise an error that names the options for tables if a file is one."""
-    from dbpcfg.corpus.formats import HEAD, recognised
+    from dbpcfg.corpus.readers import HEAD, recognised
 
     for path in text or []:
         if not path.lower().endswith((".csv", ".tsv")):

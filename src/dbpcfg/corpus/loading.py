@@ -23,7 +23,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
-from dbpcfg.corpus.formats import by_extension
+from dbpcfg.corpus.readers import by_extension
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.io.files import opening
 

@@ -18,7 +18,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, overload
 
-from dbpcfg.corpus.formats import (
+from dbpcfg.corpus.loading import check_plain_text, expand, load_text, name_of
+from dbpcfg.corpus.readers import (
     HEAD,
     SKIP_HINT,
     SkippedPart,
@@ -29,7 +30,6 @@ from dbpcfg.corpus.formats import (
     readers,
     recognised,
 )
-from dbpcfg.corpus.loading import check_plain_text, expand, load_text, name_of
 from dbpcfg.corpus.sentence import Sentence, as_sentences
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.io.progress import counted
@@ -137,7 +137,7 @@ def read(
         Files, folders, glob patterns, or ``-``.
     format
         ``"text"``, ``"penn"``, ``"chat"``, ``"conllu"`` or another of
-        `dbpcfg.corpus.formats.readers`; recognised if not given.
+        `dbpcfg.corpus.readers.readers`; recognised if not given.
     speakers
         Speakers to read, by code, name or role (CHAT and CoNLL-U). Without any choice, CHAT is read
         without the target child.

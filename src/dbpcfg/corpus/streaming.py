@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from typing import BinaryIO
 
-from dbpcfg.corpus.formats import HEAD, checked_format, recognised
 from dbpcfg.corpus.loading import (
     GZIP,
     STDIN,
@@ -27,6 +26,7 @@ from dbpcfg.corpus.loading import (
     not_utf8,
     standard_input,
 )
+from dbpcfg.corpus.readers import HEAD, checked_format, recognised
 from dbpcfg.corpus.reading import read
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.io.files import opening

@@ -16,8 +16,8 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Literal
 
-from dbpcfg.corpus.formats import HEAD, Source, by_content, by_extension
 from dbpcfg.corpus.loading import STDIN, load_text, name_of, standard_input
+from dbpcfg.corpus.readers import HEAD, Source, by_content, by_extension
 from dbpcfg.corpus.readers.conllu import CONLLU
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache
 from typing import Any, NamedTuple
 
-from dbpcfg.corpus.formats import checked_format
 from dbpcfg.corpus.loading import expand
 from dbpcfg.corpus.preparation import Preparation, Prepared, prepare
+from dbpcfg.corpus.readers import checked_format
 from dbpcfg.corpus.reading import Corpus, read
 from dbpcfg.corpus.sentence import PunctuationRule, recognised_by
 from dbpcfg.errors import DbpcfgError

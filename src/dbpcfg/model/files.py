@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from dbpcfg.corpus.encoded import Vocabulary
-from dbpcfg.corpus.formats import by_content
 from dbpcfg.corpus.preparation import Preparation
+from dbpcfg.corpus.readers import by_content
 from dbpcfg.errors import GrammarError
 from dbpcfg.grammar.exchange import read_grammar
 from dbpcfg.grammar.lowrank import (

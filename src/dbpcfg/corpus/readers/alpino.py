@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from dbpcfg.corpus.formats import Malformed, Reader, Source
+from dbpcfg.corpus.readers import Malformed, Reader, Source
 from dbpcfg.corpus.readers.raising import (
     Graph,
     GraphNode,

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 
-from dbpcfg.corpus.formats import Reader, Source
+from dbpcfg.corpus.readers import Reader, Source
 from dbpcfg.corpus.readers.penn import PENN, category, read_with
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.trees.tree import Tree

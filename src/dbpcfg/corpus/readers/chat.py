@@ -47,7 +47,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from dbpcfg.corpus.formats import Malformed, Reader, Source
+from dbpcfg.corpus.readers import Malformed, Reader, Source
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 

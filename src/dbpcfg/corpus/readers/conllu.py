@@ -21,7 +21,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from dbpcfg.corpus.formats import Malformed, Reader, Source
+from dbpcfg.corpus.readers import Malformed, Reader, Source
 from dbpcfg.corpus.sentence import Sentence
 
 COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")

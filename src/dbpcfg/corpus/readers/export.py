@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from dbpcfg.corpus.formats import Malformed, Reader, Source
+from dbpcfg.corpus.readers import Malformed, Reader, Source
 from dbpcfg.corpus.readers.raising import (
     Graph,
     GraphNode,

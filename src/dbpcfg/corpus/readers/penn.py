@@ -36,7 +36,7 @@ from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 
-from dbpcfg.corpus.formats import SKIP_HINT, Reader, Source
+from dbpcfg.corpus.readers import SKIP_HINT, Reader, Source
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import TreeSyntaxError
 from dbpcfg.trees.brackets import read_trees_at

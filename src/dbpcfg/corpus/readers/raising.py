@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Protocol, TypeAlias, TypeVar
 
-from dbpcfg.corpus.formats import Malformed, Source
+from dbpcfg.corpus.readers import Malformed, Source
 from dbpcfg.corpus.sentence import Sentence, by_characters, by_tags
 from dbpcfg.trees.tree import Tree
 

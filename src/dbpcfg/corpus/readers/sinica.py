@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from dbpcfg.corpus.formats import Malformed, Reader, Source
+from dbpcfg.corpus.readers import Malformed, Reader, Source
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import TreeSyntaxError
 from dbpcfg.trees.tree import Tree

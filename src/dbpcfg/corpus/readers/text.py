@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dbpcfg.corpus.formats import Reader, Source
+from dbpcfg.corpus.readers import Reader, Source
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 

@@ -18,7 +18,7 @@ from itertools import pairwise
 from typing import Any
 from xml.parsers import expat
 
-from dbpcfg.corpus.formats import HEAD, Malformed, Source
+from dbpcfg.corpus.readers import HEAD, Malformed, Source
 from dbpcfg.errors import DbpcfgError
 
 MAX_DEPTH = 1000

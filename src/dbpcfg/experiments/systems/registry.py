@@ -62,7 +62,7 @@ systems: Registry[SystemFactory] = Registry(
         "ccl": "experiments.systems.ccl:CCL",
         "upparse-prlg": "experiments.systems.upparse:UpparsePRLG",
         "upparse-hmm": "experiments.systems.upparse:UpparseHMM",
-        "bmmm-dmv": "experiments.systems.bmmm_dmv:BmmmDmv",
+        "bmmm-dmv": "experiments.systems.dmv:BmmmDmv",
         "uhhmm": "experiments.systems.uhhmm:UHHMM",
         "dbpcfg": "experiments.systems.dbpcfg:DbpcfgSystem",
     },

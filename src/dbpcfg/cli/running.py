@@ -1,4 +1,4 @@
-"""Stopping a run by Ctrl-C or SIGTERM: after the current iteration, or immediately if repeated."""
+"""Runs of commands: on a cluster if there is one, until a signal stops them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,51 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import typer
 
 from dbpcfg.cli.output import harmless
+
+if TYPE_CHECKING:
+    from dbpcfg.cluster.connection import DaskCluster, Spread
+
+LOST = 130
+"""The exit code if the cluster is lost: that of a run which Ctrl-C has stopped."""
+
+
+def check_cluster(cluster: str | None, spread: Spread | None) -> None:
+    """Raise an error if a cluster cannot be, before anything is read."""
+    from dbpcfg.errors import DbpcfgError
+
+    if cluster is None:
+        if spread is not None:
+            raise DbpcfgError("--spread needs --cluster")
+        return
+    from dbpcfg.cluster.address import need_dask, parsed
+
+    parsed(cluster)
+    need_dask()
+
+
+@contextlib.contextmanager
+def on_cluster(
+    cluster: str | None, spread: Spread | None, quiet: bool, hint: str
+) -> Iterator[DaskCluster | None]:
+    """The cluster of a command; if it is lost, say how to resume, ``hint``, and stop."""
+    if cluster is None:
+        yield None
+        return
+    from dbpcfg.cluster.calls import ClusterLostError
+    from dbpcfg.cluster.connection import connect, to_stderr
+
+    try:
+        with connect(cluster, spread, (lambda _: None) if quiet else to_stderr) as there:
+            yield there
+    except ClusterLostError as error:
+        typer.echo(f"dbpcfg: {error}", err=True)
+        typer.echo(hint, err=True)
+        raise typer.Exit(LOST) from None
 
 
 class StopRequest:
