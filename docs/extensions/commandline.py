@@ -1,4 +1,7 @@
-"""The directive ``commandline``: a section for every command, read from the program itself."""
+"""Directives that read the program itself.
+
+``commandline``: a section for every command. ``options``: the options of groups, or of a learner.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 from typer.main import get_command
 
+from dbpcfg import options
 from dbpcfg.cli.app import app as program
 from dbpcfg.cli.help import shown_name
 
@@ -36,6 +40,23 @@ class CommandLine(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Make the sections."""
         return [_section(*one) for one in described()]
+
+
+class Options(SphinxDirective):
+    """The options of the groups or learners that are named."""
+
+    required_arguments, final_argument_whitespace = 1, True
+
+    def run(self) -> list[nodes.Node]:
+        """Make the list."""
+        listed = nodes.definition_list(classes=["options"])
+        for name in self.arguments[0].split():
+            group = options.LEARNERS.get(name) or getattr(options, name)
+            for one in group.options().values():
+                usual = "" if one.default in (None, ()) else f" [default: {one.default}]"
+                names = ", ".join(one.flags) or f"--{one.key}"
+                listed += _item(names, f"{one.help}{usual}")
+        return [listed]
 
 
 def _section(name: str, usage: str, text: str, records: list[tuple[str, str]]) -> nodes.section:
@@ -72,4 +93,5 @@ def _paragraph(text: str) -> nodes.paragraph:
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the directive."""
     app.add_directive("commandline", CommandLine)
+    app.add_directive("options", Options)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
