@@ -30,7 +30,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbpcfg.cluster.connection import induce
-from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.corpus.reading import GivenSentences
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.io.machine import cores
@@ -125,7 +124,8 @@ class GrammarInducer(TransformerMixin, BaseEstimator):  # in scikit-learn's orde
             budget=self.budget,
             iterations=self.iterations,
             chains=self.chains,
-            preparation=Preparation(lowercase=self.lowercase, rare=self.rare),
+            lowercase=self.lowercase,
+            rare=self.rare,
             seed=_seed(self.random_state),
             threads=self._threads(),
             quiet=not self.verbose,
