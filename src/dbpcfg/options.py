@@ -24,7 +24,9 @@ from typing import (
     Literal,
     Self,
     TypedDict,
+    TypeVar,
     Union,
+    cast,
     get_args,
     get_origin,
     get_type_hints,
@@ -33,6 +35,7 @@ from typing import (
 from dbpcfg.errors import DbpcfgError
 
 SMALLEST_BETA = 1e-12
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -494,11 +497,11 @@ def keywords(groups: Iterable[type[Group]]) -> dict[str, Option]:
     return found
 
 
-def with_keywords(groups: Iterable[type[Group]]) -> Callable[..., Any]:
+def with_keywords(groups: Iterable[type[Group]]) -> Callable[[Function], Function]:
     """Decorate a function that takes ``**options``: its signature and docstring name them all."""
     offered = keywords(groups)
 
-    def decorate(function: Any) -> Any:
+    def decorate(function: Function) -> Function:
         signature = inspect.signature(function)
         own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
         new = [
@@ -511,7 +514,7 @@ def with_keywords(groups: Iterable[type[Group]]) -> Callable[..., Any]:
             for name, one in offered.items()
             if name not in signature.parameters
         ]
-        function.__signature__ = signature.replace(parameters=[*own, *new])
+        cast(Any, function).__signature__ = signature.replace(parameters=[*own, *new])
         lines = "".join(f"    {p.name}\n        {described(offered[p.name].name)}\n" for p in new)
         function.__doc__ = (function.__doc__ or "").replace("    **options\n", lines)
         return function
