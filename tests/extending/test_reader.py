@@ -1,7 +1,7 @@
 """A format of one's own: a reader, and one line to add it."""
 
 import dbpcfg
-from dbpcfg.corpus.readers import Reader, readers
+from dbpcfg.corpus.readers import CorpusReader, readers
 from dbpcfg.corpus.sentence import Sentence
 from tests.inprocess import InProcess
 
@@ -16,7 +16,7 @@ def shouted(text, source):
 
 def test_a_reader_from_outside(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(readers, "_added", dict(readers._added))
-    readers.add("shout", Reader(shouted, (".shout",), lambda text: text.startswith("!!")))
+    readers.add("shout", CorpusReader(shouted, (".shout",), lambda text: text.startswith("!!")))
     (tmp_path / "a.shout").write_text("!the dog ran\nor not\n!it slept")
     (tmp_path / "a.txt").write_text("!! ran")
     corpus = dbpcfg.read(tmp_path / "a.shout")

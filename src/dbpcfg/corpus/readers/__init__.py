@@ -1,7 +1,7 @@
 """The formats of corpora: what a reader is, which readers there are, and which one a file is for.
 
-A format is a `Reader` in a module of its own and a line in `readers`. A program adds another with
-``readers.add("name", Reader(...))``, a package with an entry point of the group ``dbpcfg.readers``.
+A format is a `CorpusReader` in a module of its own and a line in `readers`. A program adds another with
+``readers.add("name", CorpusReader(...))``, a package with an entry point of the group ``dbpcfg.readers``.
 
 An ending that belongs to one format decides, so that mistakes in such a file are reported as
 mistakes; among formats that share an ending, as ``.xml``, the content does.  ``.txt``, any other
@@ -147,7 +147,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class CorpusReader:
     """Reads the files of one format."""
 
     read: Callable[[str, Source], Iterator[Sentence]]
@@ -162,7 +162,7 @@ class Reader:
     """Whether it can keep function tags and empty elements."""
 
 
-readers: Registry[Reader] = Registry(
+readers: Registry[CorpusReader] = Registry(
     "format",
     "readers",
     {

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from dbpcfg.corpus.readers import Malformed, Reader, Source
+from dbpcfg.corpus.readers import CorpusReader, Malformed, Source
 from dbpcfg.corpus.readers.raising import (
     Graph,
     GraphNode,
@@ -89,4 +89,4 @@ def _check_places(words: dict[int, GraphNode]) -> None:
             )
 
 
-ALPINO = Reader(_read, (".xml",), xml_with(r"<alpino_ds[\s>]"))
+ALPINO = CorpusReader(_read, (".xml",), xml_with(r"<alpino_ds[\s>]"))

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 
-from dbpcfg.corpus.readers import Reader, Source
+from dbpcfg.corpus.readers import CorpusReader, Source
 from dbpcfg.corpus.readers.penn import PENN, category, read_with
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.trees.tree import Tree
@@ -56,4 +56,4 @@ def _recognises(text: str) -> bool:
     return bool(lemmas and eagles and PENN.recognises(text))
 
 
-CESS = Reader(_read, (".tbf",), _recognises, has_function_tags=True)
+CESS = CorpusReader(_read, (".tbf",), _recognises, has_function_tags=True)

@@ -47,7 +47,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from dbpcfg.corpus.readers import Malformed, Reader, Source
+from dbpcfg.corpus.readers import CorpusReader, Malformed, Source
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 
@@ -237,6 +237,6 @@ def _is_target(code: str, participants: dict[str, dict[str, None]]) -> bool:
     return code == _TARGET_CODE
 
 
-CHAT = Reader(
+CHAT = CorpusReader(
     _read, (".cha",), re.compile(r"\s*@(?:UTF8|Begin|Font|Window|PID)\b").match, has_speakers=True
 )

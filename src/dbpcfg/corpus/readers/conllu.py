@@ -21,7 +21,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from dbpcfg.corpus.readers import Malformed, Reader, Source
+from dbpcfg.corpus.readers import CorpusReader, Malformed, Source
 from dbpcfg.corpus.sentence import Sentence
 
 COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
@@ -164,7 +164,7 @@ def _heads(column: list[str]) -> tuple[int, ...] | None:
     return tuple(int(head) - 1 for head in column)
 
 
-CONLLU = Reader(
+CONLLU = CorpusReader(
     _read,
     (".conllu", ".conll"),
     re.compile(

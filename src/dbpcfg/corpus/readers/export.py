@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from dbpcfg.corpus.readers import Malformed, Reader, Source
+from dbpcfg.corpus.readers import CorpusReader, Malformed, Source
 from dbpcfg.corpus.readers.raising import (
     Graph,
     GraphNode,
@@ -158,7 +158,7 @@ def _parent_column(columns: list[str], version: str, line: int) -> int:
     )
 
 
-EXPORT = Reader(
+EXPORT = CorpusReader(
     _read,
     (".export", ".negra"),
     re.compile(r"(?:\s*%%.*\n)*\s*\#(?:FORMAT|BOT|BOS)[ \t]+[A-Z0-9]").match,

@@ -36,7 +36,7 @@ from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 
-from dbpcfg.corpus.readers import SKIP_HINT, Reader, Source
+from dbpcfg.corpus.readers import SKIP_HINT, CorpusReader, Source
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import TreeSyntaxError
 from dbpcfg.trees.brackets import read_trees_at
@@ -176,7 +176,7 @@ def _check_lost_words(text: str, source: str, first_line: int) -> None:
         )
 
 
-PENN = Reader(
+PENN = CorpusReader(
     _read,
     (".mrg", ".parsed", ".trees", ".psd", ".ptb", ".penn", ".bracket"),
     re.compile(

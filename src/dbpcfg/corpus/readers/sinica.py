@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from dbpcfg.corpus.readers import Malformed, Reader, Source
+from dbpcfg.corpus.readers import CorpusReader, Malformed, Source
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import TreeSyntaxError
 from dbpcfg.trees.tree import Tree
@@ -98,7 +98,7 @@ def _named(line: str, place: int) -> str:
     return f"{line[place : place + _SHOWN]!r}" if place < len(line) else "the end of the line"
 
 
-SINICA = Reader(
+SINICA = CorpusReader(
     _read,
     (".parsed", ".sinica"),
     re.compile(r"\s*#[0-9]\S*\[[0-9]*\]\s*[^\s(#]+\(", re.ASCII).match,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dbpcfg.corpus.readers import Reader, Source
+from dbpcfg.corpus.readers import CorpusReader, Source
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 
@@ -43,5 +43,5 @@ def _read(text: str, source: Source) -> Iterator[Sentence]:
         yield Sentence(words, source=source.name, line=number)
 
 
-TEXT = Reader(_read, (".txt",))
+TEXT = CorpusReader(_read, (".txt",))
 """What no other reader recognises."""

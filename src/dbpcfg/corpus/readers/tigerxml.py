@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from dbpcfg.corpus.readers import Malformed, Reader, Source
+from dbpcfg.corpus.readers import CorpusReader, Malformed, Source
 from dbpcfg.corpus.readers.raising import (
     Graph,
     GraphNode,
@@ -93,7 +93,7 @@ def _needed(element: Element, name: str) -> str:
     return element.attributes[name]
 
 
-TIGERXML = Reader(
+TIGERXML = CorpusReader(
     _read,
     (".xml", ".tig"),
     xml_with(r"<graph\s[^<>]*\broot\s*=|<(?:edgelabel|terminals)[\s>]"),
