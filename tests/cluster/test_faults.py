@@ -149,7 +149,7 @@ def scheduler(tmp_path):
     main = begin("dask_scheduler", *local, "--port", "0")
     while not address_file.exists():
         time.sleep(0.1)
-    begin("dask_worker", *local, "--nthreads", "1", "--nworkers", "2", "--death-timeout", "5")
+    begin("dask_worker", *local, "--nthreads", "1", "--nworkers", "2", "--death-timeout", "60")
     try:
         with Client(scheduler_file=str(address_file)) as client:
             client.wait_for_workers(2, timeout=60)
