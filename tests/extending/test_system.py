@@ -8,7 +8,7 @@ from tests.inprocess import InProcess
 
 
 class Chunks:
-    """Chunks of as many words as it is told."""
+    """Chunks of a fixed number of words."""
 
     def __init__(self, words: int = 2) -> None:
         self.words = words

@@ -1,7 +1,8 @@
 """The formats of corpora: what a reader is, which readers there are, and which one a file is for.
 
-A format is a `CorpusReader` in a module of its own and a line in `readers`. A program adds another with
-``readers.add("name", CorpusReader(...))``, a package with an entry point of the group ``dbpcfg.readers``.
+A format is a `CorpusReader` in a module of its own and a line in `readers`. A program adds another
+with ``readers.add("name", CorpusReader(...))``, a package with an entry point of the group
+``dbpcfg.readers``.
 
 An ending that belongs to one format decides, so that mistakes in such a file are reported as
 mistakes; among formats that share an ending, as ``.xml``, the content does.  ``.txt``, any other
