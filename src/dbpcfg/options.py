@@ -171,7 +171,9 @@ class Group:
 
     @classmethod
     def of_table(cls, table: Mapping[str, Any], place: str) -> Self:
-        """The options in a table of a TOML file; ``place`` is its name in messages."""
+        """The options in a table of a file; ``place`` is its name in messages."""
+        if not isinstance(table, dict):
+            raise DbpcfgError(f"{place} must be a table")
         found = {}
         for name, value in table.items():
             if name not in cls.options():

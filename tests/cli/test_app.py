@@ -105,7 +105,8 @@ def test_a_closed_standard_output(tmp_path):
 @pytest.mark.parametrize("columns", [60, 80])
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_names_every_option_in_full(name, columns):
-    _, shown, _ = run(name, "--help", columns=columns)
+    asked = "--help-all" if name == "induce" else "--help"
+    _, shown, _ = run(name, asked, columns=columns)
     assert max(map(len, shown.splitlines())) <= columns
     assert "…" not in shown
     assert not re.search(r"<(int|float|str|bool|list)|INTEGER| range\b", shown)
@@ -116,14 +117,14 @@ def test_help_names_every_option_in_full(name, columns):
 
 
 def test_options_of_induce_are_in_groups(command):
-    shown, _ = command.call("induce", "--help")
+    shown, _ = command.call("induce", "--help-all")
     sections = re.split(r"^(\w+):\n", shown, flags=re.MULTILINE)
     groups = dict(zip(sections[1::2], sections[2::2]))
-    assert list(groups) == ["Arguments", "Options", "Model", "Sampling", "Corpus"]
-    assert "-K, --categories N            Number of categories." in groups["Model"]
-    assert "--beta X                      Dirichlet parameter.  [default: 0.2]" in groups["Model"]
-    assert "--learner gibbs|em|vb|neural" in groups["Model"]
-    assert "--trees mbr|best|last" in groups["Sampling"]
+    panels = ["Model", "Learner", "Chains", "Corpus", "Running"]
+    assert list(groups) == ["Arguments", "Options", *panels]
+    assert "-K, --categories N" in groups["Model"]
+    assert "--beta X" in groups["Learner"]
+    assert "--trees mbr|best|last" in groups["Chains"]
     assert "--exclude-speaker SPEAKER" in groups["Corpus"]
     assert "--out OUT" in groups["Options"]
 

@@ -22,8 +22,8 @@ def unread(monkeypatch):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--depth", "0"], "--depth must be a number from 1 up"),
-        (["--beta", "-1"], "beta must be a positive number"),
+        (["--depth", "0"], "D must be a whole number from 1 up"),
+        (["--beta", "-1"], "beta"),
         (["--parser", "leftcorner", "--precision", "single"], "only the chart has single"),
         (["--parser", "leftcorner", "-D", "none"], "needs a depth bound"),
     ],

@@ -42,7 +42,7 @@ def test_a_path_is_read(text, treebank, monkeypatch):
     assert learned.model.parse(text) == learned.model.parse(SENTENCES)
     assert learned.model.probability("eve.txt") == learned.model.probability(SENTENCES)
     assert dbpcfg.evaluate(treebank, str(treebank)).score.f1 == 1
-    assert dbpcfg.induce(text, **SMALL, gold=treebank).configuration.gold == [str(treebank)]
+    assert dbpcfg.induce(text, **SMALL, gold=treebank).configuration.gold == (str(treebank),)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_a_model_is_not_loaded_from_text(treebank, text):
 
 
 def test_settings_are_checked_before_a_path_is_read(tmp_path):
-    with pytest.raises(DbpcfgError, match="no setting 'deph'"):
+    with pytest.raises(DbpcfgError, match="no option 'deph'"):
         dbpcfg.induce("nowhere.txt", deph=3)
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(DbpcfgError, match="exists and is not empty"):
@@ -139,7 +139,7 @@ def test_settings_are_checked_before_a_path_is_read(tmp_path):
 
 
 def test_settings_that_induce_does_not_have():
-    with pytest.raises(DbpcfgError, match="no setting 'deph'; there are categories, depth"):
+    with pytest.raises(DbpcfgError, match="no option 'deph'; there are K, D"):
         dbpcfg.induce(SENTENCES, deph=3)
-    with pytest.raises(DbpcfgError, match="a setting of induce is of the wrong type"):
+    with pytest.raises(DbpcfgError, match="K must be a whole number from 1 up"):
         dbpcfg.induce(SENTENCES, K=2.5)

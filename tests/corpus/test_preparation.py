@@ -66,11 +66,11 @@ def test_numbers_and_rare_words():
 
 
 def test_what_cannot_be():
-    with pytest.raises(DbpcfgError, match="rare must be 0"):
+    with pytest.raises(DbpcfgError, match="rare must be a whole number from 0 up"):
         Preparation(rare=-1)
-    with pytest.raises(DbpcfgError, match="at least 1, got 0"):
+    with pytest.raises(DbpcfgError, match="from 1 up or none, got 0"):
         Preparation(max_length=0)
-    with pytest.raises(DbpcfgError, match="no scheme"):
+    with pytest.raises(DbpcfgError, match="scheme must be suffix, shape"):
         Preparation(scheme="prefix")
     with pytest.raises(DbpcfgError, match="no sentence to work with"):
         prepare([], Preparation())

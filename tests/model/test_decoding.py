@@ -61,7 +61,7 @@ def test_trees_are_those_of_brute_force(grammar_and_words, depth):
     (ranked,) = model.parses([words], 4)
     best = sorted(posterior.values(), reverse=True)[:4]
     assert [one.posterior for one in ranked] == pytest.approx(best, rel=1e-9)
-    mass = math.exp(model.chart().log_fitting_mass)
+    mass = math.exp(model.parser().log_fitting_mass)
     logs = [math.log(p * true.total / mass) for p in best]
     assert [one.log_probability for one in ranked] == pytest.approx(logs, abs=1e-9)
     (one,) = model.parse([words], "viterbi")
@@ -105,7 +105,7 @@ def test_neither_threads_nor_batches_matter(method, monkeypatch):
     found = model.parses(text, n, method, seed=3)
     assert [tree.words() for tree in trees] == text
     assert [parses[0].tree for parses in found] == trees
-    whole = model.chart().log_probabilities(model.encode(text))
+    whole = model.parser().log_probabilities(model.encode(text))
     for log, parses in zip(whole, found, strict=True):
         for one in parses:
             assert one.posterior == pytest.approx(min(1, math.exp(one.log_probability - log)))

@@ -9,7 +9,6 @@ import re
 import struct
 import tracemalloc
 import zipfile
-from dataclasses import asdict
 from itertools import product
 from pathlib import Path
 
@@ -319,7 +318,7 @@ GOOD = {
     "words": ["w0", "w1", "w2"],
     "names": ["NP", "VP"],
     "depth": 2,
-    "preparation": asdict(Preparation(rare=1)),
+    "preparation": Preparation(rare=1).table(),
 }
 
 
@@ -345,10 +344,10 @@ GOOD = {
         ({"names": ["NP", 1]}, "the names in its header must be a list of texts"),
         ({"depth": 0}, "the depth bound must be"),
         ({"depth": 1.5}, "its depth must be a whole number, or null, got 1.5"),
-        ({"preparation": []}, "[preparation] must be a table"),
-        ({"preparation": {"lowercase": 1}}, "[preparation] has lowercase = 1, which cannot be"),
-        ({"preparation": {"rare": -1}}, "rare must be 0 (off) or a number of occurrences, got -1"),
-        ({"preparation": {"shout": True}}, "[preparation] has 'shout', which is no option of it"),
+        ({"preparation": []}, "preparation must be a table"),
+        ({"preparation": {"lowercase": 1}}, "preparation lowercase must be true or false, got 1"),
+        ({"preparation": {"rare": -1}}, "preparation rare must be a whole number from 0 up"),
+        ({"preparation": {"shout": True}}, "preparation has 'shout', which is no option of it"),
     ],
 )
 def test_bad_header(folder, good, text, reason):

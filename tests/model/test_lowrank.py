@@ -125,7 +125,6 @@ def test_mbr_needs_no_dense_chart(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("a dense chart")
 
     monkeypatch.setattr("dbpcfg.parsing.parsers.ChartParser", fail)
-    monkeypatch.setattr("dbpcfg.model.model.ChartParser", fail)
     model = Model(LowRankGrammar(LOW.factors, WORDS), 2, unknown=UNKNOWN)
     assert len(model.parse(SENTENCES)) == len(SENTENCES)
     assert model.probability(SENTENCES).sentences == len(SENTENCES)

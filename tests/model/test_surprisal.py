@@ -77,7 +77,7 @@ def same(ours, theirs) -> bool:
 
 def bits(model: Model, texts: list[list[str]], depth: int = 2) -> np.ndarray:
     """−log₂ P of sentences, by the chart."""
-    logs = replace(model, depth=depth).chart().log_probabilities(model.encode(texts))
+    logs = replace(model, depth=depth).parser().log_probabilities(model.encode(texts))
     return -logs / math.log(2)
 
 

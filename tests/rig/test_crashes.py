@@ -129,7 +129,7 @@ def written_without_fsync(path: Path):
 @pytest.mark.parametrize("careless", [written_plainly, written_without_fsync])
 def test_files_that_are_not_written_whole_are_noticed(careless, wanted, tmp_path, monkeypatch):
     """Negative control: the rig fails if files are written as they come, or not synchronised."""
-    for module in ("io.archive", "induction.configuration", "induction.results"):
+    for module in ("io.archive", "induction.settings", "induction.directory"):
         monkeypatch.setattr(f"dbpcfg.{module}.written_whole", careless)
     recorder = recorded(*SCENES["a new run"], tmp_path / "run")
     monkeypatch.undo()

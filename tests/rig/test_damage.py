@@ -15,7 +15,7 @@ import pytest
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction.induce import induce, resume
-from tests.corpus import test_chat, test_conllu
+from tests.corpus import samples
 from tests.induction.small import SENTENCES, TREES
 from tests.inprocess import run
 from tests.rig.damage import TOML, damaged
@@ -32,8 +32,8 @@ def folder(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("good")
     (folder / "gold.mrg").write_text("".join(f"{tree}\n" for tree in TREES[:12]))
     (folder / "text.txt").write_text("".join(f"{' '.join(words)}\n" for words in SENTENCES[:12]))
-    (folder / "talk.cha").write_text(test_chat.GOOD)
-    (folder / "deps.conllu").write_text(test_conllu.GOOD)
+    (folder / "talk.cha").write_text(samples.CHAT)
+    (folder / "deps.conllu").write_text(samples.CONLLU)
     (folder / "cess.tbf").write_text(CESS)
     induce(
         *(SENTENCES[:12], 2, 2),

@@ -188,7 +188,8 @@ def takes_groups(command: Callable[..., None]) -> Callable[..., None]:
 
     run.__signature__ = inspect.Signature(list(parameters.values()))  # type: ignore[attr-defined]
     run.__annotations__ = {name: one.annotation for name, one in parameters.items()}
-    run.shown = shown  # type: ignore[attr-defined]
+    many = LearnerChoice in groups.values()  # too many for one screen
+    run.shown = shown if many else {}  # type: ignore[attr-defined]
     return run
 
 
