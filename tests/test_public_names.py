@@ -7,7 +7,10 @@ import pytest
 import dbpcfg
 from tests.processes import output_of
 
-NAMES = ["DbpcfgError", "Model", "Tree", "compare", "evaluate", "induce", "load", "read", "resume"]
+NAMES = [
+    *("EM", "DbpcfgError", "Gibbs", "Model", "Neural", "Tree", "VariationalBayes"),
+    *("compare", "evaluate", "induce", "load", "read", "resume"),
+]
 
 
 def test_the_public_names():

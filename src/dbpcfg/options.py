@@ -100,7 +100,7 @@ class Option:
             return None
         found = _plain(value, self.type)
         if found is None or not self._in_range(found):
-            name = name or self.keyword
+            name = name or (f"{self.keyword} ({self.name})" if self.flags else self.name)
             raise DbpcfgError(f"{name} must be {self.expected()}, got {value!r:.80}")
         return found
 

@@ -22,7 +22,7 @@ def unread(monkeypatch):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--depth", "0"], "D must be a whole number from 1 up"),
+        (["--depth", "0"], "D (depth) must be a whole number from 1 up"),
         (["--beta", "-1"], "beta"),
         (["--parser", "leftcorner", "--precision", "single"], "only the chart has single"),
         (["--parser", "leftcorner", "-D", "none"], "needs a depth bound"),

@@ -110,8 +110,8 @@ def test_json_lines(corpus_folder, tmp_path, call):
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        (["--depth", "deep"], "D must be a whole number from 1 up or none, got 'deep'"),
-        (["--depth", "0"], "D must be a whole number from 1 up or none, got 0"),
+        (["--depth", "deep"], "D (depth) must be a whole number from 1 up or none, got 'deep'"),
+        (["--depth", "0"], "D (depth) must be a whole number from 1 up or none, got 0"),
         (["--beta", "0"], "beta"),
         (["--learner", "adam"], "no learner 'adam'; choose one of gibbs, em, vb, neural"),
         (["--learner", "em", "--sample-beta"], "an option of the learner gibbs, not of em"),

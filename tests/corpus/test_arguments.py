@@ -141,5 +141,5 @@ def test_settings_are_checked_before_a_path_is_read(tmp_path):
 def test_settings_that_induce_does_not_have():
     with pytest.raises(DbpcfgError, match="no option 'deph'; there are K, D"):
         dbpcfg.induce(SENTENCES, deph=3)
-    with pytest.raises(DbpcfgError, match="K must be a whole number from 1 up"):
+    with pytest.raises(DbpcfgError, match=r"K \(categories\) must be a whole number from 1 up"):
         dbpcfg.induce(SENTENCES, K=2.5)

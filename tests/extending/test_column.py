@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dbpcfg.io.tables import line
-from dbpcfg.model.columns import COLUMNS, Column, total
+from dbpcfg.model.columns import COLUMNS, SurprisalColumn, total
 from dbpcfg.model.model import Model
 from tests.inprocess import InProcess
 from tests.strategies import random_grammar
@@ -11,7 +11,7 @@ from tests.strategies import random_grammar
 
 def test_a_column_from_outside(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(COLUMNS, "_added", dict(COLUMNS._added))  # as before after the test
-    COLUMNS.add("luck", Column("P(word), before it", lambda s: 2**-s.surprisal, total))
+    COLUMNS.add("luck", SurprisalColumn("P(word), before it", lambda s: 2**-s.surprisal, total))
     model = Model(random_grammar(3, 2, 0.8, 4), 2)
     rows = model.surprisal(["w0 w1"], columns=["word", "surprisal", "luck"], spillover=1)
     assert [row.luck for row in rows] == [2**-row.surprisal for row in rows]

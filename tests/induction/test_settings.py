@@ -122,8 +122,8 @@ def test_settings_hold_plain_numbers():
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"categories": 0}, "K must be a whole number from 1 up"),
-        ({"depth": 0}, "D must be a whole number from 1 up or none"),
+        ({"categories": 0}, "K (categories) must be a whole number from 1 up"),
+        ({"depth": 0}, "D (depth) must be a whole number from 1 up or none"),
         ({"depth": 10_001}, "depth bound must be at most 10,000"),
         ({"seed": -1}, "seed must be a whole number from 0"),
         ({"seed": 2**64}, "seed"),

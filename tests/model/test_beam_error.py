@@ -10,7 +10,7 @@ import pytest
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.stimuli import SentenceRows
 from dbpcfg.model import incremental
-from dbpcfg.model.incremental import BeamSample, Reader
+from dbpcfg.model.incremental import BeamSample, IncrementalReader
 from dbpcfg.model.model import Model
 from tests.strategies import random_grammar
 
@@ -27,7 +27,7 @@ def sentences(number: int, longest: int = 9) -> list[list[str]]:
 
 def sample(models: list[Model], given: list[list[str]], beam: int = 5) -> BeamSample:
     """The sample of a text, read by each model."""
-    readers = [Reader(model, None, beam) for model in models]
+    readers = [IncrementalReader(model, None, beam) for model in models]
     found = BeamSample(readers)
     rows = [
         SentenceRows.of_tokens(Sentence(tuple(words), source="text", line=line))

@@ -13,7 +13,7 @@ from dbpcfg.cli.convert import convert, synth
 from dbpcfg.cli.draw import draw
 from dbpcfg.cli.evaluate import evaluate
 from dbpcfg.cli.grammar import bound, export, generate
-from dbpcfg.cli.help import Command, Group
+from dbpcfg.cli.help import Command, Program
 from dbpcfg.cli.induce import induce, resume
 from dbpcfg.cli.output import (
     controls_shown,
@@ -41,7 +41,7 @@ app = typer.Typer(
     name="dbpcfg",
     help="Learn a phrase-structure grammar from raw text, under a human memory bound.",
     no_args_is_help=True,
-    cls=Group,
+    cls=Program,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -78,7 +78,7 @@ def _learner(args: list[str]) -> str | None:
     return chosen[0] if chosen and chosen[0] in LEARNERS else None
 
 
-class Group(TyperGroup):
+class Program(TyperGroup):
     """The program: each command with the first sentence of its help, wrapped and not cut."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

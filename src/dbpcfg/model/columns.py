@@ -4,8 +4,8 @@
 it, *after* it given it too; entropies are in bits. What is not known, as after a word of
 probability zero, is not a number.
 
-A column of your own is a `Column` that is added to `COLUMNS`, by a program or by an entry point of
-the group ``dbpcfg.columns``; its name can then be chosen like others.
+A column of your own is a `SurprisalColumn` that is added to `COLUMNS`, by a program or by an entry
+point of the group ``dbpcfg.columns``; its name can then be chosen like others.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def total(values: Sequence[float]) -> float:
 
 
 @dataclass(frozen=True)
-class Column:
+class SurprisalColumn:
     """A column of surprisal."""
 
     help: str
@@ -70,7 +70,7 @@ class Column:
         ]
 
 
-COLUMNS: Registry[Column] = Registry("column of surprisal", "columns", {})
+COLUMNS: Registry[SurprisalColumn] = Registry("column of surprisal", "columns", {})
 """All columns, in order."""
 
 PLACES = ("source", "line", "sentence", "token", "word")
@@ -88,7 +88,7 @@ OF_WORDS = ("position", *MEASURES, "end_surprisal")
 """The columns of a table of words."""
 
 
-def known_columns(depth: int) -> dict[str, Column]:
+def known_columns(depth: int) -> dict[str, SurprisalColumn]:
     """All columns under a memory bound, by their names."""
     found = {}
     for name in COLUMNS.names():
@@ -108,7 +108,7 @@ def choose(
     depth: int,
     options: Sequence[str] = (),
     averaged: bool = False,
-) -> dict[str, Column]:
+) -> dict[str, SurprisalColumn]:
     """The columns that are asked for, by their names.
 
     ``wanted``: ``default`` stands for several, ``all`` for all measures, the name of a column by
@@ -181,9 +181,9 @@ def _log_frequency(s: MeasuredSentence) -> list[float]:
     return [*map(s.frequencies.of, s.sentence.words), math.nan]
 
 
-def _place(help: str, values: Callable[[MeasuredSentence], Any], **options: Any) -> Column:
+def _place(help: str, values: Callable[[MeasuredSentence], Any], **options: Any) -> SurprisalColumn:
     """A column that does not depend on the grammar."""
-    return Column(help, values, **{"average": "same", "lagged": False, **options})
+    return SurprisalColumn(help, values, **{"average": "same", "lagged": False, **options})
 
 
 _OWN = {
@@ -200,57 +200,59 @@ _OWN = {
         lambda s: [*(x.kind for x in s.forms), "end"],
         combine=lambda kinds: max(kinds, key=_KINDS.index),
     ),
-    "surprisal": Column("−log₂ P(word), before it", lambda s: s.surprisal, total),
-    "next_word_entropy": Column(
+    "surprisal": SurprisalColumn("−log₂ P(word), before it", lambda s: s.surprisal, total),
+    "next_word_entropy": SurprisalColumn(
         "of what comes next, a word or the end, before the word", lambda s: s.entropies
     ),
-    "next_word_entropy_reduction": Column(
+    "next_word_entropy_reduction": SurprisalColumn(
         "by how much that is less after the word; can be negative", _reduction, total
     ),
-    "end_probability": Column(
+    "end_probability": SurprisalColumn(
         "that the sentence ends here, before the word", lambda s: s.trace.ended
     ),
-    "depth": Column("expected fragments in memory, before the word", lambda s: s.trace.depth),
-    "store": Column(
+    "depth": SurprisalColumn(
+        "expected fragments in memory, before the word", lambda s: s.trace.depth
+    ),
+    "store": SurprisalColumn(
         "the most probable state of memory, before the word",
         MeasuredSentence.stores,
         average="none",
         lagged=False,
     ),
-    "store_probability": Column("its probability", lambda s: s.trace.best_probability),
-    "store_entropy": Column(
+    "store_probability": SurprisalColumn("its probability", lambda s: s.trace.best_probability),
+    "store_entropy": SurprisalColumn(
         "of the state of memory, before the word", lambda s: s.trace.entropy / BIT
     ),
-    "fork": Column("probability of a fork at the word, after it", lambda s: s.trace.fork),
-    "join": Column("probability of a join at the word, after it", lambda s: s.trace.join),
-    "lost": Column(
+    "fork": SurprisalColumn("probability of a fork at the word, after it", lambda s: s.trace.fork),
+    "join": SurprisalColumn("probability of a join at the word, after it", lambda s: s.trace.join),
+    "lost": SurprisalColumn(
         "share of the probability that the beam dropped",
         lambda s: s.trace.lost,
         total,
         lagged=False,
     ),
-    "depth_after": Column(
+    "depth_after": SurprisalColumn(
         "expected fragments in memory, after the word",
         lambda s: np.append(s.trace.depth[1:], np.nan),
     ),
-    "storage": Column(
+    "storage": SurprisalColumn(
         "probability of at least d fragments in memory, after the word", _storage, by_depth=True
     ),
-    "integration": Column(
+    "integration": SurprisalColumn(
         "probability that the word ends fragment d, which joins the one above it",
         lambda s, depth: s.trace.closed[:, depth],
         total,
         by_depth=True,
     ),
-    "end_surprisal": Column(
+    "end_surprisal": SurprisalColumn(
         "of the sentence's end, at its last word", _end_surprisal, lagged=False
     ),
-    "derivation_entropy": Column(
+    "derivation_entropy": SurprisalColumn(
         "of all derivations of the whole sentence, before the word (Hale 2006)",
         lambda s: s.derivation_entropies[:-1],
         option="hale",
     ),
-    "derivation_entropy_reduction": Column(
+    "derivation_entropy_reduction": SurprisalColumn(
         "by how much that is less after the word",
         lambda s: s.derivation_entropies[:-1] - s.derivation_entropies[1:],
         total,

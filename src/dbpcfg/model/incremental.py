@@ -1,6 +1,6 @@
 """A model that reads sentences word by word, and how far a beam is from the exact measures.
 
-`Reader.read` gives a `MeasuredSentence` for each sentence: all that columns of surprisal
+`IncrementalReader.read` gives a `MeasuredSentence` for each sentence: all that columns of surprisal
 (``columns``) are computed from.
 
 **The error of a beam** is measured on a sample of the sentences: the first one and every 50th after
@@ -44,7 +44,7 @@ REMEMBERED = 2**16
 """Words of which the form is not looked up again."""
 
 
-class Reader:
+class IncrementalReader:
     """A model's grammar, ready to read sentences word by word.
 
     ``depth``: the memory bound; the model's if not given.
@@ -98,7 +98,7 @@ class MeasuredSentence:
     Arrays have an entry for each token and a last one for the sentence's end.
     """
 
-    reader: Reader
+    reader: IncrementalReader
     number: int
     """Among the sentences of the text, from 1."""
     rows: SentenceRows
@@ -174,7 +174,7 @@ class BeamSample:
     take turns with the grammars.
     """
 
-    def __init__(self, readers: Sequence[Reader]) -> None:
+    def __init__(self, readers: Sequence[IncrementalReader]) -> None:
         self.readers, self.parser = readers, readers[0].parser
         self.step, self.seen = FIRST_STEP, 0
         self.kept: list[MeasuredSentence] = []

@@ -32,7 +32,7 @@ from dbpcfg.io.progress import counted
 from dbpcfg.io.tables import Column as TableColumn
 from dbpcfg.io.tables import Table, data_frame, html
 from dbpcfg.model.columns import DEFAULT, OF_SENTENCES, OF_WORDS, choose
-from dbpcfg.model.incremental import MeasuredSentence, Reader
+from dbpcfg.model.incremental import IncrementalReader, MeasuredSentence
 from dbpcfg.numerics.kernels import Floats
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class Measurement:
         models = [model]
         if average is not None:
             models = each_grammar([model] if average == "chain" else list(average))
-        self.readers = [Reader(one, depth, beam) for one in models]
+        self.readers = [IncrementalReader(one, depth, beam) for one in models]
         self.parser = self.readers[0].parser
         self.frequencies: LogFrequencies | None = None
         if frequency is not None:

@@ -71,7 +71,7 @@ class Pass(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Expectation(ExpectationOptions, Learner):
+class CountsLearner(ExpectationOptions, Learner):
     """What EM and VB have in common."""
 
     exact: ClassVar[bool] = False
@@ -196,7 +196,7 @@ class Expectation(ExpectationOptions, Learner):
 
 
 @dataclass(frozen=True)
-class EM(EMOptions, Expectation):
+class EM(EMOptions, CountsLearner):
     """Expectation maximisation."""
 
     name: ClassVar[str] = "em"
@@ -217,7 +217,7 @@ class EM(EMOptions, Expectation):
 
 
 @dataclass(frozen=True)
-class VariationalBayes(VariationalOptions, Expectation):
+class VariationalBayes(VariationalOptions, CountsLearner):
     """Variational Bayes."""
 
     name: ClassVar[str] = "vb"

@@ -49,7 +49,7 @@ import numpy as np
 
 from dbpcfg.experiments.systems.ccl.lexicon import empty_lexicon, with_room
 from dbpcfg.experiments.systems.ccl.parsing import EVENTS_PER_WORD, learn, parse
-from dbpcfg.experiments.systems.ccl.scoring import Reader, WordText
+from dbpcfg.experiments.systems.ccl.scoring import TextReader, WordText
 from dbpcfg.experiments.systems.registry import require_fit, tree_from_spans
 from dbpcfg.io.progress import Progress
 from dbpcfg.numerics.kernels import Longs
@@ -104,7 +104,7 @@ class CCL:
 
     def __init__(self, faithful: bool = True, currency_is_punctuation: bool = False) -> None:
         self.faithful = faithful
-        self.reader = Reader(currency_is_punctuation)
+        self.reader = TextReader(currency_is_punctuation)
         self._fitted: tuple[list[list[str]], WordText, Longs] | None = None
 
     def fit(self, sentences: Sequence[Sequence[str]], progress: Progress | None = None) -> Self:

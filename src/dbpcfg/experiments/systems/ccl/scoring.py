@@ -92,7 +92,7 @@ class WordText(NamedTuple):
         return int(self.starts[sentence + 1] - self.starts[sentence])
 
 
-class Reader:
+class TextReader:
     """Separates words from punctuation; ``$`` and ``#`` are either."""
 
     def __init__(self, currency_is_punctuation: bool) -> None:
