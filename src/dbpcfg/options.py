@@ -110,7 +110,8 @@ class Option:
         least = -math.inf if self.least is None else self.least
         above = -math.inf if self.above is None else self.above
         most = math.inf if self.most is None else self.most
-        return least <= value <= most and above < value and math.isfinite(value)
+        finite = isinstance(value, int) or math.isfinite(value)
+        return finite and least <= value <= most and above < value
 
 
 _WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}

@@ -87,7 +87,9 @@ def test_a_dry_run_runs_nothing(place, command):
 def test_another_corpus_is_noticed(place, command):
     command.call(*arguments(place, "--only", "Right", "-q"))
     (place / "tiny.trees").write_text("".join(f"{tree}\n" for tree in GOLD[:5]))
-    said = refused(*arguments(place, "--only", "Right"))  # files are digested once in a process
+    said = refused(
+        *arguments(place, "--only", "Right"), cwd=place
+    )  # files are digested once in a process
     assert "another text: its corpus has changed" in said
 
 

@@ -30,7 +30,7 @@ def test_every_moment(place, monkeypatch, system):
     assert done.state == "finished"
     wanted = trees(place / "grid")
     monkeypatch.setattr(os, "fsync", lambda number: None)
-    states = list(recorder.different.items())
+    states = list(recorder.telling.items())
     # Of another system the process takes a second: some of the moments, by turns.
     chosen = states if system == "dbpcfg" else states[:: len(states) // 2]
     assert len(chosen) > (40 if system == "dbpcfg" else 1)

@@ -44,12 +44,12 @@ def test_a_recipe_of_a_user(tmp_path):
     ("old", "new", "line", "said"),
     [
         ("seeds =", "sedes =", "sedes", "unknown key 'sedes'; a recipe has title, reference"),
-        ("chains = 2", "chians = 2", "chians", "unknown key 'chians'; [paper] has budget, chains"),
+        ("chains = 2", "chians = 2", "chians", "unknown key 'chians'; [paper] has inference"),
         (
             "chains = 2",
             'chains = "2"',
             "chains",
-            "must be a whole number from 1 up, got '2'",
+            "must be a whole number from 1 up or none, got '2'",
         ),
         ("K = 2", "K = 0", "K = 0", "K must be a whole number from 1 up, got 0"),
         ('system = "right"', 'system = "wrong"', 'system = "wrong"', "there is no system 'wrong'"),

@@ -33,7 +33,6 @@ from dbpcfg.grammar.exchange import from_text, to_text
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.io.tables import render
 from dbpcfg.model.model import Model
-from dbpcfg.model.profile import profile
 from dbpcfg.parsing.chart.parser import ChartParser
 from tests.oracle import all_trees
 from tests.parsing.finite import embedding_grammar, finite_grammar
@@ -242,7 +241,7 @@ def test_as_in_a_list_of_all_trees(grammar, bound):
     assert true_use[len(use) :].sum() < 1e-9
     depths = expected_depths(grammar, bound)
     np.testing.assert_allclose(depths, needed[: len(depths)], atol=1e-12)
-    found = profile(Model(grammar, bound))
+    found = Model(grammar, bound).profile()
     np.testing.assert_allclose(found.expected.share, true_use.sum(axis=0) / true_use.sum())
     assert found.expected.length == pytest.approx(true_words.sum())
 

@@ -34,7 +34,6 @@ WRONG_VALUES = {
     "--rare": "-1",
     "--checkpoint": "-1 nan",
     "--encoding": "klingon",
-    "--input-format": "pdf",
     "--format": "xml",
 }
 """Options of ``induce`` with values that are wrong; the message names the option."""
@@ -45,6 +44,7 @@ Missing argument: induce; resume; compare-runs; convert text.txt; sweep; reprodu
 Missing option '--out': induce text.txt
 No such option: + --catagories 3; demo --sead 1
 requires an argument: + -K
+no format 'pdf': + --input-format pdf
 needs a depth bound: + --parser leftcorner -D none
 only the chart: + --parser leftcorner --precision single
 is not one of: synth middle; parse run text.txt --method guess; draw gold.trees --as gif; \
@@ -180,7 +180,7 @@ def place(tmp_path_factory) -> Path:
     induce(SENTENCES[:12], out=place / "begun", stopping=lambda: True, checkpoint=0, **options)
     for name, old, new in (
         ("newer", 'dbpcfg = "', 'dbpcfg = "99.'),
-        ("future", "version = 1", "version = 9"),
+        ("future", "version = 2", "version = 9"),
     ):
         shutil.copytree(place / "begun", place / name)
         path = place / name / "config.toml"

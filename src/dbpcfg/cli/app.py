@@ -124,5 +124,6 @@ def _main() -> None:
 def _fail(message: str) -> NoReturn:
     if len(message) > LONGEST_MESSAGE:  # it quotes a very long word
         message = f"{message[: LONGEST_MESSAGE - 100]} … {message[-95:]}"
-    typer.echo(f"dbpcfg: {harmless(message)}", err=True)
+    shown = harmless(message).encode("utf-8", "backslashreplace").decode()
+    typer.echo(f"dbpcfg: {shown}", err=True)
     sys.exit(EXIT_USER_ERROR)
