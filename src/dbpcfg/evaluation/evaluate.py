@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dbpcfg.corpus.reading import GivenTrees, trees_for
 from dbpcfg.corpus.sentence import PunctuationRule, Sentence, punctuation_mask, recognised_by
@@ -54,6 +55,8 @@ class Evaluation:
     """What counts."""
     statistics: Statistics
     """``(matched, predicted, gold)`` of each scored sentence."""
+    rows: NDArray[np.int64]
+    """The numbers of the scored sentences, from 0."""
     score: Score
     """PARSEVAL."""
     recall: Recall
@@ -214,7 +217,7 @@ def evaluate(
     if aggregate_min_words < 1:
         raise DbpcfgError(f"aggregate_min_words must be at least 1, not {aggregate_min_words}")
     split, split_name = mapping_split(len(gold), mapping_sentences)
-    statistics = []
+    statistics, rows = [], []
     left_out: Counter[str] = Counter()
     found = np.zeros(2, dtype=np.int64)
     spans: tuple[Proposals, Proposals] = Counter(), Counter()
@@ -230,6 +233,7 @@ def evaluate(
         else:
             if trees.words >= convention.min_words:
                 statistics.append(count(trees, convention))
+                rows.append(number)
             else:
                 left_out["too_short" if trees.words else "only_punctuation"] += 1
             found += count_found(trees, category)
@@ -249,6 +253,7 @@ def evaluate(
     return Evaluation(
         convention,
         counts,
+        np.array(rows, dtype=np.int64),
         score(counts, convention, Skipped(**left_out)),
         Recall(category, int(found[0]), int(found[1]), _phrases(category, 2, of)),
         aggregate(*spans, category, _phrases(category, aggregate_min_words, split_name, of)),
