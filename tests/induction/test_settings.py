@@ -132,5 +132,5 @@ def test_settings_hold_plain_numbers():
     ids=str,
 )
 def test_settings_that_cannot_be(options, said):
-    with pytest.raises(DbpcfgError, match=said):
+    with pytest.raises(DbpcfgError, match=re.escape(said)):
         ChainSettings(**options)
