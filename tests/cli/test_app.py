@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from dbpcfg.cli.app import app
 from dbpcfg.version import __version__
 from tests.command import COMMAND
 from tests.inprocess import PROGRAM, run
@@ -27,7 +26,7 @@ def test_help_and_version(command):
     assert command.call("--version") == (f"dbpcfg {__version__}\n", "")
 
 
-@pytest.mark.parametrize("command", app.registered_commands, ids=lambda c: c.callback.__name__)
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=lambda c: c.name)
 def test_help_texts_fit_80_columns(command):
     """Lines after the first paragraph stay as they are, so they must be short enough."""
     _, *rest = inspect.getdoc(command.callback).split("\n\n")
@@ -45,6 +44,22 @@ def test_help_imports_nothing_heavy():
     )
     assert not {"numpy", "numba", "scipy", "nltk"} & set(loaded.split())
     assert "typer" in loaded.split()
+
+
+def test_a_small_run_loads_few_modules(tmp_path):
+    """Other commands, other learners' parsers and measures of models stay away."""
+    (tmp_path / "text.txt").write_text("a cat sleeps\nthe dog barks\n")
+    arguments = f"induce {tmp_path}/text.txt -K 2 --iterations 2 --chains 1 --out {tmp_path}/run -q"
+    loaded = output_of(
+        "import atexit, sys\n"
+        "atexit.register(lambda: print('loaded', *sys.modules))\n"
+        f"sys.argv[1:] = {arguments.split()}\n"
+        "from dbpcfg.cli.app import main\n"
+        "main()"
+    )
+    ours = [name for name in loaded.split() if name.startswith("dbpcfg")]
+    assert "dbpcfg.induction.learners.gibbs" in ours
+    assert len(ours) <= 100
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from dbpcfg.cli import warm
+from dbpcfg.cli import output, warm
 from dbpcfg.numerics import compiling
 
 
@@ -20,20 +20,20 @@ class Terminal(io.StringIO):
 
 def test_compiling_is_announced_at_once(monkeypatch):
     monkeypatch.setattr(sys, "stderr", io.StringIO())
-    notice = warm.CompilingNotice()
+    notice = output.CompilingNotice()
     notice.begin("dbpcfg.parsing.chart.inside.inside")
     assert "0 done, now inside\n" in sys.stderr.getvalue()
     notice.end("dbpcfg.parsing.chart.inside.inside")
     notice.begin("dbpcfg.parsing.chart.trees.sample_trees")  # within two seconds: no line
     assert sys.stderr.getvalue().count("\n") == 1
-    notice.said -= warm.SECONDS
+    notice.said -= output.SECONDS
     notice.begin("dbpcfg.parsing.mbr.heaviest_trees")
     assert sys.stderr.getvalue().endswith("1 done, now heaviest_trees\n")
 
 
 def test_on_a_terminal_the_line_is_replaced(monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal())
-    notice = warm.CompilingNotice()
+    notice = output.CompilingNotice()
     notice.begin("a.first")
     notice.end("a.first")
     notice.begin("a.second")
@@ -50,7 +50,7 @@ def test_quiet_programs_say_nothing(arguments, expected, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["dbpcfg", "induce", *arguments])
     monkeypatch.setattr(compiling, "begun", [])
     monkeypatch.setattr(compiling, "ended", [])
-    with warm.compiling_announced():
+    with output.compiling_announced():
         assert len(compiling.begun) == len(compiling.ended) == expected
     assert compiling.begun == compiling.ended == []
 

@@ -1,4 +1,4 @@
-"""The program ``dbpcfg``. Commands import what they need when they run: ``--help`` is instant."""
+"""The program ``dbpcfg``. A command is imported when it runs, and what it needs: all is instant."""
 
 from __future__ import annotations
 
@@ -7,27 +7,14 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from dbpcfg.cli.baseline import baseline
-from dbpcfg.cli.compare import compare
-from dbpcfg.cli.convert import convert, synth
-from dbpcfg.cli.draw import draw
-from dbpcfg.cli.evaluate import evaluate
-from dbpcfg.cli.grammar import bound, export, generate
-from dbpcfg.cli.help import Command, Program
-from dbpcfg.cli.induce import induce, resume
+from dbpcfg.cli.help import Program
 from dbpcfg.cli.output import (
+    compiling_announced,
     controls_shown,
     drop_standard_output,
     harmless,
     occupy_standard_streams,
 )
-from dbpcfg.cli.parse import parse, probability
-from dbpcfg.cli.report import compare_runs, report
-from dbpcfg.cli.reproduce import demo, reproduce
-from dbpcfg.cli.show import show
-from dbpcfg.cli.surprisal import surprisal
-from dbpcfg.cli.sweep import sweep
-from dbpcfg.cli.warm import compiling_announced, warm
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.version import __version__
 
@@ -62,32 +49,6 @@ def _program(
     ] = False,
 ) -> None:
     pass
-
-
-for command in (
-    demo,
-    induce,
-    resume,
-    show,
-    report,
-    compare_runs,
-    parse,
-    generate,
-    probability,
-    surprisal,
-    evaluate,
-    baseline,
-    compare,
-    sweep,
-    reproduce,
-    convert,
-    synth,
-    export,
-    draw,
-    bound,
-    warm,
-):
-    app.command(cls=Command)(command)
 
 
 def main() -> None:

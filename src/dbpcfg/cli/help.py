@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
@@ -78,8 +81,59 @@ def _learner(args: list[str]) -> str | None:
     return chosen[0] if chosen and chosen[0] in LEARNERS else None
 
 
+MODULES = {
+    "demo": "reproduce",
+    "induce": "induce",
+    "resume": "induce",
+    "show": "show",
+    "report": "report",
+    "compare-runs": "report",
+    "parse": "parse",
+    "generate": "grammar",
+    "probability": "parse",
+    "surprisal": "surprisal",
+    "evaluate": "evaluate",
+    "baseline": "baseline",
+    "compare": "compare",
+    "sweep": "sweep",
+    "reproduce": "reproduce",
+    "convert": "convert",
+    "synth": "convert",
+    "export": "grammar",
+    "draw": "draw",
+    "bound": "grammar",
+    "warm": "warm",
+}
+"""All commands, in the order of the help, and the modules of their functions."""
+
+
+@cache
+def command(name: str) -> Any:
+    """A command, which is imported now."""
+    module = import_module(f"dbpcfg.cli.{MODULES[name]}")
+    alone = typer.Typer(add_completion=False, rich_markup_mode=None)
+    alone.command(name, cls=Command)(getattr(module, name.replace("-", "_")))
+    return typer.main.get_command(alone)
+
+
+class Commands(Mapping[str, Any]):
+    """All commands by name, each imported when it is asked for."""
+
+    def __getitem__(self, name: str) -> Any:
+        return command(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(MODULES)
+
+    def __len__(self) -> int:
+        return len(MODULES)
+
+
 class Program(TyperGroup):
     """The program: each command with the first sentence of its help, wrapped and not cut."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**{**attributes, "commands": Commands()})
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Print the help, on standard output, if there is no command."""

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import sys
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -151,3 +152,54 @@ def print_tables(tables: Sequence[Table], format: TableFormat) -> None:
 
     columns = width() if sys.stdout.isatty() else None
     write("-", render(tables, format, columns) + "\n")
+
+
+SECONDS = 2.0
+"""Without a terminal, a line about compiling at most this often."""
+
+
+class CompilingNotice:
+    """Says on standard error that kernels are being compiled, which, and how many so far."""
+
+    def __init__(self) -> None:
+        self.compiled, self.said, self.width = 0, -SECONDS, 0
+        self.stream = sys.stderr  # as it is now: later, on a terminal, it does not obey controls
+        self.terminal = self.stream is not None and self.stream.isatty()
+
+    def begin(self, name: str) -> None:
+        """A kernel is going to be compiled."""
+        now = time.monotonic()
+        if not self.terminal and now - self.said < SECONDS:
+            return
+        short = name.rpartition(".")[2]
+        text = f"compiling kernels, once on this machine: {self.compiled} done, now {short}"
+        if self.terminal:
+            print(f"\r{text.ljust(self.width)}", end="", file=self.stream, flush=True)
+            self.width = len(text)
+        else:
+            print(text, file=self.stream, flush=True)
+        self.said = now
+
+    def end(self, name: str) -> None:
+        """A kernel was compiled."""
+        self.compiled += 1
+        if self.terminal:
+            print(f"\r{' ' * self.width}\r", end="", file=self.stream, flush=True)
+
+
+@contextlib.contextmanager
+def compiling_announced() -> Iterator[None]:
+    """Let the program say meanwhile when it compiles, unless it is to be quiet."""
+    from dbpcfg.numerics import compiling
+
+    if {"-q", "--quiet"} & set(sys.argv):
+        yield
+        return
+    notice = CompilingNotice()
+    compiling.begun.append(notice.begin)
+    compiling.ended.append(notice.end)
+    try:
+        yield
+    finally:
+        compiling.begun.remove(notice.begin)
+        compiling.ended.remove(notice.end)

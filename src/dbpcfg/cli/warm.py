@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import sys
-import time
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -20,55 +16,6 @@ the old dog that sees a cat barks
 a dog barks at the old cat
 the cat that sleeps sees the dog
 """
-SECONDS = 2.0
-"""Without a terminal, a line of progress at most this often."""
-
-
-class CompilingNotice:
-    """Says on standard error that kernels are being compiled, which, and how many so far."""
-
-    def __init__(self) -> None:
-        self.compiled, self.said, self.width = 0, -SECONDS, 0
-        self.stream = sys.stderr  # as it is now: later, on a terminal, it does not obey controls
-        self.terminal = self.stream is not None and self.stream.isatty()
-
-    def begin(self, name: str) -> None:
-        """A kernel is going to be compiled."""
-        now = time.monotonic()
-        if not self.terminal and now - self.said < SECONDS:
-            return
-        short = name.rpartition(".")[2]
-        text = f"compiling kernels, once on this machine: {self.compiled} done, now {short}"
-        if self.terminal:
-            print(f"\r{text.ljust(self.width)}", end="", file=self.stream, flush=True)
-            self.width = len(text)
-        else:
-            print(text, file=self.stream, flush=True)
-        self.said = now
-
-    def end(self, name: str) -> None:
-        """A kernel was compiled."""
-        self.compiled += 1
-        if self.terminal:
-            print(f"\r{' ' * self.width}\r", end="", file=self.stream, flush=True)
-
-
-@contextlib.contextmanager
-def compiling_announced() -> Iterator[None]:
-    """Let the program say meanwhile when it compiles, unless it is to be quiet."""
-    from dbpcfg.numerics import compiling
-
-    if {"-q", "--quiet"} & set(sys.argv):
-        yield
-        return
-    notice = CompilingNotice()
-    compiling.begun.append(notice.begin)
-    compiling.ended.append(notice.end)
-    try:
-        yield
-    finally:
-        compiling.begun.remove(notice.begin)
-        compiling.ended.remove(notice.end)
 
 
 def warm(

@@ -28,7 +28,6 @@ from dbpcfg.induction.summary import (
 from dbpcfg.io.tables import Table, html
 from dbpcfg.model.decoding import Method
 from dbpcfg.model.model import Model, unknown_mass
-from dbpcfg.model.profile import as_text
 from dbpcfg.parsing.derivations import Derivations, as_tree
 from dbpcfg.trees.tree import Tree
 
@@ -181,6 +180,8 @@ class Run:
         width
             Characters in a line, at most.
         """
+        from dbpcfg.model.profile import as_text
+
         print(as_text(self.model.profile(self.trees()), width))
 
     def match_gold(self, treebank: Sequence[Sentence], name: str = "the treebank") -> Gold:

@@ -19,7 +19,6 @@ from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.corpus.readers import by_content
 from dbpcfg.errors import GrammarError
-from dbpcfg.grammar.exchange import read_grammar
 from dbpcfg.grammar.lowrank import (
     Factors,
     LowRankGrammar,
@@ -123,6 +122,8 @@ def load(path: str | Path, samples: bool = False) -> Model:
     if path.suffix in (".tsv", ".json", ".pcfg", ".nltk"):
         if samples:
             raise GrammarError(f"{path} is one grammar: only a run has others of the same chain")
+        from dbpcfg.grammar.exchange import read_grammar
+
         return Model(read_grammar(path), None, Preparation(lowercase=False))
     if path.is_dir():
         if not (path / MODEL).exists():

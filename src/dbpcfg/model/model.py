@@ -22,14 +22,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.corpus.preparation import Preparation, word_class
 from dbpcfg.corpus.reading import GivenSentences
-from dbpcfg.corpus.tokens import Tokens
 from dbpcfg.errors import DbpcfgError, GrammarError, UnparsableError
 from dbpcfg.grammar.bounding import check_depth
 from dbpcfg.grammar.lowrank import LowRankGrammar
@@ -37,20 +36,17 @@ from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.io.progress import counted
 from dbpcfg.io.tables import html
 from dbpcfg.model.decoding import Decoder, Method, Parse
-from dbpcfg.model.generation import generate
-from dbpcfg.model.incremental import BeamError, BeamSample
-from dbpcfg.model.probabilities import (
-    SentenceProbability,
-    TextProbability,
-    sentence_probabilities,
-    totals,
-)
-from dbpcfg.model.profile import Profile, as_text, profile
-from dbpcfg.model.surprisal import MeasuredWords, Measurement
 from dbpcfg.numerics.kernels import Floats
 from dbpcfg.parsing.chart.layout import Precision
 from dbpcfg.parsing.parsers import Parser, parser_of
 from dbpcfg.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from dbpcfg.corpus.tokens import Tokens
+    from dbpcfg.model.incremental import BeamError
+    from dbpcfg.model.probabilities import SentenceProbability, TextProbability
+    from dbpcfg.model.profile import Profile
+    from dbpcfg.model.surprisal import MeasuredWords
 
 UNKNOWN = "<unknown>"
 """The word that stands for all unknown words, unless the text has a word of this name."""
@@ -281,6 +277,8 @@ class Model:
             If there is no memory bound, the stores need too much memory, a sentence is empty, or a
             table or column is not as it must be.
         """
+        from dbpcfg.model.surprisal import Measurement
+
         return Measurement(
             self,
             sentences,
@@ -339,6 +337,9 @@ class Model:
         DbpcfgError
             If there is no memory bound, or a sentence is empty.
         """
+        from dbpcfg.model.incremental import BeamSample
+        from dbpcfg.model.surprisal import Measurement
+
         measurement = Measurement(
             self, sentences, depth=depth, beam=beam, threads=threads, quiet=quiet
         )
@@ -381,6 +382,8 @@ class Model:
             If a sentence is empty or has more than 1,000 words, or ``chain`` is asked of a model
             without samples.
         """
+        from dbpcfg.model.probabilities import totals
+
         found = self.probabilities(sentences, chain=chain, threads=threads, quiet=quiet)
         return totals(found)[0]
 
@@ -393,6 +396,8 @@ class Model:
         quiet: bool | None = None,
     ) -> Iterator[SentenceProbability]:
         """The probability of each sentence, as they are parsed; parameters as of `probability`."""
+        from dbpcfg.model.probabilities import sentence_probabilities
+
         return sentence_probabilities(self, sentences, chain, threads, quiet)
 
     def generate(
@@ -430,6 +435,8 @@ class Model:
             If ``n`` or ``max_length`` is less than 1, the grammar has no tree that fits the bound,
             or a sentence becomes too long.
         """
+        from dbpcfg.model.generation import generate
+
         made = generate(self, n, seed, max_length, with_unknown)
         return list(counted(made, "generated sentences", n, quiet))
 
@@ -446,6 +453,8 @@ class Model:
         Profile
             Words, rules and use of each category.
         """
+        from dbpcfg.model.profile import profile
+
         return profile(self.grammar, self.depth, trees)
 
     def show(self, width: int = 80) -> None:
@@ -456,6 +465,8 @@ class Model:
         width
             Characters in a line, at most.
         """
+        from dbpcfg.model.profile import as_text
+
         print(as_text(self.profile(), width))
 
     def save(self, path: str | Path) -> None:

@@ -13,7 +13,6 @@ from dbpcfg.numerics.philox import Stream
 from dbpcfg.parsing.chart.layout import Precision
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import Derivations
-from dbpcfg.parsing.lowrank.parser import LowRankParser
 
 
 class Sampler(Protocol):
@@ -59,5 +58,7 @@ def parser_of(
     ``threads``: the number of threads; results do not depend on it.
     """
     if isinstance(grammar, LowRankGrammar):
+        from dbpcfg.parsing.lowrank.parser import LowRankParser
+
         return LowRankParser(grammar, depth, threads, precision)
     return ChartParser(grammar, depth, threads, precision)

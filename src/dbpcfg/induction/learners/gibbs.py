@@ -43,7 +43,6 @@ from dbpcfg.numerics.kernels import Floats
 from dbpcfg.numerics.philox import Purpose, Stream, stream, uniform_pair
 from dbpcfg.options import GibbsOptions
 from dbpcfg.parsing.derivations import Derivations
-from dbpcfg.parsing.leftcorner.parser import LeftCornerParser, check_stores
 from dbpcfg.parsing.parsers import Sampler
 
 _WIDTH = 1.0
@@ -71,6 +70,8 @@ class Gibbs(GibbsOptions, Learner):
     def needed_bytes(self, settings: ChainSettings, corpus: Encoded) -> tuple[int, int]:
         """The left-corner parser has stores instead of a chart."""
         if self.parser == "leftcorner" and settings.depth is not None:
+            from dbpcfg.parsing.leftcorner.parser import check_stores
+
             check_stores(settings.categories, settings.depth, int(corpus.lengths.max()))
             grammar, _ = super().needed_bytes(settings, corpus)
             return grammar, 40 * settings.categories**3 + 2 * grammar
@@ -143,6 +144,8 @@ class Gibbs(GibbsOptions, Learner):
         """The parser that samples trees."""
         if self.parser == "leftcorner":
             assert settings.depth is not None
+            from dbpcfg.parsing.leftcorner.parser import LeftCornerParser
+
             return LeftCornerParser(grammar, settings.depth, threads)
         return super().parser_for(grammar, settings, threads, pilots)
 
