@@ -143,6 +143,13 @@ class Encoded:
         places = np.arange(starts[-1]) + np.repeat(self.starts[sentences] - starts[:-1], lengths)
         return Encoded(self.tokens[places], starts, self.vocabulary)
 
+    @property
+    def compact(self) -> tuple[Longs, Encoded]:
+        """The words that occur, and the sentences over a vocabulary of these alone."""
+        words, tokens = np.unique(self.tokens, return_inverse=True)
+        own = Vocabulary(tuple(self.vocabulary.words[word] for word in words.tolist()))
+        return words.astype(np.int64), Encoded(tokens.astype(np.int32), self.starts, own)
+
     def part(self, sentences: Longs) -> Encoded:
         """Some of the sentences, with the random numbers that they have in this corpus."""
         return replace(self.chosen(sentences), places=self.items[sentences])

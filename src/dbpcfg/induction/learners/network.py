@@ -24,7 +24,7 @@ import numpy as np
 
 from dbpcfg.grammar.lowrank import Factors
 from dbpcfg.induction.learners.expectation import uniforms
-from dbpcfg.numerics.kernels import Floats
+from dbpcfg.numerics.kernels import Floats, Longs
 from dbpcfg.numerics.philox import Stream
 
 LEAST = 1e-30
@@ -158,27 +158,35 @@ def backward(
 
 
 def factors_of(done: ForwardPass) -> Factors:
-    """The softmax of each network's outcomes."""
+    """The softmax of each network's outcomes, which are overwritten."""
     found = {name: softmax(z, AXIS[name]) for name, z in done.logits.items()}
     return Factors(**{**found, "root": found["root"][0]})
 
 
-def slopes_of(factors: Factors, counts: Factors, share: float) -> dict[str, Floats]:
-    """Derivatives by all logits, from expected counts."""
+def slopes_of(factors: Factors, counts: Factors, words: Longs, share: float) -> dict[str, Floats]:
+    """Derivatives by all logits, from expected counts, times ``share``.
+
+    ``counts`` of emissions are those of ``words`` only. The factors' emissions are overwritten.
+    """
     found = {}
     for name, p in factors._asdict().items():
-        E = getattr(counts, name)
-        slope = (E - p * E.sum(axis=AXIS[name], keepdims=True)) * share
+        E = (getattr(counts, name) * share).astype(p.dtype)
+        total = E.sum(axis=AXIS[name], keepdims=True)
+        if name == "emission":  # by far the largest, and most words are not there
+            slope = np.multiply(p, -total, out=p)
+            slope[:, words] += E
+        else:
+            slope = E - p * total
         found[name] = slope.reshape(1, -1) if name == "root" else slope
     return found
 
 
 def softmax(z: Floats, axis: int) -> Floats:
-    """exp(z) / Σ exp(z), at least ``LEAST``."""
-    shares = np.exp(z - z.max(axis=axis, keepdims=True))
-    shares /= shares.sum(axis=axis, keepdims=True)
-    found: Floats = np.maximum(shares, LEAST)
-    return found
+    """exp(z) / Σ exp(z), at least ``LEAST``; written over z."""
+    z -= z.max(axis=axis, keepdims=True)
+    np.exp(z, out=z)
+    z *= 1.0 / z.sum(axis=axis, keepdims=True)
+    return np.maximum(z, LEAST, out=z)
 
 
 def _linear(P: Layers, name: str, x: Floats) -> Floats:

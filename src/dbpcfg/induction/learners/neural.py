@@ -215,16 +215,17 @@ class Neural(NeuralOptions, Learner):
         shape = self.shape(settings, sentences.vocabulary)
         P, G = views(parameters, shape), views(gradient, shape)
         done = forward(P, shape.phrases)
-        factors = factors_of(done)
-        parser = FactorParser(factors, settings.depth, threads, settings.precision)
-        counts, logs = parser.expected_counts(sentences)
+        factors, (words, here) = factors_of(done), sentences.compact
+        seen = factors._replace(emission=factors.emission[:, words])
+        parser = FactorParser(seen, settings.depth, threads, settings.precision)
+        counts, logs = parser.expected_counts(here)
         if self.exact and settings.depth is not None:
-            mass, uses = low_rank_normaliser(factors, settings.depth)
+            mass, uses = low_rank_normaliser(seen, settings.depth)
             share = len(sentences) / mass
-            counts = Factors(*(E - Z * share for E, Z in zip(counts, uses, strict=True)))
-        slopes = slopes_of(factors, counts, 1.0 / len(sentences))
-        same = {name: slope.astype(gradient.dtype) for name, slope in slopes.items()}
-        backward(P, done, same, shape.phrases, G)
+            rules = Factors(*(E - Z * share for E, Z in zip(counts, uses, strict=True)))
+            counts = rules._replace(emission=counts.emission)  # Z depends on none
+        slopes = slopes_of(factors, counts, words, 1.0 / len(sentences))
+        backward(P, done, slopes, shape.phrases, G)
         return logs
 
     def measures(
