@@ -37,6 +37,16 @@ class Learner(Fake):
     learns = True
 
 
+class SlowAtFirst(Learner):
+    """As one whose kernels are compiled when they are first called."""
+
+    warm = False
+
+    def misbehave(self):
+        time.sleep(0 if SlowAtFirst.warm else 1)
+        SlowAtFirst.warm = True
+
+
 class Raises(Fake):
     def misbehave(self):
         raise RuntimeError("its lexicon is on fire")

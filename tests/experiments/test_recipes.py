@@ -223,15 +223,18 @@ def test_quantiles(values, published, expected):
 
 def test_the_median_is_a_run():
     entries = [
-        Entry(seed, None, True, False, 1.0, {"all": {"f1": f1, "precision": 0.5}})
+        Entry(seed, None, True, False, 1.0, {"all": {"f1": f1, "precision": seed / 8}})
         for seed, f1 in enumerate([0.4, 0.1, None, 0.3, 0.2])
     ]
     group = RunGroup(RecipeRow("X", "ccl"), "runs", False, entries)
-    assert group.median_entry("all", "f1") is entries[4]
+    assert group.middle("all", "f1") == [entries[4], entries[3]]
+    assert group.figure("all", "f1", "f1") == 0.25
+    assert group.figure("all", "f1", "precision") == 3.5 / 8  # of the same two runs
+    assert group.figure("all", "f1", "recall") is None
     assert group.values("all", "f1") == [0.4, 0.1, 0.3, 0.2]
     assert group.values("all", "recall") == []
     empty = RunGroup(RecipeRow("X", "ccl"), "runs", True, [], ["no", "no"], 2)
-    assert empty.median_entry("all", "f1") is None
+    assert empty.middle("all", "f1") == []
     assert (empty.name, empty.remark) == ("X-F", "failed: no; 2 not finished")
 
 

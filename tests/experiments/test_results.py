@@ -11,7 +11,7 @@ import pytest
 from dbpcfg.experiments.results import (
     CellOutcome,
     CellResult,
-    median_run,
+    middle_runs,
     spread,
     state_table,
     sweep_tables,
@@ -73,15 +73,15 @@ def test_what_is_not_finished_has_its_reason(place):
 
 
 @pytest.mark.parametrize(
-    ("values", "median", "lower"),
-    [([3.0], 3.0, 3.0), ([3.0, 1.0, 2.0], 2.0, 2.0), ([4.0, 1.0, 3.0, 2.0], 2.5, 2.0)],
+    ("values", "median", "middle"),
+    [([3.0], 3.0, [3.0]), ([3.0, 1.0, 2.0], 2.0, [2.0]), ([4.0, 1.0, 3.0, 2.0], 2.5, [2.0, 3.0])],
 )
-def test_the_median_of_an_even_number_is_between_two_runs(values, median, lower):
+def test_the_median_of_an_even_number_is_between_two_runs(values, median, middle):
     assert spread(values).median == median
-    assert median_run(values, lambda value: value) == lower
+    assert middle_runs(values, lambda value: value) == middle
 
 
 def test_there_may_be_nothing_to_summarise():
     assert all(map(math.isnan, spread([])))
     assert all(map(math.isnan, spread([1.0, math.nan])))
-    assert median_run([], float) is None
+    assert middle_runs([], float) == []

@@ -93,3 +93,11 @@ def test_mistakes(text, tmp_path, monkeypatch, capsys, given, said):
     command = InProcess(monkeypatch, capsys)
     given = ["--out", tmp_path / "run", "--learner", "slow-em", *given]
     assert said in command.refuse("induce", text, *given)
+
+
+def test_help_knows_its_options(monkeypatch, capsys):
+    shown, _ = InProcess(monkeypatch, capsys).call("induce", "--learner", "slow-em", "--help")
+    assert "Options of slow-em:" in shown
+    assert "--set rate=RATE" in shown
+    assert "How far each step goes.  [default: 1.0]" in shown
+    assert "--beta" not in shown

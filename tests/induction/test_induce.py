@@ -57,6 +57,7 @@ def test_type_checkers_know_the_same_keywords():
         ({"workers": "elves"}, "workers must be threads or processes, got 'elves'"),
         ({"threads": 0}, "threads must be a whole number from 1 up or none, got 0"),
         ({"cluster": 3}, "3 is no cluster"),
+        ({"spread": "chains"}, "give cluster too"),
         ({"spread": "hay"}, "spread must be chains or shards or none"),
         ({"encoding": "latin-1"}, "encoding: only for a path"),
         ({"learner": dbpcfg, "K": 2}, "learner"),

@@ -19,9 +19,27 @@ from dbpcfg.induction.directory import RunDirectory
 from dbpcfg.induction.induce import resume
 from dbpcfg.induction.search import Schedule
 from dbpcfg.model.model import unknown_mass
+from dbpcfg.options import Running
 from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.trees.brackets import read_trees
 from tests.induction.small import SENTENCES, TREES, begin, chain_bits, start, written
+
+# --- workers --------------------------------------------------------------------------------------
+
+
+def blas_threads() -> set[int]:
+    import scipy.linalg.blas  # noqa: F401
+
+    return {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
+
+
+@pytest.mark.skipif(blas_threads() == {1}, reason="BLAS has one thread here anyway")
+def test_worker_processes_have_one_blas_thread_as_plain_runs_do():
+    """Sums of several threads have other last bits."""
+    execution = chains.Execution(Running(threads=1, workers="processes"))
+    with execution.executor(1) as workers:
+        assert workers.submit(blas_threads).result() == {1}
+
 
 # --- killed ---------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from dbpcfg.options import LEARNERS
+from dbpcfg.options import LEARNERS, Option
 
 ARGUMENTS = "dbpcfg.arguments"
 """Where the context of a command keeps the words that it was called with."""
@@ -42,27 +42,33 @@ class Command(TyperCommand):
         basic, learners = self._shown.get(name, (True, []))
         chosen = _learner(args)
         if chosen is not None:
-            return not learners or chosen in learners
+            return not learners or (chosen if chosen in LEARNERS else "other") in learners
         return basic or "--help-all" in args
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the arguments, then each group of options."""
         sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
         args = ctx.meta.get(ARGUMENTS, [])
+        chosen = _learner(args) if self._shown else None
+        options = _options(chosen) if chosen else {}
         for parameter in self.get_params(ctx):
             if not self._wanted(str(parameter.name), args):
                 continue
             record = parameter.get_help_record(ctx)
-            own = LEARNERS[_learner(args) or "gibbs"].options().get(str(parameter.name))
-            if record is not None and own is not None and _learner(args):
-                usual = "" if own.default is None else f"  [default: {own.default}]"
-                record = record[0], own.help + usual
+            own = options.get(str(parameter.name))
+            if record is not None and own is not None:
+                record = record[0], _help_of(own)
             if record is not None:
                 panel = getattr(parameter, "rich_help_panel", None)
                 kind = "Arguments" if parameter.param_type_name == "argument" else "Options"
                 sections.setdefault(panel or kind, []).append(
                     (shown_name(parameter, record[0]), record[1])
                 )
+        if chosen and chosen not in LEARNERS:
+            rows = [
+                (f"--set {name}={name.upper()}", _help_of(one)) for name, one in options.items()
+            ]
+            sections[f"Options of {chosen}"] = rows
         for heading, rows in sections.items():
             if rows:
                 with formatter.section(heading):
@@ -75,10 +81,23 @@ class Command(TyperCommand):
 
 
 def _learner(args: list[str]) -> str | None:
-    """The learner that the words of a command name, if it is one of the package's own."""
+    """The learner that the words of a command name."""
     chosen = [b for a, b in pairwise([*args, ""]) if a == "--learner"]
     chosen += [arg.partition("=")[2] for arg in args if arg.startswith("--learner=")]
-    return chosen[0] if chosen and chosen[0] in LEARNERS else None
+    return chosen[0] if chosen else None
+
+
+def _options(learner: str) -> dict[str, Option]:
+    """The options of a learner; one of another package is imported for that."""
+    if learner in LEARNERS:
+        return LEARNERS[learner].options()
+    from dbpcfg.induction.learners import learners
+
+    return learners[learner].options()
+
+
+def _help_of(one: Option) -> str:
+    return one.help + ("" if one.default is None else f"  [default: {one.default}]")
 
 
 MODULES = {

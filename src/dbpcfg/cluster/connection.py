@@ -215,6 +215,8 @@ def _connecting(verb: Callable[P, Run]) -> Callable[P, Run]:
     def connecting(*arguments: P.args, **options: P.kwargs) -> Run:
         cluster, spread = options.get("cluster"), cast(Any, options.get("spread"))
         Running(spread=spread)  # raises an error for a wrong one
+        if spread is not None and getattr(cluster, "spread", spread) != spread:
+            raise DbpcfgError("give spread to dbpcfg.cluster.connect, which made this cluster")
         if cluster is None or hasattr(cluster, "runner"):
             return verb(*arguments, **options)
         announce = (lambda _: None) if options.get("quiet") else to_stderr

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from functools import cache
 from threading import Lock, RLock
 from typing import Any
 
@@ -38,15 +39,13 @@ _runs: dict[str, dict[Hashable, Any]] = {}
 _over: set[str] = set()
 """Runs that are over: a call of one that was still under way leaves nothing behind."""
 _lock = RLock()
-_limits: list[Any] = []
+_one_blas_thread = cache(one_blas_thread.hold)
 
 
 def memory_of(run: str) -> dict[Hashable, Any]:
     """What this worker has of a run."""
     with _lock:
-        if not _limits:  # as long as the process lives: calls would lift each other's limit
-            _limits.append(one_blas_thread())
-            _limits[0].__enter__()
+        _one_blas_thread()
         return {} if run in _over else _runs.setdefault(run, {})
 
 

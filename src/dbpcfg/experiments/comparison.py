@@ -18,7 +18,7 @@ from dbpcfg.evaluation.evaluate import Evaluation
 from dbpcfg.evaluation.significance import PairedTest
 from dbpcfg.evaluation.tables import comparison_table, has_tags
 from dbpcfg.experiments.corpora import Task
-from dbpcfg.experiments.results import CellResult, Spread, median_run, spread
+from dbpcfg.experiments.results import CellResult, Spread, middle_runs, spread
 from dbpcfg.experiments.systems.registry import SystemSpec
 from dbpcfg.io.files import finite, read_json, write_json, writing
 from dbpcfg.io.tables import Cell, Column, Table, render, shortened
@@ -92,9 +92,7 @@ class SystemSummary:
     @property
     def median_run(self) -> ScoredRun:
         """The run of median F1, which is the one that is tested."""
-        found = median_run(self.runs, lambda run: run.value("f1"))
-        assert found is not None
-        return found
+        return middle_runs(self.runs, lambda run: run.value("f1"))[0]
 
     @property
     def tested_name(self) -> str:

@@ -90,8 +90,7 @@ def _fraction(percentage: float | None) -> float | None:
 
 
 def _group_row(recipe: Recipe, score: ScoreSet, group: RunGroup) -> list[Cell]:
-    entry = group.median_entry(score.name, recipe.main)
-    figures = [None if entry is None else entry.value(score.name, m) for m in recipe.measures]
+    figures = [group.figure(score.name, recipe.main, measure) for measure in recipe.measures]
     seconds = [one.seconds for one in group.entries if one.seconds is not None]
     cost = statistics.median(seconds) if seconds and not group.flattened else None
     return [group.name, NAMES[group.kind], len(group.entries), *figures, cost, group.remark]
@@ -121,7 +120,7 @@ def _notes(result: Reproduction, score: ScoreSet) -> list[str]:
         f"quoted: {recipe.reference}, not run here",
         f"ours: {recipe.corpus.name}, {result.sentences:,} sentences, {result.words:,} words "
         "without punctuation",
-        f"figures of ours are those of the run of median {main} (of an even number the lower "
+        f"figures of ours are those of the run of median {main} (of an even number the mean "
         "of the two in the middle); seconds are of a run with all its chains, wall time, the "
         "median",
     ]

@@ -5,12 +5,14 @@ Scores of a finished cell are kept in ``scores``, as scoring many chains takes m
 A row of dbpcfg has several groups of scores: every chain of every seed (each is a run as the
 paper's), of each seed the chain of greatest likelihood, with the trees of its best sample, as in
 the paper, and with MBR trees; and the default answer. P, R and the other figures of a group are
-those of its run of median F1, so that they are of one tree for each sentence.
+those of its run of median F1, so that they are of one tree for each sentence; of an even number of
+runs they are means of the two in the middle.
 """
 
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -29,7 +31,7 @@ from dbpcfg.experiments.results import (
     WAITING,
     CellOutcome,
     CellRecord,
-    median_run,
+    middle_runs,
     saved_trees,
     spread,
 )
@@ -209,10 +211,16 @@ class RunGroup:
         found = [entry.value(score, measure) for entry in self.entries]
         return [value for value in found if value is not None]
 
-    def median_entry(self, score: str, measure: str) -> Entry | None:
-        """The entry of median value, of an even number the lower; None if none has a value."""
+    def middle(self, score: str, measure: str) -> list[Entry]:
+        """The entry of median value; of an even number the two in the middle, the lower first."""
         having = [entry for entry in self.entries if entry.value(score, measure) is not None]
-        return median_run(having, lambda entry: entry.value(score, measure) or 0.0)
+        return middle_runs(having, lambda entry: entry.value(score, measure) or 0.0)
+
+    def figure(self, score: str, main: str, measure: str) -> float | None:
+        """A measure of the run that is median by ``main``; of two in the middle the mean."""
+        found = [entry.value(score, measure) for entry in self.middle(score, main)]
+        known = [value for value in found if value is not None]
+        return statistics.fmean(known) if known and len(known) == len(found) else None
 
     @property
     def remark(self) -> str:
@@ -224,8 +232,8 @@ class RunGroup:
 
     def evaluation(self, scorer: RecipeScorer, score: str) -> Evaluation | None:
         """The scores of the run of median F1, sentence by sentence, for a test."""
-        entry = self.median_entry(score, "f1")
-        return None if entry is None else scorer.tasks[score].score(self._trees(entry))
+        middle = self.middle(score, "f1")
+        return scorer.tasks[score].score(self._trees(middle[0])) if middle else None
 
     def _trees(self, entry: Entry) -> list[Tree]:
         if self.grid is None:

@@ -267,14 +267,14 @@ def spread(values: Iterable[float]) -> Spread:
     return Spread(mean, sd, min(found), max(found), statistics.median(found))
 
 
-def median_run(runs: Iterable[T], value: Callable[[T], float]) -> T | None:
-    """The run of median value; of an even number the lower of the two in the middle.
+def middle_runs(runs: Iterable[T], value: Callable[[T], float]) -> list[T]:
+    """The run of median value; of an even number the two in the middle, the lower first.
 
-    A paired test needs one tree for each sentence, so it compares runs of median F1. Comparing the
+    A paired test needs one tree for each sentence, so it compares the first of these. Comparing the
     best run instead would reward systems for varying, and for being run often.
     """
     ranked = sorted(runs, key=value)
-    return ranked[(len(ranked) - 1) // 2] if ranked else None
+    return ranked[(len(ranked) - 1) // 2 : len(ranked) // 2 + 1]
 
 
 _MEASURES = (

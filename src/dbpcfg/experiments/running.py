@@ -9,6 +9,7 @@ of Python, not that of what was run or read before.
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -32,7 +33,6 @@ from dbpcfg.induction.settings import Configuration
 from dbpcfg.io.files import finite
 from dbpcfg.io.machine import leave_signals_to_parent, peak_bytes
 from dbpcfg.io.progress import Progress
-from dbpcfg.numerics import compiling
 from dbpcfg.trees.tree import Tree
 
 Share = Callable[[float], None]
@@ -234,10 +234,13 @@ def _fit(
     said: FittedTrees | str
     try:
         system = spec.make(seed, threads, **settings)
-        with Progress(label, quiet=quiet) as progress, _CompilingTime() as compiled:
+        if spec.learns:
+            with contextlib.suppress(Exception):  # if it fails, it fails again below
+                _warm(spec, threads, settings, sentences)
+        with Progress(label, quiet=quiet) as progress:
             start = time.perf_counter()
             trees = system.fit(sentences, progress).trees()
-            seconds = time.perf_counter() - start - compiled.seconds
+            seconds = time.perf_counter() - start
         said = FittedTrees(trees, seconds, time.process_time(), peak_bytes())
     except DbpcfgError as error:
         said = str(error)
@@ -249,30 +252,17 @@ def _fit(
     connection.close()
 
 
-class _CompilingTime:
-    """The seconds in which kernels are compiled, which happens once on a machine."""
+FEW = {"iterations": 2, "generations": 1, "em": 1}
+"""What settings are while kernels are compiled, of systems that have them."""
 
-    def __init__(self) -> None:
-        self.seconds, self.began, self.depth = 0.0, 0.0, 0
 
-    def __enter__(self) -> _CompilingTime:
-        compiling.begun.append(self._begin)
-        compiling.ended.append(self._end)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        compiling.begun.remove(self._begin)
-        compiling.ended.remove(self._end)
-
-    def _begin(self, name: str) -> None:
-        if self.depth == 0:
-            self.began = time.perf_counter()
-        self.depth += 1  # a kernel may need another one that is compiled meanwhile
-
-    def _end(self, name: str) -> None:
-        self.depth -= 1
-        if self.depth == 0:
-            self.seconds += time.perf_counter() - self.began
+def _warm(
+    spec: SystemSpec, threads: int | None, settings: Mapping[str, Any], sentences: list[Any]
+) -> None:
+    """Compile the kernels of a system, which happens once on a machine, on two short sentences."""
+    few = {name: FEW.get(name, value) for name, value in settings.items()}
+    short = sorted(sentences, key=lambda words: abs(len(words) - 5))[:2]
+    spec.make(0, threads, **few).fit(short).trees()
 
 
 def started(target: Callable[..., None], *arguments: Any) -> tuple[SpawnProcess, Connection]:

@@ -29,7 +29,7 @@ from dbpcfg.induction.chain import Chain, advance, new_chain
 from dbpcfg.induction.corpus import GoldSpans
 from dbpcfg.induction.search import Schedule
 from dbpcfg.induction.settings import ChainSettings, Configuration
-from dbpcfg.io.machine import cores, leave_signals_to_parent
+from dbpcfg.io.machine import begin_worker, cores
 from dbpcfg.options import Running
 from dbpcfg.parsing.mbr import SpanCounts
 
@@ -101,6 +101,10 @@ class Execution:
     cluster: Cluster | None = None
     """Where chains run instead of here."""
 
+    def __post_init__(self) -> None:
+        if self.running.spread is not None and self.cluster is None:
+            raise DbpcfgError("spread says how a cluster computes a run: give cluster too")
+
     def threads_per_chain(self, chains: int) -> int:
         """How many threads each of a number of chains has."""
         return max(1, self._threads // chains)
@@ -110,9 +114,7 @@ class Execution:
         workers = min(self._threads, chains)
         if self.running.workers == "threads":
             return ThreadPoolExecutor(workers)
-        return ProcessPoolExecutor(
-            workers, get_context("spawn"), initializer=leave_signals_to_parent
-        )
+        return ProcessPoolExecutor(workers, get_context("spawn"), initializer=begin_worker)
 
     @property
     def _threads(self) -> int:

@@ -41,12 +41,16 @@ class _OneBlasThread:
     def __init__(self) -> None:
         self.lock, self.holders, self.limit = Lock(), 0, ExitStack()
 
-    @contextmanager
-    def __call__(self) -> Iterator[None]:
+    def hold(self) -> None:
+        """Hold it as long as the process lives, as workers do."""
         with self.lock:
             if not self.holders:
                 self.limit.enter_context(_blas().limit(limits=1, user_api="blas"))
             self.holders += 1
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        self.hold()
         try:
             yield
         finally:
@@ -76,6 +80,12 @@ def in_pieces(work: Callable[[int, int], None], items: int, threads: int) -> Non
         with ThreadPoolExecutor(threads) as pool:
             for _ in pool.map(work, pieces[:-1], pieces[1:]):
                 pass
+
+
+def begin_worker() -> None:
+    """What a worker process does first: its numbers are those of the process that started it."""
+    leave_signals_to_parent()
+    one_blas_thread.hold()
 
 
 def leave_signals_to_parent() -> None:
