@@ -387,10 +387,11 @@ class Searching(Group):
         "agreement. If not given: likelihood; posterior for vb; heldout for em, vb and neural with "
         "--aside.",
     )
-    trees: Literal["mbr", "best", "last"] = option(
-        "mbr",
-        "Trees to write: MBR trees of the kept samples; the sample of greatest likelihood, as in "
-        "the paper; the last sample.",
+    trees: Literal["mbr", "consensus", "best", "last"] | None = option(
+        None,
+        "Trees to write: MBR trees of the selected chain's kept samples; consensus trees, on which "
+        "all chains that ran to the end vote; the sample of greatest likelihood, as in the paper; "
+        "the last sample. If not given: mbr; of neural, consensus.",
     )
 
 
@@ -455,7 +456,7 @@ class InduceOptions(TypedDict, total=False):
     chains: int | None
     iterations: int | None
     select: str | None
-    trees: Literal["mbr", "best", "last"]
+    trees: Literal["mbr", "consensus", "best", "last"] | None
     lowercase: bool
     max_length: int | None
     punctuation: Literal["auto", "tags", "characters", "both"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,6 +16,7 @@ from dbpcfg.induction.summary import Convergence, SharedSpans, convergence, summ
 from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.report.runs import traces
+from dbpcfg.trees.brackets import read_tree
 from dbpcfg.trees.tree import Tree
 from tests.induction.small import CORPUS, SENTENCES, TREES, run
 from tests.nodes import as_nodes
@@ -111,7 +114,8 @@ def test_verdicts():
 def derivations(trees: list[Tree]) -> Derivations:
     """Trees as chains have them."""
     corpus = Encoded.from_sentences([tree.words() for tree in trees])
-    nodes = [as_nodes(tree, {"X": 0}) for tree in trees]
+    labels = {"X": 0} | {f"X{c}": c for c in range(6)}
+    nodes = [as_nodes(tree, labels) for tree in trees]
     return Derivations(np.concatenate(nodes), corpus)
 
 
@@ -149,8 +153,8 @@ def test_shares_are_those_of_sets(lengths, seeds):
             every = [(span.start, span.end) for span in tree.spans(preterminals=True)]
             nodes += [of.get(span, np.nan) for span in every]
             means.append(mean(list(of.values())))
-        np.testing.assert_allclose(shared.shares(chain), nodes)
-        np.testing.assert_allclose(shared.sentences(chain), means)
+        np.testing.assert_allclose(shared.shares(shared.trees[chain], others), nodes)
+        np.testing.assert_allclose(shared.sentences(shared.trees[chain], others), means)
         agreements = []
         for other in others:
             both = zip(own, trees[other], strict=True)
@@ -174,20 +178,49 @@ def test_words_and_whole_sentences_are_left_out():
     right = Tree("X", [Tree("X", ["a"]), Tree("X", [Tree("X", ["b"]), Tree("X", ["c"])])])
     shared = SharedSpans({0: derivations([left]), 1: derivations([right]), 2: derivations([left])})
     nan = np.nan
-    np.testing.assert_array_equal(shared.shares(0), [nan, 0.5, nan, nan, nan])
-    np.testing.assert_array_equal(shared.shares(0, [2]), [nan, 1, nan, nan, nan])
-    np.testing.assert_array_equal(shared.shares(1), [nan, nan, 0, nan, nan])
+    np.testing.assert_array_equal(shared.shares(shared.trees[0], [1, 2]), [nan, 0.5, nan, nan, nan])
+    np.testing.assert_array_equal(shared.shares(shared.trees[0], [2]), [nan, 1, nan, nan, nan])
+    np.testing.assert_array_equal(shared.shares(shared.trees[1], [0, 2]), [nan, nan, 0, nan, nan])
     assert [shared.agreement(chain) for chain in range(3)] == [0.5, 0, 0.5]
+
+
+@given(lengths, st.lists(st.integers(0, 2**32), min_size=2, max_size=4))
+def test_no_tree_has_more_votes_than_the_consensus(lengths, seeds):
+    trees = {n: random_trees(lengths, seed) for n, seed in enumerate(seeds)}
+    shared = SharedSpans({n: derivations(found) for n, found in trees.items()})
+    found = list(shared.consensus(0).trees())
+    for s, tree in enumerate(found):
+        votes = Counter(span for own in trees.values() for span in spans(own[s]))
+        votes.update(spans(trees[0][s]))  # the selected chain decides ties: half a vote more
+        votes.update(span for own in trees.values() for span in spans(own[s]))
+        n = len(tree)
+        assert sum(votes[span] for span in spans(tree)) == most_votes(votes, 0, n, n)
+
+
+def most_votes(votes: Counter, i: int, j: int, n: int) -> int:
+    below = [most_votes(votes, i, k, n) + most_votes(votes, k, j, n) for k in range(i + 1, j)]
+    return votes[i, j] * (1 < j - i < n) + max(below, default=0)
+
+
+def test_labels_of_the_consensus_are_the_selected_chains():
+    first = ["(X0 (X1 a) (X0 (X2 b) (X3 c)))", "(X0 (X0 (X2 b) (X3 c)) (X1 a))"]
+    other = ["(X4 (X5 (X1 a) (X0 b)) (X3 c))", "(X4 (X5 (X0 b) (X3 c)) (X1 a))"]
+    first, other = [[read_tree(text) for text in texts] for texts in (first, other)]
+    shared = SharedSpans({n: derivations(found) for n, found in enumerate((first, other, other))})
+    found = list(map(str, shared.consensus(0).trees()))
+    assert found == ["(X0 (X0 (X1 a) (X2 b)) (X3 c))", "(X0 (X0 (X2 b) (X3 c)) (X1 a))"]
+    assert next(map(str, shared.consensus(1).trees())) == "(X4 (X5 (X1 a) (X0 b)) (X3 c))"
 
 
 @pytest.mark.parametrize(
     ("options", "number"),
     [
         ({"chains": 3, "iterations": 10}, 2),
+        ({"chains": 3, "iterations": 10, "trees": "consensus"}, 3),
         ({"budget": 400}, 1),
         ({"chains": 1, "iterations": 10}, 0),
     ],
-    ids=["three", "race", "one"],
+    ids=["three", "consensus", "race", "one"],
 )
 def test_the_file_has_the_shares_of_the_selected_trees(options, number, tmp_path):
     path = tmp_path / "run"
@@ -195,7 +228,8 @@ def test_the_file_has_the_shares_of_the_selected_trees(options, number, tmp_path
     run = induce(text, K=3, out=path, **options)
     head, *lines = (path / "agreement.tsv").read_text().splitlines()
     assert head.split("\t") == ["sentence", "words", "spans", "shared"]
-    others = [run.trees(chain) for chain in run.survivors if chain is not run.best]
+    voting = "trees" in options
+    others = [run.trees(chain) for chain in run.survivors if voting or chain is not run.best]
     assert len(others) == number
     for s, (line, tree) in enumerate(zip(lines, run.trees(), strict=True)):
         *counts, share = line.split("\t")

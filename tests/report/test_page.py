@@ -254,7 +254,7 @@ def test_brackets_show_how_many_other_chains_have_them(made, shown, there, reque
             assert panel.locator(f".shared-{kind}").count() == 2 * kinds.count(kind)
         titles = [t for t in panel.locator("title").all_text_contents() if "shared" in t]
         noun = "chain" if len(others) == 1 else "chains"
-        said = [f"shared by {n} of {len(others)} other {noun}" for n in counts]
+        said = [f"shared by {n} of {len(others)} {noun}" for n in counts]
         assert [title.split("; ")[-1] for title in titles] == said
         line = found.tab.locator("#sentence-list [aria-selected=true]").inner_text()
         share = sum(counts) / len(counts) / len(others) if counts else None
@@ -273,7 +273,7 @@ def test_brackets_show_how_many_other_chains_have_them(made, shown, there, reque
 def test_the_least_shared_sentences_come_first(opened, run):
     opened.tab.select_option("#sentence-sort", "apart")
     opened.tab.locator("#sentence-sort").blur()
-    shares = run.shared.sentences(run.best.settings.chain)
+    shares = run.shared.sentences(run.answer, run.others)
     order = np.argsort(np.where(np.isnan(shares), 2, shares).round(9), kind="stable")
     for place in range(8):
         assert opened.text("#where").startswith(f"{place + 1} of 41: sentence {order[place] + 1}")

@@ -187,7 +187,7 @@ def trees_of(chain: Chain, corpus: Encoded, method: str, threads: int = 1) -> De
     log-likelihood; ``"last"`` for the last one. Of learners that sample none they are MBR trees.
     """
     depth = chain.settings.depth
-    if method == "mbr" and chain.retained:
+    if method in ("mbr", "consensus") and chain.retained:
         if chain.spans.kept:
             return chain.spans.decode(threads)
         return mbr_under(chain.grammars, depth, corpus, threads)

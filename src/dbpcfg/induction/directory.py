@@ -147,7 +147,7 @@ def _agreement_lines(run: Run) -> Iterator[str]:
     """For each sentence the mean share of its spans that the other survivors have."""
     yield "sentence\twords\tspans\tshared"
     shared, lengths = run.shared, run.corpus.forms.lengths
-    means = shared.sentences(run.best.settings.chain)
+    means = shared.sentences(run.answer, run.others)
     rows = zip(lengths.tolist(), shared.spans.tolist(), means.tolist(), strict=True)
     for number, (words, spans, share) in enumerate(rows, start=1):
         yield f"{number}\t{words}\t{spans}\t{'' if math.isnan(share) else repr(share)}"

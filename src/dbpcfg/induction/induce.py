@@ -199,7 +199,7 @@ def learn(
         schedule=search.schedule,
         preparation=prepared.preparation,
         chains=search.chains,
-        trees=request.searching.trees,
+        trees=request.searching.trees or request.settings.learner.usual_trees,
         budget=search.budget,
         select=search.select,
         gold=() if gold is None else tuple(gold_sources) or _sources(gold) or ("given",),

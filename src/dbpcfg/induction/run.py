@@ -91,6 +91,25 @@ class Run:
         forms, trees = self.corpus.forms, self.configuration.trees
         return SharedSpans({c.settings.chain: trees_of(c, forms, trees) for c in self.survivors})
 
+    @cached_property
+    def answer(self) -> Derivations:
+        """The trees of the run: those of the selected chain, or the consensus of all survivors."""
+        selected = self.best.settings.chain
+        if self.voting:
+            return self.shared.consensus(selected)
+        return self.shared.trees[selected]
+
+    @property
+    def voting(self) -> bool:
+        """Whether the answer is the consensus of several chains."""
+        return self.configuration.trees == "consensus" and len(self.survivors) > 1
+
+    @property
+    def others(self) -> list[int]:
+        """The chains that the answer is compared with: survivors other than the selected one, or
+        all survivors if they voted."""
+        return [c.settings.chain for c in self.survivors if self.voting or c is not self.best]
+
     @property
     def grammar(self) -> Grammar:
         """The grammar of greatest log-likelihood among the best chain's retained samples."""
@@ -143,7 +162,7 @@ class Run:
         Parameters
         ----------
         chain
-            The chain whose trees they are; by default the best one.
+            The chain whose trees they are; by default the run's answer.
 
         Raises
         ------
@@ -154,7 +173,10 @@ class Run:
             self._check_finished()
         elif chain.last is None:
             raise DbpcfgError(f"chain {chain.settings.chain} has done no iteration: it has no tree")
-        chosen = trees_of(chain or self.best, self.corpus.forms, self.configuration.trees)
+        if chain is None and self.voting:
+            chosen = self.answer
+        else:
+            chosen = trees_of(chain or self.best, self.corpus.forms, self.configuration.trees)
         return [
             as_tree(chosen[sentence], self.corpus.words[sentence])
             for sentence in range(len(self.corpus.words))

@@ -169,8 +169,8 @@ def load_configuration(path: Path) -> Configuration:
         run = dict(_table(content, "run"))
         gold = _texts(run.pop("gold", []), "[run] gold")
         searching = Searching.of_table(run, "[run]")
-        if searching.chains is None or searching.select is None:
-            raise DbpcfgError("[run] must have chains and select")
+        if searching.chains is None or searching.select is None or searching.trees is None:
+            raise DbpcfgError("[run] must have chains, select and trees")
         if isinstance(searching.budget, str):
             raise DbpcfgError("[run] budget must be a number of iterations")
         return Configuration(

@@ -21,8 +21,14 @@ from dbpcfg.induction.chain import Chain
 from dbpcfg.induction.criteria import criteria
 from dbpcfg.induction.settings import Configuration
 from dbpcfg.io.tables import Cell, Column, Table
-from dbpcfg.numerics.kernels import Floats, Longs
-from dbpcfg.parsing.derivations import END, START, Derivations
+from dbpcfg.numerics.kernels import Floats, Ints, Longs
+from dbpcfg.parsing.derivations import CATEGORY, END, START, Derivations
+from dbpcfg.parsing.mbr import SpanCounts
+
+BATCH = 1000
+"""Sentences whose votes are counted together."""
+UNLABELLED: Ints = np.array([1, 1, 0], dtype=np.int32)
+"""Times a node: its span alone."""
 
 
 @dataclass(frozen=True)
@@ -209,37 +215,71 @@ class SharedSpans:
         self._first, self._length = starts[self.sentence], lengths[self.sentence]
         self._keys = {number: self._spans(found) for number, found in self.trees.items()}
 
+    def _numbers(self, nodes: Ints) -> Longs:
+        """A number for the span of every node, the same for equal spans."""
+        start = nodes[:, START].astype(np.int64)
+        longest = self._length.max(initial=0)
+        found: Longs = (self._first + start) * (longest + 1) + nodes[:, END] - start
+        return found
+
     def _spans(self, trees: Derivations) -> Longs:
-        """A number for the span of every node, the same for equal spans; -1 for those left out."""
-        start = trees.nodes[:, START].astype(np.int64)
-        width = trees.nodes[:, END] - start
-        number = (self._first + start) * (self._length.max(initial=0) + 1) + width
-        return np.where((width > 1) & (width < self._length), number, -1)
+        """The same, and -1 for spans that are left out."""
+        width = trees.nodes[:, END] - trees.nodes[:, START]
+        return np.where((width > 1) & (width < self._length), self._numbers(trees.nodes), -1)
 
-    def shares(self, chain: int, others: Iterable[int] | None = None) -> Floats:
-        """The share of the other chains that have the span of each node; nan for those left out.
-
-        ``chain``: the chain whose nodes they are, in the order of its trees.
-        ``others``: the chains that it is compared with; by default all others.
-        """
-        spans = self._keys[chain]
-        chosen = [n for n in self.trees if n != chain] if others is None else list(others)
+    def shares(self, trees: Derivations, others: Iterable[int]) -> Floats:
+        """The share of some chains that have the span of each node; nan for those left out."""
+        spans, chosen = self._spans(trees), list(others)
         found = np.zeros(len(spans))
         for other in chosen:
             found += np.isin(spans, self._keys[other])
         return np.where(spans >= 0, found / (len(chosen) or np.nan), np.nan)
 
-    def sentences(self, chain: int, others: Iterable[int] | None = None) -> Floats:
-        """The mean share of each sentence's spans; nan for those without a span.
-
-        ``others``: the chains that it is compared with; by default all others.
-        """
-        shares = self.shares(chain, others)
-        counted = self._keys[chain] >= 0
+    def sentences(self, trees: Derivations, others: Iterable[int]) -> Floats:
+        """The mean share of each sentence's spans; nan for those without a span."""
+        shares = self.shares(trees, others)
+        counted = self._spans(trees) >= 0
         total = np.bincount(
             self.sentence[counted], weights=shares[counted], minlength=len(self.spans)
         )
         found: Floats = total / np.where(self.spans, self.spans, np.nan)
+        return found
+
+    def consensus(self, selected: int) -> Derivations:
+        """The trees of greatest vote: a span has a vote of each chain that has it.
+
+        The selected chain decides ties and gives the labels. A span that it does not have gets the
+        label of the next chain that does, renamed to the label of the selected chain that is most
+        often on the same spans.
+        """
+        corpus, order = self.trees[selected].corpus, [selected, *self.trees]
+        nodes = np.empty_like(self.trees[selected].nodes)
+        for first in range(0, len(corpus), BATCH):
+            here = np.arange(first, min(first + BATCH, len(corpus)))
+            rows = slice(*(int(2 * corpus.starts[s] - s) for s in (first, here[-1] + 1)))
+            votes = SpanCounts(corpus.chosen(here), 1)
+            for number in [*order, *self.trees]:  # two for each chain, three for the selected one
+                votes.add(Derivations(self.trees[number].nodes[rows] * UNLABELLED, votes.corpus))
+            nodes[rows] = votes.decode().nodes
+        spans, labels = self._numbers(nodes), np.full(len(nodes), -1)
+        for number in order:
+            there = self.trees[number].nodes
+            own, renamed = self._numbers(there), self._renamed(number, selected)
+            by_span = np.argsort(own)
+            at = by_span[np.searchsorted(own, spans, sorter=by_span).clip(max=len(own) - 1)]
+            has = (own[at] == spans) & (labels < 0)
+            labels[has] = renamed[there[at[has], CATEGORY]]
+        nodes[:, CATEGORY] = labels
+        return Derivations(nodes, corpus)
+
+    def _renamed(self, chain: int, selected: int) -> Longs:
+        """The label of the selected chain for each label of another."""
+        here, there = self.trees[chain].nodes, self.trees[selected].nodes
+        _, x, y = np.intersect1d(self._numbers(here), self._numbers(there), return_indices=True)
+        size = int(max(here[:, CATEGORY].max(), there[:, CATEGORY].max())) + 1
+        together = np.zeros((size, size), dtype=np.int64)
+        np.add.at(together, (here[x, CATEGORY], there[y, CATEGORY]), 1)
+        found: Longs = together.argmax(axis=1)
         return found
 
     def between(self, chain: int, other: int) -> float:

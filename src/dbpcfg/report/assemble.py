@@ -119,7 +119,7 @@ def collect(
 ) -> dict[str, Any]:
     """Collect the data of a finished run, with gold trees and a comparison if there are any."""
     with Progress("trees and counts", 2, quiet) as progress:
-        derivations = run.shared.trees[run.best.settings.chain]
+        derivations = run.answer
         trees = [as_tree(derivations[s], words) for s, words in enumerate(run.corpus.words)]
         categories = grammar_profile(run, trees, gold)
         progress.update(1)

@@ -61,7 +61,7 @@ def command(configuration: Configuration, path: Path) -> str:
             words += [f"--{option.replace('_', '-').removesuffix('s')}", str(name)]
     words += ["-K", str(model.categories), "-D", str(model.depth or "none")]
     words += [*_search(configuration), "--seed", str(model.seed)]
-    if configuration.trees != "mbr":
+    if configuration.trees != model.learner.usual_trees:
         words += ["--trees", configuration.trees]
     words += [*_learner(model, set()), *preparation.flags()]
     return shlex.join([*words, "--out", path.name or str(path)])

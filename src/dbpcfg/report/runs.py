@@ -89,7 +89,7 @@ def modes(run: Run) -> list[dict[str, Any]]:
 
 def _mode(run: Run, chain: Chain) -> dict[str, Any]:
     number, selected = chain.settings.chain, run.best.settings.chain
-    common = run.shared.sentences(selected, [number])
+    common = run.shared.sentences(run.shared.trees[selected], [number])
     posterior = Posterior(chain)
     examples = []
     for s in _most_different(run, common):

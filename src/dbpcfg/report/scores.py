@@ -116,11 +116,15 @@ def scores(run: Run, gold: Gold, report: Callable[[int], None]) -> dict[str, Any
         add(name, statistics, "chain", chain=number, selected=chain is run.best)
         if chain is run.best:
             chosen, each = name, statistics
+    if run.voting:
+        chosen, each = "consensus", scorer.chain(run.answer)
+        add(chosen, each, "consensus")
     for shape, name in BASELINES.items():
         add(name, scorer.branching(shape, run.configuration.model.seed), "baseline")
     add(CEILING, scorer.ceiling(), "ceiling")
     reached = [one["f1"] for one in systems if one["kind"] == "chain" and one["f1"] is not None]
-    compared = [chosen, *(one["name"] for one in systems if one["kind"] != "chain")]
+    further = [one["name"] for one in systems if one["kind"] not in ("chain", "consensus")]
+    compared = [chosen, *further]
     return {
         "signature": scorer.convention.signature(),
         "sentences": len(scorer.scored),

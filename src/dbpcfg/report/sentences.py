@@ -68,9 +68,9 @@ def sentences(run: Run, trees: Derivations, gold: Gold | None) -> dict[str, Any]
         "nodes": pack(codes(nodes)),
         "posterior": pack(posterior.of(sentence[phrases], *nodes[phrases, :CATEGORY].T)),
     }
-    others = len(run.survivors) - 1
+    others = len(run.others)
     if others:
-        shares = run.shared.shares(run.best.settings.chain)[phrases]
+        shares = run.shared.shares(trees, run.others)[phrases]
         counts = np.round(np.nan_to_num(shares, nan=1.0) * others)
         data |= {"others": others, "shared": pack(counts)}
     if gold is not None:

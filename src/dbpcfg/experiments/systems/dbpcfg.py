@@ -41,7 +41,7 @@ class DbpcfgSystem:
         iterations: int | None = None,
         beta: float = 0.2,
         rare: int = 0,
-        trees: Literal["mbr", "best", "last"] = "mbr",
+        trees: Literal["mbr", "consensus", "best", "last"] = "mbr",
         seed: int = 0,
         threads: int | None = None,
     ) -> None:

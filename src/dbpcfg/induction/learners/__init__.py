@@ -67,6 +67,8 @@ class Learner(LearnerOptions):
     """What kind of grammar it learns."""
     usual_iterations: ClassVar[int] = 100
     """The length of chains, if nothing is asked for; samplers run a race then."""
+    usual_trees: ClassVar[str] = "mbr"
+    """What trees are written, if nothing is asked for."""
     beta: ClassVar[float] = 0.2
     """β, by which unknown words get their share of the grammar."""
 

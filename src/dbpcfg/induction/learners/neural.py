@@ -105,6 +105,7 @@ class Neural(NeuralOptions, Learner):
     name: ClassVar[str] = "neural"
     usual_categories: ClassVar[int] = 120
     usual_iterations: ClassVar[int] = 30
+    usual_trees: ClassVar[str] = "consensus"
     grammar_kind: ClassVar[type[Grammar]] = LowRankGrammar
 
     def check(self, settings: ChainSettings) -> None:

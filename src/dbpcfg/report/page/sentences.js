@@ -16,7 +16,7 @@ class Browser {
     this.view = el("div", { id: "tree-view" });
     this.inputs = this.controls();
     byId("trees").append(
-      el("p", {}, sentences.gold ? "Gold and induced trees side by side. Each bracket shows its posterior probability in percent, as a number and as a shade." : "Each bracket shows its posterior probability in percent, as a number and as a shade.", sentences.shared ? " The lines below a bracket show how many of the other chains share it." : null, " Step with ", el("kbd", {}, "j"), " and ", el("kbd", {}, "k"), " or the arrow keys; ", el("kbd", {}, "/"), " searches."),
+      el("p", {}, sentences.gold ? "Gold and induced trees side by side. Each bracket shows its posterior probability in percent, as a number and as a shade." : "Each bracket shows its posterior probability in percent, as a number and as a shade.", sentences.shared ? " The lines below a bracket show how many other chains have it." : null, " Step with ", el("kbd", {}, "j"), " and ", el("kbd", {}, "k"), " or the arrow keys; ", el("kbd", {}, "/"), " searches."),
       this.inputs.node,
       el("div", { class: "browser" }, this.list, el("div", {},
         el("div", { class: "stepper" }, this.where,
@@ -166,13 +166,13 @@ class Browser {
 function sharedKey(tree, others) {
   const line = (kind) => svg("svg", { viewBox: "0 0 30 10", width: 30, height: 10, "aria-hidden": "true" }, svg("path", { class: `branch shared-${kind}`, d: "M0,5H30" }));
   const kinds = others === 1 ? [["all", "the other chain has this bracket too"], ["none", "only this chain has it"]]
-    : [["all", `all ${others} other chains have this bracket too`], ["some", "some of them have it"], ["none", "only this chain has it"]];
+    : [["all", `all ${others} chains compared have this bracket`], ["some", "some of them have it"], ["none", "none of them has it"]];
   const compared = tree.nodes.filter((node) => node.shared !== null);
   const apart = compared.filter((node) => node.shared < others);
   const words = (node) => `“${tree.words.slice(node.start, node.end).join(" ")}”${others > 1 ? ` (in ${node.shared} of ${others})` : ""}`;
   const text = !compared.length ? "This sentence has no brackets to compare: all trees have the whole sentence."
-    : !apart.length ? `All brackets of the tree are in ${others === 1 ? "the other chain's tree" : "all other chains' trees"}.`
-      : `Not in ${others === 1 ? "the other chain's tree" : "all other chains' trees"}: ${apart.map(words).join(", ")}.`;
+    : !apart.length ? `All brackets of the tree are in ${others === 1 ? "the other chain's tree" : "the trees of all chains compared"}.`
+      : `Not in ${others === 1 ? "the other chain's tree" : "the trees of all chains compared"}: ${apart.map(words).join(", ")}.`;
   return [el("ul", { class: "key" }, kinds.map(([kind, meaning]) => el("li", {}, line(kind), " ", meaning))),
     el("p", { class: "small shared-now", id: "shared-now" }, text)];
 }

@@ -49,7 +49,7 @@ const RELATIONS = { same: "also in the other tree", cross: "crosses a bracket of
 
 // How many of the `others` share a bracket: its branches are strong, broken or dotted, and pale if only this tree has it.
 const sharing = (node, others) => node.shared === null || !others ? null : node.shared === others ? "all" : node.shared ? "some" : "none";
-const sharedBy = (node, others) => `shared by ${node.shared} of ${others} other ${others === 1 ? "chain" : "chains"}`;
+const sharedBy = (node, others) => `shared by ${node.shared} of ${others} ${others === 1 ? "chain" : "chains"}`;
 
 // `relation` is the result of `relations`, or null without another tree; `others` the number of chains that brackets are compared with.
 function drawTree(tree, relation, label, others = 0) {
