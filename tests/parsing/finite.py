@@ -6,6 +6,8 @@ parser must think of a prefix is then a sum over a list.
 
 from __future__ import annotations
 
+import math
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -102,3 +104,42 @@ def _stores(steps: list[list[int]]) -> list[Store]:
             store[-1] = (store[-1][0], bottom)
         stores.append(tuple(store))
     return stores
+
+
+def entropy(probabilities) -> float:
+    return -sum(p * math.log(p) for p in probabilities if p > 0)
+
+
+class Truth:
+    """What is known before word t of a sentence, and after it, from a list of derivations."""
+
+    def __init__(self, listed: list[Derivation], words: tuple[int, ...], t: int) -> None:
+        self.before = [d for d in listed if d.words[:t] == words[:t] and len(d.words) >= t]
+        self.after = [d for d in self.before if d.words[t : t + 1] == words[t : t + 1]]
+        self.t = t
+        self.stores: dict = defaultdict(float)
+        self.following: dict = defaultdict(float)
+        mass = total(self.before)
+        for d in self.before:
+            self.stores[d.stores[t]] += d.probability / mass
+            self.following[d.words[t] if len(d.words) > t else None] += d.probability / mass
+
+    def closed(self, depth: int) -> list[float]:
+        """For each d, the probability that fragment d ends and joins the one above it."""
+        ends = [d for d in self.after if d.joins[self.t] and not d.forks[self.t]]
+        return [
+            total(d for d in ends if len(d.stores[self.t]) == n) / total(self.after)
+            for n in range(depth + 1)
+        ]
+
+    def share(self, decision: str) -> float:
+        yes = [d for d in self.after if getattr(d, decision)[self.t]]
+        return total(yes) / total(self.after)
+
+
+def total(listed) -> float:
+    return sum(d.probability for d in listed)
+
+
+def sentences_of(listed: list[Derivation]) -> list[tuple[int, ...]]:
+    return sorted({d.words for d in listed})

@@ -12,6 +12,7 @@ from dbpcfg.numerics.kernels import Floats, Ints
 from dbpcfg.numerics.philox import Stream
 from dbpcfg.parsing.chart.layout import Precision
 from dbpcfg.parsing.chart.parser import ChartParser
+from dbpcfg.parsing.chart.prefix import PrefixParser
 from dbpcfg.parsing.derivations import Derivations
 
 
@@ -62,3 +63,8 @@ def parser_of(
 
         return LowRankParser(grammar, depth, threads, precision)
     return ChartParser(grammar, depth, threads, precision)
+
+
+def prefix_parser_of(grammar: Grammar, depth: int | None) -> PrefixParser:
+    """What follows sentences word by word under a grammar and a bound; None for no bound."""
+    return PrefixParser(grammar, depth)

@@ -1,0 +1,290 @@
+"""Prefix probabilities, and what else is known word by word, from the inside chart.
+
+Let a(R,d,c,k) be the probability that the words before k are generated and that a right node (R,d)
+of category c starts at k, and q(L,d,c,k) the same for left nodes, over all of them that start at k;
+whatever lies to the right is summed over. Nothing in them depends on a word from k on, so they are
+one recursion over positions. With u, h and Z of ``chart``, and half-open spans::
+
+    E_d[c,x]   = Σ_b G[c → x b] h(R,d,b)                        C_d = (I − E_d)⁻¹
+    q(L,1,0)   = πᵀ C_1 / Z                                      q(L,1,k) = 0 for k > 0
+    q(L,d+1,k) = a(R,d,k)ᵀ E_d C_d+1                             C_D+1 = I: (L,D+1) is a word
+    a(R,d,b,k) = Σ_i<k Σ_cx ( q(L,d,c,i) u(L,d,x,i,k) + a(R,d,c,i) u(L,d+1,x,i,k) ) G[c → x b]
+
+Without a bound there is one d, and C_2 is C_1. Then::
+
+    P(words before k, w)   = Σ_c y(c,k) G[c → w]       y(k) = Σ_d q(L,d,k) + a(R,d,k)
+    P(words before k, end) = Σ_c π_c u(L,1,c,0,k) / Z
+    P(words before k, d fragments in memory) = Σ_b a(R,d,b,k) h(R,d,b)
+
+A word forks if it is a left node. What it finishes is a left node (i,k); that joins what is above
+it if its parent is a right node, which is the second sum over i, or if it is the whole sentence.
+
+What a position adds to all later ones is a few products of matrices, as in ``posteriors``: of its
+parents with G, for all sentences of a batch together, and of that with its left children.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from dbpcfg.corpus.encoded import Encoded
+from dbpcfg.grammar.bounding import (
+    absorption,
+    bounded_binary,
+    bounded_root,
+    containment,
+    left_level,
+    quotient,
+    require_fitting,
+    right_level,
+)
+from dbpcfg.grammar.pcfg import Grammar, RuleWeights
+from dbpcfg.io.machine import in_pieces
+from dbpcfg.numerics.kernels import Floats, Ints, also_in_kernels, kernel, repeated
+from dbpcfg.numerics.simd import (
+    add_small_product,
+    small_product,
+)
+from dbpcfg.parsing.chart.batches import Charts, batches, copies_of, filled, new_room
+from dbpcfg.parsing.chart.layout import EMPTY, FAIR, Tables, left_below, left_cell, tables
+from dbpcfg.parsing.prefixes import Opened, Prefixes, new_opened, next_word_entropies, noted
+
+
+class Openings(NamedTuple):
+    """What a grammar says of words to come."""
+
+    first: Floats  # [c]           q(L,1,0)
+    descent: Floats  # [d, b, c]   E_d C_d+1
+    fits: Floats  # [d, b]         h(R,d)
+    divisor: float  # Z; 1 without a bound
+    mass: float  # that of all sentences: 1; Z without a bound
+
+
+def openings(grammar: Grammar, depth: int | None, K: int) -> Openings:
+    """Sum over all that can come, for K categories of which some may be added ones.
+
+    Without a bound, probabilities are the grammar's own, and not divided by that of trees that end.
+    """
+    h = containment(grammar, depth)
+    Z, more = require_fitting(grammar, h), (0, K - grammar.categories)
+    rights = [0] if depth is None else [right_level(d) for d in range(1, depth + 1)]
+
+    def descent(above: Floats, level: int) -> Floats:
+        """Left descendants, each divided by its own h: [b, c]."""
+        binary = bounded_binary(grammar, h, level).sum(axis=2)
+        lexical = quotient(grammar.lexical_mass, h[level])
+        return quotient(above @ absorption(binary, lexical, np.eye(len(binary))), h[level])
+
+    divisor = 1.0 if depth is None else Z
+    first = descent(bounded_root(grammar, h)[np.newaxis], 0)[0] * (Z / divisor)
+    below = [
+        descent(
+            h[level][:, np.newaxis] * bounded_binary(grammar, h, level).sum(axis=2),
+            0 if depth is None else left_level(d + 2),
+        )
+        for d, level in enumerate(rights)
+    ]
+    return Openings(
+        np.pad(first, more),
+        np.pad(np.stack(below), ((0, 0), more, more)),
+        np.pad(h[rights], ((0, 0), more)),
+        divisor,
+        Z / divisor,
+    )
+
+
+@also_in_kernels
+def rescale(above: Floats, scale: Ints, m: int, k: int, exponent: int) -> None:
+    """Let the sums of a position have another exponent."""
+    if scale[m, k] != EMPTY:
+        factor = math.ldexp(1.0, scale[m, k] - exponent)
+        for row in range(above.shape[2]):
+            for x in range(above.shape[3]):
+                above[m, k, row, x] *= factor
+    scale[m, k] = exponent
+
+
+@also_in_kernels
+def brought_together(
+    first: int, m: int, i: int, exponents: Ints, above: Floats, scale: Ints, factors: Floats
+) -> bool:
+    """Powers of two by which left children (i,k), k > i, are multiplied; return whether all are 1.
+
+    ``exponents``: those of the children, the first of them at ``first``. The sums of k have the
+    greatest exponent of what is added to them.
+    """
+    plain = True
+    for x in range(len(factors)):
+        k, exponent = i + 1 + x, exponents[first + x]
+        factors[x] = 1.0
+        if exponent == EMPTY:
+            continue
+        exponent += scale[m, i]
+        if exponent > scale[m, k]:
+            rescale(above, scale, m, k, exponent)
+        elif exponent < scale[m, k]:
+            factors[x], plain = math.ldexp(1.0, exponent - scale[m, k]), False
+    return plain
+
+
+@also_in_kernels
+def weigh(above: Floats, fits: Floats, m: int, k: int, masses: Floats) -> float:
+    """Σ_b h(R,d,b) a(R,d,b,k), of each of the sums; return their total."""
+    total = 0.0
+    for row in range(above.shape[2]):
+        mass = 0.0
+        for b in range(above.shape[3]):
+            mass += fits[row // 2, b] * above[m, k, row, b]
+        masses[m, k, row] = mass
+        total += mass
+    return total
+
+
+@also_in_kernels
+def settle_sums(above: Floats, scale: Ints, fits: Floats, m: int, k: int, masses: Floats) -> None:
+    """Weigh the sums of a position that is complete, and scale them if they are small or large."""
+    mass = weigh(above, fits, m, k, masses)
+    if mass > 0.0 and not 1 / FAIR <= mass <= FAIR:
+        _, shift = math.frexp(mass)
+        rescale(above, scale, m, k, scale[m, k] + shift)
+        weigh(above, fits, m, k, masses)
+
+
+@also_in_kernels
+def find_parents(
+    i: int, depth: int, T: Openings, above: Floats, parents: Floats, left: Floats, right: Floats
+) -> None:
+    """q(·,i) and a(·,i), in the rows of parents; their sums over d into ``left`` and ``right``."""
+    sentences, rows, K = parents.shape
+    first, descent, corners = T.first, T.descent, np.empty((sentences, K))
+    for m in range(sentences):
+        for c in range(K):
+            parents[m, 0, c] = left[m, c] = 0.0 if i else first[c]
+            right[m, c] = 0.0
+    for d in range(rows // 2 if i else 0):
+        own, below = 2 * d + 1, 2 * d + 2 if depth else 0
+        for m in range(sentences):
+            for c in range(K):
+                parents[m, own, c] = above[m, i, 2 * d, c] + above[m, i, 2 * d + 1, c]
+        at, each, of = own * K, rows * K, d * K * K
+        small_product(parents, at, each, 1, descent, of, K, corners, 0, K, sentences, K, K)
+        for m in range(sentences):
+            for c in range(K):
+                left[m, c] += corners[m, c]
+                right[m, c] += parents[m, own, c]
+                if below < rows:
+                    parents[m, below, c] = corners[m, c]
+
+
+@kernel
+def prefixes(
+    batch: Ints,
+    G: Tables,
+    T: Openings,
+    cells: Floats,
+    exponents: Ints,
+    above: Floats,
+    found: Opened,
+) -> None:
+    """Fill ``found`` for sentences of one length, the rows of ``batch``, from their charts.
+
+    ``above[m, k, row, b]``: the two sums of a(R,d,b,k) for each d; 0 at first.
+    """
+    sentences, n = batch.shape
+    depth, levels, size, K = G.depth, cells.shape[1], cells.shape[2], len(G.root)
+    scale, masses, early_scale, early, words, awaited = found
+    emission, by_parent, rows, wide = G.emission, G.by_parent, above.shape[2], K * K
+    parents, pairs = np.zeros((sentences, rows, K)), np.empty((sentences, rows, wide))
+    left, right = np.empty((sentences, K)), np.empty((sentences, K))
+    children, factors = np.empty((n, K)), np.empty(n)
+    for i in range(n + 1):
+        find_parents(i, depth, T, above, parents, left, right)
+        for m in range(sentences):
+            for c in range(K):
+                awaited[m, i, c] = left[m, c] + right[m, c]
+        if i == n:
+            break
+        together, x = sentences * rows, left_cell(n, i, i + 1)
+        small_product(parents, 0, K, 1, by_parent, 0, wide, pairs, 0, wide, together, wide, K)
+        for m in range(sentences):
+            for c in range(K):
+                words[m, i, 0] += left[m, c] * emission[batch[m, i], c]
+                words[m, i, 1] += right[m, c] * emission[batch[m, i], c]
+            weigh(above, T.fits, m, i + 1, early)
+            early_scale[m, i + 1] = scale[m, i + 1]
+            for row in range(rows):
+                if depth and (row == 0) != (i == 0):
+                    continue  # (L,1) starts at word 0, and nothing else does
+                level, splits = left_below(row, depth), n - i
+                if level == levels:  # a word, which all levels have
+                    level, splits = 0, 1
+                some, at = factors[:splits], ((m * levels + level) * size + x) * K
+                of, to = (m * rows + row) * wide, ((m * (n + 1) + i + 1) * rows + row) * K
+                if brought_together(x, m, i, exponents[m, level], above, scale, some):
+                    add_small_product(
+                        cells, at, K, 1, pairs, of, K, above, to, rows * K, splits, K, K
+                    )
+                    continue
+                for k in range(splits):
+                    for c in range(K):
+                        children[k, c] = cells[m, level, x + k, c] * some[k]
+                add_small_product(
+                    children, 0, K, 1, pairs, of, K, above, to, rows * K, splits, K, K
+                )
+            settle_sums(above, scale, T.fits, m, i + 1, masses)
+
+
+class PrefixParser:
+    """Prefix probabilities, and what else is known word by word, under a grammar and a bound.
+
+    ``depth``: the bound D; None for no bound.
+    """
+
+    def __init__(self, grammar: Grammar, depth: int | None) -> None:
+        nothing = np.zeros((grammar.categories, 1))
+        self.impossible = len(grammar.vocabulary)
+        """The number of a word that no category emits."""
+        rules = RuleWeights(
+            grammar.root, grammar.binary, np.concatenate([grammar.lexical, nothing], axis=1)
+        )
+        self._tables = tables(rules, depth or 0)
+        self._openings = openings(grammar, depth, len(self._tables.root))
+        self.lexical = grammar.lexical
+
+    def prefixes(self, corpus: Encoded, threads: int = 1) -> list[Prefixes]:
+        """Follow all sentences of a corpus; results do not depend on ``threads``."""
+        G = self._tables
+        B = batches(corpus, G)
+        results: dict[int, Prefixes] = {}
+
+        def work(first: int, last: int) -> None:
+            room = new_room(B, first, last, G, True)
+            for number in range(first, last):
+                found = self._of_charts(filled(B, number, G, room))
+                copies, begins = copies_of(B, number)
+                for m in range(len(begins) - 1):
+                    one = Prefixes(*(array[m] for array in found))
+                    results.update(dict.fromkeys(copies[begins[m] : begins[m + 1]].tolist(), one))
+
+        in_pieces(work, len(B.bounds) - 1, threads)
+        return [results[s] for s in range(len(corpus))]
+
+    def _of_charts(self, charts: Charts) -> Prefixes:
+        G, T, (batch, cells, exponents, _) = self._tables, self._openings, charts
+        (sentences, n), depths, K = batch.shape, len(T.fits), len(G.root)
+        found = new_opened(sentences, n, K, depths)
+        above = np.zeros((sentences, n + 1, 2 * depths, K))
+        repeated(prefixes, G.root.dtype)(batch, G, T, cells, exponents, above, found)
+        whole = slice(left_cell(n, 0, 1), left_cell(n, 0, n) + 1)
+        ending = cells[:, 0, whole] @ G.root / T.divisor
+        found = found._replace(awaited=found.awaited[..., : len(self.lexical)])
+        return noted(found, ending, exponents[:, 0, whole], G.log_scale[batch], T.mass)
+
+    def entropies(self, found: Prefixes) -> Floats:
+        """``[t]``: the entropy of what comes next, before each word; in nats."""
+        entropies = np.empty(len(found.logs))
+        next_word_entropies(found.awaited, found.ended, self.lexical, entropies)
+        return entropies

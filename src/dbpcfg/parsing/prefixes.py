@@ -1,0 +1,123 @@
+"""What is known at every word of a sentence, given the words before it.
+
+It follows from prefix probabilities, which ``chart.prefix`` and ``lowrank.prefix`` compute.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dbpcfg.numerics.elementary import log
+from dbpcfg.numerics.kernels import Floats, Ints, kernel
+from dbpcfg.parsing.chart.layout import EMPTY
+
+BLOCK = 2**18
+"""Probabilities of next words held at once."""
+
+
+class Prefixes(NamedTuple):
+    """A sentence of n words: entry t = 0 … n − 1 is word w_t, and entry n the sentence's end.
+
+    *Before* means given the words before it, *after* given it too. What comes after a word, or end,
+    of probability zero is not a number. Without a bound, depth 1 stands for all.
+    """
+
+    logs: Floats  # [t] log P(w_t), before
+    ended: Floats  # [t] probability that the sentence has ended, before
+    awaited: Floats  # [t, c] P(next word is w) = Σ_c awaited[t, c] G[c → w], before
+    depths: Floats  # [t, d] probability of d fragments in memory, before; of 0: not ended
+    fork: Floats  # [t] probability that w_t forked, after
+    join: Floats  # [t] probability that there was a join at w_t, after
+    closed: Floats  # [t, d] probability that w_t ends fragment d, which joins d − 1, after
+
+
+class Opened(NamedTuple):
+    """What kernels find of a batch of sentences of one length, with exponents of two.
+
+    A row is one of the sums of a(R,1), a(R,2), …: of left parents (L,d), then of right ones (R,d).
+    """
+
+    scale: Ints  # [m, k]            exponents
+    masses: Floats  # [m, k, row]    Σ_b a(R,d,b,k) h(R,d,b)
+    early_scale: Ints  # [m, k]
+    early: Floats  # [m, k, row]     the same, without left children that are one word
+    words: Floats  # [m, t, 2]       P(words before, w_t): as a left node, as a right one
+    awaited: Floats  # [m, t, c]     y
+
+
+def new_opened(sentences: int, n: int, categories: int, depths: int) -> Opened:
+    """Room for a batch."""
+    scale = np.full((2, sentences, n + 1), EMPTY, dtype=np.int32)
+    scale[:, :, 0] = 0
+    masses, words = np.zeros((2, sentences, n + 1, 2 * depths)), np.zeros((sentences, n + 1, 2))
+    awaited = np.empty((sentences, n + 1, categories))
+    return Opened(scale[0], masses[0], scale[1], masses[1], words, awaited)
+
+
+def noted(
+    found: Opened, ending: Floats, exponents: Ints, log_scale: Floats, all_mass: float
+) -> Prefixes:
+    """What is known of each word of a batch, with sentences as the first axis.
+
+    ``ending``: ``[m, k − 1]``: P(words before k, end), with its exponents.
+    ``log_scale``: ``[m, t]``: the logarithm of what the probabilities of a word were divided by.
+    ``all_mass``: the probability of all sentences.
+    """
+    sentences, n = ending.shape
+    common = np.maximum(found.scale[:, 1:], exponents)
+    shift = (found.scale[:, 1:] - common)[..., np.newaxis]
+    masses, end = np.ldexp(found.masses[:, 1:], shift), np.ldexp(ending, exponents - common)
+    left, right = masses[..., ::2], masses[..., 1::2]
+    words, awaited = found.words, found.awaited
+    words[:, 1:] = np.ldexp(words[:, 1:], shift)
+    awaited[:, 1:] = np.ldexp(awaited[:, 1:], shift)
+    total = words[:, :n].sum(axis=2)
+    before = np.full((sentences, n + 1), all_mass)
+    before[:, 1:] = masses.sum(axis=2) + end
+    before[:, 1:][np.logical_or.accumulate(total == 0.0, axis=1)] = np.nan
+    after = before[:, 1:, np.newaxis]
+    early_shift = (found.early_scale[:, 1:] - common)[..., np.newaxis]
+    ends_fragment = np.ldexp(found.early[:, 1:, 1::2], early_shift)  # d, which joins d − 1
+    ended, fork, join = (np.full((sentences, n + 1), x) for x in (0.0, np.nan, np.nan))
+    depths, closed = (np.full((*before.shape, left.shape[2] + 1), x) for x in (0.0, np.nan))
+    ended[:, 1:] = end / before[:, 1:]
+    depths[:, 0, 0] = 1.0
+    depths[:, 1:, :1] = 0.0 * after
+    depths[:, 1:, 1:] = (left + right) / after
+    closed[:, :n, :1] = 0.0 * after
+    closed[:, :n, 1] = ended[:, 1:]
+    closed[:, 0, 1] *= 0.0  # a sentence of one word has no fragments
+    closed[:, :n, 2:] = np.minimum(ends_fragment[..., :-1] / after, 1.0)
+    join[:, :n] = np.minimum((right.sum(axis=2) + end) / before[:, 1:], 1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        possible = total + 0.0 * before[:, 1:]
+        fork[:, :n] = np.minimum(words[:, :n, 0] / possible, 1.0)
+        logs = np.log(np.concatenate([total, ended[:, n:]], axis=1))
+        logs[:, :n] += log_scale
+        logs[:, 1:n] -= np.log(before[:, 1:n])
+    logs[np.isnan(before)] = np.nan
+    awaited = awaited / before[..., np.newaxis]  # not in place: rows are next to each other
+    return Prefixes(logs, ended, awaited, depths, fork, join, closed)
+
+
+@kernel
+def next_word_entropies(awaited: Floats, ended: Floats, lexical: Floats, found: Floats) -> None:
+    """Entropy in nats of what comes next, a word or the end, before each word::
+
+        P(w) = Σ_c awaited[t, c] G[c → w]        H = − ended log ended − Σ_w P(w) log P(w)
+
+    one matrix product for the words of a sentence.
+    """
+    rows = max(1, BLOCK // lexical.shape[1])
+    logs = np.empty(lexical.shape[1])
+    for first in range(0, len(ended), rows):
+        P = np.dot(awaited[first : first + rows], lexical)
+        for r in range(len(P)):
+            x = ended[first + r]
+            H = -x * np.log(x) if x > 0.0 else 0.0 * x  # not a number stays that
+            for w in range(len(logs)):
+                logs[w] = log(P[r, w])  # some finite number for 0
+            H -= np.dot(P[r], logs)
+            found[first + r] = max(H, 0.0) if H == H else H

@@ -1,0 +1,217 @@
+"""Prefix probabilities of charts against lists of all derivations and the left-corner parser."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from dbpcfg.corpus.encoded import Encoded, Vocabulary
+from dbpcfg.grammar.bounding import containment, fitting_mass
+from dbpcfg.grammar.lowrank import Factors, LowRankGrammar
+from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.parsing.leftcorner.parser import WordByWord
+from dbpcfg.parsing.parsers import parser_of, prefix_parser_of
+from dbpcfg.parsing.prefixes import Prefixes
+from tests.parsing.finite import (
+    Derivation,
+    Truth,
+    derivations,
+    embedding_grammar,
+    entropy,
+    finite_grammar,
+    sentences_of,
+)
+from tests.strategies import grammars, random_grammar
+
+CLOSE = {"rel": 1e-10, "abs": 1e-10}
+ENDLESS = 20
+"""A depth that no derivation of these finite languages needs."""
+
+
+def low_rank(phrases: int, words: int, rank: int, seed: int, W: int = 3) -> LowRankGrammar:
+    """Phrases that are mostly of words, so that most trees end."""
+    rng, K = np.random.default_rng(seed), phrases + words
+    children = np.concatenate([np.full(phrases, 0.5), np.ones(words)])
+    factors = Factors(
+        rng.dirichlet(np.ones(K)),
+        rng.dirichlet(np.ones(rank), phrases),
+        rng.dirichlet(children, rank).T,
+        rng.dirichlet(children, rank).T,
+        rng.dirichlet(np.full(W, 0.5), words),
+    )
+    return LowRankGrammar(factors, Vocabulary(tuple(f"w{w}" for w in range(W))))
+
+
+def follow(
+    grammar: Grammar, depth: int | None, *sentences: list[int]
+) -> list[tuple[Prefixes, np.ndarray]]:
+    parser = prefix_parser_of(grammar, depth)
+    numbers = [[parser.impossible if w < 0 else w for w in words] for words in sentences]
+    found = parser.prefixes(Encoded.from_numbers(numbers, grammar.vocabulary))
+    return [(one, parser.entropies(one)) for one in found]
+
+
+def check_against_list(grammar: Grammar, depth: int | None, listed: list[Derivation]) -> None:
+    sentences = sentences_of(listed)
+    some = sentences[:: max(1, len(sentences) // 6)]
+    for words, (found, entropies) in zip(some, follow(grammar, depth, *some), strict=True):
+        for t in range(len(words) + 1):
+            true = Truth(listed, words, t)
+            ending = words[t] if t < len(words) else None
+            assert math.exp(found.logs[t]) == pytest.approx(true.following[ending], **CLOSE)
+            assert entropies[t] == pytest.approx(entropy(true.following.values()), **CLOSE)
+            assert found.ended[t] == pytest.approx(true.following[None], **CLOSE)
+            if t < len(words):
+                assert found.fork[t] == pytest.approx(true.share("forks"), **CLOSE)
+                assert found.join[t] == pytest.approx(true.share("joins"), **CLOSE)
+            if depth is None:
+                continue
+            of_depth = np.zeros(depth + 1)
+            for store, p in true.stores.items():
+                of_depth[len(store)] += p if store or t == 0 else 0.0
+            assert found.depths[t] == pytest.approx(of_depth, **CLOSE)
+            if t < len(words):
+                assert found.closed[t] == pytest.approx(true.closed(depth), **CLOSE)
+
+
+@settings(max_examples=25)
+@given(
+    st.sampled_from([(2, 2), (3, 2), (3, 3), (4, 1)]),
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([1, 2, 3, None]),
+)
+def test_everything_about_finite_languages(size, seed, depth):
+    grammar = finite_grammar(*size, seed)
+    check_against_list(grammar, depth, derivations(grammar, depth or ENDLESS))
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 4, None])
+def test_three_fragments_at_once(depth):
+    grammar = embedding_grammar()
+    check_against_list(grammar, depth, derivations(grammar, depth or ENDLESS))
+
+
+def check_against_left_corners(grammar: Grammar, depth: int, *sentences: list[int]) -> None:
+    parser = WordByWord(grammar, depth)
+    for words, (found, entropies) in zip(
+        sentences, follow(grammar, depth, *sentences), strict=True
+    ):
+        trace, expected = parser.follow(np.array(words, dtype=np.int32))
+        for name in ("logs", "ended", "depths", "fork", "join", "closed"):
+            ours, theirs = getattr(found, name), getattr(trace, name)
+            assert ours == pytest.approx(theirs, **CLOSE, nan_ok=True), name
+        assert entropies == pytest.approx(expected, **CLOSE, nan_ok=True)
+
+
+SENTENCES = st.lists(st.lists(st.integers(-1, 0) | st.integers(0, 2), min_size=1, max_size=8))
+
+
+@settings(max_examples=60)
+@given(grammars(), SENTENCES, st.integers(1, 3))
+def test_every_measure_is_that_of_the_left_corner_parser(grammar, sentences, depth):
+    """Also with rules and words of probability zero."""
+    assume(fitting_mass(grammar, containment(grammar, depth)) > 0)
+    W = len(grammar.vocabulary)
+    check_against_left_corners(
+        grammar, depth, *([min(w, W - 1) for w in words] for words in sentences)
+    )
+
+
+def with_fewer_phrases(grammar: Grammar, share: float) -> Grammar:
+    """What binary rules lose goes to all words alike."""
+    binary, words = grammar.binary * share, len(grammar.vocabulary)
+    lost = (1 - share) * grammar.binary.sum(axis=(1, 2))
+    lexical = grammar.lexical + lost[:, np.newaxis] / words
+    return Grammar(grammar.root, binary, lexical, grammar.vocabulary)
+
+
+def sums_to_sentences(grammar: Grammar, depth: int | None, *sentences: list[int]) -> None:
+    """Words and the end are all that can come, and surprisals sum to the sentence's."""
+    corpus = Encoded.from_numbers(sentences, grammar.vocabulary)
+    logs = parser_of(grammar, depth).log_probabilities(corpus)
+    for log, (found, _) in zip(logs, follow(grammar, depth, *sentences), strict=True):
+        assert found.logs.sum() == pytest.approx(log, rel=1e-11)
+        next_words = (found.awaited @ grammar.lexical).sum(axis=1)
+        assert next_words + found.ended == pytest.approx(np.ones(len(next_words)), abs=1e-11)
+        assert found.depths.sum(axis=1) + found.ended == pytest.approx(1.0, abs=1e-11)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, None])
+def test_every_length(depth):
+    rng = np.random.default_rng(depth)
+    grammar = random_grammar(K=3, W=4, concentration=0.5, seed=6)
+    sums_to_sentences(grammar, depth, *(rng.integers(0, 4, n).tolist() for n in range(1, 101)))
+
+
+@pytest.mark.parametrize("depth", [1, 2, None])
+def test_numbers_that_need_exponents(depth):
+    """Words that say little, and rules so rare that sentences have 10^-3000 and less."""
+    grammar = random_grammar(K=4, W=3, concentration=0.2, seed=1)
+    few = np.where(np.arange(4) == 0, 1e-12, 1.0)
+    binary = grammar.binary * few[:, None, None] * few
+    lexical = (
+        grammar.lexical + (1 - binary.sum(axis=(1, 2)) - grammar.lexical.sum(axis=1))[:, None] / 3
+    )
+    rare = Grammar(grammar.root, binary, lexical, grammar.vocabulary)
+    rng = np.random.default_rng(0)
+    sums_to_sentences(rare, depth, *(rng.integers(0, 3, n).tolist() for n in (120, 300, 300)))
+    if depth == 1:
+        check_against_left_corners(rare, depth, rng.integers(0, 3, 300).tolist())
+
+
+def test_a_word_that_is_hardly_possible():
+    """The probability of the second word is 5e-321, which has no reciprocal."""
+    binary, lexical = np.zeros((3, 3, 3)), np.zeros((3, 3))
+    binary[0, 2, 1], binary[0, 2, 2] = 1.0, 1e-320
+    lexical[1] = 0.0, 1.0, 0.0
+    lexical[2] = 0.5, 0.0, 0.5
+    grammar = Grammar(np.eye(3)[0], binary, lexical, Vocabulary(("a", "b", "c")))
+    ((found, entropies),) = follow(grammar, 1, [0, 2])
+    assert found.logs == pytest.approx([math.log(0.5), math.log(5e-321), 0.0], rel=1e-3)
+    assert found.ended[2] == 1.0
+    assert np.isfinite(entropies).all()
+
+
+def test_without_a_bound_it_is_what_great_depths_come_to():
+    grammar = with_fewer_phrases(random_grammar(3, 3, 1.0, seed=11), 0.3)
+    words = np.random.default_rng(0).integers(0, 3, 12).tolist()
+    ((endless, entropies),) = follow(grammar, None, words)
+    gaps = []
+    for depth in (1, 3, 9, 27):
+        ((bounded, others),) = follow(grammar, depth, words)
+        ours = endless.logs, endless.fork[:-1], endless.join[:-1], entropies
+        theirs = bounded.logs, bounded.fork[:-1], bounded.join[:-1], others
+        gaps.append(max(np.abs(a - b).max() for a, b in zip(ours, theirs, strict=True)))
+    assert gaps[0] > 1e-3
+    assert gaps[-1] < 1e-9
+    assert sorted(gaps, reverse=True) == gaps
+
+
+def test_trees_that_never_end_count_as_in_the_sentences_probability():
+    """c → c c with probability 0.6: a third of all trees never ends."""
+    grammar = Grammar(np.ones(1), np.full((1, 1, 1), 0.6), np.array([[0.3, 0.1]]), Vocabulary("ab"))
+    ((found, entropies),) = follow(grammar, None, [0, 1, 0])
+    log = parser_of(grammar, None).log_probabilities(
+        Encoded.from_numbers([[0, 1, 0]], Vocabulary("ab"))
+    )
+    assert found.logs.sum() == pytest.approx(log[0], abs=1e-10)
+    assert math.exp(found.logs[0]) == pytest.approx(2 / 3 * 0.75)
+    assert entropies[0] == pytest.approx(entropy([0.75, 0.25]))  # of those that do end
+
+
+def test_threads_and_company_change_nothing():
+    rng = np.random.default_rng(0)
+    for grammar in (random_grammar(K=5, W=7, concentration=0.3, seed=1), low_rank(3, 4, 5, 1, 7)):
+        sentences = [rng.integers(0, 7, n).tolist() for n in rng.integers(1, 30, 60)]
+        parser = prefix_parser_of(grammar, 2)
+        corpus = Encoded.from_numbers(sentences, grammar.vocabulary)
+        one, three = (parser.prefixes(corpus, threads) for threads in (1, 3))
+        for s, (x, y) in enumerate(zip(one, three, strict=True)):
+            assert all(a.tobytes() == b.tobytes() for a, b in zip(x, y, strict=True))
+            if s % 20 == 0:
+                (alone,) = parser.prefixes(corpus.chosen(np.array([s])))
+                assert all(np.allclose(a, b, 1e-12, 1e-14, True) for a, b in zip(x, alone))
