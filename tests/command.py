@@ -1,7 +1,5 @@
 """The command line as a user runs it: in a process of its own where that matters."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """The command line in this process, where it starts at once."""
 
-from __future__ import annotations
-
 import io
 import sys
 

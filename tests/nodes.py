@@ -1,7 +1,5 @@
 """Trees as the kernels write them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from dbpcfg.trees.tree import Tree

@@ -4,8 +4,6 @@ Nothing here is clever, and nothing is shared with the package but the grammar's
 listed recursively, sides and depths are read off the definition, labels are all of K^(2n−1).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache

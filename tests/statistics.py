@@ -1,7 +1,5 @@
 """How well drawn outcomes agree with the probabilities that they should have."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping
 
 import numpy as np

@@ -3,8 +3,6 @@
 The parser goes the other way, from stores to trees; here is what its results are checked against.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded, Vocabulary

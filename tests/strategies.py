@@ -1,7 +1,5 @@
 """Random small grammars and sentences for hypothesis."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import strategies as st
 

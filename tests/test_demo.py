@@ -1,7 +1,5 @@
 """The demonstration: what it shows, on small versions of itself, and what it claims, in full."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

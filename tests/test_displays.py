@@ -1,7 +1,5 @@
 """What Python and notebooks show of corpora, runs, models and results: short, and escaped."""
 
-from __future__ import annotations
-
 import sys
 import types
 from html.parser import HTMLParser

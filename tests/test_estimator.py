@@ -1,7 +1,5 @@
 """The estimator for scikit-learn: its checks, and what it gives."""
 
-from __future__ import annotations
-
 import math
 import pickle
 import subprocess

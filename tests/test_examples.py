@@ -1,7 +1,5 @@
 """The notebooks of examples/: they run, what they assert holds, and they are kept clean."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Corpora whose words are names that the package uses itself: learning, parsing, surprisal."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

@@ -1,7 +1,5 @@
 """The project itself: its version, dependencies and files, its layers, one name for each thing."""
 
-from __future__ import annotations
-
 import ast
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The names that a user begins with: what they are, and that none is imported before it is used."""
 
-from __future__ import annotations
-
 import pytest
 
 import dbpcfg

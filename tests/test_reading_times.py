@@ -1,7 +1,5 @@
 """The study of reading times: effects that were put in are found, and a shuffled column is not."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Constituents in documents of spaCy: the spans are those of the trees."""
 
-from __future__ import annotations
-
 import pytest
 import spacy
 from spacy.tokens import Doc

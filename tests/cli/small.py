@@ -1,7 +1,5 @@
 """Small treebanks, runs over one of them, and words that mean something elsewhere."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import dbpcfg

@@ -1,7 +1,5 @@
 """``bound`` as a user meets it."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

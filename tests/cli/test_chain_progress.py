@@ -1,7 +1,5 @@
 """What is shown of chains while they run."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """``compare`` as a user meets it."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess
@@ -15,8 +13,8 @@ from tests.evaluation.test_reference import REFERENCE, SCORES, needs_reference
 
 @pytest.mark.slow
 def test_every_system_at_once(command, center):
-    options = ("-K", 5, "--chains", 2, "--iterations", 30, "--runs", 2, "--permutations", 100)
-    settings = ("--set", "uhhmm.iterations=30", "--set", "bmmm-dmv.classes=3")
+    options = ("-K", 5, "--chains", 2, "--iterations", 9, "--runs", 2, "--permutations", 100)
+    settings = ("--set", "uhhmm.iterations=9", "--set", "bmmm-dmv.classes=3")
     shown, notes = command.call("compare", center, *options, *settings, "--format", "json")
     systems, spread, tests, tags = json.loads(shown)
     rows = {row["system"]: row for row in systems["rows"]}
@@ -45,7 +43,7 @@ def test_every_system_at_once(command, center):
     best = max(rows.values(), key=lambda row: row["f1"])["system"]
     assert {row["system"].split()[0] for row in tests["rows"]} == {best}
     assert any("labels:no|average:corpus|root:counted" in note for note in systems["notes"])
-    assert any("K = 5, D = 2, chains = 2, iterations = 30" in note for note in systems["notes"])
+    assert any("K = 5, D = 2, chains = 2, iterations = 9" in note for note in systems["notes"])
     assert "dbpcfg-s1:" in notes
 
 

@@ -1,7 +1,5 @@
 """``convert`` and ``synth`` as a user meets them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

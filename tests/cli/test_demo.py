@@ -1,7 +1,5 @@
 """``demo`` as a user meets it; what it shows is tested in ``tests/test_demo.py``."""
 
-from __future__ import annotations
-
 import io
 import sys
 

@@ -1,7 +1,5 @@
 """``draw`` as a user meets it."""
 
-from __future__ import annotations
-
 import os
 import xml.etree.ElementTree as ET
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Mistakes that are found before anything is read, and runs that are not finished."""
 
-from __future__ import annotations
-
 import pytest
 
 import dbpcfg

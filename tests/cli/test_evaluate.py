@@ -1,7 +1,5 @@
 """``evaluate`` as a user meets it."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path
@@ -178,16 +176,15 @@ def test_broken_files_are_one_message(refuse, tmp_path, kind):
 
 
 def test_a_long_single_line(call, refuse, files):
-    (files / "line.mrg").write_text(NEWS.replace("\n", " ") * 30_000)  # 6 MB in one line
+    (files / "line.mrg").write_text(NEWS.replace("\n", " ") * 3_000)  # 600 kB in one line
     result = call("evaluate", files / "line.mrg", "--baseline", "right", "--format", "json")
-    assert scores(result)[0]["sentences"] == 60_000
-    (files / "line.txt").write_text("word " * 2_000_000)
+    assert scores(result)[0]["sentences"] == 6_000
+    (files / "line.txt").write_text("word " * 200_000)
     assert "line.txt:1" in refuse("baseline", "right", files / "line.txt")
 
 
 @pytest.mark.parametrize(
-    ("length", "expected"),
-    [(10, "56.8 72.0 63.5"), (20, "42.0 55.5 47.8"), (40, "35.4 47.3 40.5")],
+    ("length", "expected"), [(10, "56.8 72.0 63.5"), (20, "42.0 55.5 47.8"), (40, "35.4 47.3 40.5")]
 )
 def test_right_branching_newswire(call, length, expected):
     """The figures that come with the corpus, to the digit."""

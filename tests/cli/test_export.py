@@ -1,7 +1,5 @@
 """``export`` as a user meets it."""
 
-from __future__ import annotations
-
 import os
 
 import numpy as np

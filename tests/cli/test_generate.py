@@ -1,7 +1,5 @@
 """``generate`` as a user meets it."""
 
-from __future__ import annotations
-
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.grammar.exchange import write_grammar
 from dbpcfg.grammar.pcfg import Grammar

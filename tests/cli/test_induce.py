@@ -1,7 +1,5 @@
 """``induce`` and ``resume`` as a user meets them."""
 
-from __future__ import annotations
-
 import json
 import os
 

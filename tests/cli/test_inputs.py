@@ -1,7 +1,5 @@
 """What commands say of a model that they cannot read."""
 
-from __future__ import annotations
-
 
 def test_there_is_no_such_run(refuse, tmp_path):
     said = refuse("parse", tmp_path / "none")

@@ -1,7 +1,5 @@
 """``induce`` and ``resume`` stopped by signals."""
 
-from __future__ import annotations
-
 import json
 import os
 import pty
@@ -33,7 +31,7 @@ class Running:
         )
         assert "progress" in self.process.stdout.readline()
 
-    def __enter__(self) -> Running:
+    def __enter__(self) -> "Running":
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,7 +1,5 @@
 """Where commands write."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -1,7 +1,5 @@
 """``parse`` as a user meets it: in files, pipes and terminals."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import pty

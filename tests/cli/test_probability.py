@@ -1,7 +1,5 @@
 """``probability`` as a user meets it."""
 
-from __future__ import annotations
-
 import json
 import math
 import shutil

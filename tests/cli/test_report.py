@@ -1,7 +1,5 @@
 """``dbpcfg report`` as a user meets it."""
 
-from __future__ import annotations
-
 import pytest
 
 from dbpcfg.cli import report as reporting

@@ -1,7 +1,5 @@
 """``dbpcfg reproduce``, as a user runs it: failures apart, killed and started again."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``surprisal`` as a user meets it: text, tables, averages and chosen columns."""
 
-from __future__ import annotations
-
 import csv
 import io
 import random

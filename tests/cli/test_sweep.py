@@ -1,7 +1,5 @@
 """``dbpcfg sweep``, as a user runs it: killed and started again, one cell, an array script."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Progress of a sweep: lines, or a bar."""
 
-from __future__ import annotations
-
 import io
 import sys
 

@@ -1,7 +1,5 @@
 """``dbpcfg warm``, and what the program says while it compiles."""
 
-from __future__ import annotations
-
 import io
 import os
 import subprocess

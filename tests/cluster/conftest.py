@@ -1,7 +1,5 @@
 """Clusters of two and of four worker processes, which tests share."""
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 
 import pytest

@@ -1,7 +1,5 @@
 """A corpus of several batches, runs over it, and clusters of this machine."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import random

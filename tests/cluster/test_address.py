@@ -1,7 +1,5 @@
 """What ``--cluster`` can be, and what it cannot."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

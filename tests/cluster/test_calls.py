@@ -1,7 +1,5 @@
 """Calls that Dask leaves hanging, and what a worker keeps; with clients made up for it."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """Workers that are lost, come, or differ; a scheduler that is gone; Ctrl-C."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Shards are made of whole batches; what travels arrives as it was; who must not take part."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A run on a cluster writes the bytes of the local run, however it is spread."""
 
-from __future__ import annotations
-
 import pytest
 
 import dbpcfg

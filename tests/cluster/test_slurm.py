@@ -1,7 +1,5 @@
 """A run on a real SLURM, where there is one: one node is enough."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

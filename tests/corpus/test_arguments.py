@@ -1,7 +1,5 @@
 """What Python calls take for sentences and trees, and what they say of anything else."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -35,11 +35,7 @@ ALPINO_ERRORS = {
     "nothing": ((' index="1" rel="su"/>', "/>"), 8, "found a <node> without word, nodes and index"),
     "empty word": (('word="zag"', 'word=""'), 6, "found an empty word"),
     "two tops": (("  <sentence>", "<node/><sentence>"), 1, "found 2 <node> in <alpino_ds>"),
-    "not well-formed": (
-        ('rel="hd" word="zag"/>', 'word="zag">'),
-        16,
-        "found XML that is not w",
-    ),
+    "not well-formed": (('rel="hd" word="zag"/>', 'word="zag">'), 16, "found XML that is not w"),
     "cut off": (("</alpino_ds>", ""), 0, "found XML that is not well-formed"),
 }
 EDGE = '<edge label="NK" idref="s1_1"/>'
@@ -57,11 +53,7 @@ TIGER_ERRORS = {
 BLOCK = "#BOS 7\na\tW\t--\t--\t500\n#500\tNP\t--\t--\t0\n#EOS 7\n"
 EXPORT_ERRORS = {
     "cycle": (BLOCK.replace("--\t0\n", "--\t500\n"), 3, "found 'NP' in a cycle"),
-    "missing node": (
-        BLOCK.replace("--\t500", "--\t501"),
-        2,
-        "found the parent 501, expected 0",
-    ),
+    "missing node": (BLOCK.replace("--\t500", "--\t501"), 2, "found the parent 501, expected 0"),
     "node twice": (BLOCK.replace("#EOS", "#500\tNP\t--\t--\t0\n#EOS"), 4, "found #500 again"),
     "no parent": (BLOCK.replace("\t500", ""), 2, "found no number of a parent in 'a W -- --'"),
     "missing word": (BLOCK.replace("a\tW", "W"), 2, "found no number of a parent in 'W -- --"),

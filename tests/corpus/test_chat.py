@@ -31,10 +31,7 @@ def test_a_transcript():
         Sentence(("look", "!"), speaker="MOT", source="f.cha", line=18),
         Sentence(("me", "too", "."), speaker="CHI", source="f.cha", line=20),
     ]
-    assert source.dropped == {
-        "utterances of KID": 1,
-        "utterances with untranscribed words only": 1,
-    }
+    assert source.dropped == {"utterances of KID": 1, "utterances with untranscribed words only": 1}
 
 
 @pytest.mark.parametrize(

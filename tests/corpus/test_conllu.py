@@ -31,12 +31,7 @@ def test_words_are_syntactic_words():
 
 @pytest.mark.parametrize(
     "change",
-    [
-        str.rstrip,
-        lambda s: "\ufeff" + s,
-        lambda s: s + "\n\n",
-        lambda s: s.replace("\n", "\r\n"),
-    ],
+    [str.rstrip, lambda s: "\ufeff" + s, lambda s: s + "\n\n", lambda s: s.replace("\n", "\r\n")],
 )
 def test_ends_and_beginnings(change):
     assert read(change(CONLLU)) == read(CONLLU)

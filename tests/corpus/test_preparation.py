@@ -1,7 +1,5 @@
 """Preparation: forms, length limits, classes of rare words, frequencies; and corpora written."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Tables of stimuli: what is read, where its sentences are, and what is an error."""
 
-from __future__ import annotations
-
 import gzip
 import math
 import random

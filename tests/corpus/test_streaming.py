@@ -1,7 +1,5 @@
 """Sentences as they come: the same as when read whole, and blank lines besides."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import sys

@@ -1,7 +1,5 @@
 """Tagged text: recognising and reading its formats; `dbpcfg baseline bmmm` writes them."""
 
-from __future__ import annotations
-
 import pytest
 
 from dbpcfg.corpus.tagged import read_tagged, tagged_format

@@ -1,7 +1,5 @@
 """Words of tables as tokens, and where sentences end."""
 
-from __future__ import annotations
-
 import pytest
 
 from dbpcfg.corpus.tokens import ends_sentence, split_tokens

@@ -1,7 +1,5 @@
 """The pages of the guide, as tests read them."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

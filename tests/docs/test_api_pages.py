@@ -1,7 +1,5 @@
 """The reference: it has the whole public surface, and documented parameters are the real ones."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from importlib import import_module

@@ -1,7 +1,5 @@
 """The commands and options of the guide exist, and print what it shows."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import re

@@ -1,7 +1,5 @@
 """Links lead somewhere; names of the package exist, where the guide says; layers."""
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import re

@@ -1,7 +1,5 @@
 """The tutorial runs, and prints what it says."""
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import io

@@ -5,8 +5,6 @@ with the topmost label.  A new node has the label of the old one with a prime, a
 beside other children gets a preterminal labelled "".
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from dbpcfg.evaluation.depths import Direction

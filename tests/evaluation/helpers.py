@@ -1,7 +1,5 @@
 """Small trees to score, random ones, and the scores' definitions taken literally."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Which word is which, and both trees as spans over the words without punctuation."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Finding the gold trees of a run's sentences, or saying why they are not there."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

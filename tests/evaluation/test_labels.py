@@ -1,7 +1,5 @@
 """Induced against gold labels of constituents and of words, with and without trees."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 

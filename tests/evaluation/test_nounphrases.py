@@ -1,7 +1,5 @@
 """Recall of a gold category, and the induced labels that together are it."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 

@@ -4,8 +4,6 @@ The trees are what public implementations of CCL, UPPARSE and BMMM+DMV print.  T
 folder ``reference`` beside the one that DBPCFG_DATA names, and are not part of the project.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from functools import cache

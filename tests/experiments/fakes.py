@@ -1,7 +1,5 @@
 """Systems that misbehave, in a module of their own: a new process can import them."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

@@ -1,7 +1,5 @@
 """Small corpora, and grids and a recipe over them that take seconds."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from dbpcfg.corpus.synthetic import synthetic_trees

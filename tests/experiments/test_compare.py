@@ -1,7 +1,5 @@
 """Comparisons of real and of misbehaving systems: each run has its process, and is kept."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

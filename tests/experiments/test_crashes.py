@@ -1,7 +1,5 @@
 """A cell that ends at any call of the file system is run to its end by the next sweep."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from dataclasses import replace

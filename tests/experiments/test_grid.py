@@ -1,7 +1,5 @@
 """The grid file: what it means, and what is wrong with it."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

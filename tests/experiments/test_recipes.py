@@ -1,7 +1,5 @@
 """Recipes: their mistakes, the package's own, the sentences that they select, scores and depths."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Spread over seeds, and tables of cells."""
 
-from __future__ import annotations
-
 import json
 import math
 import statistics

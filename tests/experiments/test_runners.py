@@ -1,7 +1,5 @@
 """Cells in worker processes, on a Dask cluster, and as a SLURM array: order, crashes, stopping."""
 
-from __future__ import annotations
-
 import subprocess
 import time
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """One cell: run, kept, stopped and resumed, failed."""
 
-from __future__ import annotations
-
 import pytest
 
 import dbpcfg

@@ -1,7 +1,5 @@
 """A column of surprisal, added from outside: in Python, and by its name on the command line."""
 
-from __future__ import annotations
-
 from dbpcfg.io.tables import line
 from dbpcfg.model.columns import COLUMNS, SurprisalColumn, total
 from dbpcfg.model.model import Model

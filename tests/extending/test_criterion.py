@@ -1,7 +1,5 @@
 """A criterion of one's own, by which chains are selected."""
 
-from __future__ import annotations
-
 import pytest
 
 import dbpcfg

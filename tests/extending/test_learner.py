@@ -1,7 +1,5 @@
 """A learner of one's own, in a few lines, with all that runs offer."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """A system from outside the package: one class, one registration, and two commands know it."""
 
-from __future__ import annotations
-
 from dbpcfg.experiments.systems.registry import systems
 from dbpcfg.trees.tree import Tree
 from tests.inprocess import InProcess

@@ -1,7 +1,5 @@
 """Grammars with names and words as strangers choose them, for the tests of rule tables."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """What a bound keeps, and how often categories are used, against every tree one by one."""
 
-from __future__ import annotations
-
 import itertools
 import json
 

@@ -1,7 +1,5 @@
 """Levels; h, G(s,d) and E⁺ against the paper's iterations and against their definitions."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """Derivations that a grammar writes out: those that fit, and those that leave the bound."""
 
-from __future__ import annotations
-
 import math
 import sys
 from collections import Counter

@@ -1,7 +1,5 @@
 """Gamma and Dirichlet draws against their distributions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import beta, gamma, kstest, loggamma

@@ -1,7 +1,5 @@
 """Z, its derivatives, and the derivations that fail; Z of low-rank grammars."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Grammars: what they refuse, what they compute, how they are drawn and shown."""
 
-from __future__ import annotations
-
 import math
 import pickle
 import re

@@ -1,7 +1,5 @@
 """A corpus that a chain passes over in a millisecond or two; chains and runs over it."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterator
 from pathlib import Path

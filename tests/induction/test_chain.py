@@ -1,7 +1,5 @@
 """What a chain keeps; and a chain as a file: nothing is lost, nothing else is taken for one."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 

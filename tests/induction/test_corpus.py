@@ -1,7 +1,5 @@
 """The sentences of a run and the gold spans of their trees, kept with it."""
 
-from __future__ import annotations
-
 from dataclasses import astuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What chains are compared by: each measure against its definition."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """The directory of a run: what is in its place, full disks, damage, other processes."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re

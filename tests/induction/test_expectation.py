@@ -1,7 +1,5 @@
 """EM and variational Bayes: what they maximise never falls."""
 
-from __future__ import annotations
-
 import itertools
 from math import gamma, log
 

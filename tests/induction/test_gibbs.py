@@ -1,7 +1,5 @@
 """One Gibbs step: a pure function, the same on any number of threads; and the draw of β."""
 
-from __future__ import annotations
-
 import itertools
 import math
 
@@ -188,11 +186,7 @@ TARGETS = {
         lambda x: 2.0 * x - math.exp(x),
         lambda x: gamma.cdf(np.exp(x), 2.0),
     ),
-    "two humps": (
-        from_humps,
-        humps,
-        lambda x: 0.7 * norm.cdf(x, -2) + 0.3 * norm.cdf(x, 2, 0.5),
-    ),
+    "two humps": (from_humps, humps, lambda x: 0.7 * norm.cdf(x, -2) + 0.3 * norm.cdf(x, 2, 0.5)),
 }
 """Draws, their log-density and their distribution function."""
 

@@ -1,7 +1,5 @@
 """``induce``: its keywords, what it learns from, and runs that cannot fit into memory."""
 
-from __future__ import annotations
-
 import inspect
 import tomllib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What holds for every learner: resuming, threads, trees, files, options."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The neural grammar: its network, its gradient, its optimiser, and when it stops."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
@@ -10,13 +8,7 @@ import pytest
 import dbpcfg
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.grammar.lowrank import LowRankGrammar
-from dbpcfg.induction.learners.network import (
-    Shape,
-    factors_of,
-    forward,
-    initial_parameters,
-    views,
-)
+from dbpcfg.induction.learners.network import Shape, factors_of, forward, initial_parameters, views
 from dbpcfg.induction.learners.neural import LONGEST, Moments, ascend
 from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.parsing.chart.parser import ChartParser

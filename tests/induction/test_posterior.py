@@ -8,8 +8,6 @@ Three likelihoods are distinguished: without a bound; with the bound D = 1 and i
 model); and with the bound but without Z, which is what the paper's step leaves.
 """
 
-from __future__ import annotations
-
 import itertools
 from functools import cache
 

@@ -1,7 +1,5 @@
 """Whole runs: whatever interrupts them and however they are run, they end with the same bytes."""
 
-from __future__ import annotations
-
 import os
 import random
 import select

@@ -1,7 +1,5 @@
 """How long chains run, which go on, what follows from the options; and whole races."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 

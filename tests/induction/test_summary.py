@@ -1,7 +1,5 @@
 """Chains in a few numbers: summaries, whether they agree, and the spans that they share."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

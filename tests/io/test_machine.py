@@ -1,7 +1,5 @@
 """Work dealt out in pieces, and BLAS held to one thread while anyone needs it."""
 
-from __future__ import annotations
-
 import threading
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Progress: a bar on a terminal, a line in a notebook, lines elsewhere, and the time left."""
 
-from __future__ import annotations
-
 import io
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The error of the beam, measured on a sample."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Trees for other sentences, by every method; sentences that have none; samples."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from dataclasses import replace

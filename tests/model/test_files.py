@@ -1,7 +1,5 @@
 """Model files: exact round trips, and every kind of bad file refused by name."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

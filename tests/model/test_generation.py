@@ -1,7 +1,5 @@
 """Generated sentences follow the grammar's distribution, short ones too."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import islice
 

@@ -1,7 +1,5 @@
 """Models of low-rank grammars: their files, unknown words, trees and probabilities."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

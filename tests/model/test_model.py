@@ -1,7 +1,5 @@
 """Models: unknown words, forms, and what a run leaves behind."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Probabilities of text against sums over all trees, and what is said of words not known."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 
@@ -93,11 +91,7 @@ def sentence(tokens: int, log: float, unknown: int = 0, classes: int = 0) -> Sen
 
 def test_sums_and_their_table():
     everything, possible = totals(
-        [
-            sentence(2, -3.0, 0, 1),
-            sentence(3, -math.inf, 2, 0),
-            sentence(6, -5.0, 1, 0),
-        ]
+        [sentence(2, -3.0, 0, 1), sentence(3, -math.inf, 2, 0), sentence(6, -5.0, 1, 0)]
     )
     assert (possible.sentences, possible.tokens, possible.impossible) == (2, 8, 0)
     assert possible.log_probability == -8.0

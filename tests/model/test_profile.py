@@ -1,7 +1,5 @@
 """What is counted in trees, what gold labels categories meet, and how all of it is shown."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 
@@ -22,10 +20,7 @@ from dbpcfg.model.profile import as_json, as_tables, as_text
 from dbpcfg.trees.brackets import read_tree
 from tests.strategies import random_grammar
 
-TREES = [
-    read_tree("(X0 (X1 a) (X0 (X0 (X1 b) (X2 c)) (X2 d)))"),
-    read_tree("(X2 e)"),
-]
+TREES = [read_tree("(X0 (X1 a) (X0 (X0 (X1 b) (X2 c)) (X2 d)))"), read_tree("(X2 e)")]
 
 
 def a_model(K: int = 3, W: int = 5, depth: int | None = 2) -> Model:

@@ -1,7 +1,5 @@
 """Measures of every word: what they say, of text and of tables, under one grammar and several."""
 
-from __future__ import annotations
-
 import csv
 import io
 import math

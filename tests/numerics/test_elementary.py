@@ -1,7 +1,5 @@
 """Logarithm and exponential against those of the C library."""
 
-from __future__ import annotations
-
 import math
 import sys
 

@@ -1,7 +1,5 @@
 """How kernels are compiled, called and kept: never out of date, never the reason to fail."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Products and copies in vector registers, against NumPy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -4,8 +4,6 @@ A category has only categories of higher numbers below it, so every derivation c
 parser must think of a prefix is then a sum over a list.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Posterior probabilities of the labelled spans of one sentence, by the chart with exponents."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded

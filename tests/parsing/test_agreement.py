@@ -1,7 +1,5 @@
 """Brute force, the chart and the left-corner parser compute one distribution, to 1e-10."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

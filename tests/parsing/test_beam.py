@@ -1,7 +1,5 @@
 """The beam: exact when wide enough, a lower bound otherwise, and the same each time."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

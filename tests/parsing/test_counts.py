@@ -1,7 +1,5 @@
 """Expected rule counts against every tree, one by one."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The entropy of derivations against lists of all derivations."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Sentences of 1 and of 250 words, words near underflow, words nobody can emit."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

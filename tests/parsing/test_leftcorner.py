@@ -1,7 +1,5 @@
 """What only the left-corner parser has: its models, store sequences, prefix probabilities."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """The chart in rank space against every tree, the dense chart and finite differences."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Minimum-Bayes-risk trees against all trees there are, the rule for ties, counts of spans."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """The N best trees are those at the top of a list of all trees."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

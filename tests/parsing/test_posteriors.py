@@ -1,7 +1,5 @@
 """Posteriors of all sentences at once against those of one at a time, which brute force checks."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

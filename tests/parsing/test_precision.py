@@ -3,8 +3,6 @@
 That trees drawn in single precision follow the posterior is with the other samplers' tests.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

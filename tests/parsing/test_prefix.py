@@ -1,7 +1,5 @@
 """Prefix probabilities of charts against lists of all derivations and the left-corner parser."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

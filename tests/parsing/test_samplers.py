@@ -1,7 +1,5 @@
 """Both samplers draw trees from the enumerated posterior; wrong ones are caught by it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from functools import partial
 

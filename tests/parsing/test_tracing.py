@@ -1,7 +1,5 @@
 """Word-by-word measures against lists of all derivations, the chart, and prefix probabilities."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 

@@ -1,7 +1,5 @@
 """A real browser to look at pages with: the Chromium of the system."""
 
-from __future__ import annotations
-
 import contextlib
 import shutil
 from collections.abc import Iterator

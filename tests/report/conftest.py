@@ -1,7 +1,5 @@
 """The page of one run, for all tests of reports."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

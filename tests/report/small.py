@@ -1,7 +1,5 @@
 """A small run over text that tries to be more than text, and its gold trees."""
 
-from __future__ import annotations
-
 import base64
 from pathlib import Path
 

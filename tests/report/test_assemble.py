@@ -1,7 +1,5 @@
 """One file, in which words of a corpus are nothing but data."""
 
-from __future__ import annotations
-
 import json
 from html.parser import HTMLParser
 from importlib.resources import files

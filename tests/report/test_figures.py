@@ -1,7 +1,5 @@
 """Figures for papers."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

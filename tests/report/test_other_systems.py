@@ -1,7 +1,5 @@
 """Other systems beside a run: what is taken from a comparison, what is refused, what is shown."""
 
-from __future__ import annotations
-
 import json
 import xml.etree.ElementTree as ET
 

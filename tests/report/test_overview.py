@@ -1,7 +1,5 @@
 """The command that a page gives must make the same run again."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 

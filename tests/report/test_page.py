@@ -1,7 +1,5 @@
 """The page as people use it, in a real browser."""
 
-from __future__ import annotations
-
 import re
 import time
 import xml.etree.ElementTree as ET

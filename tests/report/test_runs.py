@@ -1,7 +1,5 @@
 """What the page says of chains is what the run says of them; where the trees of others differ."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

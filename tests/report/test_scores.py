@@ -1,7 +1,5 @@
 """Scores must be those of `dbpcfg.evaluation`, which goes another way: it aligns words."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

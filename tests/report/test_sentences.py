@@ -1,7 +1,5 @@
 """What is packed must be the trees of the run, and the samples' own shares."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Runs side by side."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

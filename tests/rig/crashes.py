@@ -4,8 +4,6 @@ A process that ends at such a moment leaves the directory as it is then. So one 
 states are recorded as it goes, and each can be put elsewhere and resumed.
 """
 
-from __future__ import annotations
-
 import builtins
 import io
 import os

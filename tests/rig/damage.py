@@ -1,7 +1,5 @@
 """Damage to files: of their bytes, their lines, their values, or the arrays of an archive."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

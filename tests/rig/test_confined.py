@@ -1,7 +1,5 @@
 """A job with nothing to write to but its output: no home, no power of root, a read-only package."""
 
-from __future__ import annotations
-
 import ctypes
 import json
 import os

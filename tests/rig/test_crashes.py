@@ -1,7 +1,5 @@
 """A run that ends at any call of the file system is resumed, and ends with the same bytes."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Callable, Iterator

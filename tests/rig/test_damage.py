@@ -1,7 +1,5 @@
 """Damaged files of all kinds: a command works, or says in one line what is wrong."""
 
-from __future__ import annotations
-
 import itertools
 import shutil
 import traceback

@@ -1,7 +1,5 @@
 """Control characters in words, names and arguments: shown on a terminal, exact elsewhere."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

@@ -1,7 +1,5 @@
 """Wrong commands: one line that helps, the exit code, no traceback, nothing written."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """BMMM by brute force: the probability of classes and features, one token after another."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence

@@ -5,8 +5,6 @@ reach and paths are searched for in the graph of links, records are dictionaries
 Python's, rounded to single precision after every operation.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The dependency model with valence by enumeration of all trees, and EM by formula."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from itertools import product

@@ -1,7 +1,5 @@
 """BMMM: its features, its interface, and what it finds."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

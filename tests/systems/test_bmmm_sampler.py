@@ -1,7 +1,5 @@
 """BMMM's sampler against brute force, with negative controls."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 

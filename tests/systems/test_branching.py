@@ -1,7 +1,5 @@
 """Branching baselines: their shapes, and the random one's distribution."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

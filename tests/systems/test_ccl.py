@@ -1,7 +1,5 @@
 """CCL as a whole: sentences worked out by hand, a slower CCL to agree with, and odd input."""
 
-from __future__ import annotations
-
 import io
 import random
 

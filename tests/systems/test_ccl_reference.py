@@ -4,8 +4,6 @@ They lie in the folder ``reference`` beside the one that DBPCFG_DATA names, and 
 project.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

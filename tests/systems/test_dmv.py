@@ -149,13 +149,7 @@ def test_numbering_of_any_tags():
 
 @pytest.mark.parametrize(
     "corpus",
-    [
-        [[0]],
-        [[0], [1], [0]],
-        [[0] * 6, [0] * 2],
-        [[0] * 120],
-        [list(range(120)), [0, 1]],
-    ],
+    [[[0]], [[0], [1], [0]], [[0] * 6, [0] * 2], [[0] * 120], [list(range(120)), [0, 1]]],
     ids=["one word", "one-word sentences", "one tag", "120 words of one tag", "120 tags"],
 )
 @pytest.mark.parametrize("backoff", [0, 0.66])

@@ -4,8 +4,6 @@ Tags and heads lie in the folder ``reference`` beside the one that DBPCFG_DATA n
 part of the project.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The registry, systems that need no file of their own, and the input of systems."""
 
-from __future__ import annotations
-
 import pytest
 
 import dbpcfg

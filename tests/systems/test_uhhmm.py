@@ -1,7 +1,5 @@
 """UHHMM as a whole."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -65,10 +63,7 @@ def test_odd_corpora(D, faithful):
     [
         ({"A": 0}, "A must be at least 1, not 0"),
         ({"iterations": 0}, "iterations must be at least 1, not 0"),
-        (
-            {"A": 20, "B": 20, "D": 3},
-            "D = 3 has 64,000,000 stores; at most 1,000,000",
-        ),
+        ({"A": 20, "B": 20, "D": 3}, "D = 3 has 64,000,000 stores; at most 1,000,000"),
         ({"trees": "best"}, "no trees 'best'; choose one of last, mbr"),
     ],
 )

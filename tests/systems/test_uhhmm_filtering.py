@@ -1,7 +1,5 @@
 """Filtering, backward sampling and counting of the UHHMM against brute force."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 

@@ -5,8 +5,6 @@ is Dirichlet-multinomial. β has two entries and the prior Beta(1/2, 1/2), so β
 uniform, and is integrated out on a grid of θ.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from itertools import product

@@ -1,16 +1,9 @@
 """The cascade of UPPARSE: segments, pseudo-words, levels, trees."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
-from dbpcfg.experiments.systems.upparse import (
-    build_trees,
-    find_chunks,
-    segment_text,
-    segments,
-)
+from dbpcfg.experiments.systems.upparse import build_trees, find_chunks, segment_text, segments
 from dbpcfg.experiments.systems.upparse.models import ALLOWED, STOP, B, I, O, Trainer
 
 NOTHING_LEARNT = None

@@ -1,7 +1,5 @@
 """The tagging models of UPPARSE against all legal taggings of short sequences."""
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 

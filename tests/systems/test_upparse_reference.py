@@ -4,8 +4,6 @@ The inputs and trees lie in the folder ``reference`` beside the one that DBPCFG_
 not part of the project.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

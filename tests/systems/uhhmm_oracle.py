@@ -4,8 +4,6 @@ Written from the definition of the model and with other data structures than the
 a tuple of pairs (a, b), categories are counted from 0, and every event is listed.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple

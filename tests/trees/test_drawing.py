@@ -1,7 +1,5 @@
 """The places of everything in a drawn tree, and SVG: all is there, and nothing is markup."""
 
-from __future__ import annotations
-
 import re
 import xml.etree.ElementTree as ET
 

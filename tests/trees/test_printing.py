@@ -1,7 +1,5 @@
 """Pictures of trees, which can be read back; and LaTeX, in which no word is a command."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Rule tables: what is written is read again to the bit; what is wrong is named with its place."""
 
-from __future__ import annotations
-
 import json
 import time
 

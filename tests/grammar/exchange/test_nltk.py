@@ -1,7 +1,5 @@
 """NLTK's notation: NLTK reads what is written, and so do we."""
 
-from __future__ import annotations
-
 import math
 import re
 

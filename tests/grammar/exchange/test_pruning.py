@@ -1,7 +1,5 @@
 """Grammars without their least probable rules."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
