@@ -8,6 +8,48 @@ PENN = """
 (ROOT (FRAG (UH oh)) (, ,) (SBARQ (WHNP=2 (WP what)))) ( (X (SYM ***)))
 """
 
+CORPUSSEARCH = """\
+/*
+PREFACE: made up
+*/
+( (METADATA (AUTHOR A_NOBODY) (GENRE FICTION)))
+
+/~*
+It befell that the queen can not come.
+(CMTEST,2.3)
+*~/
+
+
+( (CODE <P_2>)
+  (IP-MAT (NP-SBJ-1 (PRO It))
+          (VBD befell)
+          (, ,)
+          (CP-THT-1 (C that)
+                    (IP-SUB (NP-SBJ (D the) (N queen))
+                            (MD can@) (NEG @not) (CODE {TEXT:cannot}) (VB come)))
+          (. .))
+  (ID CMTEST,2.3))
+
+( (IP-MAT (NP-SBJ *con*)
+          (VBD said)
+          (' ')
+          (CP-THT (C 0)
+                  (IP-SUB (NP-SBJ (D the) (N man) (CP-REL (WNP-2 0) (NP-SBJ *T*-2)))
+                          (VBD slept)
+                          (ADVP-TMP (ADV21 a) (ADV22 gain))
+                          (LATIN (FW ergo))))
+          (COMMENT note)
+          (" "))
+  (ID CMTEST,2.4))
+"""
+LEMMAS = """
+( (IP-MAT (NP-SBJ (N-N Maður$-maður) (D-N $inn-hinn))
+          (VBDI sá-sjá) (NP-OB1 (N-A e-mail-e-mail)) (, ,-,) (, ---) (. .-.))
+  (ID 1150.TEST.SCI-LIN,.1))
+( (IP-MAT (NP-SBJ (PRO-N hann-hann)) (NP-OB1 *pro*) (VBPI sefur-sofa) (. .-.))
+  (ID 1150.TEST.SCI-LIN,.2))
+"""
+
 CESS = """
 (
   (S

@@ -36,6 +36,7 @@ def test_tags():
     assert by_tags([*sorted(PENN_TAGS), "PUNCT"]) == (True,) * 8
     assert by_tags(["$", "#", "NN", "SYM", "", "Punct", "-NONE-"]) == (False,) * 7
     assert by_tags(["$,", "$.", "$[", "punct", "let", "LET", "COMMACATEGORY"]) == (True,) * 7
+    assert by_tags(["PU", "PUL", "PUR", "PUQ", "PUNC", "'", '"']) == (True,) * 7
     assert by_tags(["CATEGORY", "Category", "$X"]) == (False,) * 3
 
 

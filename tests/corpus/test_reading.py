@@ -17,6 +17,7 @@ from dbpcfg.trees.brackets import read_tree
 from tests.corpus.samples import (
     ALPINO_SENTENCE,
     CESS,
+    CORPUSSEARCH,
     EXPORT,
     SINICA,
     TIGER_HEAD,
@@ -37,6 +38,7 @@ SAMPLES = {
     "chat": CHAT,
     "conllu": CONLLU,
     "cess": CESS,
+    "corpussearch": CORPUSSEARCH,
     "sinica": SINICA,
     "alpino": alpino(ALPINO_SENTENCE),
     "export": EXPORT,

@@ -11,6 +11,7 @@ from dbpcfg.corpus.reading import read
 from dbpcfg.corpus.sentence import punctuation_mask
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.trees.brackets import read_trees
+from tests.inprocess import InProcess
 
 if "DBPCFG_DATA" not in os.environ:
     pytest.skip("DBPCFG_DATA names no folder with corpora", allow_module_level=True)
@@ -48,6 +49,7 @@ def length(sentence):
 
 def test_adam(adam):
     assert len(adam) == 16_689
+    assert not adam.kept
     assert adam.dropped == {"nodes without children": 1, "words that look like traces": 196}
     assert sum(len(sentence.words) for sentence in adam) == 102_787
     assert len({word.lower() for sentence in adam for word in sentence.words}) == 3_049
@@ -69,7 +71,7 @@ def test_adam_agrees_with_the_reference(adam):
 
 def test_wsj(wsj):
     assert len(wsj) == 1_921
-    assert not wsj.dropped
+    assert wsj.dropped == wsj.changed == wsj.kept == {}
     lengths = [length(sentence) for sentence in wsj]
     assert [sum(n <= most for n in lengths) for most in (10, 20, 40)] == [265, 1_001, 1_843]
 
@@ -129,6 +131,53 @@ def test_latin1():
     with pytest.raises(DbpcfgError, match="--encoding iso-8859-1"):
         read(path)
     assert read(path, encoding="latin-1")[0].words == ("caf\u00e9", "opens")
+
+
+def test_keyaki(tmp_path):
+    corpus = read(DATA / "keyaki")
+    assert set(corpus.formats) == {"corpussearch"}
+    assert len(corpus) == 4_448
+    assert corpus.dropped == {
+        "empty elements": 19_246,
+        "ID nodes": 4_449,
+        "trees without words": 1,
+    }
+    assert not corpus.kept
+    assert not corpus.changed
+
+
+@pytest.mark.parametrize(
+    ("side", "scores", "recall", "all_scores"),
+    [
+        ("right", "10.3 17.8 13.1", None, "10.2 17.6 12.9"),
+        ("left", "28.2 48.7 35.7", "34.9", "28.0 48.5 35.5"),
+    ],
+)
+def test_keyaki_agrees_with_an_independent_script(
+    tmp_path, monkeypatch, capsys, side, scores, recall, all_scores
+):
+    """The script takes sentences of 2 to 20 words, where brackets count as words, but not ``PU``.
+
+    It then scores them without brackets too; this package does not count brackets as words either
+    way, so that its own choice by length has 40 sentences more.
+    """
+    corpus = read(DATA / "keyaki")
+    lengths = [len(s.words) - s.tags.count("PU") for s in corpus]
+    chosen = [sentence for sentence, n in zip(corpus, lengths) if 2 <= n <= 20]
+    assert len(chosen) == 2_920
+    assert sum(len(sentence.words) for sentence in chosen) == 37_827
+    assert len({word for sentence in chosen for word in sentence.words}) == 5_653
+    gold = tmp_path / "gold.trees"
+    gold.write_text("".join(f"{sentence.tree}\n" for sentence in chosen), encoding="utf-8")
+    program = InProcess(monkeypatch, capsys)
+    said = program.call("evaluate", gold, "--baseline", side)[0].split("\n")
+    assert said[3].split()[1:4] == scores.split()
+    assert said[3].split()[7] == "2884"
+    if recall is not None:
+        assert next(line for line in said[4:] if line.startswith(f"{side}-")).split()[1] == recall
+    said = program.call("evaluate", DATA / "keyaki", "--baseline", side, "--max-length", "20")[0]
+    row = said.split("\n")[3].split()
+    assert (row[1:4], row[7]) == (all_scores.split(), "2924")
 
 
 def test_cess():

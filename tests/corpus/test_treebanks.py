@@ -44,7 +44,7 @@ def test_cess():
 def test_longer_leaves_are_kept_and_counted():
     (sentence,), source = read_as("cess", "(S (X a b c))")
     assert sentence.words == ("a", "b", "c")
-    assert source.dropped == {"leaves of more than a word and its lemma (kept as words)": 1}
+    assert source.kept == {"leaves of more than a word and its lemma": 1}
 
 
 def test_sinica():

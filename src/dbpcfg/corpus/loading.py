@@ -63,7 +63,7 @@ def _files(path: str, format: str | None) -> list[str]:
 def _in_folder(folder: str, format: str | None) -> list[str]:
     found = [(file, by_extension(file)) for file in sorted(_walk(folder))]
     found = [(file, known) for file, known in found if known and format in (None, *known)]
-    counts = Counter(format or known[0] for _, known in found)
+    counts = Counter(format or ("penn" if "penn" in known else known[0]) for _, known in found)
     if not counts:
         wanted = f" {format}" if format else ""
         raise DbpcfgError(

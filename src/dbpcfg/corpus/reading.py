@@ -16,6 +16,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import Any, TypeAlias, overload
 
 from dbpcfg.corpus.loading import check_plain_text, expand, load_text, name_of
@@ -30,7 +31,7 @@ from dbpcfg.corpus.readers import (
     readers,
     recognised,
 )
-from dbpcfg.corpus.sentence import Sentence, as_sentences
+from dbpcfg.corpus.sentence import Sentence, as_sentences, looks_empty, looks_like_identifier
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.io.progress import counted
 from dbpcfg.io.tables import Column, Table, html, shortened
@@ -38,6 +39,8 @@ from dbpcfg.trees.tree import Tree
 
 SHOWN_SENTENCES, SHOWN_WORDS = 5, 30
 """Sentences, and words of each, that a notebook shows of a corpus."""
+_EXAMPLES, _SHOWN = 3, 30
+"""Doubtful words, and characters of each, that notes show, at most."""
 _LISTED = 10
 """Broken parts that notes list, at most."""
 
@@ -62,6 +65,8 @@ class Corpus:
     """What was broken and skipped, with its place and the reason."""
     changed: dict[str, int] = field(default_factory=dict)
     """How many of what was changed, such as ``{"constituents with gaps": 2}``."""
+    kept: dict[str, int] = field(default_factory=dict)
+    """How many of what may be no word, but was kept as one."""
 
     def __len__(self) -> int:
         return len(self.sentences)
@@ -98,7 +103,7 @@ class Corpus:
         return [sentence.gold_tree() for sentence in self.sentences]
 
     def summary(self) -> str:
-        """What was read, left out and changed, in a few sentences."""
+        """What was read, left out, changed and doubtful, in a few sentences."""
         tokens = sum(len(sentence.words) for sentence in self.sentences)
         formats = ", ".join(dict.fromkeys(self.formats))
         where = self.sources[0] if len(self.sources) == 1 else f"{len(self.sources):,} files"
@@ -106,12 +111,16 @@ class Corpus:
         read = f"Read {size} from {where} ({formats})."
         if self.dropped:
             read += f" Left out: {_listed(self.dropped)}."
-        return f"{read} Changed: {_listed(self.changed)}." if self.changed else read
+        if self.changed:
+            read += f" Changed: {_listed(self.changed)}."
+        return f"{read} Kept as words: {_listed(self.kept)}." if self.kept else read
 
     def notes(self) -> Iterator[str]:
-        """Lines on what was left out or changed: the summary, and at most ten skipped places."""
-        if self.dropped or self.changed:
+        """The summary if it says more than what was read, and at most ten skipped places."""
+        if self.dropped or self.changed or self.kept:
             yield self.summary()
+        if self.kept and "penn" in self.formats:
+            yield "If this is a CorpusSearch treebank, --input-format corpussearch reads it right."
         yield from map(str, self.skipped[:_LISTED])
         if len(self.skipped) > _LISTED:
             yield f"and {len(self.skipped) - _LISTED:,} others skipped"
@@ -200,12 +209,11 @@ def read(
             "function tags and empty elements are things of Penn brackets, and no file is in them"
         )
     chosen.check()
-    dropped, changed = Counter[str](), Counter[str]()
+    noted = Source()
     for source in sources:
-        dropped += source.dropped
-        changed += source.changed
+        noted.add(source)
     names = tuple(source.name for source in sources)
-    skipped = tuple(part for source in sources for part in source.skipped)
+    dropped, skipped = dict(noted.dropped), tuple(noted.skipped)
     if not sentences:
         left_out = f"left out were {_listed(dropped)}" if dropped else "it has none"
         raise DbpcfgError(
@@ -213,16 +221,37 @@ def read(
             f"{' and others' if len(names) > 3 else ''}: {left_out}"
             f"{f'; first: {skipped[0]}' if skipped else ''}{_likely_format(actual, text)}"
         )
+    if not empty_elements:
+        noted.kept.update(dict(_doubtful(sentences)))
     return Corpus(
         sentences,
-        dict(dropped),
+        dropped,
         names,
         tuple(formats),
         chosen.only or (),
         chosen.without or (),
         skipped,
-        dict(changed),
+        dict(noted.changed),
+        dict(noted.kept),
     )
+
+
+def _doubtful(sentences: list[Sentence]) -> Iterator[tuple[str, int]]:
+    """What looks like no word, with examples, and how often it occurs."""
+    seen = Counter[tuple[str, str]]()
+    for sentence in sentences:
+        seen.update(zip(sentence.words, sentence.tags or repeat("")))
+    for name, looks in (
+        ("what looks like an empty element", looks_empty),
+        ("what looks like an identifier", looks_like_identifier),
+    ):
+        found = Counter[str]()
+        for (word, tag), count in seen.items():
+            if looks(word, tag):
+                found[word] += count
+        if found:
+            examples = ", ".join(word[:_SHOWN] for word, _ in found.most_common(_EXAMPLES))
+            yield f"{name}, such as {examples}", found.total()
 
 
 def _recognised(file: str, text: str) -> str:

@@ -3,9 +3,9 @@
 Punctuation stays in for learning, and is removed on both sides for scoring.  There are two rules.
 By *tags*: the seven punctuation tags of the Penn Treebank, ``PUNCT`` of Universal Dependencies,
 those of EAGLES, ``F`` and small letters (``Fp``), of STTS (``$,``, ``$.``, ``$[``), of Alpino and
-CGN (``punct``, ``let``, ``LET``), or of the Sinica treebank, which end in ``CATEGORY``.  By
-*characters*: a word without a letter or digit of any script, or one that stands for a bracket, such
-as ``-LRB-``.
+CGN (``punct``, ``let``, ``LET``), of CorpusSearch treebanks (``PU`` and the like, ``'``, ``"``), or
+of the Sinica treebank, which end in ``CATEGORY``.  By *characters*: a word without a letter or
+digit of any script, or one that stands for a bracket, such as ``-LRB-``.
 
 Currency signs, ``#``, ``%`` and ``&`` are words under both rules.  They are read aloud ("three
 dollars"), they fill a place in a phrase, and in the Penn Treebank ``$`` and ``#`` are the tags of
@@ -102,7 +102,8 @@ UPOS_TAG = "PUNCT"
 
 PunctuationRule = Literal["auto", "tags", "characters", "both"]
 
-_TAGS = PENN_TAGS | {UPOS_TAG, "$,", "$.", "$[", "punct", "let", "LET"}
+_CORPUSSEARCH_TAGS = frozenset({"PU", "PUL", "PUR", "PUQ", "PUNC", "'", '"'})
+_TAGS = PENN_TAGS | _CORPUSSEARCH_TAGS | {UPOS_TAG, "$,", "$.", "$[", "punct", "let", "LET"}
 _PATTERN = re.compile(r"F[a-z]{1,2}|[A-Z]+CATEGORY", re.ASCII)
 _BRACKET = re.compile(r"-[LR][RCS]B-", re.IGNORECASE)  # also where words have been lower-cased
 
@@ -163,6 +164,29 @@ def recognised_by(sentences: Sequence[Sentence], rule: PunctuationRule) -> str:
     if rule == "auto":
         return "tags" if sentences and sentences[0].tags is not None else "characters"
     return "tags-and-characters" if rule == "both" else rule
+
+
+_EMPTY = re.compile(r"\*+(?:[^*]+\*+)?(?:[-=][0-9]+)?")  # *, *T*-1, *pro*, *-1
+_SIGNS = frozenset({"", "SYM", "NFP"})  # tags under which a star may be a star; "" is none
+_UNSAID = re.compile(r"C|W.*|(?!NN).*P")  # complementisers, wh-words and phrases
+_NUMBERED = re.compile(r"[^,;]*\.[0-9]+")
+_IDENTIFIER = re.compile(r"[0-9]+_[^;]+;[A-Z]{2}")
+
+
+def looks_empty(word: str, tag: str) -> bool:
+    """Whether a word looks like an empty element of a treebank; ``tag`` may be empty."""
+    if word == "0":
+        return _UNSAID.fullmatch(tag) is not None
+    if not word.startswith("*") or _EMPTY.fullmatch(word) is None:
+        return False
+    return bool(word.strip("*")) or not (tag in _SIGNS or by_tags([tag])[0])
+
+
+def looks_like_identifier(word: str, tag: str) -> bool:
+    """Whether a word looks like the identifier of a tree, such as ``CMMALORY,2.3``."""
+    text, comma, number = word.partition(",")
+    numbered = comma and any(map(str.isalpha, text)) and _NUMBERED.fullmatch(number)
+    return tag == "ID" or bool(numbered) or _IDENTIFIER.fullmatch(word) is not None
 
 
 @lru_cache(maxsize=1 << 16)

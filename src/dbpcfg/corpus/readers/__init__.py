@@ -122,8 +122,17 @@ class Source:
     """How many of what was left out."""
     changed: Counter[str] = field(default_factory=Counter)
     """How many of what was changed."""
+    kept: Counter[str] = field(default_factory=Counter)
+    """How many of what is a word here, but may be none."""
     skipped: list[SkippedPart] = field(default_factory=list)
     """What was broken and skipped."""
+
+    def add(self, other: Source) -> None:
+        """Take over what was noted about another source, or about a part of this one."""
+        self.dropped += other.dropped
+        self.changed += other.changed
+        self.kept += other.kept
+        self.skipped += other.skipped
 
     def skip(self, what: str, line: int, last_line: int, reason: str) -> None:
         """Note that a broken part is skipped."""
@@ -171,6 +180,7 @@ readers: Registry[CorpusReader] = Registry(
         "chat": "corpus.readers.chat:CHAT",
         "conllu": "corpus.readers.conllu:CONLLU",
         "cess": "corpus.readers.cess:CESS",  # before penn, as it looks like it
+        "corpussearch": "corpus.readers.corpussearch:CORPUSSEARCH",  # and this one too
         "penn": "corpus.readers.penn:PENN",
         "sinica": "corpus.readers.sinica:SINICA",
         "export": "corpus.readers.export:EXPORT",

@@ -12,7 +12,6 @@ have a word and a lemma, and tags such as ``da0ms0``.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 
@@ -32,7 +31,7 @@ _BRACKETS = {"-Fpa-": "-LRB-", "-Fpt-": "-RRB-"}
 def _read(text: str, source: Source) -> Iterator[Sentence]:
     relabel = cache(str if source.function_tags else category)
 
-    def clean(tree: Tree, dropped: Counter[str]) -> Tree | None:
+    def clean(tree: Tree, found: Source) -> Tree | None:
         def cleaned(node: Tree, parts: list[Tree | str | None]) -> Tree | None:
             first = parts[0]
             if isinstance(first, str) and len(parts) <= 2 and not isinstance(parts[-1], Tree):
@@ -41,7 +40,7 @@ def _read(text: str, source: Source) -> Iterator[Sentence]:
                 return Tree(relabel(node.label), (_BRACKETS.get(first, first),))
             children = tuple([part for part in parts if part is not None])
             if len(children) > 2 and all(isinstance(child, str) for child in children):
-                dropped["leaves of more than a word and its lemma (kept as words)"] += 1
+                found.kept["leaves of more than a word and its lemma"] += 1
             return Tree.unchecked(relabel(node.label), children) if children else None
 
         return tree.fold(str, cleaned)

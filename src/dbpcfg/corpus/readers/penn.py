@@ -30,7 +30,6 @@ bigger node, as in ``(X the dog)``, has none.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
@@ -42,8 +41,8 @@ from dbpcfg.errors import TreeSyntaxError
 from dbpcfg.trees.brackets import read_trees_at
 from dbpcfg.trees.tree import Tree
 
-Cleaner = Callable[[Tree, Counter[str]], "Tree | None"]
-"""Cleans a tree, and counts what it leaves out; None if nothing is left."""
+Cleaner = Callable[[Tree, Source], "Tree | None"]
+"""Cleans a tree, and notes what it leaves out; None if nothing is left."""
 
 _CATEGORY = re.compile(r"[^-=<]+")
 _NONE = ("-NONE-", "NONE-")
@@ -63,14 +62,14 @@ def read_with(clean: Cleaner, text: str, source: Source) -> Iterator[Sentence]:
     """Read trees in brackets, cleaned by a rule of the format."""
     text = text.removeprefix("\ufeff")
     try:
-        whole = Counter[str]()
-        sentences = list(_sentences(text, source.name, whole, clean))
+        whole = Source(source.name)
+        sentences = list(_sentences(text, whole, clean))
     except TreeSyntaxError as error:
         if not source.skip_broken:
             raise TreeSyntaxError(f"{error}; {SKIP_HINT}") from None
         sentences = list(_unbroken(text, source, clean))
     else:
-        source.dropped.update(whole)
+        source.add(whole)
     yield from sentences
 
 
@@ -83,11 +82,11 @@ def _cleaner(function_tags: bool, empty_elements: bool, has_traces: bool) -> Cle
         heard = empty_elements or not ("NONE" in label or looks(word))
         return Tree(relabel(label), (word,)) if heard else None
 
-    def clean(tree: Tree, dropped: Counter[str]) -> Tree | None:
+    def clean(tree: Tree, source: Source) -> Tree | None:
         def cleaned(node: Tree, parts: list[Tree | str | None]) -> Tree | None:
             if len(parts) == 1 and isinstance(parts[0], str):
                 if looks(parts[0]) and "NONE" not in node.label and not empty_elements:
-                    dropped["words that look like traces"] += 1
+                    source.dropped["words that look like traces"] += 1
                 return preterminal(node.label, parts[0])
             if len(parts) == 2 and not node.label:
                 tag, word = parts
@@ -102,22 +101,18 @@ def _cleaner(function_tags: bool, empty_elements: bool, has_traces: bool) -> Cle
 
 
 def _sentences(
-    text: str,
-    source: str,
-    dropped: Counter[str],
-    clean: Cleaner,
-    first_line: int = 1,
+    text: str, source: Source, clean: Cleaner, first_line: int = 1
 ) -> Iterator[Sentence]:
     childless = len(_CHILDLESS.findall(text))
     if childless:
-        _check_lost_words(text, source, first_line)
-        dropped["nodes without children"] += childless
-    for line, tree in read_trees_at(text, source, drop_empty=True, first_line=first_line):
-        root = clean(tree, dropped) if tree else None
+        _check_lost_words(text, source.name, first_line)
+        source.dropped["nodes without children"] += childless
+    for line, tree in read_trees_at(text, source.name, drop_empty=True, first_line=first_line):
+        root = clean(tree, source) if tree else None
         if root is None:
-            dropped["trees without words"] += 1
+            source.dropped["trees without words"] += 1
             continue
-        sentence = Sentence.from_tree(root, source, line)
+        sentence = Sentence.from_tree(root, source.name, line)
         yield sentence if root.label else replace(sentence, tree=Tree("ROOT", root.children))
 
 
@@ -125,9 +120,9 @@ def _unbroken(text: str, source: Source, clean: Cleaner) -> Iterator[Sentence]:
     """The sentences of the parts of a text that are not broken."""
     line = 1
     for part in _parts(text):
-        dropped = Counter[str]()
+        unbroken = Source(source.name)
         try:
-            sentences = list(_sentences(part, source.name, dropped, clean, line))
+            sentences = list(_sentences(part, unbroken, clean, line))
         except TreeSyntaxError as error:
             blank = len(part) - len(part.lstrip())
             first = line + part.count("\n", 0, blank)
@@ -135,7 +130,7 @@ def _unbroken(text: str, source: Source, clean: Cleaner) -> Iterator[Sentence]:
             reason = str(error).partition("; hint: ")[0]
             source.skip("broken trees", first, last, reason)
         else:
-            source.dropped.update(dropped)
+            source.add(unbroken)
             yield from sentences
         line += part.count("\n")
 

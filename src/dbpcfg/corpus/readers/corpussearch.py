@@ -1,0 +1,126 @@
+"""CorpusSearch brackets: the treebanks of historical English, IcePaHC, Keyaki and others.
+
+They are Penn brackets with an identifier in each tree, ``( (IP-MAT …) (ID CMMALORY,2.3))``, and are
+recognised by it.  They are cleaned as `dbpcfg.corpus.readers.penn` cleans its trees, and also:
+
+* What is no word goes, and is counted: nodes ``ID``, ``CODE``, ``META``, ``METADATA``, ``COMMENT``
+  and ``VERSION`` with all that is in them, and comments, ``/* … */`` and ``/~* … *~/``.
+* Empty elements have ordinary labels here.  A leaf is one if it begins and ends with a star, with
+  or without an index (``*``, ``*T*-1``, ``*pro*``, ``*-1``), or is ``0`` where nothing is said:
+  under ``C``, a label that begins with ``W`` or one that ends with ``P``.  Any other ``0``, as in
+  ``(NUM 0)``, is a word, and reported.  Stars that are tagged as punctuation are words.
+* A leaf may be a word and its lemma, ``(N-N maður-maður)``.  The lemma goes if nearly all leaves of
+  a file are such pairs, and some of them pairs of equals, as ``.-.``; else ``law-suit`` is a word.
+  A word may have hyphens itself: ``e-mail-e-mail`` is cut in the middle.
+* Marks at the ends of words that the treebank has split or emended go: ``$inn``, ``vilt$``,
+  ``@t``.  The parts stay words of their own, and so do those with numbered tags (``ADV21``).
+* ``<dash>``, ``<slash>``, ``<paren>`` and ``<$$paren>`` in words become ``-``, ``/``, ``-LRB-`` and
+  ``-RRB-``.
+* Labels are cut at ``;`` and ``{`` too: ``NP;*SBJ*`` is ``NP``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from dbpcfg.corpus.readers import HEAD, CorpusReader, Source
+from dbpcfg.corpus.readers.penn import PENN, Cleaner, read_with
+from dbpcfg.corpus.sentence import Sentence, looks_empty
+from dbpcfg.trees.tree import Tree
+
+_CATEGORY = re.compile(r"[^-=<;{]+")
+_NO_WORDS = frozenset({"ID", "CODE", "META", "METADATA", "COMMENT", "VERSION"})
+_COMMENT = re.compile(r"^[ \t]*(?:/\*.*?\*/|/~\*.*?\*~/)", re.DOTALL | re.MULTILINE)
+_VISIBLE = re.compile(r"[^\r\n]")
+_LEAF = re.compile(r"\(([^\s()]+)\s+([^\s()]+)\s*\)", re.ASCII)
+_ID = re.compile(r"\)\s*\(ID\s+[^\s()]+\s*\)|\(ID\s+[^\s()]+\s*\)\s*[()]", re.ASCII)
+_WITH_LEMMAS = 0.95
+"""The least part of a file's leaves that are words and lemmas, if the file has lemmas."""
+_MARKS = re.compile(r"^[$@]+(?=[^\W\d_])|(?<=[^\W\d_])[$@]+$")
+_ESCAPE = re.compile(r"<(?:dash|slash|paren|\$\$paren)>")
+_ESCAPED = {"<dash>": "-", "<slash>": "/", "<paren>": "-LRB-", "<$$paren>": "-RRB-"}
+
+
+def _read(text: str, source: Source) -> Iterator[Sentence]:
+    text, comments = _COMMENT.subn(lambda comment: _VISIBLE.sub(" ", comment[0]), text)
+    source.dropped["comments"] += comments
+    return read_with(_cleaner(source, _has_lemmas(text)), text, source)
+
+
+def _cleaner(asked: Source, lemmas: bool) -> Cleaner:
+    category = cache(_category)
+    relabel = cache(str) if asked.function_tags else category
+
+    def clean(tree: Tree, source: Source) -> Tree | None:
+        def cleaned(node: Tree, parts: list[Tree | str | None]) -> Tree | None:
+            tag = category(node.label)
+            if tag in _NO_WORDS:
+                source.dropped[f"{tag} nodes"] += 1
+                return None
+            if len(parts) == 1 and isinstance(parts[0], str):
+                leaf = parts[0]
+                if looks_empty(leaf, tag):
+                    if not asked.empty_elements:
+                        source.dropped["empty elements"] += 1
+                        return None
+                    return Tree(relabel(node.label), (leaf,))
+                if leaf == "0":
+                    source.kept["0 that may be an empty element"] += 1
+                return Tree(relabel(node.label), (_word(leaf, lemmas, source),))
+            children = tuple([part for part in parts if part is not None])
+            return Tree.unchecked(relabel(node.label), children) if children else None
+
+        return tree.fold(str, cleaned)
+
+    return clean
+
+
+def _category(label: str) -> str:
+    found = _CATEGORY.match(label)
+    return found[0] if found else label
+
+
+def _word(leaf: str, lemmas: bool, source: Source) -> str:
+    if lemmas:
+        word = _before_lemma(leaf)
+        if word:
+            source.dropped["lemmas"] += 1
+            leaf = word
+        else:
+            source.kept["words without a lemma"] += 1
+    bare = _MARKS.sub("", leaf)
+    word = _ESCAPE.sub(lambda escape: _ESCAPED[escape[0]], bare)
+    source.changed["words with $ or @ at an end"] += bare != leaf
+    source.changed["words with escaped characters"] += word != bare
+    return word
+
+
+def _before_lemma(leaf: str) -> str:
+    """The word of a word and its lemma; nothing, if it has none.
+
+    The hyphen in the middle separates them; of two in the middle, the last.
+    """
+    hyphens = [place for place in range(1, len(leaf) - 1) if leaf[place] == "-"]
+    return leaf[: hyphens[len(hyphens) // 2]] if hyphens else ""
+
+
+def _has_lemmas(text: str) -> bool:
+    leaves = [
+        leaf
+        for label, leaf in _LEAF.findall(text)
+        if _category(label) not in _NO_WORDS and not looks_empty(leaf, _category(label))
+    ]
+    words = [(leaf, _before_lemma(leaf)) for leaf in leaves]
+    pairs = [(leaf, word) for leaf, word in words if word]
+    equal = any(leaf.lower() == f"{word}-{word}".lower() for leaf, word in pairs)
+    return equal and len(pairs) >= _WITH_LEMMAS * len(words)
+
+
+def _recognises(text: str) -> bool:
+    text = _COMMENT.sub("", text[:HEAD])
+    return bool(PENN.recognises(text) and _ID.search(text))
+
+
+CORPUSSEARCH = CorpusReader(_read, PENN.endings, _recognises, has_function_tags=True)
