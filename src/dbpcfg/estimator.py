@@ -120,6 +120,7 @@ class GrammarInducer(TransformerMixin, BaseEstimator):  # in scikit-learn's orde
             _texts(X),
             self.n_categories,
             self.depth,
+            learner="gibbs",
             beta=self.beta,
             budget=self.budget,
             iterations=self.iterations,

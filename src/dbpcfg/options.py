@@ -87,7 +87,12 @@ class Option:
         else:
             several = get_origin(self.type) in (Union, UnionType)
             parts = get_args(self.type) if several else (self.type,)
-            words = " or ".join(_WORDS.get(part, "a text or a list of texts") for part in parts)
+            words = " or ".join(
+                " or ".join(get_args(part))
+                if get_origin(part) is Literal
+                else _WORDS.get(part, "a text or a list of texts")
+                for part in parts
+            )
             limits = f" from {self.least:g} up" if self.least is not None else ""
             limits += f" above {self.above:g}" if self.above is not None else ""
             limits += f", at most {self.most:g}" if self.most is not None else ""
@@ -238,13 +243,16 @@ class Preparing(Group):
         "auto", "How punctuation is recognised; auto: by tags if there are any."
     )
     numbers: bool = option(False, "Make all numbers one form.")
-    rare: int = option(
-        0, "Replace forms that occur at most this often by classes; 0: none.", least=0, basic=True
+    rare: int | None = option(
+        None,
+        "Replace forms that occur at most this often by classes; 0: none, as if not given.",
+        least=0,
+        basic=True,
     )
     scheme: Literal["suffix", "shape", "both", "one"] = option(
         "suffix", "Classes of rare forms: by suffix, by shape, by both, or a single one."
     )
-    no_punctuation: bool = option(False, "Leave punctuation out.", basic=True)
+    no_punctuation: bool | None = option(None, "Leave punctuation out.", basic=True)
 
 
 @dataclass(frozen=True)
@@ -259,16 +267,18 @@ class Chaining(Group):
         least=1,
         basic=True,
     )
-    depth: int | None = option(
-        2,
-        "Memory bound: at most this many fragments; 'none': no bound.",
+    depth: int | Literal["auto"] | None = option(
+        "auto",
+        "Memory bound: at most this many fragments; 'none': no bound; auto: 2, neural 3.",
         flags=("-D", "--depth"),
         least=1,
         basic=True,
     )
     seed: int = option(0, "Random seed.", least=0, basic=True)
-    precision: Literal["double", "single"] = option(
-        "double", "Precision of the chart; single is faster if K is 24 or more."
+    precision: Literal["double", "single"] | None = option(
+        None,
+        "Precision of the chart; single is faster if K is 24 or more. If not given: double; neural "
+        "single.",
     )
     aside: int = option(
         0,
@@ -438,7 +448,7 @@ class InduceOptions(TypedDict, total=False):
     """The keywords of `dbpcfg.induce` for type checkers; a test compares them with the groups."""
 
     seed: int
-    precision: Literal["double", "single"]
+    precision: Literal["double", "single"] | None
     aside: int
     beta: float
     exact: bool
@@ -461,9 +471,9 @@ class InduceOptions(TypedDict, total=False):
     max_length: int | None
     punctuation: Literal["auto", "tags", "characters", "both"]
     numbers: bool
-    rare: int
+    rare: int | None
     scheme: Literal["suffix", "shape", "both", "one"]
-    no_punctuation: bool
+    no_punctuation: bool | None
     input_format: str | None
     encoding: str | None
     skip_broken: bool

@@ -136,7 +136,7 @@ def test_options_of_induce_are_in_groups(command):
     assert list(groups) == ["Arguments", "Options", *panels]
     assert "-K, --categories N" in groups["Model"]
     assert "--beta X" in groups["Learner"]
-    assert "--trees mbr|best|last" in groups["Chains"]
+    assert "--trees mbr|consensus|best|last" in groups["Chains"]
     assert "--exclude-speaker SPEAKER" in groups["Corpus"]
     assert "--out OUT" in groups["Options"]
 

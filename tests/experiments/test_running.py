@@ -23,9 +23,8 @@ def test_a_cell_is_the_run_of_induce(place, monkeypatch):
     (cell,) = cells_of(place, TWO)
     outcome = run_cell(cell, threads=1)
     assert outcome.state == "finished"
-    run = dbpcfg.induce(
-        dbpcfg.read(place / "adam.trees"), K=2, chains=1, iterations=6, out=place / "plain"
-    )
+    corpus, same = dbpcfg.read(place / "adam.trees"), {"chains": 1, "iterations": 6}
+    run = dbpcfg.induce(corpus, K=2, learner="gibbs", **same, out=place / "plain")
     assert files_in(cell.directory) == files_in(place / "plain")
     score = dbpcfg.evaluate(place / "adam.trees", run.trees())
     assert outcome.result.f1 == pytest.approx(score.score.f1)

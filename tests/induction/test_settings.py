@@ -69,7 +69,11 @@ def test_chains_differ_by_their_number(path):
         ("categories = 15", "categories = 15.5", "got 15.5"),
         ("categories = 15", "categories = true", "got True"),
         ("depth = 2", "depth = [2]", "got [2]"),
-        ("depth = 2", "depth = 0", "[model] depth must be a whole number from 1 up or none, got 0"),
+        (
+            "depth = 2",
+            "depth = 0",
+            "[model] depth must be a whole number from 1 up or auto or none",
+        ),
         ("exact = false", "exact = 0", "[model] exact must be true or false, got 0"),
         ('parser = "chart"', 'parser = "earley"', "parser must be chart or leftcorner"),
         ('learner = "gibbs"', 'learner = "adam"', "no learner 'adam'"),

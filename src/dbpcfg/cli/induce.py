@@ -51,11 +51,11 @@ def induce(
     from dbpcfg.corpus.preparation import Preparation, prepare
     from dbpcfg.induction.chains import Execution
     from dbpcfg.induction.directory import check_free
-    from dbpcfg.induction.induce import Request, learn
+    from dbpcfg.induction.induce import Asked, learn
 
     quiet = quiet or json
     # Before the corpus is read, which may take minutes: what is wrong whatever is in it.
-    request = Request.of(choice.learner, choice.options, chaining, searching)
+    asked = Asked(choice.learner, choice.options, chaining, searching)
     check_free(Path(out), overwrite)
     check_cluster(running.cluster, running.spread)
     corpus = read_corpus(
@@ -67,9 +67,13 @@ def induce(
         skip_broken=reading.skip_broken,
         encoding=reading.encoding,
     )
-    prepared = prepare(corpus, Preparation(**vars(preparing)))
+    given = [name for name, value in vars(preparing).items() if value is not None]
+    request, preparation = asked.of(corpus, Preparation(**vars(preparing)), given)
+    prepared = prepare(corpus, preparation)
     if not quiet:
         typer.echo(prepared.summary(), err=True)
+        if request.why:
+            typer.echo(request.why, err=True)
     treebank = None
     if gold is not None:  # before the live table, which notes would disturb
         treebank = read_corpus(

@@ -50,6 +50,8 @@ def declared(group: type[Group], name: str, of_learner: bool = False) -> Any:
     flags = list(one.flags) or [f"--{one.key}"]
     if one.type is bool and (of_learner or one.default):
         flags = [f"--{one.key}/--no-{one.key}"]
+    if one.type is bool and one.optional:
+        flags = [f"--{one.key}/--keep-{one.key.removeprefix('no-')}"]
     if one.least is not None and one.type in (int, float) and not _or_none(one):
         more["min"] = one.type(one.least)
     help = one.help
@@ -124,7 +126,7 @@ def depth_bound(text: str) -> int | None:
 class LearnerChoice:
     """A learner's name and the options that were given for it: a parameter of commands."""
 
-    learner: str = "gibbs"
+    learner: str = "auto"
     options: dict[str, Any] = field(default_factory=dict)
 
 
@@ -132,7 +134,8 @@ _Learner = Annotated[
     str,
     typer.Option(
         "--learner",
-        help="How to learn: gibbs (sampling), em, vb (variational Bayes) or neural.",
+        help="How to learn: auto (chosen by the text), gibbs (sampling), em, vb (variational "
+        "Bayes) or neural.",
         rich_help_panel="Model",
     ),
 ]
@@ -163,7 +166,7 @@ def takes_groups(command: Callable[..., None]) -> Callable[..., None]:
         kind = hints[name]
         if kind is LearnerChoice:
             groups[name] = kind
-            add("learner", _Learner, "gibbs")
+            add("learner", _Learner, "auto")
             for learner, group in LEARNERS.items():
                 for one in group.options().values():
                     if one.name not in parameters:
@@ -233,7 +236,7 @@ def _learner(given: dict[str, Any]) -> LearnerChoice:
     if others:
         from dbpcfg.induction.learners import learners
 
-        known = learners[learner].options()
+        known = learners[learner].options() if learner != "auto" else {}
         for text in others:
             name, equals, value = text.partition("=")
             if not equals or name not in known:

@@ -28,7 +28,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.corpus.reading import Corpus
@@ -116,9 +116,22 @@ def _suffix(word: str) -> str:
     return f"*{letters[-_SUFFIX_LETTERS:]}" if letters else ""
 
 
+def _unless_given(name: str, default: Any) -> Any:
+    return field(default=default, metadata=Preparing.__dataclass_fields__[name].metadata)
+
+
 @dataclass(frozen=True)
 class Preparation(Preparing):
     """How sentences are prepared; by default letters change to lower case and nothing else."""
+
+    rare: int = _unless_given("rare", 0)
+    no_punctuation: bool = _unless_given("no_punctuation", False)
+
+    def __post_init__(self) -> None:
+        for name in ("rare", "no_punctuation"):
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, self.options()[name].default)
+        super().__post_init__()
 
     def form(self, word: str) -> str:
         """The form of a word, before rare ones are replaced."""

@@ -86,6 +86,7 @@ class Experiment:
             [tree.words() for tree in gold],
             self.categories,
             self.depth,
+            learner="gibbs",
             beta=BETA,
             chains=self.chains,
             iterations=self.iterations,

@@ -25,7 +25,7 @@ from dbpcfg.experiments import keys
 from dbpcfg.experiments.corpora import CellCorpus
 from dbpcfg.experiments.keys import MOST_CELLS, Place, TomlFile, texts
 from dbpcfg.experiments.systems.registry import SystemSpec, find
-from dbpcfg.induction.induce import Request
+from dbpcfg.induction.induce import Asked
 from dbpcfg.induction.learners import learners
 from dbpcfg.io.files import reading
 from dbpcfg.options import Chaining, Searching, sorted_out
@@ -88,7 +88,8 @@ class Cell:
     def model(self) -> dict[str, Any]:
         """The keywords of `dbpcfg.induce` for a run."""
         beta = {} if self.beta is None else {"beta": self.beta}
-        return {"K": self.K, "D": self.D, "seed": self.seed, **beta, **self.options}
+        own = {"K": self.K, "D": self.D, "seed": self.seed, "learner": "gibbs"}
+        return {**own, **beta, **self.options}
 
     def settings(self) -> dict[str, Any]:
         """All that its result depends on, by the keys of the grid file; without the files."""
@@ -102,8 +103,9 @@ class Cell:
         }
         prepared = asdict(corpus.preparation)
         if self.is_run:
-            own = learners[self.options.get("learner", "gibbs")].options()
-            usual = {name: one.default for name, one in own.items()}
+            learner = learners[self.options.get("learner", "gibbs")]
+            usual = {name: one.default for name, one in learner.options().items()}
+            usual |= {"precision": learner.usual_precision, "trees": learner.usual_trees}
             axes = {**_DEFAULTS, **usual, **self.options}
             axes |= {"K": self.K, "D": self.D, "beta": self.beta}
         else:  # they get words, not classes of rare ones
@@ -175,6 +177,7 @@ def read_grid(path: Path) -> Grid:
     with reading(path):
         learner = learners[options.get("learner", "gibbs")]
     axes["K"] = axes["K"] or [learner.usual_categories]
+    axes["D"] = axes["D"] or [learner.usual_depth]
     axes["beta"] = axes["beta"] or [0.2 if "beta" in learner.options() else None]
     grid = Grid(
         path,
@@ -294,4 +297,4 @@ def _check_settings(cell: Cell) -> None:
     """Raise an error for settings that cannot be, whatever is in the corpus."""
     (chaining, searching), own = sorted_out(cell.model, (Chaining, Searching))
     learner = own.pop("learner", "gibbs")
-    Request.of(learner, own, Chaining(**chaining), Searching(**searching))
+    Asked(learner, own, Chaining(**chaining), Searching(**searching))

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, Self, Unpack
+from typing import Any, Literal, Unpack
 
 from dbpcfg.corpus.preparation import Preparation, Prepared, prepare
 from dbpcfg.corpus.reading import Corpus, GivenSentences, GivenTrees, read, sentences_for, trees_for
+from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.goldtrees import match_gold
+from dbpcfg.induction.auto import AUTO, choose, possible
 from dbpcfg.induction.chain import GRAMMARS_KEPT, Chain
 from dbpcfg.induction.chains import ChainRunner, ChainStore, Execution, InMemory, run_chains
 from dbpcfg.induction.corpus import GoldSpans, RunCorpus, gold_spans
@@ -55,6 +57,8 @@ class Request:
     settings: ChainSettings
     searching: Searching
     schedule: Schedule | None = None
+    why: str = ""
+    """Why this learner was chosen, if nobody did."""
 
     def __post_init__(self) -> None:
         budget = budget_of(self.searching.budget)
@@ -64,20 +68,6 @@ class Request:
         else:
             self.search(budget)
 
-    @classmethod
-    def of(
-        cls,
-        learner: Learner | str,
-        options: dict[str, Any],
-        chaining: Chaining,
-        searching: Searching,
-        schedule: Schedule | None = None,
-    ) -> Self:
-        """The request of a learner with its options."""
-        shared = {name: getattr(chaining, name) for name in Chaining.options()}
-        settings = ChainSettings(**shared, learner=learner_with(learner, options))
-        return cls(settings, searching, schedule)
-
     def search(self, budget: int | None) -> Search:
         """The chains that follow from it, with a budget in iterations."""
         search = search_for(self.settings, self.searching, self.schedule, budget)
@@ -86,13 +76,51 @@ class Request:
         return search
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What was asked for, before the text is known; what cannot be is an error at once."""
+
+    learner: Learner | str
+    options: dict[str, Any]
+    """Those of the learner."""
+    chaining: Chaining
+    searching: Searching
+    schedule: Schedule | None = None
+
+    def __post_init__(self) -> None:
+        self._request(self._learners[0])
+
+    @property
+    def _learners(self) -> list[Any]:
+        if self.learner != AUTO:
+            return [self.learner]
+        return possible(self.options, self.searching, self.schedule is not None)
+
+    def _request(self, learner: Learner | str, why: str = "") -> Request:
+        shared = {name: getattr(self.chaining, name) for name in Chaining.options()}
+        settings = ChainSettings(**shared, learner=learner_with(learner, self.options))
+        return Request(settings, self.searching, self.schedule, why)
+
+    def of(
+        self, sentences: Iterable[Sentence], preparation: Preparation, given: Iterable[str]
+    ) -> tuple[Request, Preparation]:
+        """What is to be learned from a text, and how it is prepared.
+
+        ``given``: names of options of the preparation, which are kept.
+        """
+        if self.learner != AUTO:
+            return self._request(self.learner), preparation
+        choice = choose(sentences, preparation, given, self._learners)
+        return self._request(choice.learner, choice.why), choice.preparation
+
+
 @with_keywords(INDUCE)
 def induce(
     corpus: GivenSentences | Prepared,
     K: int | None = None,
-    D: int | Literal["none"] | None = 2,
+    D: int | Literal["auto", "none"] | None = "auto",
     *,
-    learner: Learner | str = "gibbs",
+    learner: Learner | str = "auto",
     out: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
     gold: GivenTrees | None = None,
@@ -119,10 +147,10 @@ def induce(
         The number of categories; if not given, 15, of the neural learner 120.
     D
         The memory bound: the greatest number of fragments in memory; None or ``"none"`` for no
-        bound.
+        bound. If not given, 2, of the neural learner 3.
     learner
-        ``"gibbs"``, ``"em"``, ``"vb"`` or ``"neural"``, or an object such as
-        ``dbpcfg.induction.learners.neural.Neural(rank=60)``.
+        ``"auto"``, which chooses by the text; ``"gibbs"``, ``"em"``, ``"vb"`` or ``"neural"``; or
+        an object such as ``dbpcfg.Neural(rank=60)``.
     out
         A directory for the run, which can then be resumed; None for a run in memory.
     overwrite
@@ -164,17 +192,20 @@ def induce(
     given = {"K": K, "D": D, **options}
     groups = (Chaining, Searching, Preparation, Reading, Running)
     (chaining, searching, preparing, reading, running), own = sorted_out(given, groups)
-    request = Request.of(learner, own, Chaining(**chaining), Searching(**searching), schedule)
+    asked = Asked(learner, own, Chaining(**chaining), Searching(**searching), schedule)
     execution = Execution(Running(**running), report, stopping, planned, connected(cluster))
     if out is not None:
         check_free(Path(out), overwrite)
     if isinstance(corpus, Prepared):
         if preparing or reading:
             raise DbpcfgError(f"{', '.join(preparing | reading)}: the corpus is prepared already")
+        request, _ = asked.of(corpus.sentences, corpus.preparation, Preparation.options())
         prepared = corpus
     else:
-        preparation = Preparation(**preparing)
-        prepared = prepare(sentences_for("induce", _read(corpus, reading)), preparation)
+        sentences = sentences_for("induce", _read(corpus, reading))
+        sentences = sentences if isinstance(sentences, Corpus) else list(sentences)
+        request, preparation = asked.of(sentences, Preparation(**preparing), preparing)
+        prepared = prepare(sentences, preparation)
     del corpus
     return learn(request, prepared, execution, out, overwrite, gold, gold_sources, quiet)
 
@@ -202,6 +233,7 @@ def learn(
         trees=request.searching.trees or request.settings.learner.usual_trees,
         budget=search.budget,
         select=search.select,
+        why=request.why,
         gold=() if gold is None else tuple(gold_sources) or _sources(gold) or ("given",),
         corpus={**_origin(prepared), **corpus.size(), "digest": corpus.digest()},
         versions=versions(),

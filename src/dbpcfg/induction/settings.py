@@ -21,6 +21,7 @@ from dbpcfg.induction.search import Rung, Schedule, rungs_of
 from dbpcfg.io.files import reading, written_whole
 from dbpcfg.numerics.philox import stream
 from dbpcfg.options import Chaining, Searching
+from dbpcfg.parsing.chart.layout import Precision
 from dbpcfg.version import __version__
 
 FORMAT, VERSION = "dbpcfg run", 2
@@ -30,22 +31,30 @@ def _gibbs() -> Learner:
     return learners["gibbs"]()
 
 
+def _usual(name: str) -> Any:
+    """A declared option of which the learner knows the usual value."""
+    declared = Chaining.__dataclass_fields__[name]
+    return field(default=declared.default, metadata=declared.metadata)
+
+
 @dataclass(frozen=True)
 class ChainSettings(Chaining):
     """The settings of a chain: with a corpus, all that its result depends on."""
 
-    categories: int = field(  # type: ignore[assignment]
-        default=None, metadata=Chaining.__dataclass_fields__["categories"].metadata
-    )
+    categories: int = _usual("categories")
     """K; if not given, the learner's usual number."""
+    depth: int | None = _usual("depth")
+    """D, likewise; None for no bound."""
+    precision: Precision = _usual("precision")  # noqa: RUF009
     learner: Learner = field(default_factory=_gibbs)
     """How the grammar is learned."""
     chain: int = 0
     """The number of the chain in its run."""
 
     def __post_init__(self) -> None:
-        if self.categories is None:
-            object.__setattr__(self, "categories", self.learner.usual_categories)
+        for name, given in (("categories", None), ("depth", "auto"), ("precision", None)):
+            if getattr(self, name) == given:
+                object.__setattr__(self, name, getattr(self.learner, f"usual_{name}"))
         super().__post_init__()
         if self.depth is not None:
             check_depth(self.depth)
@@ -87,6 +96,8 @@ class Configuration:
     """Iterations of all chains together, if they run a race; None if each runs to its end."""
     select: str = "likelihood"
     """What chains are compared by, in a race and at the end."""
+    why: str = ""
+    """Why the learner was chosen, if it was by the text."""
     corpus: dict[str, Any] = field(default_factory=dict)
     """Sources, speakers, numbers of sentences, tokens and forms, and a digest."""
     gold: tuple[str, ...] = ()
@@ -136,6 +147,7 @@ def save_configuration(configuration: Configuration, path: Path) -> None:
         "run": {
             **{"chains": one.chains, "trees": one.trees, "select": one.select},
             **({} if one.budget is None else {"budget": one.budget}),
+            **({"why": one.why} if one.why else {}),
             "gold": list(one.gold),
         },
         "model": one.model.table(),
@@ -168,6 +180,7 @@ def load_configuration(path: Path) -> Configuration:
             )
         run = dict(_table(content, "run"))
         gold = _texts(run.pop("gold", []), "[run] gold")
+        (why,) = _texts([run.pop("why", "")], "[run] why")
         searching = Searching.of_table(run, "[run]")
         if searching.chains is None or searching.select is None or searching.trees is None:
             raise DbpcfgError("[run] must have chains, select and trees")
@@ -181,6 +194,7 @@ def load_configuration(path: Path) -> Configuration:
             trees=searching.trees,
             budget=searching.budget,
             select=searching.select,
+            why=why,
             gold=tuple(gold),
             corpus=_checked_corpus(content),
             versions=_checked_versions(content),

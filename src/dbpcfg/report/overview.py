@@ -70,9 +70,9 @@ def command(configuration: Configuration, path: Path) -> str:
 def _learner(model: ChainSettings, leave_out: set[str]) -> list[str]:
     """The options for the learner, and others that all learners have."""
     name = model.learner.name
-    named = [] if name == "gibbs" else ["--learner", name]
-    common = Chaining.flags(model, {"categories", "depth", "seed"})
-    return [*named, *common, *model.learner.flags(leave_out)]
+    usual = {"precision"} if model.precision == model.learner.usual_precision else set()
+    common = Chaining.flags(model, {"categories", "depth", "seed"} | usual)
+    return ["--learner", name, *common, *model.learner.flags(leave_out)]
 
 
 def _search(configuration: Configuration) -> list[str]:

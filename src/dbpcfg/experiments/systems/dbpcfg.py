@@ -49,6 +49,7 @@ class DbpcfgSystem:
             **{"K": K, "D": D, "chains": chains, "iterations": iterations},
             **{"budget": budget if iterations is None else None, "beta": beta, "trees": trees},
             **{"seed": seed, "threads": threads, "lowercase": False, "rare": rare},
+            "learner": "gibbs",
         }
         self._run: Run | None = None
 

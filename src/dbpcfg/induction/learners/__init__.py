@@ -29,6 +29,7 @@ from dbpcfg.induction.criteria import Measures
 from dbpcfg.induction.trees import DecodedTrees, TreeSource
 from dbpcfg.numerics.kernels import Floats
 from dbpcfg.options import INDUCE, LearnerOptions, belongs_to, keywords
+from dbpcfg.parsing.chart.layout import Precision
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.parsing.parsers import Sampler
@@ -63,6 +64,8 @@ class Learner(LearnerOptions):
     samples: ClassVar[bool] = False
     """Whether iterations are samples, of which the second half counts; of others the last does."""
     usual_categories: ClassVar[int] = 15
+    usual_depth: ClassVar[int] = 2
+    usual_precision: ClassVar[Precision] = "double"
     grammar_kind: ClassVar[type[Grammar]] = Grammar
     """What kind of grammar it learns."""
     usual_iterations: ClassVar[int] = 100

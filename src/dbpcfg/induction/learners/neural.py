@@ -50,6 +50,7 @@ from dbpcfg.io.archive import ArchiveError
 from dbpcfg.numerics.kernels import Floats, Longs, loop_kernel
 from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.options import NeuralOptions
+from dbpcfg.parsing.chart.layout import Precision
 from dbpcfg.parsing.derivations import check_parsable
 from dbpcfg.parsing.lowrank.parser import FactorParser
 
@@ -104,6 +105,8 @@ class Neural(NeuralOptions, Learner):
 
     name: ClassVar[str] = "neural"
     usual_categories: ClassVar[int] = 120
+    usual_depth: ClassVar[int] = 3
+    usual_precision: ClassVar[Precision] = "single"
     usual_iterations: ClassVar[int] = 30
     usual_trees: ClassVar[str] = "consensus"
     grammar_kind: ClassVar[type[Grammar]] = LowRankGrammar
