@@ -253,6 +253,12 @@ class Preparing(Group):
         "suffix", "Classes of rare forms: by suffix, by shape, by both, or a single one."
     )
     no_punctuation: bool | None = option(None, "Leave punctuation out.", basic=True)
+    tokens: Literal["space", "punctuation", "penn"] = option(
+        "space",
+        "How plain text is split into words: at white space; at punctuation too; penn: and English "
+        "clitics, as in do n't.",
+        basic=True,
+    )
 
 
 @dataclass(frozen=True)
@@ -474,6 +480,7 @@ class InduceOptions(TypedDict, total=False):
     rare: int | None
     scheme: Literal["suffix", "shape", "both", "one"]
     no_punctuation: bool | None
+    tokens: Literal["space", "punctuation", "penn"]
     input_format: str | None
     encoding: str | None
     skip_broken: bool

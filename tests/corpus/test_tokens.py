@@ -2,7 +2,8 @@
 
 import pytest
 
-from dbpcfg.corpus.tokens import ends_sentence, split_tokens
+import dbpcfg
+from dbpcfg.corpus.tokens import doubts, ends_sentence, split_tokens
 from dbpcfg.errors import DbpcfgError
 
 
@@ -49,3 +50,35 @@ def test_ends_of_sentences():
         assert ends_sentence(word), word
     for word in ("dog", "dog,", "Mr.", "J.", "U.S.", '"Dr.', "--", "", '"'):
         assert not ends_sentence(word), word
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("the dog barks .", None),
+        ("ほしがほしい", "is the text split into words?"),
+        ("the dog, he barks.", "800 of 1,600 words have punctuation attached, such as 'dog,'"),
+        ("w{n} x{n} y{n} z{n}", "1,600 of 1,600 words are different"),
+    ],
+)
+def test_a_text_that_is_not_ready(line, said):
+    text = [line.format(n=n).split() for n in range(400)]
+    found = list(doubts(text))
+    assert (said is None) == (found == [])
+    if said is not None:
+        assert said in found[0]
+        with pytest.warns(UserWarning, match="words"):
+            dbpcfg.induce(text, K=2, iterations=1, chains=1)
+    assert not list(doubts(text[:40]))  # too little to tell
+
+
+def test_a_model_splits_text_as_it_learned():
+    text = ["the dog barks.", "a dog barks, the dog."] * 3
+    run = dbpcfg.induce(text, K=2, iterations=2, chains=1, tokens="punctuation", seed=1)
+    assert run.trees()[0].words() == ["the", "dog", "barks", "."]
+    assert run.parse(["a dog barks."])[0].words() == ["a", "dog", "barks", "."]
+    without = {"tokens": "punctuation", "no_punctuation": True}
+    bare = dbpcfg.induce(text, K=2, iterations=2, chains=1, **without)
+    assert bare.parse(["a dog barks."])[0].words() == ["a", "dog", "barks"]
+    joined, split = bare.model.probability(["a dog barks.", "a dog barks"])
+    assert joined.log_probability == split.log_probability

@@ -22,6 +22,7 @@ from dbpcfg.cli.options import (
     Seed,
     SkipBroken,
     Speakers,
+    TokensOption,
 )
 from dbpcfg.cli.output import check_overwrite, open_output
 
@@ -59,6 +60,7 @@ def convert(
     scheme: Scheme = "suffix",
     no_punctuation: NoPunctuation = False,
     punctuation: Punctuation = "auto",
+    tokens: TokensOption = "space",
     input_format: InputFormat = None,
     skip_broken: SkipBroken = False,
     encoding: Encoding = None,
@@ -86,7 +88,7 @@ def convert(
     )
     kind = to or ("text" if target.endswith(".txt") or target == "-" else "penn")
     preparation = Preparation(
-        lowercase, max_length, punctuation, numbers, rare, scheme, no_punctuation
+        lowercase, max_length, punctuation, numbers, rare, scheme, no_punctuation, tokens or "space"
     )
     prepared = prepare(corpus, preparation)
     with open_output(target) as out:

@@ -49,6 +49,7 @@ def induce(
 
     from dbpcfg.cli.chain_progress import ChainProgress
     from dbpcfg.corpus.preparation import Preparation, prepare
+    from dbpcfg.corpus.tokens import doubts
     from dbpcfg.induction.chains import Execution
     from dbpcfg.induction.directory import check_free
     from dbpcfg.induction.induce import Asked, learn
@@ -72,6 +73,8 @@ def induce(
     prepared = prepare(corpus, preparation)
     if not quiet:
         typer.echo(prepared.summary(), err=True)
+        for doubt in doubts(one.words for one in prepared.sentences):
+            typer.echo(f"note: {doubt}", err=True)
         if request.why:
             typer.echo(request.why, err=True)
     treebank = None

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import typer
 
@@ -88,14 +88,16 @@ def open_text(
     quiet: bool,
     *,
     learned: Preparation,
+    tokens: Literal["space", "punctuation", "penn"] | None = None,
     skip_broken: bool = False,
     encoding: str | None = None,
 ) -> Iterator[Sentence | None]:
-    """Read sentences one by one, without punctuation if nothing was learned from it.
+    """Read sentences one by one, as the model learned from them: see `Preparation.seen`.
+
+    ``tokens``: how text is split into words, instead.
 
     None is a blank line.
     """
-    from dbpcfg.corpus.sentence import without_punctuation
     from dbpcfg.corpus.streaming import stream
 
     if reads_terminal(text) and not quiet:
@@ -114,10 +116,10 @@ def open_text(
         broken="skip" if skip_broken else "error",
         encoding=encoding,
     )
-    if not learned.no_punctuation:
-        return sentences
-    report("punctuation is left out, as in the text that the model was learned from")
-    return (one and without_punctuation(one, learned.punctuation) for one in sentences)
+    learned = learned if tokens is None else replace(learned, tokens=tokens)
+    if learned.no_punctuation:
+        report("punctuation is left out, as in the text that the model was learned from")
+    return (one and learned.seen(one) for one in sentences)
 
 
 def reads_terminal(text: list[str] | None) -> bool:

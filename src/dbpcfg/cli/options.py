@@ -81,6 +81,9 @@ NoPunctuation = Annotated[bool, declared(Preparing, "no_punctuation")]
 Punctuation = Annotated[
     Literal["auto", "tags", "characters", "both"], declared(Preparing, "punctuation")
 ]
+TokensOption = Annotated[
+    Literal["space", "punctuation", "penn"] | None, declared(Preparing, "tokens")
+]
 Seed = Annotated[int, declared(Chaining, "seed")]
 Threads = Annotated[int | None, declared(Running, "threads")]
 

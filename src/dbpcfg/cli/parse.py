@@ -22,6 +22,7 @@ from dbpcfg.cli.options import (
     TableFormat,
     TextOrInput,
     Threads,
+    TokensOption,
     UnknownWords,
 )
 from dbpcfg.cli.output import open_output, print_tables, standard_output
@@ -55,6 +56,7 @@ def parse(
     seed: Seed = 0,
     depth: Depth = None,
     unknown: UnknownWords = None,
+    tokens: TokensOption = None,
     input_format: InputFormat = None,
     skip_broken: SkipBroken = False,
     encoding: Encoding = None,
@@ -96,6 +98,7 @@ def parse(
         exclude_speaker,
         quiet,
         learned=model.preparation,
+        tokens=tokens,
         skip_broken=skip_broken,
         encoding=encoding,
     )
@@ -170,6 +173,7 @@ def probability(
     ] = False,
     depth: Depth = None,
     unknown: UnknownWords = None,
+    tokens: TokensOption = None,
     input_format: InputFormat = None,
     skip_broken: SkipBroken = False,
     encoding: Encoding = None,
@@ -197,6 +201,7 @@ def probability(
         exclude_speaker,
         quiet,
         learned=model.preparation,
+        tokens=tokens,
         skip_broken=skip_broken,
         encoding=encoding,
     )

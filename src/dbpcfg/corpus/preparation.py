@@ -26,13 +26,14 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, get_args
 
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.corpus.reading import Corpus
 from dbpcfg.corpus.sentence import Sentence, punctuation_mask, without_punctuation
+from dbpcfg.corpus.tokens import split_tokens
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.io.tables import shortened
 from dbpcfg.options import Preparing
@@ -133,6 +134,16 @@ class Preparation(Preparing):
                 object.__setattr__(self, name, self.options()[name].default)
         super().__post_init__()
 
+    def seen(self, sentence: Sentence) -> Sentence:
+        """A sentence as it is learned from: split into tokens, and without punctuation if so.
+
+        Only text is split; a sentence of a treebank has its tokens.
+        """
+        if self.tokens != "space" and sentence.tags is None and sentence.tree is None:
+            words = split_tokens(" ".join(sentence.words), self.tokens)
+            sentence = replace(sentence, words=tuple(words))
+        return without_punctuation(sentence, self.punctuation) if self.no_punctuation else sentence
+
     def form(self, word: str) -> str:
         """The form of a word, before rare ones are replaced."""
         return NUMBER if self.numbers and is_number(word) else self.own_form(word)
@@ -200,13 +211,10 @@ def prepare(sentences: Iterable[Sentence], preparation: Preparation) -> Prepared
     kept: list[Sentence] = []
     masks: list[tuple[bool, ...]] = []
     too_long = 0
-    for sentence in sentences:
+    for sentence in map(preparation.seen, sentences):
         mask = punctuation_mask(sentence, preparation.punctuation)
         if preparation.max_length is not None and mask.count(False) > preparation.max_length:
             too_long += 1
-        elif preparation.no_punctuation:
-            kept.append(without_punctuation(sentence, preparation.punctuation))
-            masks.append((all(mask),) * len(kept[-1].words))
         else:
             kept.append(sentence)
             masks.append(mask)

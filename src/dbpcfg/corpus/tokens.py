@@ -12,6 +12,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, TypeAlias
 
 from dbpcfg.corpus.sentence import by_characters
@@ -24,6 +26,10 @@ _TITLES = "mr|mrs|ms|dr|st|prof|messrs|rev|gen|col|capt|lt|sgt|vs|etc"
 _ABBREVIATION = re.compile(rf"(?:(?i:{_TITLES})|[^\W\d_](?:\.[^\W\d_])*)\.")
 _PIECE = re.compile(r"\.{2,}|-{2,}|``|''|.", re.DOTALL)
 _CLITIC = re.compile(r"(.+?)(n['’]t|['’](?:s|re|ve|ll|d|m))", re.IGNORECASE)
+FEW = 200
+"""Words or sentences from which on a text is judged."""
+UNSPLIT = 6
+"""Characters of a word that may be a sentence."""
 _CLOSING = "\"'”’)]}»"
 _FINAL = ".!?…。！？"
 
@@ -36,6 +42,41 @@ def split_tokens(text: str, tokens: Tokens = "space") -> list[str]:
         return words
     found = [token for word in words for token in _pieces(word, tokens == "penn")]
     return found if tokens == "punctuation" else [t for token in found for t in _clitics(token)]
+
+
+def doubts(sentences: Iterable[Sequence[str]]) -> Iterator[str]:
+    """What makes a text look as if it were not ready, and what to do about it."""
+    lines = alone = marks = words = glued = 0
+    example = ""
+    forms: Counter[str] = Counter()
+    for sentence in sentences:
+        lines += 1
+        alone += len(sentence) == 1 and len(sentence[0]) >= UNSPLIT
+        for word in sentence:
+            forms[word.lower()] += 1
+    for word, number in forms.items():
+        words += number
+        pieces = _pieces(word, penn=False)
+        if len(pieces) > 1:
+            glued, example = glued + number, example or word
+        marks += number * by_characters([word])[0]
+    if lines >= FEW and alone > lines / 2:
+        yield (
+            f"{alone:,} of {lines:,} sentences are a single long word: is the text split into "
+            "words? There is nothing to learn within a word. A word segmenter helps: fugashi or "
+            "sudachipy for Japanese, jieba or pkuseg for Chinese, pythainlp for Thai"
+        )
+    if words >= FEW and glued > max(marks, words / 50):
+        yield (
+            f"{glued:,} of {words:,} words have punctuation attached, such as {example!r}: with "
+            "--tokens punctuation it becomes words of its own, with --tokens penn English clitics "
+            "do too"
+        )
+    if words >= FEW and len(forms) > 0.7 * words:
+        yield (
+            f"{len(forms):,} of {words:,} words are different: hardly any is repeated, and what "
+            "occurs once teaches little. More text helps, and so may --rare 1"
+        )
 
 
 def ends_sentence(word: str) -> bool:

@@ -64,7 +64,7 @@ def choose(
     """
     number = words = 0
     forms: set[str] = set()
-    for sentence in sentences:
+    for sentence in map(preparation.seen, sentences):
         mask = punctuation_mask(sentence, preparation.punctuation)
         own = [word for word, mark in zip(sentence.words, mask, strict=True) if not mark]
         if own and (preparation.max_length is None or len(own) <= preparation.max_length):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,6 +14,7 @@ from typing import Any, Literal, Unpack
 from dbpcfg.corpus.preparation import Preparation, Prepared, prepare
 from dbpcfg.corpus.reading import Corpus, GivenSentences, GivenTrees, read, sentences_for, trees_for
 from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.corpus.tokens import doubts
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.goldtrees import match_gold
 from dbpcfg.induction.auto import AUTO, choose, possible
@@ -206,6 +208,8 @@ def induce(
         sentences = sentences if isinstance(sentences, Corpus) else list(sentences)
         request, preparation = asked.of(sentences, Preparation(**preparing), preparing)
         prepared = prepare(sentences, preparation)
+        for doubt in doubts(one.words for one in prepared.sentences):
+            warnings.warn(doubt, stacklevel=2)
     del corpus
     return learn(request, prepared, execution, out, overwrite, gold, gold_sources, quiet)
 

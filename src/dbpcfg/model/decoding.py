@@ -135,6 +135,7 @@ class Decoder:
         """
         sentences = sentences_for(call, given)
         total = len(sentences) if isinstance(sentences, Sized) else None
+        sentences = map(self.model.preparation.seen, sentences)
         with Progress("sentences parsed", total, quiet) as progress:
             for batch, first in in_batches(sentences):
                 yield from decode([one.words for one in batch if one is not None], first)

@@ -144,6 +144,7 @@ def sentence_probabilities(
     charts = [parser_of(grammar, model.depth, threads) for grammar in grammars]
     sentences = sentences_for("probability", given)
     total = len(sentences) if isinstance(sentences, Sized) else None
+    sentences = map(model.preparation.seen, sentences)
     look_up = cache(model.look_up)
     found = (
         one
