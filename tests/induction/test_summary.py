@@ -210,6 +210,22 @@ def test_labels_of_the_consensus_are_the_selected_chains():
     assert next(map(str, shared.consensus(1).trees())) == "(X4 (X5 (X1 a) (X0 b)) (X3 c))"
 
 
+def test_remarks():
+    left = read_tree("(X (X (X (X a) (X b)) (X c)) (X d))")
+    right = read_tree("(X (X a) (X (X b) (X (X c) (X d))))")
+    shared = SharedSpans({n: derivations([one]) for n, one in enumerate((left, right, right))})
+    trees = shared.trees
+    assert list(shared.remarks(trees[1], [2])) == [
+        "the chains share 100% of the brackets",
+        "100% of the brackets are those of right-branching trees: hardly more was found than that",
+    ]
+    said = " ".join(shared.remarks(trees[0], [1, 2]))
+    assert "share 0% of the brackets: other chains would give other trees" in said
+    assert "left-branching" in said
+    even = derivations([read_tree("(X (X (X a) (X b)) (X (X c) (X d)))")])
+    assert not list(SharedSpans({0: even}).remarks(even, []))
+
+
 @pytest.mark.parametrize(
     ("options", "number"),
     [

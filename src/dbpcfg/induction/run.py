@@ -57,7 +57,8 @@ class Run:
 
     def table(self) -> Table:
         """The chains as a table, and whether they agree."""
-        return chain_table(self.summaries(), self.convergence(), self.configuration)
+        remarks = self.shared.remarks(self.answer, self.others) if self.finished else ()
+        return chain_table(self.summaries(), self.convergence(), self.configuration, remarks)
 
     @property
     def finished(self) -> bool:

@@ -12,7 +12,7 @@ its own opinion.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +25,8 @@ from dbpcfg.numerics.kernels import Floats, Ints, Longs
 from dbpcfg.parsing.derivations import CATEGORY, END, START, Derivations
 from dbpcfg.parsing.mbr import SpanCounts
 
+UNSURE, TRIVIAL = 0.6, 0.95
+"""Shares of brackets: below, chains disagree; above, trees that branch to one side are no news."""
 BATCH = 1000
 """Sentences whose votes are counted together."""
 UNLABELLED: Ints = np.array([1, 1, 0], dtype=np.int32)
@@ -142,9 +144,12 @@ def selected_by(configuration: Configuration) -> str:
 
 
 def chain_table(
-    summaries: Sequence[ChainSummary], convergence: Convergence, configuration: Configuration
+    summaries: Sequence[ChainSummary],
+    convergence: Convergence,
+    configuration: Configuration,
+    remarks: Iterable[str] = (),
 ) -> Table:
-    """One row per chain that ran to its end, and in the notes whether these agree."""
+    """One row per chain that ran to its end; the notes say whether these agree, and remarks."""
     scored = any(one.last_f1 is not None for one in summaries)
     aside = any(one.heldout is not None for one in summaries)
     compared = any(one.agreement is not None for one in summaries)
@@ -177,13 +182,14 @@ def chain_table(
         if one.survived
     ]
     notes = [f"selected by {selected_by(configuration)}; trees: {configuration.trees}"]
-    if convergence.sampled:
+    if convergence.sampled and np.isfinite(convergence.rhat):
         notes.append(
             f"R-hat {convergence.rhat:.2f}, effective samples {convergence.effective_samples:.0f}: "
             f"{convergence.verdict()}"
         )
     else:
         notes.append(convergence.verdict())
+    notes += remarks
     dropped = Counter(one.iterations for one in summaries if not one.survived)
     if dropped:
         when = ", ".join(f"{number} after {length}" for length, number in sorted(dropped.items()))
@@ -244,6 +250,30 @@ class SharedSpans:
         )
         found: Floats = total / np.where(self.spans, self.spans, np.nan)
         return found
+
+    def remarks(self, trees: Derivations, others: Sequence[int]) -> Iterator[str]:
+        """What to know of the trees of a run: how sure they are, and whether they say anything."""
+        counted = self._spans(trees) >= 0
+        if not counted.any():
+            return
+        if others:
+            share = float(self.shares(trees, others)[counted].mean())
+            yield f"the chains share {share:.0%} of the brackets" + (
+                ": other chains would give other trees; take the spread over chains seriously"
+                if share < UNSURE
+                else ""
+            )
+        edges = (
+            ("right", trees.nodes[:, END] == self._length),
+            ("left", trees.nodes[:, START] == 0),
+        )
+        for side, at_edge in edges:
+            share = float(at_edge[counted].mean())
+            if share > TRIVIAL:
+                yield (
+                    f"{share:.0%} of the brackets are those of {side}-branching trees: hardly more "
+                    "was found than that"
+                )
 
     def consensus(self, selected: int) -> Derivations:
         """The trees of greatest vote: a span has a vote of each chain that has it.
