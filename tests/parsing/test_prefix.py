@@ -119,6 +119,33 @@ def test_every_measure_is_that_of_the_left_corner_parser(grammar, sentences, dep
     )
 
 
+@pytest.mark.parametrize("depth", [1, 2, 3])
+@pytest.mark.parametrize(("sizes", "seed"), [((1, 2, 2), 0), ((2, 1, 3), 1), ((3, 2, 4), 2)])
+def test_low_rank_grammars_are_followed_in_rank_space(sizes, seed, depth):
+    grammar, rng = low_rank(*sizes, seed), np.random.default_rng(seed)
+    sentences = [rng.integers(0, 3, n).tolist() for n in (1, 1, 2, 3, 3, 8, 25)]
+    check_against_left_corners(grammar, depth, *sentences, [0, 1, -1, 2], [-1])
+
+
+def finite_low_rank() -> LowRankGrammar:
+    """0 → 1 or a word, and a word; 1 → two words: sentences of one to three words."""
+    children = np.array([[0, 0.0], [0.3, 0.0], [0.5, 0.4], [0.2, 0.6]])
+    factors = Factors(
+        np.array([0.7, 0.1, 0.1, 0.1]),
+        np.array([[0.8, 0.2], [0.0, 1.0]]),
+        children,
+        np.array([[0, 0], [0.2, 0.0], [0.7, 0.9], [0.1, 0.1]]),
+        np.array([[0.6, 0.4, 0.0], [0.1, 0.2, 0.7]]),
+    )
+    return LowRankGrammar(factors, Vocabulary(("a", "b", "c")))
+
+
+@pytest.mark.parametrize("depth", [1, 2, None])
+def test_everything_about_a_finite_language_of_low_rank(depth):
+    grammar = finite_low_rank()
+    check_against_list(grammar, depth, derivations(grammar, depth or ENDLESS))
+
+
 def with_fewer_phrases(grammar: Grammar, share: float) -> Grammar:
     """What binary rules lose goes to all words alike."""
     binary, words = grammar.binary * share, len(grammar.vocabulary)
@@ -133,16 +160,18 @@ def sums_to_sentences(grammar: Grammar, depth: int | None, *sentences: list[int]
     logs = parser_of(grammar, depth).log_probabilities(corpus)
     for log, (found, _) in zip(logs, follow(grammar, depth, *sentences), strict=True):
         assert found.logs.sum() == pytest.approx(log, rel=1e-11)
-        next_words = (found.awaited @ grammar.lexical).sum(axis=1)
+        lexical = grammar.lexical[-found.awaited.shape[1] :]  # of low rank: of words' categories
+        next_words = (found.awaited @ lexical).sum(axis=1)
         assert next_words + found.ended == pytest.approx(np.ones(len(next_words)), abs=1e-11)
         assert found.depths.sum(axis=1) + found.ended == pytest.approx(1.0, abs=1e-11)
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3, None])
-def test_every_length(depth):
+@pytest.mark.parametrize("rank", [0, 3])
+def test_every_length(depth, rank):
     rng = np.random.default_rng(depth)
-    grammar = random_grammar(K=3, W=4, concentration=0.5, seed=6)
-    sums_to_sentences(grammar, depth, *(rng.integers(0, 4, n).tolist() for n in range(1, 101)))
+    grammar = low_rank(2, 2, rank, 3) if rank else random_grammar(3, 3, 0.5, seed=6)
+    sums_to_sentences(grammar, depth, *(rng.integers(0, 3, n).tolist() for n in range(1, 101)))
 
 
 @pytest.mark.parametrize("depth", [1, 2, None])

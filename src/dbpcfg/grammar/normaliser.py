@@ -157,13 +157,18 @@ class LevelSystem(NamedTuple):
     """``[r]``: the sum over the child of the same level."""
 
 
-def low_rank_mass(factors: Factors, depth: int) -> float:
-    """Z, the probability that a tree fits the bound, also where phrases recur for ever."""
+def low_rank_containment(factors: Factors, depth: int | None) -> Floats:
+    """``[level, c]``: h, as `dbpcfg.grammar.bounding.containment` has it, from the factors.
+
+    ``depth``: the bound D; None for no bound.
+    """
     F = Factors(*(np.asarray(array, dtype=np.float64) for array in factors))
     N = F.phrases
+    if depth is None:
+        return _low_rank_termination(F)[np.newaxis]
     within = np.ones(F.categories)
     within[:N] = 0.0
-    beyond = 1.0 - within
+    beyond, h = 1.0 - within, [within.copy()]
     for level in range(level_count(depth) - 2, -1, -1):
         own, other = (F.right, F.left) if is_right(level) else (F.left, F.right)
         weighted = F.parent * (within @ other)
@@ -171,9 +176,31 @@ def low_rank_mass(factors: Factors, depth: int) -> float:
         rewards = np.stack([ends, lost], axis=1)
         within[:N], beyond[:N] = absorption(weighted @ own[:N].T, ends + lost, rewards).T
         beyond[within + beyond == 0.0] = 1.0  # it recurs for ever, and so never fits
-    mass = float(F.root @ within)
+        h.append(within.copy())
+    return np.array(h[::-1])
+
+
+def _low_rank_termination(F: Factors, tolerance: float = 1e-15, most: int = 200) -> Floats:
+    """h without a bound, by Newton's method as in `dbpcfg.grammar.bounding.termination`."""
+    N, h = F.phrases, np.ones(F.categories)
+    h[:N] = 0.0
+    for _ in range(most):
+        left, right = h @ F.left, h @ F.right
+        slope = (F.parent * right) @ F.left[:N].T + (F.parent * left) @ F.right[:N].T
+        step = F.parent @ (left * right) - h[:N]
+        newton = np.linalg.lstsq(np.eye(N) - slope, step, rcond=None)[0]
+        h[:N] = np.clip(h[:N] + newton, 0.0, 1.0)
+        if np.abs(newton).max() < tolerance:
+            break
+    return h
+
+
+def low_rank_mass(factors: Factors, depth: int | None) -> float:
+    """Z, the probability that a tree fits the bound, also where phrases recur for ever."""
+    mass = float(np.asarray(factors.root, np.float64) @ low_rank_containment(factors, depth)[0])
     if mass <= 0.0:
-        raise GrammarError(f"no tree of this grammar fits a depth bound of {depth}")
+        bound = "ends" if depth is None else f"fits a depth bound of {depth}"
+        raise GrammarError(f"no tree of this grammar {bound}")
     return mass
 
 

@@ -12,8 +12,9 @@ from dbpcfg.numerics.kernels import Floats, Ints
 from dbpcfg.numerics.philox import Stream
 from dbpcfg.parsing.chart.layout import Precision
 from dbpcfg.parsing.chart.parser import ChartParser
-from dbpcfg.parsing.chart.prefix import PrefixParser
+from dbpcfg.parsing.chart.prefix import ChartPrefixParser
 from dbpcfg.parsing.derivations import Derivations
+from dbpcfg.parsing.prefixes import PrefixParser
 
 
 class Sampler(Protocol):
@@ -67,4 +68,8 @@ def parser_of(
 
 def prefix_parser_of(grammar: Grammar, depth: int | None) -> PrefixParser:
     """What follows sentences word by word under a grammar and a bound; None for no bound."""
-    return PrefixParser(grammar, depth)
+    if isinstance(grammar, LowRankGrammar):
+        from dbpcfg.parsing.lowrank.prefix import RankPrefixParser
+
+        return RankPrefixParser(grammar.factors, depth)
+    return ChartPrefixParser(grammar, depth)

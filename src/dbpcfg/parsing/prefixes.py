@@ -5,10 +5,12 @@ It follows from prefix probabilities, which ``chart.prefix`` and ``lowrank.prefi
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import NamedTuple
 
 import numpy as np
 
+from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.numerics.elementary import log
 from dbpcfg.numerics.kernels import Floats, Ints, kernel
 from dbpcfg.parsing.chart.layout import EMPTY
@@ -121,3 +123,28 @@ def next_word_entropies(awaited: Floats, ended: Floats, lexical: Floats, found: 
                 logs[w] = log(P[r, w])  # some finite number for 0
             H -= np.dot(P[r], logs)
             found[first + r] = max(H, 0.0) if H == H else H
+
+
+class PrefixParser(ABC):
+    """A grammar and a bound, ready to follow sentences word by word.
+
+    ``lexical``: ``[c, w]``: the words of the categories that have any.
+    """
+
+    def __init__(self, lexical: Floats) -> None:
+        self.lexical = lexical
+        self.impossible = lexical.shape[1]
+        """In place of the number of a word: one that no category emits."""
+
+    @abstractmethod
+    def prefixes(self, corpus: Encoded, threads: int = 1) -> list[Prefixes]:
+        """What is known at each word of all sentences of a corpus.
+
+        ``threads``: the number of threads; results do not depend on it.
+        """
+
+    def entropies(self, found: Prefixes) -> Floats:
+        """``[t]``: the entropy of what comes next, before each word; in nats."""
+        entropies = np.empty(len(found.logs))
+        next_word_entropies(found.awaited, found.ended, self.lexical, entropies)
+        return entropies

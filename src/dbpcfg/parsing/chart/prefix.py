@@ -50,7 +50,7 @@ from dbpcfg.numerics.simd import (
 )
 from dbpcfg.parsing.chart.batches import Charts, batches, copies_of, filled, new_room
 from dbpcfg.parsing.chart.layout import EMPTY, FAIR, Tables, left_below, left_cell, tables
-from dbpcfg.parsing.prefixes import Opened, Prefixes, new_opened, next_word_entropies, noted
+from dbpcfg.parsing.prefixes import Opened, Prefixes, PrefixParser, new_opened, noted
 
 
 class Openings(NamedTuple):
@@ -101,9 +101,9 @@ def rescale(above: Floats, scale: Ints, m: int, k: int, exponent: int) -> None:
     """Let the sums of a position have another exponent."""
     if scale[m, k] != EMPTY:
         factor = math.ldexp(1.0, scale[m, k] - exponent)
-        for row in range(above.shape[2]):
+        for row in range(above.shape[1]):
             for x in range(above.shape[3]):
-                above[m, k, row, x] *= factor
+                above[m, row, k, x] *= factor
     scale[m, k] = exponent
 
 
@@ -134,10 +134,10 @@ def brought_together(
 def weigh(above: Floats, fits: Floats, m: int, k: int, masses: Floats) -> float:
     """Σ_b h(R,d,b) a(R,d,b,k), of each of the sums; return their total."""
     total = 0.0
-    for row in range(above.shape[2]):
+    for row in range(above.shape[1]):
         mass = 0.0
         for b in range(above.shape[3]):
-            mass += fits[row // 2, b] * above[m, k, row, b]
+            mass += fits[row // 2, b] * above[m, row, k, b]
         masses[m, k, row] = mass
         total += mass
     return total
@@ -168,7 +168,7 @@ def find_parents(
         own, below = 2 * d + 1, 2 * d + 2 if depth else 0
         for m in range(sentences):
             for c in range(K):
-                parents[m, own, c] = above[m, i, 2 * d, c] + above[m, i, 2 * d + 1, c]
+                parents[m, own, c] = above[m, 2 * d, i, c] + above[m, 2 * d + 1, i, c]
         at, each, of = own * K, rows * K, d * K * K
         small_product(parents, at, each, 1, descent, of, K, corners, 0, K, sentences, K, K)
         for m in range(sentences):
@@ -191,12 +191,12 @@ def prefixes(
 ) -> None:
     """Fill ``found`` for sentences of one length, the rows of ``batch``, from their charts.
 
-    ``above[m, k, row, b]``: the two sums of a(R,d,b,k) for each d; 0 at first.
+    ``above[m, row, k, b]``: the two sums of a(R,d,b,k) for each d; 0 at first.
     """
     sentences, n = batch.shape
     depth, levels, size, K = G.depth, cells.shape[1], cells.shape[2], len(G.root)
     scale, masses, early_scale, early, words, awaited = found
-    emission, by_parent, rows, wide = G.emission, G.by_parent, above.shape[2], K * K
+    emission, by_parent, rows, wide = G.emission, G.by_parent, above.shape[1], K * K
     parents, pairs = np.zeros((sentences, rows, K)), np.empty((sentences, rows, wide))
     left, right = np.empty((sentences, K)), np.empty((sentences, K))
     children, factors = np.empty((n, K)), np.empty(n)
@@ -222,40 +222,34 @@ def prefixes(
                 if level == levels:  # a word, which all levels have
                     level, splits = 0, 1
                 some, at = factors[:splits], ((m * levels + level) * size + x) * K
-                of, to = (m * rows + row) * wide, ((m * (n + 1) + i + 1) * rows + row) * K
+                of, to = (m * rows + row) * wide, ((m * rows + row) * (n + 1) + i + 1) * K
                 if brought_together(x, m, i, exponents[m, level], above, scale, some):
-                    add_small_product(
-                        cells, at, K, 1, pairs, of, K, above, to, rows * K, splits, K, K
-                    )
+                    add_small_product(cells, at, K, 1, pairs, of, K, above, to, K, splits, K, K)
                     continue
                 for k in range(splits):
                     for c in range(K):
                         children[k, c] = cells[m, level, x + k, c] * some[k]
-                add_small_product(
-                    children, 0, K, 1, pairs, of, K, above, to, rows * K, splits, K, K
-                )
+                add_small_product(children, 0, K, 1, pairs, of, K, above, to, K, splits, K, K)
             settle_sums(above, scale, T.fits, m, i + 1, masses)
 
 
-class PrefixParser:
-    """Prefix probabilities, and what else is known word by word, under a grammar and a bound.
+class ChartPrefixParser(PrefixParser):
+    """Follows sentences by the chart of a grammar.
 
     ``depth``: the bound D; None for no bound.
     """
 
     def __init__(self, grammar: Grammar, depth: int | None) -> None:
         nothing = np.zeros((grammar.categories, 1))
-        self.impossible = len(grammar.vocabulary)
-        """The number of a word that no category emits."""
         rules = RuleWeights(
             grammar.root, grammar.binary, np.concatenate([grammar.lexical, nothing], axis=1)
         )
         self._tables = tables(rules, depth or 0)
         self._openings = openings(grammar, depth, len(self._tables.root))
-        self.lexical = grammar.lexical
+        super().__init__(grammar.lexical)
 
     def prefixes(self, corpus: Encoded, threads: int = 1) -> list[Prefixes]:
-        """Follow all sentences of a corpus; results do not depend on ``threads``."""
+        """What is known at each word of all sentences of a corpus."""
         G = self._tables
         B = batches(corpus, G)
         results: dict[int, Prefixes] = {}
@@ -276,15 +270,9 @@ class PrefixParser:
         G, T, (batch, cells, exponents, _) = self._tables, self._openings, charts
         (sentences, n), depths, K = batch.shape, len(T.fits), len(G.root)
         found = new_opened(sentences, n, K, depths)
-        above = np.zeros((sentences, n + 1, 2 * depths, K))
+        above = np.zeros((sentences, 2 * depths, n + 1, K))
         repeated(prefixes, G.root.dtype)(batch, G, T, cells, exponents, above, found)
         whole = slice(left_cell(n, 0, 1), left_cell(n, 0, n) + 1)
         ending = cells[:, 0, whole] @ G.root / T.divisor
         found = found._replace(awaited=found.awaited[..., : len(self.lexical)])
         return noted(found, ending, exponents[:, 0, whole], G.log_scale[batch], T.mass)
-
-    def entropies(self, found: Prefixes) -> Floats:
-        """``[t]``: the entropy of what comes next, before each word; in nats."""
-        entropies = np.empty(len(found.logs))
-        next_word_entropies(found.awaited, found.ended, self.lexical, entropies)
-        return entropies
