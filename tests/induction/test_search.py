@@ -362,3 +362,29 @@ def test_a_race_finds_the_grammar_more_often_than_its_chains_do():
     gold = synthetic_trees("center", 200, 50, seed=3)
     made = induce([tree.words() for tree in gold], K=5, D=2, budget=3000, seed=1)
     assert dbpcfg.evaluate(gold, made.trees()).score.f1 > 0.99
+
+
+@pytest.mark.parametrize("chains", [4, None])
+def test_a_race_made_longer(chains, tmp_path):
+    options = {**RACE, "chains": chains}
+    induce(SENTENCES, **options, out=tmp_path / "run")
+    longer = resume(tmp_path / "run", budget=600)
+    same = induce(SENTENCES, **{**options, "budget": 600})
+    assert longer.configuration.schedule == same.configuration.schedule
+    assert [c.settings.chain for c in longer.survivors] == [
+        c.settings.chain for c in same.survivors
+    ]
+    assert [chain_bits(c) for c in longer.survivors] == [chain_bits(c) for c in same.survivors]
+    assert longer.trees() == same.trees()
+    for wrong, said in (
+        ({"budget": 300}, "a race can be made longer, not shorter"),
+        ({"iterations": 300}, "longer with --budget"),
+    ):
+        with pytest.raises(DbpcfgError, match=said):
+            resume(tmp_path / "run", **wrong)
+
+
+def test_only_a_race_has_a_budget(tmp_path):
+    induce(SENTENCES, K=2, iterations=2, chains=1, out=tmp_path / "run")
+    with pytest.raises(DbpcfgError, match="is no race"):
+        resume(tmp_path / "run", budget=300)

@@ -106,14 +106,18 @@ def resume(
             min=1,
         ),
     ] = None,
+    budget: Annotated[
+        int | None,
+        typer.Option(help="Make a race this long: iterations of all chains together.", min=1),
+    ] = None,
     format: TableFormat = "text",
     quiet: QuietRun = False,
     json: Json = False,
 ) -> None:
     """Resume a run, or make it longer; the result is the same as without the interruption.
 
-    With --iterations the result is that of a run of this length from the start.
-    Without it a finished run is not changed.
+    With --iterations or --budget the result is that of a run of this length from the
+    start. Without it a finished run is not changed.
     """
     from pathlib import Path
 
@@ -133,6 +137,7 @@ def resume(
         done = resume_run(
             run,
             iterations=iterations,
+            budget=budget,
             threads=running.threads,
             workers=running.workers,
             cluster=there,

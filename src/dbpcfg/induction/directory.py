@@ -41,6 +41,7 @@ from dbpcfg.induction.corpus import (
     save_gold,
 )
 from dbpcfg.induction.run import Run
+from dbpcfg.induction.search import rungs_of
 from dbpcfg.induction.settings import (
     FORMAT,
     ChainSettings,
@@ -227,30 +228,44 @@ class RunDirectory:
             raise DbpcfgError(f"{path / 'corpus.npz'} is not the text that the run began with")
         return cls(path, configuration, corpus)
 
-    def extend(self, iterations: int) -> list[int]:
+    def extend(self, iterations: int | None, budget: int | None) -> list[int]:
         """Make the run one of more iterations.
 
         ``iterations``: the new length of each chain, of which the second half counts.
+        ``budget``: the new budget of a race; more chains start unless their number was given.
         Returns the chains that begin again, because samples that would count were not kept.
         """
         old = self.configuration
-        if old.budget is not None:
+        if (old.budget is None) != (budget is None):
             raise DbpcfgError(
-                f"{self.path} is a race with a budget of {old.budget:,} iterations, which cannot "
-                "be made longer: begin another with a greater --budget"
+                f"{self.path} is a race with a budget of {old.budget:,} iterations: it is made "
+                "longer with --budget (in Python budget=), not --iterations"
+                if old.budget is not None
+                else f"{self.path} is no race: it is made longer with --iterations, not --budget"
             )
+        if budget is not None and old.budget is not None:
+            if budget < old.budget:
+                raise DbpcfgError(
+                    f"{self.path} has a budget of {old.budget:,} iterations: {budget:,} would be "
+                    "less; a race can be made longer, not shorter"
+                )
+            usual = old.chains == rungs_of(old.budget)[0].chains
+            rungs = rungs_of(budget, None if usual else old.chains)
+            old, iterations = replace(old, budget=budget), rungs[-1].iterations
+            old = replace(old, chains=rungs[0].chains)
+        assert iterations is not None
         new = replace(old, schedule=replace(old.schedule, iterations=iterations))
         again = []
         for number in range(old.chains):
             chain = self.load(old.chain(number))
-            if chain is not None and chain.iteration > iterations:
+            if chain is not None and budget is None and chain.iteration > iterations:
                 raise DbpcfgError(
                     f"chain {number} of {self.path} has done {chain.iteration:,} iterations: "
                     f"{iterations:,} would be fewer; a run can be made longer, not shorter"
                 )
             if chain is not None and not can_continue(chain, new.schedule):
                 again.append(number)
-        if new != old:
+        if new != self.configuration:
             with writing(self.path):
                 save_configuration(new, self.path / "config.toml")
         self.configuration = new

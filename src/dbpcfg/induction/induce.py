@@ -283,6 +283,7 @@ def resume(
     path: str | os.PathLike[str],
     *,
     iterations: int | None = None,
+    budget: int | None = None,
     threads: int | None = None,
     workers: Literal["threads", "processes"] = "threads",
     cluster: object = None,
@@ -297,7 +298,7 @@ def resume(
     """Resume a run where it stopped, or make it longer.
 
     The result is the one it would have had without stopping, or of that length from the start. A
-    finished run is not changed unless ``iterations`` is given.
+    finished run is not changed unless ``iterations`` or ``budget`` is given.
 
     Parameters
     ----------
@@ -307,6 +308,9 @@ def resume(
         A new length of each chain, of which the second half counts. Chains continue if they have
         done at most half of it; otherwise they begin again, as samples that would count were not
         kept.
+    budget
+        A new budget of a race, in iterations. More chains start unless their number was given, and
+        survivors begin again if they have done more than half of their new length.
     threads
         For all chains together; None for as many as there are processors.
     workers
@@ -346,10 +350,12 @@ def resume(
     running = Running(threads, workers, None, spread, checkpoint)
     execution = Execution(running, report, stopping, planned, connected(cluster))
     with RunDirectory.open(Path(path)) as directory:
-        again = [] if iterations is None else directory.extend(iterations)
+        longer = iterations is not None or budget is not None
+        again = directory.extend(iterations, budget) if longer else []
         if again:
+            length = directory.configuration.schedule.iterations
             remark(
-                f"chains begin again ({', '.join(map(str, again))}): of {iterations:,} iterations "
+                f"chains begin again ({', '.join(map(str, again))}): of {length:,} iterations "
                 "the second half counts, and their samples of it were not all kept; chains "
                 "continue if they have done at most half"
             )
