@@ -154,7 +154,7 @@ def test_what_follows_from_a_schedule_and_from_sentences_kept_aside():
         ({"budget": 10, "chains": 20}, "not enough for 20 chains"),
         ({"select": "taste"}, "no criterion 'taste'; choose one of likelihood, posterior"),
         ({"select": "heldout"}, "kept aside"),
-        ({"trees": "all"}, "trees must be mbr, best or last, got 'all'"),
+        ({"trees": "all"}, "trees must be mbr, consensus, best or last"),
         ({"chains": 0}, "chains must be a whole number from 1 up"),
         ({"budget": 0}, "budget must be a whole number from 1 up or a text or none, got 0"),
         ({"budget": 1.5}, "budget must be a whole number"),
