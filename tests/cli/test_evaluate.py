@@ -227,7 +227,7 @@ def test_words_that_look_like_traces_are_read_back(call, tmp_path):
     gold.write_text("(S (V go) ( -NONE-ABAR-WH- *T*-1))\n(S (V see) (N it) (WP *NULL*))\n")
     trees.write_text("(X go)\n(X (X see) (X it))\n")
     printed = call("evaluate", gold, trees)
-    assert "Left out: words that look like traces (1)." in printed[1]
+    assert "empty elements (1), words that look like traces (1)." in printed[1]
 
 
 def test_trees_that_are_not_utf8(refuse, files):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 
 from dbpcfg.corpus.readers import Speakers
-from dbpcfg.corpus.readers.chat import clean_utterance
+from dbpcfg.corpus.readers.chat import LEFT_OUT, clean_utterance
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from tests.corpus.helpers import read_as, texts
@@ -31,7 +31,11 @@ def test_a_transcript():
         Sentence(("look", "!"), speaker="MOT", source="f.cha", line=18),
         Sentence(("me", "too", "."), speaker="CHI", source="f.cha", line=20),
     ]
-    assert source.dropped == {"utterances of KID": 1, "utterances with untranscribed words only": 1}
+    assert source.dropped == {
+        LEFT_OUT: 3,
+        "utterances of KID": 1,
+        "utterances with untranscribed words only": 1,
+    }
 
 
 @pytest.mark.parametrize(
@@ -101,7 +105,9 @@ def test_every_utterance_of_any_text_is_read_or_counted(text):
     except DbpcfgError:
         return
     lines = text.removeprefix("\ufeff").split("\n")
-    assert len(found) + source.dropped.total() == sum(line.startswith("*") for line in lines)
+    assert len(found) + source.dropped.total() - source.dropped[LEFT_OUT] == sum(
+        line.startswith("*") for line in lines
+    )
     for sentence in found:
         assert lines[sentence.line - 1].startswith(f"*{sentence.speaker}:")
 
@@ -201,7 +207,16 @@ CASES = {
 
 @pytest.mark.parametrize(("line", "words"), CASES.items(), ids=CASES)
 def test_cleaning(line, words):
-    assert clean_utterance(line) == (tuple(words.split()), "")
+    assert clean_utterance(line)[:2] == (tuple(words.split()), "")
+
+
+@pytest.mark.parametrize(
+    ("line", "number"),
+    [("the [/] the dog .", 1), ("<it is> [//] it's &-um here +...", 3), ("&=laughs xxx 0is yes", 3),
+     ("(.) # yes +/.", 0), ("goed [: went] [*] home .", 0), ("<a <b> [/] b> [//] c .", 3)],
+)  # fmt: skip
+def test_what_is_left_out_is_counted(line, number):
+    assert clean_utterance(line).left_out == number
 
 
 EMPTY = {
@@ -226,7 +241,7 @@ EMPTY = {
 
 @pytest.mark.parametrize(("line", "reason"), EMPTY.items(), ids=EMPTY)
 def test_without_words(line, reason):
-    assert clean_utterance(line) == ((), reason)
+    assert clean_utterance(line)[:2] == ((), reason)
 
 
 @pytest.mark.parametrize(
@@ -240,7 +255,7 @@ def test_long_lines_take_linear_time(line):
 
 @given(texts(" ".join([*CASES, *EMPTY]), '<>[]()/:+&0@." ,x\x15'))
 def test_any_line_gives_clean_words_or_a_reason(line):
-    words, why_empty = clean_utterance(line)
+    words, why_empty, _ = clean_utterance(line)
     assert bool(words) != bool(why_empty)
     for word in words:
         assert word.split() == [word]

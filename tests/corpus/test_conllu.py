@@ -144,3 +144,10 @@ def test_heads_are_kept_if_they_are_numbers_of_words(heads, expected):
     (sentence,) = read(block(*map("\t".join, rows)))
     assert sentence.heads == expected
     assert sentence.xpos == ("NN", "NN")
+
+
+def test_empty_nodes_are_counted():
+    text = block(row(1, "it"), row("1.1", "was"), row("1.2", "then"), row(2, "ran"))
+    (sentence,), source = read_as("conllu", text)
+    assert sentence.words == ("it", "ran")
+    assert source.dropped == {"empty nodes": 2}

@@ -28,7 +28,7 @@ def test_a_small_treebank():
     assert second.place == third.place == "bank.mrg:6"
     assert str(second.tree) == "(ROOT (FRAG (UH oh)) (, ,) (SBARQ (WHNP (WP what))))"
     assert third.words == ("***",)
-    assert not source.dropped
+    assert source.dropped == {"empty elements": 1}
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,11 @@ def test_words_that_look_like_traces(word):
     assert not source.dropped
     (sentence,), source = read_as("penn", f"{text} (-NONE- 0)")  # a treebank with traces
     assert str(sentence.tree) == "(S (V go))"
-    assert source.dropped == {"words that look like traces": 2, "trees without words": 1}
+    assert source.dropped == {
+        "words that look like traces": 2,
+        "empty elements": 1,
+        "trees without words": 1,
+    }
     kept, _ = cleaned(f"{text} (-NONE- 0)", empty_elements=True)
     assert kept == text
 
@@ -93,7 +97,7 @@ def test_a_space_before_the_tag_of_a_trace(tag):
     text = f"(S (V go) (NP ( {tag} *T*-1)))"
     (sentence,), source = read_as("penn", text)
     assert str(sentence.tree) == "(S (V go))"
-    assert not source.dropped
+    assert source.dropped == {"empty elements": 1}
     options = {"empty_elements": True, "function_tags": True}
     assert cleaned(text, **options) == [f"(S (V go) (NP ({tag} *T*-1)))"]
     assert cleaned("( NP dog)") == ["(ROOT NP dog)"]
@@ -112,7 +116,7 @@ def test_words_with_stars(word):
         (
             "(S (NP (-NONE- *))) (-NONE- 0) (V go) () (())",
             ["(V go)"],
-            {"trees without words": 4, "nodes without children": 2},
+            {"empty elements": 2, "trees without words": 4, "nodes without children": 2},
         ),
         (
             "(S (NP-SBJ) (V go))\n(S (NP (NN)) (V go) (X ) )",

@@ -69,7 +69,7 @@ def error_of(*paths, **options):
 def test_each_format(here):
     for ending, said, dropped in [
         ("txt", ["the cat sat .", "it purrs"], {"blank lines": 1}),
-        ("mrg", ["it purrs ."], {"trees without words": 1}),
+        ("mrg", ["it purrs ."], {"trees without words": 1, "empty elements": 1}),
         ("cha", ["yes , a cat .", "no ."], {"utterances of CHI": 1}),
         ("conllu", ["it purrs"], {}),
     ]:
@@ -88,7 +88,8 @@ def test_several_files_of_several_formats(here):
     assert seen == [(0, 3, "cat.txt"), (1, 3, "cat.mrg"), (2, 3, "cat.cha")]
     assert corpus.summary() == (
         "Read 5 sentences (16 tokens) from 3 files (text, penn, chat). "
-        "Left out: blank lines (1), trees without words (1), utterances of CHI (1)."
+        "Left out: blank lines (1), empty elements (1), trees without words (1), "
+        "utterances of CHI (1)."
     )
 
 
@@ -183,7 +184,8 @@ def test_mistakes_name_their_file(here):
     assert error_of("cat.mrg", "empty.mrg").startswith("empty.mrg: the file is empty")
     Path("none.mrg").write_text("(S (-NONE- *))")
     assert error_of("none.mrg") == (
-        "there is nothing left of none.mrg: left out were trees without words (1)"
+        "there is nothing left of none.mrg: left out were empty elements (1), "
+        "trees without words (1)"
     )
     for number in range(4):
         Path(f"none{number}.mrg").write_text("(S (-NONE- *))")
@@ -199,7 +201,7 @@ def test_broken_parts_are_skipped_if_asked(here):
         assert "; --skip-broken (in Python broken='skip') skips what is broken" in error_of(name)
     penn = read("bad.mrg", broken="skip")
     assert words(penn) == ["it purrs ."]
-    assert penn.dropped == {"trees without words": 1, "broken trees": 1}
+    assert penn.dropped == {"empty elements": 1, "trees without words": 1, "broken trees": 1}
     assert [(part.source, part.line, part.last_line) for part in penn.skipped] == [
         ("bad.mrg", 3, 3)
     ]

@@ -1,9 +1,9 @@
 """CESS and AnCora brackets (``.tbf``): Penn brackets with a word and its lemma in each leaf.
 
 ``(da0ms0 El el)`` is the word *El* with the tag ``da0ms0``; lemmas are not read.  Labels lose their
-functions, ``sn-SUJ`` is ``sn``.  Elided subjects, ``(sn.e-SUJ *0*)``, are empty elements and go, as
-traces do.  The words ``-Fpa-`` and ``-Fpt-`` are round brackets, ``-LRB-`` and ``-RRB-``.  A leaf
-of more than two tokens is kept as it is, and counted.
+functions, ``sn-SUJ`` is ``sn``.  Elided subjects, ``(sn.e-SUJ *0*)``, are empty elements: they go
+and are counted.  The words ``-Fpa-`` and ``-Fpt-`` are round brackets, ``-LRB-`` and ``-RRB-``.  A
+leaf of more than two tokens is kept as it is, and counted.
 
 The files are in ISO-8859-1.  They are recognised as Penn brackets of which the first leaves all
 have a word and a lemma, and tags such as ``da0ms0``.
@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from dbpcfg.corpus.readers import CorpusReader, Source
-from dbpcfg.corpus.readers.penn import PENN, category, read_with
+from dbpcfg.corpus.readers.penn import EMPTY, PENN, category, read_with
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.trees.tree import Tree
 
@@ -36,6 +36,7 @@ def _read(text: str, source: Source) -> Iterator[Sentence]:
             first = parts[0]
             if isinstance(first, str) and len(parts) <= 2 and not isinstance(parts[-1], Tree):
                 if first == _ELIDED and not source.empty_elements:
+                    found.dropped[EMPTY] += 1
                     return None
                 return Tree(relabel(node.label), (_BRACKETS.get(first, first),))
             children = tuple([part for part in parts if part is not None])

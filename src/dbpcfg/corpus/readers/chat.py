@@ -13,7 +13,8 @@ choice replaces the default, so that an empty list of excluded speakers reads ev
 Lines that are broken can be skipped; a transcript without ``@End`` is then read to its last line.
 
 Utterances without words, and those of speakers who were not chosen, are dropped and counted.  Main
-lines are cleaned: what was said stays, as words and punctuation.
+lines are cleaned: what was said stays, as words and punctuation.  Retraced, untranscribed and
+omitted words, fillers, fragments, events and asides are counted too.
 
 =======================================  ==========================================================
 in the transcript                        in the corpus
@@ -76,6 +77,10 @@ _SIGNS = dict.fromkeys(
 )
 
 
+LEFT_OUT = "retraced, unclear and omitted words, fillers and events"
+"""What is counted of the utterances that are read."""
+
+
 class Utterance(NamedTuple):
     """The words of an utterance, or none."""
 
@@ -83,27 +88,35 @@ class Utterance(NamedTuple):
     """The words and punctuation."""
     why_empty: str = ""
     """The reason if there are none."""
+    left_out: int = 0
+    """How many words and events were left out of it."""
 
 
 def clean_utterance(line: str) -> Utterance:
     """Clean the main line of an utterance."""
-    said = _said(_BULLET.sub(" ", line))
-    if said is None:
+    found = _said(_BULLET.sub(" ", line))
+    if found is None:
         return Utterance((), "utterances with brackets that do not match")
+    said, left_out = found
     end = _GLUED_END.fullmatch(said[-1]) if said else None
     if end is not None and not said[-1].startswith("+"):
         said[-1:] = end[1], "+" + end[2]
     words = tuple(word for word in map(_word, said) if word)
     if any(character.isalnum() for word in words for character in word):
-        return Utterance(words)
+        left_out += sum(_heard(token) for token in said if not _word(token))
+        return Utterance(words, left_out=left_out)
     if any(_bare(token).casefold() in _UNTRANSCRIBED for token in said):
         return Utterance((), "utterances with untranscribed words only")
     return Utterance((), "utterances without words")
 
 
-def _said(line: str) -> list[str] | None:
-    """The tokens left once codes have done their work, or `None` if brackets do not match."""
+def _said(line: str) -> tuple[list[str], int] | None:
+    """The tokens left once codes have done their work, and how many are gone.
+
+    None if brackets do not match.
+    """
     said: list[str] = []
+    gone = 0
     opened: list[int] = []  # where each open scope begins in `said`
     items: list[list[int]] = [[]]  # the same for the words and closed scopes inside each
     for token in _TOKEN.findall(line):
@@ -118,14 +131,21 @@ def _said(line: str) -> list[str] | None:
         elif token[0] == "[":
             code = token[1:-1].split(maxsplit=1)
             if code and code[0] in _REMOVED and items[-1]:
-                del said[items[-1].pop() :]
+                start = items[-1].pop()
+                gone += sum(map(_heard, said[start:]))
+                del said[start:]
             elif len(code) == 2 and code[0] == ":":
                 said[items[-1][-1] if items[-1] else len(said) :] = _TOKEN.findall(code[1])
         else:
             if token[0] not in _SEPARATORS and not re.fullmatch(_PAUSE, token):
                 items[-1].append(len(said))  # a code after a comma or pause is about what precedes
             said.append(token)
-    return None if opened else said
+    return None if opened else (said, gone)
+
+
+def _heard(token: str) -> bool:
+    """Whether a token stands for a word or an event, and not for a sign or a pause."""
+    return token[0] != "+" and any(map(str.isalpha, token))
 
 
 def _word(token: str) -> str:
@@ -200,8 +220,10 @@ def _read(text: str, source: Source) -> Iterator[Sentence]:
             ):
                 dropped[f"utterances of {code}"] += 1
                 continue
-            words, why_empty = clean_utterance(main[2])
+            words, why_empty, left_out = clean_utterance(main[2])
             if words:
+                if left_out:
+                    dropped[LEFT_OUT] += left_out
                 yield Sentence(words, speaker=code, source=source.name, line=number)
             else:
                 dropped[why_empty] += 1

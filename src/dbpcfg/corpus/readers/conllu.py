@@ -2,10 +2,11 @@
 
 Words are the *syntactic* words, the lines with plain numbers, because these are what tags belong
 to, and what Penn treebanks have (*do n't*): the surface tokens of ranges such as ``1-2`` are
-skipped, and so are empty nodes such as ``1.1``, which were not said.  White space inside a word,
-which the format allows, becomes ``_``.  Tags are the UPOS column, unless all of a sentence's are
-``_``; the XPOS column is kept beside it, and so is HEAD if all of it are numbers.  Sentences with
-every word ``_`` are those of treebanks that withhold their text: dropped and counted.
+skipped, and so are empty nodes such as ``1.1``, which were not said; these are
+counted.  White space inside a word, which the format allows, becomes ``_``.  Tags are the UPOS
+column, unless all of a sentence's are ``_``; the XPOS column is kept beside it, and so is HEAD if
+all of it are numbers.  Sentences with every word ``_`` are those of treebanks that withhold their
+text: dropped and counted.
 
 The speaker is what a comment such as ``# speaker_role = Mother`` says.  Everyone's sentences are
 read by default; without ``Target_Child`` those of a CHILDES treebank are speech to the child.
@@ -44,6 +45,7 @@ class _Block:
     heads: list[str] = field(default_factory=list)
     covered: int = 0  # the last word of the last range
     nodes: int = 0  # empty nodes since the last word
+    empty: int = 0  # all empty nodes
 
 
 def _read(text: str, source: Source) -> Iterator[Sentence]:
@@ -125,6 +127,7 @@ def _add_word(block: _Block, line: str, number: int) -> None:
         block.covered = last
     else:
         block.nodes += 1
+        block.empty += 1
         good = (first, last) == (expected - 1, block.nodes)
     if not good:
         raise Malformed(
@@ -142,6 +145,8 @@ def _chosen(block: _Block, source: Source, line: int) -> Iterator[Sentence]:
     elif len(block.words) > 1 and set(block.words) == {"_"}:
         source.dropped["sentences with their words withheld (_)"] += 1
     else:
+        if block.empty:
+            source.dropped["empty nodes"] += block.empty
         yield Sentence(
             tuple(block.words),
             _given(block.tags),

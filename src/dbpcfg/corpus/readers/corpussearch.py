@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from dbpcfg.corpus.readers import HEAD, CorpusReader, Source
-from dbpcfg.corpus.readers.penn import PENN, Cleaner, read_with
+from dbpcfg.corpus.readers.penn import EMPTY, PENN, Cleaner, read_with
 from dbpcfg.corpus.sentence import Sentence, looks_empty
 from dbpcfg.trees.tree import Tree
 
@@ -63,7 +63,7 @@ def _cleaner(asked: Source, lemmas: bool) -> Cleaner:
                 leaf = parts[0]
                 if looks_empty(leaf, tag):
                     if not asked.empty_elements:
-                        source.dropped["empty elements"] += 1
+                        source.dropped[EMPTY] += 1
                         return None
                     return Tree(relabel(node.label), (leaf,))
                 if leaf == "0":

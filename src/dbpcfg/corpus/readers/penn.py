@@ -6,8 +6,8 @@ that grammar induction is usually scored:
 * Labels lose their function tags and annotations: everything from the first ``-``, ``=`` or ``<``,
   so that ``NP-SBJ-1``, ``NP=2`` and ``NP-<ANIM>-<AGENT-V1>`` are all ``NP``.  A label that begins
   with one of these is kept whole (``-LRB-``), and so is ``ADVP|PRT``.
-* Empty elements go, and with them the parents that they leave empty.  A trace is recognised by its
-  tag, which has ``NONE`` in it, also where a space has come before the tag, as in
+* Empty elements go and are counted, and with them go the parents that they leave empty.  A trace is
+  recognised by its tag, which has ``NONE`` in it, also where a space has come before the tag, as in
   ``( -NONE-ABAR-WH- *T*-1)``.  In a file that has such tags, so a treebank with traces, a word that
   is the name of a trace between stars (``*T*-1``, ``*PRO*``, ``*NULL*``) is left out under any tag,
   and counted: the CHILDES treebank has ``(WP *NULL*)``.  In a file without, as the trees of a run,
@@ -43,6 +43,9 @@ from dbpcfg.trees.tree import Tree
 
 Cleaner = Callable[[Tree, Source], "Tree | None"]
 """Cleans a tree, and notes what it leaves out; None if nothing is left."""
+
+EMPTY = "empty elements"
+"""What the counts of all readers of brackets call them."""
 
 _CATEGORY = re.compile(r"[^-=<]+")
 _NONE = ("-NONE-", "NONE-")
@@ -83,15 +86,19 @@ def _cleaner(function_tags: bool, empty_elements: bool, has_traces: bool) -> Cle
         return Tree(relabel(label), (word,)) if heard else None
 
     def clean(tree: Tree, source: Source) -> Tree | None:
+        def counted(label: str, word: str) -> Tree | None:
+            found = preterminal(label, word)
+            if found is None:
+                source.dropped[EMPTY if "NONE" in label else "words that look like traces"] += 1
+            return found
+
         def cleaned(node: Tree, parts: list[Tree | str | None]) -> Tree | None:
             if len(parts) == 1 and isinstance(parts[0], str):
-                if looks(parts[0]) and "NONE" not in node.label and not empty_elements:
-                    source.dropped["words that look like traces"] += 1
-                return preterminal(node.label, parts[0])
+                return counted(node.label, parts[0])
             if len(parts) == 2 and not node.label:
                 tag, word = parts
                 if isinstance(tag, str) and isinstance(word, str) and tag.startswith(_NONE):
-                    return preterminal(tag, word)
+                    return counted(tag, word)
             children = tuple([part for part in parts if part is not None])
             return Tree.unchecked(relabel(node.label), children) if children else None
 
