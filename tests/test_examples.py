@@ -56,7 +56,7 @@ def test_a_transcript_becomes_a_report(execute):
     book = notebook("child_directed_speech.ipynb")
     folder = execute(book)
     text = printed(book)
-    assert "Left out: utterances of CHI (80)." in text
+    assert "fillers and events (95), utterances of CHI (80)." in text
     assert text.count("selected") == 1
     assert "NP recall 100.0" in text
     assert pictures(book, "image/svg+xml") == 4
