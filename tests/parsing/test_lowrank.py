@@ -1,5 +1,7 @@
 """The chart in rank space against every tree, the dense chart and finite differences."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -7,10 +9,12 @@ from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.errors import DbpcfgError, GrammarError
 from dbpcfg.grammar.lowrank import Factors, LowRankGrammar
 from dbpcfg.grammar.pcfg import Grammar, RuleWeights
+from dbpcfg.numerics.philox import stream
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.lowrank.parser import FactorParser, LowRankParser
 from dbpcfg.parsing.parsers import parser_of
 from tests import oracle
+from tests.statistics import LEAST_P, goodness_of_fit
 
 WORDS = Vocabulary(("a", "b", "c"))
 SENTENCES = [[0], [1, 2], [0, 1, 1], [2, 0, 1, 1], [0, 2, 1, 0], [0, 2, 1, 0], [2] * 4, [1]]
@@ -39,12 +43,17 @@ def weights_of(factors: Factors) -> RuleWeights:
     return RuleWeights(factors.root, binary, lexical)
 
 
+def dense(factors: Factors) -> Grammar:
+    weights = weights_of(factors)
+    return Grammar(weights.root, weights.binary, weights.lexical, WORDS)
+
+
 @pytest.mark.parametrize("depth", DEPTHS)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_inside_is_the_sum_over_all_trees(depth: int | None, seed: int) -> None:
     factors = drawn(1, 2, 2, seed)
     logs = FactorParser(factors, depth).log_inside(CORPUS)
-    grammar = LowRankGrammar(factors, WORDS)
+    grammar = dense(factors)
     for words, log in zip(SENTENCES, logs, strict=True):
         assert log == pytest.approx(np.log(oracle.truth(grammar, words, depth).total), abs=1e-10)
 
@@ -55,13 +64,13 @@ def test_inside_and_posteriors_are_the_dense_chart_s(
     depth: int | None, sizes: tuple[int, int, int]
 ) -> None:
     factors = drawn(*sizes, seed=4)
-    dense = ChartParser(LowRankGrammar(factors, WORDS), depth)
+    chart = ChartParser(dense(factors), depth)
     parser = FactorParser(factors, depth)
     weights, logs = parser.posteriors(LONGER, 0.0)
-    expected, bounded = dense.posteriors(LONGER, 0.0)
+    expected, bounded = chart.posteriors(LONGER, 0.0)
     np.testing.assert_allclose(logs, bounded, rtol=0, atol=1e-10)
     np.testing.assert_array_equal(parser.log_probabilities(LONGER), logs)
-    unbounded = bounded + dense.log_fitting_mass
+    unbounded = bounded + chart.log_fitting_mass
     np.testing.assert_allclose(parser.log_inside(LONGER), unbounded, rtol=0, atol=1e-10)
     np.testing.assert_allclose(weights, expected, atol=1e-10)
 
@@ -99,8 +108,8 @@ def test_counts_are_the_dense_chart_s(depth: int | None) -> None:
     factors = drawn(3, 4, 5, 2)
     both = Encoded.from_numbers([*SENTENCES, [0, 2, 1, 0, 1, 1, 2, 2]], WORDS)
     counts, _ = FactorParser(factors, depth).expected_counts(both, negligible=0.0)
-    dense = ChartParser(LowRankGrammar(factors, WORDS), depth)
-    expected, _ = dense.expected_counts(both, negligible=0.0)
+    chart = ChartParser(dense(factors), depth)
+    expected, _ = chart.expected_counts(both, negligible=0.0)
     N = factors.phrases
     joint = np.einsum("ar,br,cr->abcr", factors.parent, factors.left, factors.right)
     joint *= (expected.binary[:N] / joint.sum(axis=3))[..., np.newaxis]
@@ -145,7 +154,7 @@ def test_long_sentences_do_not_underflow(depth: int | None, precision: str) -> N
     factors = drawn(3, 5, 4, 8)
     corpus = Encoded.from_numbers([[0, 1, 2, 2] * 40, [1, 0]], WORDS)
     counts, logs = FactorParser(factors, depth, 1, precision).expected_counts(corpus)
-    exact = ChartParser(LowRankGrammar(factors, WORDS), depth, weights=weights_of(factors))
+    exact = ChartParser(dense(factors), depth, weights=weights_of(factors))
     np.testing.assert_allclose(logs, exact.log_probabilities(corpus), rtol=1e-5)
     assert counts.parent.sum() == pytest.approx(160, rel=1e-3)
     assert counts.emission.sum(axis=0) == pytest.approx([41, 41, 80], rel=1e-3)
@@ -206,7 +215,51 @@ def test_rules_are_multiplied_out_when_asked_for() -> None:
 
 def test_the_parser_of_a_grammar() -> None:
     grammar = LowRankGrammar(drawn(2, 3, 4, 0), WORDS)
-    dense = Grammar(grammar.root, grammar.binary, grammar.lexical, WORDS)
     low = parser_of(grammar, 2)
     assert isinstance(low, LowRankParser)
-    assert isinstance(parser_of(dense, 2), ChartParser)
+    assert isinstance(parser_of(dense(drawn(2, 3, 4, 0)), 2), ChartParser)
+
+
+DRAWS = 20_000
+
+
+def p_value(factors: Factors, true: Factors, words: list[int], depth: int | None) -> float:
+    """How well trees drawn in rank space fit the enumerated posterior of some factors."""
+    corpus = Encoded.from_numbers([words] * DRAWS, WORDS)
+    trees, logs = LowRankParser(LowRankGrammar(factors, WORDS), depth).sample(corpus, stream(5, 2))
+    observed = Counter(trees[s].tobytes() for s in range(DRAWS))
+    truth = oracle.truth(dense(true), words, depth)
+    assert np.ptp(logs) == 0.0
+    return goodness_of_fit(observed, truth.posterior(), DRAWS)
+
+
+@pytest.mark.parametrize("depth", [1, 2, None])
+@pytest.mark.parametrize("words", [[1], [0, 2, 1, 0], [1, 0, 2, 1, 1]])
+def test_samples_follow_the_posterior(words: list[int], depth: int | None) -> None:
+    factors = drawn(2, 1, 3, 3) if len(words) == 5 else drawn(1, 2, 2, 4)
+    assert p_value(factors, factors, words, depth) > LEAST_P
+
+
+def test_slightly_wrong_factors_are_caught() -> None:
+    """Negative control: one factor off by a quarter."""
+    factors = drawn(2, 1, 3, 3)
+    left = factors.left.copy()
+    left[0] *= 1.25
+    wrong = factors._replace(left=left / left.sum(axis=0))
+    assert p_value(wrong, factors, [1, 0, 2, 1, 1], 2) < 1e-8
+
+
+def test_samples_are_the_same_on_any_number_of_threads() -> None:
+    rng = np.random.default_rng(0)
+    sentences = [rng.integers(0, 3, n % 17 + 1).tolist() for n in range(300)]
+    corpus, grammar = (
+        Encoded.from_numbers(sentences, WORDS),
+        LowRankGrammar(drawn(5, 7, 9, 1), WORDS),
+    )
+    one, other = (LowRankParser(grammar, 2, n).sample(corpus, stream(3)) for n in (1, 3))
+    assert one[0].nodes.tobytes() == other[0].nodes.tobytes()
+    assert one[1].tobytes() == other[1].tobytes()
+    for parser in (LowRankParser(grammar, 2), LowRankParser(grammar, 2, 1, "single")):
+        trees, logs = parser.sample(corpus, stream(3))
+        np.testing.assert_allclose(logs, parser.log_probabilities(corpus), rtol=1e-12)
+        assert trees.counts(12).lexical[:5].sum() == 0

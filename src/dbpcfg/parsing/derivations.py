@@ -22,7 +22,7 @@ from dbpcfg.corpus.encoded import Encoded, Sentences
 from dbpcfg.errors import DbpcfgError, UnparsableError
 from dbpcfg.grammar.pcfg import Grammar, RuleWeights, category_name
 from dbpcfg.numerics.kernels import Floats, Ints, Longs, also_in_kernels, kernel
-from dbpcfg.parsing.chart.layout import Logs, chart_levels, left_below, right_below
+from dbpcfg.parsing.chart.layout import Logs, chart_levels, left_below, log_rule, right_below
 from dbpcfg.trees.tree import Tree, writable
 
 
@@ -187,7 +187,7 @@ def log_probability(nodes: Ints, words: Ints, G: Logs) -> float:
             left_below(levels[t], G.depth),
             right_below(levels[t], G.depth),
         )
-        total += G.binary[c, nodes[left, CATEGORY], nodes[right, CATEGORY]]
+        total += log_rule(G, c, nodes[left, CATEGORY], nodes[right, CATEGORY])
     return float(total)
 
 

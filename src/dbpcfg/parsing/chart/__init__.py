@@ -1,4 +1,4 @@
-"""The chart: inside and outside probabilities over (side, depth, category), samples, best trees.
+"""The chart: inside and outside probabilities over (side, depth, category), samples.
 
 Write u(s,d,c,i,j) = h(s,d,c) · inside(s,d,c,i,j): the inside probability under the *bounded*
 grammar times its own containment likelihood. The h of the children in G(s,d) cancel against the h
@@ -16,8 +16,7 @@ polynomial in D, where the left-corner parser's states are K^(2D).
 ``layout``       where u of a span is kept; scaling against underflow
 ``inside``       the recurrence above
 ``batches``      which sentences are parsed side by side, and their charts
-``trees``        trees from the posterior, top down; the most probable tree
-``nbest``        the N most probable trees
+``trees``        trees from the posterior, top down
 ``outside``      posteriors of labelled spans and expected counts, of one sentence
 ``posteriors``   posteriors of labelled spans, of many sentences
 ``counts``       expected counts, of many sentences

@@ -26,8 +26,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from dbpcfg.grammar.bounding import is_right, left_child, right_child
-from dbpcfg.grammar.pcfg import Grammar, RuleWeights
-from dbpcfg.numerics.kernels import Floats, Ints, also_in_kernels
+from dbpcfg.grammar.lowrank import LowRankGrammar
+from dbpcfg.grammar.pcfg import RuleWeights
+from dbpcfg.numerics.kernels import Floats, Ints, also_in_kernels, part_of_kernel
 from dbpcfg.numerics.simd import in_panels
 
 EMPTY = -(2**30)
@@ -60,10 +61,16 @@ class Tables(NamedTuple):
 
 
 class Logs(NamedTuple):
-    """The logarithms of a grammar, and its bound; depth 0 means none."""
+    """The logarithms of a grammar, and its bound; depth 0 means none.
+
+    One of low rank has its factors in place of the logarithms of binary rules.
+    """
 
     root: Floats  # [c]
-    binary: Floats  # [c, a, b]
+    binary: Floats  # [c, a, b]  or nothing
+    parent: Floats  # [c, r]     u, or nothing
+    left: Floats  # [a, r]       v
+    right: Floats  # [b, r]      w
     lexical: Floats  # [w, c]
     depth: int
 
@@ -115,15 +122,30 @@ def shifted(G: Tables, bits: int) -> Tables:
     )
 
 
-def logarithms(grammar: Grammar, depth: int | None) -> Logs:
-    """The logarithms of a grammar, with a bound or (None) without one."""
+def logarithms(grammar: RuleWeights, depth: int | None) -> Logs:
+    """The logarithms of a grammar, or of weights of rules, with a bound or (None) without one."""
+    parent = left = right = np.empty((0, 0))
+    binary = np.empty((0, 0, 0))
     with np.errstate(divide="ignore"):
-        return Logs(
-            np.log(grammar.root),
-            np.log(grammar.binary),
-            np.ascontiguousarray(np.log(grammar.lexical).T),
-            0 if depth is None else depth,
-        )
+        if isinstance(grammar, LowRankGrammar):
+            _, u, left, right, _ = grammar.factors
+            parent = np.zeros_like(left)
+            parent[: len(u)] = u
+        else:
+            binary = np.log(grammar.binary)
+        root, lexical = np.log(grammar.root), np.ascontiguousarray(np.log(grammar.lexical).T)
+    return Logs(root, binary, parent, left, right, lexical, 0 if depth is None else depth)
+
+
+@part_of_kernel
+def log_rule(G: Logs, c: int, a: int, b: int) -> float:
+    """log G[c → a b]."""
+    if len(G.binary):
+        return float(G.binary[c, a, b])
+    total = 0.0
+    for r in range(G.parent.shape[1]):
+        total += G.parent[c, r] * G.left[a, r] * G.right[b, r]
+    return math.log(total) if total > 0.0 else -np.inf
 
 
 @also_in_kernels

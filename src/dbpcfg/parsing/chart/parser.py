@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
@@ -13,22 +13,20 @@ from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.grammar.bounding import check_depth, containment, require_fitting
 from dbpcfg.grammar.pcfg import Grammar, RuleWeights
 from dbpcfg.io.machine import in_pieces
-from dbpcfg.numerics.kernels import Floats, Ints
-from dbpcfg.numerics.philox import Stream, stream
+from dbpcfg.numerics.kernels import Floats
+from dbpcfg.numerics.philox import Stream
 from dbpcfg.parsing.chart.batches import batches, inside_batches
 from dbpcfg.parsing.chart.expectation import Expectation, expected_counts
-from dbpcfg.parsing.chart.layout import Precision, Tables, logarithms, shifted, tables
-from dbpcfg.parsing.chart.nbest import best_trees
+from dbpcfg.parsing.chart.layout import Logs, Precision, Tables, logarithms, shifted, tables
 from dbpcfg.parsing.chart.posteriors import posteriors_of_batches
-from dbpcfg.parsing.chart.trees import best_of_batches, sample_batches
+from dbpcfg.parsing.chart.trees import sample_batches
 from dbpcfg.parsing.derivations import Derivations, check_parsable, check_vocabulary, first_cells
+from dbpcfg.parsing.trees import TreeParser
 
 PILOTS = 32
 """The number of sentences that show how many bits a word costs."""
 NEGLIGIBLE = 1e-7
 """Posterior probability of a span below which it is pruned."""
-_NO_CHAIN = 2**24 - 1
-"""Random numbers of a chain that no run has: those of the others drew the run's own trees."""
 _PILOTS: WeakKeyDictionary[Encoded, Encoded] = WeakKeyDictionary()
 
 
@@ -43,7 +41,7 @@ def pilots_of(corpus: Encoded) -> Encoded:
     return _PILOTS[corpus]
 
 
-class ChartParser:
+class ChartParser(TreeParser):
     """Exact inference for sentences under a grammar and a depth bound.
 
     With a bound, probabilities are those of the bounded grammar: conditional on the tree fitting
@@ -76,12 +74,16 @@ class ChartParser:
         self._depth = 0 if depth is None else check_depth(depth)
         self._rules = grammar if weights is None else weights
         self._tables, self._shifted = tables(self._rules, self._depth, precision), False
-        self.log_fitting_mass = (
+        self._log_mass = (
             0.0
             if depth is None or weights is not None
             else math.log(require_fitting(grammar, containment(grammar, depth)))
         )
+
+    @property
+    def log_fitting_mass(self) -> float:
         """log Z: the logarithm of the probability that a tree fits the bound; 0 without a bound."""
+        return self._log_mass
 
     def log_probabilities(self, corpus: Encoded) -> Floats:
         """log P(sentence) of every sentence; −∞ for one that the grammar cannot yield."""
@@ -105,53 +107,6 @@ class ChartParser:
         check_parsable(self.grammar, corpus, logs)
         return drawn, logs - self.log_fitting_mass
 
-    def viterbi(self, corpus: Encoded) -> tuple[Derivations, Floats]:
-        """The most probable tree of every sentence."""
-        check_vocabulary(self.grammar, corpus)
-        found, logs = Derivations.empty(corpus), np.empty(len(corpus))
-        G = logarithms(self.grammar, self.depth)
-        self._in_batches(best_of_batches, corpus, G, found.nodes, logs)
-        check_parsable(self.grammar, corpus, logs)
-        return found, logs - self.log_fitting_mass
-
-    def n_best(self, corpus: Encoded, n: int) -> list[Ints]:
-        """The n most probable trees of every sentence, best first, or as many as it has.
-
-        Returns ``[tree, node, 3]`` for each.
-        """
-        check_vocabulary(self.grammar, corpus)
-        G = logarithms(self.grammar, self.depth)
-        trees = self._each(corpus, lambda s: best_trees(corpus.numbers(s), G, n)[0])
-        has_tree = np.array([0.0 if len(found) else -np.inf for found in trees])
-        check_parsable(self.grammar, corpus, has_tree)
-        return trees
-
-    def samples(self, corpus: Encoded, n: int, seed: int, items: Sequence[int]) -> list[Ints]:
-        """n trees from the posterior of every sentence: those of n copies of it.
-
-        ``items``: a number for each sentence, which its random numbers depend on.
-        Returns ``[tree, node, 3]`` for each.
-        """
-
-        def draw(s: int) -> Ints:
-            starts = np.arange(n + 1, dtype=np.int64) * corpus.lengths[s]
-            copies = Encoded(np.tile(corpus.numbers(s), n), starts, corpus.vocabulary)
-            drawn, _ = self.sample(copies, stream(seed, _NO_CHAIN, items[s]))
-            return drawn.nodes.reshape(n, -1, 3)
-
-        return self._each(corpus, draw)
-
-    def _each(self, corpus: Encoded, work: Callable[[int], Ints]) -> list[Ints]:
-        """One sentence after another, longest first, on several threads."""
-        order, found = np.argsort(-corpus.lengths, kind="stable").tolist(), dict[int, Ints]()
-
-        def some(first: int, last: int) -> None:
-            for s in order[first:last]:
-                found[s] = work(s)
-
-        in_pieces(some, len(corpus), self.threads)
-        return [found[s] for s in range(len(corpus))]
-
     def posteriors(self, corpus: Encoded, negligible: float = NEGLIGIBLE) -> tuple[Floats, Floats]:
         """Posterior probabilities of all labelled spans.
 
@@ -160,12 +115,19 @@ class ChartParser:
         sentence of probability zero.
         """
         check_vocabulary(self.grammar, corpus)
+        weights, logs = self._posteriors(corpus, self._tables_for(corpus), negligible)
+        return weights, logs - self.log_fitting_mass
+
+    def exact_posteriors(self, corpus: Encoded, negligible: float) -> tuple[Floats, Floats]:
+        """Posteriors of labelled spans in double precision, and log P(sentence) before Z."""
+        return self._posteriors(corpus, self._exact, negligible)
+
+    def _posteriors(self, corpus: Encoded, G: Tables, negligible: float) -> tuple[Floats, Floats]:
         cells, logs = first_cells(corpus), np.empty(len(corpus))
         weights = np.zeros((int(cells[-1]), self.grammar.categories))
-        G = self._tables_for(corpus)
         outputs = cells, weights, logs
         self._in_batches(posteriors_of_batches, corpus, G, self._exact, negligible, *outputs)
-        return weights, logs - self.log_fitting_mass
+        return weights, logs
 
     def expected_counts(
         self, corpus: Encoded, copies: Floats | None = None, negligible: float = NEGLIGIBLE
@@ -202,6 +164,11 @@ class ChartParser:
             kernel(first, last, B, *arguments)
 
         in_pieces(work, len(B.bounds) - 1, self.threads)
+
+    @cached_property
+    def logs(self) -> Logs:
+        """The logarithms of the rules, and the bound."""
+        return logarithms(self._rules, self.depth)
 
     @cached_property
     def _exact(self) -> Tables:

@@ -9,9 +9,9 @@ block together; phrases are the kernels'.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property, partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -21,11 +21,11 @@ from dbpcfg.grammar.bounding import check_depth
 from dbpcfg.grammar.lowrank import Factors, LowRankGrammar
 from dbpcfg.grammar.normaliser import low_rank_mass
 from dbpcfg.io.machine import in_pieces
-from dbpcfg.numerics.kernels import Floats, Ints, Longs, repeated
+from dbpcfg.numerics.kernels import Floats, Longs, repeated
 from dbpcfg.numerics.philox import Stream
-from dbpcfg.parsing.chart.layout import Precision, cell_count, chart_levels
-from dbpcfg.parsing.chart.parser import NEGLIGIBLE, ChartParser
-from dbpcfg.parsing.derivations import Derivations, first_cells, span_cell
+from dbpcfg.parsing.chart.layout import Logs, Precision, cell_count, chart_levels, logarithms
+from dbpcfg.parsing.chart.parser import NEGLIGIBLE
+from dbpcfg.parsing.derivations import Derivations, check_parsable, first_cells, span_cell
 from dbpcfg.parsing.lowrank.inside import (
     RankCharts,
     RankWorkspace,
@@ -36,9 +36,14 @@ from dbpcfg.parsing.lowrank.inside import (
     rules,
 )
 from dbpcfg.parsing.lowrank.outside import outside
+from dbpcfg.parsing.lowrank.trees import WordRules, sample_trees
+from dbpcfg.parsing.trees import TreeParser
 
 BLOCK_BYTES = 2**22
 """About the most memory for the charts of one block."""
+
+
+Result = TypeVar("Result")
 
 
 class SentenceBlock(NamedTuple):
@@ -130,8 +135,8 @@ class FactorParser:
         return weights, logs - self.log_fitting_mass
 
     def _run(
-        self, corpus: Encoded, copies: Floats | None, work: Callable[..., Factors]
-    ) -> list[tuple[SentenceBlock, Factors]]:
+        self, corpus: Encoded, copies: Floats | None, work: Callable[..., Result]
+    ) -> list[tuple[SentenceBlock, Result]]:
         """Do all blocks; their results are in the order of blocks."""
         if len(corpus.vocabulary) != self.factors.emission.shape[1]:
             raise DbpcfgError(
@@ -139,7 +144,7 @@ class FactorParser:
                 f"{self.factors.emission.shape[1]}: make it with the grammar's vocabulary"
             )
         blocks = self._blocks(corpus, copies)
-        found: list[tuple[SentenceBlock, Factors] | None] = [None] * len(blocks)
+        found: list[tuple[SentenceBlock, Result] | None] = [None] * len(blocks)
 
         def some(first: int, last: int) -> None:
             largest = max(blocks[first:last], key=self._cells, default=None)
@@ -192,11 +197,9 @@ class FactorParser:
         weights: tuple[Longs, Floats] | None,
     ) -> Factors:
         """The counts of one block; its logarithms and posteriors are put where they belong."""
-        tokens, starts, factors = block.tokens, block.starts, self.factors
-        emission = (factors.emission[:, tokens] / self._scale[tokens]).T.astype(self.dtype)
+        starts, factors = block.starts, self.factors
+        emission, scales = self._words(block)
         lengths = np.diff(starts)
-        scales = np.add.reduceat(np.log(self._scale[tokens]), starts[:-1])
-        scales[~np.logical_and.reduceat(self._possible[tokens], starts[:-1])] = -np.inf
         own, first = np.zeros((0, self._rules.root.size)), starts[:-1]
         if weights is not None:
             first = np.concatenate([[0], np.cumsum(lengths * (lengths + 1) // 2)])
@@ -218,6 +221,33 @@ class FactorParser:
                     at = begin + np.array([span_cell(n, i, i + 1) for i in range(n)])
                     weights[1][at, factors.phrases :] = words[starts[s] : starts[s + 1]]
         return counts
+
+    def _words(self, block: SentenceBlock) -> tuple[Floats, Floats]:
+        """``[token, p]``: words' probabilities, scaled; the logarithm of each sentence's scale."""
+        tokens, starts = block.tokens, block.starts
+        emission = (self.factors.emission[:, tokens] / self._scale[tokens]).T.astype(self.dtype)
+        scales = np.add.reduceat(np.log(self._scale[tokens]), starts[:-1])
+        scales[~np.logical_and.reduceat(self._possible[tokens], starts[:-1])] = -np.inf
+        return emission, scales
+
+    def _inside(
+        self,
+        block: SentenceBlock,
+        times: Floats,
+        emission: Floats,
+        room: RankCharts,
+        W: RankWorkspace,
+    ) -> tuple[RankCharts, Floats]:
+        """The charts of sentences of two words or more, and their logarithms before scales."""
+        starts, logs = block.starts, np.empty(len(times))
+        lengths = np.diff(starts)
+        sizes = chart_levels(self.depth) * (lengths * (lengths + 1) // 2)
+        first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        C = room._replace(starts=starts, first=first, copies=times)
+        left, right = emission @ self._left, emission @ self._right
+        flush = self.dtype.itemsize == 4
+        repeated(inside, self.dtype)(self._rules, left, right, C, W, flush, logs)
+        return C, logs
 
     def _single_words(self, emission: Floats, times: Floats) -> tuple[Floats, Factors, Floats]:
         """Sentences of one word, whose roots are words' categories."""
@@ -245,16 +275,10 @@ class FactorParser:
     ) -> tuple[Floats, Factors, Floats]:
         """Sentences of two words or more: both passes, or the first if ``negligible`` is None."""
         factors, G, flush = self.factors, self._rules, self.dtype.itemsize == 4
-        starts, logs = block.starts, np.empty(len(times))
-        lengths = np.diff(starts)
-        sizes = chart_levels(self.depth) * (lengths * (lengths + 1) // 2)
-        first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        C = room._replace(starts=starts, first=first, copies=times)
-        left, right = emission @ self._left, emission @ self._right
-        repeated(inside, self.dtype)(G, left, right, C, W, flush, logs)
+        C, logs = self._inside(block, times, emission, room, W)
         if negligible is None:
             return logs, factors, emission
-        C.above[: int(sizes.sum())] = 0.0
+        C.above[: int(C.first[-1])] = 0.0
         S = new_sums(len(block.tokens), G, first_weight, weights)
         repeated(outside, self.dtype)(G, C, W, negligible, flush, S)
         words = emission * (S.left_words @ self._left.T + S.right_words @ self._right.T)
@@ -272,10 +296,8 @@ class FactorParser:
         return logs, counts, words
 
 
-class LowRankParser(FactorParser):
-    """Exact inference for sentences under a low-rank grammar and a depth bound.
-
-    Trees are drawn, and the best ones found, in the chart of the rules multiplied out.
+class LowRankParser(FactorParser, TreeParser):
+    """Exact inference for sentences under a low-rank grammar and a depth bound, in rank space.
 
     ``depth``: the bound D; None for no bound.
     ``threads``: the number of threads; results do not depend on it.
@@ -290,24 +312,48 @@ class LowRankParser(FactorParser):
     ) -> None:
         super().__init__(grammar.factors, depth, threads, precision)
         self.grammar = grammar
-        self._arguments = depth, threads, precision
 
     @cached_property
-    def _multiplied_out(self) -> ChartParser:
-        return ChartParser(self.grammar, *self._arguments)
+    def logs(self) -> Logs:
+        """The logarithms of the rules, and the bound."""
+        return logarithms(self.grammar, self.depth)
+
+    def exact_posteriors(self, corpus: Encoded, negligible: float) -> tuple[Floats, Floats]:
+        """Posteriors of labelled spans in double precision, and log P(sentence) before Z."""
+        weights, logs = self._exact.posteriors(corpus, negligible)
+        return weights, logs + self._exact.log_fitting_mass
+
+    @cached_property
+    def _exact(self) -> FactorParser:
+        if self.dtype.itemsize == 8:
+            return self
+        return FactorParser(self._given, self.depth or None, self.threads)
 
     def sample(self, corpus: Encoded, numbers: Stream) -> tuple[Derivations, Floats]:
-        """Draw a tree from the posterior of every sentence."""
-        return self._multiplied_out.sample(corpus, numbers)
+        """Draw a tree from the posterior of every sentence.
 
-    def viterbi(self, corpus: Encoded) -> tuple[Derivations, Floats]:
-        """The most probable tree of every sentence."""
-        return self._multiplied_out.viterbi(corpus)
+        ``numbers``: the random numbers; sentence s has those of item s.
+        """
+        drawn, logs = Derivations.empty(corpus), np.empty(len(corpus))
+        N = self.factors.phrases
+        given = corpus.starts, corpus.items, numbers, drawn.nodes
 
-    def n_best(self, corpus: Encoded, n: int) -> list[Ints]:
-        """The n most probable trees of every sentence, best first, or as many as it has."""
-        return self._multiplied_out.n_best(corpus, n)
+        def work(block: SentenceBlock, room: RankCharts, W: RankWorkspace) -> None:
+            emission, found = self._words(block)
+            times = np.ones(len(found))
+            C = room._replace(starts=block.starts, first=block.starts, copies=times)
+            if block.starts[1] == 1:
+                found += self._single_words(emission, times)[0]
+            else:
+                C, inner = self._inside(block, times, emission, room, W)
+                found += inner
+            V = WordRules(self.factors.root[N:], self._left, self._right, emission)
+            sizes = [len(same) for same in block.numbers]
+            begins = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+            copies = np.concatenate(block.numbers)
+            logs[copies] = np.repeat(found, sizes)
+            sample_trees(N, self._rules, C, W, V, found, copies, begins, *given)
 
-    def samples(self, corpus: Encoded, n: int, seed: int, items: Sequence[int]) -> list[Ints]:
-        """n trees from the posterior of every sentence."""
-        return self._multiplied_out.samples(corpus, n, seed, items)
+        self._run(corpus, None, work)
+        check_parsable(self.grammar, corpus, logs)
+        return drawn, logs - self.log_fitting_mass

@@ -1,0 +1,138 @@
+"""The best trees of sentences, and samples: what dense and low-rank parsers do alike."""
+
+from __future__ import annotations
+
+import itertools
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+
+from dbpcfg.corpus.encoded import Encoded
+from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.io.machine import in_pieces
+from dbpcfg.numerics.kernels import Floats, Ints, Longs
+from dbpcfg.numerics.philox import Stream, stream
+from dbpcfg.parsing.chart.layout import Logs
+from dbpcfg.parsing.derivations import (
+    Derivations,
+    check_parsable,
+    check_vocabulary,
+    first_cells,
+    first_node,
+)
+from dbpcfg.parsing.nbest import best_of_sentences
+
+FIRST = 0.1
+"""The first threshold of `best_of_sentences`, for one tree; for n, an n-th of it."""
+NEGLIGIBLE = 1e-2
+"""Posterior probability below which spans are pruned at first, for one tree; for n, an n-th."""
+MOST_BYTES = 2**26
+"""About the most memory for the posteriors, or the trees, of the sentences taken together."""
+_NO_CHAIN = 2**24 - 1
+"""Random numbers of a chain that no run has: those of the others drew the run's own trees."""
+
+
+class TreeParser(ABC):
+    """A parser that finds trees: the most probable ones, and samples from the posterior."""
+
+    grammar: Grammar
+    """G, without a bound."""
+    threads: int
+
+    @property
+    @abstractmethod
+    def log_fitting_mass(self) -> float:
+        """log Z: the logarithm of the probability that a tree fits the bound; 0 without a bound."""
+
+    @property
+    @abstractmethod
+    def logs(self) -> Logs:
+        """The logarithms of the rules, and the bound."""
+
+    @abstractmethod
+    def sample(self, corpus: Encoded, numbers: Stream) -> tuple[Derivations, Floats]:
+        """Draw a tree from the posterior of every sentence; also every log P(sentence)."""
+
+    @abstractmethod
+    def exact_posteriors(self, corpus: Encoded, negligible: float) -> tuple[Floats, Floats]:
+        """Posteriors of labelled spans in double precision, and log P(sentence) before Z."""
+
+    def viterbi(self, corpus: Encoded) -> tuple[Derivations, Floats]:
+        """The most probable tree of every sentence."""
+        trees, logs = self._best(corpus, 1)
+        nodes = np.concatenate([np.empty((0, 3), np.int32), *(found[0] for found in trees)])
+        return Derivations(nodes, corpus), logs[:, 0] - self.log_fitting_mass
+
+    def n_best(self, corpus: Encoded, n: int) -> list[Ints]:
+        """The n most probable trees of every sentence, best first, or as many as it has.
+
+        Returns ``[tree, node, 3]`` for each.
+        """
+        return self._best(corpus, n)[0]
+
+    def samples(self, corpus: Encoded, n: int, seed: int, items: Sequence[int]) -> list[Ints]:
+        """n trees from the posterior of every sentence: those of n copies of it.
+
+        ``items``: a number for each sentence, which its random numbers depend on.
+        Returns ``[tree, node, 3]`` for each.
+        """
+        order, found = np.argsort(-corpus.lengths, kind="stable").tolist(), dict[int, Ints]()
+
+        def some(first: int, last: int) -> None:
+            for s in order[first:last]:
+                starts = np.arange(n + 1, dtype=np.int64) * corpus.lengths[s]
+                copies = Encoded(np.tile(corpus.numbers(s), n), starts, corpus.vocabulary)
+                drawn, _ = self.sample(copies, stream(seed, _NO_CHAIN, items[s]))
+                found[s] = drawn.nodes.reshape(n, -1, 3)
+
+        in_pieces(some, len(corpus), self.threads)
+        return [found[s] for s in range(len(corpus))]
+
+    def _best(self, corpus: Encoded, n: int) -> tuple[list[Ints], Floats]:
+        """The trees, and ``[sentence, tree]``: log P(tree, sentence) before Z, −∞ for no tree."""
+        check_vocabulary(self.grammar, corpus)
+        found: list[Ints] = [np.empty((0, 0, 3), dtype=np.int32)] * len(corpus)
+        logs = np.full((len(corpus), n), -np.inf)
+        distinct, first_copy, copies = corpus.distinct
+        thresholds, least = np.full(len(distinct), FIRST / n), NEGLIGIBLE / n
+        while (thresholds >= 0).any():
+            waiting = np.flatnonzero(thresholds >= 0)
+            for some in _together(corpus.lengths[distinct[waiting]], self.grammar.categories, n):
+                numbers = waiting[some]
+                part, t = corpus.chosen(distinct[numbers]), thresholds[numbers]
+                nodes, scores = self._pass(part, n, least, t)
+                thresholds[numbers] = t
+                number, sizes = np.isfinite(scores).sum(axis=1).tolist(), 2 * part.lengths - 1
+                every = np.split(nodes, n * np.cumsum(sizes)[:-1])
+                for s in np.flatnonzero(t < 0).tolist():
+                    same = copies[first_copy[numbers[s]] : first_copy[numbers[s] + 1]]
+                    logs[same] = scores[s]
+                    trees = every[s].reshape(n, -1, 3)[: number[s]]
+                    for one in same.tolist():
+                        found[one] = trees
+            least = thresholds.min(where=thresholds >= 0, initial=least)
+        check_parsable(self.grammar, corpus, logs[:, 0])
+        return found, logs
+
+    def _pass(
+        self, corpus: Encoded, n: int, least: float, thresholds: Floats
+    ) -> tuple[Ints, Floats]:
+        weights, totals = self.exact_posteriors(corpus, least)
+        cells, size = first_cells(corpus), first_node(corpus.starts, len(corpus))
+        nodes, logs = np.empty((n * size, 3), dtype=np.int32), np.empty((len(corpus), n))
+        given = corpus.sentences, cells, weights, totals, self.logs, n, least
+
+        def work(begin: int, end: int) -> None:
+            best_of_sentences(begin, end, *given, nodes, logs, thresholds)
+
+        in_pieces(work, len(corpus), self.threads)
+        return nodes, logs
+
+
+def _together(lengths: Longs, K: int, n: int) -> list[slice]:
+    """Which sentences, one after another, have their posteriors and trees in memory at once."""
+    sizes = np.maximum(4 * K * lengths * (lengths + 1), 24 * n * lengths)
+    part = np.cumsum(sizes) // MOST_BYTES
+    edges = [0, *(np.flatnonzero(np.diff(part)) + 1).tolist(), len(lengths)]
+    return [slice(*pair) for pair in itertools.pairwise(edges)]
