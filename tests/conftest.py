@@ -1,6 +1,10 @@
-"""Hypothesis draws the same examples each time; ``--hypothesis-profile=explore`` draws new ones."""
+"""Hypothesis draws the same examples each time; ``--hypothesis-profile=explore`` draws new ones.
+
+Warnings of NumPy are errors, in the commands that tests start too.
+"""
 
 import contextlib
+import os
 from pathlib import Path
 
 import pytest
@@ -11,6 +15,7 @@ from dbpcfg.corpus.reading import read
 from dbpcfg.induction.directory import finished_run
 from tests.report.small import make_run, write_treebank
 
+os.environ["PYTHONWARNINGS"] = "error::RuntimeWarning"
 _slow_is_fine = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("same", derandomize=True, **_slow_is_fine)
 settings.register_profile("explore", max_examples=2000, **_slow_is_fine)

@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import dbpcfg
 from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.induction import checkpoint
 from dbpcfg.induction.chain import advance, new_chain
 from dbpcfg.induction.checkpoint import load_chain, save_chain
 from dbpcfg.induction.learners import learner_with, learners
@@ -18,6 +20,7 @@ from dbpcfg.induction.settings import (
     load_configuration,
     save_configuration,
 )
+from dbpcfg.io.archive import read_archive, write_archive
 from dbpcfg.options import LEARNERS
 from tests.induction.small import CORPUS, SENTENCES, chain_bits, settings, written
 
@@ -27,6 +30,7 @@ WAYS = {
     "vb": {"batch": 9, "decay": 0.9},
     "neural": {"word_categories": 3, "rank": 5, "batch": 7, "aside": 4, "precision": "single"},
 }
+SINGLE = {"precision": "single"}
 
 
 @pytest.mark.parametrize("learner", WAYS)
@@ -94,6 +98,66 @@ def test_odd_corpora(learner, sentences, precision):
     given = {"learner": learner, "precision": precision}
     run = dbpcfg.induce(sentences, K=3, D=1, iterations=3, chains=1, **given)
     assert [tree.words() for tree in run.trees()] == sentences
+
+
+@pytest.mark.parametrize(
+    ("learner", "more"),
+    [
+        ("gibbs", {}),
+        ("em", {"exact": True}),
+        ("em", {"batch": 2}),
+        ("vb", {}),
+        ("vb", {"batch": 2}),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize(
+    ("K", "beta", "precision"), [(2, 1e-8, "single"), (1, 1e-3, "single"), (3, 1e-3, "double")]
+)
+def test_a_grammar_that_hardly_has_a_tree(learner, more, K, beta, precision):
+    """Nearly all rules are too improbable for a chart."""
+    different = [[f"w{n}{place}" for place in range(1 + n % 5)] for n in range(8)]
+    for sentences in ([["a"]], [["a", "b"], list("abbc"), ["c"], list("acb")], different):
+        given = {"learner": learner, "beta": beta, "precision": precision, **more}
+        run = dbpcfg.induce(sentences, K, 2, iterations=2, chains=1, **given)
+        assert np.isfinite(run.chains[0].logs).all()
+        assert [tree.words() for tree in run.trees()] == sentences
+
+
+@pytest.mark.parametrize(
+    ("learner", "array", "value", "said"),
+    [
+        ("em", "counts_root", np.inf, "counts_root must be numbers of shape"),
+        ("em", "counts_binary", 1e308, "counts_binary must be numbers of shape"),
+        ("vb", "counts_lexical", np.nan, "counts_lexical must be numbers of shape"),
+        ("vb", "state_binary", np.inf, "binary has entries"),
+        ("vb", "posterior", -1e308, "posterior has numbers that cannot be"),
+        ("vb", "heldout", np.inf, "heldout has numbers that cannot be"),
+        ("vb", "betas", np.inf, "betas has numbers"),
+        ("neural", "network_steps", 2**62, "network_steps cannot be that of 2 iterations"),
+        ("neural", "network_parameters", np.inf, "network_parameters must be"),
+        ("neural", "network_parameters", 3e38, "network_parameters has numbers that are too large"),
+        ("neural", "network_answer", 3e38, "network_answer has numbers that are too large"),
+        ("neural", "network_second", -1.0, "network_second has negative numbers"),
+        ("neural", "network_measures", np.nan, "network_measures has numbers"),
+    ],
+)
+def test_numbers_that_cannot_be(learner, array, value, said, tmp_path):
+    """A checkpoint with them is refused, with the name of the array."""
+    path, chosen = tmp_path / "chain.npz", settings(learner, categories=3, aside=4, **SINGLE)
+    chain = advance(new_chain(CORPUS, chosen), CORPUS, Schedule(2, kept=1), 999)
+    save_chain(chain, CORPUS, path)
+    kind = checkpoint.FORMAT, checkpoint.VERSION
+    header, arrays = read_archive(path, *kind, checkpoint._types(chosen))
+    write_archive(path, *kind, header, arrays)
+    assert chain_bits(load_chain(path, CORPUS, chosen)) == chain_bits(chain)
+    arrays[array][...] = value
+    write_archive(path, *kind, header, arrays)
+    with pytest.raises(DbpcfgError, match=f"^{path}: {said}"):
+        load_chain(path, CORPUS, chosen)
+    write_archive(path, *kind, {**header, "beta": 10**400}, arrays)
+    with pytest.raises(DbpcfgError, match=f"^{path}: "):
+        load_chain(path, CORPUS, chosen)
 
 
 # --- options --------------------------------------------------------------------------------------

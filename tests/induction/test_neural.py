@@ -123,6 +123,27 @@ def test_what_is_kept_aside_decides_when_to_stop():
     assert step(chain[-1], CORPUS, chosen).network == network
 
 
+@pytest.mark.parametrize("precision", ["double", "single"])
+@pytest.mark.parametrize(("rate", "number"), [(10, 1), (1e300, 1), (0.1, 2)])
+def test_a_pass_that_diverges_is_not_kept(rate, number, precision, tmp_path):
+    out, given = tmp_path / "run", {"learner": "neural", "rate": rate, "precision": precision}
+    run = dbpcfg.induce(SENTENCES, 6, chains=1, iterations=4, out=out, batch=2, **given)
+    (chain,) = run.chains
+    assert run.finished
+    (remark,) = (note for note in run.table().notes if "diverged" in note)
+    assert remark.startswith(f"chain 0: learning diverged in pass {number}, and stopped with")
+    assert remark.endswith(f"lower the rate ({rate:g})")
+    assert chain.logs[number - 1 :] == chain.logs[-1:] * (5 - number)
+    good = first(CORPUS, chain.settings)
+    for _ in range(number - 1):
+        good = step(good, CORPUS, chain.settings)
+    found, expected = chain.state.grammar.factors, good.grammar.factors
+    np.testing.assert_allclose(found.emission, expected.emission, rtol=1e-4)
+    (tree,) = dbpcfg.load(out).parse(["the dog sees a cat"])
+    assert tree.words() == SENTENCES[0]
+    assert remark in dbpcfg.resume(out, iterations=8).table().notes
+
+
 def test_its_grammar_stays_of_low_rank(tmp_path):
     run = dbpcfg.induce(
         *(SENTENCES, 6),

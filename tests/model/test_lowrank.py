@@ -11,7 +11,7 @@ import pytest
 import dbpcfg
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.errors import DbpcfgError, GrammarError
-from dbpcfg.grammar.lowrank import LowRankGrammar
+from dbpcfg.grammar.lowrank import Factors, LowRankGrammar
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.io.archive import write_archive
 from dbpcfg.model import decoding, files
@@ -136,3 +136,15 @@ def test_impossible_sentences_have_flat_trees() -> None:
     assert trees[1].label != decoding.FLAT
     with pytest.raises(DbpcfgError, match="at least 0 and below 1"):
         Model(LOW, 2, unknown=np.ones(7))
+
+
+@pytest.mark.parametrize("method", ["mbr", "mbr-chain"])
+def test_what_is_too_improbable_for_single_precision_has_a_tree(method: str) -> None:
+    least = 1e-30
+    children = np.array([[1.0], [least]])
+    factors = Factors(np.array([1.0, least]), np.ones((1, 1)), children, children, np.ones((1, 1)))
+    grammar = LowRankGrammar(factors, Vocabulary(("a",)))
+    model = Model(grammar, 2, samples=(grammar,))
+    found = model.parse([["a", "a", "a"], ["b"]], method)
+    assert [tree.label for tree in found] == ["X0", "X"]
+    assert found[0].words() == ["a", "a", "a"]

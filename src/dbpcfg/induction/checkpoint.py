@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.lowrank import stacked, unstacked
 from dbpcfg.induction.chain import OTHER, Chain, Sample
-from dbpcfg.induction.criteria import Measures
+from dbpcfg.induction.criteria import Measures, plausible
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.induction.trees import NOT_HERE
 from dbpcfg.io.archive import ArchiveError, read_archive, write_archive
@@ -62,7 +61,7 @@ def load_chain(path: Path, corpus: Encoded, settings: ChainSettings) -> Chain:
             return _chain(header, arrays, corpus, settings)
         except DbpcfgError:
             raise
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise ArchiveError(f"not a checkpoint of this run ({error})") from None
 
 
@@ -94,7 +93,7 @@ def _chain(
         if not decoded_later and not _are_trees(nodes, corpus, settings.categories):
             raise ArchiveError("its trees are no trees of the run's sentences")
         number, log_likelihood = header[name]
-        if not 1 <= _whole(number) <= iteration or not math.isfinite(log_likelihood):
+        if not 1 <= _whole(number) <= iteration or not plausible(log_likelihood):
             raise ArchiveError(f"its {name} sample cannot be: {header[name]!r:.80}")
         kind = learner.grammar_kind
         own = {array: arrays[f"{name}_{array}"] for array in kind.ARRAYS}
@@ -112,14 +111,15 @@ def _chain(
     retained = burn_in not in (None, iteration)
     if arrays["spans"].shape != (spans.shape if retained else NO_SPANS.shape):
         raise ArchiveError("its counts are not those of the run's corpus and settings")
-    traces = [arrays[name] for name in Measures._fields]
-    if not all(trace.shape == (iteration,) for trace in (*traces, arrays["betas"])):
-        raise ArchiveError(f"its trace is not one of {iteration} iterations")
+    for name in (*Measures._fields, "betas"):
+        if arrays[name].shape != (iteration,):
+            raise ArchiveError(f"{name} is not the trace of {iteration} iterations")
+    for name in Measures._fields if settings.aside else Measures._fields[:-1]:
+        if not plausible(arrays[name]):
+            raise ArchiveError(f"{name} has numbers that cannot be")
     betas = np.append(arrays["betas"], float(header["beta"]))
-    if not settings.aside:
-        traces.pop()  # nothing is kept aside
-    if not (np.isfinite(traces).all() and np.isfinite(betas).all() and (betas > 0).all()):
-        raise ArchiveError("its trace has numbers that cannot be")
+    if not (np.isfinite(betas).all() and (betas > 0).all()):
+        raise ArchiveError("betas has numbers that cannot be, or its beta is none")
     if retained:
         spans.counts[:] = arrays["spans"]
     last = sample("last")

@@ -77,6 +77,15 @@ def log_marginal(table: Longs | Floats, beta: float) -> float:
     )
 
 
+LARGEST = 1e100
+"""No measure is larger: means and variances of smaller numbers are numbers."""
+
+
+def plausible(values: Floats) -> bool:
+    """Whether measures that were read from a file can be some."""
+    return bool((np.abs(values) < LARGEST).all())
+
+
 class Criterion:
     """A criterion; ``words`` say what a chain was selected by."""
 

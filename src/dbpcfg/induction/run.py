@@ -57,7 +57,11 @@ class Run:
 
     def table(self) -> Table:
         """The chains as a table, and whether they agree."""
-        remarks = self.shared.remarks(self.answer, self.others) if self.finished else ()
+        learner = self.configuration.model.learner
+        own = [(chain.settings.chain, learner.remark(chain.state)) for chain in self.survivors]
+        remarks = [f"chain {number}: {remark}" for number, remark in own if remark is not None]
+        if self.finished:
+            remarks += self.shared.remarks(self.answer, self.others)
         return chain_table(self.summaries(), self.convergence(), self.configuration, remarks)
 
     @property

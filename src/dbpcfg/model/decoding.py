@@ -32,7 +32,7 @@ from dbpcfg.io.progress import Progress
 from dbpcfg.numerics.kernels import Ints
 from dbpcfg.numerics.philox import stream
 from dbpcfg.options import check_choice
-from dbpcfg.parsing.chart.layout import Logs, logarithms
+from dbpcfg.parsing.chart.layout import Logs, Precision, logarithms
 from dbpcfg.parsing.derivations import as_brackets, as_tree, log_probability
 from dbpcfg.parsing.mbr import mbr
 from dbpcfg.parsing.parsers import Parser, parser_of
@@ -191,12 +191,19 @@ class Decoder:
 
     @cached_property
     def _posteriors(self) -> list[Parser]:
-        """Of the model's grammar, or of each of the chain's: single precision is enough."""
+        return self._parsers("single")  # which is enough
+
+    @cached_property
+    def _precise(self) -> list[Parser]:
+        return self._parsers("double")
+
+    def _parsers(self, precision: Precision) -> list[Parser]:
+        """Of the model's grammar, or of each of the chain's."""
         model = self.model
         grammars = [model.grammar_with_unknown]
         if self.method == "mbr-chain":
             grammars = [model.with_unknown(grammar) for grammar in model.samples]
-        return [parser_of(grammar, model.depth, self.threads, "single") for grammar in grammars]
+        return [parser_of(grammar, model.depth, self.threads, precision) for grammar in grammars]
 
     @cached_property
     def _logs(self) -> Logs:
@@ -211,12 +218,15 @@ class Decoder:
         try:
             chosen = self._choose(corpus, [first + s for s in possible])
         except UnparsableError:
-            charts = self._posteriors if self.method == "mbr-chain" else [self._parser]
-            logs = np.max([chart.log_probabilities(corpus) for chart in charts], axis=0)
+            logs = np.max([chart.log_probabilities(corpus) for chart in self._precise], axis=0)
             finite = np.flatnonzero(np.isfinite(logs))
             possible = [possible[s] for s in finite.tolist()]
             corpus = corpus.chosen(finite)
-            chosen = self._choose(corpus, [first + s for s in possible])
+            try:
+                chosen = self._choose(corpus, [first + s for s in possible])
+            except UnparsableError:  # its probability is too small for single precision
+                trees = mbr(self._precise, corpus, self.threads)
+                chosen = [trees[s][np.newaxis] for s in range(len(trees))]
         found: list[Ints | None] = [None] * len(sentences)
         for s, nodes in zip(possible, chosen):
             found[s] = nodes

@@ -137,6 +137,10 @@ class Learner(LearnerOptions):
         """The parser that samples trees."""
         return ChartParser(grammar, settings.depth, threads, settings.precision, pilots)
 
+    def remark(self, state: State) -> str | None:
+        """What the user has to know of a chain in this state, beside its measures."""
+        return None
+
     def needed_bytes(self, settings: ChainSettings, corpus: Encoded) -> tuple[int, int]:
         """The memory of one grammar, and that of one chain at work, at least.
 
@@ -181,10 +185,11 @@ def least_probability(settings: ChainSettings) -> float:
 
 
 def with_every_rule(state: State, settings: ChainSettings, error: DbpcfgError) -> State:
-    """The state with a grammar that has no zeros; the error, if it had none before."""
-    if state.grammar.rows.all() and state.grammar.root.all():
+    """The state with a grammar of no smaller probability; the error, if it had none before."""
+    least = least_probability(settings)
+    if (state.grammar.rows >= least).all() and (state.grammar.root >= least).all():
         raise error
-    grammar = without_zeros(state.grammar, least_probability(settings))
+    grammar = without_zeros(state.grammar, least)
     return State(state.iteration, grammar, state.beta)
 
 

@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 from scipy.special import digamma, xlogy
 
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.errors import DbpcfgError
+from dbpcfg.errors import DbpcfgError, GrammarError
 from dbpcfg.grammar.bounding import containment, require_fitting
 from dbpcfg.grammar.normaliser import failures
 from dbpcfg.grammar.pcfg import Grammar, RuleWeights, mean_grammar, normalised, without_zeros
@@ -50,6 +50,9 @@ from dbpcfg.numerics.philox import Purpose, Stream, stream, uniform_pair
 from dbpcfg.options import EMOptions, ExpectationOptions, VariationalOptions
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import check_parsable
+
+MOST_COUNTS = 1e280
+"""The greatest expected count of a rule: so many that sums of them are no more than a float."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +117,7 @@ class CountsLearner(ExpectationOptions, Learner):
         log_mass, logs = _log_mass(before, depth), done.logs
         if logs is None:
             logs = ChartParser(before, depth, threads, settings.precision).log_probabilities(corpus)
+            check_parsable(before, corpus, logs)
             logs = logs + log_mass
         objective = self.objective(state, done, logs, log_mass, learned)
         measures = measure(logs - log_mass, corpus.lengths, aside, None, state.beta)
@@ -149,10 +153,13 @@ class CountsLearner(ExpectationOptions, Learner):
             chart = ChartParser(grammar, depth, threads, settings.precision, weights=weights)
             counts, sums = chart.expected_counts(here, copies)
             check_parsable(grammar, here, sums)
+            _check_finite(counts)
             total = float((sums if copies is None else sums[part]).sum())
             entropy += total - _energy(counts, weights)
             if self.exact and depth is not None:
-                counts += failures(grammar, depth) * len(part)
+                with np.errstate(over="ignore", invalid="ignore"):
+                    counts += failures(grammar, depth) * len(part)
+                _check_finite(counts)
             if whole:
                 statistics, logs = counts, sums
             else:
@@ -189,9 +196,11 @@ class CountsLearner(ExpectationOptions, Learner):
         state = super().restored(arrays, corpus, settings, iteration, beta)
         found = {name: arrays[f"counts_{name}"] for name in Grammar.ARRAYS}
         for name, counts in found.items():
-            fits = counts.shape == getattr(state.grammar, name).shape
-            if not fits or not (counts >= 0).all():
-                raise ArchiveError("its expected counts cannot be")
+            shape = getattr(state.grammar, name).shape
+            if counts.shape != shape or not ((counts >= 0) & (counts < MOST_COUNTS)).all():
+                raise ArchiveError(
+                    f"counts_{name} must be numbers of shape {shape} from 0 to {MOST_COUNTS:g}"
+                )
         return CountsState(iteration, state.grammar, beta, statistics=RuleWeights(**found))
 
 
@@ -264,6 +273,13 @@ class VariationalBayes(VariationalOptions, CountsLearner):
     ) -> float:
         """log B."""
         return done.entropy + _log_evidence(done.statistics, state.beta)
+
+
+def _check_finite(counts: RuleWeights) -> None:
+    """Counts are not finite if probabilities are so small that quotients of them overflow."""
+    found = (counts.root, counts.binary, counts.lexical)
+    if not all((rules < MOST_COUNTS).all() for rules in found):
+        raise GrammarError("probabilities of the grammar are too small for a float")
 
 
 def _log_mass(grammar: Grammar, depth: int | None) -> float:

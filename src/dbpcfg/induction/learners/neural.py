@@ -8,7 +8,9 @@ iteration is one pass over the sentences.
 
 **When to stop.** The grammar of a chain is that of its network after the last pass. If sentences
 are kept aside, it is that of the pass after which these were most probable, and after ``patience``
-passes without a better one no more is learned.
+passes without a better one no more is learned. Nor is it after a pass that diverged: numbers became
+too large, or log P of the sentences ``DIVERGED`` times what it was at the start. The network before
+that pass is kept.
 
 **The optimiser** is Adam (Kingma and Ba 2015), on all parameters in one vector. With g the gradient
 of what is maximised, shortened to ``LONGEST`` if it is longer::
@@ -28,11 +30,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
-from dbpcfg.errors import DbpcfgError
+from dbpcfg.errors import DbpcfgError, GrammarError, UnparsableError
 from dbpcfg.grammar.lowrank import Factors, LowRankGrammar
 from dbpcfg.grammar.normaliser import low_rank_normaliser
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.induction.criteria import Measures, kept_aside, measure
+from dbpcfg.induction.criteria import Measures, kept_aside, measure, plausible
 from dbpcfg.induction.learners import Learner, State
 from dbpcfg.induction.learners.expectation import minibatches
 from dbpcfg.induction.learners.network import (
@@ -57,6 +59,7 @@ from dbpcfg.parsing.lowrank.parser import FactorParser
 BETA1, BETA2, EPSILON = 0.75, 0.999, 1e-8
 LONGEST = 3.0
 """The greatest length of the gradient."""
+DIVERGED = 5.0
 
 
 class Moments(NamedTuple):
@@ -85,8 +88,12 @@ class Network(NamedTuple):
     """The number of mini-batches so far."""
     since: int = 0
     """The number of passes since the answer."""
+    diverged: int = 0
+    """The pass that diverged, of which nothing is kept; 0 if none did."""
     measures: Measures | None = None
     """Those of the answer; None before the first pass."""
+    start: float = 0.0
+    """What is maximised, before the first pass."""
 
 
 _VECTORS = Network._fields[:4]
@@ -165,23 +172,42 @@ class Neural(NeuralOptions, Learner):
         assert network is not None
         assert isinstance(before, LowRankGrammar)
         if network.measures is None:
-            network = network._replace(measures=self.measures(before, corpus, settings, threads))
+            found = self.measures(before, corpus, settings, threads)
+            network = network._replace(measures=found, start=found.posterior)
         after, measures = before, network.measures
         assert measures is not None
-        if not settings.aside or network.since < self.patience:
+        if not network.diverged and (not settings.aside or network.since < self.patience):
             learned = np.delete(np.arange(len(corpus)), kept_aside(len(corpus), settings.aside))
-            network = self.train(network, corpus, learned, settings, state.iteration, threads)
-            new = self.grammar_of(network.parameters, settings, corpus.vocabulary)
-            found = self.measures(new, corpus, settings, threads)
-            if not settings.aside or found.heldout > measures.heldout:
-                after = new
-                network = network._replace(answer=network.parameters, measures=found, since=0)
+            try:
+                with np.errstate(over="ignore", invalid="ignore"):
+                    numbered = learned, settings, state.iteration
+                    trained = self.train(network, corpus, *numbered, threads)
+                    new = self.grammar_of(trained.parameters, settings, corpus.vocabulary)
+                    found = self.measures(new, corpus, settings, threads)
+                if not found.posterior >= DIVERGED * network.start:
+                    raise GrammarError("the sentences are too improbable")
+            except (GrammarError, UnparsableError, np.linalg.LinAlgError):
+                network = network._replace(diverged=state.iteration + 1)
             else:
-                network = network._replace(since=network.since + 1)
+                if not settings.aside or found.heldout > measures.heldout:
+                    after = new
+                    network = trained._replace(answer=trained.parameters, measures=found, since=0)
+                else:
+                    network = trained._replace(since=network.since + 1)
         if trees is not None:
             trees.of(before)
         return NetworkState(
             state.iteration + 1, after, state.beta, measures=measures, network=network
+        )
+
+    def remark(self, state: State) -> str | None:
+        """In which pass it diverged, if it did."""
+        assert isinstance(state, NetworkState)
+        if state.network is None or not state.network.diverged:
+            return None
+        return (
+            f"learning diverged in pass {state.network.diverged:,}, and stopped with the grammar "
+            f"before it: lower the rate ({self.rate:g})"
         )
 
     def train(
@@ -221,6 +247,8 @@ class Neural(NeuralOptions, Learner):
         done = forward(P, shape.phrases)
         factors, (words, here) = factors_of(done), sentences.compact
         seen = factors._replace(emission=factors.emission[:, words])
+        if not all(np.isfinite(array).all() for array in seen):
+            raise GrammarError("the network has numbers that are too large")
         parser = FactorParser(seen, settings.depth, threads, settings.precision)
         counts, logs = parser.expected_counts(here)
         if self.exact and settings.depth is not None:
@@ -256,7 +284,7 @@ class Neural(NeuralOptions, Learner):
         network = state.network
         return {
             **{f"network_{name}": getattr(network, name) for name in _VECTORS},
-            "network_steps": np.array([network.steps, network.since], dtype=np.int64),
+            "network_steps": np.array(network[4:7], dtype=np.int64),
             "network_measures": np.array(network.measures, dtype=np.float64),
         }
 
@@ -269,19 +297,32 @@ class Neural(NeuralOptions, Learner):
         beta: float,
     ) -> State:
         """The state of `arrays`."""
-        vectors = [arrays[f"network_{name}"] for name in _VECTORS]
+        theta, first, second, answer = (arrays[f"network_{name}"] for name in _VECTORS)
+        vectors = theta, first, second, answer
         steps, measures = arrays["network_steps"], arrays["network_measures"]
         size = self.shape(settings, corpus.vocabulary).size
-        if any(vector.shape != (size,) or not np.isfinite(vector).all() for vector in vectors):
-            raise ArchiveError(f"its network is not one of {size} parameters")
-        if steps.shape != (2,) or (steps < 0).any() or measures.shape != (len(Measures._fields),):
-            raise ArchiveError("the numbers of its network cannot be")
-        if not np.isfinite(measures[: 4 if settings.aside else 3]).all():
-            raise ArchiveError("the measures of its network cannot be")
-        done, since = steps.tolist()
-        found = Measures(*measures.tolist())
-        network = Network(vectors[0], vectors[1], vectors[2], vectors[3], done, since, found)
-        grammar = self.grammar_of(network.answer, settings, corpus.vocabulary)
+        for name, vector in zip(_VECTORS, vectors, strict=True):
+            if vector.shape != (size,) or not np.isfinite(vector).all():
+                raise ArchiveError(f"network_{name} must be {size} numbers, none of them infinite")
+        if (second < 0).any():
+            raise ArchiveError("network_second has negative numbers")
+        most = [iteration * len(corpus), iteration, iteration]
+        if steps.shape != (3,) or (steps < 0).any() or (steps > most).any():
+            raise ArchiveError(f"network_steps cannot be that of {iteration} iterations")
+        if measures.shape != (len(Measures._fields),) or not plausible(
+            measures[: 4 if settings.aside else 3]
+        ):
+            raise ArchiveError("network_measures has numbers that cannot be")
+        done, since, diverged = steps.tolist()
+        found, start = Measures(*measures.tolist()), float(arrays["posterior"][0])
+        network = Network(*vectors, done, since, diverged, found, start)
+        for name in ("parameters", "answer"):
+            try:
+                with np.errstate(over="ignore", invalid="ignore"):
+                    own = getattr(network, name)
+                    grammar = self.grammar_of(own, settings, corpus.vocabulary)
+            except GrammarError:
+                raise ArchiveError(f"network_{name} has numbers that are too large") from None
         return NetworkState(iteration, grammar, beta, network=network)
 
 

@@ -55,7 +55,7 @@ class Expectation(NamedTuple):
 def expected_counts(
     B: Batches, task: Expectation, categories: int, vocabulary: int, threads: int
 ) -> RuleWeights:
-    """Expected rule counts of a corpus."""
+    """Expected rule counts of a corpus; not finite if quotients of probabilities overflow."""
     edges = block_edges(B, task.G.depth)
     blocks: list[Block | None] = [None] * (len(edges) - 1)
 
@@ -76,11 +76,12 @@ def expected_counts(
         lexical[done.words] += done.counted.lexical
     binary = by_parent.reshape(K, K, K) + by_left.reshape(K, K, K).transpose(1, 0, 2)
     k = categories
-    return RuleWeights(
-        root[:k],
-        (binary * G.binary)[:k, :k, :k],
-        np.ascontiguousarray((lexical * task.G.emission)[:, :k].T),
-    )
+    with np.errstate(over="ignore", invalid="ignore"):
+        return RuleWeights(
+            root[:k],
+            (binary * G.binary)[:k, :k, :k],
+            np.ascontiguousarray((lexical * task.G.emission)[:, :k].T),
+        )
 
 
 def block_edges(B: Batches, depth: int) -> Longs:
@@ -146,11 +147,9 @@ def _add_exact(
     if copies and log > -np.inf:
         rows = np.arange(len(words), dtype=np.int32)
         add_expected_counts(chart, task.exact, rows, copies, own)
-    counts = own.lexical * task.exact.emission[words]
     emission = task.G.emission[words].astype(np.float64)
-    np.add.at(
-        counted.lexical,
-        places,
-        np.divide(counts, emission, out=np.zeros_like(counts), where=emission > 0),
-    )
+    with np.errstate(over="ignore", invalid="ignore"):
+        counts = own.lexical * task.exact.emission[words]
+        np.divide(counts, emission, out=counts, where=emission > 0)
+    np.add.at(counted.lexical, places, np.where(emission > 0, counts, 0.0))
     return log
