@@ -29,11 +29,12 @@ SENTENCES = [
     )
 ]
 CORPUS = Encoded.from_sentences(SENTENCES)
+DOUBLE = {"precision": "double"}
 
 
 @pytest.mark.parametrize(("depth", "exact"), [(1, True), (2, False), (2, True), (None, False)])
 def test_the_gradient_is_that_of_the_log_likelihood(depth, exact):
-    chosen = settings("neural", categories=5, depth=depth, exact=exact, rank=4)
+    chosen = settings("neural", categories=5, depth=depth, exact=exact, rank=4, **DOUBLE)
     learner, part = chosen.learner, CORPUS.chosen(np.array([0, 2, 5]))
     shape = learner.shape(chosen, CORPUS.vocabulary)
     vector = initial_parameters(shape, stream(3, 0, 0, Purpose.NETWORK)) * 2
@@ -86,7 +87,7 @@ def test_likelihood_rises(depth, precision):
 
 
 def test_exact_is_the_likelihood_of_the_bounded_model():
-    chosen = settings("neural", categories=5, depth=1)  # exact, unless told otherwise
+    chosen = settings("neural", categories=5, depth=1, **DOUBLE)  # exact, unless told otherwise
     learner, state = chosen.learner, first(CORPUS, chosen)
     vector = state.network.parameters
     gradient = np.zeros_like(vector)
@@ -104,7 +105,7 @@ def test_exact_is_the_likelihood_of_the_bounded_model():
 
 
 def test_measures_are_those_of_the_dense_grammar():
-    chosen = settings("neural", categories=6, aside=3, exact=False)
+    chosen = settings("neural", categories=6, depth=2, aside=3, exact=False, **DOUBLE)
     before = first(CORPUS, chosen)
     after = step(before, CORPUS, chosen)
     logs = ChartParser(before.grammar, 2).log_probabilities(CORPUS)
