@@ -70,6 +70,14 @@ def test_the_model_file_and_another_bound(call, center_run, center_model, text):
         assert out == aligned(replace(center_model, depth=bound).parse(SENTENCES, "viterbi"))
 
 
+def test_a_text_of_unknown_words(call, center_run):
+    for line, said in ((b"x1 y1 b1", "note: 2 of 3 words are unknown"), (b"x1 b1", "")):
+        _, err = call("parse", center_run, "--unknown", "0.1", stdin=line)
+        assert said in err
+        assert ("unknown" in err) == bool(said)
+    assert "unknown" not in call("parse", center_run, "--unknown", "0.1", "-q", stdin=b"x1")[1]
+
+
 def test_pictures(call, center_run, center_model):
     out, _ = call("parse", center_run, "--draw", stdin=b"a1 b1 c1\n")
     assert out == draw(center_model.parse(["a1 b1 c1"])[0]) + "\n\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from dbpcfg.corpus.sentence import Sentence
     from dbpcfg.model.decoding import Decoder, Parse
 
+REMEMBERED = 2**16
+"""Words of which the form is not looked up again."""
 COLUMNS = ("source", "line", "sentence", "rank", "log_probability", "posterior", "tree")
 
 
@@ -105,11 +108,16 @@ def parse(
     out = standard_output()
     if table:
         print("\t".join(COLUMNS), file=out, flush=True)
-    flat = ""
+    flat, look_up = "", lru_cache(REMEMBERED)(model.look_up)
+    total = unknown = 0
+    example = ""
     with Progress("sentences", None, quiet or out.isatty()) as progress:
         for batch, first in in_batches(sentences, 1 if reads_terminal(text) else None):
             found = [sentence for sentence in batch if sentence is not None]
             words = [sentence.words for sentence in found]
+            strange = [w for one in words for w in one if look_up(w).kind == "unknown"]
+            total, unknown = total + sum(map(len, words)), unknown + len(strange)
+            example = example or next(iter(strange), "")
             if table:
                 lines = _rows(found, decoder.parses(words, first), first)
             elif draw:
@@ -124,6 +132,13 @@ def parse(
             progress.update(first + len(found))
     if decoder.flat and not quiet:
         typer.echo(_flat_trees_note(decoder, flat), err=True)
+    if 2 * unknown > total and not quiet:
+        typer.echo(
+            f"note: {unknown:,} of {total:,} words are unknown to the model, such as "
+            f"{example!r}: these trees are guesses. Is this the language and the spelling that "
+            "it was learned from? --tokens sets punctuation apart",
+            err=True,
+        )
 
 
 def _lines(batch: Sequence[Sentence | None], lines: Iterable[str]) -> Iterator[str]:
