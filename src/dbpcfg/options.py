@@ -212,19 +212,44 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Reading(Group):
-    """How files of sentences are read."""
+class Decoding(Group):
+    """How files of trees are read."""
 
     panel: ClassVar[str] = "Corpus"
+    encoding: str | None = option(None, "Encoding of the input; UTF-8 if not given.")
+    skip_broken: bool = option(False, "Skip trees and sentences that are broken, and list them.")
+
+    def how(self) -> dict[str, Any]:
+        """The same as keywords of `dbpcfg.read`."""
+        return {"encoding": self.encoding, "broken": "skip" if self.skip_broken else "error"}
+
+
+@dataclass(frozen=True)
+class FormatReading(Decoding):
+    """How files of some format are read."""
+
     input_format: str | None = option(
         None, "Format of the text, such as penn, chat or conllu; recognised if not given."
     )
-    encoding: str | None = option(None, "Encoding of the input; UTF-8 if not given.")
-    skip_broken: bool = option(False, "Skip trees and sentences that are broken, and list them.")
+
+    def how(self) -> dict[str, Any]:
+        """The same as keywords of `dbpcfg.read`."""
+        return {**super().how(), "format": self.input_format}
+
+
+@dataclass(frozen=True)
+class Reading(FormatReading):
+    """How files of sentences are read."""
+
     speaker: tuple[str, ...] = option((), "Only this speaker, by code or role; may be repeated.")
     exclude_speaker: tuple[str, ...] = option(
         (), "Leave this speaker out; may be repeated. CHAT: the target child if not given."
     )
+
+    def how(self) -> dict[str, Any]:
+        """The same as keywords of `dbpcfg.read`."""
+        chosen = {"speakers": self.speaker, "exclude_speakers": self.exclude_speaker}
+        return {**super().how(), **{name: found or None for name, found in chosen.items()}}
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ speaker = "MOT"
     assert newswire.preparation.max_length == 20
     assert (eve.preparation.max_length, eve.preparation.rare) == (10, 1)
     assert eve.gold == (str(place / "gold/eve.mrg"),)
-    assert (eve.skip_broken, eve.speaker) == (True, ("MOT",))
+    assert (eve.reading.skip_broken, eve.reading.speaker) == (True, ("MOT",))
 
 
 def test_settings_that_are_the_defaults_make_no_difference(place):

@@ -207,7 +207,7 @@ def saved(tmp_path_factory):
     chain, path = run(6), tmp_path_factory.mktemp("chain") / "chain.npz"
     save_chain(chain, CORPUS, path)
     types = checkpoint._types(chain.settings)
-    return chain, read_archive(path, checkpoint.FORMAT, checkpoint.VERSION, types)
+    return chain, read_archive(path, checkpoint.FORMAT, {checkpoint.VERSION: types})
 
 
 @pytest.mark.parametrize(

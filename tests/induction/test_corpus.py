@@ -100,7 +100,7 @@ def test_damage(path):
 def test_content_that_cannot_be(path, header, cut):
     save_corpus(corpus(), path)
     kind, version = module.FORMAT, module.VERSION
-    old_header, arrays = read_archive(path, kind, version, module._DTYPES)
+    old_header, arrays = read_archive(path, kind, {version: module._DTYPES})
     for name, length in cut.items():
         arrays[name] = arrays[name][:length]
     write_archive(path, kind, version, {**old_header, **header}, arrays)

@@ -185,7 +185,7 @@ def place(tmp_path_factory) -> Path:
         path.write_text(path.read_text().replace(old, new))
     dtypes = dict.fromkeys(("root", "binary", "lexical", "unknown"), np.float64)
     model = place / "run" / "model.npz"
-    header, arrays = read_archive(model, files.FORMAT, files.VERSION, dtypes)
+    header, arrays = read_archive(model, files.FORMAT, {files.VERSION: dtypes})
     write_archive(
         place / "deep.npz", files.FORMAT, files.VERSION, {**header, "depth": 10**9}, arrays
     )

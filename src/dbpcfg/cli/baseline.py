@@ -2,36 +2,61 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
 from dbpcfg.cli.inputs import read_corpus
 from dbpcfg.cli.options import (
-    Encoding,
-    ExcludeSpeakers,
-    InputFormat,
     Lowercase,
     MaxLength,
     Punctuation,
     Quiet,
     Seed,
-    SkipBroken,
-    Speakers,
     Text,
+    takes_groups,
 )
 from dbpcfg.cli.output import open_output
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.options import Group, Reading, option
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from dbpcfg.corpus.preparation import Prepared
     from dbpcfg.corpus.tagged import TaggedFormat
-    from dbpcfg.experiments.systems.dmv import Column
     from dbpcfg.experiments.systems.registry import SystemSpec
 
 
+@dataclass(frozen=True)
+class SystemOptions(Group):
+    """Options of single systems."""
+
+    keep_punctuation: bool = option(
+        False, "right, left, balanced, random: include punctuation in the trees."
+    )
+    mended: bool = option(False, "ccl: correct an error of the published program.")
+    currency: bool = option(False, "ccl: $ and # are punctuation, the published program's default.")
+    set: tuple[str, ...] = option(
+        (),
+        "A setting of the system, such as classes=10; may be repeated.",
+        metavar="NAME=VALUE",
+    )
+    no_punctuation: bool = option(False, "bmmm, dmv: leave punctuation out.")
+    tags: Literal["upos", "xpos", "form"] | None = option(
+        None,
+        "dmv: what it learns from: parts of speech (upos, or xpos of CoNLL-U) or words (form); "
+        "upos if not given and there are any.",
+    )
+    format: Literal["text", "conllu", "tsv", "trees"] | None = option(
+        None,
+        "bmmm: text: word/tag, one sentence per line, the default; conllu: CoNLL-U, tags in XPOS; "
+        "tsv: word and tag per line. dmv: trees, the default, or conllu.",
+    )
+
+
+@takes_groups
 def baseline(
     system: Annotated[
         str,
@@ -42,59 +67,12 @@ def baseline(
         ),
     ],
     text: Text,
-    keep_punctuation: Annotated[
-        bool,
-        typer.Option(
-            "--keep-punctuation",
-            help="right, left, balanced, random: include punctuation in the trees.",
-        ),
-    ] = False,
-    mended: Annotated[
-        bool,
-        typer.Option("--mended", help="ccl: correct an error of the published program."),
-    ] = False,
-    currency: Annotated[
-        bool,
-        typer.Option(
-            "--currency",
-            help="ccl: $ and # are punctuation, the published program's default.",
-        ),
-    ] = False,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=VALUE",
-            help="A setting of the system, such as classes=10; may be repeated.",
-        ),
-    ] = None,
-    no_punctuation: Annotated[
-        bool,
-        typer.Option("--no-punctuation", help="bmmm, dmv: leave punctuation out."),
-    ] = False,
-    tags: Annotated[
-        Literal["upos", "xpos", "form"] | None,
-        typer.Option(
-            help="dmv: what it learns from: parts of speech (upos, or xpos of CoNLL-U) or words "
-            "(form); upos if not given and there are any."
-        ),
-    ] = None,
-    format: Annotated[
-        Literal["text", "conllu", "tsv", "trees"] | None,
-        typer.Option(
-            help="bmmm: text: word/tag, one sentence per line, the default; conllu: CoNLL-U, "
-            "tags in XPOS; tsv: word and tag per line. dmv: trees, the default, or conllu."
-        ),
-    ] = None,
+    chosen: SystemOptions,
+    reading: Reading,
     max_length: MaxLength = None,
     lowercase: Lowercase = True,
     punctuation: Punctuation = "auto",
     seed: Seed = 0,
-    input_format: InputFormat = None,
-    skip_broken: SkipBroken = False,
-    encoding: Encoding = None,
-    speaker: Speakers = None,
-    exclude_speaker: ExcludeSpeakers = None,
     quiet: Quiet = False,
 ) -> None:
     """Print a system's tree for every sentence, one per line, ready for `evaluate`.
@@ -109,41 +87,22 @@ def baseline(
     from dbpcfg.corpus.preparation import Preparation, prepare
 
     spec = _baseline_spec(system)
-    _check_options(
-        spec,
-        {
-            **{"--mended": mended, "--currency": currency, "--no-punctuation": no_punctuation},
-            **{"--tags": tags, "--format": format},
-        },
+    _check_options(spec, chosen)
+    prepared = prepare(
+        read_corpus(text, reading, quiet), Preparation(lowercase, max_length, punctuation)
     )
-    if keep_punctuation and spec.learns:
-        raise DbpcfgError(
-            f"--keep-punctuation is for branching trees; {spec.name} handles punctuation itself"
-        )
-    corpus = read_corpus(
-        text,
-        input_format,
-        speaker,
-        exclude_speaker,
-        quiet,
-        skip_broken=skip_broken,
-        encoding=encoding,
-    )
-    prepared = prepare(corpus, Preparation(lowercase, max_length, punctuation))
-    settings: dict[str, Any] = dict(spec.parse_setting(given) for given in set_ or ())
+    settings: dict[str, Any] = dict(spec.parse_setting(given) for given in chosen.set)
     lines: Iterable[str]
     if spec.name == "bmmm":
-        written = cast("TaggedFormat", format or "text")
-        lines = list(_tagged(spec, prepared, settings, seed, no_punctuation, written, quiet))
+        lines = list(_tagged(spec, prepared, settings, seed, chosen, quiet))
     elif spec.name == "dmv":
-        trees = format != "conllu"
-        lines = list(_dependencies(spec, prepared, settings, tags, no_punctuation, trees, quiet))
+        lines = list(_dependencies(spec, prepared, settings, chosen, quiet))
     else:
-        if mended:
+        if chosen.mended:
             settings["faithful"] = False
-        if currency:
+        if chosen.currency:
             settings["currency_is_punctuation"] = True
-        lines = _trees(spec, prepared, settings, seed, keep_punctuation, quiet)
+        lines = _trees(spec, prepared, settings, seed, chosen.keep_punctuation, quiet)
     with open_output("-") as out:
         out.writelines(f"{line}\n" for line in lines)
 
@@ -171,8 +130,7 @@ def _tagged(
     prepared: Prepared,
     settings: dict[str, Any],
     seed: int,
-    no_punctuation: bool,
-    format: TaggedFormat,
+    chosen: SystemOptions,
     quiet: bool,
 ) -> Iterator[str]:
     """Return the tagged text of BMMM, in words as written; a sentence of punctuation stays."""
@@ -181,7 +139,8 @@ def _tagged(
     from dbpcfg.experiments.systems.registry import sentences_for
     from dbpcfg.io.progress import Progress
 
-    kept = _kept(prepared, no_punctuation)
+    format = cast("TaggedFormat", chosen.format or "text")
+    kept = _kept(prepared, chosen.no_punctuation)
     given = sentences_for(spec, prepared)
     options = spec.full_settings(settings)
     with Progress(spec.name, options["iterations"], quiet) as progress:
@@ -195,9 +154,7 @@ def _dependencies(
     spec: SystemSpec,
     prepared: Prepared,
     settings: dict[str, Any],
-    column: Column | None,
-    no_punctuation: bool,
-    trees: bool,
+    chosen: SystemOptions,
     quiet: bool,
 ) -> Iterator[str]:
     """Return the trees of DMV, or CoNLL-U with heads; a sentence of punctuation stays."""
@@ -205,13 +162,14 @@ def _dependencies(
     from dbpcfg.io.progress import Progress
     from dbpcfg.trees.dependencies import conllu_lines, tree_from_heads
 
+    column = chosen.tags
     if column is None:
         tagged = all(sentence.tags is not None for sentence in prepared.sentences)
         column = "upos" if tagged else "form"
         if not quiet:
             what = "parts of speech" if tagged else "words, as the text has no parts of speech"
             typer.echo(f"dmv learns from {what}", err=True)
-    kept = _kept(prepared, no_punctuation)
+    kept = _kept(prepared, chosen.no_punctuation)
     tags = [
         [of_sentence[n] for n in where]
         for of_sentence, where in zip(tags_of(prepared.sentences, column), kept, strict=True)
@@ -221,7 +179,7 @@ def _dependencies(
         found = DMV(**options).fit(number_tags(tags)[0], progress).heads()
     for sentence, where, labels, heads in zip(prepared.sentences, kept, tags, found, strict=True):
         words = [sentence.words[n] for n in where]
-        if trees:
+        if chosen.format != "conllu":
             yield str(tree_from_heads(words, heads.tolist(), labels))
             continue
         upos, xpos = (
@@ -239,24 +197,30 @@ def _kept(prepared: Prepared, no_punctuation: bool) -> list[Sequence[int]]:
     ]
 
 
-_OPTIONS = {
-    **dict.fromkeys(("--mended", "--currency"), ("ccl",)),
-    **dict.fromkeys(("--no-punctuation", "--format"), ("bmmm", "dmv")),
-    "--tags": ("dmv",),
+_ONLY_FOR = {
+    **dict.fromkeys(("mended", "currency"), ("ccl",)),
+    **dict.fromkeys(("no_punctuation", "format"), ("bmmm", "dmv")),
+    "tags": ("dmv",),
 }
 """The systems that an option is for."""
 _FORMATS = {"bmmm": ("text", "conllu", "tsv"), "dmv": ("trees", "conllu")}
 
 
-def _check_options(spec: SystemSpec, given: dict[str, object]) -> None:
+def _check_options(spec: SystemSpec, chosen: SystemOptions) -> None:
     """Raise an error if an option of another system was given."""
-    for option, value in given.items():
-        if value not in (None, False) and spec.name not in _OPTIONS[option]:
-            names = " and ".join(_OPTIONS[option])
-            raise DbpcfgError(f"{option} is for {names}; {spec.name} has no such option")
-    written, formats = given["--format"], _FORMATS.get(spec.name, ())
-    if written is not None and written not in formats:
-        raise DbpcfgError(f"{spec.name} prints {', '.join(formats)}, not {written}")
+    for name, systems in _ONLY_FOR.items():
+        if getattr(chosen, name) not in (None, False) and spec.name not in systems:
+            option = f"--{name.replace('_', '-')}"
+            raise DbpcfgError(
+                f"{option} is for {' and '.join(systems)}; {spec.name} has no such option"
+            )
+    formats = _FORMATS.get(spec.name, ())
+    if chosen.format is not None and chosen.format not in formats:
+        raise DbpcfgError(f"{spec.name} prints {', '.join(formats)}, not {chosen.format}")
+    if chosen.keep_punctuation and spec.learns:
+        raise DbpcfgError(
+            f"--keep-punctuation is for branching trees; {spec.name} handles punctuation itself"
+        )
 
 
 def _baseline_spec(name: str) -> SystemSpec:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,80 +11,59 @@ import typer
 
 from dbpcfg.cli.inputs import read_corpus
 from dbpcfg.cli.options import (
-    Encoding,
-    InputFormat,
     Lowercase,
     MaxLength,
     Punctuation,
     Quiet,
-    SkipBroken,
     TableFormat,
     depth_bound,
+    takes_groups,
 )
 from dbpcfg.cli.output import print_tables
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.options import FormatReading, Group, option
 
 
+@dataclass(frozen=True)
+class Comparing(Group):
+    """Which systems are compared, and with which settings."""
+
+    systems: str | None = option(
+        None,
+        "Systems, separated by commas; all if not given: right, left, balanced, random, ccl, "
+        "upparse-prlg, upparse-hmm, bmmm-dmv, uhhmm, dbpcfg.",
+    )
+    runs: int = option(3, "Runs of each random system, with consecutive seeds.", least=1)
+    out: str | None = option(None, "Directory for finished runs; the same command resumes.")
+    seed: int = option(0, "Seed of the first run of random systems.", least=0)
+    categories: int = option(15, "dbpcfg: categories.", flags=("-K", "--categories"), least=1)
+    depth: str = option("2", "dbpcfg: memory bound, or 'none'.", flags=("-D", "--depth"))
+    budget: int | None = option(
+        None, "dbpcfg: iterations of all chains of a race; 1500 if not given.", least=1
+    )
+    chains: int | None = option(None, "dbpcfg: chains per run, in a race at its start.", least=1)
+    iterations: int | None = option(None, "dbpcfg: iterations per chain, without a race.", least=1)
+    set: tuple[str, ...] = option(
+        (),
+        "A setting of a system, such as bmmm-dmv.classes=10 or dbpcfg.rare=1; may be repeated.",
+        metavar="SYSTEM.NAME=VALUE",
+    )
+    threads: int | None = option(None, "dbpcfg: processors to use; all if not given.", least=1)
+    flatten: bool = option(False, "Rows NAME-F: binary trees flattened by estimated heads.")
+    permutations: int = option(10_000, "Permutations of each test.", least=1)
+
+
+@takes_groups
 def compare(
     treebank: Annotated[
         list[str],
         typer.Argument(metavar="TREEBANK", help="Gold trees: files, directories or -."),
     ],
-    systems: Annotated[
-        str | None,
-        typer.Option(
-            help="Systems, separated by commas; all if not given: right, left, balanced, random, "
-            "ccl, upparse-prlg, upparse-hmm, bmmm-dmv, uhhmm, dbpcfg."
-        ),
-    ] = None,
-    runs: Annotated[
-        int, typer.Option(help="Runs of each random system, with consecutive seeds.", min=1)
-    ] = 3,
-    out: Annotated[
-        str | None,
-        typer.Option(help="Directory for finished runs; the same command resumes."),
-    ] = None,
+    asked: Comparing,
+    reading: FormatReading,
     max_length: MaxLength = None,
     lowercase: Lowercase = True,
     punctuation: Punctuation = "auto",
-    seed: Annotated[int, typer.Option(help="Seed of the first run of random systems.", min=0)] = 0,
-    categories: Annotated[
-        int, typer.Option("-K", "--categories", help="dbpcfg: categories.", min=1)
-    ] = 15,
-    depth: Annotated[
-        str, typer.Option("-D", "--depth", help="dbpcfg: memory bound, or 'none'.")
-    ] = "2",
-    budget: Annotated[
-        int | None,
-        typer.Option(help="dbpcfg: iterations of all chains of a race; 1500 if not given.", min=1),
-    ] = None,
-    chains: Annotated[
-        int | None, typer.Option(help="dbpcfg: chains per run, in a race at its start.", min=1)
-    ] = None,
-    iterations: Annotated[
-        int | None,
-        typer.Option(help="dbpcfg: iterations per chain, without a race.", min=1),
-    ] = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="SYSTEM.NAME=VALUE",
-            help="A setting of a system, such as bmmm-dmv.classes=10 or dbpcfg.rare=1; may be "
-            "repeated.",
-        ),
-    ] = None,
-    threads: Annotated[
-        int | None, typer.Option(help="dbpcfg: processors to use; all if not given.", min=1)
-    ] = None,
-    flatten: Annotated[
-        bool,
-        typer.Option("--flatten", help="Rows NAME-F: binary trees flattened by estimated heads."),
-    ] = False,
-    permutations: Annotated[int, typer.Option(help="Permutations of each test.", min=1)] = 10_000,
-    input_format: InputFormat = None,
-    skip_broken: SkipBroken = False,
-    encoding: Encoding = None,
     format: TableFormat = "text",
     quiet: Quiet = False,
 ) -> None:
@@ -99,22 +79,20 @@ def compare(
     from dbpcfg.experiments.systems.registry import systems as known
     from dbpcfg.induction.search import BUDGET, PAPER_CHAINS
 
-    names = known.names() if systems is None else systems.split(",")
+    names = known.names() if asked.systems is None else asked.systems.split(",")
     chosen = [find(name) for name in names if name.strip()]
-    bound = depth_bound(depth)
-    if iterations is not None:
-        if budget is not None:
+    bound, chains, out = depth_bound(asked.depth), asked.chains, asked.out
+    if asked.iterations is not None:
+        if asked.budget is not None:
             raise DbpcfgError("--budget is for a race, --iterations for chains without: give one")
-        search = {"budget": None, "chains": chains or PAPER_CHAINS, "iterations": iterations}
+        search = {"budget": None, "chains": chains or PAPER_CHAINS, "iterations": asked.iterations}
     else:
-        search = {"budget": budget or BUDGET, "chains": chains, "iterations": None}
-    settings = _settings(set_ or ())
-    settings["dbpcfg"] = {"K": categories, "D": bound, **search} | settings.get("dbpcfg", {})
+        search = {"budget": asked.budget or BUDGET, "chains": chains, "iterations": None}
+    settings = _settings(asked.set)
+    settings["dbpcfg"] = {"K": asked.categories, "D": bound, **search} | settings.get("dbpcfg", {})
     if out is not None and Path(out).exists() and not Path(out).is_dir():
         raise DbpcfgError(f"{out} is a file; --out needs a directory: choose another name")
-    corpus = read_corpus(
-        treebank, input_format, quiet=quiet, skip_broken=skip_broken, encoding=encoding
-    )
+    corpus = read_corpus(treebank, reading, quiet)
     task = Task.of(corpus, lowercase=lowercase, max_length=max_length, punctuation=punctuation)
     if not quiet:
         typer.echo(task.prepared.summary(), err=True)
@@ -122,13 +100,13 @@ def compare(
         comparison = run_all(
             task,
             chosen,
-            runs=runs,
-            seed=seed,
+            runs=asked.runs,
+            seed=asked.seed,
             settings=settings,
             out=out,
-            threads=threads,
-            flatten=flatten,
-            permutations=permutations,
+            threads=asked.threads,
+            flatten=asked.flatten,
+            permutations=asked.permutations,
             report=(lambda line: None) if quiet else (lambda line: typer.echo(line, err=True)),
             quiet=quiet,
         )

@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 import typer
 
 from dbpcfg.cli.inputs import read_corpus
-from dbpcfg.cli.options import (
-    Encoding,
-    ExcludeSpeakers,
-    InputFormat,
-    MaxLength,
-    NoPunctuation,
-    Numbers,
-    Overwrite,
-    Punctuation,
-    Quiet,
-    Rare,
-    Scheme,
-    Seed,
-    SkipBroken,
-    Speakers,
-    TokensOption,
-)
+from dbpcfg.cli.options import Overwrite, Quiet, Seed, takes_groups
 from dbpcfg.cli.output import check_overwrite, open_output
+from dbpcfg.options import Preparing, Reading, option
 
 
 def synth(
@@ -44,6 +30,14 @@ def synth(
         out.writelines(f"{' '.join(tree.words()) if words else tree}\n" for tree in trees)
 
 
+@dataclass(frozen=True)
+class Converting(Preparing):
+    """How words are prepared; by default they stay as they are."""
+
+    lowercase: bool = option(False, "Change words to lower case.")
+
+
+@takes_groups
 def convert(
     source: Annotated[str, typer.Argument(metavar="IN", help="File, directory, pattern or -.")],
     target: Annotated[str, typer.Argument(metavar="OUT", help="File, or - for standard output.")],
@@ -51,21 +45,9 @@ def convert(
         Literal["text", "penn"] | None,
         typer.Option(help="text: sentences; penn: trees. By the suffix of OUT if not given."),
     ] = None,
-    lowercase: Annotated[
-        bool, typer.Option("--lowercase", help="Change words to lower case.")
-    ] = False,
-    max_length: MaxLength = None,
-    numbers: Numbers = False,
-    rare: Rare = 0,
-    scheme: Scheme = "suffix",
-    no_punctuation: NoPunctuation = False,
-    punctuation: Punctuation = "auto",
-    tokens: TokensOption = "space",
-    input_format: InputFormat = None,
-    skip_broken: SkipBroken = False,
-    encoding: Encoding = None,
-    speaker: Speakers = None,
-    exclude_speaker: ExcludeSpeakers = None,
+    *,
+    converting: Converting,
+    reading: Reading,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
@@ -77,20 +59,9 @@ def convert(
     from dbpcfg.corpus.preparation import Preparation, corpus_lines, prepare
 
     check_overwrite([target], overwrite)
-    corpus = read_corpus(
-        [source],
-        input_format,
-        speaker,
-        exclude_speaker,
-        quiet,
-        skip_broken=skip_broken,
-        encoding=encoding,
-    )
+    corpus = read_corpus([source], reading, quiet)
     kind = to or ("text" if target.endswith(".txt") or target == "-" else "penn")
-    preparation = Preparation(
-        lowercase, max_length, punctuation, numbers, rare, scheme, no_punctuation, tokens or "space"
-    )
-    prepared = prepare(corpus, preparation)
+    prepared = prepare(corpus, Preparation(**vars(converting)))
     with open_output(target) as out:
         out.writelines(f"{line}\n" for line in corpus_lines(prepared, kind))
     if not quiet:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -10,14 +11,28 @@ import typer
 
 from dbpcfg.cli import output as terminal
 from dbpcfg.cli.inputs import read_corpus
-from dbpcfg.cli.options import Encoding, Overwrite, Quiet, SkipBroken
+from dbpcfg.cli.options import Overwrite, Quiet, takes_groups
 from dbpcfg.cli.output import check_overwrite, write
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.options import Decoding, FormatReading, Group, option
 
 if TYPE_CHECKING:
     from dbpcfg.trees.tree import Tree
 
 
+@dataclass(frozen=True)
+class Drawing(Group):
+    """Which trees are drawn, and where."""
+
+    number: int | None = option(
+        None, "Number of trees; all if not given.", flags=("-n", "--number"), least=1
+    )
+    out: str = option("-", "File, or - for standard output; a directory for several SVG files.")
+    document: bool = option(False, "LaTeX: a complete document, one page per tree.")
+    raw: bool = option(False, "Keep function tags and empty elements.")
+
+
+@takes_groups
 def draw(
     trees: Annotated[
         str,
@@ -31,27 +46,19 @@ def draw(
             "line in EVALB's brackets.",
         ),
     ] = "terminal",
-    number: Annotated[
-        int | None, typer.Option("-n", "--number", help="Number of trees; all if not given.", min=1)
-    ] = None,
     first: Annotated[int, typer.Option("--from", help="Number of the first tree.", min=1)] = 1,
-    out: Annotated[
-        str,
-        typer.Option(help="File, or - for standard output; a directory for several SVG files."),
-    ] = "-",
-    document: Annotated[
-        bool, typer.Option("--document", help="LaTeX: a complete document, one page per tree.")
-    ] = False,
-    raw: Annotated[
-        bool, typer.Option("--raw", help="Keep function tags and empty elements.")
-    ] = False,
-    skip_broken: SkipBroken = False,
-    encoding: Encoding = None,
+    *,
+    drawing: Drawing,
+    decoding: Decoding,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
     """Draw trees in the terminal, as SVG or in LaTeX, or write them for EVALB."""
-    chosen = _chosen(_read_trees(trees, raw, quiet, skip_broken, encoding), trees, first, number)
+    out, document = drawing.out, drawing.document
+    found = _read_trees(trees, drawing.raw, quiet, decoding)
+    if first > len(found):
+        raise DbpcfgError(f"--from {first:,}: {trees} has only {len(found):,} trees")
+    chosen = found[first - 1 :][: drawing.number]
     if document and format not in ("forest", "qtree"):
         raise DbpcfgError(f"--document is for LaTeX, --as forest or --as qtree, not {format}")
     if format == "svg":
@@ -61,32 +68,15 @@ def draw(
     write(out, _drawn(chosen, format, document, to_terminal=out == "-"))
 
 
-def _read_trees(
-    path: str, raw: bool, quiet: bool, skip_broken: bool, encoding: str | None
-) -> list[Tree]:
+def _read_trees(path: str, raw: bool, quiet: bool, decoding: Decoding) -> list[Tree]:
     from dbpcfg.corpus.reading import read
 
     if (Path(path) / "trees.txt").exists():
         path = str(Path(path) / "trees.txt")
+    penn = FormatReading(decoding.encoding, decoding.skip_broken, "penn")
     if raw:
-        broken = "skip" if skip_broken else "error"
-        return read(
-            path,
-            format="penn",
-            function_tags=True,
-            empty_elements=True,
-            broken=broken,
-            encoding=encoding,
-        ).trees()
-    return read_corpus(
-        [path], "penn", quiet=quiet, skip_broken=skip_broken, encoding=encoding
-    ).trees()
-
-
-def _chosen(trees: list[Tree], path: str, first: int, number: int | None) -> list[Tree]:
-    if first > len(trees):
-        raise DbpcfgError(f"--from {first:,}: {path} has only {len(trees):,} trees")
-    return trees[first - 1 :][:number]
+        return read(path, **penn.how(), function_tags=True, empty_elements=True).trees()
+    return read_corpus([path], penn, quiet).trees()
 
 
 def _draw_svg(trees: list[Tree], first: int, out: str, overwrite: bool) -> None:

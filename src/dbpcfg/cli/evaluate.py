@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from dbpcfg.cli.inputs import read_corpus
-from dbpcfg.cli.options import (
-    Encoding,
-    InputFormat,
-    MaxLength,
-    Punctuation,
-    Quiet,
-    Seed,
-    SkipBroken,
-    TableFormat,
-)
+from dbpcfg.cli.options import MaxLength, Punctuation, Quiet, Seed, TableFormat, takes_groups
 from dbpcfg.cli.output import print_tables
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.options import FormatReading, Group, option
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -30,6 +23,37 @@ if TYPE_CHECKING:
 Branching = Literal["right", "left", "balanced", "random"]
 
 
+@dataclass(frozen=True)
+class Scoring(Group):
+    """What is scored, and how."""
+
+    against: str | None = option(
+        None, "Second system's trees or tagged text: score it too and test the difference."
+    )
+    baseline: Literal["right", "left", "balanced", "random"] | None = option(
+        None, "Score a branching baseline, with or without PRED."
+    )
+    flatten: bool = option(False, "Score PRED flattened by estimated heads too, as NAME-F.")
+    gold_length: int | None = option(
+        None, "PRED has only the sentences of GOLD of at most this many words.", least=1
+    )
+    labelled: bool = option(False, "Labels must match too.")
+    average: Literal["corpus", "sentence"] = option(
+        "corpus", "Pool the spans of all sentences, or average over sentences."
+    )
+    ignore_root: bool = option(False, "Do not count the span of the whole sentence.")
+    category: str = option("NP", "Gold category for recall and aggregate F1.")
+    mapping: int = option(
+        4000, "Number of first sentences that choose the induced categories to aggregate.", least=1
+    )
+    intervals: bool = option(False, "Bootstrap confidence intervals of the scores.")
+    permutations: int = option(10_000, "Permutations of the significance test.", least=1)
+    direction: Literal["right", "left"] = option(
+        "right", "Binarisation of trees for memory depths."
+    )
+
+
+@takes_groups
 def evaluate(
     gold: Annotated[
         str, typer.Argument(metavar="GOLD", help="Treebank: file, directory, pattern.")
@@ -38,57 +62,12 @@ def evaluate(
         str | None,
         typer.Argument(metavar="PRED", help="Trees or tagged text to score, in the order of GOLD."),
     ] = None,
-    against: Annotated[
-        str | None,
-        typer.Option(
-            help="Second system's trees or tagged text: score it too and test the difference."
-        ),
-    ] = None,
-    baseline: Annotated[
-        Branching | None,
-        typer.Option(help="Score a branching baseline, with or without PRED."),
-    ] = None,
-    flatten: Annotated[
-        bool,
-        typer.Option("--flatten", help="Score PRED flattened by estimated heads too, as NAME-F."),
-    ] = False,
+    *,
+    asked: Scoring,
     max_length: MaxLength = None,
-    gold_length: Annotated[
-        int | None,
-        typer.Option(help="PRED has only the sentences of GOLD of at most this many words.", min=1),
-    ] = None,
-    labelled: Annotated[bool, typer.Option("--labelled", help="Labels must match too.")] = False,
-    average: Annotated[
-        Literal["corpus", "sentence"],
-        typer.Option(help="Pool the spans of all sentences, or average over sentences."),
-    ] = "corpus",
-    ignore_root: Annotated[
-        bool, typer.Option("--ignore-root", help="Do not count the span of the whole sentence.")
-    ] = False,
     punctuation: Punctuation = "auto",
-    category: Annotated[
-        str, typer.Option(help="Gold category for recall and aggregate F1.")
-    ] = "NP",
-    mapping: Annotated[
-        int,
-        typer.Option(
-            help="Number of first sentences that choose the induced categories to aggregate.",
-            min=1,
-        ),
-    ] = 4000,
-    intervals: Annotated[
-        bool, typer.Option("--intervals", help="Bootstrap confidence intervals of the scores.")
-    ] = False,
-    permutations: Annotated[
-        int, typer.Option(help="Permutations of the significance test.", min=1)
-    ] = 10_000,
-    direction: Annotated[
-        Literal["right", "left"], typer.Option(help="Binarisation of trees for memory depths.")
-    ] = "right",
     seed: Seed = 0,
-    input_format: InputFormat = None,
-    skip_broken: SkipBroken = False,
-    encoding: Encoding = None,
+    reading: FormatReading,
     format: TableFormat = "text",
     quiet: Quiet = False,
 ) -> None:
@@ -109,27 +88,27 @@ def evaluate(
     from dbpcfg.evaluation.tables import comparison_table, evaluation_tables, intervals_table
     from dbpcfg.io.progress import Progress
 
+    against, baseline = asked.against, asked.baseline
     if predicted is None and baseline is None:
         raise DbpcfgError("nothing to score: give PRED, or --baseline right")
     if "-" in (gold, predicted) and (gold == predicted or against == "-"):
         raise DbpcfgError("only one of GOLD, PRED and --against can be standard input")
-    corpus = read_corpus(
-        [gold], input_format, quiet=quiet, skip_broken=skip_broken, encoding=encoding
-    )
+    corpus = read_corpus([gold], reading, quiet)
     paths = [path for path in (predicted, against) if path is not None]
     formats = {path: tagged_format(path) for path in paths}
-    if flatten and (predicted is None or formats[predicted]):
+    if asked.flatten and (predicted is None or formats[predicted]):
         what = "there is none" if predicted is None else f"{predicted} is tagged text"
         raise DbpcfgError(f"--flatten is for the trees of PRED, and {what}")
     if baseline is not None or None in formats.values():
         corpus.trees()  # raises an error if a sentence has no tree
     marks = [punctuation_mask(sentence, punctuation) for sentence in corpus]
-    kept = [n for n, mark in enumerate(marks) if mark.count(False) <= (gold_length or len(mark))]
+    most = asked.gold_length
+    kept = [n for n, mark in enumerate(marks) if mark.count(False) <= (most or len(mark))]
     sentences, marks = [corpus[n] for n in kept], [marks[n] for n in kept]
     convention = Convention(
-        labelled=labelled,
-        average=average,
-        whole_sentence=not ignore_root,
+        labelled=asked.labelled,
+        average=asked.average,
+        whole_sentence=not asked.ignore_root,
         max_length=max_length,
         punctuation=recognised_by(sentences, punctuation),
     )
@@ -142,10 +121,10 @@ def evaluate(
             _check_number(path, len(text), gold, marks, "sentences")
             tagged[_name(path, {**systems, **tagged})] = text
             continue
-        trees = read_corpus([path], "penn", quiet=quiet, skip_broken=skip_broken, encoding="utf-8")
+        trees = read_corpus([path], replace(reading, input_format="penn", encoding="utf-8"), quiet)
         _check_number(path, len(trees), gold, marks)
         systems[_name(path, {**systems, **tagged})] = trees.sentences
-        if flatten and path == predicted:
+        if asked.flatten and path == predicted:
             systems[f"{_name(path, ())}-F"] = flattened(trees.trees())
     if baseline is not None:
         systems[f"{baseline}-branching"] = [
@@ -160,9 +139,9 @@ def evaluate(
                 trees_of_system,
                 marks,
                 convention,
-                category=category,
-                mapping_sentences=mapping,
-                direction=direction,
+                category=asked.category,
+                mapping_sentences=asked.mapping,
+                direction=asked.direction,
                 progress=progress.update,
             )
     words: dict[str, Contingency] = {}
@@ -170,15 +149,12 @@ def evaluate(
         with Progress(f"scoring {name}", len(sentences), quiet) as progress:
             words[name] = compare_tags(sentences, tags, marks, convention, progress.update)
     tables = evaluation_tables(results, words)
-    if intervals and results:
+    if asked.intervals and results:
         tables.append(intervals_table(results, seed))
     if len(results) > 1:
         (first, one), *others = results.items()
-        tables.append(
-            comparison_table(
-                {(first, name): one.compare(other, permutations, seed) for name, other in others}
-            )
-        )
+        tests = {(first, n): one.compare(it, asked.permutations, seed) for n, it in others}
+        tables.append(comparison_table(tests))
     print_tables(tables, format)
 
 

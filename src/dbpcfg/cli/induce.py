@@ -10,7 +10,7 @@ from dbpcfg.cli.inputs import read_corpus
 from dbpcfg.cli.options import LearnerChoice, TableFormat, Text, takes_groups
 from dbpcfg.cli.output import print_tables
 from dbpcfg.cli.running import StopRequest, check_cluster, on_cluster, resume_hint, stop_on_signal
-from dbpcfg.options import Chaining, Preparing, Reading, Running, Searching
+from dbpcfg.options import Chaining, Decoding, Preparing, Reading, Running, Searching
 
 if TYPE_CHECKING:
     from dbpcfg.cli.chain_progress import Mode
@@ -59,15 +59,7 @@ def induce(
     asked = Asked(choice.learner, choice.options, chaining, searching)
     check_free(Path(out), overwrite)
     check_cluster(running.cluster, running.spread)
-    corpus = read_corpus(
-        text,
-        reading.input_format,
-        list(reading.speaker) or None,
-        list(reading.exclude_speaker) or None,
-        quiet,
-        skip_broken=reading.skip_broken,
-        encoding=reading.encoding,
-    )
+    corpus = read_corpus(text, reading, quiet)
     given = [name for name, value in vars(preparing).items() if value is not None]
     request, preparation = asked.of(corpus, Preparation(**vars(preparing)), given)
     prepared = prepare(corpus, preparation)
@@ -79,9 +71,8 @@ def induce(
             typer.echo(request.why, err=True)
     treebank = None
     if gold is not None:  # before the live table, which notes would disturb
-        treebank = read_corpus(
-            [gold], quiet=quiet, skip_broken=reading.skip_broken, encoding=reading.encoding
-        )
+        decoding = Decoding(reading.encoding, reading.skip_broken)
+        treebank = read_corpus([gold], decoding, quiet)
     tokens = sum(len(forms) for forms in prepared.forms)
     with (
         stop_on_signal(out) as stop,

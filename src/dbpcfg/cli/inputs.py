@@ -12,6 +12,7 @@ import typer
 
 from dbpcfg.cli.options import depth_bound
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.options import Decoding, Reading
 
 if TYPE_CHECKING:
     from dbpcfg.corpus.preparation import Preparation
@@ -20,28 +21,11 @@ if TYPE_CHECKING:
     from dbpcfg.model.model import Model
 
 
-def read_corpus(
-    paths: list[str],
-    input_format: str | None = None,
-    speakers: list[str] | None = None,
-    exclude_speakers: list[str] | None = None,
-    quiet: bool = False,
-    *,
-    skip_broken: bool = False,
-    encoding: str | None = None,
-) -> Corpus:
+def read_corpus(paths: list[str], reading: Decoding | None = None, quiet: bool = False) -> Corpus:
     """Read files, with progress and notes of what was left out unless ``quiet``."""
     from dbpcfg.corpus.reading import read
 
-    corpus = read(
-        *paths,
-        format=input_format,
-        speakers=speakers or None,
-        exclude_speakers=exclude_speakers or None,
-        broken="skip" if skip_broken else "error",
-        encoding=encoding,
-        quiet=quiet,
-    )
+    corpus = read(*paths, **(reading or Decoding()).how(), quiet=quiet)
     if not quiet:
         for note in corpus.notes():
             typer.echo(note, err=True)
@@ -82,15 +66,10 @@ def _changed(model: Model, depth: str | None, unknown: float | None) -> Model:
 
 def open_text(
     text: list[str] | None,
-    input_format: str | None,
-    speakers: list[str] | None,
-    exclude_speakers: list[str] | None,
+    reading: Reading,
     quiet: bool,
-    *,
     learned: Preparation,
     tokens: Literal["space", "punctuation", "penn"] | None = None,
-    skip_broken: bool = False,
-    encoding: str | None = None,
 ) -> Iterator[Sentence | None]:
     """Read sentences one by one, as the model learned from them: see `Preparation.seen`.
 
@@ -107,15 +86,7 @@ def open_text(
         if not quiet:
             typer.echo(note, err=True)
 
-    sentences = stream(
-        text or ["-"],
-        input_format,
-        speakers or None,
-        exclude_speakers or None,
-        report,
-        broken="skip" if skip_broken else "error",
-        encoding=encoding,
-    )
+    sentences = stream(text or ["-"], report=report, **reading.how())
     learned = learned if tokens is None else replace(learned, tokens=tokens)
     if learned.no_punctuation:
         report("punctuation is left out, as in the text that the model was learned from")

@@ -21,7 +21,6 @@ from dbpcfg.options import (
     Group,
     Option,
     Preparing,
-    Reading,
     Running,
     belongs_to,
 )
@@ -67,17 +66,8 @@ def _or_none(one: Option) -> bool:
     return one.type is int and one.optional and one.default is not None
 
 
-InputFormat = Annotated[str | None, declared(Reading, "input_format")]
-Encoding = Annotated[str | None, declared(Reading, "encoding")]
-SkipBroken = Annotated[bool, declared(Reading, "skip_broken")]
-Speakers = Annotated[list[str] | None, declared(Reading, "speaker")]
-ExcludeSpeakers = Annotated[list[str] | None, declared(Reading, "exclude_speaker")]
 Lowercase = Annotated[bool, declared(Preparing, "lowercase")]
 MaxLength = Annotated[int | None, declared(Preparing, "max_length")]
-Numbers = Annotated[bool, declared(Preparing, "numbers")]
-Rare = Annotated[int, declared(Preparing, "rare")]
-Scheme = Annotated[Literal["suffix", "shape", "both", "one"], declared(Preparing, "scheme")]
-NoPunctuation = Annotated[bool, declared(Preparing, "no_punctuation")]
 Punctuation = Annotated[
     Literal["auto", "tags", "characters", "both"], declared(Preparing, "punctuation")
 ]

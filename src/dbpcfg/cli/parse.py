@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -12,22 +13,19 @@ from dbpcfg.cli import output as terminal
 from dbpcfg.cli.inputs import open_model, open_text, reads_terminal
 from dbpcfg.cli.options import (
     Depth,
-    Encoding,
-    ExcludeSpeakers,
-    InputFormat,
     Quiet,
     RunArgument,
     Seed,
-    SkipBroken,
-    Speakers,
     TableFormat,
     TextOrInput,
     Threads,
     TokensOption,
     UnknownWords,
+    takes_groups,
 )
 from dbpcfg.cli.output import open_output, print_tables, standard_output
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.options import Group, Reading, option
 
 if TYPE_CHECKING:
     from dbpcfg.corpus.sentence import Sentence
@@ -38,33 +36,33 @@ REMEMBERED = 2**16
 COLUMNS = ("source", "line", "sentence", "rank", "log_probability", "posterior", "tree")
 
 
+@dataclass(frozen=True)
+class Parsing(Group):
+    """Which trees are printed, and how."""
+
+    method: Literal["mbr", "mbr-chain", "viterbi", "sample"] = option(
+        "mbr",
+        "MBR tree under the selected grammar, or under several grammars of its chain; most "
+        "probable tree; tree sampled from the posterior.",
+    )
+    number: int = option(
+        1, "Trees per sentence (viterbi, sample).", flags=("-n", "--number"), least=1
+    )
+    scores: bool = option(False, "Table with probabilities, as with -n 2 or more.")
+    draw: bool = option(False, "Draw the trees.")
+
+
+@takes_groups
 def parse(
     run: RunArgument,
     text: TextOrInput = None,
-    method: Annotated[
-        Literal["mbr", "mbr-chain", "viterbi", "sample"],
-        typer.Option(
-            help="MBR tree under the selected grammar, or under several grammars of its chain; "
-            "most probable tree; tree sampled from the posterior."
-        ),
-    ] = "mbr",
-    number: Annotated[
-        int,
-        typer.Option("-n", "--number", help="Trees per sentence (viterbi, sample).", min=1),
-    ] = 1,
-    scores: Annotated[
-        bool, typer.Option("--scores", help="Table with probabilities, as with -n 2 or more.")
-    ] = False,
-    draw: Annotated[bool, typer.Option("--draw", help="Draw the trees.")] = False,
+    *,
+    asked: Parsing,
     seed: Seed = 0,
     depth: Depth = None,
     unknown: UnknownWords = None,
     tokens: TokensOption = None,
-    input_format: InputFormat = None,
-    skip_broken: SkipBroken = False,
-    encoding: Encoding = None,
-    speaker: Speakers = None,
-    exclude_speaker: ExcludeSpeakers = None,
+    reading: Reading,
     threads: Threads = None,
     quiet: Quiet = False,
 ) -> None:
@@ -83,7 +81,8 @@ def parse(
     from dbpcfg.trees.printing import BOX_CHARACTERS
     from dbpcfg.trees.printing import draw as picture
 
-    table = scores or number > 1
+    method, number, draw = asked.method, asked.number, asked.draw
+    table = asked.scores or number > 1
     if number > 1 and method in ("mbr", "mbr-chain"):
         raise DbpcfgError(
             f"{method} gives one tree: -n {number} needs --method viterbi, for the best trees, or "
@@ -94,17 +93,7 @@ def parse(
     ascii = not terminal.can_show(BOX_CHARACTERS)
     model = open_model(run, depth, unknown, samples=method == "mbr-chain")
     decoder = Decoder(model, method, number, seed, threads or cores())
-    sentences = open_text(
-        text,
-        input_format,
-        speaker,
-        exclude_speaker,
-        quiet,
-        learned=model.preparation,
-        tokens=tokens,
-        skip_broken=skip_broken,
-        encoding=encoding,
-    )
+    sentences = open_text(text, reading, quiet, model.preparation, tokens)
     out = standard_output()
     if table:
         print("\t".join(COLUMNS), file=out, flush=True)
@@ -176,6 +165,7 @@ def _flat_trees_note(decoder: Decoder, first: str) -> str:
 PROBABILITY_COLUMNS = ("tokens", "unknown", "classes", "log_probability", "bits_per_word")
 
 
+@takes_groups
 def probability(
     run: RunArgument,
     text: TextOrInput = None,
@@ -189,11 +179,8 @@ def probability(
     depth: Depth = None,
     unknown: UnknownWords = None,
     tokens: TokensOption = None,
-    input_format: InputFormat = None,
-    skip_broken: SkipBroken = False,
-    encoding: Encoding = None,
-    speaker: Speakers = None,
-    exclude_speaker: ExcludeSpeakers = None,
+    *,
+    reading: Reading,
     threads: Threads = None,
     format: TableFormat = "text",
     quiet: Quiet = False,
@@ -209,17 +196,7 @@ def probability(
     from dbpcfg.model.probabilities import probability_table, totals
 
     model = open_model(run, depth, unknown, samples=chain)
-    sentences = open_text(
-        text,
-        input_format,
-        speaker,
-        exclude_speaker,
-        quiet,
-        learned=model.preparation,
-        tokens=tokens,
-        skip_broken=skip_broken,
-        encoding=encoding,
-    )
+    sentences = open_text(text, reading, quiet, model.preparation, tokens)
     found = model.probabilities(
         filter(None, sentences), chain=chain, threads=threads or cores(), quiet=quiet
     )

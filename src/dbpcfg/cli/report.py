@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from dbpcfg.cli.inputs import read_corpus
-from dbpcfg.cli.options import Encoding, Overwrite, Quiet, SkipBroken, TableFormat
+from dbpcfg.cli.options import Overwrite, Quiet, TableFormat, takes_groups
 from dbpcfg.cli.output import print_tables
 from dbpcfg.errors import DbpcfgError, UnfinishedRunError
-
-if TYPE_CHECKING:
-    from dbpcfg.corpus.sentence import Sentence
-    from dbpcfg.evaluation.goldtrees import Gold
-    from dbpcfg.induction.run import Run
+from dbpcfg.options import Decoding
 
 GoldTrees = Annotated[
     str | None,
@@ -27,6 +23,7 @@ GoldTrees = Annotated[
 ]
 
 
+@takes_groups
 def report(
     run: Annotated[str, typer.Argument(metavar="RUN", help="Directory of a finished run.")],
     gold: GoldTrees = None,
@@ -44,8 +41,8 @@ def report(
         typer.Option(help="Directory for the figures as PDF and SVG."),
     ] = None,
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
-    skip_broken: SkipBroken = False,
-    encoding: Encoding = None,
+    *,
+    decoding: Decoding,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
@@ -66,7 +63,10 @@ def report(
         check_folder(Path(figures), overwrite)
     done = finished_run(folder, quiet)
     others = None if comparison is None else read_comparison(Path(comparison))
-    data = collect(done, folder, _gold(gold, done, quiet, skip_broken, encoding), quiet, others)
+    trees = None
+    if gold is not None:
+        trees = done.match_gold(read_corpus([gold], decoding, quiet).sentences, gold)
+    data = collect(done, folder, trees, quiet, others)
     write_page(data, page)
     typer.echo(page)
     if figures is not None:
@@ -76,14 +76,15 @@ def report(
         typer.launch(page.resolve().as_uri())
 
 
+@takes_groups
 def compare_runs(
     runs: Annotated[
         list[str], typer.Argument(metavar="RUN", help="Directories of runs, or of a sweep.")
     ],
     gold: GoldTrees = None,
     figure: Annotated[str | None, typer.Option(help="File for a plot (.svg, .pdf, .png).")] = None,
-    skip_broken: SkipBroken = False,
-    encoding: Encoding = None,
+    *,
+    decoding: Decoding,
     overwrite: Overwrite = False,
     format: TableFormat = "text",
     quiet: Quiet = False,
@@ -98,7 +99,7 @@ def compare_runs(
 
     if figure is not None:
         check_file(Path(figure), overwrite)
-    treebank = None if gold is None else _treebank(gold, quiet, skip_broken, encoding)
+    treebank = None if gold is None else read_corpus([gold], decoding, quiet).sentences
     skipped: list[str] = []
     rows: list[RunSummary] = []
     for run in _in_sweeps(runs, quiet):
@@ -134,15 +135,3 @@ def _in_sweeps(runs: list[str], quiet: bool) -> list[str]:
     if not found:
         raise DbpcfgError(f"there is no run of dbpcfg in {', '.join(runs)}")
     return found
-
-
-def _gold(
-    treebank: str | None, run: Run, quiet: bool, skip_broken: bool, encoding: str | None
-) -> Gold | None:
-    if treebank is None:
-        return None
-    return run.match_gold(_treebank(treebank, quiet, skip_broken, encoding), treebank)
-
-
-def _treebank(path: str, quiet: bool, skip_broken: bool, encoding: str | None) -> list[Sentence]:
-    return read_corpus([path], quiet=quiet, skip_broken=skip_broken, encoding=encoding).sentences

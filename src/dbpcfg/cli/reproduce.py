@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dbpcfg.cli import output as terminal
-from dbpcfg.cli.options import Quiet, Seed, TableFormat, Threads
+from dbpcfg.cli.options import Quiet, Seed, TableFormat, takes_groups
 from dbpcfg.cli.output import print_tables
-from dbpcfg.cli.running import check_cluster
+from dbpcfg.cli.running import RunningCells
 from dbpcfg.cli.sweep import EXIT_FAILED, run_left
 from dbpcfg.errors import DbpcfgError
 
@@ -38,6 +38,7 @@ def demo(seed: Seed = 0, quiet: Quiet = False) -> None:
     )
 
 
+@takes_groups
 def reproduce(
     recipe: Annotated[
         str,
@@ -70,20 +71,8 @@ def reproduce(
         list[str] | None,
         typer.Option(metavar="ROW", help="Only this row of the recipe; may be repeated."),
     ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="List the cells and what is done; run nothing.")
-    ] = False,
-    jobs: Annotated[
-        int, typer.Option(help="Cells that run side by side; they share --threads.", min=1)
-    ] = 1,
-    cluster: Annotated[
-        str | None,
-        typer.Option(
-            help="Run cells on a Dask cluster: local:N, tcp://HOST:PORT, or a TOML file. Workers "
-            "must see the same files.",
-        ),
-    ] = None,
-    threads: Threads = None,
+    *,
+    running: RunningCells,
     permutations: Annotated[int, typer.Option(help="Permutations of each test.", min=1)] = 10_000,
     format: TableFormat = "text",
     quiet: Quiet = False,
@@ -102,25 +91,23 @@ def reproduce(
     from dbpcfg.experiments.rows import recipe_trees, row_grids, write_corpus
     from dbpcfg.report.reproduction import score_figures
 
-    if cluster is not None and jobs > 1:
-        raise DbpcfgError("--jobs is for this machine; a cluster has as many as it has workers")
-    check_cluster(cluster, None)
+    running.check()
     chosen = _recipe(recipe, quick, seeds)
     place = Path(out) if out is not None else Path("reproduced", chosen.name + "-quick" * quick)
     if place.exists() and not place.is_dir():
         raise DbpcfgError(f"{place} is a file; --out needs a directory: choose another name")
     if chosen.analysis == "depth":
-        _depths(chosen, treebank or [], place, dry_run, format, quiet)
+        _depths(chosen, treebank or [], place, running.dry_run, format, quiet)
         return
     write_corpus(recipe_trees(chosen, treebank or []), place)
     grids = row_grids(chosen, place, only or [])
     cells = [one for grid in grids for one in grid.places()]
     outcomes = found_outcomes([cell for cell, _ in cells])
-    if dry_run:
+    if running.dry_run:
         print_tables([state_table([cell for cell, _ in cells], outcomes, _name)], format)
         return
     again = _again(recipe, treebank or [], out, quick)
-    code = run_left(cells, outcomes, cluster, jobs, threads, quiet, again, name=_name)
+    code = run_left(cells, outcomes, running, quiet, again, name=_name)
     result = collect(chosen, grids, outcomes, place, permutations=permutations, quiet=quiet)
     tables, figures = reproduction_tables(result), score_figures(result)
     _write(chosen, tables, figures, scores_data(result), place, format, quiet)

@@ -7,11 +7,13 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import typer
 
 from dbpcfg.cli.output import harmless
+from dbpcfg.options import Group, option
 
 if TYPE_CHECKING:
     from dbpcfg.cluster.connection import DaskCluster, Spread
@@ -32,6 +34,30 @@ def check_cluster(cluster: str | None, spread: Spread | None) -> None:
 
     parsed(cluster)
     need_dask()
+
+
+@dataclass(frozen=True)
+class RunningCells(Group):
+    """How the cells of a grid or recipe are run."""
+
+    dry_run: bool = option(False, "List the cells and what is done; run nothing.")
+    jobs: int = option(1, "Cells that run side by side; they share --threads.", least=1)
+    cluster: str | None = option(
+        None,
+        "Run cells on a Dask cluster: local:N, tcp://HOST:PORT, or a TOML file. Workers must see "
+        "the same files.",
+    )
+    threads: int | None = option(
+        None, "Processors to use; all if not given. Results do not depend on it.", least=1
+    )
+
+    def check(self) -> None:
+        """Raise an error if this cannot be, before anything is read."""
+        from dbpcfg.errors import DbpcfgError
+
+        if self.cluster is not None and self.jobs > 1:
+            raise DbpcfgError("--jobs is for this machine; a cluster has as many as it has workers")
+        check_cluster(self.cluster, None)
 
 
 @contextlib.contextmanager

@@ -10,15 +10,17 @@ import typer
 
 from dbpcfg.cli import output as terminal
 from dbpcfg.cli.inputs import open_model, read_corpus
-from dbpcfg.cli.options import Depth, Encoding, Quiet, RunArgument, SkipBroken, TableFormat
+from dbpcfg.cli.options import Depth, Quiet, RunArgument, TableFormat, takes_groups
 from dbpcfg.cli.output import print_tables
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.options import Decoding
 
 if TYPE_CHECKING:
     from dbpcfg.evaluation.labels import GoldLabels
     from dbpcfg.trees.tree import Tree
 
 
+@takes_groups
 def show(
     run: RunArgument,
     trees: Annotated[
@@ -36,8 +38,8 @@ def show(
         ),
     ] = None,
     depth: Depth = None,
-    skip_broken: SkipBroken = False,
-    encoding: Encoding = None,
+    *,
+    decoding: Decoding,
     format: TableFormat = "text",
     quiet: Quiet = False,
 ) -> None:
@@ -58,7 +60,7 @@ def show(
         raise DbpcfgError(f"--trees and --gold need the directory of a run; {run} is not one")
     found = model.profile(learned)
     if gold is not None:
-        found = replace(found, meanings=_meanings(gold, run, learned, quiet, skip_broken, encoding))
+        found = replace(found, meanings=_meanings(gold, run, learned, quiet, decoding))
     ascii = not terminal.can_show(BOX_CHARACTERS + "█…–")
     if format == "json":
         drawn = [str(tree) for tree in _evenly(learned, trees)]
@@ -98,7 +100,7 @@ def _drawn(trees: Sequence[Tree], number: int, width: int, ascii: bool) -> str:
 
 
 def _meanings(
-    path: str, run: str, trees: Sequence[Tree], quiet: bool, skip_broken: bool, encoding: str | None
+    path: str, run: str, trees: Sequence[Tree], quiet: bool, decoding: Decoding
 ) -> GoldLabels:
     """Count the gold labels of a run's categories, from a treebank of its sentences or of more."""
     from dbpcfg.corpus.sentence import as_sentences
@@ -108,11 +110,6 @@ def _meanings(
 
     rule = load_configuration(Path(run) / "config.toml").preparation.punctuation
     words = [tree.words() for tree in trees]
-    gold = match_gold(
-        words,
-        read_corpus([path], quiet=quiet, skip_broken=skip_broken, encoding=encoding).sentences,
-        path,
-        rule,
-    )
+    gold = match_gold(words, read_corpus([path], decoding, quiet).sentences, path, rule)
     source = str(Path(run) / "trees.txt")
     return gold_labels(gold.sentences, as_sentences(trees, source), gold.punctuation)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import typer
 
@@ -18,169 +19,134 @@ from dbpcfg.cli.inputs import (
 from dbpcfg.cli.measure_summary import Summary
 from dbpcfg.cli.options import (
     Depth,
-    Encoding,
-    ExcludeSpeakers,
-    InputFormat,
     Overwrite,
     Quiet,
     RunArgument,
-    SkipBroken,
-    Speakers,
     TextOrInput,
     Threads,
     UnknownWords,
+    takes_groups,
 )
 from dbpcfg.cli.output import check_overwrite, open_output, standard_output
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.options import Group, Reading, option
 
 if TYPE_CHECKING:
     from dbpcfg.corpus.sentence import Sentence
     from dbpcfg.corpus.stimuli import Stimuli
 
-TABLES, COLUMNS = "Tables of stimuli", "Columns"
+
+@dataclass(frozen=True)
+class Measuring(Group):
+    """What is measured, and how."""
+
+    beam: int | None = option(
+        None,
+        "Keep at most this many memory states at each word; 0: all. If not given: all, or 2,000 "
+        "if all would take more than 32 MiB per processor.",
+        least=0,
+    )
+    no_beam_error: bool = option(
+        False,
+        "Do not measure the error of the beam, which follows at most 20 sentences with all memory "
+        "states.",
+    )
+    no_end: bool = option(False, "No rows for sentence ends.")
+    average: Literal["chain", "survivors"] | None = option(
+        None,
+        "Means and standard deviations over the kept grammars of the selected chain, or of all "
+        "chains that ran to the end.",
+    )
 
 
+@dataclass(frozen=True)
+class TableOptions(Group):
+    """How a table of stimuli is read."""
+
+    panel: ClassVar[str] = "Tables of stimuli"
+    word: str | None = option(
+        None,
+        "TEXT is a CSV or TSV table with a word in each row, in this column.",
+        metavar="COLUMN",
+    )
+    by: str | None = option(
+        None,
+        "Columns that are the same for all words of a text; if they name each row, the last gives "
+        "the order, and sentences end at punctuation.",
+        metavar="COLUMNS",
+    )
+    order: str | None = option(None, "Position of a word in its text.", metavar="COLUMN")
+    boundary: str | None = option(
+        None,
+        "A column that is 1 or true at the last word of a sentence, or 'punctuation'.",
+        metavar="COLUMN",
+    )
+    tokens: Literal["space", "punctuation", "penn"] = option(
+        "space", "Split cells at white space, also from punctuation, or as the Penn Treebank."
+    )
+    keep: str | None = option(
+        None, "Columns of the table to repeat; all if not given.", metavar="COLUMNS"
+    )
+    no_quotes: bool = option(False, "Quotes in the table are characters like others.")
+
+
+@dataclass(frozen=True)
+class ColumnOptions(Group):
+    """Which columns are written."""
+
+    panel: ClassVar[str] = "Columns"
+    columns: str | None = option(
+        None,
+        "Columns of measures; 'default', 'all', 'storage' and 'integration' are several.",
+        metavar="NAMES",
+    )
+    spillover: int = option(
+        0, "Repeat the values of this many words before, within the sentence.", least=0
+    )
+    frequency: str | None = option(
+        None, "Add the log frequency of words in this corpus.", metavar="CORPUS"
+    )
+    hale: bool = option(
+        False, "Add the entropy of derivations and its reduction (Hale 2006), exact."
+    )
+
+
+@takes_groups
 def surprisal(
     run: RunArgument,
     text: TextOrInput = None,
     depth: Depth = None,
-    beam: Annotated[
-        int | None,
-        typer.Option(
-            help="Keep at most this many memory states at each word; 0: all. If not given: all, "
-            "or 2,000 if all would take more than 32 MiB per processor.",
-            min=0,
-        ),
-    ] = None,
-    no_beam_error: Annotated[
-        bool,
-        typer.Option(
-            "--no-beam-error",
-            help="Do not measure the error of the beam, which follows at most 20 sentences with "
-            "all memory states.",
-        ),
-    ] = False,
-    no_end: Annotated[bool, typer.Option("--no-end", help="No rows for sentence ends.")] = False,
-    average: Annotated[
-        Literal["chain", "survivors"] | None,
-        typer.Option(
-            help="Means and standard deviations over the kept grammars of the selected chain, or "
-            "of all chains that ran to the end.",
-        ),
-    ] = None,
+    *,
+    asked: Measuring,
     text_column: Annotated[
         str | None,
         typer.Option(
             "--text",
             metavar="COLUMN",
             help="TEXT is a CSV or TSV table with a sentence in each row, in this column.",
-            rich_help_panel=TABLES,
+            rich_help_panel=TableOptions.panel,
         ),
     ] = None,
-    word: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="TEXT is a CSV or TSV table with a word in each row, in this column.",
-            rich_help_panel=TABLES,
-        ),
-    ] = None,
-    by: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMNS",
-            help="Columns that are the same for all words of a text; if they name each row, the "
-            "last gives the order, and sentences end at punctuation.",
-            rich_help_panel=TABLES,
-        ),
-    ] = None,
-    order: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN", help="Position of a word in its text.", rich_help_panel=TABLES
-        ),
-    ] = None,
-    boundary: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="A column that is 1 or true at the last word of a sentence, or 'punctuation'.",
-            rich_help_panel=TABLES,
-        ),
-    ] = None,
-    tokens: Annotated[
-        Literal["space", "punctuation", "penn"],
-        typer.Option(
-            help="Split cells at white space, also from punctuation, or as the Penn Treebank.",
-            rich_help_panel=TABLES,
-        ),
-    ] = "space",
-    keep: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMNS",
-            help="Columns of the table to repeat; all if not given.",
-            rich_help_panel=TABLES,
-        ),
-    ] = None,
+    layout: TableOptions,
     table: Annotated[
         Literal["csv", "tsv"] | None,
-        typer.Option(help="Format of the table; by its ending.", rich_help_panel=TABLES),
-    ] = None,
-    no_quotes: Annotated[
-        bool,
         typer.Option(
-            "--no-quotes",
-            help="Quotes in the table are characters like others.",
-            rich_help_panel=TABLES,
-        ),
-    ] = False,
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAMES",
-            help="Columns of measures; 'default', 'all', 'storage' and 'integration' are several.",
-            rich_help_panel=COLUMNS,
+            help="Format of the table; by its ending.", rich_help_panel=TableOptions.panel
         ),
     ] = None,
-    spillover: Annotated[
-        int,
-        typer.Option(
-            help="Repeat the values of this many words before, within the sentence.",
-            min=0,
-            rich_help_panel=COLUMNS,
-        ),
-    ] = 0,
-    frequency: Annotated[
-        str | None,
-        typer.Option(
-            metavar="CORPUS",
-            help="Add the log frequency of words in this corpus.",
-            rich_help_panel=COLUMNS,
-        ),
-    ] = None,
-    hale: Annotated[
-        bool,
-        typer.Option(
-            "--hale",
-            help="Add the entropy of derivations and its reduction (Hale 2006), exact.",
-            rich_help_panel=COLUMNS,
-        ),
-    ] = False,
+    chosen: ColumnOptions,
     prefix: Annotated[
         str,
-        typer.Option(help="What the names of measures begin with.", rich_help_panel=COLUMNS),
+        typer.Option(
+            help="What the names of measures begin with.", rich_help_panel=ColumnOptions.panel
+        ),
     ] = "",
     out: Annotated[
         str, typer.Option(metavar="FILE", help="File for the table; - is standard output.")
     ] = "-",
     overwrite: Overwrite = False,
     unknown: UnknownWords = None,
-    input_format: InputFormat = None,
-    skip_broken: SkipBroken = False,
-    encoding: Encoding = None,
-    speaker: Speakers = None,
-    exclude_speaker: ExcludeSpeakers = None,
+    reading: Reading,
     threads: Threads = None,
     quiet: Quiet = False,
 ) -> None:
@@ -200,66 +166,58 @@ def surprisal(
     from dbpcfg.model.surprisal import Measurement
 
     check_overwrite([out], overwrite)
-    is_table = text_column is not None or word is not None
-    if is_table and (input_format or speaker or exclude_speaker or skip_broken):
+    is_table = text_column is not None or layout.word is not None
+    if is_table and reading != Reading(reading.encoding):
         raise DbpcfgError(
             "--input-format, --speaker, --exclude-speaker and --skip-broken are for corpora, not "
             "for tables with --text or --word"
         )
-    if not is_table and (table or no_quotes):
+    if not is_table and (table or layout.no_quotes):
         raise DbpcfgError("--table and --no-quotes are for tables with --text or --word")
-    if not is_table and input_format is None:
+    if not is_table and reading.input_format is None:
         check_no_table(text)
-    model = open_model(run, depth, unknown, samples=average == "chain")
+    model = open_model(run, depth, unknown, samples=asked.average == "chain")
     given: Stimuli | Iterator[Sentence]
     if is_table:
         path = one_table(text)
         table = kind_of_table(path, table)
-        given = read_stimuli(path, table, encoding, not no_quotes)
+        given = read_stimuli(path, table, reading.encoding, not layout.no_quotes)
     else:
-        given = filter(
-            None,
-            open_text(
-                text,
-                input_format,
-                speaker,
-                exclude_speaker,
-                quiet,
-                learned=model.preparation,
-                skip_broken=skip_broken,
-                encoding=encoding,
-            ),
-        )
+        given = filter(None, open_text(text, reading, quiet, model.preparation))
     threads = 1 if reads_terminal(text) else threads or cores()
     measurement = Measurement(
         model,
         given,
         text=text_column,
-        word=word,
-        by=listed(by),
-        order=order,
-        boundary=boundary,
-        tokens=tokens,
-        keep=None if keep is None else listed(keep),
-        columns=listed(columns) or None,
-        average=open_survivors(run, depth, unknown) if average == "survivors" else average,
-        hale=hale,
-        frequency=None if frequency is None else read_corpus([frequency], quiet=quiet),
-        spillover=spillover,
+        word=layout.word,
+        by=listed(layout.by),
+        order=layout.order,
+        boundary=layout.boundary,
+        tokens=layout.tokens,
+        keep=None if layout.keep is None else listed(layout.keep),
+        columns=listed(chosen.columns) or None,
+        average=open_survivors(run, depth, unknown)
+        if asked.average == "survivors"
+        else asked.average,
+        hale=chosen.hale,
+        frequency=None
+        if chosen.frequency is None
+        else read_corpus([chosen.frequency], quiet=quiet),
+        spillover=chosen.spillover,
         prefix=prefix,
-        beam=beam,
-        end=not no_end,
+        beam=asked.beam,
+        end=not asked.no_end,
         threads=threads,
         quiet=quiet or (not is_table and out == "-" and standard_output().isatty()),
     )
     parser = measurement.parser
-    if beam is None and parser.beam and not quiet:
+    if asked.beam is None and parser.beam and not quiet:
         typer.echo(
             f"{parser.stores:,} memory states are possible: keeping the {parser.beam:,} most "
             "probable at each word; --beam N keeps N, --beam 0 all",
             err=True,
         )
-    check_beam = parser.beam and not quiet and not no_beam_error
+    check_beam = parser.beam and not quiet and not asked.no_beam_error
     summary = Summary(BeamSample(measurement.readers) if check_beam else None)
     written = csv_line if table == "csv" else line
     with open_output(out) as file:

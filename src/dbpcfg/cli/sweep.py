@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from dbpcfg.cli.options import Quiet, Threads
+from dbpcfg.cli.options import Quiet, takes_groups
 from dbpcfg.cli.output import harmless, print_tables, write
-from dbpcfg.cli.running import check_cluster, on_cluster
+from dbpcfg.cli.running import RunningCells, on_cluster
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.io.progress import Progress, clock
 
@@ -116,6 +116,7 @@ EXIT_FAILED = 1
 """If cells have failed."""
 
 
+@takes_groups
 def sweep(
     grid: Annotated[
         str,
@@ -124,9 +125,6 @@ def sweep(
     cell: Annotated[
         int | None, typer.Option(help="Run only this cell, by its number.", min=1)
     ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="List the cells and what is done; run nothing.")
-    ] = False,
     slurm_array: Annotated[
         bool,
         typer.Option(
@@ -134,17 +132,8 @@ def sweep(
             help="Print a script that runs the cells that are not finished as a SLURM array.",
         ),
     ] = False,
-    jobs: Annotated[
-        int, typer.Option(help="Cells that run side by side; they share --threads.", min=1)
-    ] = 1,
-    cluster: Annotated[
-        str | None,
-        typer.Option(
-            help="Run cells on a Dask cluster: local:N, tcp://HOST:PORT, or a TOML file. Workers "
-            "must see the same files.",
-        ),
-    ] = None,
-    threads: Threads = None,
+    *,
+    running: RunningCells,
     format: Annotated[
         Literal["text", "tsv", "json", "latex"],
         typer.Option(help="Format of tables; tsv has the cells only."),
@@ -162,11 +151,9 @@ def sweep(
     from dbpcfg.experiments.results import found_outcomes, state_table, sweep_tables
     from dbpcfg.experiments.runners import GridPlace, array_script
 
-    if (cell is not None) + dry_run + slurm_array > 1:
+    if (cell is not None) + running.dry_run + slurm_array > 1:
         raise DbpcfgError("give one of --cell, --dry-run and --slurm-array")
-    if cluster is not None and jobs > 1:
-        raise DbpcfgError("--jobs is for this machine; a cluster has as many as it has workers")
-    check_cluster(cluster, None)
+    running.check()
     path = Path(grid)
     found = read_grid(path)
     if found.out.exists() and not found.out.is_dir():
@@ -180,7 +167,7 @@ def sweep(
             )
         cells = [cells[cell - 1]]
     outcomes = found_outcomes(cells)
-    if dry_run:
+    if running.dry_run:
         print_cells([state_table(cells, outcomes)], format)
         return
     if slurm_array:
@@ -190,10 +177,10 @@ def sweep(
         write("-", array_script(path, left))
         return
     again = f"dbpcfg sweep {grid}" + ("" if cell is None else f" --cell {cell}")
-    if cluster is not None:
-        again += f" --cluster {cluster}"
+    if running.cluster is not None:
+        again += f" --cluster {running.cluster}"
     places = [(one, GridPlace(path, one.number)) for one in cells]
-    code = run_left(places, outcomes, cluster, jobs, threads, quiet, again)
+    code = run_left(places, outcomes, running, quiet, again)
     print_cells(sweep_tables(cells, outcomes), format)
     failed = [one for one in cells if outcomes[one.number].state == "failed"]
     if not quiet:
@@ -206,9 +193,7 @@ def sweep(
 def run_left(
     cells: list[tuple[Cell, GridPlace]],
     outcomes: dict[int, CellOutcome],
-    cluster: str | None,
-    jobs: int,
-    threads: int | None,
+    running: RunningCells,
     quiet: bool,
     again: str,
     **named: Callable[[Cell], str],
@@ -229,10 +214,11 @@ def run_left(
         typer.echo(f"{kept:,} of {len(cells):,} cells were finished before", err=True)
     hint = f"stopped; the same command runs the rest: {harmless(again)}"
     shown = SweepProgress(len(cells), kept, quiet, **named)
-    with stop_on_signal(hint=hint) as stop, shown, on_cluster(cluster, None, quiet, hint) as there:
-        how: dict[str, Any] = {"threads": threads, "stopping": stop}
+    where = on_cluster(running.cluster, None, quiet, hint)
+    with stop_on_signal(hint=hint) as stop, shown, where as there:
+        how: dict[str, Any] = {"threads": running.threads, "stopping": stop}
         if there is None:
-            outcomes |= run_cells([cell for cell, _ in left], shown, jobs=jobs, **how)
+            outcomes |= run_cells([cell for cell, _ in left], shown, jobs=running.jobs, **how)
         else:
             outcomes |= run_cells_on(there.client, left, shown, **how)
     if not stop():

@@ -19,6 +19,7 @@ from dbpcfg.evaluation.goldtrees import match_gold
 from dbpcfg.evaluation.parseval import Convention
 from dbpcfg.io.files import opening
 from dbpcfg.io.progress import Progress
+from dbpcfg.options import Decoding, Reading
 from dbpcfg.trees.tree import Tree
 
 _BLOCK = 1 << 20
@@ -107,11 +108,7 @@ class CellCorpus:
     paths: tuple[str, ...]
     gold: tuple[str, ...] = ()
     """A treebank of the same sentences, if the corpus itself is none."""
-    input_format: str | None = None
-    skip_broken: bool = False
-    encoding: str | None = None
-    speaker: tuple[str, ...] = ()
-    exclude_speaker: tuple[str, ...] = ()
+    reading: Reading = field(default_factory=Reading)
     preparation: Preparation = field(default_factory=Preparation)
     task: Task | None = field(default=None, compare=False)
     """What was read and prepared already, instead of files."""
@@ -140,19 +137,12 @@ def load_corpus(corpus: CellCorpus) -> LoadedCorpus:
 
 @lru_cache(maxsize=1)
 def _loaded(corpus: CellCorpus) -> LoadedCorpus:
-    broken = "skip" if corpus.skip_broken else "error"
-    found = read(
-        *corpus.paths,
-        format=corpus.input_format,
-        speakers=corpus.speaker or None,
-        exclude_speakers=corpus.exclude_speaker or None,
-        broken=broken,
-        encoding=corpus.encoding,
-        quiet=True,
-    )
+    how = corpus.reading
+    found = read(*corpus.paths, **how.how(), quiet=True)
     prepared = scored = prepare(found, corpus.preparation)
     if corpus.gold:
-        treebank = read(*corpus.gold, broken=broken, encoding=corpus.encoding, quiet=True)
+        decoding = Decoding(how.encoding, how.skip_broken)
+        treebank = read(*corpus.gold, **decoding.how(), quiet=True)
         words = [sentence.words for sentence in prepared.sentences]
         rule = corpus.preparation.punctuation
         gold = match_gold(words, treebank.sentences, ", ".join(corpus.gold), rule)
@@ -170,7 +160,10 @@ def digest_of(corpus: CellCorpus) -> str:
 @cache
 def _digest_of_files(corpus: CellCorpus) -> str:
     sha = hashlib.sha256()
-    for paths, format in ((corpus.paths, checked_format(corpus.input_format)), (corpus.gold, None)):
+    for paths, format in (
+        (corpus.paths, checked_format(corpus.reading.input_format)),
+        (corpus.gold, None),
+    ):
         for path in expand(paths, format) if paths else ():
             with opening(path), open(path, "rb") as file:
                 size = 0

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from dbpcfg.experiments.systems.registry import SystemSpec, find
 from dbpcfg.induction.induce import Asked
 from dbpcfg.induction.learners import learners
 from dbpcfg.io.files import reading
-from dbpcfg.options import Chaining, Searching, sorted_out
+from dbpcfg.options import Chaining, Reading, Searching, sorted_out
 
 OWN = "dbpcfg"
 """The system whose cells in a grid are run directories."""
@@ -94,14 +94,7 @@ class Cell:
     def settings(self) -> dict[str, Any]:
         """All that its result depends on, by the keys of the grid file; without the files."""
         corpus = self.corpus
-        reading = {
-            "input-format": corpus.input_format,
-            "skip-broken": corpus.skip_broken,
-            "encoding": corpus.encoding,
-            "speaker": list(corpus.speaker),
-            "exclude-speaker": list(corpus.exclude_speaker),
-        }
-        prepared = asdict(corpus.preparation)
+        prepared = corpus.preparation.table()
         if self.is_run:
             learner = learners[self.options.get("learner", "gibbs")]
             usual = {name: one.default for name, one in learner.options().items()}
@@ -112,7 +105,13 @@ class Cell:
             shared = ("lowercase", "max_length", "punctuation", "no_punctuation")
             prepared = {name: prepared[name] for name in shared}
             axes = self.system.full_settings(self.options)
-        found = {"system": self.system.name, **prepared, **reading, **axes, "seed": self.seed}
+        found = {
+            "system": self.system.name,
+            **prepared,
+            **corpus.reading.table(),
+            **axes,
+            "seed": self.seed,
+        }
         return {name.replace("_", "-"): value for name, value in found.items()}
 
 
@@ -253,14 +252,10 @@ def _corpus(file: TomlFile, given: Any, place: Place) -> CellCorpus:
         file.fail("corpus", f"corpus {place.number + 1} has no path", place)
     shared = {key: file.content[key] for key in keys.PREPARATION if key in file.content}
     all_keys = {key.replace("-", "_"): value for key, value in {**shared, **table}.items()}
-    prepared = {
-        one.name: all_keys.pop(one.name) for one in fields(Preparation) if one.name in all_keys
-    }
-    for key in ("path", "gold", "speaker", "exclude_speaker"):
-        all_keys[key] = texts(all_keys.get(key, []))
-    paths, gold = (_paths(file, all_keys.pop(key), place) for key in ("path", "gold"))
-    all_keys["name"] = _name(file, table, place)
-    return CellCorpus(paths=paths, gold=gold, preparation=Preparation(**prepared), **all_keys)
+    (prepared, reading), rest = sorted_out(all_keys, (Preparation, Reading))
+    paths, gold = (_paths(file, texts(rest.get(key, [])), place) for key in ("path", "gold"))
+    name = _name(file, table, place)
+    return CellCorpus(name, paths, gold, Reading(**reading), Preparation(**prepared))
 
 
 def _paths(file: TomlFile, found: tuple[str, ...], place: Place) -> tuple[str, ...]:

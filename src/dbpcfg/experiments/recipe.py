@@ -18,6 +18,7 @@ from dbpcfg.experiments import keys
 from dbpcfg.experiments.grid import OWN
 from dbpcfg.experiments.keys import Analysis, Measure, Place, TomlFile, texts
 from dbpcfg.experiments.systems.registry import SystemSpec, find
+from dbpcfg.options import Preparing, Reading
 
 _AXES = ("K", "D", "beta")
 
@@ -50,8 +51,9 @@ class RecipeCorpus:
     selection: Selection = field(default_factory=Selection)
     without: Selection | None = None
     """Sentences that are left out: a development set."""
+    reading: Reading = field(default_factory=Reading)
     preparation: Mapping[str, Any] = field(default_factory=dict)
-    """How it is read and prepared, by the keys of a grid file."""
+    """How it is prepared, by the keys of a grid file."""
 
 
 @dataclass(frozen=True)
@@ -252,6 +254,7 @@ def _corpus(file: TomlFile, table: Mapping[str, Any]) -> RecipeCorpus:
         file.check(without, keys.SELECTION, Place("corpus.without"))
         if not without:
             file.fail("without", "without is empty: give max-length, half or both", place)
+    of_files = Reading.options().values()
     return RecipeCorpus(
         name,
         tuple(str(file.path.parent / path) for path in texts(table.get("path", []))),
@@ -260,7 +263,8 @@ def _corpus(file: TomlFile, table: Mapping[str, Any]) -> RecipeCorpus:
         needs=table.get("needs", "a treebank"),
         selection=_selection(table),
         without=None if without is None else _selection(without),
-        preparation={key: table[key] for key in keys.PREPARATION if key in table},
+        reading=Reading(**{k.name: table[k.key] for k in of_files if k.key in table}),
+        preparation={k.key: table[k.key] for k in Preparing.options().values() if k.key in table},
     )
 
 

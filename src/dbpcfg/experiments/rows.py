@@ -20,7 +20,6 @@ from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.experiments.corpora import CellCorpus
 from dbpcfg.experiments.grid import Cell, read_grid
-from dbpcfg.experiments.keys import texts
 from dbpcfg.experiments.recipe import Recipe, RecipeCorpus, RecipeRow, Selection
 from dbpcfg.experiments.runners import GridPlace
 from dbpcfg.io.files import reading, writing, written_whole
@@ -28,8 +27,6 @@ from dbpcfg.io.files import reading, writing, written_whole
 T = TypeVar("T")
 
 CORPUS = "corpus.trees"
-_OF_FILES = ("input-format", "encoding", "speaker", "exclude-speaker", "skip-broken")
-"""Keys of a corpus that say how its files are read."""
 
 Search = Literal["paper", "default", "runs"]
 """How the cells of a row search; ``"runs"`` of other systems than dbpcfg."""
@@ -54,16 +51,7 @@ def recipe_trees(recipe: Recipe, treebank: Sequence[str] = ()) -> list[str]:
         raise DbpcfgError(
             f"{recipe.name} needs {corpus.needs}: dbpcfg reproduce {recipe.name} TREEBANK"
         )
-    how = corpus.preparation
-    found = read(
-        *paths,
-        format=how.get("input-format"),
-        speakers=texts(how.get("speaker", [])) or None,
-        exclude_speakers=texts(how.get("exclude-speaker", [])) or None,
-        broken="skip" if how.get("skip-broken") else "error",
-        encoding=how.get("encoding"),
-        quiet=True,
-    )
+    found = read(*paths, **corpus.reading.how(), quiet=True)
     found.trees()  # raises an error if there is a sentence without one
     kept = _sample(_selected(found.sentences, corpus), recipe)
     if not kept:
@@ -187,8 +175,7 @@ def recipe_corpus(recipe: Recipe, out: Path) -> CellCorpus:
 
 def _corpus_table(recipe: Recipe) -> dict[str, Any]:
     corpus = recipe.corpus
-    how = {key: value for key, value in corpus.preparation.items() if key not in _OF_FILES}
-    table = {**how, "path": f"../{CORPUS}", "name": corpus.name}
+    table = {**corpus.preparation, "path": f"../{CORPUS}", "name": corpus.name}
     if corpus.selection.max_length is not None:
         table["max-length"] = corpus.selection.max_length
     return table

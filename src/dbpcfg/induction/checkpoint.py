@@ -56,7 +56,7 @@ def save_chain(chain: Chain, corpus: Encoded, path: Path) -> None:
 def load_chain(path: Path, corpus: Encoded, settings: ChainSettings) -> Chain:
     """Read a checkpoint of a chain with these settings over this corpus."""
     with reading(path):
-        header, arrays = read_archive(path, FORMAT, VERSION, _types(settings))
+        header, arrays = read_archive(path, FORMAT, {VERSION: _types(settings)})
         try:
             return _chain(header, arrays, corpus, settings)
         except DbpcfgError:

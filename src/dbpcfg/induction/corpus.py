@@ -88,7 +88,7 @@ def save_corpus(corpus: RunCorpus, path: Path) -> None:
 def load_corpus(path: Path) -> RunCorpus:
     """Read the sentences of a run."""
     with reading(path):
-        header, arrays = read_archive(path, FORMAT, VERSION, _DTYPES)
+        header, arrays = read_archive(path, FORMAT, {VERSION: _DTYPES})
         starts, marks = arrays["starts"], arrays["punctuation"].astype(bool).tolist()
         parts = {}
         for name, listed in (("forms", "form_list"), ("words", "word_list")):
@@ -182,7 +182,7 @@ def load_gold(path: Path, starts: Longs) -> GoldSpans:
     """Read the gold spans of a run."""
     dtypes = {"kept": np.int32, "words": np.int32, "first": np.int64, "spans": np.uint8}
     with reading(path):
-        _, arrays = read_archive(path, GOLD_FORMAT, GOLD_VERSION, dtypes)
+        _, arrays = read_archive(path, GOLD_FORMAT, {GOLD_VERSION: dtypes})
         gold = GoldSpans(**arrays)
         if not _fits(gold, starts):
             raise ArchiveError("its spans are not those of the run's sentences")

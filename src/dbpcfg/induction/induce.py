@@ -258,15 +258,7 @@ def _read(corpus: GivenSentences, options: dict[str, Any]) -> GivenSentences:
         return corpus
     if not isinstance(corpus, str | os.PathLike):
         raise DbpcfgError(f"{', '.join(options)}: only for a path, which is then read so")
-    asked = Reading(**options)
-    return read(
-        corpus,
-        format=asked.input_format,
-        speakers=asked.speaker or None,
-        exclude_speakers=asked.exclude_speaker or None,
-        broken="skip" if asked.skip_broken else "error",
-        encoding=asked.encoding,
-    )
+    return read(corpus, **Reading(**options).how())
 
 
 def connected(cluster: Any) -> Any:

@@ -41,21 +41,9 @@ def write_archive(
 
 
 def read_archive(
-    path: Path, kind: str, version: int, dtypes: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Read an archive.
-
-    ``kind``: the name of the format that it must have.
-    ``version``: the version that it must have.
-    ``dtypes``: the types of its arrays by name: exactly these must be there.
-    """
-    return read_versions(path, kind, {version: dtypes})
-
-
-def read_versions(
     path: Path, kind: str, layouts: Mapping[int, Mapping[str, Any]]
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Read an archive of a format that has several versions, each with arrays of its own.
+    """Read an archive, of a format that may have several versions, each with arrays of its own.
 
     ``kind``: the name of the format that it must have.
     ``layouts``: for each version the types of its arrays by name: exactly these must be there.

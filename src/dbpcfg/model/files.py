@@ -26,7 +26,7 @@ from dbpcfg.grammar.lowrank import (
     unstacked,
 )
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.io.archive import ArchiveError, read_versions, text_list, write_archive
+from dbpcfg.io.archive import ArchiveError, read_archive, text_list, write_archive
 from dbpcfg.io.files import reading
 from dbpcfg.model.model import Model
 
@@ -64,7 +64,7 @@ def save_model(model: Model, path: str | Path) -> None:
 def load_model(path: str | Path) -> Model:
     """Read a model file."""
     with reading(path, GrammarError):
-        header, arrays = read_versions(Path(path), FORMAT, _LAYOUTS)
+        header, arrays = read_archive(Path(path), FORMAT, _LAYOUTS)
         unknown = arrays.pop("unknown")
         depth = header.get("depth")
         if depth is not None and type(depth) is not int:
@@ -93,7 +93,7 @@ def save_samples(grammars: list[Grammar], path: Path) -> None:
 def load_samples(path: Path, vocabulary: Vocabulary) -> Sequence[Grammar]:
     """Read the grammars beside a model."""
     with reading(path, GrammarError):
-        _, arrays = read_versions(path, SAMPLES_FORMAT, _SAMPLES_LAYOUTS)
+        _, arrays = read_archive(path, SAMPLES_FORMAT, _SAMPLES_LAYOUTS)
         return unstacked(arrays, vocabulary)
 
 
