@@ -105,17 +105,6 @@ class Large(Fake):
         self.ballast = b"x" * 300_000_000
 
 
-class Compiles(Fake):
-    """Seems to compile kernels, one within another, for a fifth of a second."""
-
-    def misbehave(self):
-        from dbpcfg.numerics import compiling
-
-        for step in (compiling.begin, compiling.begin, compiling.end, compiling.end):
-            time.sleep(0.1)
-            step("kernel")
-
-
 class Endless(Fake):
     """Says who it is, and never ends."""
 

@@ -114,11 +114,11 @@ def test_some_seeds_fail():
 
 def test_memory_and_time_are_those_of_the_system_alone():
     ballast = b"x" * 600_000_000  # of this process, which the children must not seem to hold
-    systems = [spec("Fake"), spec("Large"), spec("Compiles")]
+    systems = [spec("Fake"), spec("Large"), spec("SlowAtFirst")]
     small, large, compiles = compare(TASK, systems).summaries
     assert large.peak_bytes - small.peak_bytes > 250_000_000
     assert small.peak_bytes < 400_000_000 < len(ballast)
-    assert compiles.spread("seconds").mean < 0.25  # of 0.4
+    assert compiles.spread("seconds").mean < 0.5  # of the second that its first call takes
 
 
 def test_trees_come_back_in_words_as_written(news, tmp_path):

@@ -7,8 +7,7 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.experiments.comparison import comparison_data
 from dbpcfg.experiments.corpora import forget_corpora
 from dbpcfg.experiments.results import CellRecord, runs_in
-from dbpcfg.experiments.running import fit_in_process, run_cell
-from tests.experiments import fakes
+from dbpcfg.experiments.running import run_cell
 from tests.experiments.small import cells_of, files_in, times_in
 
 TWO = 'corpus = "adam.trees"\nK = 2\n'
@@ -74,12 +73,6 @@ def test_other_systems_are_trees_and_comparisons(place):
     assert {k: v for k, v in times_in(place).items() if ".cells" not in k} == {
         k: v for k, v in before.items() if ".cells" not in k
     }
-
-
-def test_compiling_is_not_a_systems_time():
-    found = fit_in_process(fakes.spec("SlowAtFirst"), 0, {}, [["a", "b"], ["a"]])
-    assert found.seconds < 0.5
-    assert [tree.words() for tree in found.trees] == [["a", "b"], ["a"]]
 
 
 def test_gold_trees_of_their_own(place):
