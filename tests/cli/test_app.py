@@ -62,10 +62,7 @@ def test_a_small_run_loads_few_modules(tmp_path):
 @pytest.mark.parametrize(
     "arguments",
     [
-        "synth left -n 20000",
         "parse {run} {text} -q",
-        "generate {run} -n 100000 -q",
-        "surprisal {run} {text} -q",
         "draw {trees} --as evalb",
     ],
 )
@@ -139,11 +136,6 @@ def test_options_of_induce_are_in_groups(command):
     assert "--trees mbr|consensus|best|last" in groups["Chains"]
     assert "--exclude-speaker SPEAKER" in groups["Corpus"]
     assert "--out OUT" in groups["Options"]
-
-
-def test_arguments_have_their_choices(command):
-    shown, _ = command.call("synth", "--help")
-    assert "KIND left|right|center" in shown
 
 
 def test_the_list_of_commands_is_not_cut_off(command):

@@ -46,21 +46,6 @@ def test_baselines_are_ready_to_be_scored(command, center, tmp_path):
     assert row["f1"] == evaluated["f1"]
 
 
-def test_what_baseline_refuses(command, news):
-    said = command.refuse("baseline", "dmw", news)
-    assert "no system 'dmw'; choose from right, left, balanced, random, ccl, upparse-prlg" in said
-    assert "upparse-hmm, bmmm" in said
-    assert "run it with `dbpcfg induce`" in command.refuse("baseline", "dbpcfg", news)
-    assert "--mended is for ccl; upparse-prlg has no such option" in command.refuse(
-        *("baseline", "upparse", news, "--mended")
-    )
-    assert (
-        "--keep-punctuation is for branching trees; ccl handles punctuation itself"
-        in command.refuse(*("baseline", "ccl", news, "--keep-punctuation"))
-    )
-    assert "nowhere.txt" in command.refuse("baseline", "ccl", "nowhere.txt")
-
-
 # --- bmmm -------------------------------------------------------------------------------------
 
 ODD = "The 1/2 dogs / bark .\nthe CATS sleep !\n? !\n"
@@ -121,21 +106,6 @@ def test_options_of_bmmm(command, odd):
     assert "--mended is for ccl; bmmm has no" in command.refuse("baseline", "bmmm", odd, "--mended")
     said = command.refuse("baseline", "bmmm", odd, "--keep-punctuation")
     assert "bmmm handles punctuation itself" in said
-
-
-@pytest.mark.parametrize(
-    ("system", "setting", "said"),
-    [
-        ("bmmm", "classes", "a setting is written NAME=VALUE, got 'classes'"),
-        ("bmmm", "classes=many", "classes of bmmm is a whole number (45 if not given), got 'many'"),
-        ("bmmm", "faithful=1", "faithful of bmmm is true or false (False if not given), got '1'"),
-        ("bmmm-dmv", "backoff=x", "backoff of bmmm-dmv is a number (0.66 if not given), got 'x'"),
-        ("bmmm", "K=3", "bmmm has no setting 'K'; it has: classes, iterations, faithful"),
-        ("bmmm", "classes=0", "classes must be a whole number of at least 1, not 0"),
-    ],
-)
-def test_settings_that_cannot_be(command, odd, system, setting, said):
-    assert said in command.refuse("baseline", system, odd, "--set", setting)
 
 
 CONLLU = """\

@@ -2,13 +2,9 @@
 
 import json
 
-import numpy as np
 import pytest
 
-from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.grammar.bounding import containment, fitting_mass
-from dbpcfg.grammar.exchange import write_grammar
-from dbpcfg.grammar.pcfg import Grammar
 from tests.cli.small import ODD_WORDS
 
 
@@ -44,17 +40,3 @@ def test_h_and_the_bounded_rules(printed, odd_model, tmp_path):
         "bound", tmp_path / "model.npz", "--show", "grammar", "--format", "latex", "--top", 0
     )
     assert r"\textbackslash{}input\{x\}" in latex
-
-
-def test_bounds_that_cannot_be(printed, refuse, odd_model, tmp_path):
-    npz = tmp_path / "model.npz"
-    for depths in ("1,", "one", "-1", "²"):
-        assert "whole numbers separated by commas" in refuse("bound", npz, "--depths", depths)
-    assert "at least 1, got 0" in refuse("bound", npz, "--depths", "0")
-    assert "at most 1,000, got 999,999,999" in refuse("bound", npz, "--depths", "999999999")
-    assert "'mass', 'h', 'grammar'" in refuse("bound", npz, "--show", "everything")
-    endless = Grammar(np.ones(1), np.ones((1, 1, 1)), np.zeros((1, 1)), Vocabulary(("a",)))
-    write_grammar(endless, tmp_path / "endless.tsv")
-    assert "No derivation of this grammar ends" in printed("bound", tmp_path / "endless.tsv")
-    said = refuse("bound", tmp_path / "endless.tsv", "--show", "grammar")
-    assert "no tree of this grammar fits a depth bound of 1" in said

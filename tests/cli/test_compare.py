@@ -58,16 +58,6 @@ def test_resuming(command, center, tmp_path):
     assert trees.stat().st_mtime_ns == written
 
 
-def test_what_compare_refuses(command, center, tmp_path):
-    assert "no system 'bmmm'; choose from" in command.refuse(
-        *("compare", center, "--systems", "right,bmmm")
-    )
-    assert "no system to compare" in command.refuse("compare", center, "--systems", ",")
-    assert "nowhere.mrg" in command.refuse("compare", tmp_path / "nowhere.mrg")
-    assert "--depth must be a number" in command.refuse("compare", center, "-D", "deep")
-    assert "no sentence of 2 words or fewer" in command.refuse("compare", center, "--max-length", 2)
-
-
 def test_interrupted(center, tmp_path):
     """Ctrl-C keeps finished runs, and the message says how to resume."""
     out = tmp_path / "out"
@@ -115,16 +105,3 @@ def test_settings_by_name_go_before_options(command, center):
     (note,) = [note for note in json.loads(shown)[0]["notes"] if note.startswith("dbpcfg: ")]
     assert "K = 3, D = 2" in note
     assert "rare = 1" in note
-
-
-@pytest.mark.parametrize(
-    ("setting", "said"),
-    [
-        ("classes=3", "a setting is written SYSTEM.NAME=VALUE, got 'classes=3'"),
-        ("dbpcfg.rare=few", "rare of dbpcfg is a whole number (0 if not given), got 'few'"),
-        ("ccl.size=3", "ccl has no setting 'size'"),
-        ("cll.faithful=true", "there is no system 'cll'"),
-    ],
-)
-def test_settings_that_cannot_be(command, center, setting, said):
-    assert said in command.refuse("compare", center, "--set", setting)

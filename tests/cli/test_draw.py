@@ -78,20 +78,3 @@ def test_the_trees_of_a_run(printed, tmp_path):
     (tmp_path / "trees.txt").write_text(f"{Tree('X', ['a', 'b'])}\n")
     (tmp_path / "chains.tsv").write_text("not a tree")
     assert printed("draw", tmp_path, "--as", "evalb") == "(TOP (X (XX a) (XX b)))\n"
-
-
-def test_drawings_that_cannot_be(refuse, trees, tmp_path):
-    assert "gold.mrg has only 3 trees" in refuse("draw", trees, "--from", "4", "-q")
-    assert "none.mrg cannot be read: No such file" in refuse("draw", tmp_path / "none.mrg")
-    assert "--document is for LaTeX" in refuse("draw", trees, "--document", "-q")
-    assert "'svg'" in refuse("draw", trees, "--as", "png")
-    assert "-n" in refuse("draw", trees, "-n", "0")
-    (tmp_path / "broken.mrg").write_text("(S (NP a)")
-    assert "broken.mrg:1:1: found the end of the text" in refuse("draw", tmp_path / "broken.mrg")
-    (tmp_path / "text.txt").write_text("just some words\n")
-    assert "outside any bracket" in refuse("draw", tmp_path / "text.txt")
-    (tmp_path / "file").write_text("")
-    said = refuse("draw", trees, "--as", "svg", "--out", tmp_path / "file" / "x", "-q")
-    assert "cannot be written: Not a directory" in said
-    said = refuse("draw", trees, "--as", "evalb", "--out", tmp_path / "no" / "x", "-q")
-    assert "cannot be written: No such file" in said

@@ -17,20 +17,6 @@ def unread(monkeypatch):
         monkeypatch.setattr(f"dbpcfg.cli.{module}.read_corpus", read)
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--depth", "0"], "D (depth) must be a whole number from 1 up"),
-        (["--beta", "-1"], "beta"),
-        (["--parser", "leftcorner", "--precision", "single"], "only the chart has single"),
-        (["--parser", "leftcorner", "-D", "none"], "needs a depth bound"),
-    ],
-)
-def test_options_of_induce_are_checked_first(options, said, refuse, unread, tmp_path):
-    assert said in refuse("induce", "corpus.txt", "--out", tmp_path / "run", *options)
-    assert not (tmp_path / "run").exists()
-
-
 def test_the_place_of_a_run_is_checked_first(refuse, unread, center_run, tmp_path):
     assert "exists and is not empty" in refuse("induce", "corpus.txt", "--out", center_run)
     file = tmp_path / "file"

@@ -148,33 +148,6 @@ def test_mismatches_name_both_places(call, refuse, files):
     call("evaluate", files / "gold.mrg", files / "short.trees", "--gold-length", "2")
 
 
-def test_what_cannot_be_scored(refuse, files):
-    assert "give PRED, or --baseline right" in refuse("evaluate", files / "gold.mrg")
-    (files / "plain.txt").write_text("the cat saw a dog\n")
-    assert "plain.txt:1: the sentence has no tree" in refuse(
-        "evaluate", files / "plain.txt", "--baseline", "right"
-    )
-    said = refuse("evaluate", files / "nowhere.mrg", "--baseline", "right")
-    assert "nowhere.mrg" in said
-    assert "only one of" in refuse("evaluate", "-", "-")
-
-
-BROKEN = {
-    "unbalanced brackets": (b"(S (NP a)\n", ":1:1: found the end of the text, expected 1 more ')'"),
-    "a token with a bracket": (b"(S (NN foo(bar) baz))", "-LRB-"),
-    "Latin-1": ("(S (NN café))".encode("latin-1"), "iconv"),
-}
-
-
-@pytest.mark.parametrize("kind", BROKEN)
-def test_broken_files_are_one_message(refuse, tmp_path, kind):
-    content, said = BROKEN[kind]
-    (tmp_path / "broken.mrg").write_bytes(content)
-    message = refuse("evaluate", tmp_path / "broken.mrg", "--baseline", "right")
-    assert message.startswith(f"dbpcfg: {tmp_path}/broken.mrg")
-    assert said in message
-
-
 def test_a_long_single_line(call, refuse, files):
     (files / "line.mrg").write_text(NEWS.replace("\n", " ") * 3_000)  # 600 kB in one line
     result = call("evaluate", files / "line.mrg", "--baseline", "right", "--format", "json")

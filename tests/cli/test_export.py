@@ -2,13 +2,10 @@
 
 import os
 
-import numpy as np
 import pytest
 
-from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.grammar.bounded import bounded_pcfg
-from dbpcfg.grammar.exchange import read_grammar, write_grammar
-from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.grammar.exchange import read_grammar
 from dbpcfg.model.files import load
 from tests.cli.small import ODD_WORDS
 from tests.grammar.tables import assert_same
@@ -62,23 +59,3 @@ def test_nothing_is_overwritten_by_accident(printed, refuse, odd_model, tmp_path
     assert (tmp_path / "g.tsv").read_text() == "precious"
     printed("export", tmp_path / "model.npz", tmp_path / "g.tsv", "--overwrite", "--quiet")
     assert_same(read_grammar(tmp_path / "g.tsv"), odd_model.grammar)
-
-
-def test_exports_that_cannot_be(refuse, odd_model, tmp_path):
-    npz = tmp_path / "model.npz"
-    assert "does not end in .tsv, .json, .pcfg, .nltk: choose a format with --as" in refuse(
-        "export", npz, tmp_path / "g.txt"
-    )
-    assert "'tsv', 'json', 'nltk'" in refuse("export", npz, "-", "--as", "xml")
-    assert "cannot be written: No such file" in refuse("export", npz, tmp_path / "no" / "g.tsv")
-    assert "cannot be read" in refuse("export", tmp_path / "other.npz", "-")
-    (tmp_path / "broken.tsv").write_text(
-        "kind\tparent\tleft\tright\tprobability\nword\tN\ta\t\tx\n"
-    )
-    said = refuse("export", tmp_path / "broken.tsv", "-")
-    assert "broken.tsv:2: found 'x', expected a probability from 0 to 1" in said
-    both = Grammar(np.ones(1), np.zeros((1, 1, 1)), np.ones((1, 1)), Vocabulary(("'\"",)))
-    write_grammar(both, tmp_path / "both.tsv")
-    assert "NLTK cannot read the word" in refuse(
-        "export", tmp_path / "both.tsv", "-", "--as", "nltk"
-    )

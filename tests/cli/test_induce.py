@@ -1,7 +1,6 @@
 """``induce`` and ``resume`` as a user meets them."""
 
 import json
-import os
 
 import pytest
 
@@ -137,18 +136,6 @@ def test_mistakes_are_noticed_before_anything_is_read(tmp_path, refuse, wrong, s
     out = tmp_path / "run"
     assert said in refuse("induce", tmp_path / "nothing.txt", "--out", out, "-K", "3", *wrong)
     assert not out.exists()
-
-
-def test_what_is_in_the_way(corpus_folder, tmp_path, refuse):
-    text, out = corpus_folder / "text.txt", tmp_path / "run"
-    message = refuse("induce", text, "--out", out, *options(), "--gold", text)
-    assert "text.txt:1: the sentence has no tree" in message
-    assert not out.exists()
-    out.mkdir()
-    (out / "thesis.tex").touch()
-    assert f"dbpcfg resume {out}" in refuse("induce", text, "--out", out, *options())
-    assert f"{out} is no run: there is no config.toml in it" in refuse("resume", out)
-    assert os.listdir(out) == ["thesis.tex"]
 
 
 def test_without_punctuation(call, tmp_path):

@@ -11,9 +11,7 @@ from tests.command import printed
 ASCII = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "C"}
 
 
-@pytest.mark.parametrize(
-    "arguments", ["parse {run}", "surprisal {run} -q", "convert - -", "baseline right -"]
-)
+@pytest.mark.parametrize("arguments", ["parse {run}", "convert - -"])
 def test_output_is_utf8_wherever_it_goes(center_run, arguments):
     command = arguments.format(run=center_run).split()
     assert "häuser" in printed(*command, input="häuser .\n", env=ASCII, encoding="utf-8")

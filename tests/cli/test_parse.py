@@ -192,25 +192,6 @@ def memory_depth_of(tree) -> int:
 # --- mistakes -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["--method", "best"], "'mbr-chain', 'viterbi'"),
-        (["-n", "2"], "-n 2 needs --method viterbi"),
-        (["-n", "20000", "--method", "viterbi"], "1 to 10,000 trees, not 20,000"),
-        (["--draw", "--scores"], "--draw cannot be combined with --scores"),
-        (["--depth", "0"], "--depth must be a number from 1 up, or 'none'"),
-        (["--depth", "two"], "got 'two'"),
-        (["--unknown", "2"], "--unknown must be a probability below 1"),
-        (["--scorse"], "No such option"),
-        (["none.txt"], "none.txt cannot be read: No such file"),
-        (["--threads", "0"], "--threads"),
-    ],
-)
-def test_a_wrong_option_of_parse(refuse, center_run, arguments, said):
-    assert said in refuse("parse", center_run, *arguments)
-
-
 def test_a_chain_needs_a_run(refuse, rules, center_run, tmp_path):
     assert "is one grammar" in refuse("parse", rules, "--method", "mbr-chain")
     (tmp_path / "model.npz").write_bytes((center_run / "model.npz").read_bytes())

@@ -91,17 +91,6 @@ def test_another_corpus_is_noticed(place, command):
     assert "another text: its corpus has changed" in said
 
 
-def test_mistakes(place, command):
-    assert "needs a small treebank" in command.refuse("reproduce", place / "mine.toml")
-    assert "eve needs Penn-style trees of the Eve" in command.refuse("reproduce", "eve")
-    assert "there is no recipe 'eden'" in command.refuse("reproduce", "eden")
-    assert "No such file" in command.refuse("reproduce", place / "mine.toml", "none.mrg")
-    assert "has no row 'Left'" in command.refuse(*arguments(place, "--only", "Left"))
-    assert "seeds as a text" in command.refuse(*arguments(place, "--seeds", "x"))
-    said = command.refuse(*arguments(place, "--cluster", "local:2", "--jobs", "2"))
-    assert "--jobs is for this machine" in said
-
-
 def test_depths(place, command):
     out, _ = command.call("reproduce", "depth", place / "tiny.trees", "--out", place / "depth")
     assert "full WSJ" in out

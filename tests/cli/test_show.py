@@ -3,7 +3,6 @@
 import json
 import os
 import pty
-import shutil
 import subprocess
 
 import dbpcfg
@@ -87,17 +86,6 @@ def test_gold_trees_of_all_sentences_or_of_those_kept(call, refuse, corpus_folde
     assert f"the treebank has 1 sentences, the run {len(kept)}: give the treebank" in said
     (tmp_path / "other.mrg").write_text("".join(f"{tree}\n" for tree in kept[::-1]))
     assert "other.mrg:1" in refuse("show", short, "--gold", tmp_path / "other.mrg")
-
-
-def test_only_a_run_has_trees(refuse, center_run, corpus_folder, tmp_path):
-    for arguments in (["--trees", 2], ["--gold", corpus_folder / "gold.mrg"]):
-        said = refuse("show", center_run / "model.npz", *arguments)
-        assert "--trees and --gold need the directory of a run" in said
-    shutil.copytree(center_run, tmp_path / "copy")
-    (tmp_path / "copy" / "trees.txt").write_text("(X0 (X1 a)")
-    assert "trees.txt:1" in refuse("show", tmp_path / "copy")
-    (tmp_path / "copy" / "trees.txt").unlink()
-    assert "trees.txt cannot be read: No such file" in refuse("show", tmp_path / "copy")
 
 
 def terminal_output(columns: int, *arguments: object, **environment: str) -> str:

@@ -376,13 +376,3 @@ def test_averages_over_the_chain_and_over_survivors(call, refuse, center_run, tm
 )
 def test_mistakes(refuse, files, options, message):
     assert message in refuse("surprisal", "model.npz", *options.split())
-
-
-def test_what_is_no_model(refuse, files):
-    for path, message in (
-        ("nowhere", "nowhere"),
-        (".", "is no run of dbpcfg"),
-        ("text.txt", "text.txt is text, not a model"),
-    ):
-        (files / "model.npz").rename(files / "other.npz") if path == "." else None
-        assert message in refuse("surprisal", path, "text.txt")

@@ -13,7 +13,6 @@ import dbpcfg
 from dbpcfg.cluster.connection import DaskCluster
 from dbpcfg.induction.chain import Chain
 from dbpcfg.induction.run import Run
-from tests.induction.small import written  # noqa: F401
 
 _words = random.Random(3)
 SENTENCES = [

@@ -132,7 +132,6 @@ def _modules(program: str) -> set[str]:
 @pytest.mark.parametrize(
     "program",
     [
-        "import dbpcfg; dbpcfg.induce",
         "import dbpcfg.cluster",
         "from dbpcfg.cli.app import main; sys.argv = ['dbpcfg', '--help']\ntry: main()\n"
         "except SystemExit: pass\nimport sys",

@@ -15,8 +15,9 @@ from dbpcfg.cluster import shards as remote_shards
 from dbpcfg.cluster.calls import ClusterLostError
 from dbpcfg.errors import DbpcfgError, UnparsableError
 from dbpcfg.induction import chains
-from tests.cluster.small import SENTENCES, Killer, start, written
+from tests.cluster.small import SENTENCES, Killer, start
 from tests.command import COMMAND
+from tests.induction.small import written
 
 LOCAL = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0", "threads_per_worker": 1}
 
@@ -34,8 +35,7 @@ def reference(tmp_path_factory):
     return written(path)
 
 
-@pytest.mark.parametrize("checkpoint", [0.5, 1000])
-@pytest.mark.parametrize("spread", ["chains", "shards"])
+@pytest.mark.parametrize(("spread", "checkpoint"), [("chains", 0.5), ("shards", 1000)])
 def test_workers_that_are_killed(
     cluster_of, reference, tmp_path, one_iteration, spread, checkpoint
 ):

@@ -7,8 +7,8 @@ from dbpcfg.cluster import chains as remote_chains
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction import chains
 from dbpcfg.trees.tree import Tree
-from tests.cluster.small import OPTIONS, SENTENCES, start, written
-from tests.induction.small import chain_bits
+from tests.cluster.small import OPTIONS, SENTENCES, start
+from tests.induction.small import chain_bits, written
 
 GOLD = [Tree("S", tuple(Tree("X", (word,)) for word in words)) for words in SENTENCES]
 RACE = {"inference": "race", "budget": 400, "chains": 4, "iterations": None}

@@ -7,7 +7,8 @@ import sys
 import pytest
 
 import dbpcfg
-from tests.cluster.small import SENTENCES, written
+from tests.cluster.small import SENTENCES
+from tests.induction.small import written
 
 GIVEN = {"K": 3, "chains": 2, "iterations": 12, "seed": 5}
 

@@ -93,13 +93,6 @@ def test_what_are_no_trees(run, treebank):
     assert dbpcfg.evaluate(iter(corpus), iter(run.trees())).score.sentences == len(corpus)
 
 
-def test_a_comparison_reads_a_path(treebank):
-    found = dbpcfg.compare(treebank, ["right"])
-    assert found.corpus["sentences"] == len(SENTENCES)
-    with pytest.raises(DbpcfgError, match=r"compare needs a path to a treebank.*no file 'eve'"):
-        dbpcfg.compare("eve")
-
-
 def test_a_run_that_is_not_finished_has_no_trees_yet(tmp_path):
     path = tmp_path / "run"
     begun = dbpcfg.induce(SENTENCES, **SMALL, out=path, checkpoint=0, stopping=lambda: True)
@@ -134,10 +127,3 @@ def test_settings_are_checked_before_a_path_is_read(tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(DbpcfgError, match="exists and is not empty"):
         dbpcfg.induce("nowhere.txt", out=tmp_path)
-
-
-def test_settings_that_induce_does_not_have():
-    with pytest.raises(DbpcfgError, match="no option 'deph'; there are K, D"):
-        dbpcfg.induce(SENTENCES, deph=3)
-    with pytest.raises(DbpcfgError, match=r"K \(categories\) must be a whole number from 1 up"):
-        dbpcfg.induce(SENTENCES, K=2.5)

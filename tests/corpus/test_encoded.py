@@ -47,17 +47,6 @@ def test_encoding_by_a_given_vocabulary():
     assert corpus.vocabulary is vocabulary
 
 
-def test_vocabularies_are_equal_if_their_words_are():
-    assert Vocabulary(("a", "b")) == Vocabulary(("a", "b"))
-    assert hash(Vocabulary(("a", "b"))) == hash(Vocabulary(("a", "b")))
-    assert Vocabulary(("a", "b")) != Vocabulary(("b", "a"))
-
-
-def test_no_sentences():
-    corpus = Encoded.from_sentences([])
-    assert (len(corpus), list(corpus), corpus.lengths.tolist()) == (0, [], [])
-
-
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -82,8 +71,3 @@ def test_no_sentences():
 def test_errors(make, message):
     with pytest.raises(DbpcfgError, match=f"^{re.escape(message)}$"):
         make()
-
-
-def test_numbers_out_of_range():
-    with pytest.raises(IndexError):
-        Encoded.from_sentences(SENTENCES)[3]

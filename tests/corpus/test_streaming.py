@@ -126,17 +126,3 @@ def test_broken_trees_are_skipped_and_reported(tmp_path):
     assert words([tmp_path / "a.mrg"], report=remarks.append, broken="skip") == [("a",)]
     assert "Left out: broken trees (1)." in remarks[0]
     assert "skipped line 2" in remarks[1]
-
-
-def test_other_encodings(tmp_path):
-    path = tmp_path / "a.txt"
-    for encoding in ("latin-1", "utf-16"):
-        path.write_bytes("caf\u00e9 one\n\ntwo\n".encode(encoding))
-        assert words([path], encoding=encoding) == [("caf\u00e9", "one"), None, ("two",)]
-    path.write_bytes(b"one\ncaf\xe9\n")
-    with pytest.raises(DbpcfgError, match=r"a\.txt:2: found bytes that are not ascii"):
-        words([path], encoding="ascii")
-    with pytest.raises(DbpcfgError, match="perhaps --encoding iso-8859-1"):
-        words([path])
-    with pytest.raises(DbpcfgError, match="no encoding 'klingon'"):
-        words([path], encoding="klingon")

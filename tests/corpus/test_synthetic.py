@@ -6,7 +6,6 @@ from itertools import pairwise, product
 import pytest
 
 from dbpcfg.corpus.synthetic import PATTERNS, synthetic_trees
-from dbpcfg.errors import DbpcfgError
 from tests.statistics import LEAST_P, goodness_of_fit
 
 YIELDS = {
@@ -119,17 +118,3 @@ def test_the_order_says_nothing_about_the_words():
 
     assert p_value(first) > LEAST_P
     assert p_value(sorted(first)) < 1e-12
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"kind": "centre"}, "choose left, right, center"),
-        ({"kind": "left", "sentences": 0}, "sentences must be at least 1, got 0"),
-        ({"kind": "left", "vocabulary": -3}, "vocabulary must be at least 1, got -3"),
-        ({"kind": "left", "seed": -1}, "seed must be a whole number from 0"),
-    ],
-)
-def test_errors(arguments, message):
-    with pytest.raises(DbpcfgError, match=message):
-        synthetic_trees(**arguments)

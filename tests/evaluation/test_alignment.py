@@ -154,19 +154,6 @@ def test_long_sentences():
     assert list(where) == list(range(0, 10_000, 2))
 
 
-def test_an_example():
-    """Unary chains are one span with several labels; the label ROOT goes, its span stays."""
-    trees = paired(
-        "(ROOT (S (NP (NP (D the) (N dog)) (, ,)) (VP (V barks)) (. .)))",
-        "(X (X2 the (X3 dog)) (X4 (X5 barks)))",
-    )
-    assert trees.words == 3
-    assert trees.gold == {(0, 3): ("S",), (0, 2): ("NP", "NP"), (2, 3): ("VP",)}
-    assert trees.predicted == {(0, 3): ("X",), (0, 2): ("X2",), (2, 3): ("X4",)}
-    assert trees.gold_tags == ["D", "N", "V"]
-    assert trees.predicted_tags == ["", "X3", "X5"]
-
-
 @pytest.mark.parametrize("top", ["", "ROOT", "TOP", "S1", "VROOT"])
 def test_top_labels(top):
     found, _ = brackets(read_tree(f"({top} (S a (NP b c)) (. .))"), [0, 1, 2, -1])
@@ -199,11 +186,6 @@ def test_gold_tags_are_the_sentences_own_if_it_has_any():
 def test_a_sentence_without_a_tree():
     with pytest.raises(DbpcfgError, match=r"here\.txt:3: found words but no tree"):
         pair(Sentence(("a",), source="here.txt", line=3), sentence("(X a)"), (False,))
-
-
-def test_numbers_of_words():
-    assert number_words([True, False, True, False]) == [-1, 0, -1, 1]
-    assert number_words([]) == []
 
 
 @given(gold_and_predicted(), st.data())

@@ -21,7 +21,6 @@ from dbpcfg.evaluation.parseval import (
 from dbpcfg.trees.brackets import read_tree
 from dbpcfg.version import __version__
 from tests.evaluation.helpers import (
-    branching,
     gold_and_predicted,
     marks,
     naive_spans,
@@ -36,8 +35,6 @@ LABELLED_INNER = Convention(labelled=True, whole_sentence=False)
 ONE_WORD = Convention(min_words=1)
 CONVENTIONS = [PAPER, INNER, LABELLED, LABELLED_INNER, ONE_WORD, Convention(min_words=3)]
 
-DOG = "(S (NP (D the) (N dog)) (VP (V saw) (NP (D a) (N cat))))"
-
 
 def counts(gold: str, predicted: str, convention: Convention = PAPER) -> tuple[int, int, int]:
     tree = read_tree(gold)
@@ -49,13 +46,6 @@ def sentence_counts(gold, predicted, punctuation, convention: Convention) -> Bra
 
 
 # --- counts of one sentence, by hand ----------------------------------------------------------
-
-
-def test_right_branching():
-    """0:5, 2:5 and 3:5 are right; 1:5 is wrong and 0:2 missed."""
-    right = str(branching(read_tree(DOG).words()))
-    assert counts(DOG, right) == (3, 4, 4)
-    assert counts(DOG, right, INNER) == (2, 3, 3)
 
 
 @pytest.mark.parametrize(
@@ -127,29 +117,6 @@ def test_by_definition(trees, data, convention):
         )
     expected = len(sides[0] & sides[1]), len(sides[1]), len(sides[0])
     assert sentence_counts(gold, predicted, marks(gold), convention) == expected
-
-
-@given(gold_and_predicted(), st.data(), st.sampled_from(CONVENTIONS))
-def test_punctuation_makes_no_difference(trees, data, convention):
-    gold, predicted = trees
-    before = sentence_counts(gold, predicted, marks(gold), convention)
-    gold = data.draw(punctuated(gold))
-    assert sentence_counts(gold, predicted, marks(gold), convention) == before
-    predicted = data.draw(punctuated(predicted))
-    assert sentence_counts(gold, predicted, marks(gold), convention) == before
-
-
-@given(gold_and_predicted(), st.sampled_from(CONVENTIONS))
-def test_a_tree_is_right_about_itself_and_precision_is_recall_the_other_way_round(
-    trees, convention
-):
-    one, other = trees
-    unmarked = [False] * len(one)
-    matched, predicted, gold = sentence_counts(one, one, unmarked, convention)
-    assert matched == predicted == gold
-    there = sentence_counts(one, other, unmarked, convention)
-    back = sentence_counts(other, one, unmarked, convention)
-    assert there == (back.matched, back.gold, back.predicted)
 
 
 # --- scores of a corpus -----------------------------------------------------------------------

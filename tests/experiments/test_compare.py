@@ -335,7 +335,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_killed_in_between(tmp_path, number):
     """What was finished stays, and the system that ran ends with the process that started it."""
     (tmp_path / "script.py").write_text(SCRIPT)

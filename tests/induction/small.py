@@ -1,14 +1,11 @@
 """A corpus that a chain passes over in a millisecond or two; chains and runs over it."""
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.corpus.synthetic import synthetic_trees
-from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.induction.chain import Chain, advance, new_chain
 from dbpcfg.induction.induce import induce
@@ -16,9 +13,6 @@ from dbpcfg.induction.learners import State, learner_with, learners
 from dbpcfg.induction.run import Run
 from dbpcfg.induction.search import Schedule
 from dbpcfg.induction.settings import ChainSettings
-from dbpcfg.model.files import save_model
-from dbpcfg.model.model import Model
-from tests.strategies import random_grammar
 
 TREES = synthetic_trees("center", sentences=40, vocabulary=4)
 SENTENCES = [tree.words() for tree in TREES]
@@ -99,43 +93,3 @@ def chain_bits(chain: Chain) -> tuple:
     )
     traces = (chain.logs, chain.betas, repr(chain.measures))  # not a number is itself there
     return chain.settings, traces, samples, state, counts
-
-
-def refuses_damage(path: Path, load: Callable[[], object], same: Callable[[object], bool]) -> None:
-    """A file cut short, of another kind or not there is refused by name.
-
-    One with a changed byte is refused too, unless the byte does not matter, as that of a date.
-    """
-
-    def refused() -> bool:
-        try:
-            found = load()
-        except DbpcfgError as error:
-            said = str(error)
-        else:
-            assert same(found)
-            return False
-        assert str(path) in said
-        return True
-
-    good = path.read_bytes()
-    for length in range(0, len(good), 1 + len(good) // 40):
-        path.write_bytes(good[:length])
-        assert refused()
-    places = range(0, len(good), 1 + len(good) // 400)
-    refusals = 0
-    for place in places:
-        changed = bytearray(good)
-        changed[place] ^= 0x81
-        path.write_bytes(changed)
-        refusals += refused()
-    assert refusals > len(places) / 2
-    path.write_bytes(b"some text\n")
-    assert refused()
-    save_model(Model(random_grammar(2, 3, 1.0, 0), 1), path)
-    assert refused()
-    path.unlink()
-    with pytest.raises(DbpcfgError, match="cannot be read: No such file"):
-        load()
-    path.write_bytes(good)
-    assert not refused()

@@ -27,7 +27,6 @@ from tests.induction.small import (
     chain_bits,
     first,
     grammar_bits,
-    refuses_damage,
     run,
     settings,
     states,
@@ -144,20 +143,6 @@ def test_a_corpus_whose_spans_are_too_many(monkeypatch, tmp_path):
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "chain.npz"
-
-
-def test_damage(path):
-    chain = run(4)
-    chain.scores = {10: 1 / 3, 20: 0.0}
-    save_chain(chain, CORPUS, path)
-    whole = path.read_bytes()
-    save_chain(load_chain(path, CORPUS, chain.settings), CORPUS, path)
-    assert path.read_bytes() == whole
-    refuses_damage(
-        path,
-        lambda: load_chain(path, CORPUS, chain.settings),
-        lambda found: chain_bits(found) == chain_bits(chain),
-    )
 
 
 @pytest.mark.parametrize(

@@ -43,21 +43,6 @@ def test_what_is_no_run_is_never_overwritten(tmp_path, name):
     assert os.listdir(tmp_path) == [name]
 
 
-def test_what_is_no_finished_run(tmp_path):
-    (tmp_path / "file").write_text("")
-    for name, said in (
-        ("nothing", "does not exist; give the directory"),
-        ("file", "is a file"),
-        (".", "is no run: there is no config.toml in it; give one that"),
-    ):
-        for use in (resume, finished_run):
-            with pytest.raises(DbpcfgError, match=said):
-                use(tmp_path / name)
-    begin(tmp_path / "run")
-    with pytest.raises(DbpcfgError, match=r"chain \d of 2 has done .* `dbpcfg resume"):
-        finished_run(tmp_path / "run")
-
-
 @pytest.mark.parametrize(
     "wrong",
     [{"K": 0}, {"D": 0}, {"beta": 0.0}, {"seed": -1}, {"chains": 0}, {"gold": []}, {"threads": 0}],
@@ -72,22 +57,7 @@ def test_mistakes_leave_no_directory(tmp_path, wrong):
 # --- where nothing can be written -----------------------------------------------------------------
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_read_only_directory(tmp_path):
-    path = tmp_path / "run"
-    begin(path)
-    path.chmod(0o555)
-    with pytest.raises(DbpcfgError, match="cannot be written: Permission denied"):
-        start(path / "below")
-    (path / "chains/0").chmod(0o555)
-    path.chmod(0o755)
-    with pytest.raises(DbpcfgError, match=r"chains/0/trace\.tsv cannot be written: Perm"):
-        resume(path, checkpoint=0)
-    (path / "chains/0").chmod(0o755)
-    assert resume(path).finished
-
-
-@pytest.mark.parametrize("files", range(1, 10))
+@pytest.mark.parametrize("files", [1, 2, 5, 9])
 def test_a_full_disk(reference, tmp_path, monkeypatch, files):
     """After some files there is no space left; what was saved is still good."""
     path = tmp_path / "run"

@@ -279,8 +279,7 @@ def test_a_race(race):
         assert chain_bits(run(95, chain=chain.settings.chain)) == chain_bits(chain)
 
 
-@pytest.mark.parametrize("out", [None, "run"])
-def test_no_iteration_is_run_twice(out, tmp_path, monkeypatch):
+def test_no_iteration_is_run_twice(tmp_path, monkeypatch):
     iterations, step = [], Gibbs.step
 
     def counted(self, state, *arguments):
@@ -288,7 +287,7 @@ def test_no_iteration_is_run_twice(out, tmp_path, monkeypatch):
         return step(self, state, *arguments)
 
     monkeypatch.setattr(Gibbs, "step", counted)
-    made = induce(SENTENCES, **RACE, out=out and tmp_path / out)
+    made = induce(SENTENCES, **RACE, out=tmp_path / "run")
     assert len(iterations) == sum(chain.iteration for chain in made.chains) == RACE["budget"]
 
 
@@ -305,7 +304,7 @@ def test_the_same_bits_however_it_runs(race, options, tmp_path):
     assert again.best.settings.chain == race.best.settings.chain
 
 
-@pytest.mark.parametrize("blocks", [1, 3, 5, 7, 9, 12])
+@pytest.mark.parametrize("blocks", [1, 5, 12])
 def test_stopped_anywhere_and_resumed(race, blocks, tmp_path):
     left = blocks
 

@@ -119,20 +119,3 @@ def test_settings_hold_plain_numbers():
     found = (given.categories, given.depth, given.seed, given.learner.beta)
     assert [type(x) for x in found] == [int, int, int, float]
     assert given == ChainSettings(3, 2, 7, learner=Gibbs(beta=1.0))
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"categories": 0}, "K (categories) must be a whole number from 1 up"),
-        ({"depth": 0}, "D (depth) must be a whole number from 1 up or none"),
-        ({"depth": 10_001}, "depth bound must be at most 10,000"),
-        ({"seed": -1}, "seed must be a whole number from 0"),
-        ({"seed": 2**64}, "seed"),
-        ({"precision": "half"}, "precision must be double or single, got 'half'"),
-    ],
-    ids=str,
-)
-def test_settings_that_cannot_be(options, said):
-    with pytest.raises(DbpcfgError, match=re.escape(said)):
-        ChainSettings(**options)

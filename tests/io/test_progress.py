@@ -1,8 +1,6 @@
 """Progress: a bar on a terminal, a line in a notebook, lines elsewhere, and the time left."""
 
 import io
-import os
-import subprocess
 import sys
 import types
 
@@ -146,24 +144,3 @@ def test_own_reports_take_the_place_of_progress(monkeypatch, capsys):
 def test_items_pass_through_unchanged():
     assert list(counted(iter("abc"), "letters")) == ["a", "b", "c"]
     assert [clock(seconds) for seconds in (5, 65, 3600 * 12 + 61)] == ["0:05", "1:05", "12:01:01"]
-
-
-def test_a_terminal_shows_a_bar_without_being_asked():
-    """In a terminal of its own."""
-    pty = pytest.importorskip("pty")
-    program = (
-        "from dbpcfg.io import progress; progress.PATIENCE = 0\n"
-        "for _ in progress.counted(range(5), 'things', 5): pass"
-    )
-    leader, follower = pty.openpty()
-    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
-    done = subprocess.run(
-        [sys.executable, "-c", program], stderr=follower, stdout=subprocess.PIPE, env=environment
-    )
-    os.close(follower)
-    shown = os.read(leader, 100_000).decode()
-    os.close(leader)
-    assert done.returncode == 0
-    assert done.stdout == b""
-    assert "things" in shown
-    assert "of 5" in shown

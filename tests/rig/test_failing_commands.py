@@ -83,7 +83,8 @@ full is no run: induce text.txt --out full --overwrite; resume full; show full
 text.txt exists: export run text.txt
 gold.trees exists: convert text.txt gold.trees
 cannot be written: convert text.txt none/new.txt
-the sentence has no tree: evaluate text.txt run/trees.txt; convert text.txt new.mrg; \
+the sentence has no tree: + --gold text.txt; report run --gold text.txt; \
+evaluate text.txt run/trees.txt; convert text.txt new.mrg; \
 compare text.txt --systems right; reproduce adam text.txt
 is not in: + --gold other.mrg; show run --gold other.mrg
 
@@ -93,7 +94,7 @@ does not exist: resume none; report none
 dbpcfg 99.0: resume newer
 version 9: resume future
 not shorter: resume run --iterations 2
-text.txt is text: show text.txt
+text.txt is text: show text.txt; surprisal text.txt text.txt
 gold.trees is a treebank: show gold.trees
 not a dbpcfg model file: show empty.npz; show binary.npz
 dbpcfg resume begun: show begun; report begun; compare-runs begun begun
@@ -120,6 +121,27 @@ need a directory: draw gold.trees --as svg
 is for LaTeX: draw gold.trees --document
 'chance': compare gold.trees --systems right,chance
 'up': baseline up text.txt
+
+is written SYSTEM.NAME=VALUE: compare gold.trees --set classes=3
+rare of dbpcfg is a whole number: compare gold.trees --set dbpcfg.rare=few
+no system 'cll': compare gold.trees --set cll.faithful=true
+--depth must be a number: compare gold.trees -D deep; parse run text.txt --depth two
+no sentence of 2 words or fewer: compare gold.trees --max-length 2
+--jobs is for this machine: reproduce synthetic --cluster local:2 --jobs 2
+gold.trees exists: report run --out gold.trees
+is not sentence 1: report run --gold swapped.mrg
+1 to 10,000 trees: parse run text.txt -n 20000 --method viterbi
+run it with `dbpcfg induce`: baseline dbpcfg text.txt
+--mended is for ccl: baseline upparse text.txt --mended
+--keep-punctuation is for branching trees: baseline ccl text.txt --keep-punctuation
+is written NAME=VALUE: baseline bmmm text.txt --set classes
+classes of bmmm is a whole number: baseline bmmm text.txt --set classes=many
+bmmm has no setting 'K': baseline bmmm text.txt --set K=3
+outside any bracket: draw text.txt
+not finished: parse begun text.txt; generate begun; probability begun text.txt
+whole numbers separated by commas: bound run --depths one
+'mass', 'h', 'grammar': bound run --show everything
+'tsv', 'json', 'nltk': export run - --as xml
 
 is not TOML: sweep text.txt; sweep binary.txt
 there is no corpus: sweep empty.txt

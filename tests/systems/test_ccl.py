@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dbpcfg.io.progress
-from dbpcfg.errors import DbpcfgError
 from dbpcfg.experiments.systems.ccl import CCL, nested, tree_from_brackets
 from dbpcfg.experiments.systems.ccl.scoring import PUNCTUATION
 from dbpcfg.io.progress import Progress
@@ -173,12 +172,6 @@ def test_currency():
     assert parsed(text, currency_is_punctuation=True) == ["(X costs 5)", "(X costs 6)"]
 
 
-def test_short_sentences():
-    assert parsed("a|b .|. ,|--") == ["(X a)", "(X b)", "(X . ,)", "(X --)"]
-    assert CCL().fit([]).trees() == []
-    assert CCL().fit([["?"]]).trees()[0].words() == ["?"]
-
-
 def test_long_sentences():
     rng = random.Random(0)
     short = [[rng.choice("abcdefgh") for _ in range(6)] for _ in range(50)]
@@ -214,15 +207,6 @@ def test_trees_from_brackets():
 
 
 # --- how it is used -----------------------------------------------------------------------------
-
-
-def test_errors():
-    with pytest.raises(DbpcfgError, match="sentence 2 has no words"):
-        CCL().fit([["a"], []])
-    with pytest.raises(DbpcfgError, match=r"one text; give its words, as with text\.split"):
-        CCL().fit(["a b"])
-    with pytest.raises(DbpcfgError, match="ccl has not seen any sentences; call fit first"):
-        CCL().trees()
 
 
 def test_progress(monkeypatch):

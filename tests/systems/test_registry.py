@@ -49,6 +49,15 @@ def test_every_system_is_as_the_registry_says(name):
     assert (trees != other.fit(SENTENCES).trees()) == spec.stochastic
 
 
+@pytest.mark.parametrize("name", ["ccl", "uhhmm"])
+@pytest.mark.parametrize(
+    ("sentences", "said"), [([["a"], []], "sentence 2 has no words"), (["a b"], "is one text")]
+)
+def test_sentences_that_cannot_be(name, sentences, said):
+    with pytest.raises(DbpcfgError, match=said):
+        find(name).make().fit(sentences)
+
+
 def test_names_and_aliases():
     assert systems.names()[: len(NAMES)] == NAMES
     assert find("upparse").name == "upparse-prlg"

@@ -70,14 +70,3 @@ def test_odd_corpora(D, faithful):
 def test_impossible_settings(options, message):
     with pytest.raises(DbpcfgError, match=message):
         UHHMM(**options)
-
-
-def test_impossible_sentences():
-    with pytest.raises(DbpcfgError, match="there are no sentences to learn from"):
-        UHHMM().fit([])
-    with pytest.raises(DbpcfgError, match="sentence 2 has no words"):
-        UHHMM().fit([["a"], []])
-    with pytest.raises(DbpcfgError, match="sentence 1 is one text"):
-        UHHMM().fit(["a b"])
-    with pytest.raises(DbpcfgError, match="uhhmm has not seen any sentences"):
-        UHHMM().trees()

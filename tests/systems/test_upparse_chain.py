@@ -238,7 +238,7 @@ def test_a_repeated_word_makes_a_tie():
         assert tuple(best_tags(symbols, np.log(table)).tolist()) == second
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_rounding_does_not_decide_ties(seed):
     """The same segment, with a tie, again and again: it has the same tags everywhere."""
     rng = np.random.default_rng(seed)

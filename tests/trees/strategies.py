@@ -6,7 +6,7 @@ from dbpcfg.trees.brackets import read_tree
 from dbpcfg.trees.tree import Tree
 
 DOG = "(S (NP (D the) (N dog)) (V barks))"
-DEPTH = 50_000
+DEPTH = 10_000
 """Deeper than Python's stack."""
 
 # Any characters but the ones that brackets cannot hold, with the awkward ones made likely.

@@ -54,11 +54,6 @@ def test_many_trees_with_any_white_space_between(several, data):
     assert list(read_trees("".join(pieces))) == several
 
 
-def test_several_trees_on_a_line_and_one_over_several():
-    text = f"{DOG}{DOG} {DOG}\n\n(S\r\n\t(NP (D\x0cthe)\n(N dog)\x0b)\r(V barks\n)\n)\n"
-    assert list(read_trees(text)) == [read_tree(DOG)] * 4
-
-
 @pytest.mark.parametrize("text", ["", " \n\t\r\n", "\ufeff", "\ufeff \n"])
 def test_no_trees(text):
     assert list(read_trees(text)) == []
@@ -82,16 +77,6 @@ def test_empty_top_bracket(text):
     tree = read_tree(text)
     assert tree == Tree("", [Tree("S", [Tree("V", ["go"])])])
     assert str(tree) == "( (S (V go)))"
-
-
-def test_mixed_and_bare_nodes():
-    mixed = read_tree("(X the (X dog barks))")
-    assert mixed == Tree("X", ["the", Tree("X", ["dog", "barks"])])
-    assert mixed.spans() == [(0, 3, "X"), (1, 3, "X")]
-    bare = read_tree("(X (X the dog) (X barks))")
-    assert bare.spans() == [(0, 3, "X"), (0, 2, "X")]
-    assert bare.words() == ["the", "dog", "barks"]
-    assert read_tree("(X(Y a)b(Z c))") == read_tree("(X (Y a) b (Z c))")
 
 
 @pytest.mark.parametrize(
@@ -197,11 +182,6 @@ def test_lines_agree_with_a_naive_count(several):
         expected.append((len(re.split(r"\r\n?|\n", text)), tree))
         text += over_lines(tree)
     assert list(read_trees_at(text)) == expected
-
-
-def test_dropping_does_not_forgive_other_errors():
-    with pytest.raises(TreeSyntaxError, match=r":1:1: found the end of the text"):
-        list(read_trees("(S (NP)", drop_empty=True))
 
 
 def spoil(several, place, junk):

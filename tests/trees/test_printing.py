@@ -71,23 +71,6 @@ def test_a_binary_tree():
     )
 
 
-def test_words_stand_in_the_last_line_however_deep_they_are():
-    tree = read_tree("(X1 (X2 (X2 (X0 a39) (X3 b20)) (X3 b47)) (X4 c32))")
-    assert draw(tree) == picture(
-        """
-                   X1
-               ┌───┴────┐
-               X2       X4
-           ┌───┴───┐    │
-           X2      X3   │
-         ┌─┴──┐    │    │
-         X0   X3   │    │
-         │    │    │    │
-        a39  b20  b47  c32
-        """
-    )
-
-
 def test_nodes_of_any_number_of_children():
     tree = read_tree("(S (NP the old dog) barks (ADVERBIAL loudly))")
     assert draw(tree) == picture(
@@ -97,18 +80,6 @@ def test_nodes_of_any_number_of_children():
               NP         │    ADVERBIAL
          ┌────┼────┐     │        │
         the  old  dog  barks    loudly
-        """
-    )
-
-
-def test_a_label_wider_than_what_it_is_over():
-    assert draw(read_tree("(ROOT (SENTENCE a b))")) == picture(
-        """
-          ROOT
-           │
-        SENTENCE
-          ┌┴─┐
-          a  b
         """
     )
 
