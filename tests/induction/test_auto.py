@@ -1,7 +1,5 @@
 """What is chosen for a text, if nobody says."""
 
-from __future__ import annotations
-
 import pytest
 
 import dbpcfg
