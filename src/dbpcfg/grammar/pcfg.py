@@ -27,7 +27,6 @@ from dbpcfg.errors import GrammarError
 from dbpcfg.grammar.dirichlet import dirichlet_rows
 from dbpcfg.numerics.kernels import Floats
 from dbpcfg.numerics.philox import Purpose, Stream, stream
-from dbpcfg.options import SMALLEST_BETA
 
 ROW_SUM_TOLERANCE = 1e-8
 
@@ -35,6 +34,10 @@ ROW_SUM_TOLERANCE = 1e-8
 def category_name(category: int) -> str:
     """The label that a category has in printed trees, unless its grammar has names."""
     return f"X{category}"
+
+
+SMALLEST_BETA = 1e-12
+"""As in ``dbpcfg.options``, on which no kernel may depend: each change there would compile all."""
 
 
 @dataclass(frozen=True, eq=False)
