@@ -63,7 +63,7 @@ def test_a_small_run_loads_few_modules(tmp_path):
     "arguments",
     [
         "parse {run} {text} -q",
-        "draw {trees} --as evalb",
+        "draw {trees} --as evalb -q",
     ],
 )
 def test_a_reader_that_goes_away_is_no_error(center_run, tmp_path, arguments):
