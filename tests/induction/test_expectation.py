@@ -8,13 +8,14 @@ import pytest
 
 import dbpcfg
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.grammar.pcfg import RuleWeights
+from dbpcfg.grammar.normaliser import failures
+from dbpcfg.grammar.pcfg import RuleWeights, normalised
 from dbpcfg.induction.learners import LEAST
 from dbpcfg.induction.learners.expectation import minibatches
 from dbpcfg.induction.settings import ChainSettings
-from dbpcfg.numerics.philox import stream
+from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.parsing.chart.parser import ChartParser
-from tests.induction.small import settings, state_after, states, step
+from tests.induction.small import first, settings, state_after, states, step
 
 SENTENCES = [
     line.split()
@@ -76,6 +77,9 @@ def test_the_likelihood_is_that_of_the_grammar(learner):
     logs = ChartParser(before.grammar, 2).log_probabilities(CORPUS)
     assert after.measures.heldout == pytest.approx(logs[[3, 7]].sum())
     assert after.measures.likelihood == pytest.approx(np.delete(logs, [3, 7]).sum())
+    if learner == "em":
+        mass = ChartParser(before.grammar, 2).log_fitting_mass
+        assert after.measures.posterior == pytest.approx(after.measures.likelihood + 6 * mass)
 
 
 def test_the_exact_step_is_the_model_s_own():
@@ -103,6 +107,24 @@ def test_minibatches_are_all_sentences_once():
     other = minibatches(np.arange(10), 4, stream(1, iteration=1))
     assert np.concatenate(other).tolist() != np.concatenate(parts).tolist()
     assert minibatches(np.arange(10), 0, stream(1))[0].tolist() == list(range(10))
+    some = np.concatenate(minibatches(np.delete(np.arange(10), 3), 4, stream(1)))
+    assert some.tolist() == [n for n in np.concatenate(parts).tolist() if n != 3]
+
+
+def test_online_em_by_hand():
+    chosen = settings(
+        "em", categories=2, depth=1, seed=1, aside=4, batch=2, exact=True, smoothing=0.1
+    )
+    learned, grammar, t = np.array([0, 1, 2, 4, 5, 6]), first(CORPUS, chosen).grammar, 0
+    statistics = RuleWeights.zeros(2, len(CORPUS.vocabulary))
+    for iteration in range(2):
+        for part in minibatches(learned, 2, stream(1, 0, iteration, Purpose.MINIBATCHES)):
+            counts, _ = ChartParser(grammar, 1).expected_counts(CORPUS.chosen(part))
+            found = (counts + failures(grammar, 1) * 2) * 3
+            rate = (t + 2) ** -0.7 if t else 1.0
+            statistics = statistics * (1 - rate) + found * rate
+            grammar, t = normalised(statistics, 0.1, grammar), t + 1
+    np.testing.assert_allclose(state_after(2, CORPUS, chosen).grammar.rows, grammar.rows, atol=1e-9)
 
 
 @pytest.mark.parametrize("learner", ["em", "vb"])

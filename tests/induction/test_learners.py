@@ -21,7 +21,7 @@ from dbpcfg.induction.settings import (
     save_configuration,
 )
 from dbpcfg.io.archive import read_archive, write_archive
-from dbpcfg.options import LEARNERS
+from dbpcfg.options import LEARNERS, Searching
 from tests.induction.small import CORPUS, SENTENCES, chain_bits, settings, written
 
 WAYS = {
@@ -188,6 +188,9 @@ def test_options_are_read_back_from_a_file(learner, tmp_path):
         ("vb", {"exact": True}, "gibbs, em, neural"),
         ("neural", {"smoothing": 0.1}, "learner em"),
         ("neural", {"beta": 0.1}, "gibbs, em, vb"),
+        ("neural", {"decay": 0.7}, "em, vb"),
+        ("em", {"patience": 3}, "learner neural"),
+        ("vb", {"rate": 0.1}, "learner neural"),
     ],
     ids=str,
 )
@@ -227,6 +230,20 @@ def test_defaults_that_suit_the_learner():
     neural = settings("neural", depth=1)
     assert (neural.categories, neural.learner.exact, neural.depth) == (120, True, 1)
     assert neural.learner.batch == 32
+
+
+def test_the_help_of_select_names_the_defaults():
+    usual = {name: settings(name).learner.criterion(settings(name)) for name in WAYS}
+    apart = [settings(name, aside=3) for name in WAYS]
+    kept = [one.learner.name for one in apart if one.learner.criterion(one) == "heldout"]
+    assert usual == {
+        "gibbs": "likelihood",
+        "em": "likelihood",
+        "vb": "posterior",
+        "neural": "likelihood",
+    }
+    said = f"likelihood; posterior for vb; heldout for {', '.join(kept[:-1])} and {kept[-1]}"
+    assert f"If not given: {said} with --aside." in Searching.options()["select"].help
 
 
 def test_learners_as_objects():

@@ -1,6 +1,7 @@
 """The neural grammar: its network, its gradient, its optimiser, and when it stops."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from dbpcfg.induction.learners.neural import LONGEST, Moments, ascend
 from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.lowrank.parser import FactorParser
+from tests.induction.small import CORPUS as LARGER
 from tests.induction.small import first, settings, states, step
 
 SENTENCES = [
@@ -102,6 +104,8 @@ def test_exact_is_the_likelihood_of_the_bounded_model():
     assert 2 * float(gradient @ way) == pytest.approx(slope, rel=1e-4)
     likelihood, posterior = learner.measures(state.grammar, CORPUS, chosen)[:2]
     assert likelihood == pytest.approx(posterior)
+    aside = learner.measures(state.grammar, CORPUS, replace(chosen, aside=3))
+    assert likelihood < aside.likelihood == pytest.approx(aside.posterior)
 
 
 def test_measures_are_those_of_the_dense_grammar():
@@ -111,6 +115,16 @@ def test_measures_are_those_of_the_dense_grammar():
     logs = ChartParser(before.grammar, 2).log_probabilities(CORPUS)
     assert after.measures.heldout == pytest.approx(logs[2::3].sum())
     assert after.measures.likelihood == pytest.approx(np.delete(logs, [2, 5]).sum())
+
+
+def test_passes_and_mini_batches_are_counted():
+    chosen = settings("neural", categories=6, depth=2, aside=3, patience=9, rate=0.02, batch=9)
+    state, since = first(LARGER, chosen), [0]
+    for number in range(1, 13):
+        before, state = state, step(state, LARGER, chosen)
+        since.append(since[-1] + 1 if state.grammar is before.grammar else 0)
+        assert (state.network.steps, state.network.since) == (3 * number, since[-1])
+    assert any(one and not other for one, other in itertools.pairwise(since))  # a better one again
 
 
 def test_what_is_kept_aside_decides_when_to_stop():

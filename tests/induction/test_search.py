@@ -175,7 +175,8 @@ def test_a_time_is_turned_into_iterations(monkeypatch):
     """By a clock that says that an iteration takes a tenth of a second."""
     now = iter(range(10**6))
     monkeypatch.setattr(search.time, "perf_counter", lambda: next(now) * 0.1)
-    assert 300 <= iterations_in(60.0, CORPUS, settings(categories=3), threads=2) <= 1200
+    assert 300 <= iterations_in(60.0, CORPUS, settings(categories=3), threads=1) <= 600
+    assert 900 <= iterations_in(60.0, CORPUS, settings(categories=3), threads=3) <= 1800
 
 
 def test_a_time_is_recorded_as_iterations(monkeypatch):
@@ -212,6 +213,8 @@ def test_plans():
     assert rungs_of(280, chains=4) == ((4, 45), (2, 95))
     with pytest.raises(DbpcfgError, match="120 iterations is not enough for 20 chains"):
         rungs_of(120, chains=20)
+    with pytest.raises(DbpcfgError, match="not enough"):  # for survivors of twice the length
+        rungs_of(260, chains=4)
 
 
 def made_up(number: int, logs: list[float]):
@@ -317,6 +320,7 @@ def test_stopped_anywhere_and_resumed(race, blocks, tmp_path):
     # A checkpoint after every block, and blocks of one iteration
     stopped = induce(SENTENCES, **RACE, out=path, checkpoint=0.0, stopping=stopping)
     assert not stopped.finished
+    assert sum(chain.iteration for chain in stopped.chains) <= blocks + len(stopped.chains)
     with pytest.raises(DbpcfgError, match="not finished"):
         finished_run(path)
     again = resume(path)

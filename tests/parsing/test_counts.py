@@ -161,8 +161,20 @@ def test_many_categories_are_counted_alike(depth: int | None) -> None:
 def test_words_are_counted_alike_when_few_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
     from dbpcfg.parsing.chart import counts as module
 
-    grammar = draw_from_prior(3, WORDS, 1.0, 4)
-    held, _ = ChartParser(grammar, 2).expected_counts(CORPUS)
+    words = Vocabulary(tuple(f"w{number}" for number in range(63)))
+    corpus = Encoded.from_numbers([list(range(7 * n, 7 * n + n + 2)) for n in range(8)], words)
+    grammar = draw_from_prior(3, words, 1.0, 4)
+    held, _ = ChartParser(grammar, 2).expected_counts(corpus)
     monkeypatch.setattr(module, "HELD_BYTES", 0)
-    one_batch, _ = ChartParser(grammar, 2).expected_counts(CORPUS)
+    one_batch, _ = ChartParser(grammar, 2).expected_counts(corpus)
     assert difference(held, one_batch) < 1e-12
+
+
+@pytest.mark.parametrize("depth", [2, None])
+def test_copies_do_not_decide_what_is_pruned(depth: int | None) -> None:
+    parser = ChartParser(draw_from_prior(3, WORDS, 1.0, 4), depth)
+    once, _ = parser.expected_counts(CORPUS, np.ones(7), 0.4)
+    assert difference(once, parser.expected_counts(CORPUS, np.ones(7), 0.0)[0]) > 1e-3
+    for copies in (2.0**-10, 2.0**10):
+        counts, _ = parser.expected_counts(CORPUS, np.full(7, copies), 0.4)
+        assert difference(counts * (1 / copies), once) < 1e-10

@@ -75,6 +75,20 @@ def test_inside_and_posteriors_are_the_dense_chart_s(
     np.testing.assert_allclose(weights, expected, atol=1e-10)
 
 
+@pytest.mark.parametrize("depth", [2, None])
+def test_equal_sentences_and_words_that_nothing_emits(depth: int | None) -> None:
+    factors = drawn(2, 3, 4, 5)
+    emission = factors.emission.copy()
+    emission[:, 2] = 0.0
+    factors = factors._replace(emission=emission / emission.sum(axis=1, keepdims=True))
+    corpus = Encoded.from_numbers([[0, 1, 1], [2], [0, 2], [0, 1, 1], [1], [0, 1, 1], [1]], WORDS)
+    weights, logs = FactorParser(factors, depth).posteriors(corpus, 0.0)
+    expected, bounded = ChartParser(dense(factors), depth).posteriors(corpus, 0.0)
+    np.testing.assert_allclose(logs, bounded, atol=1e-10)
+    assert np.flatnonzero(np.isneginf(logs)).tolist() == [1, 2]
+    np.testing.assert_allclose(weights, expected, atol=1e-10)
+
+
 def test_another_bound_gives_other_sums() -> None:
     factors = drawn(2, 3, 4, 0)
     one, two = (FactorParser(factors, depth).log_inside(LONGER) for depth in (1, 2))
