@@ -38,7 +38,7 @@ def commands(folder: Path) -> dict[str, list[str]]:
         "parse --method viterbi": ["parse", model, text, "--method", "viterbi"],
         "parse -n 3": ["parse", model, text, "-n", "3", "--method", "viterbi"],
         "parse --method sample": ["parse", model, text, "--method", "sample"],
-        "surprisal --beam 10": ["surprisal", model, text, "--beam", "10"],
+        "surprisal --columns stores": ["surprisal", model, text, "--columns", "stores"],
         "generate": ["generate", model, "-n", "3"],
         "generate --max-length": ["generate", model, "-n", "3", "--max-length", "5"],
     }

@@ -1,10 +1,11 @@
-"""Words a second of word-by-word measures, the error of the beam, and memory over a long text.
+"""Words a second of word-by-word measures, and memory over a long text.
 
     python benchmarks/surprisal.py              # all of it, some ten minutes
     python benchmarks/surprisal.py throughput   # a part; a wrong name lists them
 
 The grammar is one of newswire (wsj-sample in DBPCFG_DATA, at most 40 words), after 60 iterations
-at K = 15, D = 2; sentences are 300 of them, evenly spaced. Seconds are those of the processor.
+at K = 15, D = 2; sentences are 300 of them, evenly spaced. The low-rank grammar of 120 categories
+is a random one over the same words. Seconds are those of the processor, on one thread.
 """
 
 from __future__ import annotations
@@ -21,20 +22,24 @@ from typing import NamedTuple
 import numpy as np
 from speed import warm
 
-from dbpcfg.corpus.encoded import Encoded
+from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.corpus.preparation import Preparation, prepare
 from dbpcfg.corpus.reading import read
+from dbpcfg.grammar.lowrank import Factors, LowRankGrammar
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.io.machine import one_blas_thread
 from dbpcfg.io.tables import Column, Table
 from dbpcfg.model.model import Model
 from dbpcfg.parsing.leftcorner.derivation_entropy import DerivationEntropies
-from dbpcfg.parsing.leftcorner.parser import BEAM, Followed, LeftCornerParser, WordByWord
+from dbpcfg.parsing.leftcorner.parser import WordByWord
+from dbpcfg.parsing.parsers import prefix_parser_of
 
 K, SENTENCES = 15, 300
-FEW = {(3, 0): 3, (3, BEAM): 40}
-"""Sentences for what takes long: depth and beam."""
+FEW = {3: 3}
+"""Sentences that the left-corner parser follows at this depth, where it takes long."""
+PHRASES, WORDS = 40, 80
+"""Categories of the low-rank grammar, whose rank is their number."""
 
 
 class Newswire(NamedTuple):
@@ -67,67 +72,73 @@ def seconds(function: Callable[[], object], repeats: int = 3) -> float:
     return min(times)
 
 
+def low_rank(vocabulary: Vocabulary) -> LowRankGrammar:
+    rng, categories = np.random.default_rng(0), PHRASES + WORDS
+    factors = Factors(
+        rng.dirichlet(np.ones(categories)),
+        rng.dirichlet(np.ones(categories), PHRASES),
+        rng.dirichlet(np.ones(categories), categories).T,
+        rng.dirichlet(np.ones(categories), categories).T,
+        rng.dirichlet(np.full(len(vocabulary), 0.1), WORDS),
+    )
+    return LowRankGrammar(factors, vocabulary)
+
+
 def throughput(news: Newswire) -> Table:
+    """All measures but stores: by the left-corner parser, by the chart, and with entropies."""
     rows = []
-    for D in (1, 2, 3):
-        for beam in (0, BEAM):
-            parser = WordByWord(news.grammar, D, beam)
-            few = news.sentences[:: SENTENCES // FEW.get((D, beam), SENTENCES)]
+    neural = low_rank(news.text.vocabulary)
+    grammars = [(news.grammar, D) for D in (1, 2, 3, None)] + [(neural, D) for D in (1, 2, 3, None)]
+    corpus = Encoded.from_numbers([one.tolist() for one in news.sentences], news.text.vocabulary)
+    for grammar, D in grammars:
+        old = None
+        if grammar is news.grammar and D is not None:
+            parser = WordByWord(grammar, D)
+            few = news.sentences[:: SENTENCES // FEW.get(D, SENTENCES)]
             parser.follow_all(few[:1])
             took = seconds(lambda p=parser, f=few: p.follow_all(f), 1 if len(few) < 50 else 3)
-            words = words_in(few)
-            rows.append((D, f"{beam:,}" if beam else "all", words, words / took))
-    columns = [Column("D", "count"), Column("stores kept"), Column("words", "count")]
-    columns.append(Column("words/s", "count"))
-    return Table("Throughput (K=15, one thread)", columns, rows)
+            old = words_in(few) / took
+        chart = prefix_parser_of(grammar, D)
+        found = chart.prefixes(corpus)
+        took = seconds(lambda c=chart: c.prefixes(corpus))
+        with one_blas_thread():
+            chart.entropies(found[0])
+            more = seconds(lambda c=chart, f=found: [c.entropies(one) for one in f])
+        words = len(corpus.tokens)
+        new, both = words / took, words / (took + more)
+        rank = "full" if grammar is news.grammar else str(PHRASES + WORDS)
+        depth = "none" if D is None else str(D)
+        rows.append((grammar.categories, rank, depth, old, new, both, new / old if old else None))
+    columns = [Column("K", "count"), Column("rank"), Column("D"), Column("left corners", "count")]
+    columns += [Column("chart", "count"), Column("with entropies", "count")]
+    columns.append(Column("times", "number", decimals=1))
+    return Table("Words a second, one thread", columns, rows)
 
 
-def reference(news: Newswire) -> Table:
-    """All measures, against the plain loops of ``filtering``, which have the probability only."""
-    parser, plain = WordByWord(news.grammar, 2, 0), LeftCornerParser(news.grammar, 2)
-    some = news.sentences[::10]
-    corpus = Encoded.from_numbers([list(map(int, one)) for one in some], news.text.vocabulary)
-    parser.follow_all(some[:1])
-    followed: list[Followed] = []
-    logs = plain.log_probabilities(corpus)
-    ours = seconds(lambda: followed.extend(parser.follow_all(some)), 3)
-    theirs = seconds(lambda: plain.log_probabilities(corpus), 1)
-    found = np.array([one.trace.logs.sum() for one in followed[: len(some)]])
-    error = float(np.abs(found / logs - 1).max())
-    words = words_in(some)
-    columns = [Column("what"), Column("words/s", "count"), Column("times", "number", decimals=1)]
-    rows = [("plain loops", words / theirs, 1.0), ("products", words / ours, theirs / ours)]
-    return Table(
-        "All stores, D=2",
-        columns,
-        rows,
-        [f"greatest relative difference of a sentence's log-probability: {error:.0e}"],
-    )
-
-
-def beam(news: Newswire) -> Table:
-    rows = []
-    for D in (2, 3):
-        few = news.sentences[:: SENTENCES // 6] if D == 3 else news.sentences[::5]
-        exact = np.concatenate(
-            [o.trace.logs for o in WordByWord(news.grammar, D, 0).follow_all(few)]
+def agreement(news: Newswire) -> Table:
+    """The greatest differences between both, over some sentences."""
+    some, rows = news.sentences[::10], []
+    corpus = Encoded.from_numbers([one.tolist() for one in some], news.text.vocabulary)
+    for D in (1, 2):
+        chart, traces = (
+            prefix_parser_of(news.grammar, D),
+            WordByWord(news.grammar, D).follow_all(some),
         )
-        for width in (500, BEAM, 10_000):
-            followed = WordByWord(news.grammar, D, width).follow_all(few)
-            logs = np.concatenate([one.trace.logs for one in followed])
-            lost = np.concatenate([one.trace.lost for one in followed])
-            bits = np.abs(logs - exact) / np.log(2)
-            rows.append((D, width, len(bits), bits.mean(), bits.max(), lost.mean(), lost.max()))
-    columns = [Column("D", "count"), Column("beam", "count"), Column("surprisals", "count")]
-    for name in ("mean error", "greatest", "mean lost", "greatest lost"):
-        columns.append(Column(name, "number", decimals=5))
-    return Table("Error of the beam, in bits", columns, rows)
+        worst = {
+            name: max(
+                float(np.nanmax(np.abs(getattr(ours, name) - getattr(theirs, name))))
+                for ours, theirs in zip(chart.prefixes(corpus), traces, strict=True)
+            )
+            for name in ("logs", "ended", "depths", "fork", "join", "closed")
+        }
+        rows.append((D, *(f"{value:.0e}" for value in worst.values())))
+    return Table("Greatest differences", [Column("D", "count"), *map(Column, worst)], rows)
 
 
 def hale(news: Newswire) -> Table:
     rows = []
     for D in (1, 2):
-        parser = WordByWord(news.grammar, D, 0)
+        parser = WordByWord(news.grammar, D)
         entropies, some = DerivationEntropies(parser), news.sentences[::10]
         parser.follow_all(some[:1])
         rest = seconds(lambda p=parser, s=some: p.follow_all(s))
@@ -135,13 +146,13 @@ def hale(news: Newswire) -> Table:
             took = seconds(lambda e=entropies, s=some: [e.follow(one.tolist()) for one in s])
         words = words_in(some)
         rows.append((D, words / rest, words / took, took / rest))
-    columns = [Column("D", "count"), Column("all else, words/s", "count")]
+    columns = [Column("D", "count"), Column("stores, words/s", "count")]
     columns += [Column("entropy, words/s", "count"), Column("times as long", "number", decimals=1)]
     return Table("Hale's entropy of derivations (K=15, one thread)", columns, rows)
 
 
 def memory(news: Newswire) -> Table:
-    """The command over 10,000 and 100,000 words, exact and with a beam, on two threads."""
+    """The command over 10,000 and more words, on two threads."""
     script = (
         "import sys, time\nfrom dbpcfg.cli.app import main\nbegan = time.perf_counter()\n"
         "try:\n    main()\nexcept SystemExit:\n    pass\n"
@@ -154,23 +165,18 @@ def memory(news: Newswire) -> Table:
         model, text = Path(folder) / "model.npz", Path(folder) / "text.txt"
         Model(news.grammar, 2, Preparation(lowercase=False)).save(model)
         lines = [" ".join(news.text[s]) for s in range(len(news.text))]
-        for kept in ("0", str(BEAM)):
-            for number in (10_000, 100_000):
-                words = write_text(text, lines, number)
-                command = ["surprisal", model, text, "--out", f"{folder}/out", "--overwrite"]
-                command += ["--threads", "2", "--beam", kept]
-                done = subprocess.run(
-                    [sys.executable, "-c", script, *map(str, command)],
-                    capture_output=True,
-                    text=True,
-                    check=True,
-                )
-                took, peak = done.stderr.split()[-4], done.stderr.split()[-2]
-                error = [x for x in done.stderr.splitlines() if x.startswith("error of")]
-                print(*error, sep="\n", flush=True)
-                shown = "all" if kept == "0" else f"{BEAM:,}"
-                rows.append((shown, words, words / float(took), int(peak) / 2**10))
-    columns = [Column("stores kept"), Column("words", "count"), Column("words/s", "count")]
+        for number in (10_000, 100_000, 1_000_000):
+            words = write_text(text, lines, number)
+            command = ["surprisal", model, text, "--out", f"{folder}/out", "--overwrite"]
+            done = subprocess.run(
+                [sys.executable, "-c", script, *map(str, command), "--threads", "2"],
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            took, peak = done.stderr.split()[-4], done.stderr.split()[-2]
+            rows.append((words, words / float(took), int(peak) / 2**10))
+    columns = [Column("words", "count"), Column("words/s", "count")]
     columns.append(Column("peak MiB", "number", decimals=1))
     return Table("dbpcfg surprisal on two threads, D=2 (wall time)", columns, rows)
 
@@ -186,7 +192,7 @@ def write_text(path: Path, lines: list[str], number: int) -> int:
     return words
 
 
-PARTS = {part.__name__: part for part in (throughput, reference, beam, hale, memory)}
+PARTS = {part.__name__: part for part in (throughput, agreement, hale, memory)}
 
 
 def main() -> None:

@@ -106,7 +106,7 @@ def test_no_sentences_are_a_table_without_rows(call, files):
 def test_options_are_those_of_python(call, measured, model):
     shallow, deep = (measured("text.txt", "-D", depth)[0] for depth in (1, 3))
     assert float(shallow[2]["depth"]) <= 1 < max(float(row["depth"]) for row in deep)
-    assert measured("text.txt", "--threads", 1, "--beam", 0) == measured("text.txt", "--threads", 2)
+    assert measured("text.txt", "--threads", 1) == measured("text.txt", "--threads", 2)
     options = {"columns": ["word", "surprisal", "storage"], "spillover": 1, "hale": True}
     rows = model.surprisal("text.txt", frequency="text.txt", prefix="m_", **options)
     out, _ = call(
@@ -119,18 +119,12 @@ def test_options_are_those_of_python(call, measured, model):
     )
 
 
-def test_a_beam_has_its_loss_and_error_reported(measured, model):
-    rows, err = measured("text.txt", "--beam", 3)
-    assert max(float(row["lost"]) for row in rows) > 0
-    assert "beam of 3: on average 0." in err
-    assert "error of the beam, on 1 sentence with all memory states: surprisal differs by 0." in err
-    unchecked, err = measured("text.txt", "--beam", 3, "--no-beam-error")
-    assert "error of the beam" not in err
-    assert unchecked == rows
-    drawn = random_grammar(15, 2, 0.8, 4)
-    Model(drawn, 3, unknown=np.full(15, 0.01)).save("model.npz")
-    _, err = measured(stdin=b"w0 w1\n")
-    assert "memory states are possible: keeping the 2,000 most probable at each word" in err
+def test_columns_are_explained(call):
+    out, _ = call("surprisal", "--help-columns")
+    assert "* surprisal " in out
+    assert "  store  " in out
+    assert "  storage_d1 …  " in out
+    assert "of what comes next, a word or the end, before the word\n" in out
 
 
 def test_a_grammar_that_someone_wrote(call, refuse, tmp_path):
@@ -139,28 +133,20 @@ def test_a_grammar_that_someone_wrote(call, refuse, tmp_path):
     binary[0, 1, 2] = lexical[1, 0] = lexical[2, 1] = 1.0
     grammar = Grammar(np.eye(3)[0], binary, lexical, Vocabulary(("dogs", "bark")))
     write_grammar(grammar.named(["S", "NP", "VP"]), tmp_path / "toy.tsv")
-    assert "has none: choose one with --depth" in refuse("surprisal", tmp_path / "toy.tsv")
+    said = refuse("surprisal", tmp_path / "toy.tsv", "--columns", "depth")
+    assert "has none: choose one with --depth" in said
     text = b"dogs bark\ndogs sing now\nbark\n"
-    out, err = call("surprisal", tmp_path / "toy.tsv", "-D", "1", stdin=text)
+    options = ("--columns", "default,stores")
+    out, err = call("surprisal", tmp_path / "toy.tsv", "-D", "1", *options, stdin=text)
     rows = rows_of(out)
+    unbounded, _ = call("surprisal", tmp_path / "toy.tsv", stdin=text)
+    assert [row["surprisal"] for row in rows_of(unbounded)] == [row["surprisal"] for row in rows]
     assert [row["surprisal"] for row in rows] == ["0", "0", "0", "0", "Inf", "", "", "Inf", ""]
     assert rows[1]["store"] == "S/VP"
     assert rows[4]["kind"] == "unknown"
     assert rows[4]["fork"] == rows[5]["store"] == ""
     assert "2 sentences have probability zero" in err
     assert "first <stdin>:2, token 2, 'sing'" in err
-
-
-def test_falling_out_of_the_beam_has_a_remedy(call, tmp_path):
-    binary, lexical = np.zeros((3, 3, 3)), np.zeros((3, 3))
-    binary[0, 1, 1], binary[0, 2, 2] = 0.9, 0.1
-    lexical[1], lexical[2] = (0.5, 0.5, 0.0), (0.5, 0.0, 0.5)
-    grammar = Grammar(np.eye(3)[0], binary, lexical, Vocabulary(("a", "b", "c")))
-    Model(grammar, 1).save(tmp_path / "two.npz")
-    out, err = call("surprisal", tmp_path / "two.npz", "--beam", "1", stdin=b"a c\n")
-    assert "1 sentence has fallen out of the beam" in err
-    assert "first <stdin>:1, token 2, 'c'; try --beam 10" in err
-    assert [row["surprisal"] for row in rows_of(out)] == ["1", "", ""]
 
 
 def test_three_hundred_words(measured):
@@ -174,7 +160,7 @@ def test_stopping_by_hand_leaves_no_file(folder):
     (folder / "long.txt").write_text(TEXT * 20_000)
     command = [*COMMAND, "surprisal", folder / "model.npz", folder / "long.txt"]
     before = {path.name for path in folder.iterdir()}
-    command += ["--out", folder / "out.tsv", "--beam", "5", "--threads", "2"]
+    command += ["--out", folder / "out.tsv", "--threads", "2"]
     with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
         assert process.stderr is not None
         while b"sentences measured: " not in process.stderr.readline():  # it is at work
@@ -199,13 +185,12 @@ print(next(line for line in open("/proc/self/status") if line.startswith("VmHWM"
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc for peak memory")
-@pytest.mark.parametrize("beam", [0, 5])
-def test_memory_does_not_grow_with_the_text(folder, beam):
+def test_memory_does_not_grow_with_the_text(folder):
     peaks = []
     for words in (10_000, 100_000):
         (folder / "long.txt").write_text(TEXT * (words // 10))
         command = ["surprisal", folder / "model.npz", folder / "long.txt", "--threads", "2", "-q"]
-        command += ["--out", folder / f"{words}.tsv", "--beam", str(beam)]
+        command += ["--out", folder / f"{words}.tsv"]
         done = subprocess.run(
             [sys.executable, "-c", MEASURED, *command], capture_output=True, text=True
         )
@@ -364,13 +349,12 @@ def test_averages_over_the_chain_and_over_survivors(call, refuse, center_run, tm
         ("text.txt --no-quotes", "are for tables with --text or --word"),
         ("text.txt --average best", "'best' is not one of 'chain', 'survivors'"),
         ("text.txt --average chain", "samples.npz"),
-        ("text.txt --hale --beam 3", "not from a beam of 3"),
         ("text.txt --columns log_frequency", "needs a corpus to count in: give --frequency"),
         ("text.txt --frequency nowhere.txt", "nowhere.txt"),
         ("text.txt --spillover -1", "greater than or equal to 0"),
-        ("text.txt --beam -1", "--beam"),
         ("text.txt --depth 0", "--depth"),
-        ("text.txt --beam 0 --depth 12", "smaller depth, or a beam"),
+        ("text.txt --depth 12 --columns stores", "leave these columns out, or choose a smaller"),
+        ("text.txt --depth 12 --hale", "leave these columns out, or choose a smaller depth"),
         ("absent.txt", "absent.txt cannot be read: No such file"),
     ],
 )

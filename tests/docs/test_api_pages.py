@@ -7,7 +7,7 @@ from importlib import import_module
 import dbpcfg
 from tests.docs.pages import TEXTS, blocks
 
-METHODS = ["parse", "surprisal", "beam_error", "probability", "generate", "show", "save"]
+METHODS = ["parse", "surprisal", "probability", "generate", "show", "save"]
 AUTODOC = re.compile(r"^\.\. auto(module|function|class):: (\S+)$", re.MULTILINE)
 
 
@@ -23,7 +23,7 @@ def shown_in_reference() -> dict[str, object]:
                 home, _, member = name.rpartition(".")
                 found[name] = getattr(import_module(home), member)
     for name, value in list(found.items()):
-        for member, item in inspect.getmembers_static(value) if isinstance(value, type) else ():
+        for member, item in inspect.getmembers(value) if isinstance(value, type) else ():
             function = getattr(item, "__func__", item)
             if not member.startswith("_") and inspect.isfunction(function):
                 found[f"{name}.{member}"] = function

@@ -17,7 +17,7 @@ from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.stimuli import END
-from dbpcfg.errors import DbpcfgError, GrammarError
+from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.io.tables import cell, line
 from dbpcfg.model.columns import COLUMNS, DEFAULT, MEASURES, OF_SENTENCES, PLACES, choose
@@ -32,7 +32,7 @@ SENTENCES = [
 ]
 TEXTS = ["The dog , barked .", "the cat barked", "zebra", "dog . cat the dog"]
 ROWS = [{"item": 1 + n // 2, "condition": "ab"[n % 2], "s": text} for n, text in enumerate(TEXTS)]
-NUMBERS = [name for name in MEASURES if name not in ("form", "kind", "store")]
+NUMBERS = [name for name in MEASURES if name not in ("form", "kind")]
 
 
 def over(*words: str, K: int = 3, seed: int = 4) -> Grammar:
@@ -135,7 +135,8 @@ def test_entropy_by_hand():
 
 
 def test_before_the_first_word_and_at_the_end(prepared):
-    for first, *_, last in by_sentence(prepared.surprisal(SENTENCES)):
+    rows = prepared.surprisal(SENTENCES, columns=["default", "stores"])
+    for first, *_, last in by_sentence(rows):
         assert (first.depth, first.store, first.store_probability) == (0.0, "-", 1.0)
         assert first.store_entropy == 0.0
         assert first.fork == pytest.approx(1.0, abs=1e-12)
@@ -151,21 +152,24 @@ def test_stores_have_the_grammars_names():
     lexical[3, 0] = lexical[4, 1] = lexical[5, 2] = 1.0
     words = Vocabulary(("the", "dog", "saw", "it"))
     grammar = Grammar(np.eye(6)[0], binary, lexical, words).named(["S", "NP", "VP", "D", "N", "V"])
-    rows = Model(grammar, 2).surprisal(["the dog saw the dog"])
+    columns = ["default", "stores"]
+    rows = Model(grammar, 2).surprisal(["the dog saw the dog"], columns=columns)
     assert [row.store for row in rows] == ["-", "NP/N", "S/VP", "S/NP", "S/N", "-"]
     assert [(row.fork, row.join) for row in rows[:-1]] == [(1, 0), (0, 0), (1, 1), (1, 1), (0, 1)]
     assert all(row.store_probability == 1.0 and row.surprisal == 0.0 for row in rows)
     binary[4] = 0.0
     binary[4, 1, 4], lexical[4, 1] = 0.1, 0.9  # a noun may have a noun phrase before it
     nested = Grammar(np.eye(6)[0], binary, lexical, words).named(grammar.names)
-    rows = Model(nested, 2).surprisal(["the dog saw the the dog dog"])
+    rows = Model(nested, 2).surprisal(["the dog saw the the dog dog"], columns=["store"])
     assert [row.store for row in rows][4:] == ["S/N", "S/N NP/N", "S/N", "-"]
 
 
 def test_a_word_that_nothing_can_stand_for():
     """The model has no unknown words: Inf where it happens, and nothing is known afterwards."""
     strict = Model(over("the", "dog"), 2)
-    rows, after = by_sentence(strict.surprisal([["the", "cat", "dog"], ["dog"]]))
+    columns = ["default", "stores"]
+    given = [["the", "cat", "dog"], ["dog"]]
+    rows, after = by_sentence(strict.surprisal(given, columns=columns))
     assert rows[1].surprisal == math.inf
     assert (rows[1].form, rows[1].kind) == ("cat", "unknown")
     assert math.isfinite(rows[1].next_word_entropy + rows[1].depth)
@@ -191,16 +195,6 @@ def test_a_sentence_that_cannot_end():
     assert math.isnan(rows[-1].next_word_entropy_reduction)
 
 
-def test_a_beam_has_its_loss_and_all_stores_have_none(prepared):
-    rows = prepared.surprisal(SENTENCES, depth=3, beam=4)
-    assert max(row.lost for row in rows) > 0
-    bound = sum(row.surprisal - math.log2(1 - row.lost) for row in rows[:5])
-    exact = prepared.surprisal(SENTENCES, depth=3)
-    assert bound > sum(row.surprisal for row in exact[:5])
-    assert all(row.lost == 0 for row in exact)
-    assert repr(prepared.surprisal(SENTENCES, depth=3, beam=0)) == repr(exact)
-
-
 def test_kinds_of_input_and_threads_change_nothing(prepared):
     words = [list(s.words) for s in SENTENCES]
     texts = [" ".join(one) for one in words]
@@ -215,11 +209,36 @@ def test_kinds_of_input_and_threads_change_nothing(prepared):
     assert repr(without) == repr([row for row in read if row.kind != "end"])
 
 
+def test_without_a_bound_all_but_memory_is_measured(prepared):
+    unbounded = replace(prepared, depth=None)
+    rows = unbounded.surprisal(SENTENCES)
+    assert rows.columns == tuple(name for name in DEFAULT if name != "depth")
+    logs = unbounded.parser().log_probabilities(prepared.encode([s.words for s in SENTENCES]))
+    for sentence, log in zip(by_sentence(rows), logs, strict=True):
+        assert sum(row.surprisal for row in sentence) == pytest.approx(-log / math.log(2))
+    assert "integration" not in str(unbounded.surprisal(["the"], columns=["all"]).columns)
+
+
+def test_what_is_expensive_runs_only_for_a_column_that_needs_it(prepared, monkeypatch):
+    def refuse(*_: object) -> None:
+        raise AssertionError("not asked for")
+
+    monkeypatch.setattr("dbpcfg.model.incremental.WordByWord", refuse)
+    monkeypatch.setattr("dbpcfg.parsing.prefixes.next_word_entropies", refuse)
+    assert prepared.surprisal(SENTENCES, columns=["surprisal", "depth", "integration", "join"])
+    for columns in (["next_word_entropy"], ["store"], ["derivation_entropy"]):
+        with pytest.raises(AssertionError, match="not asked for"):
+            prepared.surprisal(SENTENCES, columns=columns)
+
+
 def test_what_cannot_be_measured(prepared):
     unbounded = replace(prepared, depth=None)
-    with pytest.raises(GrammarError, match=r"--depth 2 \(in Python, depth=2\)"):
-        unbounded.surprisal(["the"])
+    for columns in (["depth"], ["storage"], ["stores"], ["derivation_entropy"]):
+        with pytest.raises(DbpcfgError, match=r"--depth 2 \(in Python, depth=2\)"):
+            unbounded.surprisal(["the"], columns=columns)
     assert repr(unbounded.surprisal(["the"], depth=2)) == repr(prepared.surprisal(["the"]))
+    with pytest.raises(DbpcfgError, match="a sentence of 1,001 words, which is more than 1,000"):
+        prepared.surprisal([["the"] * 1001])
     with pytest.raises(DbpcfgError, match="without words"):
         prepared.surprisal([["the"], []])
     assert prepared.surprisal([]) == []
@@ -320,7 +339,7 @@ def test_tokens_of_a_row_are_summed_or_the_last_is_taken(model):
         tokens = plain[first:last]
         for name in ("surprisal", "next_word_entropy_reduction", "integration_d1"):
             assert row[name] == pytest.approx(sum(token[name] for token in tokens))
-        for name in ("depth", "depth_after", "store", "fork", "join", "storage_d2"):
+        for name in ("depth", "depth_after", "fork", "join", "storage_d2"):
             assert same(row[name], tokens[-1][name])
     assert [row.word for row in rows] == ["The", "dog ,", "barked ."]
     assert [(row.form, row.kind) for row in rows[:2]] == [("the", "word"), ("dog ,", "word")]
@@ -502,23 +521,22 @@ def test_derivation_entropies_use_up_what_there_was(model):
     # A sentence of one word is one of three trees.
     end = next(row for row in found if row.sentence == 3 and row.kind == "end")
     assert 0 < end.derivation_entropy - end.derivation_entropy_reduction <= math.log2(3)
-    with pytest.raises(DbpcfgError, match="not from a beam of 5"):
-        model.surprisal(TEXTS, hale=True, beam=5)
 
 
 def test_choosing_columns():
     def names(*wanted: str, options: tuple[str, ...] = ()) -> list[str]:
-        return list(choose(wanted, ["surprisal", "store"], 2, options))
+        return list(choose(wanted, ["surprisal", "fork"], 2, options))
 
-    assert names() == ["surprisal", "store"]
+    assert names() == ["surprisal", "fork"]
     assert names("storage", "surprisal") == ["storage_d1", "storage_d2", "surprisal"]
-    assert names("default", "length", "surprisal") == ["surprisal", "store", "length"]
+    assert names("default", "length", "surprisal") == ["surprisal", "fork", "length"]
+    assert names("stores") == ["store", "store_probability", "store_entropy"]
     assert names("integration_d2") == ["integration_d2"]
     added = [name for name in COLUMNS.names() if COLUMNS[name].option]
     everything = names("all", *PLACES, *added)
     assert len(everything) == len(COLUMNS.names()) + 2  # two depths
-    assert everything[-8:] == [*PLACES, *added]
-    assert names("surprisal", options=("hale",))[1:] == added[:2]
+    assert everything[-11:] == [*PLACES, *added]
+    assert names("surprisal", options=("hale",))[1:] == added[3:5]
     for wrong in ("suprisal", "storage_d3"):
         with pytest.raises(DbpcfgError, match=f"no column '{wrong}'; choose from default, all"):
             names(wrong)

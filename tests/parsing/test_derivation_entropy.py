@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dbpcfg.corpus.encoded import Vocabulary
-from dbpcfg.errors import DbpcfgError
+from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.parsing.leftcorner.derivation_entropy import DerivationEntropies
 from dbpcfg.parsing.leftcorner.parser import WordByWord
+from dbpcfg.parsing.parsers import prefix_parser_of
 from tests.parsing.finite import Derivation, derivations, embedding_grammar, finite_grammar
 from tests.strategies import random_grammar
 
@@ -25,7 +25,7 @@ def entropy(listed: list[Derivation]) -> float:
 
 def check_against_list(grammar: Grammar, depth: int, most: int) -> None:
     listed = derivations(grammar, depth)
-    entropies = DerivationEntropies(WordByWord(grammar, depth, beam=0))
+    entropies = DerivationEntropies(WordByWord(grammar, depth))
     sentences = sorted({d.words for d in listed})
     for words in sentences[:: max(1, len(sentences) // most)]:
         found = entropies.follow(words)
@@ -54,10 +54,11 @@ def test_it_is_no_other_entropy():
     """Neither that of the next word nor that of the sentence's words."""
     grammar = finite_grammar(4, 2, 3)
     listed = derivations(grammar, 2)
-    parser = WordByWord(grammar, 2)
     words = max({d.words for d in listed}, key=len)
-    found = DerivationEntropies(parser).follow(words)
-    next_word = parser.follow(np.array(words, dtype=np.int32)).entropies
+    found = DerivationEntropies(WordByWord(grammar, 2)).follow(words)
+    parser = prefix_parser_of(grammar, 2)
+    (known,) = parser.prefixes(Encoded.from_numbers([words], grammar.vocabulary))
+    next_word = parser.entropies(known)
     assert np.abs(found[: len(next_word)] - next_word)[:-1].min() > 0.01
     sentences: dict[tuple[int, ...], float] = {}
     for d in listed:
@@ -76,7 +77,7 @@ def test_a_recursive_grammar_by_hand():
     probabilities = []
     for n in range(1, 60):
         words = np.zeros(n, dtype=np.int32)
-        log_p = parser.follow(words).trace.logs.sum()
+        log_p = parser.follow(words).logs.sum()
         ambiguity = DerivationEntropies(parser).follow(words.tolist())[-1]
         probabilities.append((math.exp(log_p), ambiguity))
     assert sum(p for p, _ in probabilities) == pytest.approx(1.0, abs=1e-9)
@@ -93,9 +94,3 @@ def test_what_cannot_be_and_what_is_long():
     long = entropies.follow(np.random.default_rng(0).integers(0, 3, 300).tolist())
     assert np.isfinite(long).all()
     assert (long > 0).all()
-
-
-def test_a_beam_is_no_place_for_it():
-    grammar = random_grammar(K=4, W=3, concentration=0.5, seed=6)
-    with pytest.raises(DbpcfgError, match=r"all 273 stores, not from a beam of 50.*--beam 0"):
-        DerivationEntropies(WordByWord(grammar, 2, beam=50))

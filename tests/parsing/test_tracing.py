@@ -14,7 +14,8 @@ from dbpcfg.grammar.bounding import containment, fitting_mass
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.leftcorner.filtering import forward
-from dbpcfg.parsing.leftcorner.parser import Followed, LeftCornerParser, WordByWord
+from dbpcfg.parsing.leftcorner.parser import LeftCornerParser, WordByWord
+from dbpcfg.parsing.leftcorner.tracing import Trace
 from tests.parsing.finite import (
     Derivation,
     Truth,
@@ -31,7 +32,7 @@ from tests.strategies import encode, grammars_and_sentences, random_grammar
 CLOSE = {"rel": 1e-9, "abs": 1e-9}
 
 
-def follow(parser: WordByWord, words: list[int]) -> Followed:
+def follow(parser: WordByWord, words: list[int]) -> Trace:
     return parser.follow(np.array(words, dtype=np.int32))
 
 
@@ -39,7 +40,7 @@ def check_against_list(grammar: Grammar, depth: int, listed: list[Derivation], m
     parser = WordByWord(grammar, depth)
     sentences = sentences_of(listed)
     for words in sentences[:: max(1, len(sentences) // most)]:
-        trace, entropies = follow(parser, list(words))
+        trace = follow(parser, list(words))
         assert trace.logs.sum() == pytest.approx(
             math.log(total(d for d in listed if d.words == words)), **CLOSE
         )
@@ -47,7 +48,6 @@ def check_against_list(grammar: Grammar, depth: int, listed: list[Derivation], m
             true = Truth(listed, words, t)
             ending = words[t] if t < len(words) else None
             assert math.exp(trace.logs[t]) == pytest.approx(true.following[ending], **CLOSE)
-            assert entropies[t] == pytest.approx(entropy(true.following.values()), **CLOSE)
             assert trace.entropy[t] == pytest.approx(entropy(true.stores.values()), **CLOSE)
             depth_before = sum(len(store) * p for store, p in true.stores.items())
             assert trace.depth[t] == pytest.approx(depth_before, **CLOSE)
@@ -67,7 +67,6 @@ def check_against_list(grammar: Grammar, depth: int, listed: list[Derivation], m
         assert math.isnan(trace.fork[-1])
         assert math.isnan(trace.join[-1])
         assert np.isnan(trace.closed[-1]).all()
-        assert (trace.lost == 0).all()
 
 
 @settings(max_examples=25)
@@ -88,13 +87,13 @@ def test_three_fragments_at_once(depth):
 
 
 def test_other_conventions_would_be_found_out():
-    """A fork guessed before the word, a depth after it, an end that is no event: all far off."""
+    """A fork guessed before the word, a depth after it: all far off."""
     grammar = finite_grammar(4, 2, 3)
     listed = derivations(grammar, 2)
     parser = WordByWord(grammar, 2)
     worst = defaultdict(float)
     for words in sentences_of(listed)[::20]:
-        trace, entropies = follow(parser, list(words))
+        trace = follow(parser, list(words))
         for t in range(1, len(words)):
             true = Truth(listed, words, t)
             going_on = [d for d in true.before if len(d.words) > t]
@@ -103,9 +102,6 @@ def test_other_conventions_would_be_found_out():
             later = Truth(listed, words, t + 1).stores.items()
             after = sum(len(store) * p for store, p in later)
             worst["depth after"] = max(worst["depth after"], abs(trace.depth[t] - after))
-            words_only = [p for w, p in true.following.items() if w is not None]
-            endless = entropy(p / sum(words_only) for p in words_only)
-            worst["no end"] = max(worst["no end"], abs(entropies[t] - endless))
             afterwards = true.share("joins")
             worst["fork for join"] = max(worst["fork for join"], abs(trace.fork[t] - afterwards))
     assert min(worst.values()) > 0.01, worst
@@ -117,7 +113,7 @@ def test_surprisals_sum_to_the_charts_sentence(grammar_and_words, depth):
     grammar, words = grammar_and_words
     assume(fitting_mass(grammar, containment(grammar, depth)) > 0)
     log_p = ChartParser(grammar, depth).log_probabilities(encode(grammar, words))[0]
-    logs = follow(WordByWord(grammar, depth), words).trace.logs
+    logs = follow(WordByWord(grammar, depth), words).logs
     if log_p == -math.inf:
         assert np.isneginf(logs).sum() == 1
         assert np.isnan(logs[np.flatnonzero(np.isneginf(logs))[0] + 1 :]).all()
@@ -138,12 +134,11 @@ def test_next_words_are_ratios_of_prefix_probabilities(grammar_and_words, depth)
     assume(math.isfinite(prefixes[0]))
     ratios = [math.exp(log - prefixes[0]) for log in prefixes[1:]]
     end = math.exp(leftcorner.log_probabilities(corpus)[0] - prefixes[0])
-    trace, entropies = follow(parser, words)
+    trace = follow(parser, words)
     emitted = grammar.lexical / np.where(grammar.lexical_mass > 0, grammar.lexical_mass, 1)[:, None]
     assert trace.category[-1] @ emitted == pytest.approx(ratios, **CLOSE)
     assert trace.ended[-1] == pytest.approx(end, **CLOSE)
     assert trace.category[-1].sum() + trace.ended[-1] == pytest.approx(1.0, **CLOSE)
-    assert entropies[-1] == pytest.approx(entropy([*ratios, end]), **CLOSE)
 
 
 @settings(max_examples=40)
@@ -155,7 +150,7 @@ def test_all_stores_against_the_plain_filter(grammar_and_words, depth):
     parser = WordByWord(grammar, depth)
     v, logs = np.empty((len(words) + 1, parser.stores)), np.empty(len(words) + 1)
     forward(np.array(words, dtype=np.int32), parser.models, False, v, logs)
-    trace = follow(parser, words).trace
+    trace = follow(parser, words)
     for t in range(len(words) + 1):
         if not math.isfinite(logs[t]):
             assert np.isnan(trace.logs[t:]).all()
@@ -172,10 +167,9 @@ def test_one_word_and_three_hundred():
     chart, parser = ChartParser(grammar, 2), WordByWord(grammar, 2)
     for n in (1, 300):
         words = np.random.default_rng(n).integers(0, 3, n).tolist()
-        trace, entropies = follow(parser, words)
+        trace = follow(parser, words)
         log_p = chart.log_probabilities(encode(grammar, words))[0]
         assert trace.logs.sum() == pytest.approx(log_p, rel=1e-12)
-        assert np.isfinite(entropies).all()
         assert (trace.fork[:-1] >= 0).all()
         assert (trace.fork[:-1] <= 1).all()
     assert trace.fork[0] == 1.0
@@ -184,12 +178,11 @@ def test_one_word_and_three_hundred():
 
 def test_a_word_of_no_category_ends_what_is_known():
     grammar = random_grammar(K=2, W=2, concentration=1.0, seed=0)
-    trace, entropies = follow(WordByWord(grammar, 2), [0, 1, -1, 0])
+    trace = follow(WordByWord(grammar, 2), [0, 1, -1, 0])
     assert np.isfinite(trace.logs[:2]).all()
     assert trace.logs[2] == -math.inf
-    assert np.isfinite(entropies[:3]).all()
     assert trace.best[2] >= 0
-    assert np.isnan([trace.fork[2], trace.join[2], *trace.logs[3:], *entropies[3:]]).all()
+    assert np.isnan([trace.fork[2], trace.join[2], *trace.logs[3:]]).all()
     assert trace.best[3:].tolist() == [-1, -1]
 
 
@@ -200,35 +193,31 @@ def test_a_word_that_is_hardly_possible():
     lexical[1] = 0.0, 1.0, 0.0
     lexical[2] = 0.5, 0.0, 0.5
     grammar = Grammar(np.eye(3)[0], binary, lexical, Vocabulary(("a", "b", "c")))
-    trace, entropies = follow(WordByWord(grammar, 1), [0, 2])
+    trace = follow(WordByWord(grammar, 1), [0, 2])
     assert trace.logs == pytest.approx([math.log(0.5), math.log(5e-321), 0.0], rel=1e-3)
     assert trace.entropy[2] == 0.0
     assert trace.ended[2] == 1.0
-    assert np.isfinite(entropies).all()
 
 
 def test_a_sentence_that_cannot_end_here():
     binary, lexical = np.zeros((2, 2, 2)), np.array([[0.0, 0.0], [0.5, 0.5]])
     binary[0, 1, 1] = 1.0
     grammar = Grammar(np.array([1.0, 0.0]), binary, lexical, Vocabulary(("a", "b")))
-    trace, entropies = follow(WordByWord(grammar, 1), [0])
+    trace = follow(WordByWord(grammar, 1), [0])
     assert trace.logs.tolist() == [pytest.approx(math.log(0.5)), -math.inf]
-    assert entropies == pytest.approx([math.log(2), math.log(2)])
-    trace, entropies = follow(WordByWord(grammar, 1), [0, 1])
+    trace = follow(WordByWord(grammar, 1), [0, 1])
     assert trace.logs == pytest.approx([math.log(0.5), math.log(0.5), 0.0])
-    assert entropies[2] == 0.0
 
 
 def test_threads_change_nothing():
     grammar = random_grammar(K=5, W=7, concentration=0.3, seed=1)
     rng = np.random.default_rng(0)
     sentences = [rng.integers(0, 7, n).astype(np.int32) for n in rng.integers(1, 30, 40)]
-    for beam in (0, 50):
-        parser = WordByWord(grammar, 2, beam)
-        one, three = (parser.follow_all(sentences, threads) for threads in (1, 3))
-        for x, y in zip(one, three, strict=True):
-            for a, b in zip((*x.trace, x.entropies), (*y.trace, y.entropies), strict=True):
-                assert a.tobytes() == b.tobytes()
+    parser = WordByWord(grammar, 2)
+    one, three = (parser.follow_all(sentences, threads) for threads in (1, 3))
+    for x, y in zip(one, three, strict=True):
+        for a, b in zip(x, y, strict=True):
+            assert a.tobytes() == b.tobytes()
 
 
 def test_more_stores_than_memory_are_refused_with_a_remedy():
@@ -236,13 +225,7 @@ def test_more_stores_than_memory_are_refused_with_a_remedy():
     grammar = Grammar(
         np.full(K, 1 / K), np.full((K, K, K), 0.5 / K**2), np.full((K, 1), 0.5), words
     )
-    with pytest.raises(DbpcfgError, match=r"7.3e\+08 stores .* 16 GiB; .* a beam of, say, 2,000"):
-        WordByWord(grammar, 3, beam=0)
-    with pytest.raises(DbpcfgError, match="beam must be 0"):
-        WordByWord(grammar, 1, beam=-1)
-    with pytest.raises(DbpcfgError, match="smaller beam"):
-        WordByWord(grammar, 3, beam=10**8)
-    with pytest.raises(DbpcfgError, match="smaller depth"):
-        WordByWord(grammar, 9)
+    with pytest.raises(DbpcfgError, match=r"all 7.3e\+08 stores .* 16 GiB: .* a smaller depth"):
+        WordByWord(grammar, 3)
     with pytest.raises(DbpcfgError, match="depth bound must be at least 1"):
         WordByWord(grammar, 0)

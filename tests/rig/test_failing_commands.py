@@ -51,7 +51,6 @@ seed: synth left --seed 1180591620717411303424
 -n: generate run -n 0; synth left -n 0
 --jobs: sweep grid.toml --jobs 0
 --max-length: evaluate gold.trees run/trees.txt --max-length 0
---beam: surprisal run text.txt --beam -1
 --unknown: parse run text.txt --unknown 1; parse run text.txt --unknown nan
 threshold: export run - --threshold 2; export run - --threshold nan
 --depths: bound run --depths 1,x
@@ -110,7 +109,7 @@ neither .csv nor .tsv: surprisal run text.txt --text s
 no column 's': surprisal run text.txt --text s --table csv
 --text: surprisal run text.txt --by item
 'nothing': surprisal run text.txt --columns nothing
-a beam of 2: surprisal run text.txt --hale --beam 2
+a smaller depth: surprisal run text.txt --hale --depth 12
 rules.doc does not end in .tsv: export run rules.doc
 nothing to score: evaluate gold.trees
 standard input: evaluate - -

@@ -40,17 +40,6 @@ if TYPE_CHECKING:
 class Measuring(Group):
     """What is measured, and how."""
 
-    beam: int | None = option(
-        None,
-        "Keep at most this many memory states at each word; 0: all. If not given: all, or 2,000 "
-        "if all would take more than 32 MiB per processor.",
-        least=0,
-    )
-    no_beam_error: bool = option(
-        False,
-        "Do not measure the error of the beam, which follows at most 20 sentences with all memory "
-        "states.",
-    )
     no_end: bool = option(False, "No rows for sentence ends.")
     average: Literal["chain", "survivors"] | None = option(
         None,
@@ -97,7 +86,8 @@ class ColumnOptions(Group):
     panel: ClassVar[str] = "Columns"
     columns: str | None = option(
         None,
-        "Columns of measures; 'default', 'all', 'storage' and 'integration' are several.",
+        "Columns of measures, which --help-columns lists; 'default', 'all', 'storage', "
+        "'integration' and 'stores' are several.",
         metavar="NAMES",
     )
     spillover: int = option(
@@ -135,6 +125,16 @@ def surprisal(
         ),
     ] = None,
     chosen: ColumnOptions,
+    help_columns: Annotated[
+        bool,
+        typer.Option(
+            "--help-columns",
+            help="List the columns, and what they are.",
+            callback=lambda asked: list_columns() if asked else None,
+            is_eager=True,
+            rich_help_panel=ColumnOptions.panel,
+        ),
+    ] = False,
     prefix: Annotated[
         str,
         typer.Option(
@@ -162,7 +162,6 @@ def surprisal(
     from dbpcfg.corpus.stimuli import kind_of_table, read_stimuli
     from dbpcfg.io.machine import cores
     from dbpcfg.io.tables import csv_line, line
-    from dbpcfg.model.incremental import BeamSample
     from dbpcfg.model.surprisal import Measurement
 
     check_overwrite([out], overwrite)
@@ -184,7 +183,6 @@ def surprisal(
         given = read_stimuli(path, table, reading.encoding, not layout.no_quotes)
     else:
         given = filter(None, open_text(text, reading, quiet, model.preparation))
-    threads = 1 if reads_terminal(text) else threads or cores()
     measurement = Measurement(
         model,
         given,
@@ -205,20 +203,13 @@ def surprisal(
         else read_corpus([chosen.frequency], quiet=quiet),
         spillover=chosen.spillover,
         prefix=prefix,
-        beam=asked.beam,
         end=not asked.no_end,
-        threads=threads,
+        threads=threads or cores(),
         quiet=quiet or (not is_table and out == "-" and standard_output().isatty()),
     )
-    parser = measurement.parser
-    if asked.beam is None and parser.beam and not quiet:
-        typer.echo(
-            f"{parser.stores:,} memory states are possible: keeping the {parser.beam:,} most "
-            "probable at each word; --beam N keeps N, --beam 0 all",
-            err=True,
-        )
-    check_beam = parser.beam and not quiet and not asked.no_beam_error
-    summary = Summary(BeamSample(measurement.readers) if check_beam else None)
+    if reads_terminal(text):
+        measurement.together = 1
+    summary = Summary()
     written = csv_line if table == "csv" else line
     with open_output(out) as file:
         header = written(measurement.names)
@@ -229,8 +220,21 @@ def surprisal(
             header = ""
         file.write(header)
     if not quiet:
-        for note in summary.notes(parser.beam, threads):
+        for note in summary.notes():
             typer.echo(note, err=True)
+
+
+def list_columns() -> None:
+    """Print the columns, and end."""
+    from dbpcfg.model.columns import COLUMNS, DEFAULT
+
+    wide = max(map(len, COLUMNS.names())) + 4
+    for name in COLUMNS.names():
+        column = COLUMNS[name]
+        shown = f"{name}_d1 …" if column.by_depth else name
+        typer.echo(f"{'*' if name in DEFAULT else ' '} {shown.ljust(wide)}{column.help}")
+    typer.echo("* default")
+    raise typer.Exit
 
 
 def listed(names: str | None) -> list[str]:

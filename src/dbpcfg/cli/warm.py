@@ -52,13 +52,14 @@ def use_everything() -> None:
     )
     for chosen in choices:
         run = induce(sentences, K=4, D=2, chains=1, iterations=4, threads=1, **chosen)
+        if chosen == {"learner": "neural"}:
+            run.model.surprisal(sentences)
     model = run.model
     for method in METHODS:
         model.parse(sentences, method)
     model.parses(sentences, 2)
     model.probability(sentences)
-    for beam in (0, 10):
-        model.surprisal(sentences, beam=beam)
+    model.surprisal(sentences, columns=["default", "stores"])
     model.generate(2)
     model.generate(2, max_length=4)
     chart, _ = filled_chart(np.zeros(3, dtype=np.int32), tables(model.grammar, 2))

@@ -53,7 +53,10 @@ class SurprisalColumn:
     """Whether it stands for a column for each depth, as ``name_d1``; ``values`` is then called with
     the sentence and the depth."""
     option: str = ""
-    """The option that adds it; without it, it is there only if it is named."""
+    """The option that adds it, or the group it is in; it is there only if one is named."""
+    needs: Collection[str] = ()
+    """What it is computed from, beside the chart: ``"bound"``, ``"entropies"`` of next words,
+    ``"stores"``, ``"derivations"``."""
 
     def cells(self, measured: MeasuredSentence) -> list[Any]:
         """The cell of each row of a sentence."""
@@ -77,8 +80,7 @@ PLACES = ("source", "line", "sentence", "token", "word")
 """Where a word stands: a table of stimuli says it by columns of its own."""
 MEASURES = (
     *("form", "kind", "surprisal", "next_word_entropy", "next_word_entropy_reduction"),
-    *("end_probability", "depth", "store", "store_probability", "store_entropy"),
-    *("fork", "join", "lost"),
+    *("end_probability", "depth", "fork", "join"),
 )
 DEFAULT = (*PLACES, *MEASURES)
 """The columns of a text if none are chosen."""
@@ -88,7 +90,7 @@ OF_WORDS = ("position", *MEASURES, "end_surprisal")
 """The columns of a table of words."""
 
 
-def known_columns(depth: int) -> dict[str, SurprisalColumn]:
+def known_columns(depth: int | None) -> dict[str, SurprisalColumn]:
     """All columns under a memory bound, by their names."""
     found = {}
     for name in COLUMNS.names():
@@ -96,7 +98,7 @@ def known_columns(depth: int) -> dict[str, SurprisalColumn]:
         if not column.by_depth:
             found[name] = column
             continue
-        for d in range(1, depth + 1):
+        for d in range(1, (depth or 0) + 1):
             values = partial(column.values, depth=d)
             found[f"{name}_d{d}"] = replace(column, values=values, by_depth=False)
     return found
@@ -105,14 +107,15 @@ def known_columns(depth: int) -> dict[str, SurprisalColumn]:
 def choose(
     wanted: Sequence[str] | None,
     default: Sequence[str],
-    depth: int,
+    depth: int | None,
     options: Sequence[str] = (),
     averaged: bool = False,
 ) -> dict[str, SurprisalColumn]:
     """The columns that are asked for, by their names.
 
-    ``wanted``: ``default`` stands for several, ``all`` for all measures, the name of a column by
-    depth for one for each; None for the default.
+    ``wanted``: ``default`` stands for several, ``all`` for all measures, ``stores`` for those of
+    stores, the name of a column by depth for one for each; None for the default.
+    ``depth``: the memory bound; None if there is none.
     ``options``: those that add columns, as far as they are given.
     ``averaged``: whether means over grammars are computed.
     """
@@ -121,17 +124,29 @@ def choose(
     hidden = {
         name
         for name, column in known.items()
-        if (column.option and name not in added) or (averaged and column.average == "none")
+        if (column.option and name not in added)
+        or (averaged and column.average == "none")
+        or (depth is None and "bound" in column.needs)
     }
     groups = {
         "default": _without(hidden, [*default, *added]),
         "all": _without(hidden | set(PLACES) - set(default), known),
+        "stores": [
+            name
+            for name, column in known.items()
+            if column.option == "stores" and not (averaged and column.average == "none")
+        ],
     }
     for name in COLUMNS.names():
-        if COLUMNS[name].by_depth:
+        if COLUMNS[name].by_depth and depth is not None:
             groups[name] = [f"{name}_d{d}" for d in range(1, depth + 1)]
     names = [x for name in wanted or ["default"] for x in groups.get(name, [name])]
-    for name in names:
+    for name in [*names, *added]:
+        if depth is None and name in COLUMNS and "bound" in COLUMNS[name].needs:
+            raise DbpcfgError(
+                f"{name} needs a memory bound, and this model has none: choose one with --depth, "
+                "such as --depth 2 (in Python, depth=2)"
+            )
         if name not in known:
             raise DbpcfgError(
                 f"there is no column {name!r}; choose from {', '.join([*groups, *known])}"
@@ -150,13 +165,19 @@ _KINDS = ("end", "word", "class", "unknown")
 
 
 def _reduction(s: MeasuredSentence) -> Any:
-    certain = np.isfinite(s.trace.logs[-1])
+    certain = np.isfinite(s.prefixes.logs[-1])
     return s.entropies - np.append(s.entropies[1:], 0.0 if certain else np.nan)
 
 
 def _storage(s: MeasuredSentence, depth: int) -> Any:
-    unknown = np.full(s.trace.depths.shape[1], np.nan)
-    return np.vstack([s.trace.depths[1:], unknown])[:, depth:].sum(axis=1)
+    depths = s.prefixes.depths
+    unknown = np.full(depths.shape[1], np.nan)
+    return np.vstack([depths[1:], unknown])[:, depth:].sum(axis=1)
+
+
+def _depth(s: MeasuredSentence) -> Any:
+    depths = s.prefixes.depths
+    return depths @ np.arange(depths.shape[1])
 
 
 def _end_surprisal(s: MeasuredSentence) -> Any:
@@ -186,6 +207,8 @@ def _place(help: str, values: Callable[[MeasuredSentence], Any], **options: Any)
     return SurprisalColumn(help, values, **{"average": "same", "lagged": False, **options})
 
 
+_STORES: dict[str, Any] = {"option": "stores", "needs": ("bound", "stores")}
+_DERIVATIONS: dict[str, Any] = {"option": "hale", "needs": ("bound", "derivations")}
 _OWN = {
     "source": _place("the file", lambda s: [s.sentence.source] * s.tokens),
     "line": _place("the line where the sentence begins", lambda s: [s.sentence.line] * s.tokens),
@@ -202,47 +225,58 @@ _OWN = {
     ),
     "surprisal": SurprisalColumn("−log₂ P(word), before it", lambda s: s.surprisal, total),
     "next_word_entropy": SurprisalColumn(
-        "of what comes next, a word or the end, before the word", lambda s: s.entropies
+        "of what comes next, a word or the end, before the word",
+        lambda s: s.entropies,
+        needs=("entropies",),
     ),
     "next_word_entropy_reduction": SurprisalColumn(
-        "by how much that is less after the word; can be negative", _reduction, total
+        "by how much that is less after the word; can be negative",
+        _reduction,
+        total,
+        needs=("entropies",),
     ),
     "end_probability": SurprisalColumn(
-        "that the sentence ends here, before the word", lambda s: s.trace.ended
+        "that the sentence ends here, before the word", lambda s: s.prefixes.ended
     ),
     "depth": SurprisalColumn(
-        "expected fragments in memory, before the word", lambda s: s.trace.depth
+        "expected fragments in memory, before the word", _depth, needs=("bound",)
+    ),
+    "fork": SurprisalColumn(
+        "probability of a fork at the word, after it", lambda s: s.prefixes.fork
+    ),
+    "join": SurprisalColumn(
+        "probability of a join at the word, after it", lambda s: s.prefixes.join
+    ),
+    "depth_after": SurprisalColumn(
+        "expected fragments in memory, after the word",
+        lambda s: np.append(_depth(s)[1:], np.nan),
+        needs=("bound",),
+    ),
+    "storage": SurprisalColumn(
+        "probability of at least d fragments in memory, after the word",
+        _storage,
+        by_depth=True,
+        needs=("bound",),
+    ),
+    "integration": SurprisalColumn(
+        "probability that the word ends fragment d, which joins the one above it",
+        lambda s, depth: s.prefixes.closed[:, depth],
+        total,
+        by_depth=True,
+        needs=("bound",),
     ),
     "store": SurprisalColumn(
         "the most probable state of memory, before the word",
         MeasuredSentence.stores,
         average="none",
         lagged=False,
+        **_STORES,
     ),
-    "store_probability": SurprisalColumn("its probability", lambda s: s.trace.best_probability),
+    "store_probability": SurprisalColumn(
+        "its probability", lambda s: s.trace.best_probability, **_STORES
+    ),
     "store_entropy": SurprisalColumn(
-        "of the state of memory, before the word", lambda s: s.trace.entropy / BIT
-    ),
-    "fork": SurprisalColumn("probability of a fork at the word, after it", lambda s: s.trace.fork),
-    "join": SurprisalColumn("probability of a join at the word, after it", lambda s: s.trace.join),
-    "lost": SurprisalColumn(
-        "share of the probability that the beam dropped",
-        lambda s: s.trace.lost,
-        total,
-        lagged=False,
-    ),
-    "depth_after": SurprisalColumn(
-        "expected fragments in memory, after the word",
-        lambda s: np.append(s.trace.depth[1:], np.nan),
-    ),
-    "storage": SurprisalColumn(
-        "probability of at least d fragments in memory, after the word", _storage, by_depth=True
-    ),
-    "integration": SurprisalColumn(
-        "probability that the word ends fragment d, which joins the one above it",
-        lambda s, depth: s.trace.closed[:, depth],
-        total,
-        by_depth=True,
+        "of the state of memory, before the word", lambda s: s.trace.entropy / BIT, **_STORES
     ),
     "end_surprisal": SurprisalColumn(
         "of the sentence's end, at its last word", _end_surprisal, lagged=False
@@ -250,13 +284,13 @@ _OWN = {
     "derivation_entropy": SurprisalColumn(
         "of all derivations of the whole sentence, before the word (Hale 2006)",
         lambda s: s.derivation_entropies[:-1],
-        option="hale",
+        **_DERIVATIONS,
     ),
     "derivation_entropy_reduction": SurprisalColumn(
         "by how much that is less after the word",
         lambda s: s.derivation_entropies[:-1] - s.derivation_entropies[1:],
         total,
-        option="hale",
+        **_DERIVATIONS,
     ),
     "position": _place(
         "number of the row in its sentence",

@@ -1,35 +1,36 @@
-"""A model that reads sentences word by word, and how far a beam is from the exact measures.
+"""A model that reads sentences word by word.
 
 `IncrementalReader.read` gives a `MeasuredSentence` for each sentence: all that columns of surprisal
-(``columns``) are computed from.
-
-**The error of a beam** is measured on a sample of the sentences: the first one and every 50th after
-it; if that is more than 20, every 100th, and so on, so that it is spread over a text of any length,
-always the same, and never large. They are followed once more with all stores, as far as these fit
-into memory; if that would take long, every second one is left out until it does not.
+(``columns``) are computed from. Most of it follows from the chart (``parsing.prefixes``); stores
+and the entropy of derivations are the left-corner parser's, which is asked for them only if a
+column needs them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.corpus.preparation import LogFrequencies
+from dbpcfg.corpus.readers.text import MAX_WORDS
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.stimuli import SentenceRows
-from dbpcfg.errors import GrammarError
-from dbpcfg.io.progress import Progress
+from dbpcfg.errors import DbpcfgError, GrammarError
+from dbpcfg.io.machine import in_pieces
 from dbpcfg.numerics.kernels import Floats
 from dbpcfg.parsing.leftcorner.derivation_entropy import DerivationEntropies
 from dbpcfg.parsing.leftcorner.models import Fragment
 from dbpcfg.parsing.leftcorner.parser import WordByWord
 from dbpcfg.parsing.leftcorner.tracing import Trace
+from dbpcfg.parsing.parsers import prefix_parser_of
+from dbpcfg.parsing.prefixes import Prefixes
 
 if TYPE_CHECKING:
     from dbpcfg.model.model import Model, WordForm
@@ -38,8 +39,8 @@ EMPTY = "-"
 """How a store without fragments is written."""
 BIT = math.log(2)
 """In nats."""
-BATCH = 32
-"""Sentences that are parsed at once, for each thread."""
+TOGETHER = 256
+"""Sentences that are read at once."""
 REMEMBERED = 2**16
 """Words of which the form is not looked up again."""
 
@@ -48,47 +49,95 @@ class IncrementalReader:
     """A model's grammar, ready to read sentences word by word.
 
     ``depth``: the memory bound; the model's if not given.
-    ``beam``: the number of stores kept at each word; 0 for all; None for all unless they are too
-    many.
+    ``needs``: what columns are computed from beside the chart: ``"entropies"`` of next words,
+    ``"stores"``, ``"derivations"``. It is computed on all threads, and anything else when it is
+    asked for.
     """
 
-    def __init__(self, model: Model, depth: int | None = None, beam: int | None = None) -> None:
-        depth = model.depth if depth is None else depth
-        if depth is None:
+    def __init__(self, model: Model, depth: int | None = None, needs: Collection[str] = ()) -> None:
+        self.model, self.needs = model, needs
+        self.depth = model.depth if depth is None else depth
+        self.parser = prefix_parser_of(model.grammar_with_unknown, self.depth)
+        if "stores" in needs:
+            _ = self.stores  # an error if there are too many comes before anything is read
+        if "derivations" in needs:
+            _ = self.derivations
+
+    @cached_property
+    def stores(self) -> WordByWord:
+        """What follows all stores."""
+        if self.depth is None:
             raise GrammarError(
-                "word-by-word measures need a memory bound, and this model has none: "
-                "choose one with --depth, such as --depth 2 (in Python, depth=2)"
+                "stores need a memory bound, and this model has none: choose one with --depth, "
+                "such as --depth 2 (in Python, depth=2)"
             )
-        self.model = model
-        self.parser = WordByWord(model.grammar_with_unknown, depth, beam)
+        return WordByWord(self.model.grammar_with_unknown, self.depth)
 
     @cached_property
     def derivations(self) -> DerivationEntropies:
-        """What computes the entropy of derivations; an error with a beam."""
-        return DerivationEntropies(self.parser)
+        """What computes the entropy of derivations."""
+        return DerivationEntropies(self.stores)
 
     def store(self, number: int) -> str:
         """A store in words, such as ``S/VP NP/N``; nothing for an unknown one."""
         if number <= 0:
             return EMPTY if number == 0 else ""
         names = self.model.grammar.names
-        return " ".join(str(Fragment(names[a], names[b])) for a, b in self.parser.fragments(number))
+        return " ".join(str(Fragment(names[a], names[b])) for a, b in self.stores.fragments(number))
 
     def read(
         self,
         given: Iterable[SentenceRows],
         threads: int = 1,
         frequencies: LogFrequencies | None = None,
+        together: int = TOGETHER,
     ) -> Iterator[MeasuredSentence]:
-        """Read sentences, in order; results do not depend on ``threads``."""
+        """Read sentences, in order; results do not depend on ``threads``.
+
+        ``together``: the number of sentences that are read at once.
+        """
         look_up = lru_cache(REMEMBERED)(self.model.look_up)
         numbered = enumerate(given, start=1)
-        while batch := list(islice(numbered, 1 if threads == 1 else BATCH * threads)):
-            forms = [[look_up(word) for word in rows.sentence.words] for _, rows in batch]
-            words = [np.array([form.number for form in one], dtype=np.int32) for one in forms]
-            followed = self.parser.follow_all(words, threads)
-            for (number, rows), one, (trace, entropies) in zip(batch, forms, followed, strict=True):
-                yield MeasuredSentence(self, number, rows, one, trace, entropies / BIT, frequencies)
+        while batch := list(islice(numbered, together)):
+            forms = []
+            for _, rows in batch:
+                _check_length(rows.sentence)
+                forms.append([look_up(word) for word in rows.sentence.words])
+            found = self._prefixes(forms, threads)
+            read = [
+                MeasuredSentence(self, number, rows, seen, prefixes, frequencies)
+                for (number, rows), seen, prefixes in zip(batch, forms, found, strict=True)
+            ]
+            if self.needs:
+                in_pieces(partial(_compute, read, self.needs), len(read), threads)
+            yield from read
+
+    def _prefixes(self, forms: Sequence[Sequence[WordForm]], threads: int) -> list[Prefixes]:
+        none = self.parser.impossible
+        numbers = [[none if form.number < 0 else form.number for form in one] for one in forms]
+        vocabulary = self.model.grammar_with_unknown.vocabulary
+        return self.parser.prefixes(Encoded.from_numbers(numbers, vocabulary), threads)
+
+
+def _compute(
+    read: Sequence[MeasuredSentence], needs: Collection[str], first: int, last: int
+) -> None:
+    """Compute what the columns of some sentences need, which they then have."""
+    for one in read[first:last]:
+        if "entropies" in needs:
+            _ = one.entropies
+        if "stores" in needs:
+            _ = one.trace
+        if "derivations" in needs:
+            _ = one.derivation_entropies
+
+
+def _check_length(sentence: Sentence) -> None:
+    if len(sentence.words) > MAX_WORDS:
+        raise DbpcfgError(
+            f"{sentence.place}: a sentence of {len(sentence.words):,} words, which is more than "
+            f"{MAX_WORDS:,}; split the text into sentences first"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,10 +154,8 @@ class MeasuredSentence:
     """The sentence, and which of its tokens are a row together."""
     forms: list[WordForm]
     """What the model sees in place of each word."""
-    trace: Trace
-    """What the incremental parser knew, in nats."""
-    entropies: Floats
-    """Of what comes next, before each token; in bits."""
+    prefixes: Prefixes
+    """What is known at each word, from the chart; in nats."""
     frequencies: LogFrequencies | None = None
     """The frequencies of words in a corpus, if there is one."""
 
@@ -125,8 +172,20 @@ class MeasuredSentence:
     @cached_property
     def surprisal(self) -> Floats:
         """In bits."""
-        surprisal: Floats = -self.trace.logs / BIT
+        surprisal: Floats = -self.prefixes.logs / BIT
         return surprisal
+
+    @cached_property
+    def entropies(self) -> Floats:
+        """Of what comes next, before each token; in bits."""
+        entropies: Floats = self.reader.parser.entropies(self.prefixes) / BIT
+        return entropies
+
+    @cached_property
+    def trace(self) -> Trace:
+        """What the left-corner parser knew, with all stores; in nats."""
+        words = [form.number for form in self.forms]
+        return self.reader.stores.follow(np.array(words, dtype=np.int32))
 
     @cached_property
     def derivation_entropies(self) -> Floats:
@@ -137,114 +196,3 @@ class MeasuredSentence:
     def stores(self) -> list[str]:
         """The most probable store before each token."""
         return [self.reader.store(number) for number in self.trace.best.tolist()]
-
-
-FIRST_STEP = 50
-"""One in so many sentences is in the sample of a short text: 2 %."""
-MOST_SENTENCES = 20
-MOST_BYTES = 2**30
-"""No error is measured if the tables of all stores are larger."""
-MOST_STEPS = 2 * 10**9
-"""Stores followed over a word in the whole sample, at most: some 20 seconds."""
-
-
-class BeamError(NamedTuple):
-    """The difference between surprisals with a beam and exact ones, in bits."""
-
-    sentences: int
-    """Sentences that were compared."""
-    words: int
-    """Their surprisals, with those of the ends."""
-    mean: float
-    """The mean absolute difference."""
-    greatest: float
-    """The greatest absolute difference."""
-    source: str
-    """The file with the word at which it is greatest."""
-    line: int
-    """The line where its sentence begins."""
-    token: int
-    """The number of the word in its sentence, from 1."""
-
-
-class BeamSample:
-    """Collects sentences measured with a beam, and measures some of them exactly.
-
-    ``readers``: one for each grammar, all with the same bound and beam. The sentences of the sample
-    take turns with the grammars.
-    """
-
-    def __init__(self, readers: Sequence[IncrementalReader]) -> None:
-        self.readers, self.parser = readers, readers[0].parser
-        self.step, self.seen = FIRST_STEP, 0
-        self.kept: list[MeasuredSentence] = []
-
-    def add(self, measured: Sequence[MeasuredSentence]) -> None:
-        """Take note of a sentence, measured under each grammar."""
-        number, self.seen = self.seen, self.seen + 1
-        if number % self.step:
-            return
-        self.kept.append(measured[number // self.step % len(self.readers)])
-        if len(self.kept) > MOST_SENTENCES:
-            del self.kept[1::2]
-            self.step *= 2
-
-    @property
-    def affordable(self) -> bool:
-        """Whether all stores fit into memory."""
-        return self.parser.exact_bytes <= MOST_BYTES
-
-    def error(self, threads: int = 1, quiet: bool | None = True) -> BeamError | None:
-        """The differences; None if there is nothing to compare, or not enough memory.
-
-        ``quiet``: whether no progress is shown; if None, it is on a terminal or in a notebook.
-        """
-        if not self.kept or not self.affordable:
-            return None
-        threads = max(1, min(threads, MOST_BYTES // self.parser.exact_bytes))
-        with Progress("exact measures of a sample", None, quiet) as progress:
-            compared = [one for one in self._compared(threads, progress) if one is not None]
-        if not compared:
-            return None
-        worst = max(compared, key=lambda one: one.greatest)  # the first of equals
-        words = sum(one.words for one in compared)
-        mean = math.fsum(one.words * one.mean for one in compared) / words
-        return worst._replace(sentences=len(compared), words=words, mean=mean)
-
-    def _compared(self, threads: int, progress: Progress) -> Iterator[BeamError | None]:
-        """Compare each sentence, in the order of the grammars."""
-        sample, done = self._affordable_sample(), 0
-        for reader in self.readers:
-            ours = [one for one in sample if one.reader is reader]
-            exact = reader.parser.exact() if ours else reader.parser
-            for first in range(0, len(ours), threads):
-                block = ours[first : first + threads]
-                words = [
-                    np.array([form.number for form in one.forms], dtype=np.int32) for one in block
-                ]
-                for one, followed in zip(block, exact.follow_all(words, threads), strict=True):
-                    yield _difference(one, followed.trace)
-                done += len(block)
-                progress.update(done)
-
-    def _affordable_sample(self) -> list[MeasuredSentence]:
-        """The sample, less what would take too long."""
-        chosen = self.kept
-        while len(chosen) > 1 and (
-            sum(len(one.forms) for one in chosen) * self.parser.stores > MOST_STEPS
-        ):
-            chosen = chosen[::2]
-        return chosen
-
-
-def _difference(one: MeasuredSentence, exact: Trace) -> BeamError | None:
-    """Compare the surprisals of a sentence that are known and finite."""
-    with np.errstate(invalid="ignore"):
-        logs = np.abs(one.trace.logs - exact.logs)
-    known = np.flatnonzero(np.isfinite(logs))
-    if not len(known):
-        return None
-    bits = logs[known] / BIT
-    worst, sentence = int(bits.argmax()), one.sentence
-    place = sentence.source, sentence.line, int(known[worst]) + 1
-    return BeamError(1, len(known), float(bits.mean()), float(bits[worst]), *place)

@@ -22,6 +22,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from types import MethodType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -42,11 +43,9 @@ from dbpcfg.parsing.parsers import Parser, parser_of
 from dbpcfg.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from dbpcfg.corpus.tokens import Tokens
-    from dbpcfg.model.incremental import BeamError
     from dbpcfg.model.probabilities import SentenceProbability, TextProbability
     from dbpcfg.model.profile import Profile
-    from dbpcfg.model.surprisal import MeasuredWords
+    from dbpcfg.model.surprisal import surprisal as measured
 
 UNKNOWN = "<unknown>"
 """The word that stands for all unknown words, unless the text has a word of this name."""
@@ -60,6 +59,15 @@ class WordForm(NamedTuple):
     form: str
     kind: Literal["word", "class", "unknown"]
     """Known, a member of a class, or unknown."""
+
+
+class _Surprisal:
+    """The method `Model.surprisal`, which is imported when it is used."""
+
+    def __get__(self, model: Model | None, owner: type[Model]) -> Any:
+        from dbpcfg.model.surprisal import surprisal
+
+        return surprisal if model is None else MethodType(surprisal, model)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -86,6 +94,8 @@ class Model:
     preparation: Preparation = field(default_factory=Preparation)
     unknown: Floats | None = None
     samples: tuple[Grammar, ...] = ()
+
+    surprisal = measured if TYPE_CHECKING else _Surprisal()
 
     def __post_init__(self) -> None:
         if self.depth is not None:
@@ -190,165 +200,6 @@ class Model:
         """
         decoder = Decoder(self, method, n, seed, threads)
         return list(decoder.each("parses", sentences, decoder.parses, quiet))
-
-    def surprisal(
-        self,
-        sentences: Any,
-        *,
-        text: str | None = None,
-        word: str | None = None,
-        by: Sequence[str] = (),
-        order: str | None = None,
-        boundary: str | None = None,
-        tokens: Tokens = "space",
-        keep: Sequence[str] | None = None,
-        columns: Sequence[str] | None = None,
-        average: Literal["chain"] | Sequence[Model] | None = None,
-        hale: bool = False,
-        frequency: GivenSentences | None = None,
-        spillover: int = 0,
-        prefix: str = "",
-        depth: int | None = None,
-        beam: int | None = None,
-        end: bool = True,
-        threads: int = 1,
-        quiet: bool | None = None,
-    ) -> MeasuredWords | Any:
-        """Measure every word: surprisal, entropies, memory depth, forks and joins.
-
-        Parameters
-        ----------
-        sentences
-            Lists of words, texts that are split at white space, sentences as read, or a path; with
-            ``text`` or ``word`` a table: a data frame of pandas or polars, a list of dicts, or the
-            path of a CSV or TSV file.
-        text
-            The column of a table that has a sentence in each row.
-        word
-            The column of a table that has a word in each row.
-        by
-            Columns that are the same for all words of a text, or that name each row.
-        order
-            The column with the position of each word in its text.
-        boundary
-            ``"punctuation"``, or a column that is true at the end of each sentence.
-        tokens
-            How a cell is split: at white space (``"space"``), also from its ``"punctuation"``, or
-            as in the Penn Treebank (``"penn"``).
-        keep
-            The columns of the table that the result has too; all if not given.
-        columns
-            The columns of measures; ``"default"``, ``"all"``, ``"storage"`` and ``"integration"``
-            stand for several.
-        average
-            ``"chain"``: means and standard deviations over ``samples``; or models to average over,
-            such as ``run.models``, each with its samples.
-        hale
-            Whether there are columns for the entropy of derivations.
-        frequency
-            A corpus in which the frequency of words is counted, for a column.
-        spillover
-            How many words back the values of the columns are repeated.
-        prefix
-            What the names of measures begin with. A name that a column of the table has already
-            gets ``dbpcfg_`` before it.
-        depth
-            The memory bound; the model's if not given.
-        beam
-            The number of stores kept at each word; 0 for all; None for all unless they are too
-            many.
-        end
-            Whether there is a row for the end of each sentence.
-        threads
-            The number of threads.
-        quiet
-            Whether no progress is shown; if not given, it is shown on a terminal or in a notebook.
-
-        Returns
-        -------
-        MeasuredWords or data frame
-            A list with a row for every word of every sentence, such as ``row.surprisal`` or
-            ``row["surprisal"]``; its ``to_frame()`` is a data frame. Of a table, the table with
-            columns for the measures: a data frame if it is one.
-
-        Raises
-        ------
-        DbpcfgError
-            If there is no memory bound, the stores need too much memory, a sentence is empty, or a
-            table or column is not as it must be.
-        """
-        from dbpcfg.model.surprisal import Measurement
-
-        return Measurement(
-            self,
-            sentences,
-            text=text,
-            word=word,
-            by=by,
-            order=order,
-            boundary=boundary,
-            tokens=tokens,
-            keep=keep,
-            columns=columns,
-            average=average,
-            hale=hale,
-            frequency=frequency,
-            spillover=spillover,
-            prefix=prefix,
-            depth=depth,
-            beam=beam,
-            end=end,
-            threads=threads,
-            quiet=quiet,
-        ).result()
-
-    def beam_error(
-        self,
-        sentences: GivenSentences,
-        *,
-        depth: int | None = None,
-        beam: int | None = None,
-        threads: int = 1,
-        quiet: bool | None = None,
-    ) -> BeamError | None:
-        """Compare surprisals with a beam with exact ones, on a sample of the sentences.
-
-        Parameters
-        ----------
-        sentences
-            Lists of words, texts that are split at white space, or a path to read them from.
-        depth
-            The memory bound; the model's if not given.
-        beam
-            The number of stores kept at each word; None for the default.
-        threads
-            The number of threads.
-        quiet
-            Whether no progress is shown; if not given, it is shown on a terminal or in a notebook.
-
-        Returns
-        -------
-        BeamError or None
-            The mean and the greatest absolute difference in bits, on one in 50 sentences but at
-            most 20; None if all stores are kept, or need more than 1 GiB.
-
-        Raises
-        ------
-        DbpcfgError
-            If there is no memory bound, or a sentence is empty.
-        """
-        from dbpcfg.model.incremental import BeamSample
-        from dbpcfg.model.surprisal import Measurement
-
-        measurement = Measurement(
-            self, sentences, depth=depth, beam=beam, threads=threads, quiet=quiet
-        )
-        if not measurement.parser.beam:
-            return None
-        sample = BeamSample(measurement.readers)
-        for measured in measurement.sentences():
-            sample.add(measured)
-        return sample.error(threads, quiet)
 
     def probability(
         self,

@@ -15,11 +15,12 @@ come first, as they were. A measure whose name one of them has already gets ``db
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from dataclasses import replace
 from itertools import tee
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec
 
 import numpy as np
 
@@ -32,12 +33,13 @@ from dbpcfg.io.progress import counted
 from dbpcfg.io.tables import Column as TableColumn
 from dbpcfg.io.tables import Table, data_frame, html
 from dbpcfg.model.columns import DEFAULT, OF_SENTENCES, OF_WORDS, choose
-from dbpcfg.model.incremental import IncrementalReader, MeasuredSentence
+from dbpcfg.model.incremental import TOGETHER, IncrementalReader, MeasuredSentence
 from dbpcfg.numerics.kernels import Floats
 
 if TYPE_CHECKING:
     from dbpcfg.model.model import Model
 
+Options = ParamSpec("Options")
 CLASH = "dbpcfg_"
 """Before the name of a measure that a column of the table has already."""
 SHOWN_ROWS = 20
@@ -85,15 +87,18 @@ def _kind(cells: list[Any]) -> Literal["text", "count", "number"]:
 
 
 class Measurement:
-    """A text or a table to be measured; `Model.surprisal` explains the options.
+    """A text or a table to be measured; its arguments are those of `Model.surprisal`.
 
     ``columns`` are chosen, ``names`` are those of the whole result, and ``blocks`` measures.
     """
 
+    together = TOGETHER
+    """The number of sentences that are read at once: 1 if each is to be answered at once."""
+
     def __init__(
         self,
         model: Model,
-        given: Any,
+        sentences: Any,
         *,
         text: str | None = None,
         word: str | None = None,
@@ -109,11 +114,72 @@ class Measurement:
         spillover: int = 0,
         prefix: str = "",
         depth: int | None = None,
-        beam: int | None = None,
         end: bool = True,
         threads: int = 1,
         quiet: bool | None = None,
     ) -> None:
+        """Measure every word: surprisal, entropies, memory depth, forks and joins.
+
+        Parameters
+        ----------
+        sentences
+            Lists of words, texts that are split at white space, sentences as read, or a path; with
+            ``text`` or ``word`` a table: a data frame of pandas or polars, a list of dicts, or the
+            path of a CSV or TSV file.
+        text
+            The column of a table that has a sentence in each row.
+        word
+            The column of a table that has a word in each row.
+        by
+            Columns that are the same for all words of a text, or that name each row.
+        order
+            The column with the position of each word in its text.
+        boundary
+            ``"punctuation"``, or a column that is true at the end of each sentence.
+        tokens
+            How a cell is split: at white space (``"space"``), also from its ``"punctuation"``, or
+            as in the Penn Treebank (``"penn"``).
+        keep
+            The columns of the table that the result has too; all if not given.
+        columns
+            The columns of measures; ``"default"``, ``"all"``, ``"storage"``, ``"integration"`` and
+            ``"stores"`` stand for several.
+        average
+            ``"chain"``: means and standard deviations over ``samples``; or models to average over,
+            such as ``run.models``, each with its samples.
+        hale
+            Whether there are columns for the entropy of derivations.
+        frequency
+            A corpus in which the frequency of words is counted, for a column.
+        spillover
+            How many words back the values of the columns are repeated.
+        prefix
+            What the names of measures begin with. A name that a column of the table has already
+            gets ``dbpcfg_`` before it.
+        depth
+            The memory bound; the model's if not given. Without a bound there are no columns of
+            memory.
+        end
+            Whether there is a row for the end of each sentence.
+        threads
+            The number of threads.
+        quiet
+            Whether no progress is shown; if not given, it is shown on a terminal or in a notebook.
+
+        Returns
+        -------
+        MeasuredWords or data frame
+            A list with a row for every word of every sentence, such as ``row.surprisal`` or
+            ``row["surprisal"]``; its ``to_frame()`` is a data frame. Of a table, the table with
+            columns for the measures: a data frame if it is one.
+
+        Raises
+        ------
+        DbpcfgError
+            If a column needs a memory bound and there is none, or all stores and they are too many,
+            if a sentence is empty or has more than 1,000 words, or a table or column is not as it
+            must be.
+        """
         if spillover < 0:
             raise DbpcfgError(f"spillover must be a number of words, got {spillover}")
         self.table: Stimuli | None = None
@@ -121,32 +187,33 @@ class Measurement:
         default: tuple[str, ...] = DEFAULT
         if text is not None or word is not None:
             layout = TableLayout(text, word, by, order, boundary, tokens)
-            self.table, default = stimuli_of(given), OF_WORDS if text is None else OF_SENTENCES
+            self.table, default = stimuli_of(sentences), OF_WORDS if text is None else OF_SENTENCES
         elif by or order or boundary or keep or tokens != "space":
             raise DbpcfgError(
                 "--by, --order, --boundary, --tokens and --keep are for tables: name the column of "
                 "sentences with --text, or that of words with --word (in Python text=, word=)"
             )
-        self.given, self.threads, self.quiet = given, threads, quiet
+        self.given, self.threads, self.quiet = sentences, threads, quiet
         self.averaged, self.spillover = average is not None, spillover
         models = [model]
         if average is not None:
             models = each_grammar([model] if average == "chain" else list(average))
-        self.readers = [IncrementalReader(one, depth, beam) for one in models]
-        self.parser = self.readers[0].parser
         self.frequencies: LogFrequencies | None = None
         if frequency is not None:
             counted_in = sentences_for("frequency", frequency)
             self.frequencies = LogFrequencies(counted_in, model.preparation.lowercase)
         options = ["frequency"] * (frequency is not None) + ["hale"] * hale
-        self.columns = choose(columns, default, self.parser.depth, options, self.averaged)
+        bound = model.depth if depth is None else depth
+        self.columns = choose(columns, default, bound, options, self.averaged)
+        needs = {need for column in self.columns.values() for need in column.needs}
+        self.readers = [IncrementalReader(one, depth, needs) for one in models]
         measures = [prefix + name for name in self._measures()]
         self._given: Iterable[SentenceRows]
         if self.table is None:
             self.names = tuple(measures)
-            sentences = sentences_for("surprisal", given)
-            self._total = len(sentences) if isinstance(sentences, Sized) else None
-            self._given = (SentenceRows.of_tokens(one, end) for one in sentences)
+            read = sentences_for("surprisal", sentences)
+            self._total = len(read) if isinstance(read, Sized) else None
+            self._given = (SentenceRows.of_tokens(one, end) for one in read)
         else:
             self.kept = _kept(self.table, keep)
             self.names = (*self.kept, *_without_clashes(self.table, self.kept, measures))
@@ -167,7 +234,7 @@ class Measurement:
     def sentences(self) -> Iterator[tuple[MeasuredSentence, ...]]:
         """Measure the sentences: each under every grammar."""
         streams = [
-            reader.read(given, self.threads, self.frequencies)
+            reader.read(given, self.threads, self.frequencies, self.together)
             for reader, given in zip(self.readers, tee(self._given, len(self.readers)), strict=True)
         ]
         found = zip(*streams, strict=True)
@@ -232,6 +299,27 @@ class Measurement:
                 back = range(1, self.spillover + 1)
                 lags += [([math.nan] * lag + cells)[: len(cells)] for lag in back]
         return list(zip(*columns, *lags, strict=True))
+
+
+def _result_of(
+    measurement: Callable[Concatenate[Model, Options], Measurement],
+) -> Callable[Concatenate[Model, Options], MeasuredWords | Any]:
+    def surprisal(
+        model: Model, /, *sentences: Options.args, **options: Options.kwargs
+    ) -> MeasuredWords | Any:
+        return measurement(model, *sentences, **options).result()
+
+    surprisal.__doc__ = Measurement.__init__.__doc__
+    surprisal.__qualname__ = "Model.surprisal"
+    model, *others = inspect.signature(measurement).parameters.values()
+    surprisal.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [model.replace(name="self"), *others], return_annotation="MeasuredWords | Any"
+    )
+    return surprisal
+
+
+surprisal = _result_of(Measurement)
+"""`Model.surprisal`: the result of a `Measurement` with the same arguments."""
 
 
 def each_grammar(models: Iterable[Model]) -> list[Model]:

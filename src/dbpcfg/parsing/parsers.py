@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.grammar.lowrank import LowRankGrammar
@@ -12,9 +12,10 @@ from dbpcfg.numerics.kernels import Floats, Ints
 from dbpcfg.numerics.philox import Stream
 from dbpcfg.parsing.chart.layout import Precision
 from dbpcfg.parsing.chart.parser import ChartParser
-from dbpcfg.parsing.chart.prefix import ChartPrefixParser
 from dbpcfg.parsing.derivations import Derivations
-from dbpcfg.parsing.prefixes import PrefixParser
+
+if TYPE_CHECKING:
+    from dbpcfg.parsing.prefixes import PrefixParser
 
 
 class Sampler(Protocol):
@@ -72,4 +73,6 @@ def prefix_parser_of(grammar: Grammar, depth: int | None) -> PrefixParser:
         from dbpcfg.parsing.lowrank.prefix import RankPrefixParser
 
         return RankPrefixParser(grammar.factors, depth)
+    from dbpcfg.parsing.chart.prefix import ChartPrefixParser
+
     return ChartPrefixParser(grammar, depth)

@@ -21,6 +21,7 @@ polynomial in D, where the left-corner parser's states are K^(2D).
 ``posteriors``   posteriors of labelled spans, of many sentences
 ``counts``       expected counts, of many sentences
 ``expectation``  expected counts of a corpus, on several threads
+``prefix``       prefix probabilities, and what else is known word by word
 ``parser``       all of it for a corpus, on several threads
 ===============  ===============================================================================
 """

@@ -35,7 +35,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbpcfg.errors import DbpcfgError
 from dbpcfg.numerics.kernels import Floats
 from dbpcfg.parsing.leftcorner.models import Models
 from dbpcfg.parsing.leftcorner.parser import WordByWord
@@ -62,16 +61,10 @@ def _decisions(p: Floats) -> _Decisions:
 class DerivationEntropies:
     """Entropies of derivations under a grammar and its bound, exact.
 
-    ``parser``: the incremental parser; it must keep all stores.
+    ``parser``: the incremental parser.
     """
 
     def __init__(self, parser: WordByWord) -> None:
-        if parser.beam:
-            raise DbpcfgError(
-                f"the entropy of derivations is computed from all {parser.stores:,} stores, not "
-                f"from a beam of {parser.beam:,}: choose a smaller --depth, or --beam 0 if memory "
-                "and time allow (in Python depth=, beam=0)"
-            )
         M = self.models = parser.models
         self.depth, K = parser.depth, M.fork.shape[1]
         self._signs = [1, *[K] * parser.depth]

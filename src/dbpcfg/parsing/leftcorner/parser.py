@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -15,16 +14,9 @@ from dbpcfg.io.machine import count_text, in_pieces, size_text
 from dbpcfg.numerics.kernels import Floats, Ints, Longs
 from dbpcfg.numerics.philox import Stream, stream
 from dbpcfg.parsing.derivations import Derivations, check_parsable, check_vocabulary, first_node
-from dbpcfg.parsing.leftcorner.beam import LARGEST_NUMBER, follow_beam
 from dbpcfg.parsing.leftcorner.filtering import backward, forward, offset
 from dbpcfg.parsing.leftcorner.models import Models, left_corner_models, nodes_of
-from dbpcfg.parsing.leftcorner.tracing import (
-    Trace,
-    empty_trace,
-    follow,
-    next_word_entropies,
-    products,
-)
+from dbpcfg.parsing.leftcorner.tracing import Trace, empty_trace, follow, products
 
 MOST_BYTES = 4 * 2**30
 """The most memory for the forward distributions of one sentence."""
@@ -139,87 +131,39 @@ def backward_sentences(
             nodes_of(steps[:n], nodes[first_node(starts, s) : first_node(starts, s + 1)])
 
 
-EXACT_BYTES = 32 * 2**20
-"""If tables of all stores are larger than this, for each thread, a beam is used by default."""
-BEAM = 2000
-"""The default beam."""
-
-
-class Followed(NamedTuple):
-    """One sentence, followed word by word; the last entry is its end."""
-
-    trace: Trace
-    entropies: Floats
-    """[t] of what comes next, before word t; in nats."""
-
-
 class WordByWord:
-    """A grammar and a bound, ready to follow sentences.
+    """A grammar and a bound, ready to follow sentences with all stores."""
 
-    ``beam``: the number of most probable stores that are kept after each word; 0 for all; None for
-    all unless their tables are large.
-    """
-
-    def __init__(self, grammar: Grammar, depth: int, beam: int | None = None) -> None:
+    def __init__(self, grammar: Grammar, depth: int) -> None:
         K = grammar.categories
         self.stores = offset(check_depth(depth) + 1, K)
-        exact = self.exact_bytes
-        if beam is None:
-            beam = BEAM if exact > EXACT_BYTES else 0
-        if beam < 0:
-            raise DbpcfgError(f"the beam must be 0 (all stores) or a number of them, got {beam}")
-        self.beam = beam
-        inner = (self.stores - 1) // K**2  # stores on which a fragment can lie
-        needed = 16 * K**2 * min(3 * beam, inner) if beam else exact
-        if needed > MOST_BYTES or (beam and self.stores >= LARGEST_NUMBER):
-            what = f"a beam of {beam:,}" if beam else "following all"
-            reason = (
-                f"it would need {size_text(needed)}"
-                if needed > MOST_BYTES
-                else "there are too many to number"
-            )
+        needed = 24 * self.stores
+        if needed > MOST_BYTES:
             raise DbpcfgError(
-                f"{what} of {count_text(self.stores)} stores ({K} categories, depth {depth}) is "
-                f"too much: {reason}; choose a smaller "
-                f"{'beam' if needed > MOST_BYTES and beam else 'depth'}"
-                f"{'' if beam else f', or a beam of, say, {BEAM:,}'}"
+                f"columns of stores and of derivations follow all {count_text(self.stores)} stores "
+                f"({K} categories, depth {depth}), which would need {size_text(needed)}: leave "
+                "these columns out, or choose a smaller depth"
             )
         self.grammar, self.depth = grammar, depth
         self.models = left_corner_models(grammar, depth)
-        M = self.models
-        self._products = None if beam else products(M)
-        self._words = np.ascontiguousarray((M.emission * np.exp(M.log_scale)[:, np.newaxis]).T)
+        self._products = products(self.models)
 
-    @property
-    def exact_bytes(self) -> int:
-        """The memory that all stores need, for each thread."""
-        return 24 * self.stores
-
-    def exact(self) -> WordByWord:
-        """The parser that keeps all stores, of the same grammar and bound."""
-        return WordByWord(self.grammar, self.depth, 0) if self.beam else self
-
-    def follow(self, words: Ints) -> Followed:
+    def follow(self, words: Ints) -> Trace:
         """Follow one sentence.
 
         ``words``: word numbers; −1 is a word that no category emits.
         """
-        trace = empty_trace(len(words), len(self._words), self.depth)
-        entropies = np.empty(len(words) + 1)
-        if self._products is None:
-            follow_beam(words, self.models, self.beam, trace)
-        else:
-            follow(words, self.models, self._products, trace)
-        next_word_entropies(trace.category, trace.ended, self._words, entropies)
-        return Followed(trace, entropies)
+        trace = empty_trace(len(words), self.grammar.categories, self.depth)
+        follow(words, self.models, self._products, trace)
+        return trace
 
-    def follow_all(self, sentences: Sequence[Ints], threads: int = 1) -> list[Followed]:
+    def follow_all(self, sentences: Sequence[Ints], threads: int = 1) -> list[Trace]:
         """Follow some sentences.
 
         ``threads``: the number of threads; results do not depend on it.
         """
         longest_first = sorted(range(len(sentences)), key=lambda s: -len(sentences[s]))
-        followed: dict[int, Followed] = {}
+        followed: dict[int, Trace] = {}
 
         def work(first: int, last: int) -> None:
             for s in longest_first[first:last]:

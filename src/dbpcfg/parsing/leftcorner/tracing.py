@@ -2,9 +2,9 @@
 
 All of it is read off the distribution over stores given the words so far. What the next word can
 do depends on the depth d of a store and on the signs on top of it, a/b below y, only: so a few
-small tables stand for the whole distribution, whether that is exact (``follow``) or pruned to a
-beam (``beam.follow_beam``). Of all stores, the entropy takes most of the time: logarithms are taken
-in vectors, a block of stores after the other.
+small tables stand for the whole distribution. All but stores themselves, with their entropy, is
+known from the chart as well, and much faster (``chart.prefix``). The entropy of stores takes most
+of the time: logarithms are taken in vectors, a block of stores after the other.
 
 **A word as a few matrix products.** The four cases of ``filtering.fork`` and ``filtering.complete``
 are two once one looks at what the word finishes. Below the bottom sign y of a store q of depth d, a
@@ -39,8 +39,6 @@ from dbpcfg.numerics.kernels import Floats, Ints, Longs, also_in_kernels, kernel
 from dbpcfg.parsing.leftcorner.filtering import offset
 from dbpcfg.parsing.leftcorner.models import Models
 
-BLOCK = 2**18
-"""Probabilities of next words held at once."""
 NEAR = 2**11
 """Stores of which logarithms are taken at once: their numbers stay in the nearest cache."""
 
@@ -61,7 +59,6 @@ class Trace(NamedTuple):
     best_probability: Floats  # [t] and its probability
     fork: Floats  # [t] probability that w_t forked, after
     join: Floats  # [t] probability that there was a join at w_t, after
-    lost: Floats  # [t] share of the probability that a beam dropped, after
     depths: Floats  # [t, d] probability of a store of d fragments, before; of 0: not ended
     closed: Floats  # [t, d] probability that w_t ends fragment d, which joins d − 1, after
 
@@ -114,36 +111,6 @@ def note_before(awaited: Floats, ended: float, M: Models, trace: Trace, t: int) 
                 for p in range(K):
                     trace.category[t, p] += y * M.preterminal[d, b, p]
     trace.ended[t], trace.depth[t] = ended, depth
-
-
-@also_in_kernels
-def observe(
-    numbers: Longs, x: Floats, ended: float, M: Models, trace: Trace, t: int, near: Floats
-) -> Floats:
-    """Note what is known before word t: stores ``numbers``, ascending, have probabilities ``x``.
-
-    ``near`` is set; return its ``bottom_signs``.
-    """
-    K, D = M.fork.shape[1], M.fork.shape[0] - 1
-    near[:] = 0.0
-    last = near.reshape(D + 1, K**3)
-    entropy = -ended * np.log(ended) if ended > 0.0 else 0.0
-    best, greatest = 0, ended  # a sentence that has ended is the empty store, number 0
-    d, first, after = 0, 0, 1
-    for i in range(len(numbers)):
-        if x[i] == 0.0:
-            continue
-        while numbers[i] >= after:
-            d, first, after = d + 1, after, offset(d + 2, K)
-        last[d, (numbers[i] - first) % K**3] += x[i]
-        entropy -= x[i] * np.log(x[i])
-        if x[i] > greatest:
-            best, greatest = numbers[i], x[i]
-    awaited = bottom_signs(near)
-    note_before(awaited, ended, M, trace, t)
-    trace.entropy[t] = max(entropy, 0.0)
-    trace.best[t], trace.best_probability[t] = best, greatest
-    return awaited
 
 
 @also_in_kernels
@@ -357,7 +324,6 @@ def follow(words: Ints, M: Models, T: Products, trace: Trace) -> None:
     for t in range(n + 1):
         observe_all(v[: offset(deepest + 1, K)], total, ended, trace, t)
         note_before(awaited, ended, M, trace, t)
-        trace.lost[t] = 0.0
         if t == n:
             trace.logs[t] = np.log(ended)
             return
@@ -375,23 +341,3 @@ def follow(words: Ints, M: Models, T: Products, trace: Trace) -> None:
         ended, v[0] = v[0] / total, 0.0
         divide(near.reshape(near.size), total)
         divide(awaited.reshape(awaited.size), total)
-
-
-@kernel
-def next_word_entropies(category: Floats, ended: Floats, words: Floats, entropies: Floats) -> None:
-    """Entropy in nats of what comes next, a word or the end, before each word::
-
-        P(w) = Σ_p P(p) words[p, w]        H = − ended log ended − Σ_w P(w) log P(w)
-
-    with words[p, w] = G[p → w] / lex(p): one matrix product for the words of a sentence.
-    """
-    rows = max(1, BLOCK // words.shape[1])
-    logs = np.empty(words.shape[1])
-    for first in range(0, len(ended), rows):
-        P = np.dot(category[first : first + rows], words)
-        for r in range(len(P)):
-            x = ended[first + r]
-            H = -x * np.log(x) if x > 0.0 else 0.0 * x  # not a number stays that
-            take_logs(P[r], logs)
-            H -= np.dot(P[r], logs)
-            entropies[first + r] = max(H, 0.0) if H == H else H
