@@ -109,7 +109,7 @@ neither .csv nor .tsv: surprisal run text.txt --text s
 no column 's': surprisal run text.txt --text s --table csv
 --text: surprisal run text.txt --by item
 'nothing': surprisal run text.txt --columns nothing
-a smaller depth: surprisal run text.txt --hale --depth 12
+a smaller depth: surprisal run text.txt --hale --depth 100
 rules.doc does not end in .tsv: export run rules.doc
 nothing to score: evaluate gold.trees
 standard input: evaluate - -
