@@ -190,7 +190,7 @@ def dense(given: argparse.Namespace) -> None:
             grammar = settings.learner.grammar_of(network.parameters, settings, corpus.vocabulary)
             assert grammar.factors is not None
             low = FactorParser(grammar.factors, depth, 1, "single")
-            full = ChartParser(grammar, depth, 1, "single")
+            full = ChartParser(grammar.multiplied_out(), depth, 1, "single")
             rounds = given.rounds if K < 100 else 1
             low.expected_counts(corpus), full.expected_counts(corpus.chosen(np.arange(2)))
             times = [seconds(partial(p.expected_counts, corpus), rounds) for p in (low, full)]

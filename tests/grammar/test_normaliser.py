@@ -112,7 +112,7 @@ THREE = Vocabulary(("a", "b", "c"))
 def test_z_is_the_dense_one(depth: int, sizes: tuple[int, int, int]) -> None:
     factors = drawn(*sizes, seed=depth)
     grammar = LowRankGrammar(factors, THREE)
-    dense = require_fitting(grammar, containment(grammar, depth))
+    dense = require_fitting(grammar, containment(grammar.multiplied_out(), depth))
     assert low_rank_normaliser(factors, depth)[0] == pytest.approx(dense, abs=1e-12)
     assert low_rank_mass(factors, depth) == pytest.approx(dense, abs=1e-12)
 
@@ -147,7 +147,7 @@ def test_phrases_that_recur_for_ever() -> None:
         np.array([0.25, 0.75]), np.array([[1.0, 0.0]]), recurring, recurring, np.ones((1, 3)) / 3
     )
     grammar = LowRankGrammar(factors, THREE)
-    dense = require_fitting(grammar, containment(grammar, 2))
+    dense = require_fitting(grammar, containment(grammar.multiplied_out(), 2))
     assert low_rank_mass(factors, 2) == pytest.approx(dense) == pytest.approx(0.75)
     with pytest.raises(GrammarError, match="no tree of this grammar fits a depth bound of 2"):
         low_rank_mass(factors._replace(root=np.array([1.0, 0.0])), 2)

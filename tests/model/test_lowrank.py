@@ -1,7 +1,9 @@
 """Models of low-rank grammars: their files, unknown words, trees and probabilities."""
 
 import io
+import itertools
 import json
+from collections import Counter
 from pathlib import Path
 from random import Random
 
@@ -11,18 +13,27 @@ import pytest
 import dbpcfg
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.errors import DbpcfgError, GrammarError
+from dbpcfg.grammar.bounded import bounded_table, expected_use
+from dbpcfg.grammar.bounding import containment, fitting_mass
+from dbpcfg.grammar.derivation import length_table
+from dbpcfg.grammar.exchange.rules import rules_of
 from dbpcfg.grammar.lowrank import Factors, LowRankGrammar
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.io.archive import write_archive
 from dbpcfg.model import decoding, files
 from dbpcfg.model.files import load_model, save_model, save_samples
+from dbpcfg.model.generation import generate
 from dbpcfg.model.model import Model
+from dbpcfg.model.profile import as_json, profile
+from dbpcfg.parsing.derivations import as_tree
+from tests.oracle import all_sentences, truth
 from tests.parsing.test_lowrank import drawn
 from tests.rig.damage import damaged_archive
+from tests.statistics import LEAST_P, goodness_of_fit
 
 WORDS = Vocabulary(("a", "b", "c"))
 LOW = LowRankGrammar(drawn(3, 4, 5, 1), WORDS)
-DENSE = Grammar(LOW.root, LOW.binary, LOW.lexical, WORDS)
+DENSE = LOW.multiplied_out()
 UNKNOWN = np.array([0, 0, 0, 0.1, 0.2, 0.0, 0.05])
 SENTENCES = ["a b c a", "b never c b a seen", "c", "unseen", "a b a b c c b a"]
 
@@ -97,14 +108,14 @@ def test_probabilities_are_those_of_the_dense_grammar(depth: int | None, chain: 
 def test_unknown_words_keep_the_factors() -> None:
     low, dense = (Model(g, 2, unknown=UNKNOWN).grammar_with_unknown for g in (LOW, DENSE))
     assert isinstance(low, LowRankGrammar)
-    np.testing.assert_allclose(low.binary, dense.binary, atol=1e-15)
+    np.testing.assert_allclose(low.multiplied_out().binary, dense.binary, atol=1e-15)
     np.testing.assert_allclose(low.lexical, dense.lexical, atol=1e-15)
     everywhere = Model(LOW, 2, unknown=np.full(7, 0.1))
     assert not everywhere.unknown[: LOW.factors.phrases].any()
     assert isinstance(everywhere.grammar_with_unknown, LowRankGrammar)
 
 
-@pytest.mark.parametrize("method", ["mbr", "mbr-chain", "viterbi", "sample"])
+@pytest.mark.parametrize("method", ["mbr", "mbr-chain", "viterbi"])
 @pytest.mark.parametrize("depth", [2, None])
 def test_trees_are_those_of_the_dense_grammar(method: str, depth: int | None) -> None:
     low, dense = (Model(g, depth, unknown=UNKNOWN, samples=(g,)) for g in (LOW, DENSE))
@@ -115,15 +126,67 @@ def test_trees_are_those_of_the_dense_grammar(method: str, depth: int | None) ->
         assert one.posterior == pytest.approx(other.posterior, abs=1e-10)
 
 
-def test_mbr_needs_no_dense_chart(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> None:
-        raise AssertionError("a dense chart")
+@pytest.mark.parametrize("depth", [1, 2, 3, None])
+def test_what_is_said_of_a_grammar_is_that_of_the_dense_one(depth: int | None) -> None:
+    np.testing.assert_allclose(containment(LOW, depth), containment(DENSE, depth), atol=1e-13)
+    for one, other in zip(expected_use(LOW, depth), expected_use(DENSE, depth), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+    lengths = [length_table(grammar, depth, 9) for grammar in (LOW, DENSE)]
+    np.testing.assert_allclose(*lengths, atol=1e-14)
+    low, dense = (as_json(profile(grammar, depth)) for grammar in (LOW, DENSE))
+    assert [c["name"] for c in low["categories"]] == [c["name"] for c in dense["categories"]]
+    for one, other in zip(low["categories"], dense["categories"], strict=True):
+        assert [r["rule"] for r in one["rules"]] == [r["rule"] for r in other["rules"]]
+    if depth is not None:
+        rows = [bounded_table(grammar, depth, 4).rows for grammar in (LOW, DENSE)]
+        assert [row[0] for row in rows[0]] == [row[0] for row in rows[1]]
+        for one, other in zip(*rows, strict=True):
+            assert one[1:] == pytest.approx(other[1:], abs=1e-12)
+        assert np.abs(containment(LOW, depth) - containment(DENSE, depth + 1)[:-2]).max() > 1e-6
+    assert len(list(rules_of(LOW))) == len(list(rules_of(DENSE)))
+    assert "X0" in LOW._repr_html_()
 
-    monkeypatch.setattr("dbpcfg.parsing.parsers.ChartParser", fail)
-    model = Model(LowRankGrammar(LOW.factors, WORDS), 2, unknown=UNKNOWN)
-    assert len(model.parse(SENTENCES)) == len(SENTENCES)
-    assert model.probability(SENTENCES).sentences == len(SENTENCES)
-    assert "binary" not in vars(model.grammar_with_unknown)
+
+@pytest.mark.parametrize("depth", [1, 2, None])
+@pytest.mark.parametrize("longest", [None, 4])
+def test_generated_trees_follow_the_grammar(depth: int | None, longest: int | None) -> None:
+    """Shapes and labels of short trees, and all others together; another grammar is caught."""
+    number = 6_000
+    trees = [str(tree) for tree in generate(Model(LOW, depth), number, 3, longest)]
+    again = [str(tree) for tree in generate(Model(LOW, depth), 50, 3, longest)]
+    assert again == trees[:50]
+    p = length_table(DENSE, depth, 4)
+    short = (p[0] @ DENSE.root).sum()
+    whole = short if longest else fitting_mass(DENSE, containment(DENSE, depth))
+
+    def fit(grammar: Grammar) -> float:
+        expected: dict[str, float] = {}
+        for words in itertools.chain(*(all_sentences(3, n) for n in (1, 2))):
+            for b in truth(grammar, list(words), depth).bracketings:
+                for row in np.flatnonzero(b.weights > 0):
+                    tree = as_tree(b.nodes(row), [WORDS.words[w] for w in words])
+                    expected[str(tree)] = b.weights[row] / whole
+        observed = Counter(tree if tree in expected else "longer" for tree in trees)
+        expected["longer"] = 1 - sum(expected.values())
+        return goodness_of_fit(observed, expected, number)
+
+    assert fit(DENSE) > LEAST_P
+    assert fit(LowRankGrammar(drawn(3, 4, 5, 2), WORDS).multiplied_out()) < 1e-8
+
+
+def test_nothing_multiplies_rules_out_in_silence(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(GrammarError, match=r"grammar\.multiplied_out\(\) does it"):
+        assert LOW.binary.any()
+    monkeypatch.setattr(LowRankGrammar, "multiplied_out", LowRankGrammar.binary.fget)
+    for depth in (2, None):
+        model = Model(LOW, depth, unknown=UNKNOWN, samples=(LOW,))
+        for method in ("mbr", "mbr-chain", "viterbi", "sample"):
+            assert len(model.parse(SENTENCES, method=method)) == len(SENTENCES)
+        for method in ("viterbi", "sample"):
+            assert len(model.parses(SENTENCES, n=3, method=method)[0]) == 3
+        assert model.probability(SENTENCES).sentences == len(SENTENCES)
+        model.show()
+    assert "rank 5" in repr(LOW)
 
 
 def test_impossible_sentences_have_flat_trees() -> None:

@@ -215,16 +215,16 @@ def test_factors_are_checked(changes: dict, message: str) -> None:
 
 def test_rules_are_multiplied_out_when_asked_for() -> None:
     factors = drawn(2, 3, 4, 0)
-    grammar = LowRankGrammar(factors, WORDS).named("ABCDE")
-    assert "binary" not in vars(grammar)
-    expected = weights_of(factors)
+    low = LowRankGrammar(factors, WORDS).named("ABCDE")
+    grammar, expected = low.multiplied_out(), weights_of(factors)
+    assert grammar.names == low.names
     np.testing.assert_allclose(grammar.binary, expected.binary, atol=1e-15)
     np.testing.assert_array_equal(grammar.lexical, expected.lexical)
-    for array in (grammar.root, grammar.binary, grammar.lexical, *grammar.factors):
+    for array in (low.root, low.lexical, *low.factors):
         assert not array.flags.writeable
     wide = LowRankGrammar(drawn(2, 1030, 1, 0), WORDS)
     with pytest.raises(GrammarError, match="1,032 categories and 3 words has 1,099,104,768 rules"):
-        assert wide.binary.any()
+        wide.multiplied_out()
 
 
 def test_the_parser_of_a_grammar() -> None:

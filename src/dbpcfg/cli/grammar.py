@@ -51,11 +51,18 @@ def export(
 
     from dbpcfg.grammar.bounded import bounded_pcfg
     from dbpcfg.grammar.exchange import format_of, pruned, to_text
+    from dbpcfg.grammar.lowrank import LowRankGrammar
     from dbpcfg.model.files import load
 
     kind = format or ("tsv" if target == "-" else format_of(target))
     model = load(run)
     grammar, notes = model.grammar, []
+    if isinstance(grammar, LowRankGrammar):
+        number = grammar.factors.phrases * grammar.categories**2
+        notes.append(f"Multiplied out from its factors: {number:,} binary rules.")
+        if depth is not None or threshold is not None:
+            grammar = grammar.multiplied_out()
+            notes[-1] = f"{notes[-1][:-1]}, in an array of {grammar.binary.nbytes / 1e6:,.0f} MB."
     if depth is not None:
         grammar = bounded_pcfg(grammar, depth)
         notes.append(f"The grammar under a memory bound of {depth}, written out.")

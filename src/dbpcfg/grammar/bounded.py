@@ -37,10 +37,11 @@ from dbpcfg.errors import GrammarError
 from dbpcfg.grammar.bounding import (
     absorption,
     bounded_binary,
+    bounded_children,
     bounded_lexical,
     bounded_root,
-    bounded_rows,
     check_depth,
+    children,
     containment,
     fitting_mass,
     is_right,
@@ -144,11 +145,20 @@ def bounded_table(grammar: Grammar, depth: int, most: int | None = 10) -> Table:
             [f"T → {names[c]}", float(grammar.root[c]), float(root[c]), *[None] * 2 * depth]
         )
     right = [f"{a} {b}" for a in names for b in names] + list(words)
-    bounded = np.stack([bounded_rows(grammar, h, level) for level in range(len(h))], axis=-1)
-    for c, row in enumerate(grammar.rows):
-        for rule in _greatest(row, most):
-            cells = bounded[c, rule].tolist()
-            rows.append([f"{names[c]} → {right[rule]}", float(row[rule]), *cells])
+    for c, name in enumerate(names):
+        binary = grammar.binary_of(c)
+        row = np.concatenate([binary.reshape(-1), grammar.lexical[c]])
+        chosen = _greatest(row, most)
+        under = np.zeros((len(row), len(h)))
+        for level in range(len(h)):
+            pairs = np.zeros_like(binary)
+            if level < len(h) - 1:  # the last one has words only
+                l, r = children(level, len(h))
+                pairs = binary * h[l][:, np.newaxis] * h[r]
+            whole = np.concatenate([pairs.reshape(-1), grammar.lexical[c]])
+            under[:, level] = quotient(whole, h[level, c : c + 1])
+        for rule in chosen:
+            rows.append([f"{name} → {right[rule]}", float(row[rule]), *under[rule].tolist()])
     notes = [] if most is None else [f"The {most} most probable rules of each symbol."]
     return Table(f"G and G(s,d) with a bound of {depth}", columns, rows, notes)
 
@@ -223,8 +233,7 @@ def expected_use(grammar: Grammar, depth: int | None) -> tuple[Floats, Floats]:
     use, words = [], []
     for level in range(levels):
         row = 0 if depth is None else level
-        binary = bounded_binary(grammar, h, row)
-        left, right = binary.sum(axis=2), binary.sum(axis=1)
+        left, right = bounded_children(grammar, h, row)
         same, below = (right, left) if is_right(level) else (left, right)
         lexical = quotient(grammar.lexical_mass, h[row])
         use.append(entering @ absorption(same, lexical, np.eye(K)))

@@ -141,16 +141,14 @@ def containment(grammar: Grammar, depth: int | None) -> Floats:
     """
     if depth is None:
         return termination(grammar)[np.newaxis]
-    G, lex = grammar.binary, grammar.lexical_mass
-    levels = level_count(depth)
+    lex, levels = grammar.lexical_mass, level_count(depth)
     h = np.empty((levels, grammar.categories))
     h[-1] = lex
-    within, beyond = lex, G.sum(axis=(1, 2))
+    within, beyond = lex, grammar.binary_mass
     for level in range(levels - 2, -1, -1):
         # One child is of the level below, already known; the other is of this very level.
-        known_child = "cab,a->cb" if is_right(level) else "cab,b->ca"
-        same = np.einsum(known_child, G, within)
-        lost = np.einsum(known_child, G, beyond).sum(axis=1)
+        over_known = grammar.over_left if is_right(level) else grammar.over_right
+        same, lost = over_known(within), over_known(beyond).sum(axis=1)
         solved = absorption(same, lex + lost, np.stack([lex, lost], axis=1))
         within, beyond = solved[:, 0], solved[:, 1]
         beyond[within + beyond == 0.0] = 1.0  # it recurs for ever, and so never fits
@@ -166,13 +164,12 @@ def termination(grammar: Grammar, tolerance: float = 1e-15, most: int = 200) -> 
 
     Returns ``[c]``.
     """
-    G, lex = grammar.binary, grammar.lexical_mass
-    K = grammar.categories
+    lex, K = grammar.lexical_mass, grammar.categories
     h = np.zeros(K)
     for _ in range(most):
-        slope = np.einsum("cab,b->ca", G, h) + np.einsum("cab,a->cb", G, h)
-        step = lex + np.einsum("cab,a,b->c", G, h, h) - h
-        step = np.linalg.lstsq(np.eye(K) - slope, step, rcond=None)[0]
+        slope = grammar.over_right(h) + grammar.over_left(h)
+        ahead = lex + grammar.over_both(h, h) - h
+        step = np.linalg.lstsq(np.eye(K) - slope, ahead, rcond=None)[0]
         h = np.clip(h + step, 0.0, 1.0)
         if np.abs(step).max() < tolerance:
             break
@@ -212,6 +209,16 @@ def bounded_binary(grammar: Grammar, h: Floats, level: int) -> Floats:
     left, right = children(level, len(h))
     reweighted = grammar.binary * h[left][:, np.newaxis] * h[right]
     return quotient(reweighted, h[level][:, np.newaxis, np.newaxis])
+
+
+def bounded_children(grammar: Grammar, h: Floats, level: int) -> tuple[Floats, Floats]:
+    """``[c, a]`` and ``[c, b]``: the left and the right children of c under G(s,d)."""
+    left, right = (h[child] for child in children(level, len(h)))
+    here = h[level][:, np.newaxis]
+    return (
+        quotient(grammar.over_right(right) * left, here),
+        quotient(grammar.over_left(left) * right, here),
+    )
 
 
 def bounded_lexical(grammar: Grammar, h: Floats, level: int) -> Floats:

@@ -18,6 +18,8 @@ down: a sentence of at most N words takes one try, however rare such sentences a
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from dbpcfg.errors import GrammarError
@@ -29,6 +31,7 @@ from dbpcfg.grammar.bounding import (
     level_count,
     require_fitting,
 )
+from dbpcfg.grammar.lowrank import LowRankGrammar
 from dbpcfg.grammar.pcfg import Grammar, RuleWeights, category_name
 from dbpcfg.numerics.kernels import Floats, Ints, Longs, also_in_kernels, kernel
 from dbpcfg.numerics.philox import Stream, uniform_pair
@@ -168,12 +171,17 @@ def generate(grammar: Grammar, depth: int | None, sentences: int, numbers: Strea
     """
     K, words = grammar.categories, grammar.vocabulary.words
     h = containment(grammar, depth)
-    rows = np.stack([bounded_rows(grammar, h, level) for level in range(len(h))])
-    root, rows = np.cumsum(bounded_root(grammar, h)), np.cumsum(rows, axis=2)
-    rules, stack = _workspace()
+    root, (rules, stack) = np.cumsum(bounded_root(grammar, h)), _workspace()
+    once: Any = derive
+    rows: Any
+    if isinstance(grammar, LowRankGrammar):
+        once, rows = derive_in_ranks, bounded_ranks(grammar, h)
+    else:
+        rows = np.stack([bounded_rows(grammar, h, level) for level in range(len(h))])
+        rows = np.cumsum(rows, axis=2)
     trees = []
     for item in range(sentences):
-        outcome, used, _ = derive(root, rows, numbers, item, 0, rules, stack)
+        outcome, used, _ = once(root, rows, numbers, item, 0, rules, stack)
         if outcome == _TOO_LONG:
             raise _hardly_ends()
         waiting: list[Tree] = []
@@ -184,6 +192,62 @@ def generate(grammar: Grammar, depth: int | None, sentences: int, numbers: Strea
                 waiting.append(Tree(category_name(c), (waiting.pop(), waiting.pop())))
         trees.append(waiting[0])
     return trees
+
+
+class Ranks(NamedTuple):
+    """A low-rank grammar under a bound, cumulative: r given A, then B and C given r."""
+
+    parent: Floats  # [level, A, r]
+    left: Floats  # [level, r, B]
+    right: Floats  # [level, r, C]
+    words: Floats  # [p, w]
+
+
+def bounded_ranks(grammar: LowRankGrammar, h: Floats) -> Ranks:
+    """G(s,d) by its factors, which a bound leaves of low rank::
+
+    u_Ar · Σ_B v_Br h(B) · Σ_C w_Cr h(C) / h(A)        v_Br h(B) / Σ        w_Cr h(C) / Σ
+    """
+    F, levels = grammar.factors, range(len(h))
+    below = np.array([children(min(level, max(0, len(h) - 2)), len(h)) for level in levels])
+    left, right = F.left.T * h[below[:, 0], np.newaxis], F.right.T * h[below[:, 1], np.newaxis]
+    parent = F.parent * (left.sum(axis=2) * right.sum(axis=2))[:, np.newaxis]
+    return Ranks(*(np.cumsum(array, axis=-1) for array in (parent, left, right, F.emission)))
+
+
+@kernel
+def derive_in_ranks(
+    root: Floats, G: Ranks, numbers: Stream, item: int, draw: int, rules: Ints, stack: Ints
+) -> tuple[int, int, int]:
+    """``derive`` for a low-rank grammar under its bound, where every derivation fits.
+
+    A phrase takes two draws: for r and its left child, and for its right child.
+    """
+    (levels, N), K = G.parent.shape[:2], len(root)
+    stack[0, 0], stack[0, 1] = draw_from(root, uniform_pair(numbers, item, draw)[0]), 0
+    top, used, draw = 1, 0, draw + 1
+    while top:
+        if used == len(rules):
+            return _TOO_LONG, used, draw
+        top -= 1
+        c, level = stack[top, 0], stack[top, 1]
+        uniform, other = uniform_pair(numbers, item, draw)
+        draw += 1
+        used += 1
+        rules[used - 1, 0] = c
+        if c >= N:
+            rules[used - 1, 1] = K * K + draw_from(G.words[c - N], uniform)
+            continue
+        r = draw_from(G.parent[level, c], uniform)
+        a = draw_from(G.left[level, r], other)
+        b = draw_from(G.right[level, r], uniform_pair(numbers, item, draw)[0])
+        draw += 1
+        rules[used - 1, 1] = a * K + b
+        left, right = children(level, levels)
+        stack[top, 0], stack[top, 1] = b, right
+        stack[top + 1, 0], stack[top + 1, 1] = a, left
+        top += 2
+    return _FITS, used, draw
 
 
 def _workspace() -> tuple[Ints, Ints]:
@@ -204,10 +268,20 @@ def length_table(grammar: Grammar, depth: int | None, most: int) -> Floats:
     Returns ``[level, n, c]``; without a bound there is one level.
     """
     K, levels = grammar.categories, level_count(depth)
-    rules = grammar.binary.reshape(K, K * K).T
     p = np.zeros((levels, most + 1, K))
     if most:
         p[:, 1] = grammar.lexical_mass
+    if isinstance(grammar, LowRankGrammar):
+        F = grammar.factors
+        x, y = p @ F.left, p @ F.right
+        for n in range(2, most + 1):
+            for level in range(max(1, levels - 1)):
+                left, right = children(level, levels)
+                sums = (x[left, 1:n] * y[right, n - 1 : 0 : -1]).sum(axis=0)
+                p[level, n, : F.phrases] = F.parent @ sums
+            x[:, n], y[:, n] = p[:, n] @ F.left, p[:, n] @ F.right
+        return p
+    rules = grammar.binary.reshape(K, K * K).T
     for n in range(2, most + 1):
         for level in range(max(1, levels - 1)):
             left, right = children(level, levels)
@@ -270,6 +344,63 @@ def derive_short(
         chosen = draw_from(np.cumsum(weights), uniform)
         k, a = chosen // K + 1, chosen % K
         b = draw_from(np.cumsum(binary[c, a] * p[right, size - k]), other)
+        stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3] = start + k, end, b, right
+        top += 1
+        stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3] = start, start + k, a, left
+        top += 1
+    return nodes, sentence
+
+
+class RankLengths(NamedTuple):
+    """The factors of a low-rank grammar, and what lengths are by rank."""
+
+    parent: Floats  # [A, r]
+    left: Floats  # [r, B]
+    right: Floats  # [r, C]
+    words: Floats  # [p, w]   cumulative
+    by_left: Floats  # [level, n, r]   Σ_B v_Br p(m,B,n)
+    by_right: Floats  # [level, n, r]
+
+
+def rank_lengths(grammar: LowRankGrammar, p: Floats) -> RankLengths:
+    """What ``derive_short_in_ranks`` needs, given the table of lengths."""
+    F = grammar.factors
+    left, right = F.left.T.copy(), F.right.T.copy()
+    return RankLengths(F.parent, left, right, F.emission.cumsum(1), p @ F.left, p @ F.right)
+
+
+@kernel
+def derive_short_in_ranks(
+    lengths: Floats, root: Floats, G: RankLengths, p: Floats, numbers: Stream, item: int
+) -> tuple[Ints, Ints]:
+    """``derive_short`` for a low-rank grammar: r, then the split, then each child given r.
+
+    Draws 2t + 2 and 2t + 3 decide on what is below node t.
+    """
+    N, levels = len(G.parent), p.shape[0]
+    n = draw_from(lengths, uniform_pair(numbers, item, 0)[0])
+    nodes, sentence = np.empty((2 * n - 1, 3), dtype=np.int32), np.empty(n, dtype=np.int32)
+    c = draw_from(np.cumsum(root * p[0, n]), uniform_pair(numbers, item, 1)[0])
+    stack = np.empty((n + 1, 4), dtype=np.int64)
+    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, n, c, 0
+    top, node = 1, 0
+    while top:
+        top -= 1
+        start, end, c, level = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3]
+        nodes[node, 0], nodes[node, 1], nodes[node, 2] = start, end, c
+        of_rank, of_split = uniform_pair(numbers, item, 2 * node + 2)
+        of_left, of_right = uniform_pair(numbers, item, 2 * node + 3)
+        node += 1
+        size = end - start
+        if size == 1:
+            sentence[start] = draw_from(G.words[c - N], of_rank)
+            continue
+        left, right = children(level, levels)
+        splits = G.by_left[left, 1:size] * G.by_right[right, size - 1 : 0 : -1]
+        r = draw_from(np.cumsum(G.parent[c] * splits.sum(axis=0)), of_rank)
+        k = 1 + draw_from(np.cumsum(splits[:, r]), of_split)
+        a = draw_from(np.cumsum(G.left[r] * p[left, k]), of_left)
+        b = draw_from(np.cumsum(G.right[r] * p[right, size - k]), of_right)
         stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3] = start + k, end, b, right
         top += 1
         stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3] = start, start + k, a, left

@@ -60,7 +60,7 @@ class Factors(NamedTuple):
 
 
 class LowRankGrammar(Grammar):
-    """A grammar known by its factors. Rules are multiplied out when they are asked for.
+    """A grammar known by its factors. Rules are multiplied out by `multiplied_out` only.
 
     Parameters
     ----------
@@ -90,15 +90,72 @@ class LowRankGrammar(Grammar):
         for name, value in own.items():
             object.__setattr__(self, name, value)
 
-    @cached_property
+    @property
     def binary(self) -> Floats:
-        """``[c, a, b]``: probability of c → a b."""
+        """No array: nothing multiplies the factors out unless asked to by `multiplied_out`."""
+        raise GrammarError(
+            "this grammar is known by its factors, and its rules are not multiplied out by "
+            "themselves; grammar.multiplied_out() does it"
+        )
+
+    def multiplied_out(self) -> Grammar:
+        """The same grammar with an array of all its K³ rules.
+
+        Raises
+        ------
+        GrammarError
+            If that would take more than 8 GB.
+        """
+        binary = self._zeros(*(self.categories,) * 3)
+        for A in range(self.factors.phrases):
+            binary[A] = self.binary_of(A)
+        return Grammar(self.root, binary, self.lexical, self.vocabulary).named(self.names)
+
+    @property
+    def binary_mass(self) -> Floats:
+        """``[c]``: 1 for phrases, 0 for words' categories."""
+        return self._of_phrases(np.ones(self.factors.phrases))
+
+    @property
+    def lexical_mass(self) -> Floats:
+        """``[c]``: 0 for phrases, 1 for words' categories."""
+        return np.subtract(1.0, self.binary_mass)
+
+    def binary_of(self, category: int) -> Floats:
+        """``[a, b]``: the binary rules of one category."""
         F = self.factors
-        binary = self._zeros(F.categories, F.categories, F.categories)
-        for A in range(F.phrases):
-            binary[A] = (F.left * F.parent[A]) @ F.right.T
-        binary.flags.writeable = False
-        return binary
+        if category >= F.phrases:
+            return np.zeros((F.categories, F.categories))
+        rules: Floats = (F.left * F.parent[category]) @ F.right.T
+        return rules
+
+    def over_left(self, left: Floats) -> Floats:
+        """``[c, b]``: Σ_a G[c → a b] x_a."""
+        F = self.factors
+        return self._of_phrases((F.parent * (left @ F.left)) @ F.right.T)
+
+    def over_right(self, right: Floats) -> Floats:
+        """``[c, a]``: Σ_b G[c → a b] y_b."""
+        F = self.factors
+        return self._of_phrases((F.parent * (right @ F.right)) @ F.left.T)
+
+    def over_both(self, left: Floats, right: Floats) -> Floats:
+        """``[c]``: Σ_ab G[c → a b] x_a y_b."""
+        F = self.factors
+        return self._of_phrases(F.parent @ ((left @ F.left) * (right @ F.right)))
+
+    def _of_phrases(self, rows: Floats) -> Floats:
+        """Rows of phrases, with zeros for words' categories."""
+        found = np.zeros((self.categories, *rows.shape[1:]))
+        found[: len(rows)] = rows
+        return found
+
+    def __repr__(self) -> str:
+        F = self.factors
+        return (
+            f"<LowRankGrammar: {F.phrases} phrase and {F.categories - F.phrases} word categories, "
+            f"rank {F.rank}, {len(self.vocabulary)} words>"
+        )
 
     @cached_property
     def lexical(self) -> Floats:
@@ -126,8 +183,8 @@ class LowRankGrammar(Grammar):
         if math.prod(shape) > MOST_RULES:
             raise GrammarError(
                 f"a grammar of {self.categories:,} categories and {len(self.vocabulary):,} words "
-                f"has {math.prod(shape):,} rules if multiplied out, more than {MOST_RULES:,}; MBR "
-                "trees and probabilities of sentences need its factors only"
+                f"has {math.prod(shape):,} rules if multiplied out, more than {MOST_RULES:,}; "
+                "everything but a table of all rules needs its factors only"
             )
         return np.zeros(shape)
 

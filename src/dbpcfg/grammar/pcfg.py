@@ -177,6 +177,32 @@ class Grammar(RuleWeights):
         mass: Floats = self.lexical.sum(axis=1)
         return mass
 
+    @property
+    def binary_mass(self) -> Floats:
+        """``[c]``: the probability that c is a phrase, Σ_ab G[c → a b]."""
+        mass: Floats = self.binary.sum(axis=(1, 2))
+        return mass
+
+    def binary_of(self, category: int) -> Floats:
+        """``[a, b]``: the binary rules of one category."""
+        rules: Floats = self.binary[category]
+        return rules
+
+    def over_left(self, left: Floats) -> Floats:
+        """``[c, b]``: Σ_a G[c → a b] x_a."""
+        sums: Floats = np.einsum("cab,a->cb", self.binary, left)
+        return sums
+
+    def over_right(self, right: Floats) -> Floats:
+        """``[c, a]``: Σ_b G[c → a b] y_b."""
+        sums: Floats = np.einsum("cab,b->ca", self.binary, right)
+        return sums
+
+    def over_both(self, left: Floats, right: Floats) -> Floats:
+        """``[c]``: Σ_ab G[c → a b] x_a y_b."""
+        sums: Floats = np.einsum("cab,a,b->c", self.binary, left, right)
+        return sums
+
     def _repr_html_(self) -> str:
         """The table that notebooks show: each category with its most probable rules and words."""
         return grammar_html(self)
@@ -271,7 +297,7 @@ def grammar_html(grammar: Grammar) -> str:
             f"{grammar.root[c]:.3f}",
             f"{lexical[c].sum():.3f}",
             _listed(words, lexical[c]),
-            _listed(pairs, grammar.binary[c].reshape(-1)),
+            _listed(pairs, grammar.binary_of(c).reshape(-1)),
         ]
         rows.append("".join(f'<td style="{_CELL}">{cell}</td>' for cell in cells))
     head = "".join(f'<th style="{_CELL}">{name}</th>' for name in heads)

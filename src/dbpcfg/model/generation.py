@@ -9,14 +9,21 @@ first n sentences do not depend on how many follow.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dbpcfg.errors import DbpcfgError, GrammarError
 from dbpcfg.grammar.bounding import containment, require_fitting
-from dbpcfg.grammar.derivation import derive_short, length_distribution, length_table
+from dbpcfg.grammar.derivation import (
+    derive_short,
+    derive_short_in_ranks,
+    length_distribution,
+    length_table,
+    rank_lengths,
+)
 from dbpcfg.grammar.derivation import generate as derive
+from dbpcfg.grammar.lowrank import LowRankGrammar
 from dbpcfg.grammar.pcfg import Grammar, category_name
 from dbpcfg.io.machine import one_blas_thread
 from dbpcfg.numerics.philox import Purpose, stream
@@ -70,11 +77,15 @@ def _short(
 ) -> Iterator[Tree]:
     p = length_table(grammar, depth, max_length)
     lengths = np.cumsum(length_distribution(grammar, p))
-    emission, words = np.cumsum(grammar.lexical, axis=1), grammar.vocabulary.words
+    words = grammar.vocabulary.words
+    kernel: Any = derive_short
+    given: tuple[object, ...]
+    if isinstance(grammar, LowRankGrammar):
+        kernel, given = derive_short_in_ranks, (rank_lengths(grammar, p), p)
+    else:
+        given = grammar.binary, np.cumsum(grammar.lexical, axis=1), p
     for item in range(n):
         numbers = stream(seed, _SHORT, item // BATCH, Purpose.GENERATE)
         with one_blas_thread():
-            nodes, sentence = derive_short(
-                lengths, grammar.root, grammar.binary, emission, p, numbers, item % BATCH
-            )
+            nodes, sentence = kernel(lengths, grammar.root, *given, numbers, item % BATCH)
         yield as_tree(nodes, [words[word] for word in sentence])

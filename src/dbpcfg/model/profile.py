@@ -100,7 +100,7 @@ class Profile:
     def rules(self, category: int, most: int) -> list[tuple[tuple[str, str], float]]:
         """The most probable binary rules of a category, with G[c → a b]; at most ``most``."""
         names, K = self.grammar.names, self.grammar.categories
-        row = self.grammar.binary[category].reshape(-1)
+        row = self.grammar.binary_of(category).reshape(-1)
         return [((names[ab // K], names[ab % K]), float(row[ab])) for ab in _greatest(row, most)]
 
 

@@ -70,7 +70,7 @@ class Pool(NamedTuple):
     scores: Floats  # [number]  log-probabilities
 
 
-class Heap(NamedTuple):
+class Edges(NamedTuple):
     """The edges c → a b at k of an item, and a heap of their derivations."""
 
     rules: Floats  # [edge]  their logarithms
@@ -141,7 +141,7 @@ def surviving(n: int, weights: Floats, cell: int, least: float, levels: int) -> 
 
 @also_in_kernels
 def derive(
-    i: int, j: int, c: int, edges: int, I: Items, P: Pool, used: int, most: int, H: Heap
+    i: int, j: int, c: int, edges: int, I: Items, P: Pool, used: int, most: int, H: Edges
 ) -> tuple[Pool, int]:
     """The best derivations of an item from its edges, after those in use; return their number."""
     rules, lefts, rights, best, keys = H.rules, H.lefts, H.rights, H.scores, H.keys
@@ -180,10 +180,10 @@ def derive(
 
 @also_in_kernels
 def find_edges(
-    level: int, i: int, j: int, c: int, n: int, G: Logs, I: Items, H: Heap
-) -> tuple[Heap, int]:
-    """The rules and children of an item, by k, a and b; return their number."""
-    size, levels, labels, known = len(I.labels), chart_levels(G.depth), I.labels, I.known
+    level: int, i: int, j: int, n: int, G: Logs, I: Items, H: Edges
+) -> tuple[Edges, int]:
+    """The children of items on a span, by k, a and b; return their number."""
+    size, levels, known = len(I.labels), chart_levels(G.depth), I.known
     l, r = (left_below(level, G.depth), right_below(level, G.depth)) if G.depth else (0, 0)
     only_word = G.depth > 0 and l == levels
     if only_word:  # words have the same derivation on every level
@@ -199,16 +199,15 @@ def find_edges(
                     continue
                 if edges == len(H.rules):
                     H = larger(H)
-                H.rules[edges] = log_rule(G, c, labels[left], labels[right])
                 H.lefts[edges], H.rights[edges] = l * size + left, r * size + right
                 edges += 1
     return H, edges
 
 
 @also_in_kernels
-def larger(H: Heap) -> Heap:
+def larger(H: Edges) -> Edges:
     """The same edges, and room for as many more."""
-    return Heap(
+    return Edges(
         np.concatenate((H.rules, H.rules)),
         np.concatenate((H.lefts, H.lefts)),
         np.concatenate((H.rights, H.rights)),
@@ -219,8 +218,8 @@ def larger(H: Heap) -> Heap:
 
 @also_in_kernels
 def search(
-    words: Ints, G: Logs, I: Items, P: Pool, H: Heap, most: int
-) -> tuple[Pool, Heap, int, int]:
+    words: Ints, G: Logs, I: Items, P: Pool, H: Edges, most: int
+) -> tuple[Pool, Edges, int, int]:
     """All derivations; return where those of the sentence begin, which are at most ``most``.
 
     The last two are their first number, and how many there are.
@@ -246,12 +245,16 @@ def search(
         for level in range(levels):
             for i in beginnings(level, G.depth, n, width):
                 cell = span_cell(n, i, i + width)
-                for x in range(begins[cell], begins[cell + 1]):
-                    H, edges = find_edges(level, i, i + width, labels[x], n, G, I, H)
-                    if edges:
-                        P, number = derive(i, i + width, labels[x], edges, I, P, used, most, H)
-                        first[level * size + x], known[level * size + x] = used, number
-                        used += number
+                if begins[cell] == begins[cell + 1]:
+                    continue
+                H, edges = find_edges(level, i, i + width, n, G, I, H)
+                for x in range(begins[cell], begins[cell + 1]) if edges else range(0):
+                    for e in range(edges):
+                        a, b = labels[H.lefts[e] % size], labels[H.rights[e] % size]
+                        H.rules[e] = log_rule(G, labels[x], a, b)
+                    P, number = derive(i, i + width, labels[x], edges, I, P, used, most, H)
+                    first[level * size + x], known[level * size + x] = used, number
+                    used += number
     edges = 0
     for x in range(begins[span_cell(n, 0, n)], begins[span_cell(n, 0, n) + 1]):
         if known[x]:
@@ -309,7 +312,7 @@ def best_of_sentences(
         np.empty(64, np.int64),
         np.empty(64 + most, np.int64),
     )
-    H = Heap(np.empty(64), lefts, rights, np.empty(64 + most), keys)
+    H = Edges(np.empty(64), lefts, rights, np.empty(64 + most), keys)
     P = Pool(np.empty((256, 5), dtype=np.int64), np.empty(256))
     for s in range(begin, end):
         words, n = tokens[starts[s] : starts[s + 1]], starts[s + 1] - starts[s]

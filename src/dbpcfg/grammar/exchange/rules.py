@@ -100,8 +100,10 @@ def rules_of(grammar: Grammar) -> Iterator[Rule]:
     top = top_symbol(names)
     for name, root in zip(names, grammar.root.tolist(), strict=True):
         yield Rule(top, (name,), root, lexical=False)
-    for c, a, b in np.argwhere(grammar.binary > 0).tolist():
-        yield Rule(names[c], (names[a], names[b]), float(grammar.binary[c, a, b]), lexical=False)
+    for c, name in enumerate(names):
+        binary = grammar.binary_of(c)
+        for a, b in np.argwhere(binary > 0).tolist():
+            yield Rule(name, (names[a], names[b]), float(binary[a, b]), lexical=False)
     for w, word in enumerate(words):
         users = np.flatnonzero(grammar.lexical[:, w]).tolist()
         for c in users or [0]:

@@ -38,6 +38,9 @@ FAIR, FAIR_SINGLE = 2.0**400, 2.0**40
 """The greatest entry of a cell is at most this, and at least the inverse."""
 
 
+MOST_KEPT = 2**23
+"""The most rules of a low-rank grammar whose logarithms are kept: 64 MB."""
+
 Precision = Literal["double", "single"]
 
 
@@ -63,11 +66,12 @@ class Tables(NamedTuple):
 class Logs(NamedTuple):
     """The logarithms of a grammar, and its bound; depth 0 means none.
 
-    One of low rank has its factors in place of the logarithms of binary rules.
+    One of low rank has its factors; if there is room, logarithms of rules are kept once they were
+    asked for, and before they are nan.
     """
 
     root: Floats  # [c]
-    binary: Floats  # [c, a, b]  or nothing
+    binary: Floats  # [c, a, b]  of all c, of phrases, or nothing
     parent: Floats  # [c, r]     u, or nothing
     left: Floats  # [a, r]       v
     right: Floats  # [b, r]      w
@@ -131,6 +135,8 @@ def logarithms(grammar: RuleWeights, depth: int | None) -> Logs:
             _, u, left, right, _ = grammar.factors
             parent = np.zeros_like(left)
             parent[: len(u)] = u
+            if len(u) * len(left) ** 2 <= MOST_KEPT:
+                binary = np.full((len(u), len(left), len(left)), np.nan)
         else:
             binary = np.log(grammar.binary)
         root, lexical = np.log(grammar.root), np.ascontiguousarray(np.log(grammar.lexical).T)
@@ -140,12 +146,15 @@ def logarithms(grammar: RuleWeights, depth: int | None) -> Logs:
 @part_of_kernel
 def log_rule(G: Logs, c: int, a: int, b: int) -> float:
     """log G[c → a b]."""
-    if len(G.binary):
+    if c < len(G.binary) and not math.isnan(G.binary[c, a, b]):
         return float(G.binary[c, a, b])
     total = 0.0
     for r in range(G.parent.shape[1]):
         total += G.parent[c, r] * G.left[a, r] * G.right[b, r]
-    return math.log(total) if total > 0.0 else -np.inf
+    found = math.log(total) if total > 0.0 else -np.inf
+    if c < len(G.binary):
+        G.binary[c, a, b] = found
+    return found
 
 
 @also_in_kernels

@@ -30,6 +30,7 @@ from dbpcfg.grammar.bounding import (
     quotient,
     right_level,
 )
+from dbpcfg.grammar.lowrank import LowRankGrammar
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.numerics.kernels import Floats, Ints, kernel
 
@@ -207,8 +208,11 @@ def left_corner_models(grammar: Grammar, depth: int) -> Models:
     """Derive all models at all depths from a grammar and a bound.
 
     The word model is G[p → w] / lex(p), here divided once more by its greatest value for the word
-    (``log_scale`` is the logarithm of that value): only ratios matter until the end.
+    (``log_scale`` is the logarithm of that value): only ratios matter until the end. A grammar of
+    low rank is multiplied out: the models have K³ numbers anyway.
     """
+    if isinstance(grammar, LowRankGrammar):
+        grammar = grammar.multiplied_out()
     h = containment(grammar, depth)
     expected = left_corner_expectations(grammar, h)
     at = [ingredients(grammar, h, expected, d) for d in range(depth + 1)]
