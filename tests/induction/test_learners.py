@@ -148,7 +148,8 @@ def test_numbers_that_cannot_be(learner, array, value, said, tmp_path):
     chain = advance(new_chain(CORPUS, chosen), CORPUS, Schedule(2, kept=1), 999)
     save_chain(chain, CORPUS, path)
     kind = checkpoint.FORMAT, checkpoint.VERSION
-    header, arrays = read_archive(path, *kind, checkpoint._types(chosen))
+    layouts = {checkpoint.VERSION: checkpoint._types(chosen)}
+    header, arrays = read_archive(path, checkpoint.FORMAT, layouts)
     write_archive(path, *kind, header, arrays)
     assert chain_bits(load_chain(path, CORPUS, chosen)) == chain_bits(chain)
     arrays[array][...] = value

@@ -51,7 +51,16 @@ def write_treebank(path: Path, trees: list[Tree] = TREES) -> Path:
 
 def make_run(path: Path, text: list[Tree] = TREES, **options) -> Path:
     """A finished run in a directory."""
-    chosen = {"K": 4, "D": 2, "chains": 3, "iterations": 30, "seed": 2, "threads": 1, **options}
+    chosen = {
+        "learner": "gibbs",
+        "K": 4,
+        "D": 2,
+        "chains": 3,
+        "iterations": 30,
+        "seed": 2,
+        "threads": 1,
+        **options,
+    }
     sentences = [Sentence(tuple(tree.words()), tuple(tree.tags()), tree) for tree in text]
     corpus = Corpus(sentences, {}, ("text.mrg",), ("penn",))
     induce(corpus, out=path, **chosen)

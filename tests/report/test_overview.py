@@ -55,7 +55,7 @@ def test_chains_and_their_length_are_said_as_they_were_asked_for(options, said):
     configuration = Configuration(
         model, search.schedule, Preparation(), search.chains, "mbr", search.budget, search.select
     )
-    expected = f"dbpcfg induce TEXT -K 15 -D 2 {said} --seed 0 --out run"
+    expected = f"dbpcfg induce TEXT -K 15 -D 2 {said} --seed 0 --learner gibbs --out run"
     assert command(configuration, Path("run")) == expected
 
 

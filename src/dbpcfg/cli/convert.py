@@ -53,8 +53,8 @@ def convert(
 ) -> None:
     """Write a corpus as plain text or as cleaned trees, one sentence per line.
 
-    Reads plain text, CHAT, CoNLL-U, Penn, CorpusSearch, CESS and Sinica brackets,
-    Alpino XML, NEGRA export and TIGER-XML.
+    Reads plain text, CHAT, CoNLL-U, Penn, CorpusSearch, CESS and Sinica
+    brackets, Alpino XML, NEGRA export and TIGER-XML.
     """
     from dbpcfg.corpus.preparation import Preparation, corpus_lines, prepare
 

@@ -107,8 +107,8 @@ def resume(
 ) -> None:
     """Resume a run, or make it longer; the result is the same as without the interruption.
 
-    With --iterations or --budget the result is that of a run of this length from the
-    start. Without it a finished run is not changed.
+    With --iterations or --budget the result is that of a run of this length
+    from the start. Without it a finished run is not changed.
     """
     from pathlib import Path
 
