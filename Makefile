@@ -4,7 +4,7 @@ BIN := .venv/bin
 
 .PHONY: demo test coverage docs dist lint types format clean
 
-demo: .venv/ready
+demo: .venv/demo
 	$(BIN)/dbpcfg demo
 
 # Kernels first: otherwise each process would compile them.
@@ -36,8 +36,13 @@ format: .venv/ready
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-.venv/ready: pyproject.toml
+# The package alone; the other tools come on top of it in the same environment.
+.venv/demo: pyproject.toml
 	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+.venv/ready: .venv/demo
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@

@@ -8,10 +8,13 @@ import dbpcfg.experiments.demo
 from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.experiments.demo import (
     CENTER,
+    LANGUAGE,
     LEFT,
     RIGHT,
     branching_table,
     difference,
+    language_table,
+    pairs,
     pictures,
     run_demo,
 )
@@ -21,7 +24,7 @@ from tests.command import dbpcfg as command
 @pytest.fixture
 def small(monkeypatch):
     """A demonstration that learns next to nothing, at once."""
-    for name in ("CENTER", "LEFT", "RIGHT"):
+    for name in ("CENTER", "LEFT", "RIGHT", "LANGUAGE"):
         short = replace(
             getattr(dbpcfg.experiments.demo, name), chains=2, iterations=10, budget=None
         )
@@ -75,6 +78,21 @@ def test_plain_output_is_ascii():
     assert shown(quiet=True, ascii=True).isascii()
 
 
+@pytest.mark.usefixtures("small")
+def test_utterances_have_their_trees_beside_gold_trees_and_baselines():
+    texts: list[str] = []
+    language = run_demo(0, texts.append, quiet=True, width=200)
+    text = "\n".join(texts)
+    gold = {len(tree): tree for tree in reversed(language.gold)}
+    lines = [" ".join(line.split()) for line in pairs(language, 200, False).splitlines()]
+    for length in dbpcfg.experiments.demo.DRAWN:  # the words of both trees
+        assert sum(line.count(" ".join(gold[length].words())) for line in lines) == 2
+    for name in ("left-branching", "right-branching"):
+        assert len(rows(text.split("Language")[1], name)) == 1
+    assert str(language_table(language)) in text
+    assert language.trees == language.run.trees()
+
+
 def test_what_is_wrong_is_counted_as_wrong():
     """A chain of a few iterations has not learned the trees, and the pictures say so."""
     result = replace(CENTER, chains=1, iterations=4, budget=None).learn(seed=0)
@@ -93,14 +111,22 @@ def test_nothing_is_chosen_by_gold_trees():
 
 
 @pytest.mark.slow
-def test_the_demonstration():
-    done = command("demo", "--seed", 2)
+def test_the_demonstration(tmp_path, monkeypatch):
+    from tests.docs.pages import ROOT
+    from tests.docs.test_commands import agrees, sessions
+
+    readme = (ROOT / "README.md").read_text("utf-8")
+    monkeypatch.chdir(tmp_path)
+    done = command("demo")
     assert done.returncode == 0, done.stderr
+    (shown,) = (out for line, out in sessions(readme) if line == "dbpcfg demo")
+    assert agrees(shown, done.stdout)
     assert "learning the corpus 'center'" in done.stderr
     assert rows(done.stdout, "DB-PCFG")[1] == "DB-PCFG 100.0 100.0 100.0 this run"
     assert done.stdout.count("50 of 50 right") == 4
     assert "┌" in done.stdout
-    assert len(rows(done.stdout, "left-branching") + rows(done.stdout, "right-branching")) == 2
+    assert len(rows(done.stdout, "left-branching") + rows(done.stdout, "right-branching")) == 4
+    assert str(tmp_path / "dbpcfg-demo.html") in done.stdout
 
 
 @pytest.mark.slow
@@ -121,3 +147,10 @@ def test_both_directions_of_branching_are_learned_equally_well(seed):
     assert right.right_chains >= RIGHT.chains - 2
     assert difference(left, right) < 0.02
     assert "left-branching" in str(branching_table(left, right))
+
+
+@pytest.mark.slow
+def test_utterances_are_learned_better_than_they_branch():
+    scores = [row[3:] for row in language_table(LANGUAGE.learn(0)).rows]
+    assert scores[2][0] > max(scores[0][0], scores[1][0]) + 0.05  # F1
+    assert scores[2][1] > 0.9  # noun phrases

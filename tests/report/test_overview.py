@@ -30,10 +30,19 @@ def test_the_command_repeats_the_run(options, tmp_path, monkeypatch):
     path = make_run(tmp_path / "first run", **options)
     said = shlex.split(command(finished_run(path).configuration, path))
     assert said[:2] == ["dbpcfg", "induce"]
-    assert said[-2:] == ["--out", "first run"]
+    assert said[-2:] == ["--out", str(path)]
     printed(*said[1:-1], "again", "--quiet")
-    for name in ("trees.txt", "chains.tsv", "agreement.tsv", "config.toml"):
+    for name in ("trees.txt", "chains.tsv", "agreement.tsv"):
         assert (tmp_path / "again" / name).read_bytes() == (path / name).read_bytes()
+    once, again = (
+        [
+            line
+            for line in (run / "config.toml").read_text("utf-8").splitlines()
+            if line[:3] != "why"
+        ]
+        for run in (path, tmp_path / "again")
+    )  # why: the learner was chosen the first time, and is named now
+    assert once == again
 
 
 @pytest.mark.parametrize(

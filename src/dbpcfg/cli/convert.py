@@ -14,18 +14,30 @@ from dbpcfg.options import Preparing, Reading, option
 
 
 def synth(
-    kind: Annotated[Literal["left", "right", "center"], typer.Argument(help="Corpus.")],
+    kind: Annotated[
+        Literal["left", "right", "center", "utterances"], typer.Argument(help="Corpus.")
+    ],
     sentences: Annotated[
         int, typer.Option("--sentences", "-n", help="Number of sentences.", min=1)
     ] = 200,
-    vocabulary: Annotated[int, typer.Option(help="Words per class.", min=1)] = 50,
+    vocabulary: Annotated[
+        int, typer.Option(help="Words per class; not of utterances.", min=1)
+    ] = 50,
     seed: Seed = 0,
     words: Annotated[bool, typer.Option("--words", help="Sentences without trees.")] = False,
 ) -> None:
-    """Print a synthetic corpus of the paper, one gold tree or sentence per line."""
-    from dbpcfg.corpus.synthetic import synthetic_trees
+    """Print a generated corpus, one gold tree or sentence per line.
 
-    trees = synthetic_trees(kind, sentences, vocabulary, seed)
+    left, right and center are those of the paper; utterances are made up in the style of
+    child-directed speech.
+    """
+    from dbpcfg.corpus.synthetic import synthetic_trees
+    from dbpcfg.corpus.utterances import utterances
+
+    if kind == "utterances":
+        trees = utterances(sentences, seed)
+    else:
+        trees = synthetic_trees(kind, sentences, vocabulary, seed)
     with open_output("-") as out:
         out.writelines(f"{' '.join(tree.words()) if words else tree}\n" for tree in trees)
 

@@ -1,4 +1,4 @@
-"""The demonstration: the paper's experiments on synthetic text (its section 5.1).
+"""The demonstration: the paper's experiments on synthetic text (its section 5.1), then language.
 
 **Centre-embedding.** 200 sentences of four forms; a, b and c each stand for one of 50 words. Two of
 the forms need memory for two fragments. Learned as in the paper: 5 categories, depth 2, β = 0.2.
@@ -8,6 +8,9 @@ Corpus, settings and published figures are those of the recipe ``synthetic``, wh
 image. If the model favoured one side, one of the two corpora would be learned better. The paper
 does not say with how many categories; here there are three, for a, b and the sentence. (With four
 or more, ``a (b b)`` can be described as well as ``(a b) b``, and no trees are the right ones.)
+
+**Utterances.** 400 made-up utterances in the style of child-directed speech
+(``corpus.utterances``), learned in the same way with more categories.
 
 Some four chains in ten find the structure of the first corpus; the others stay in another mode,
 most often one that branches to the right. So many chains run a race (``induction.search``), and
@@ -27,8 +30,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from dbpcfg.corpus.synthetic import synthetic_trees
+from dbpcfg.corpus.utterances import utterances
 from dbpcfg.evaluation.evaluate import Evaluation, evaluate
 from dbpcfg.experiments.recipe import read_recipe
+from dbpcfg.experiments.systems.branching import Left, Right
 from dbpcfg.induction.chain import Chain
 from dbpcfg.induction.induce import induce
 from dbpcfg.induction.run import Run
@@ -46,14 +51,15 @@ BETA = PAPER["beta"]
 
 @dataclass(frozen=True)
 class Experiment:
-    """A synthetic corpus, and how it is learned."""
+    """A corpus that is generated, and how it is learned."""
 
     kind: str
     vocabulary: int
     """Words that a, b and c each stand for."""
     categories: int
     depth: int
-    chains: int
+    chains: int | None = None
+    """None for as many as the budget pays for."""
     iterations: int | None = None
     """The length of every chain; None for a race."""
     budget: int | None = None
@@ -62,14 +68,21 @@ class Experiment:
     @property
     def all_iterations(self) -> int:
         """Iterations of all chains together."""
-        return self.budget or self.chains * (self.iterations or 0)
+        return self.budget or (self.chains or 0) * (self.iterations or 0)
 
     @property
     def search(self) -> str:
         """The chains in words."""
         if self.budget is None:
             return f"{self.chains} chains of {self.iterations} iterations"
-        return f"a race of {self.chains} chains with {self.budget:,} iterations together"
+        chains = "" if self.chains is None else f" of {self.chains} chains"
+        return f"a race{chains} with {self.budget:,} iterations in all"
+
+    def gold(self, seed: int) -> list[Tree]:
+        """Generate the corpus."""
+        if self.kind == "utterances":
+            return utterances(seed=seed)
+        return synthetic_trees(self.kind, SENTENCES, self.vocabulary, seed)
 
     def learn(
         self,
@@ -81,7 +94,7 @@ class Experiment:
 
         ``threads``: processors to use; all if not given.
         """
-        gold = synthetic_trees(self.kind, SENTENCES, self.vocabulary, seed)
+        gold = self.gold(seed)
         run = induce(
             [tree.words() for tree in gold],
             self.categories,
@@ -103,6 +116,9 @@ CENTER = Experiment(
 )
 LEFT = Experiment("left", vocabulary=1, categories=3, depth=2, chains=8, iterations=200)
 RIGHT = replace(LEFT, kind="right")
+LANGUAGE = Experiment("utterances", vocabulary=0, categories=12, depth=2, budget=1000)
+DRAWN = (5, 6, 7)
+"""Words of the utterances that are drawn: the first of each length."""
 
 
 @dataclass(frozen=True)
@@ -121,19 +137,20 @@ class Result:
     @cached_property
     def evaluation(self) -> Evaluation:
         """The scores of these trees."""
-        return self._evaluate(self.trees)
+        return self.evaluate(self.trees)
 
     @cached_property
     def chain_scores(self) -> list[float]:
         """F1 of the trees of each chain; it is not used for selection."""
-        return [self._evaluate(self.run.trees(chain)).score.f1 for chain in self.run.survivors]
+        return [self.evaluate(self.run.trees(chain)).score.f1 for chain in self.run.survivors]
 
     @property
     def right_chains(self) -> int:
         """The number of chains whose trees have exactly the gold brackets."""
         return sum(score == 1 for score in self.chain_scores)
 
-    def _evaluate(self, trees: list[Tree]) -> Evaluation:
+    def evaluate(self, trees: list[Tree]) -> Evaluation:
+        """Score trees of any system."""
         return evaluate(self.gold, trees, self.run.corpus.punctuation)
 
 
@@ -144,13 +161,13 @@ def run_demo(
     quiet: bool = False,
     width: int = 80,
     ascii: bool = False,
-) -> None:
-    """Run the experiments and show their results.
+) -> Result:
+    """Run the experiments and show their results; return those on language.
 
     ``width``: columns; trees are drawn side by side as far as they fit.
     """
     if not quiet:
-        print("(The first run compiles the kernels, which takes a while.)", file=sys.stderr)
+        print("(The first run compiles the kernels, which takes some seconds.)", file=sys.stderr)
     center = _learn(CENTER, seed, quiet)
     show(_introduction(center, seed))
     show(f"\n{_chains_table(center)}")
@@ -158,6 +175,10 @@ def run_demo(
     show(f"\nWhat was learned, a tree of each form:\n\n{pictures(center, width, ascii)}")
     left, right = (_learn(side, seed, quiet) for side in (LEFT, RIGHT))
     show(f"\n{branching_table(left, right)}")
+    language = _learn(LANGUAGE, seed, quiet)
+    show(f"\n\n{_language_introduction(language, seed)}\n\n{language_table(language)}")
+    show(f"\nInduced and gold trees:\n\n{pairs(language, width, ascii)}")
+    return language
 
 
 def _learn(experiment: Experiment, seed: int, quiet: bool) -> Result:
@@ -277,6 +298,48 @@ def difference(left: Result, right: Result) -> float:
     """Return the relative difference between the best log-likelihoods of two experiments."""
     first, second = (result.run.best.mean_log_likelihood for result in (left, right))
     return abs(first - second) / abs(first)
+
+
+def _language_introduction(result: Result, seed: int) -> str:
+    experiment, forms = result.experiment, result.run.corpus.forms
+    examples = "; ".join(" ".join(tree.words()) for tree in result.gold[:3])
+    return (
+        "Language\n"
+        f"Learned from {len(forms)} made-up utterances of {len(forms.vocabulary)} words, in the "
+        f"style of child-directed speech,\ndrawn with seed {seed}, without their trees: "
+        f"{experiment.categories} categories, memory depth {experiment.depth},\n"
+        f"{experiment.search}.\n"
+        f"{examples}; and so on."
+    )
+
+
+def language_table(result: Result) -> Table:
+    """Tabulate scores of the utterances' trees beside branching baselines."""
+    sentences = [tree.words() for tree in result.gold]
+    systems = [(f"{one.name}-branching", one.fit(sentences).trees()) for one in (Left(), Right())]
+    columns = [Column("System"), *(Column(name, "percent") for name in ("P", "R", "F1"))]
+    rows: list[tuple[Cell, ...]] = []
+    for name, trees in [*systems, ("this run", result.trees)]:
+        found = result.evaluate(trees)
+        score = found.score
+        rows.append((name, score.precision, score.recall, score.f1, found.recall.recall))
+    notes = ["NP recall: share of the gold noun phrases found", result.evaluation.score.signature]
+    return Table("PARSEVAL", [*columns, Column("NP recall", "percent")], rows, notes)
+
+
+def pairs(result: Result, width: int, ascii: bool) -> str:
+    """Draw some induced trees, each beside its gold tree."""
+    drawn = []
+    for length in DRAWN:
+        found = next((n for n, tree in enumerate(result.gold) if len(tree) == length), None)
+        if found is None:
+            continue
+        gold, induced = result.gold[found], result.trees[found]
+        wanted = _brackets(gold)
+        common = f"induced: {len(wanted & _brackets(induced))} of {len(wanted)} gold brackets"
+        two = [f"{common}\n\n{draw(induced, ascii=ascii)}", f"gold\n\n{draw(gold, ascii=ascii)}"]
+        drawn.append(beside(two, width))
+    return "\n\n".join(drawn)
 
 
 def _brackets(tree: Tree) -> set[tuple[int, int]]:

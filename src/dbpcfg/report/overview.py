@@ -64,7 +64,7 @@ def command(configuration: Configuration, path: Path) -> str:
     if configuration.trees != model.learner.usual_trees:
         words += ["--trees", configuration.trees]
     words += [*_learner(model, set()), *preparation.flags()]
-    return shlex.join([*words, "--out", path.name or str(path)])
+    return shlex.join([*words, "--out", str(path)])
 
 
 def _learner(model: ChainSettings, leave_out: set[str]) -> list[str]:

@@ -8,7 +8,7 @@ function showOverview({ run, chains, scores }) {
   const selected = scores && scores.systems.find((one) => one.selected);
   const facts = [
     ["sentences", whole(run.sentences)], ["tokens", whole(run.tokens)], ["different forms", whole(run.forms)],
-    [run.survivors < run.chains ? `chains, ${run.survivors} to the end` : "chains", `${run.chains}`], ["selected chain", `${run.selected}`],
+    [run.survivors < run.chains ? `chains, ${run.survivors} to the end` : "chains", `${run.chains}`], ["selected", `chain ${run.selected}`],
     chains.sampled ? ["R-hat over chains", chains.rhat === null ? "–" : fixed(chains.rhat, 2)] : null,
     run.agreement === null ? null : [run.survivors > 2 ? "brackets shared by other chains" : "brackets shared by the other chain", `${percent(run.agreement)}%`],
     selected ? ["F1 of the selected chain", percent(selected.f1)] : null,
@@ -26,7 +26,7 @@ function showOverview({ run, chains, scores }) {
         ["learned with", Object.entries(run.versions).map(([name, version]) => `${name} ${version}`).join(", ")],
         ["reported with", `dbpcfg ${run.reported_by}`]])),
       el("div", {}, el("h3", {}, "Settings"), pairs([...run.settings.map(([name, value]) => [name, value]),
-        ["trees", { mbr: `MBR (minimum Bayes risk) ${chains.sampled ? "over the retained samples" : "under the grammar"}`, best: "the sample of greatest likelihood", last: "the last sample" }[run.trees]],
+        ["trees", { mbr: `MBR (minimum Bayes risk) ${chains.sampled ? "over the retained samples" : "under the grammar"}`, best: "the sample of greatest likelihood", last: "the last sample", consensus: "consensus of all chains" }[run.trees]],
         ["iterations done", `${whole(run.iterations)} over all chains`]]))),
     el("h3", {}, "The command that repeats this run"),
     el("div", { class: "command" }, el("code", {}, run.command), copy),
