@@ -133,7 +133,7 @@ def test_broken_trees_are_skipped(name, lines):
 def test_odd_traces():
     corpus = read(DATA / "dirty" / "odd-trace.parsed")
     assert [" ".join(s.words) for s in corpus] == ["which one does he like ?", "star means ."]
-    assert corpus.dropped == {"words that look like traces": 1}
+    assert corpus.dropped == {"words that look like traces": 1, "empty elements": 1}
 
 
 def test_latin1():

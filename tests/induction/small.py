@@ -74,8 +74,8 @@ def written(path: Path) -> dict[str, bytes]:
     return {str(file.relative_to(path)): file.read_bytes() for file in files}
 
 
-def grammar_bits(grammar: Grammar) -> tuple[bytes, bytes]:
-    return grammar.root.tobytes(), grammar.rows.tobytes()
+def grammar_bits(grammar: Grammar) -> tuple[bytes, ...]:
+    return tuple(array.tobytes() for array in grammar.arrays().values())
 
 
 def chain_bits(chain: Chain) -> tuple:

@@ -151,7 +151,8 @@ def print_tables(tables: Sequence[Table], format: TableFormat) -> None:
     from dbpcfg.io.tables import render
 
     columns = width() if sys.stdout.isatty() else None
-    write("-", render(tables, format, columns) + "\n")
+    text = render(tables, format, columns) + "\n"
+    write("-", text.encode(errors="backslashreplace").decode())  # a damaged file can have anything
 
 
 SECONDS = 2.0

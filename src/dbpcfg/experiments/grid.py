@@ -102,7 +102,7 @@ class Cell:
             axes = {**_DEFAULTS, **usual, **self.options}
             axes |= {"K": self.K, "D": self.D, "beta": self.beta}
         else:  # they get words, not classes of rare ones
-            shared = ("lowercase", "max_length", "punctuation", "no_punctuation")
+            shared = ("lowercase", "max_length", "punctuation", "no_punctuation", "tokens")
             prepared = {name: prepared[name] for name in shared}
             axes = self.system.full_settings(self.options)
         found = {
