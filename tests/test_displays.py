@@ -157,3 +157,9 @@ def test_measured_words_are_shown_as_a_table(shown):
     page = Page(shown["model"].surprisal(["a&b ran"])._repr_html_())
     assert "3 rows" in page.text
     assert "next_word_entropy" in page.text
+
+
+def test_arrays_are_not_printed(shown):
+    run = shown["run"]
+    assert repr(run.grammar) == "<Grammar: 2 categories, 4 words>"
+    assert repr(run.corpus) == "<RunCorpus: 800 sentences, 4 forms>"

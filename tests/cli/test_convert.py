@@ -92,3 +92,9 @@ def test_a_file_in_another_format_than_the_one_given(call, refuse, tmp_path):
         assert "--skip-broken" not in message
     result = call("convert", tmp_path / "a.parsed", "-", "--input-format", "export")
     assert result[0] == "That I know .\n"
+
+
+def test_several_files_are_a_pattern_in_quotes(refuse):
+    message = refuse("convert", "a.cha", "b.cha", "out.txt")
+    assert "quote a pattern" in message
+    assert "dbpcfg convert '*.cha' out.txt" in message

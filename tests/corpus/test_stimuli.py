@@ -28,6 +28,15 @@ def read(folder: Path, content: str | bytes, name: str = "t.csv", **options) -> 
     return read_stimuli(str(path), **options)
 
 
+def test_semicolons(tmp_path):
+    (tmp_path / "a.csv").write_text("item;sentence\n1;the dog, too\n")
+    table = read_stimuli(str(tmp_path / "a.csv"))
+    assert table.names == ("item", "sentence")
+    assert table.rows == [("1", "the dog, too")]
+    (tmp_path / "b.csv").write_text("item,a;b\n1,2;3\n")
+    assert read_stimuli(str(tmp_path / "b.csv")).names == ("item", "a;b")
+
+
 def test_cells_stay_as_they_are(tmp_path):
     table = read(tmp_path, 'a,b\n01,"x, ""y"""\n2," z\nw"\nNA,\n')
     assert table.names == ("a", "b")
@@ -91,8 +100,8 @@ def test_columns_that_are_not_there_and_those_that_are(tmp_path):
     with pytest.raises(DbpcfgError, match=r"no column 'text', which --text names; its columns are "
                        "'item', 'sentence'$"):  # fmt: skip
         table.number("text", "--text")
-    with pytest.raises(DbpcfgError, match=r"its columns are 'item;sentence'; is it CSV"):
-        read(tmp_path, "item;sentence\n1;x\n").number("item", "--by")
+    with pytest.raises(DbpcfgError, match=r"its columns are 'item\|sentence'; is it CSV"):
+        read(tmp_path, "item|sentence\n1|x\n").number("item", "--by")
     wide = Stimuli(tuple(map(str, range(30))), [], "wide")
     with pytest.raises(DbpcfgError, match="'19' and 10 more"):
         wide.number("x", "--by")

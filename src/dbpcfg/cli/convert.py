@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
@@ -10,6 +11,7 @@ import typer
 from dbpcfg.cli.inputs import read_corpus
 from dbpcfg.cli.options import Overwrite, Quiet, Seed, takes_groups
 from dbpcfg.cli.output import check_overwrite, open_output
+from dbpcfg.errors import DbpcfgError
 from dbpcfg.options import Preparing, Reading, option
 
 
@@ -53,6 +55,7 @@ class Converting(Preparing):
 def convert(
     source: Annotated[str, typer.Argument(metavar="IN", help="File, directory, pattern or -.")],
     target: Annotated[str, typer.Argument(metavar="OUT", help="File, or - for standard output.")],
+    more: Annotated[list[str] | None, typer.Argument(metavar="", hidden=True)] = None,
     to: Annotated[
         Literal["text", "penn"] | None,
         typer.Option(help="text: sentences; penn: trees. By the suffix of OUT if not given."),
@@ -70,6 +73,11 @@ def convert(
     """
     from dbpcfg.corpus.preparation import Preparation, corpus_lines, prepare
 
+    if more:
+        raise DbpcfgError(
+            "convert takes one IN and one OUT; quote a pattern for several files, as in "
+            f"dbpcfg convert '*{Path(source).suffix}' {more[-1]}"
+        )
     check_overwrite([target], overwrite)
     corpus = read_corpus([source], reading, quiet)
     kind = to or ("text" if target.endswith(".txt") or target == "-" else "penn")

@@ -1,7 +1,8 @@
 """Tables of stimuli: items, conditions and regions beside sentences or words.
 
-A table is a CSV or TSV file, a data frame of pandas or polars (neither library is imported: a frame
-comes with its own), or a list of dicts. The cells of a file stay the texts that they are, so that
+A table is a CSV file, with commas or semicolons, or a TSV file, a data frame of pandas or polars
+(neither library is imported: a frame comes with its own), or a list of dicts. The cells of a file
+stay the texts that they are, so that
 they come back as they were. What is wrong with a table is an error with file and line: a row with
 more or fewer cells than the header, a name that occurs twice, a quote that never ends, an empty
 cell where a value is needed.
@@ -118,6 +119,9 @@ def read_stimuli(
     """
     delimiter, source = _DELIMITERS[kind_of_table(path, kind)], name_of(path)
     text = load_text(path, encoding).rstrip("\n")
+    header = text.partition("\n")[0]
+    if delimiter == "," and ";" in header and "," not in header:
+        delimiter = ";"
     reader = csv.reader(
         io.StringIO(text, newline="\n"),
         delimiter=delimiter,
@@ -322,7 +326,8 @@ def _in_order(
                     raise DbpcfgError(
                         f"{table.place(row)}: other rows stand between this one and the last of "
                         f"{_named(by, key)}, {table.place(before)}; sort the table, give --order "
-                        "with the position of each word, or give --by more columns"
+                        "with the position of each word, or give --by more columns, such as "
+                        f"{','.join(['subject', *by])} if each subject read the texts"
                     )
         return list(texts.values())
     cells = table.column(order, "--order")
@@ -334,7 +339,8 @@ def _in_order(
                 raise DbpcfgError(
                     f"{table.place(row)}: this row and {table.place(before)} both are "
                     f"{_named([*by, order], (*key, cells[row]))}; "
-                    "each word needs its own place"
+                    "each word needs its own place. If each subject read the texts, give "
+                    f"--by {','.join(['subject', *by])}"
                 )
     return list(texts.values())
 

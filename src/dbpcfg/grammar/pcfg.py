@@ -40,7 +40,7 @@ SMALLEST_BETA = 1e-12
 """As in ``dbpcfg.options``, on which no kernel may depend: each change there would compile all."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RuleWeights:
     """A number for each rule: how often it was used (C in the paper), or is expected to be used;
     its probability, or a weight in place of that."""
@@ -51,6 +51,10 @@ class RuleWeights:
     """``[c, a, b]``: of c → a b."""
     lexical: Floats
     """``[c, w]``: of c → w."""
+
+    def __repr__(self) -> str:
+        words = self.lexical.shape[-1]
+        return f"<{type(self).__name__}: {self.categories} categories, {words:,} words>"
 
     @staticmethod
     def zeros(categories: int, words: int) -> RuleWeights:
@@ -83,7 +87,7 @@ class RuleWeights:
         return RuleWeights(self.root * factor, self.binary * factor, self.lexical * factor)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Grammar(RuleWeights):
     """A PCFG in Chomsky normal form over a vocabulary. Its arrays cannot be written to.
 

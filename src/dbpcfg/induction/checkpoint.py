@@ -94,7 +94,7 @@ def _chain(
             raise ArchiveError("its trees are no trees of the run's sentences")
         number, log_likelihood = header[name]
         if not 1 <= _whole(number) <= iteration or not plausible(log_likelihood):
-            raise ArchiveError(f"its {name} sample cannot be: {header[name]!r:.80}")
+            raise ArchiveError(f"its {name} sample is impossible: {header[name]!r:.80}")
         kind = learner.grammar_kind
         own = {array: arrays[f"{name}_{array}"] for array in kind.ARRAYS}
         grammar = kind.of_arrays(own, corpus.vocabulary)
@@ -106,7 +106,7 @@ def _chain(
         raise ArchiveError("it is of a chain over another corpus than the run's")
     iteration, burn_in = _whole(header["iteration"]), header["burn_in"]
     if burn_in is not None and not 0 <= _whole(burn_in) <= iteration:
-        raise ArchiveError(f"its burn-in cannot be: {burn_in!r:.80}")
+        raise ArchiveError(f"its burn-in is impossible: {burn_in!r:.80}")
     spans = SpanCounts(corpus, settings.categories)
     retained = burn_in not in (None, iteration)
     if arrays["spans"].shape != (spans.shape if retained else NO_SPANS.shape):
@@ -116,10 +116,10 @@ def _chain(
             raise ArchiveError(f"{name} is not the trace of {iteration} iterations")
     for name in Measures._fields if settings.aside else Measures._fields[:-1]:
         if not plausible(arrays[name]):
-            raise ArchiveError(f"{name} has numbers that cannot be")
+            raise ArchiveError(f"{name} has impossible values")
     betas = np.append(arrays["betas"], float(header["beta"]))
     if not (np.isfinite(betas).all() and (betas > 0).all()):
-        raise ArchiveError("betas has numbers that cannot be, or its beta is none")
+        raise ArchiveError("betas has impossible values, or its beta is none")
     if retained:
         spans.counts[:] = arrays["spans"]
     last = sample("last")

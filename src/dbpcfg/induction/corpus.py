@@ -35,7 +35,7 @@ _DTYPES: dict[str, Any] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RunCorpus:
     """The sentences that a run learns from, and their words as written, to print trees with."""
 
@@ -45,6 +45,10 @@ class RunCorpus:
     """The same sentences as written."""
     punctuation: list[tuple[bool, ...]]
     """Which words of each sentence are punctuation."""
+
+    def __repr__(self) -> str:
+        forms = self.forms
+        return f"<RunCorpus: {len(forms):,} sentences, {len(forms.vocabulary):,} forms>"
 
     @classmethod
     def of(cls, prepared: Prepared) -> RunCorpus:

@@ -312,7 +312,7 @@ class Neural(NeuralOptions, Learner):
         if measures.shape != (len(Measures._fields),) or not plausible(
             measures[: 4 if settings.aside else 3]
         ):
-            raise ArchiveError("network_measures has numbers that cannot be")
+            raise ArchiveError("network_measures has impossible values")
         done, since, diverged = steps.tolist()
         found, start = Measures(*measures.tolist()), float(arrays["posterior"][0])
         network = Network(*vectors, done, since, diverged, found, start)
