@@ -68,6 +68,7 @@ def test_latex():
         r"\end{tabular}",
         r"\\[2pt] {\footnotesize labels:no\textbar\allowbreak{}span:\textgreater{}=2}",
         r"\caption{Scores \& more}",
+        r"\label{tab:scores-more}",
         r"\end{table}",
     ]
 

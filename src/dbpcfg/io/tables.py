@@ -221,6 +221,7 @@ class Table:
         """A ``table`` for LaTeX with the package booktabs."""
         head, *body = [[_escape(cell) for cell in line] for line in self._shown()]
         align = "".join("l" if column.kind == "text" else "r" for column in self.columns)
+        label = "-".join(re.findall("[a-z0-9]+", self.title.lower()))
         notes = [rf"\\[2pt] {{\footnotesize {_escape(note)}}}" for note in self.notes]
         return "\n".join(
             [
@@ -235,6 +236,7 @@ class Table:
                 r"\end{tabular}",
                 *notes,
                 *([rf"\caption{{{_escape(self.title)}}}"] if self.title else []),
+                *([rf"\label{{tab:{label}}}"] if label else []),
                 r"\end{table}",
             ]
         )
