@@ -168,13 +168,13 @@ def run_demo(
     """
     if not quiet:
         print("(The first run compiles the kernels, which takes some seconds.)", file=sys.stderr)
+    left, right = (_learn(side, seed, quiet) for side in (LEFT, RIGHT))  # a first result, soon
+    show(f"{branching_table(left, right)}\n\n")
     center = _learn(CENTER, seed, quiet)
     show(_introduction(center, seed))
     show(f"\n{_chains_table(center)}")
     show(f"\n{_scores_table(center)}\n{_labels_line(center)}")
     show(f"\nWhat was learned, a tree of each form:\n\n{pictures(center, width, ascii)}")
-    left, right = (_learn(side, seed, quiet) for side in (LEFT, RIGHT))
-    show(f"\n{branching_table(left, right)}")
     language = _learn(LANGUAGE, seed, quiet)
     show(f"\n\n{_language_introduction(language, seed)}\n\n{language_table(language)}")
     show(f"\nInduced and gold trees:\n\n{pairs(language, width, ascii)}")
