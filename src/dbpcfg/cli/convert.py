@@ -30,8 +30,8 @@ def synth(
 ) -> None:
     """Print a generated corpus, one gold tree or sentence per line.
 
-    left, right and center are those of the paper; utterances are made up in the style of
-    child-directed speech.
+    left, right and center are those of the paper; utterances are made up in
+    the style of child-directed speech.
     """
     from dbpcfg.corpus.synthetic import synthetic_trees
     from dbpcfg.corpus.utterances import utterances
