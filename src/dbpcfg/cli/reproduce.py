@@ -29,7 +29,7 @@ def demo(
 
     Shows scores and trees, and writes a report page.
     The corpora are generated; nothing is downloaded.
-    It takes about a minute.
+    It takes a minute or two.
     """
     from dbpcfg.corpus.sentence import as_sentences
     from dbpcfg.experiments.demo import run_demo
