@@ -73,3 +73,8 @@ def test_a_run_says_why(tmp_path):
     assert "learner gibbs" in run.configuration.why
     assert load_configuration(tmp_path / "run" / "config.toml") == run.configuration
     assert dbpcfg.induce(SENTENCES, learner="gibbs", iterations=2, chains=1).configuration.why == ""
+
+
+def test_words_are_counted_as_they_are_split():
+    found = choose([Sentence(("dog,", "dog."))] * 5, Preparation(tokens="punctuation"), [], BOTH)
+    assert found.why.startswith("5 sentences of 2.0 words, 10.0 tokens per form")

@@ -20,7 +20,7 @@ from tests.induction.small import settings, states
 K, W, BETA = 2, 2, 0.7
 SENTENCES = ["ab", "a", "abb", "ba", "aab", "b", "ab", "abab"]
 CORPUS = Encoded.from_sentences(map(list, SENTENCES))
-ITERATIONS, BATCHES = 12_000, 60
+ITERATIONS, BATCHES = 6_000, 60
 AGREES, DIFFERS = 4.5, 12.0  # standard errors
 
 

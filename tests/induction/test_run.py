@@ -110,7 +110,7 @@ def test_processes_make_no_difference(reference, tmp_path):
 @pytest.mark.slow
 def test_a_worker_that_dies(tmp_path, monkeypatch):
     path = tmp_path / "run"
-    monkeypatch.setattr(chains, "leave_signals_to_parent", os.abort)
+    monkeypatch.setattr(chains, "begin_worker", os.abort)
     with pytest.raises(DbpcfgError, match="a worker process has ended"):
         start(path, workers="processes")
     begin(tmp_path / "other", workers="processes")  # when the run is stopping, that is no error
