@@ -56,6 +56,7 @@ def test_ends_of_sentences():
     ("line", "said"),
     [
         ("the dog barks .", None),
+        ("well, the dog barks . !", None),  # set apart as a rule
         ("ほしがほしい", "is the text split into words?"),
         ("the dog, he barks.", "800 of 1,600 words have punctuation attached, such as 'dog,'"),
         ("w{n} x{n} y{n} z{n}", "1,600 of 1,600 words are different"),

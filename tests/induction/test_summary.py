@@ -201,12 +201,13 @@ def most_votes(votes: Counter, i: int, j: int, n: int) -> int:
 
 
 def test_labels_of_the_consensus_are_the_selected_chains():
-    first = ["(X0 (X1 a) (X0 (X2 b) (X3 c)))", "(X0 (X0 (X2 b) (X3 c)) (X1 a))"]
-    other = ["(X4 (X5 (X1 a) (X0 b)) (X3 c))", "(X4 (X5 (X0 b) (X3 c)) (X1 a))"]
+    own, same = "(X0 (X3 (X2 b) (X3 c)) (X1 a))", "(X4 (X5 (X0 b) (X3 c)) (X1 a))"
+    first = ["(X0 (X1 a) (X0 (X2 b) (X3 c)))", "(X0 (X0 (X2 b) (X3 c)) (X1 a))", own]
+    other = ["(X4 (X5 (X1 a) (X0 b)) (X3 c))", same, same]
     first, other = [[read_tree(text) for text in texts] for texts in (first, other)]
     shared = SharedSpans({n: derivations(found) for n, found in enumerate((first, other, other))})
     found = list(map(str, shared.consensus(0).trees()))
-    assert found == ["(X0 (X0 (X1 a) (X2 b)) (X3 c))", "(X0 (X0 (X2 b) (X3 c)) (X1 a))"]
+    assert found == ["(X0 (X0 (X1 a) (X2 b)) (X3 c))", "(X0 (X0 (X2 b) (X3 c)) (X1 a))", own]
     assert next(map(str, shared.consensus(1).trees())) == "(X4 (X5 (X1 a) (X0 b)) (X3 c))"
 
 
