@@ -235,3 +235,10 @@ def test_content_that_cannot_be(saved, path, change):
     write_archive(path, checkpoint.FORMAT, checkpoint.VERSION, header, arrays)
     with pytest.raises(DbpcfgError, match=f"^{path}: "):
         load_chain(path, CORPUS, chain.settings)
+
+
+def test_beta_is_that_of_the_grammar_before_a_step():
+    chain = run(3, sample_beta=True)
+    assert chain.betas[0] == chain.settings.learner.beta
+    assert chain.betas[1:] != chain.betas[:-1]
+    assert chain.state.beta not in chain.betas

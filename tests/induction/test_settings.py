@@ -119,3 +119,12 @@ def test_settings_hold_plain_numbers():
     found = (given.categories, given.depth, given.seed, given.learner.beta)
     assert [type(x) for x in found] == [int, int, int, float]
     assert given == ChainSettings(3, 2, 7, learner=Gibbs(beta=1.0))
+
+
+@pytest.mark.parametrize(
+    ("learner", "options"),
+    [("neural", {"rate": 0}), ("em", {"decay": 0.5}), ("em", {"decay": 1.1})],
+)
+def test_limits_that_are_no_values(learner, options):
+    with pytest.raises(DbpcfgError, match=f"{next(iter(options))} must be a number above"):
+        settings(learner, **options)
