@@ -68,8 +68,9 @@ def test_a_text_that_is_not_ready(line, said):
     assert (said is None) == (found == [])
     if said is not None:
         assert said in found[0]
-        with pytest.warns(UserWarning, match="words"):
+        with pytest.warns(UserWarning, match="words") as caught:
             dbpcfg.induce(text, K=2, iterations=1, chains=1)
+        assert caught[0].filename == __file__
     assert not list(doubts(text[:40]))  # too little to tell
 
 
@@ -83,3 +84,5 @@ def test_a_model_splits_text_as_it_learned():
     assert bare.parse(["a dog barks."])[0].words() == ["a", "dog", "barks"]
     joined, split = (bare.model.probability([one]) for one in ("a dog barks.", "a dog barks"))
     assert joined == split
+    words = [row.word for row in bare.model.surprisal(["a dog barks."])]
+    assert words == [row.word for row in bare.model.surprisal(["a dog barks"])]

@@ -209,7 +209,7 @@ def induce(
         request, preparation = asked.of(sentences, Preparation(**preparing), preparing)
         prepared = prepare(sentences, preparation)
         for doubt in doubts(one.words for one in prepared.sentences):
-            warnings.warn(doubt, stacklevel=2)
+            warnings.warn(doubt, stacklevel=3)  # the line that calls dbpcfg.induce
     del corpus
     return learn(request, prepared, execution, out, overwrite, gold, gold_sources, quiet)
 

@@ -213,7 +213,9 @@ class Measurement:
             self.names = tuple(measures)
             read = sentences_for("surprisal", sentences)
             self._total = len(read) if isinstance(read, Sized) else None
-            self._given = (SentenceRows.of_tokens(one, end) for one in read)
+            self._given = (
+                SentenceRows.of_tokens(one, end) for one in map(model.preparation.seen, read)
+            )
         else:
             self.kept = _kept(self.table, keep)
             self.names = (*self.kept, *_without_clashes(self.table, self.kept, measures))
