@@ -6,6 +6,7 @@ import random
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,8 @@ import pytest
 
 import dbpcfg
 from dbpcfg.corpus.encoded import Vocabulary
+from dbpcfg.corpus.preparation import Preparation
+from dbpcfg.corpus.stimuli import END
 from dbpcfg.grammar.exchange import write_grammar
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.induction.directory import finished_run
@@ -117,6 +120,39 @@ def test_options_are_those_of_python(call, measured, model):
     assert rows.columns[:5] == (
         *("m_word", "m_surprisal", "m_storage_d1", "m_storage_d2", "m_log_frequency"),
     )
+
+
+def test_punctuation_that_is_attached(measured, model, files):
+    """Text and tables: it is noted once, and split as asked for."""
+    glued = "the dog, barked.\nthe cat barked.\nthe zebra. the cat the dog\n"
+    apart = glued.replace(",", " ,").replace(".", " .")
+    note = "4 of 12 words are not known because punctuation is attached to them, such as 'dog,'"
+    (files / "text.txt").write_text(glued)
+    (files / "cells.tsv").write_text("s\n" + glued)
+    text, cells = ("text.txt",), ("cells.tsv", "--text", "s")
+    for given in (text, cells):
+        rows, said = measured(*given)
+        assert said.count(note) == 1
+        assert "--tokens punctuation (in Python tokens='punctuation')" in said
+        assert [row["kind"] for row in rows][:3] == ["word", "unknown", "unknown"]
+        assert not measured(*given, "-q")[1]
+        _, said = measured(*given, "--tokens", "punctuation")
+        assert "attached" not in said
+    rows, said = measured(*text, "--tokens", "punctuation")
+    assert [row["word"] for row in rows] == [
+        w for s in apart.splitlines() for w in [*s.split(), END]
+    ]
+    with pytest.warns(UserWarning, match=note) as caught:
+        model.surprisal(glued.splitlines())
+    assert [one.filename for one in caught] == [__file__]
+    sets_apart = replace(model, preparation=Preparation(tokens="punctuation"))
+    rows = sets_apart.surprisal([{"s": one} for one in glued.splitlines()], text="s")
+    assert [row.word for row in rows if row.word != END] == apart.split()
+
+
+def test_a_few_unknown_words_with_punctuation_are_not_noted(measured, files):
+    (files / "text.txt").write_text("the dog 's cat\n" * 20 + "the dog, barked zebra\n")
+    assert "attached" not in measured("text.txt")[1]
 
 
 def test_columns_are_explained(call):

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.corpus.stimuli import (
     SentenceRows,
     Stimuli,
@@ -158,6 +159,9 @@ WORDS = ["The", "dog", "barked.", "Mr.", "Cat", "did", "not,", "though!", "Then"
 ROWS = [(str(1 + (n > 7)), str(n), word) for n, word in enumerate(WORDS)]
 
 
+SPLIT = Preparation(tokens="punctuation")
+
+
 def table(rows=ROWS, names=("item", "zone", "word")) -> Stimuli:
     return Stimuli(tuple(names), list(rows), "t.csv", tuple(range(2, 2 + len(rows))))
 
@@ -180,7 +184,7 @@ def test_a_sentence_in_each_row():
         ("t.csv", 2),
         ("t.csv", 3),
     ]
-    split = sentences(table([("1", "the  dog,")], ("n", "s")), text="s", tokens="punctuation")
+    split = sentences(table([("1", "the  dog,")], ("n", "s")), text="s", preparation=SPLIT)
     assert texts(split) == ["the dog ,"]
 
 
@@ -221,7 +225,7 @@ def test_a_column_of_ends():
 
 
 def test_several_tokens_of_one_row():
-    (first, second, *_) = sentences(table(), by=["item", "zone"], tokens="punctuation")
+    (first, second, *_) = sentences(table(), by=["item", "zone"], preparation=SPLIT)
     assert first.sentence.words == ("The", "dog", "barked", ".")
     assert first.numbers == [0, 1, 2]
     assert first.spans == [(0, 1), (1, 2), (2, 4)]

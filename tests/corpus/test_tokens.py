@@ -86,3 +86,9 @@ def test_a_model_splits_text_as_it_learned():
     assert joined == split
     words = [row.word for row in bare.model.surprisal(["a dog barks."])]
     assert words == [row.word for row in bare.model.surprisal(["a dog barks"])]
+    table = [{"w": word} for word in ("a", "dog", "barks.")]
+    rows = bare.model.surprisal(table, word="w", boundary="punctuation")
+    assert [row.form for row in rows] == ["a", "dog", "barks"]
+    assert [row.surprisal for row in rows] == [
+        row.surprisal for row in bare.model.surprisal(["a dog barks"], end=False)
+    ]

@@ -410,7 +410,7 @@ def test_frames_of_pandas(model):
     listed = model.surprisal(ROWS, text="s")
     pandas.testing.assert_frame_equal(found, listed.to_frame())
     words = pandas.DataFrame(word_rows()).sample(frac=1, random_state=1)
-    ours = model.surprisal(words, word="word", by=["story"], order="zone")
+    ours = model.surprisal(words, word="word", by=["story"], order="zone", quiet=True)
     assert ours.index.tolist() == words.index.tolist()
     assert ours[["story", "zone", "word"]].equals(words)
     with pytest.raises(DbpcfgError, match="the data frame, row 2"):

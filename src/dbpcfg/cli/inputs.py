@@ -64,6 +64,9 @@ def _changed(model: Model, depth: str | None, unknown: float | None) -> Model:
     return model if depth is None else replace(model, depth=depth_bound(depth))
 
 
+LEFT_OUT = "punctuation is left out, as in the text that the model was learned from"
+
+
 def open_text(
     text: list[str] | None,
     reading: Reading,
@@ -89,7 +92,7 @@ def open_text(
     sentences = stream(text or ["-"], report=report, **reading.how())
     learned = learned if tokens is None else replace(learned, tokens=tokens)
     if learned.no_punctuation:
-        report("punctuation is left out, as in the text that the model was learned from")
+        report(LEFT_OUT)
     return (one and learned.seen(one) for one in sentences)
 
 

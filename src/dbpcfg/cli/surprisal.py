@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 import typer
 
 from dbpcfg.cli.inputs import (
+    LEFT_OUT,
     open_model,
     open_survivors,
     open_text,
@@ -24,6 +25,7 @@ from dbpcfg.cli.options import (
     RunArgument,
     TextOrInput,
     Threads,
+    TokensOption,
     UnknownWords,
     takes_groups,
 )
@@ -69,9 +71,6 @@ class TableOptions(Group):
         None,
         "A column that is 1 or true at the last word of a sentence, or 'punctuation'.",
         metavar="COLUMN",
-    )
-    tokens: Literal["space", "punctuation", "penn"] = option(
-        "space", "Split cells at white space, also from punctuation, or as the Penn Treebank."
     )
     keep: str | None = option(
         None, "Columns of the table to repeat; all if not given.", metavar="COLUMNS"
@@ -146,6 +145,7 @@ def surprisal(
     ] = "-",
     overwrite: Overwrite = False,
     unknown: UnknownWords = None,
+    tokens: TokensOption = None,
     reading: Reading,
     threads: Threads = None,
     quiet: Quiet = False,
@@ -181,8 +181,10 @@ def surprisal(
         path = one_table(text)
         table = kind_of_table(path, table)
         given = read_stimuli(path, table, reading.encoding, not layout.no_quotes)
+        if model.preparation.no_punctuation and not quiet:
+            typer.echo(LEFT_OUT, err=True)
     else:
-        given = filter(None, open_text(text, reading, quiet, model.preparation))
+        given = filter(None, open_text(text, reading, quiet, model.preparation, tokens))
     measurement = Measurement(
         model,
         given,
@@ -191,7 +193,7 @@ def surprisal(
         by=listed(layout.by),
         order=layout.order,
         boundary=layout.boundary,
-        tokens=layout.tokens,
+        tokens=tokens,
         keep=None if layout.keep is None else listed(layout.keep),
         columns=listed(chosen.columns) or None,
         average=open_survivors(run, depth, unknown)
@@ -220,7 +222,7 @@ def surprisal(
             header = ""
         file.write(header)
     if not quiet:
-        for note in summary.notes():
+        for note in (*summary.notes(), *measurement.doubts()):
             typer.echo(note, err=True)
 
 

@@ -24,15 +24,16 @@ import io
 import math
 import os
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from numbers import Integral
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from dbpcfg.corpus.loading import load_text, name_of
+from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.corpus.readers.text import MAX_WORDS
 from dbpcfg.corpus.sentence import Sentence
-from dbpcfg.corpus.tokens import Tokens, ends_sentence, split_tokens
+from dbpcfg.corpus.tokens import ends_sentence
 from dbpcfg.errors import DbpcfgError
 
 TableKind: TypeAlias = Literal["csv", "tsv"]
@@ -237,8 +238,8 @@ class TableLayout:
     """The column with the position of each word in its text."""
     boundary: str | None = None
     """``"punctuation"``, or a column that is true at the end of each sentence."""
-    tokens: Tokens = "space"
-    """How cells are split into tokens."""
+    preparation: Preparation = field(default_factory=Preparation)
+    """How cells are split into tokens, and whether without punctuation."""
 
     def __post_init__(self) -> None:
         if (self.text is None) == (self.word is None):
@@ -255,7 +256,7 @@ class TableLayout:
             return self._of_words(table, self.word)
         assert self.text is not None
         cells = _texts(table, self.text, "--text")
-        placed = [_placed(table, [row], [cell], self.tokens) for row, cell in enumerate(cells)]
+        placed = [_placed(table, [row], [cell], self.preparation) for row, cell in enumerate(cells)]
         return [SentenceRows.of_tokens(one.sentence, end, one.numbers[0]) for one in placed]
 
     def _of_words(self, table: Stimuli, word: str) -> list[SentenceRows]:
@@ -278,7 +279,7 @@ class TableLayout:
                 sentence.append(row)
                 if ends[row] or row == rows[-1]:
                     texts = [words[r] for r in sentence]
-                    found.append(_placed(table, sentence, texts, self.tokens))
+                    found.append(_placed(table, sentence, texts, self.preparation))
                     sentence = []
         return sorted(found, key=lambda one: min(one.numbers))
 
@@ -376,7 +377,9 @@ def _ends(table: Stimuli, words: list[str], boundary: str | None) -> list[bool]:
     return found
 
 
-def _placed(table: Stimuli, rows: list[int], texts: list[str], tokens: Tokens) -> SentenceRows:
+def _placed(
+    table: Stimuli, rows: list[int], texts: list[str], preparation: Preparation
+) -> SentenceRows:
     """The sentence of some rows of a table."""
     if len(texts) > MAX_WORDS:
         raise DbpcfgError(
@@ -384,7 +387,7 @@ def _placed(table: Stimuli, rows: list[int], texts: list[str], tokens: Tokens) -
             f"{MAX_WORDS:,}; where do sentences end? --boundary punctuation, or a column of --by "
             "for the sentence"
         )
-    split = [split_tokens(text, tokens) for text in texts]
+    split = [preparation.seen(Sentence(tuple(text.split()))).words for text in texts]
     words = tuple(token for some in split for token in some)
     line = rows[0] + 1 if table.lines is None else table.lines[rows[0]]
     sentence = Sentence(words, source=table.source, line=line)

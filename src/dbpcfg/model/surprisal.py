@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from dataclasses import replace
 from itertools import tee
@@ -27,7 +28,7 @@ import numpy as np
 from dbpcfg.corpus.preparation import LogFrequencies
 from dbpcfg.corpus.reading import GivenSentences, sentences_for
 from dbpcfg.corpus.stimuli import SentenceRows, Stimuli, TableLayout, is_frame, stimuli_of
-from dbpcfg.corpus.tokens import Tokens
+from dbpcfg.corpus.tokens import Tokens, split_tokens
 from dbpcfg.errors import DbpcfgError, GrammarError
 from dbpcfg.io.progress import counted
 from dbpcfg.io.tables import Column as TableColumn
@@ -105,7 +106,7 @@ class Measurement:
         by: Sequence[str] = (),
         order: str | None = None,
         boundary: str | None = None,
-        tokens: Tokens = "space",
+        tokens: Tokens | None = None,
         keep: Sequence[str] | None = None,
         columns: Sequence[str] | None = None,
         average: Literal["chain"] | Sequence[Model] | None = None,
@@ -137,8 +138,9 @@ class Measurement:
         boundary
             ``"punctuation"``, or a column that is true at the end of each sentence.
         tokens
-            How a cell is split: at white space (``"space"``), also from its ``"punctuation"``, or
-            as in the Penn Treebank (``"penn"``).
+            How text and cells are split: at white space (``"space"``), also from
+            ``"punctuation"``, or as in the Penn Treebank (``"penn"``); as the text that the model
+            was learned from, if not given.
         keep
             The columns of the table that the result has too; all if not given.
         columns
@@ -182,18 +184,22 @@ class Measurement:
         """
         if spillover < 0:
             raise DbpcfgError(f"spillover must be a number of words, got {spillover}")
+        preparation = model.preparation
+        if tokens is not None:
+            preparation = replace(preparation, tokens=tokens)
         self.table: Stimuli | None = None
         self.kept: tuple[str, ...] = ()
         default: tuple[str, ...] = DEFAULT
         if text is not None or word is not None:
-            layout = TableLayout(text, word, by, order, boundary, tokens)
+            layout = TableLayout(text, word, by, order, boundary, preparation)
             self.table, default = stimuli_of(sentences), OF_WORDS if text is None else OF_SENTENCES
-        elif by or order or boundary or keep or tokens != "space":
+        elif by or order or boundary or keep:
             raise DbpcfgError(
-                "--by, --order, --boundary, --tokens and --keep are for tables: name the column of "
+                "--by, --order, --boundary and --keep are for tables: name the column of "
                 "sentences with --text, or that of words with --word (in Python text=, word=)"
             )
         self.given, self.threads, self.quiet = sentences, threads, quiet
+        self._model, self._words, self._glued, self._example = model, 0, 0, ""
         self.averaged, self.spillover = average is not None, spillover
         models = [model]
         if average is not None:
@@ -213,9 +219,8 @@ class Measurement:
             self.names = tuple(measures)
             read = sentences_for("surprisal", sentences)
             self._total = len(read) if isinstance(read, Sized) else None
-            self._given = (
-                SentenceRows.of_tokens(one, end) for one in map(model.preparation.seen, read)
-            )
+            seen = map(preparation.seen, read)
+            self._given = (SentenceRows.of_tokens(one, end) for one in seen)
         else:
             self.kept = _kept(self.table, keep)
             self.names = (*self.kept, *_without_clashes(self.table, self.kept, measures))
@@ -240,7 +245,25 @@ class Measurement:
             for reader, given in zip(self.readers, tee(self._given, len(self.readers)), strict=True)
         ]
         found = zip(*streams, strict=True)
-        return counted(found, "sentences measured", self._total, self.quiet)
+        for measured in counted(found, "sentences measured", self._total, self.quiet):
+            self._words += len(measured[0].forms)
+            for word, form in zip(measured[0].sentence.words, measured[0].forms, strict=True):
+                if form.kind != "word" and self._is_glued(word):
+                    self._glued, self._example = self._glued + 1, self._example or word
+            yield measured
+
+    def _is_glued(self, word: str) -> bool:
+        pieces = split_tokens(word, "punctuation")
+        return len(pieces) > 1 and any(self._model.look_up(p).kind == "word" for p in pieces)
+
+    def doubts(self) -> Iterator[str]:
+        """What makes sentences that were measured look as if they were not ready."""
+        if self._glued > self._words / 50:
+            yield (
+                f"{self._glued:,} of {self._words:,} words are not known because punctuation is "
+                f"attached to them, such as {self._example!r}: set it apart with "
+                "--tokens punctuation (in Python tokens='punctuation')"
+            )
 
     def blocks(
         self, watch: Callable[[Sequence[MeasuredSentence]], None] = lambda measured: None
@@ -309,7 +332,11 @@ def _result_of(
     def surprisal(
         model: Model, /, *sentences: Options.args, **options: Options.kwargs
     ) -> MeasuredWords | Any:
-        return measurement(model, *sentences, **options).result()
+        measured = measurement(model, *sentences, **options)
+        result = measured.result()
+        for doubt in measured.doubts() if not measured.quiet else ():
+            warnings.warn(doubt, stacklevel=2)
+        return result
 
     surprisal.__doc__ = Measurement.__init__.__doc__
     surprisal.__qualname__ = "Model.surprisal"
