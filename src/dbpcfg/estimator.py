@@ -24,7 +24,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,11 +60,13 @@ class GrammarInducer(TransformerMixin, BaseEstimator):  # in scikit-learn's orde
     Parameters
     ----------
     n_categories
-        The number of categories K.
+        The number of categories K; None for the learner's usual one.
     depth
-        The memory bound D; None for none, and then ``transform`` raises an error.
+        The memory bound D; None for none, ``"auto"`` for the learner's usual one.
+    learner
+        ``"gibbs"``, ``"em"``, ``"vb"``, ``"neural"``, or ``"auto"``, which chooses by the texts.
     beta
-        The Dirichlet parameter of all rules.
+        The Dirichlet parameter of all rules; None for the learner's usual one.
     budget
         Iterations of all chains of a race together, or a time such as ``"30min"``; 1,500 if None.
     iterations
@@ -74,7 +76,8 @@ class GrammarInducer(TransformerMixin, BaseEstimator):  # in scikit-learn's orde
     lowercase
         Whether letters are changed to lower case.
     rare
-        Forms that occur at most this often become classes by their endings; 0 for none.
+        Forms that occur at most this often become classes by their endings; 0 for none, None for
+        what the learner ``"auto"`` chooses.
     random_state
         The seed, or a generator from which one is drawn; None for a random one.
     n_jobs
@@ -86,21 +89,23 @@ class GrammarInducer(TransformerMixin, BaseEstimator):  # in scikit-learn's orde
 
     def __init__(
         self,
-        n_categories: int = 15,
-        depth: int | None = 2,
+        n_categories: int | None = None,
+        depth: int | Literal["auto"] | None = "auto",
         *,
-        beta: float = 0.2,
+        learner: str = "auto",
+        beta: float | None = None,
         budget: int | str | None = None,
         iterations: int | None = None,
         chains: int | None = None,
         lowercase: bool = True,
-        rare: int = 0,
+        rare: int | None = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
         self.n_categories = n_categories
         self.depth = depth
+        self.learner = learner
         self.beta = beta
         self.budget = budget
         self.iterations = iterations
@@ -116,20 +121,20 @@ class GrammarInducer(TransformerMixin, BaseEstimator):  # in scikit-learn's orde
 
         Afterwards ``model_`` is a `dbpcfg.Model`, and ``log_likelihood_`` that of the texts.
         """
+        given: dict[str, Any] = {"beta": self.beta, "rare": self.rare}
         run = induce(
             _texts(X),
             self.n_categories,
             self.depth,
-            learner="gibbs",
-            beta=self.beta,
+            learner=self.learner,
             budget=self.budget,
             iterations=self.iterations,
             chains=self.chains,
             lowercase=self.lowercase,
-            rare=self.rare,
             seed=_seed(self.random_state),
             threads=self._threads(),
             quiet=not self.verbose,
+            **{name: value for name, value in given.items() if value is not None},
         )
         self.model_ = run.model
         self.log_likelihood_ = run.best.best.log_likelihood if run.best.best else math.nan

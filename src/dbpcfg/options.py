@@ -187,12 +187,17 @@ class Group:
             found[name] = cls.options()[name].checked(value, f"{place} {name}")
         return cls(**found)
 
+    def changed(self) -> dict[str, Any]:
+        """What is not as by default."""
+        values = {name: getattr(self, name) for name in self.options()}
+        return {name: v for name, v in values.items() if v != self.options()[name].default}
+
     def flags(self, leave_out: Iterable[str] = ()) -> list[str]:
         """The options of the command line for what is not as by default."""
         words: list[str] = []
-        for name, one in self.options().items():
-            value = getattr(self, name)
-            if value == one.default or name in leave_out:
+        for name, value in self.changed().items():
+            one = self.options()[name]
+            if name in leave_out:
                 continue
             flag = one.flags[0] if one.flags else f"--{one.key}"
             if isinstance(value, bool):

@@ -103,5 +103,5 @@ def test_settings_by_name_go_before_options(command, center):
     named = ("--set", "dbpcfg.K=3", "--set", "dbpcfg.rare=1")
     shown, _ = command.call("compare", center, *given, *named, "--format", "json")
     (note,) = [note for note in json.loads(shown)[0]["notes"] if note.startswith("dbpcfg: ")]
-    assert "K = 3, D = 2" in note
+    assert "learner = auto, K = 3, D = auto" in note
     assert "rare = 1" in note

@@ -33,6 +33,18 @@ def test_a_cell_is_the_run_of_induce(place, monkeypatch):
     assert outcome.result.sentences == 12
 
 
+def test_a_cell_may_leave_the_choice_to_the_text(place, monkeypatch):
+    monkeypatch.setattr("dbpcfg.induction.auto.LEAST_SENTENCES", 5)
+    (cell,) = cells_of(place, 'corpus = "adam.trees"\nlearner = "auto"\nlowercase = false\n')
+    assert cell.name == "adam-Kauto-Dauto-s0"
+    assert run_cell(cell, threads=1).state == "finished"
+    corpus, same = dbpcfg.read(place / "adam.trees"), {"chains": 1, "iterations": 6}
+    run = dbpcfg.induce(corpus, lowercase=False, **same, out=place / "plain")
+    assert run.configuration.model.learner.name == "neural"
+    assert run.configuration.preparation.no_punctuation
+    assert files_in(cell.directory) == files_in(place / "plain")
+
+
 def test_a_finished_cell_is_kept(place):
     (cell,) = cells_of(place, TWO)
     first = run_cell(cell)

@@ -5,9 +5,12 @@ import pytest
 import dbpcfg
 from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.experiments.systems.branching import branching_tree
 from dbpcfg.induction.auto import choose, possible
 from dbpcfg.induction.settings import load_configuration
+from dbpcfg.numerics.philox import stream
 from dbpcfg.options import Searching
 from tests.induction.small import SENTENCES
 
@@ -78,3 +81,25 @@ def test_a_run_says_why(tmp_path):
 def test_words_are_counted_as_they_are_split():
     found = choose([Sentence(("dog,", "dog."))] * 5, Preparation(tokens="punctuation"), [], BOTH)
     assert found.why.startswith("5 sentences of 2.0 words, 10.0 tokens per form")
+
+
+@pytest.mark.parametrize("least", [20, 2000])
+def test_gold_trees_choose_nothing(tmp_path, monkeypatch, least):
+    monkeypatch.setattr("dbpcfg.induction.auto.LEAST_SENTENCES", least)
+    text = [one.words() for one in synthetic_trees("center", sentences=40)]
+    right, shuffled = (
+        [branching_tree(shape, words, stream(7), n) for n, words in enumerate(text)]
+        for shape in ("right", "random")
+    )
+    given = {"none": None, "right": right, "shuffled": shuffled}
+    runs = {
+        name: dbpcfg.induce(
+            text, gold=trees, gold_sources=["gold"], budget=400, K=3, out=tmp_path / name
+        )
+        for name, trees in given.items()
+    }
+    assert runs["none"].configuration.model.learner.name == ("neural" if least == 20 else "gibbs")
+    for file in ("trees.txt", "model.npz", "samples.npz", "agreement.tsv", "corpus.npz"):
+        assert len({(tmp_path / name / file).read_bytes() for name in given}) == 1, file
+    scores = [runs[name].best.scores for name in ("right", "shuffled")]
+    assert scores[0] != scores[1]  # they are looked at, for this only

@@ -36,8 +36,11 @@ class Comparing(Group):
     runs: int = option(3, "Runs of each random system, with consecutive seeds.", least=1)
     out: str | None = option(None, "Directory for finished runs; the same command resumes.")
     seed: int = option(0, "Seed of the first run of random systems.", least=0)
-    categories: int = option(15, "dbpcfg: categories.", flags=("-K", "--categories"), least=1)
-    depth: str = option("2", "dbpcfg: memory bound, or 'none'.", flags=("-D", "--depth"))
+    learner: str = option("auto", "dbpcfg: gibbs, em, vb, neural; auto chooses by the text.")
+    categories: int | None = option(
+        None, "dbpcfg: categories.", flags=("-K", "--categories"), least=1
+    )
+    depth: str = option("auto", "dbpcfg: memory bound, or 'none'.", flags=("-D", "--depth"))
     budget: int | None = option(
         None, "dbpcfg: iterations of all chains of a race; 1500 if not given.", least=1
     )
@@ -77,19 +80,22 @@ def compare(
     from dbpcfg.experiments.corpora import Task
     from dbpcfg.experiments.systems.registry import find
     from dbpcfg.experiments.systems.registry import systems as known
-    from dbpcfg.induction.search import BUDGET, PAPER_CHAINS
 
     names = known.names() if asked.systems is None else asked.systems.split(",")
     chosen = [find(name) for name in names if name.strip()]
-    bound, chains, out = depth_bound(asked.depth), asked.chains, asked.out
-    if asked.iterations is not None:
-        if asked.budget is not None:
-            raise DbpcfgError("--budget is for a race, --iterations for chains without: give one")
-        search = {"budget": None, "chains": chains or PAPER_CHAINS, "iterations": asked.iterations}
-    else:
-        search = {"budget": asked.budget or BUDGET, "chains": chains, "iterations": None}
+    bound = "auto" if asked.depth == "auto" else depth_bound(asked.depth)
+    chains, out = asked.chains, asked.out
+    if None not in (asked.iterations, asked.budget):
+        raise DbpcfgError("--budget is for a race, --iterations for chains without: give one")
+    given: dict[str, Any] = {
+        "K": asked.categories,
+        "D": bound,
+        "budget": asked.budget,
+        "chains": chains,
+    }
+    given |= {"learner": asked.learner, "iterations": asked.iterations}
     settings = _settings(asked.set)
-    settings["dbpcfg"] = {"K": asked.categories, "D": bound, **search} | settings.get("dbpcfg", {})
+    settings["dbpcfg"] = given | settings.get("dbpcfg", {})
     if out is not None and Path(out).exists() and not Path(out).is_dir():
         raise DbpcfgError(f"{out} is a file; --out needs a directory: choose another name")
     corpus = read_corpus(treebank, reading, quiet)

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from dbpcfg.corpus.preparation import Preparation
 from dbpcfg.errors import DbpcfgError
@@ -25,6 +25,7 @@ from dbpcfg.experiments import keys
 from dbpcfg.experiments.corpora import CellCorpus
 from dbpcfg.experiments.keys import MOST_CELLS, Place, TomlFile, texts
 from dbpcfg.experiments.systems.registry import SystemSpec, find
+from dbpcfg.induction.auto import AUTO
 from dbpcfg.induction.induce import Asked
 from dbpcfg.induction.learners import learners
 from dbpcfg.io.files import reading
@@ -51,9 +52,9 @@ class Cell:
     """The directory of the results."""
     corpus: CellCorpus
     system: SystemSpec
-    K: int | None = None
-    """As D and β, of run directories only."""
-    D: int | None = None
+    K: int | Literal["auto"] | None = None
+    """As D and β, of run directories only; K and D are ``"auto"`` if the text chooses."""
+    D: int | Literal["auto"] | None = None
     """None for no bound."""
     beta: float | None = None
     """None for a learner that has none."""
@@ -88,7 +89,8 @@ class Cell:
     def model(self) -> dict[str, Any]:
         """The keywords of `dbpcfg.induce` for a run."""
         beta = {} if self.beta is None else {"beta": self.beta}
-        own = {"K": self.K, "D": self.D, "seed": self.seed, "learner": "gibbs"}
+        K = None if self.K == AUTO else self.K
+        own = {"K": K, "D": self.D, "seed": self.seed, "learner": "gibbs"}
         return {**own, **beta, **self.options}
 
     def settings(self) -> dict[str, Any]:
@@ -96,9 +98,11 @@ class Cell:
         corpus = self.corpus
         prepared = corpus.preparation.table()
         if self.is_run:
-            learner = learners[self.options.get("learner", "gibbs")]
-            usual = {name: one.default for name, one in learner.options().items()}
-            usual |= {"precision": learner.usual_precision, "trees": learner.usual_trees}
+            usual = {}
+            if self.options.get("learner") != AUTO:
+                learner = learners[self.options.get("learner", "gibbs")]
+                usual = {name: one.default for name, one in learner.options().items()}
+                usual |= {"precision": learner.usual_precision, "trees": learner.usual_trees}
             axes = {**_DEFAULTS, **usual, **self.options}
             axes |= {"K": self.K, "D": self.D, "beta": self.beta}
         else:  # they get words, not classes of rare ones
@@ -124,8 +128,8 @@ class Grid:
     """The directory of the sweep."""
     corpora: tuple[CellCorpus, ...]
     systems: tuple[SystemSpec, ...]
-    K: tuple[int, ...] = (15,)
-    D: tuple[int | None, ...] = (2,)
+    K: tuple[int | Literal["auto"], ...] = (15,)
+    D: tuple[int | Literal["auto"] | None, ...] = (2,)
     beta: tuple[float | None, ...] = (0.2,)
     seeds: tuple[int, ...] = (0,)
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -149,7 +153,7 @@ class Grid:
                     yield {**cell, "seed": number, "options": self.settings.get(spec.name, {})}
 
 
-def depth_name(depth: int | None) -> str:
+def depth_name(depth: int | str | None) -> str:
     """The name of a bound: its number, or ``none``."""
     return "none" if depth is None else str(depth)
 
@@ -173,11 +177,15 @@ def read_grid(path: Path) -> Grid:
     axes["D"] = [None if depth == "none" else depth for depth in axes["D"]]
     axes["beta"] = list(map(float, axes["beta"]))
     axes["systems"] = _systems(file, axes["systems"] or [OWN])
-    with reading(path):
-        learner = learners[options.get("learner", "gibbs")]
-    axes["K"] = axes["K"] or [learner.usual_categories]
-    axes["D"] = axes["D"] or [learner.usual_depth]
-    axes["beta"] = axes["beta"] or [0.2 if "beta" in learner.options() else None]
+    if options.get("learner") == AUTO:
+        usual: tuple[Any, Any, float | None] = AUTO, AUTO, None
+    else:
+        with reading(path):
+            learner = learners[options.get("learner", "gibbs")]
+        beta = 0.2 if "beta" in learner.options() else None
+        usual = learner.usual_categories, learner.usual_depth, beta
+    for key, value in zip(("K", "D", "beta"), usual, strict=True):
+        axes[key] = axes[key] or [value]
     grid = Grid(
         path,
         path.parent / content.get("out", path.stem),

@@ -19,6 +19,8 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import Any, NamedTuple
 
+from dbpcfg.corpus.preparation import Prepared
+from dbpcfg.corpus.reading import Corpus
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.evaluate import Evaluation
 from dbpcfg.experiments.comparison import Comparison, ScoredRun, SystemSummary
@@ -26,6 +28,7 @@ from dbpcfg.experiments.corpora import digest_if_readable, digest_of, load_corpu
 from dbpcfg.experiments.grid import Cell
 from dbpcfg.experiments.results import CellOutcome, CellRecord, CellResult, save_trees
 from dbpcfg.experiments.systems.registry import SystemSpec, restore_words, sentences_for
+from dbpcfg.induction.auto import AUTO
 from dbpcfg.induction.chain import Chain
 from dbpcfg.induction.induce import induce, resume
 from dbpcfg.induction.search import total
@@ -112,7 +115,11 @@ def _learned(
     if (cell.directory / "config.toml").exists():
         run = resume(cell.directory, **how)
     else:
-        run = induce(corpus.prepared, out=cell.directory, **cell.model, **how)
+        text: Prepared | Corpus = corpus.prepared
+        if cell.options.get("learner") == AUTO and corpus.prepared.origin is not None:
+            text = corpus.prepared.origin  # how it is prepared is chosen, too
+            how |= corpus.prepared.preparation.changed()
+        run = induce(text, out=cell.directory, **cell.model, **how)
     if not run.finished:
         return CellOutcome("unfinished")
     per_token = finite(run.best.mean_log_likelihood / len(run.corpus.forms.tokens))

@@ -225,21 +225,27 @@ def low_rank_normaliser(factors: Factors, depth: int) -> tuple[float, Factors]:
         solved.append(LevelSystem(h, matrix, known, h @ own))
         below = h
     solved.reverse()
-    mass, found = float(F.root @ solved[0].h), Factors(*(np.zeros(a.shape) for a in F))
-    found.root[:] = F.root * solved[0].h
     above, last = F.root[:N], np.ones(F.categories)
     last[:N] = 0.0
+    visited, rules = np.empty((levels - 1, N)), np.empty((levels - 1, F.rank))
+    children: dict[bool, tuple[list[Floats], list[Floats]]] = {False: ([], []), True: ([], [])}
     for level, (h, matrix, known, sums) in enumerate(solved):
         right = is_right(level)
-        own, other = (F.right, F.left) if right else (F.left, F.right)
-        to_own, to_other = (found.right, found.left) if right else (found.left, found.right)
-        reached = np.linalg.solve(matrix.T, above)
-        found.parent[:] += reached[:, np.newaxis] * (known * sums) * F.parent
-        slope = reached @ F.parent
-        to_own[:] += h[:, np.newaxis] * (slope * known) * own
+        visited[level] = np.linalg.solve(matrix.T, above)
+        slope, rules[level] = visited[level] @ F.parent, known * sums
         next_h = solved[level + 1].h if level + 1 < len(solved) else last
-        to_other[:] += next_h[:, np.newaxis] * (slope * sums) * other
-        above = other[:N] @ (slope * sums)
+        for side, child, given in ((right, h, known), (not right, next_h, sums)):
+            children[side][0].append(child)
+            children[side][1].append(slope * given)
+        above = (F.left if right else F.right)[:N] @ (slope * sums)
+    v, w = (np.transpose(children[side][0]) @ children[side][1] for side in (False, True))
+    found = Factors(
+        F.root * solved[0].h,
+        (visited.T @ rules) * F.parent,
+        v * F.left,
+        w * F.right,
+        np.empty_like(F.emission),
+    )
     visits = (found.left.sum(axis=1) + found.right.sum(axis=1) + found.root)[N:]
     found.emission[:] = F.emission * visits[:, np.newaxis]
-    return mass, found
+    return float(F.root @ solved[0].h), found

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from dbpcfg.experiments.systems.registry import require_fit
+from dbpcfg.induction.auto import AUTO
 from dbpcfg.induction.chain import Chain
 from dbpcfg.induction.induce import induce
 from dbpcfg.induction.run import Run
-from dbpcfg.induction.search import BUDGET
 from dbpcfg.induction.settings import Configuration
 from dbpcfg.io.progress import Progress
 from dbpcfg.trees.tree import Tree
@@ -21,35 +21,42 @@ class DbpcfgSystem:
     Words are taken as they are: lower-case them first. Trees are over all of them, punctuation
     included, and have the categories as labels.
 
-    ``D``: the memory bound; None for none.
-    ``iterations``: the iterations of each chain; if not given, chains run a race.
+    ``learner``: chosen by the text if it is ``"auto"``, and then so is all that is not given.
+    ``D``: the memory bound, or ``"none"``.
+    ``iterations``: the iterations of each chain; if not given, chains run a race, or have the
+    learner's usual length.
     ``budget``: the iterations of all chains of a race together; ignored if ``iterations`` is given.
-    ``rare``: the number of occurrences up to which forms are replaced by classes; 0 keeps all.
+    ``rare``: the number of occurrences up to which forms are replaced by classes; 0 keeps all,
+    unless ``"auto"`` chooses.
     ``threads``: processors to use; all if not given.
     """
 
     name = "dbpcfg"
-    summary = "depth-bounded PCFG, Gibbs sampling: this package's own"
+    summary = "depth-bounded PCFG: this package's own"
     reference = "Jin, Doshi-Velez, Miller, Schuler and Schwartz (2018)"
 
     def __init__(
         self,
-        K: int = 15,
-        D: int | None = 2,
-        budget: int | None = BUDGET,
+        learner: str = AUTO,
+        K: int | None = None,
+        D: int | str | None = "auto",
+        budget: int | None = None,
         chains: int | None = None,
         iterations: int | None = None,
         beta: float = 0.2,
         rare: int = 0,
-        trees: Literal["mbr", "consensus", "best", "last"] = "mbr",
+        trees: str = "auto",
         seed: int = 0,
         threads: int | None = None,
     ) -> None:
+        bound = int(D) if isinstance(D, str) and D.isdecimal() else D
         self._options: dict[str, Any] = {
-            **{"K": K, "D": D, "chains": chains, "iterations": iterations},
-            **{"budget": budget if iterations is None else None, "beta": beta, "trees": trees},
-            **{"seed": seed, "threads": threads, "lowercase": False, "rare": rare},
-            "learner": "gibbs",
+            **{"learner": learner, "K": K, "D": bound},
+            **{"chains": chains, "iterations": iterations, "seed": seed, "threads": threads},
+            **{"budget": budget if iterations is None else None, "lowercase": False},
+            **({"beta": beta} if beta != 0.2 else {}),  # which is each learner's that has one
+            **({"rare": rare} if rare else {}),
+            **({"trees": trees} if trees != "auto" else {}),
         }
         self._run: Run | None = None
 
