@@ -14,7 +14,7 @@ import inspect
 import math
 import numbers
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from functools import cache
 from operator import index
 from types import NoneType, UnionType
@@ -211,8 +211,8 @@ class Group:
         """The options as a table of a TOML file, where None is written as ``none``."""
         return {
             name: list(value) if isinstance(value, tuple) else "none" if value is None else value
-            for name, value in asdict(self).items()
-            if name in self.options() and value != ()
+            for name, value in ((name, getattr(self, name)) for name in self.options())
+            if value != ()
         }
 
 

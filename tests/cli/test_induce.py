@@ -7,6 +7,7 @@ import pytest
 from dbpcfg.corpus.reading import read
 from dbpcfg.evaluation.goldtrees import match_gold
 from dbpcfg.induction.corpus import load_corpus
+from dbpcfg.induction.directory import read_configuration
 from dbpcfg.induction.induce import induce
 from dbpcfg.options import INDUCE, LEARNERS
 from dbpcfg.trees.brackets import read_trees
@@ -69,6 +70,30 @@ def test_choosing_sentences_and_forms_and_logging_scores(corpus_folder, tmp_path
     scored, _ = call("evaluate", gold, out / "trees.txt", "--gold-length", "4", "--format", "json")
     f1 = json.loads(scored)[0]["rows"][0]["f1"]
     assert float(trace[20].split("\t")[-1]) == pytest.approx(f1, abs=1e-12)
+
+
+def test_starting_from_another_run(corpus_folder, tmp_path, call):
+    text, first, out = corpus_folder / "text.txt", tmp_path / "first", tmp_path / "second"
+    call("induce", text, "--out", first, "--no-lowercase", *options(learner="em", depth="none"))
+    new = tmp_path / "new.txt"
+    new.write_text(text.read_text().replace(" b1 ", " other "))
+    _, said = call(
+        *("induce", new, "--out", out, "--start", first, "--max-length", 4, "--iterations", 5)
+    )
+    assert f"starts from {first}, which knows" in said
+    found = read_configuration(out)
+    assert (found.model.learner.name, found.model.categories, found.model.depth) == ("em", 3, None)
+    assert (found.preparation.lowercase, found.preparation.max_length) == (False, 4)
+    table = call("show", out)[0].split("Before and after\n")[1]
+    assert "other" in table
+    assert "before_and_after" in json.loads(call("show", out, "--format", "json")[0])
+    lower = tmp_path / "lower"
+    call("induce", new, "--out", lower, "--start", first, "--lowercase", "--iterations", 5)
+    assert read_configuration(lower).preparation.lowercase
+    third = ("induce", new, "--out", tmp_path / "third", "--start", first)
+    failed = dbpcfg(*third, "-K", "4")
+    assert failed.returncode == 2
+    assert f"{first} has 3 categories, and K = 4 was asked for" in failed.stderr
 
 
 def test_gold_trees_are_those_of_the_sentences_kept(corpus_folder, tmp_path, call):

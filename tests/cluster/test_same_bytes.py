@@ -69,6 +69,16 @@ def test_other_learners(cluster_of, local, tmp_path, name):
         induce(None, name, cluster=cluster_of(2, "shards"))
 
 
+@pytest.mark.parametrize(("name", "spread"), [("plain", "shards"), ("neural", "chains")])
+def test_in_stages(cluster_of, tmp_path, name, spread):
+    more = [[*words, "new"] for words in SENTENCES[:40]]
+    before = induce(None, name)
+    options = {"start": before, "chains": 2, "iterations": 4}
+    dbpcfg.induce(more, out=tmp_path / "here", **options)
+    dbpcfg.induce(more, out=tmp_path / "there", cluster=cluster_of(2, spread), **options)
+    assert written(tmp_path / "there") == written(tmp_path / "here")
+
+
 @pytest.mark.parametrize("spread", ["chains", "shards"])
 def test_four_workers(cluster_of, local, tmp_path, spread):
     name = "everything drawn"

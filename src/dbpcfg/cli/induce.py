@@ -14,6 +14,7 @@ from dbpcfg.options import Chaining, Decoding, Preparing, Reading, Running, Sear
 
 if TYPE_CHECKING:
     from dbpcfg.cli.chain_progress import Mode
+    from dbpcfg.induction.learners import Learner
     from dbpcfg.induction.run import Run
 
 QuietRun = Annotated[bool, typer.Option("--quiet", "-q", help="Results only.")]
@@ -22,6 +23,7 @@ Json = Annotated[bool, typer.Option("--json", help="Progress and results as JSON
 
 @takes_groups
 def induce(
+    context: typer.Context,
     text: Text,
     out: Annotated[str, typer.Option("--out", help="Directory for the run.")],
     chaining: Chaining,
@@ -37,6 +39,12 @@ def induce(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace the run in --out.")
     ] = False,
+    start: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RUN", help="Start from the grammar of a finished run, with its K and learner."
+        ),
+    ] = None,
     format: TableFormat = "text",
     quiet: QuietRun = False,
     json: Json = False,
@@ -48,23 +56,34 @@ def induce(
     from pathlib import Path
 
     from dbpcfg.cli.chain_progress import ChainProgress
-    from dbpcfg.corpus.preparation import Preparation, prepare
+    from dbpcfg.corpus.preparation import Preparation
     from dbpcfg.corpus.tokens import doubts
     from dbpcfg.induction.chains import Execution
     from dbpcfg.induction.directory import check_free
     from dbpcfg.induction.induce import Asked, learn
+    from dbpcfg.induction.start import inherited
 
     quiet = quiet or json
+    learner: Learner | str = choice.learner
+    options, begun = choice.options, None
+    prepared_as = {name: value for name, value in vars(preparing).items() if value is not None}
+    if start is not None:
+        own = {name: prepared_as[name] for name in prepared_as if _was_given(context, name)}
+        begun, learner, options, chained, prepared_as = inherited(
+            start, learner, options, vars(chaining), own
+        )
+        chaining = Chaining(**chained)
     # Before the corpus is read, which may take minutes: what is wrong whatever is in it.
-    asked = Asked(choice.learner, choice.options, chaining, searching)
+    asked = Asked(learner, options, chaining, searching, start=begun)
     check_free(Path(out), overwrite)
     check_cluster(running.cluster, running.spread)
     corpus = read_corpus(text, reading, quiet)
-    given = [name for name, value in vars(preparing).items() if value is not None]
-    request, preparation = asked.of(corpus, Preparation(**vars(preparing)), given)
-    prepared = prepare(corpus, preparation)
+    request, preparation = asked.of(corpus, Preparation(**prepared_as), prepared_as)
+    prepared = asked.prepared(corpus, preparation)
     if not quiet:
         typer.echo(prepared.summary(), err=True)
+        if begun is not None:
+            typer.echo(begun.known(prepared.encoded.vocabulary), err=True)
         for doubt in doubts(one.words for one in prepared.sentences):
             typer.echo(f"note: {doubt}", err=True)
         if request.why:
@@ -139,6 +158,11 @@ def resume(
             remark=lambda text: None if quiet or json else typer.echo(text, err=True),
         )
     _print_result(done, run, stop, format, quiet, json)
+
+
+def _was_given(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def _progress_mode(quiet: bool, json: bool) -> Mode:

@@ -17,6 +17,8 @@ from dbpcfg.options import Decoding
 
 if TYPE_CHECKING:
     from dbpcfg.evaluation.labels import GoldLabels
+    from dbpcfg.io.tables import Table
+    from dbpcfg.model.model import Model
     from dbpcfg.trees.tree import Tree
 
 
@@ -61,15 +63,21 @@ def show(
     found = model.profile(learned)
     if gold is not None:
         found = replace(found, meanings=_meanings(gold, run, learned, quiet, decoding))
+    table = _before_and_after(run, model, learned)
     ascii = not terminal.can_show(BOX_CHARACTERS + "█…–")
     if format == "json":
         drawn = [str(tree) for tree in _evenly(learned, trees)]
-        typer.echo(json.dumps({**as_json(found, top or TOP), "drawn": drawn}, indent=2))
+        shown = {**as_json(found, top or TOP), "drawn": drawn}
+        if table:
+            shown["before_and_after"] = table[0].json()
+        typer.echo(json.dumps(shown, indent=2))
     elif format == "latex":
-        print_tables(as_tables(found, top or 5), "latex")
+        print_tables([*as_tables(found, top or 5), *table], "latex")
     else:
         width, bold = terminal.width(), terminal.coloured()
         typer.echo(as_text(found, width, top or TOP, bold, ascii))
+        for one in table:
+            typer.echo("\n" + one.text())
         if trees:
             typer.echo("\n" + _drawn(learned, trees, width, ascii))
 
@@ -82,6 +90,16 @@ def _trees(run: str) -> list[Tree]:
     path = Path(run) / "trees.txt"
     text = load_text(str(path), "utf-8") if Path(run).is_dir() else ""
     return list(read_trees(text, str(path)))
+
+
+def _before_and_after(run: str, model: Model, trees: Sequence[Tree]) -> list[Table]:
+    """What changed since the run that this one started from; nothing if it started from none."""
+    from dbpcfg.induction.directory import read_configuration, read_start
+    from dbpcfg.induction.start import FILE, before_and_after
+
+    if not (Path(run) / FILE).exists():
+        return []
+    return [before_and_after(read_start(Path(run), read_configuration(Path(run))), model, trees)]
 
 
 def _evenly(trees: Sequence[Tree], number: int) -> list[Tree]:

@@ -156,14 +156,15 @@ class WholeChains(ClusterChains):
         # What is saved soon comes with the block: a call of its own would wait for other chains.
         due = self._fetched_at.setdefault(number, time.monotonic()) + self.checkpoint - block
         whole = time.monotonic() >= due
-        task = ChainTask(self.run, chain.settings, schedule, until, chain.iteration, block, whole)
+        begun = chain.settings if not chain.iteration else replace(chain.settings, start=None)
+        task = ChainTask(self.run, begun, schedule, until, chain.iteration, block, whole)
         self._tasks[number] = task
         answer = self._ask(task, None, False)
         if not answer.found:
             # Perhaps the call was moved from a worker that still has the chain.
             self._fetch(number)
             chain, start = _shown(self.whole[number]), self.whole[number]
-            task = replace(task, since=chain.iteration)
+            task = replace(task, since=chain.iteration, settings=start.settings)
             self._workers[number] = answer.worker
             sent = packed(start) if start.iteration else None
             answer = self._ask(task, sent, sent is None)

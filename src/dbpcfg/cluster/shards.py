@@ -190,7 +190,8 @@ class ShardedTrees:
     derivations: Derivations | None = None
 
     def __init__(self, shards: Shards, chain: Chain) -> None:
-        self.shards, self.chain, self.settings = shards, chain, chain.settings
+        self.shards, self.chain = shards, chain
+        self.settings = replace(chain.settings, start=None)  # which is large, and not needed
         self._last = None if chain.last is None else chain.last.nodes
         self._best = None if chain.best is None else chain.best.nodes
         counted = chain.retained and chain.spans.kept

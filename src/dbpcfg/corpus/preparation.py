@@ -206,8 +206,13 @@ class Prepared:
         return "; ".join(parts)
 
 
-def prepare(sentences: Iterable[Sentence], preparation: Preparation) -> Prepared:
-    """Choose sentences and the forms of their words."""
+def prepare(
+    sentences: Iterable[Sentence], preparation: Preparation, known: Iterable[str] = ()
+) -> Prepared:
+    """Choose sentences and the forms of their words.
+
+    ``known``: forms that are not replaced by classes, however rare.
+    """
     kept: list[Sentence] = []
     masks: list[tuple[bool, ...]] = []
     too_long = 0
@@ -224,14 +229,17 @@ def prepare(sentences: Iterable[Sentence], preparation: Preparation) -> Prepared
     forms = [tuple(preparation.form(word) for word in sentence.words) for sentence in kept]
     classes: dict[str, int] = {}
     if preparation.rare:
-        forms, classes = _replace_rare(kept, forms, preparation)
+        forms, classes = _replace_rare(kept, forms, preparation, set(known))
     dropped = {f"longer than {preparation.max_length} words": too_long} if too_long else {}
     origin = sentences if isinstance(sentences, Corpus) else None
     return Prepared(kept, forms, masks, preparation, dropped, classes, origin)
 
 
 def _replace_rare(
-    sentences: Sequence[Sentence], forms: list[tuple[str, ...]], preparation: Preparation
+    sentences: Sequence[Sentence],
+    forms: list[tuple[str, ...]],
+    preparation: Preparation,
+    known: set[str],
 ) -> tuple[list[tuple[str, ...]], dict[str, int]]:
     """Put classes in place of rare forms; the class looks at the word as written, capitals too."""
     seen = Counter(form for sentence in forms for form in sentence)
@@ -240,7 +248,7 @@ def _replace_rare(
     for sentence, its_forms in zip(sentences, forms, strict=True):
         new = []
         for word, form in zip(sentence.words, its_forms, strict=True):
-            if seen[form] <= preparation.rare and form != NUMBER:
+            if seen[form] <= preparation.rare and form != NUMBER and form not in known:
                 name = word_class(word, preparation.scheme)
                 replaced.setdefault(name, set()).add(form)
                 form = name

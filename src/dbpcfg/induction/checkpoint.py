@@ -146,7 +146,8 @@ def _chain(
 
 
 def _recorded(settings: ChainSettings) -> dict[str, Any]:
-    return {**settings.table(), "chain": settings.chain}
+    start = {} if settings.start is None else {"start": settings.start.digest}
+    return {**settings.table(), "chain": settings.chain, **start}
 
 
 def _whole(number: Any) -> int:

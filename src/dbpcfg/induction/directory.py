@@ -4,6 +4,7 @@
 ``config.toml``       everything needed to repeat it, versions and corpus digest included
 ``corpus.npz``        the sentences, as written and as prepared
 ``gold.npz``          gold spans, if scores are logged
+``start.npz``         what chains begin with, if they start from another run
 ``chains/0/``         ``chain.npz``: the chain's whole state; ``trace.tsv``: its log-likelihoods
 ``chains.tsv``        the summary of each chain, and which one was selected
 ``model.npz``         the selected grammar, its words, its bound and how text is prepared for it
@@ -13,7 +14,7 @@
 ====================  =========================================================================
 
 Each file is written whole, so a run can be killed at any moment and resumed. It begins with its
-``config.toml``: until that is there, corpus and gold spans have names that begin with a dot.
+``config.toml``: until that is there, the files below it have names that begin with a dot.
 """
 
 from __future__ import annotations
@@ -50,6 +51,8 @@ from dbpcfg.induction.settings import (
     load_configuration,
     save_configuration,
 )
+from dbpcfg.induction.start import FILE as START
+from dbpcfg.induction.start import Start, load_start, save_start
 from dbpcfg.induction.summary import ChainSummary
 from dbpcfg.io.files import is_temporary, reading, writing, written_whole
 from dbpcfg.io.progress import Progress
@@ -86,7 +89,7 @@ def write_trace(chain: Chain, tokens: int, path: Path) -> None:
 def remove_results(path: Path) -> None:
     """Remove what an earlier run wrote and nothing else: states first, or they would be resumed."""
     chains = ("chains/*/chain.npz", "chains/*/trace.tsv")
-    for name in (*chains, *RESULTS, "gold.npz"):
+    for name in (*chains, *RESULTS, "gold.npz", START):
         for old in path.glob(name):
             old.unlink()
     for folder in path.glob("chains/*"):
@@ -198,6 +201,8 @@ class RunDirectory:
                 save_corpus(corpus, path / _pending("corpus.npz"))
                 if gold is not None:
                     save_gold(gold, path / _pending("gold.npz"))
+                if configuration.model.start is not None:
+                    save_start(configuration.model.start, path / _pending(START))
                 # From here on the directory is known for a run, which can be resumed.
                 save_configuration(configuration, path / "config.toml")
                 _put_in_place(path)
@@ -226,6 +231,9 @@ class RunDirectory:
         corpus = load_corpus(path / "corpus.npz")
         if configuration.corpus.get("digest") != corpus.digest():
             raise DbpcfgError(f"{path / 'corpus.npz'} is not the text that the run began with")
+        if configuration.start:
+            model = replace(configuration.model, start=read_start(path, configuration))
+            configuration = replace(configuration, model=model)
         return cls(path, configuration, corpus)
 
     def extend(self, iterations: int | None, budget: int | None) -> list[int]:
@@ -331,6 +339,12 @@ def read_configuration(path: Path) -> Configuration:
     return load_configuration(path / "config.toml")
 
 
+def read_start(path: Path, configuration: Configuration) -> Start:
+    """What the chains of a run begin with."""
+    names, digest = configuration.model.learner.START, configuration.start.get("digest", "")
+    return load_start(path / START, names, digest)
+
+
 def finished_run(path: Path, quiet: bool = True) -> Run:
     """Read all of a finished run, without keeping other processes out of its directory."""
     directory = RunDirectory._read(path)
@@ -375,7 +389,7 @@ def _pending(name: str) -> str:
 
 def _put_in_place(path: Path) -> None:
     """Give the files of a run that has begun their names; the corpus last."""
-    for name in ("gold.npz", "corpus.npz"):
+    for name in ("gold.npz", START, "corpus.npz"):
         if (path / _pending(name)).exists():
             os.replace(path / _pending(name), path / name)
 
@@ -385,7 +399,7 @@ def _complete_start(path: Path, configuration: Configuration) -> None:
     waiting = path / _pending("corpus.npz")
     if waiting.exists() and load_corpus(waiting).digest() == configuration.corpus.get("digest"):
         _put_in_place(path)
-    for name in ("corpus.npz", "gold.npz"):
+    for name in ("corpus.npz", "gold.npz", START):
         (path / _pending(name)).unlink(missing_ok=True)
 
 

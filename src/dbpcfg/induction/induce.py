@@ -21,7 +21,12 @@ from dbpcfg.induction.auto import AUTO, choose, possible
 from dbpcfg.induction.chain import GRAMMARS_KEPT, Chain
 from dbpcfg.induction.chains import ChainRunner, ChainStore, Execution, InMemory, run_chains
 from dbpcfg.induction.corpus import GoldSpans, RunCorpus, gold_spans
-from dbpcfg.induction.directory import RunDirectory, check_free, results_are_there, write_results
+from dbpcfg.induction.directory import (
+    RunDirectory,
+    check_free,
+    results_are_there,
+    write_results,
+)
 from dbpcfg.induction.learners import Learner, learner_with
 from dbpcfg.induction.run import Run
 from dbpcfg.induction.search import (
@@ -34,6 +39,7 @@ from dbpcfg.induction.search import (
     total,
 )
 from dbpcfg.induction.settings import ChainSettings, Configuration, versions
+from dbpcfg.induction.start import Start, inherited
 from dbpcfg.io.machine import memory_limit, one_blas_thread, size_text
 from dbpcfg.io.progress import Progress
 from dbpcfg.options import (
@@ -88,9 +94,15 @@ class Asked:
     chaining: Chaining
     searching: Searching
     schedule: Schedule | None = None
+    start: Start | None = None
+    """What chains begin with, if not with grammars from the prior."""
 
     def __post_init__(self) -> None:
         self._request(self._learners[0])
+
+    def prepared(self, sentences: Iterable[Sentence], preparation: Preparation) -> Prepared:
+        """The sentences, prepared; forms that are known keep out of classes."""
+        return prepare(sentences, preparation, () if self.start is None else self.start.words)
 
     @property
     def _learners(self) -> list[Any]:
@@ -100,7 +112,8 @@ class Asked:
 
     def _request(self, learner: Learner | str, why: str = "") -> Request:
         shared = {name: getattr(self.chaining, name) for name in Chaining.options()}
-        settings = ChainSettings(**shared, learner=learner_with(learner, self.options))
+        own = learner_with(learner, self.options)
+        settings = ChainSettings(**shared, learner=own, start=self.start)
         return Request(settings, self.searching, self.schedule, why)
 
     def of(
@@ -125,6 +138,7 @@ def induce(
     learner: Learner | str = "auto",
     out: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
+    start: Run | str | os.PathLike[str] | None = None,
     gold: GivenTrees | None = None,
     gold_sources: Sequence[str] = (),
     schedule: Schedule | None = None,
@@ -157,6 +171,9 @@ def induce(
         A directory for the run, which can then be resumed; None for a run in memory.
     overwrite
         Whether a run that is in ``out`` is replaced.
+    start
+        A finished run, or its directory: chains begin with the grammar of its selected chain. Its
+        K, D, learner and preparation are taken if not given; K cannot be another.
     gold
         Gold trees of the sentences, or of the whole treebank from which they were taken. They add
         F1 to the chains' traces and decide nothing.
@@ -194,7 +211,13 @@ def induce(
     given = {"K": K, "D": D, **options}
     groups = (Chaining, Searching, Preparation, Reading, Running)
     (chaining, searching, preparing, reading, running), own = sorted_out(given, groups)
-    asked = Asked(learner, own, Chaining(**chaining), Searching(**searching), schedule)
+    begun = None
+    if start is not None:
+        begun, learner, own, chaining, prepared_as = inherited(
+            start, learner, own, chaining, preparing
+        )
+        preparing = preparing if isinstance(corpus, Prepared) else prepared_as
+    asked = Asked(learner, own, Chaining(**chaining), Searching(**searching), schedule, begun)
     execution = Execution(Running(**running), report, stopping, planned, connected(cluster))
     if out is not None:
         check_free(Path(out), overwrite)
@@ -207,7 +230,7 @@ def induce(
         sentences = sentences_for("induce", _read(corpus, reading))
         sentences = sentences if isinstance(sentences, Corpus) else list(sentences)
         request, preparation = asked.of(sentences, Preparation(**preparing), preparing)
-        prepared = prepare(sentences, preparation)
+        prepared = asked.prepared(sentences, preparation)
         for doubt in doubts(one.words for one in prepared.sentences):
             warnings.warn(doubt, stacklevel=3)  # the line that calls dbpcfg.induce
     del corpus
@@ -238,6 +261,7 @@ def learn(
         budget=search.budget,
         select=search.select,
         why=request.why,
+        start={} if (start := request.settings.start) is None else start.table(),
         gold=() if gold is None else tuple(gold_sources) or _sources(gold) or ("given",),
         corpus={**_origin(prepared), **corpus.size(), "digest": corpus.digest()},
         versions=versions(),

@@ -17,6 +17,7 @@ from dbpcfg.induction.corpus import RunCorpus
 from dbpcfg.induction.criteria import criteria, kept_aside
 from dbpcfg.induction.search import running
 from dbpcfg.induction.settings import Configuration
+from dbpcfg.induction.start import before_and_after
 from dbpcfg.induction.summary import (
     ChainSummary,
     Convergence,
@@ -209,7 +210,10 @@ class Run:
         """
         from dbpcfg.model.profile import as_text
 
-        print(as_text(self.model.profile(self.trees()), width))
+        trees, start = self.trees(), self.configuration.model.start
+        print(as_text(self.model.profile(trees), width))
+        if start is not None:
+            print("\n" + before_and_after(start, self.model, trees).text())
 
     def match_gold(self, treebank: Sequence[Sentence], name: str = "the treebank") -> Gold:
         """Find the gold trees of the run's sentences, word by word.

@@ -18,6 +18,7 @@ from dbpcfg.grammar.bounding import check_depth
 from dbpcfg.induction.criteria import criteria
 from dbpcfg.induction.learners import Learner, learners
 from dbpcfg.induction.search import Rung, Schedule, rungs_of
+from dbpcfg.induction.start import Start
 from dbpcfg.io.files import reading, written_whole
 from dbpcfg.numerics.philox import stream
 from dbpcfg.options import Chaining, Searching
@@ -50,6 +51,8 @@ class ChainSettings(Chaining):
     """How the grammar is learned."""
     chain: int = 0
     """The number of the chain in its run."""
+    start: Start | None = None
+    """What it begins with, if not with a grammar from the prior."""
 
     def __post_init__(self) -> None:
         for name, given in (("categories", None), ("depth", "auto"), ("precision", None)):
@@ -62,6 +65,8 @@ class ChainSettings(Chaining):
         if self.aside == 1:
             raise DbpcfgError("aside is 0, or n of 2 or more to keep every n-th sentence aside")
         self.learner.check(self)
+        if self.start is not None:
+            self.learner.check_start(self)
 
     def table(self) -> dict[str, Any]:
         """The settings as files have them, the number of the chain apart."""
@@ -100,6 +105,8 @@ class Configuration:
     """Why the learner was chosen, if it was by the text."""
     corpus: dict[str, Any] = field(default_factory=dict)
     """Sources, speakers, numbers of sentences, tokens and forms, and a digest."""
+    start: dict[str, str] = field(default_factory=dict)
+    """The run that it started from, if it did, and a digest of what it had learned."""
     gold: tuple[str, ...] = ()
     """A treebank to score logged iterations against; never used for selection."""
     versions: dict[str, str] = field(default_factory=dict)
@@ -154,6 +161,7 @@ def save_configuration(configuration: Configuration, path: Path) -> None:
         "schedule": one.schedule.table(),
         "preparation": one.preparation.table(),
         "corpus": one.corpus,
+        **({"start": one.start} if one.start else {}),
         "versions": one.versions,
     }
     with written_whole(path) as file:
@@ -197,7 +205,8 @@ def load_configuration(path: Path) -> Configuration:
             why=why,
             gold=tuple(gold),
             corpus=_checked_corpus(content),
-            versions=_checked_versions(content),
+            start=_checked_texts(content, "start"),
+            versions=_checked_texts(content, "versions"),
         )
 
 
@@ -240,9 +249,9 @@ def _checked_corpus(content: dict[str, Any]) -> dict[str, Any]:
     return corpus
 
 
-def _checked_versions(content: dict[str, Any]) -> dict[str, str]:
-    versions = _table(content, "versions")
-    for name, version in versions.items():
-        if not isinstance(version, str):
-            raise DbpcfgError(f"[versions] {name} must be a text, got {version!r:.80}")
-    return versions
+def _checked_texts(content: dict[str, Any], table: str) -> dict[str, str]:
+    found = _table(content, table)
+    for name, text in found.items():
+        if not isinstance(text, str):
+            raise DbpcfgError(f"[{table}] {name} must be a text, got {text!r:.80}")
+    return found

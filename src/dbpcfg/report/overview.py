@@ -59,6 +59,8 @@ def command(configuration: Configuration, path: Path) -> str:
     for option in ("speakers", "exclude_speakers"):
         for name in configuration.corpus.get(option, []):
             words += [f"--{option.replace('_', '-').removesuffix('s')}", str(name)]
+    if configuration.start:
+        words += ["--start", configuration.start.get("run", "RUN")]
     words += ["-K", str(model.categories), "-D", str(model.depth or "none")]
     words += [*_search(configuration), "--seed", str(model.seed)]
     if configuration.trees != model.learner.usual_trees:
@@ -115,6 +117,8 @@ def _settings(configuration: Configuration) -> list[list[str]]:
         ["chain selected by", selected_by(configuration)],
         ["letters", "in lower case" if preparation.lowercase else "as written"],
     ]
+    if configuration.start:
+        rows.append(["started from", configuration.start.get("run", "")])
     further = [*_learner(model, {"beta"}), *preparation.flags({"lowercase"})]
     if further:
         rows.append(["further", shlex.join(further)])

@@ -37,6 +37,7 @@ from dbpcfg.registry import Registry
 
 if TYPE_CHECKING:
     from dbpcfg.induction.settings import ChainSettings
+    from dbpcfg.model.model import Model
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,17 +75,31 @@ class Learner(LearnerOptions):
     """What trees are written, if nothing is asked for."""
     beta: ClassVar[float] = 0.2
     """β, by which unknown words get their share of the grammar."""
+    START: ClassVar[tuple[str, ...]] = (*Grammar.ARRAYS, "unknown")
+    """The arrays that another run can start from."""
 
     def check(self, settings: ChainSettings) -> None:
         """Raise an error if it cannot learn with the other settings of a chain."""
+
+    def check_start(self, settings: ChainSettings) -> None:
+        """Raise an error if it cannot start from what another run has learned."""
+        assert settings.start is not None
+        settings.start.check(self.START, settings.categories, self.name)
+
+    def to_start_from(self, state: State, model: Model) -> dict[str, Floats]:
+        """The arrays of `START`, of a chain in its last state and its model."""
+        assert model.unknown is not None
+        return {**model.grammar.arrays(), "unknown": model.unknown}
 
     def criterion(self, settings: ChainSettings) -> str:
         """What chains are compared by, if nothing is asked for."""
         return "heldout" if settings.aside else "likelihood"
 
     def first(self, corpus: Encoded, settings: ChainSettings) -> State:
-        """The state of a chain before its first iteration: a grammar from the prior."""
+        """The state of a chain before its first iteration: a grammar from the prior, or a run's."""
         K, words = settings.categories, corpus.vocabulary
+        if settings.start is not None:
+            return State(0, settings.start.grammar(words), self.beta)
         grammar = draw_from_prior(K, words, self.beta, settings.seed, settings.chain)
         return State(0, grammar, self.beta)
 

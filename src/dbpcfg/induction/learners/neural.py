@@ -49,6 +49,7 @@ from dbpcfg.induction.learners.network import (
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.induction.trees import TreeSource
 from dbpcfg.io.archive import ArchiveError
+from dbpcfg.model.model import Model
 from dbpcfg.numerics.kernels import Floats, Longs, loop_kernel
 from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.options import NeuralOptions
@@ -117,6 +118,7 @@ class Neural(NeuralOptions, Learner):
     usual_iterations: ClassVar[int] = 30
     usual_trees: ClassVar[str] = "consensus"
     grammar_kind: ClassVar[type[Grammar]] = LowRankGrammar
+    START: ClassVar[tuple[str, ...]] = ("parameters", "shape")
 
     def check(self, settings: ChainSettings) -> None:
         """There is a category of phrases and one of words."""
@@ -144,10 +146,42 @@ class Neural(NeuralOptions, Learner):
         numbers = stream(settings.seed, settings.chain, 0, Purpose.NETWORK)
         shape = self.shape(settings, corpus.vocabulary)
         parameters: Floats = initial_parameters(shape, numbers).astype(_number_type(settings))
+        if settings.start is not None:
+            old = settings.start.arrays["parameters"].astype(parameters.dtype)
+            here, there = settings.start.places(corpus.vocabulary)
+            before = views(old, shape._replace(vocabulary=len(settings.start.words)))
+            for name, layer in views(parameters, shape).items():
+                if name.startswith("emission.out"):  # of which each word has a column
+                    layer[..., here] = before[name][..., there]
+                else:
+                    layer[:] = before[name]
         nothing = np.zeros_like(parameters)
         network = Network(parameters, nothing, nothing, parameters)
         grammar = self.grammar_of(parameters, settings, corpus.vocabulary)
         return NetworkState(0, grammar, self.beta, network=network)
+
+    def check_start(self, settings: ChainSettings) -> None:
+        """The networks have the same layers."""
+        super().check_start(settings)
+        start = settings.start
+        assert start is not None
+        own = self.shape(settings, Vocabulary(start.words))
+        if tuple(start.arrays["shape"]) != own:
+            raise DbpcfgError(
+                f"{start.run} has another number of word categories or another rank than was asked "
+                "for: leave word_categories and rank out"
+            )
+
+    def to_start_from(self, state: State, model: Model) -> dict[str, Floats]:
+        """The network after its last pass."""
+        assert isinstance(state, NetworkState)
+        assert state.network is not None
+        grammar = model.grammar
+        assert isinstance(grammar, LowRankGrammar)
+        N, R, K = grammar.factors.phrases, grammar.factors.rank, grammar.categories
+        shape = Shape(N, K - N, R, len(grammar.vocabulary))
+        parameters = state.network.answer.astype(np.float64)
+        return {"parameters": parameters, "shape": np.array(shape, dtype=np.float64)}
 
     def grammar_of(
         self, parameters: Floats, settings: ChainSettings, vocabulary: Vocabulary

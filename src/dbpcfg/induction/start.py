@@ -1,0 +1,207 @@
+"""What the chains of a run begin with, if they start from another run's answer: learning in stages.
+
+All chains begin with the grammar of the old run's selected chain, so categories keep their numbers.
+Rules keep their probabilities. What a category has for words it has for those of the new text: a
+known word in proportion to its probability, a new one to the share that the prior gives to a word
+never seen (``model``), with u = unknown(c)::
+
+    G'[c → w] ∝ G[c → w] if w is known, u / (1 − u) if not        Σ_w G'[c → w] = Σ_w G[c → w]
+
+Known words that the new text does not have are left out. Of a neural grammar all parameters are
+kept, and those that belong to new words are initialised as usual; the optimiser begins anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from dbpcfg.corpus.encoded import Vocabulary
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.io.archive import ArchiveError, read_archive, text_list, write_archive
+from dbpcfg.io.files import reading
+from dbpcfg.io.tables import Cell, Column, Table
+from dbpcfg.model.model import Model
+from dbpcfg.numerics.kernels import Floats, Longs
+from dbpcfg.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from dbpcfg.induction.learners import Learner
+    from dbpcfg.induction.run import Run
+
+FORMAT, VERSION = "dbpcfg start", 1
+FILE = "start.npz"
+MOST_GAINED = 8
+"""New words of a category that are shown, at most."""
+
+
+@dataclass(frozen=True, repr=False)
+class Start:
+    """What a run has learned, for another one to start from."""
+
+    run: str
+    """Where it is from."""
+    words: tuple[str, ...] = field(compare=False)
+    arrays: dict[str, Floats] = field(compare=False)
+    """The learner's arrays: ``Learner.START``."""
+    share: Floats = field(compare=False)
+    """``[c]``: the share of words that had category c in the old run's trees."""
+    digest: str = ""
+
+    def __post_init__(self) -> None:
+        sha = hashlib.sha256("\n".join(self.words).encode("utf-8", "surrogatepass"))
+        for name, array in (*self.arrays.items(), ("share", self.share)):
+            sha.update(f"\n{name} {array.shape}\n".encode() + array.tobytes())
+        object.__setattr__(self, "digest", f"sha256:{sha.hexdigest()}")
+
+    def table(self) -> dict[str, str]:
+        """What ``config.toml`` notes of it."""
+        return {"run": self.run, "digest": self.digest}
+
+    @property
+    def categories(self) -> int:
+        """K."""
+        return len(self.share)
+
+    def places(self, vocabulary: Vocabulary) -> tuple[Longs, Longs]:
+        """The numbers of known words in the new vocabulary, and in the old one."""
+        old = Vocabulary(self.words).index
+        known = [(new, old[word]) for new, word in enumerate(vocabulary.words) if word in old]
+        pairs = np.array(known, dtype=np.int64).reshape(-1, 2)
+        return pairs[:, 0], pairs[:, 1]
+
+    def grammar(self, vocabulary: Vocabulary) -> Grammar:
+        """The first grammar of a chain over a vocabulary, by the formula above."""
+        lexical, unknown = self.arrays["lexical"], self.arrays["unknown"]
+        new, old = self.places(vocabulary)
+        weights = np.repeat((unknown / (1.0 - unknown))[:, np.newaxis], len(vocabulary), axis=1)
+        weights[:, new] = lexical[:, old]
+        total = weights.sum(axis=1, keepdims=True)
+        weights = np.where(total > 0, weights, 1.0)
+        shares = weights / weights.sum(axis=1, keepdims=True)
+        words = shares * lexical.sum(axis=1, keepdims=True)
+        return Grammar(self.arrays["root"], self.arrays["binary"], words, vocabulary)
+
+    def check(self, names: Iterable[str], categories: int, learner: str) -> None:
+        """Raise an error if a learner with these arrays and categories cannot start from it."""
+        if set(self.arrays) != set(names):
+            raise DbpcfgError(
+                f"{self.run} has a grammar of another kind than the learner {learner}: start from "
+                "a run of the same learner; gibbs, em and vb can start from each other's runs"
+            )
+        if self.categories != categories:
+            raise DbpcfgError(
+                f"{self.run} has {self.categories} categories, and K = {categories} was asked for: "
+                "leave K out, or learn without start"
+            )
+
+    def known(self, vocabulary: Vocabulary) -> str:
+        """How many forms of a text are known, in words."""
+        new, _ = self.places(vocabulary)
+        return f"starts from {self.run}, which knows {len(new):,} of {len(vocabulary):,} forms"
+
+
+def save_start(start: Start, path: Path) -> None:
+    """Write what chains begin with."""
+    header = {"run": start.run, "words": list(start.words)}
+    write_archive(path, FORMAT, VERSION, header, {**start.arrays, "share": start.share})
+
+
+def load_start(path: Path, names: Iterable[str], digest: str) -> Start:
+    """Read what chains begin with.
+
+    ``names``: those of the learner's arrays.
+    """
+    with reading(path):
+        layout = dict.fromkeys((*names, "share"), np.float64)
+        header, arrays = read_archive(path, FORMAT, {VERSION: layout})
+        share, run = arrays.pop("share"), header.get("run")
+        start = Start(str(run), text_list(header, "words"), arrays, share)
+        if start.digest != digest:
+            raise ArchiveError("it is not what the run started from: its digest is another one")
+    return start
+
+
+class Inherited(NamedTuple):
+    """What a run takes from the one that it starts from, unless it was asked for."""
+
+    start: Start
+    learner: Learner | str
+    options: dict[str, Any]
+    """Those of the learner."""
+    chaining: dict[str, Any]
+    preparing: dict[str, Any]
+
+
+def inherited(
+    start: Run | str | os.PathLike[str],
+    learner: Learner | str,
+    options: Mapping[str, Any],
+    chaining: Mapping[str, Any],
+    preparing: Mapping[str, Any],
+) -> Inherited:
+    """K, D, learner and preparation of a run to start from; what was asked for instead is kept."""
+    from dbpcfg.induction.auto import AUTO
+    from dbpcfg.induction.directory import finished_run
+
+    run = finished_run(Path(start)) if isinstance(start, str | os.PathLike) else start
+    old, model = run.configuration.model, run.model
+    usual: dict[str, tuple[Any, Any]] = {
+        "categories": (None, old.categories),
+        "depth": ("auto", old.depth),
+    }
+    if learner in (AUTO, old.learner.name):
+        learner, mine = old.learner.name, vars(old.learner)
+        options = {**mine, **{k: v for k, v in options.items() if v is not None}}
+        usual["precision"] = (None, old.precision)
+    words = run.answer.counts(old.categories).lexical.sum(axis=1)
+    found = Start(
+        os.fspath(start) if isinstance(start, str | os.PathLike) else "a run in memory",
+        model.grammar.vocabulary.words,
+        old.learner.to_start_from(run.best.state, model),
+        words / words.sum(),
+    )
+    chained = {
+        name: inherited if chaining.get(name, asked) == asked else chaining[name]
+        for name, (asked, inherited) in usual.items()
+    }
+    prepared = {**vars(run.configuration.preparation), **preparing}
+    return Inherited(found, learner, dict(options), {**chaining, **chained}, prepared)
+
+
+def before_and_after(start: Start, model: Model, trees: Iterable[Tree]) -> Table:
+    """How a run uses categories, and how the one it started from did."""
+    old, names = set(start.words), model.grammar.names
+    tokens: Counter[str] = Counter()
+    gained: dict[str, Counter[str]] = {name: Counter() for name in names}
+    for tree in trees:
+        for word, label in tree.leaves():
+            tokens[label] += 1
+            form = model.look_up(word).form
+            if form not in old:
+                gained[label][form] += 1
+    total = max(1, tokens.total())
+    columns = [
+        Column("category"),
+        Column("before", "percent"),
+        Column("after", "percent"),
+        Column("new words", "count"),
+        Column("most frequent of them", key="gained"),
+    ]
+    rows: list[tuple[Cell, ...]] = [
+        (
+            *(name, float(start.share[c]), tokens[name] / total, len(gained[name])),
+            ", ".join(word for word, _ in gained[name].most_common(MOST_GAINED)),
+        )
+        for c, name in enumerate(names)
+    ]
+    notes = [f"share of words in the trees of {start.run} and of this run"]
+    return Table("Before and after", columns, rows, notes)
