@@ -13,7 +13,7 @@ from dbpcfg.grammar.lowrank import Factors, LowRankGrammar
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.parsing.leftcorner.parser import WordByWord
 from dbpcfg.parsing.parsers import parser_of, prefix_parser_of
-from dbpcfg.parsing.prefixes import Prefixes
+from dbpcfg.parsing.prefixes import BLOCK, Prefixes, next_word_entropies
 from tests.parsing.finite import (
     Derivation,
     Truth,
@@ -179,20 +179,61 @@ def test_every_length(depth, rank):
     sums_to_sentences(grammar, depth, *(rng.integers(0, 3, n).tolist() for n in range(1, 101)))
 
 
-@pytest.mark.parametrize("depth", [1, 2, None])
-def test_numbers_that_need_exponents(depth):
-    """Words that say little, and rules so rare that sentences have 10^-3000 and less."""
-    grammar = random_grammar(K=4, W=3, concentration=0.2, seed=1)
-    few = np.where(np.arange(4) == 0, 1e-12, 1.0)
-    binary = grammar.binary * few[:, None, None] * few
-    lexical = (
-        grammar.lexical + (1 - binary.sum(axis=(1, 2)) - grammar.lexical.sum(axis=1))[:, None] / 3
+RARE = 1e-20
+
+
+def with_a_rare_category(grammar: Grammar) -> Grammar:
+    """The last category alone has the last word, and it hardly occurs."""
+    binary, lexical = grammar.binary.copy(), grammar.lexical.copy()
+    binary[:, -1] *= RARE
+    binary[:, :, -1] *= RARE
+    binary[-1] = lexical[:, -1] = lexical[-1] = 0.0
+    lexical[-1, -1] = 1.0
+    total = binary.sum(axis=(1, 2)) + lexical.sum(axis=1)
+    binary, lexical = binary / total[:, None, None], lexical / total[:, None]
+    return Grammar(grammar.root, binary, lexical, grammar.vocabulary)
+
+
+def with_a_rare_word(grammar: LowRankGrammar) -> LowRankGrammar:
+    """The same, of low rank."""
+    F, few = grammar.factors, np.append(np.ones(grammar.categories - 1), RARE)[:, np.newaxis]
+    left, right, emission = F.left * few, F.right * few, F.emission.copy()
+    emission[:, -1] = emission[-1] = 0.0
+    emission[-1, -1] = 1.0
+    factors = F._replace(
+        left=left / left.sum(axis=0),
+        right=right / right.sum(axis=0),
+        emission=emission / emission.sum(axis=1, keepdims=True),
     )
-    rare = Grammar(grammar.root, binary, lexical, grammar.vocabulary)
+    return LowRankGrammar(factors, grammar.vocabulary)
+
+
+@pytest.mark.parametrize("depth", [1, 2, None])
+@pytest.mark.parametrize("rank", [0, 3])
+def test_numbers_that_need_exponents(depth, rank):
+    """The last word has the probability 1 in its category, and hardly any where it occurs."""
+    rare = (
+        with_a_rare_word(low_rank(2, 3, rank, 3))
+        if rank
+        else with_a_rare_category(random_grammar(3, 3, 0.5, seed=1))
+    )
     rng = np.random.default_rng(0)
-    sums_to_sentences(rare, depth, *(rng.integers(0, 3, n).tolist() for n in (120, 300, 300)))
-    if depth == 1:
-        check_against_left_corners(rare, depth, rng.integers(0, 3, 300).tolist())
+    sentences = [rng.choice(3, n, p=[0.15, 0.15, 0.7]).tolist() for n in (40, 40, 90)]
+    sums_to_sentences(rare, depth, *sentences)
+    assert all(found.logs.sum() < -40 * 0.5 * 46 for found, _ in follow(rare, depth, *sentences))
+    if depth is not None:
+        check_against_left_corners(rare, depth, *sentences)
+
+
+def test_entropies_of_many_words():
+    """So many that the words of a sentence are not all in one block."""
+    rng = np.random.default_rng(0)
+    lexical = rng.dirichlet(np.full(BLOCK // 2 + 1, 0.1), 2)
+    awaited = rng.dirichlet(np.ones(3), 4)
+    found = np.empty(4)
+    next_word_entropies(awaited[:, :2].copy(), awaited[:, 2].copy(), lexical, found)
+    expected = [entropy([*(some @ lexical), end]) for *some, end in awaited]
+    assert found == pytest.approx(expected, rel=1e-9)
 
 
 def test_a_word_that_is_hardly_possible():

@@ -232,7 +232,7 @@ class RankPrefixParser(PrefixParser, FactorParser):
             n = int(lengths[same[0]])
             whole = first[same][:, np.newaxis] + left_cell(n, 0, 1) + np.arange(n)
             ending, exponents = C.phrases[whole] @ G.root / T.divisor, C.exponents[whole]
-            ending[:, 0], exponents[:, 0] = alone[same], 0
+            ending[:, 0] = alone[same]
             logs = np.log(scale[starts[same][:, np.newaxis] + np.arange(n)])
             some = {name: array[same, : n + 1] for name, array in found._asdict().items()}
             known = noted(Opened(**some), ending, exponents, logs, T.mass)
