@@ -138,6 +138,8 @@ def containment_by_iteration(grammar: Grammar, depth: int, iterations: int = 20)
             for level, left in ((L, L), (R, below)):
                 children = previous[left], previous[R]
                 h[level] = lex + np.einsum("cab,a,b->c", grammar.binary, *children)
+        if (h == previous).all():  # and so it stays
+            break
     return h
 
 

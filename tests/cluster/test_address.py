@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from dbpcfg.cluster import connect
-from dbpcfg.cluster.address import Jobs, Local, Scheduler, jobs_cluster, parsed
+from dbpcfg.cluster.address import Jobs, Local, Scheduler, _reached, jobs_cluster, parsed
 from dbpcfg.errors import DbpcfgError
 
 SLURM = """
@@ -115,6 +115,18 @@ def test_no_scheduler_there(monkeypatch):
     message = "cannot reach the scheduler at tcp://127.0.0.1:9"
     with pytest.raises(DbpcfgError, match=message), connect("tcp://127.0.0.1:9"):
         pass
+
+
+def test_certificates_mean_encryption(monkeypatch):
+    import distributed
+
+    monkeypatch.setattr(distributed, "Client", lambda *_, security, **__: security)
+    plain, secure = Scheduler("tcp://a:1"), Scheduler("tls://a:1", "ca.pem", "cert.pem", "key.pem")
+    assert _reached(plain) is None
+    found = _reached(secure)
+    assert found.require_encryption
+    assert (found.tls_ca_file, found.tls_client_cert) == ("ca.pem", "cert.pem")
+    assert found.tls_client_key == "key.pem"
 
 
 def test_not_a_cluster_at_all():

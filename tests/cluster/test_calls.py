@@ -1,11 +1,14 @@
 """Calls that Dask leaves hanging, and what a worker keeps; with clients made up for it."""
 
 import asyncio
+from collections import Counter
 
 import pytest
 
 from dbpcfg.cluster import calls, worker
 from dbpcfg.cluster.calls import Call, ClusterLostError, Shared
+from dbpcfg.cluster.chains import WholeChains
+from dbpcfg.errors import DbpcfgError
 
 
 class Sent:
@@ -84,6 +87,45 @@ def test_a_call_that_no_worker_has_is_sent_again_with_its_data():
     assert Call(client, len, (), [Shared(client, b"corpus")], "a").result() == "answer"
     assert client.scattered == 2
     assert client.submitted == [["a"], ["a"]]
+
+
+def test_a_call_that_is_missed_now_and_then_is_not_sent_again(monkeypatch):
+    client, looks = MadeUpClient(futures=[Sent(looks=8)]), iter(range(8))
+    monkeypatch.setattr(client, "processing", lambda: {"a": ["call"][: next(looks) % 2]})
+    assert Call(client, len, (), [Shared(client, b"corpus")], "a").result() == "answer"
+    assert client.scattered == 1
+
+
+def test_a_call_whose_workers_die_is_sent_again_but_not_for_ever():
+    from distributed import KilledWorker
+
+    def dying(times):
+        killed = KilledWorker("call", None, 3)
+        return MadeUpClient(futures=[*(Sent(1, killed) for _ in range(times)), Sent()])
+
+    assert Call(dying(calls.MOST_DEATHS - 1), len, ()).result() == "answer"
+    with pytest.raises(DbpcfgError, match="die of this run again and again"):
+        Call(dying(calls.MOST_DEATHS), len, ()).result()
+
+
+@pytest.mark.parametrize("status", ["cancelled", "lost", "error"])
+def test_what_was_sent_and_is_lost_is_sent_again(status):
+    client = MadeUpClient()
+    shared = Shared(client, b"corpus")
+    shared.future().status = status
+    assert shared.future().status == "finished"
+    assert client.scattered == 2
+
+
+def test_what_is_large_has_more_time_to_arrive():
+    assert Shared(MadeUpClient(), bytes(10**7))._patience() == pytest.approx(10.05, rel=0.01)
+
+
+def test_chains_go_to_the_worker_with_the_fewest_for_its_threads():
+    chains = WholeChains(MadeUpClient(), "run", ["a", "a", "b"])
+    for number in range(6):
+        chains._workers[number] = chains._least_busy()
+    assert Counter(chains._workers.values()) == {"a": 4, "b": 2}
 
 
 def test_a_call_under_way_is_waited_for():

@@ -35,9 +35,20 @@ def reference(tmp_path_factory):
     return written(path)
 
 
+@pytest.fixture
+def fetches(monkeypatch) -> list[int]:
+    """Trees of shards are fetched often: the grammars that a lost shard would need are too many."""
+    found, fetch = [], remote_shards.ShardedTrees.fetch
+    monkeypatch.setattr(remote_shards, "PAST_BYTES", 2000)
+    monkeypatch.setattr(
+        remote_shards.ShardedTrees, "fetch", lambda self: found.append(1) or fetch(self)
+    )
+    return found
+
+
 @pytest.mark.parametrize(("spread", "checkpoint"), [("chains", 0.5), ("shards", 1000)])
 def test_workers_that_are_killed(
-    cluster_of, reference, tmp_path, one_iteration, spread, checkpoint
+    cluster_of, reference, tmp_path, one_iteration, spread, checkpoint, fetches
 ):
     cluster = cluster_of(2, spread)
     options = {"iterations": 30, "checkpoint": checkpoint}
@@ -45,6 +56,7 @@ def test_workers_that_are_killed(
     run = start(tmp_path / "run", cluster=cluster, report=killer, **options)
     assert run.finished
     assert killer.kills == 3
+    assert (len(fetches) > 4) == (spread == "shards")
     assert written(tmp_path / "run") == reference
 
 
@@ -77,19 +89,6 @@ def test_all_workers_killed_at_once(cluster_of, reference, tmp_path, one_iterati
         path = tmp_path / spread
         start(path, cluster=cluster, report=report, iterations=30)
         assert written(path) == reference
-
-
-def test_few_grammars_are_kept(cluster_of, reference, tmp_path, monkeypatch):
-    """Trees are fetched once the grammars that a lost shard would need are too many."""
-    monkeypatch.setattr(remote_shards, "PAST_BYTES", 2000)
-    fetched = []
-    fetch = remote_shards.ShardedTrees.fetch
-    monkeypatch.setattr(
-        remote_shards.ShardedTrees, "fetch", lambda self: fetched.append(1) or fetch(self)
-    )
-    start(tmp_path / "run", cluster=cluster_of(2, "shards"), iterations=30)
-    assert len(fetched) > 4
-    assert written(tmp_path / "run") == reference
 
 
 @pytest.mark.slow

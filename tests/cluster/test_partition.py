@@ -1,10 +1,13 @@
 """Shards are made of whole batches; what travels arrives as it was; who must not take part."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from dbpcfg import Gibbs
+from dbpcfg.cluster import connection
 from dbpcfg.cluster.messages import (
     SentCorpus,
     SentCounts,
@@ -38,7 +41,7 @@ def groups(corpus: Encoded, K: int, depth: int) -> list[tuple[int, ...]]:
 def test_batches_of_shards_are_batches_of_the_corpus(monkeypatch, shards, depth):
     monkeypatch.setattr("dbpcfg.parsing.chart.batches.CHART_BYTES", 2**13)
     found = parts(CORPUS, ChainSettings(5, depth), shards)
-    assert len(found) <= shards
+    assert len(found) == shards if shards < 9 else len(found) <= shards
     assert sorted(np.concatenate(found).tolist()) == list(range(len(CORPUS)))
     whole = groups(CORPUS, 5, depth)
     there = [group for part in found for group in groups(CORPUS.part(part), 5, depth)]
@@ -47,6 +50,27 @@ def test_batches_of_shards_are_batches_of_the_corpus(monkeypatch, shards, depth)
     # Copies of a sentence are in one shard.
     words = [{tuple(SENTENCES[s]) for s in part.tolist()} for part in found]
     assert sum(map(len, words)) == len(set(map(tuple, SENTENCES)))
+
+
+def test_how_a_run_is_spread(monkeypatch):
+    """Chains side by side, unless threads would idle at much work, or a chain is too large."""
+
+    def spread(chains: int) -> str:
+        model = SimpleNamespace(learner=Gibbs(), categories=3)
+        configuration = SimpleNamespace(chains=chains, model=model)
+        return connection.spread_of(configuration, CORPUS, ["a", "a", "b"], None)[0]
+
+    assert [spread(n) for n in (1, 2, 3, 4)] == ["chains"] * 4
+    monkeypatch.setattr(connection, "SHARD_WORK", 1)
+    assert [spread(n) for n in (1, 2, 3, 4)] == ["shards", "shards", "chains", "chains"]
+    monkeypatch.setattr(connection, "WHOLE_BYTES", 1)
+    assert [spread(n) for n in (1, 2, 3, 4)] == ["shards"] * 4
+
+
+def test_shares_of_work_are_alike():
+    found = parts(CORPUS, ChainSettings(5, 2), 2)
+    words = [sum(len(SENTENCES[s]) for s in part.tolist()) for part in found]
+    assert min(words) > 0.3 * sum(words)
 
 
 def test_rows():

@@ -1,5 +1,8 @@
 """A run on a cluster writes the bytes of the local run, however it is spread."""
 
+from itertools import count
+from types import SimpleNamespace
+
 import pytest
 
 import dbpcfg
@@ -129,6 +132,11 @@ def test_whole_chains_travel_at_checkpoints_only(cluster_of, tmp_path, monkeypat
     )
     start(tmp_path / "run", cluster=cluster_of(2, "chains"))
     assert len(came) == OPTIONS["chains"]
+    came.clear()
+    ticks = count()  # two for each of 12 blocks, and one when a chain has come
+    monkeypatch.setattr(remote_chains, "time", SimpleNamespace(monotonic=lambda: next(ticks)))
+    start(None, cluster=cluster_of(2, "chains"), chains=1, checkpoint=8)
+    assert len(came) == 3
 
 
 def test_workers_forget_a_run(cluster_of):

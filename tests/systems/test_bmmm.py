@@ -86,6 +86,7 @@ def test_same_seed_same_classes():
     assert classes() == classes()
     assert classes() != classes(seed=1)
     assert classes() != classes(generation=1)
+    assert classes() != classes(context_words=2)
     system = BMMM(4, 12)
     for _ in range(2):
         assert [*system.fit(sentences).classes_of_types().values()] == classes()[:-1]

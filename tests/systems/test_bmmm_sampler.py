@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import gammaln
+from scipy.stats import norm
 
+from dbpcfg.experiments.systems.bmmm import model
 from dbpcfg.experiments.systems.bmmm.model import (
     GREATEST,
     LEAST,
@@ -32,7 +34,7 @@ from dbpcfg.experiments.systems.bmmm.sampler import (
     score,
     sweep,
 )
-from dbpcfg.numerics.philox import Purpose, stream
+from dbpcfg.numerics.philox import Purpose, compiled_uniform_pair, stream
 from tests.statistics import LEAST_P, goodness_of_fit
 from tests.systems.bmmm_oracle import conditional, dense, log_joint, posterior
 
@@ -189,6 +191,23 @@ def test_hyperparameters_have_their_posterior(tau, of, faithful, fits):
     assert (p > LEAST_P) == fits, p
 
 
+@pytest.mark.parametrize("faithful", [False, True])
+def test_the_published_program_raises_proposals_to_the_power_too(faithful, monkeypatch):
+    monkeypatch.setattr(model, "ROUNDS", 1)
+    accepted = 0
+    for number in range(300):
+        numbers, x = stream(7, 0, number), np.array([2.0])
+        proposed = 2 * (1 + model.WIDTH * model._normal(numbers, 0, 1))
+        gain = proposed - 2
+        back = norm.logpdf(2, proposed, proposed / 10) - norm.logpdf(proposed, 2, 0.2)
+        log_r = 0.5 * (gain + back) if faithful else 0.5 * gain + back
+        step(x, lambda _, value: value, 0.5, numbers, faithful)
+        expected = math.log(compiled_uniform_pair(numbers, 0, 2)[0]) < log_r
+        assert x[0] == (proposed if expected else 2.0)
+        accepted += expected
+    assert 200 < accepted < 300
+
+
 def test_hyperparameters_stay_within_their_limits():
     x = np.array([999.0, 1.001e-6])
     for number in range(200):
@@ -216,13 +235,32 @@ def test_schedules_of_any_length(iterations):
     assert iterations < 2 or tau[0] == pytest.approx(0.5)
 
 
-def test_best_sample_is_kept():
-    features, values = tiny(), []
-    sampler = ClassSampler(CLASSES, 30, seed=3)
-    best = sampler.sample(features, values.append)
-    assert values == list(range(1, 31))
-    counts, x = count_classes(features, best.z, CLASSES), best.hyperparameters
-    again = sum(log_posterior(features, counts, j, x[j]) for j in range(len(x)))
-    assert best.log_posterior == pytest.approx(again, abs=1e-10)
-    shorter = ClassSampler(CLASSES, 1, seed=3).sample(features, values.append)
-    assert shorter.log_posterior <= best.log_posterior
+@pytest.mark.parametrize("faithful", [False, True])
+def test_the_chain_is_made_of_sweeps_comparisons_and_steps(faithful):
+    """The same with counts and tables made anew in each iteration."""
+    chance, iterations, seen = np.random.default_rng(0), 100, []
+    text = number_types([chance.choice(list("abcdefghijkl"), 6).tolist() for _ in range(40)])
+    features = stacked(context_features(text, 4), context_features(text, 2))
+    sampler = ClassSampler(CLASSES, iterations, 3, 1, faithful, alpha=5.0, beta=20.0)
+    z, x, best = sampler._initial(12), np.array([5.0, 20.0, 20.0]), (-math.inf, None, None)
+    for number, tau in enumerate(powers(iterations), start=1):
+        numbers, counts = stream(3, 1, number, Purpose.BMMM), count_classes(features, z, CLASSES)
+        sweep(
+            features, counts, tables_for(features, counts, x[1:]), x[0], tau, z, numbers, faithful
+        )
+
+        def density(j, value, counts=counts, z=z):
+            if faithful:
+                return faithful_log_posterior(features, counts, z, j, value)
+            return log_posterior(features, counts, j, value)
+
+        posterior = sum(density(j, x[j]) for j in range(3))
+        if posterior > best[0] and (number % 5 == 0 or not faithful):
+            best = posterior, z.copy(), x.copy()
+        if number % 5 == 0:
+            step(x, density, tau, numbers, faithful)
+    found = sampler.sample(features, seen.append)
+    assert found.log_posterior == best[0]
+    assert (found.z == best[1]).all()
+    assert (found.hyperparameters == best[2]).all()
+    assert seen == list(range(1, iterations + 1))

@@ -18,10 +18,12 @@ from dbpcfg.experiments.systems.dmv import (
     tags_of,
 )
 from dbpcfg.experiments.systems.dmv.charts import (
+    RIGHT,
     Parameters,
     best_heads,
     estimate,
     expected_counts,
+    for_decoding,
     no_counts,
     normalise,
 )
@@ -103,17 +105,40 @@ def test_plain_em_never_lowers_the_likelihood(seed):
 
 def test_an_em_step_is_the_relative_frequency_of_all_trees():
     corpus = random_corpus(3, number=10, longest=5)
+    corpus += corpus[:4]
     sequences = tag_sequences(corpus)
     first = initial_parameters(
         sequences.split(sequences.tags), sequences.weights.tolist(), sequences.number
     )
     counts = no_counts(TAGS)
+    log_likelihood = 0.0
     for tags in corpus:
-        for table, of_sentence in zip(counts, sentence_counts(tags, first)[1]):
+        probability, of_trees = sentence_counts(tags, first)
+        log_likelihood += math.log(probability)
+        for table, of_sentence in zip(counts, of_trees):
             table += of_sentence
-    learned = DMV(1, backoff=0).fit(corpus).parameters
-    for ours, theirs in zip(learned, estimate(counts, 0)):
+    learned = DMV(1, backoff=0).fit(corpus)
+    for ours, theirs in zip(learned.parameters, estimate(counts, 0)):
         np.testing.assert_allclose(ours, theirs, atol=1e-10)
+    assert learned.log_likelihoods == [pytest.approx(log_likelihood)]
+
+
+def test_a_sequence_that_occurs_twice_counts_twice():
+    tags, other = np.array([0, 1, 1]), np.array([1, 0])
+    for ours, theirs in zip(
+        initial_parameters([tags, other], [2.0, 1.0], 2),
+        initial_parameters([tags, tags, other], [1.0] * 3, 2),
+    ):
+        np.testing.assert_allclose(ours, theirs, atol=1e-12)
+
+
+def test_every_tree_is_possible_when_heads_are_found():
+    """Tag 0 is no root, so all trees of 0 0 0 have probability zero; still one is better."""
+    parameters = random_parameters(0)
+    parameters.root[0] = 0.0
+    parameters.decision[0, RIGHT] = 1.0, 0.0  # dependents on the left only
+    assert found_heads([0, 0, 0], for_decoding(parameters))[2] == -1
+    assert found_heads([0, 0, 0], parameters)[2] != -1
 
 
 def test_backoff_adds_counts_of_dependents_of_any_head():

@@ -28,6 +28,11 @@ def test_same_seed_same_trees(faithful, trees):
     assert np.mean(likelihoods[-10:]) > likelihoods[0] + 30
 
 
+def test_samples_that_mbr_trees_count():
+    system = UHHMM(iterations=62)
+    assert [n for n in range(1, 63) if system._is_kept(n)] == [55, 60, 62]
+
+
 def test_the_first_samples_do_not_depend_on_the_number_of_iterations():
     few, many = (UHHMM(iterations=n).fit(SENTENCES).fitted.log_likelihoods for n in (3, 6))
     assert many[:3] == few

@@ -128,16 +128,18 @@ def test_rows_follow_the_depth_above():
     """Counts at depth 1 are half as many in the prior of depth 2; nothing comes back."""
     size = Size(3, 2, 2, 2, 4)
     counts = zeros(size)
-    counts.exp[0, 0, 0, 1] = 1e8
+    counts.exp[0, 0, 0, 1] = counts.exp[0, 1, 0, 1] = counts.exp[1, 1, 0, 0] = 1e8
     counts.start[1, 0, 0, 1] = 1e8
     models = draw_models(counts, np.full(2, 0.5), Prior(), stream(2, purpose=Purpose.UHHMM_MODELS))
     assert (models.exp[:, 0, 0, 1] > 0.999).all()
+    assert models.exp[1, 1, 0] == pytest.approx([2 / 3, 1 / 3], abs=1e-3)
     assert models.start[1, 0, 0, 1] > 0.999
     assert not models.start[0, 0, 0, 1] > 0.9999
     for it in models:
         np.testing.assert_allclose(it.sum(axis=-1), 1.0)
     assert (models.trans[1] == [0, 1]).all()
     assert (models.reduce[0] == [1, 0]).all()
+    assert (models.fork[0] != models.trans[0]).all()  # each has its own random numbers
 
 
 def test_faithful_rows_lose_the_mass_of_a_new_category():

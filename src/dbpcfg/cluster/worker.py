@@ -128,7 +128,6 @@ def advance_chain(
                 chain = new_chain(corpus, task.settings)
             else:
                 return ChainAnswer(address(), False)
-        here.pop(name, None)  # should an iteration fail, nothing half done is left
         if task.seconds >= 0:
             advance(chain, corpus, task.schedule, task.seconds, gold=gold, until=task.until)
         here[name] = chain
