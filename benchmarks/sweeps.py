@@ -1,11 +1,13 @@
-"""The tables and the figure of the guide that come from sweeps.
+"""The tables and figures of the guide that come from sweeps.
 
     dbpcfg sweep vb.toml
     python benchmarks/sweeps.py spread TREEBANK vb [ANOTHER ...]
     python benchmarks/sweeps.py figure TREEBANK large --to large-k.png
+    python benchmarks/sweeps.py bound ADAM adam KEYAKI keyaki --to bound.svg
 
 ``spread`` has the mean of scores over seeds, with standard deviations, for each directory of runs
-and each bound. ``figure`` has a panel for each measure against K, with a line for each bound.
+and each bound. ``figure`` has a panel for each measure against K, with a line for each bound;
+``bound`` a panel for each treebank and its sweep: scores against the bound, a point for each seed.
 Seconds are of wall time, by the dates of a run's files.
 """
 
@@ -47,6 +49,7 @@ PANELS = {
     "homogeneity": "homogeneity of labels",
     "iteration_seconds": "seconds per iteration",
 }
+GREY = {"color": "#6b746f", "fontsize": 7, "ha": "right"}
 SPREAD = ("f1", "phrase_recall", "v_measure")
 
 
@@ -110,14 +113,49 @@ def draw(runs: list[Measured], path: Path) -> None:
         save(figure, path)
 
 
+def draw_bounds(given: list[tuple[str, Path]], path: Path) -> None:
+    """A panel for each treebank: F1 and recall of noun phrases, and F1 of branching trees."""
+    from matplotlib.figure import Figure
+
+    with style():
+        figure = Figure(figsize=(3.6 * len(given), 2.8), layout="constrained")
+        for axes, (name, sweep) in zip(np.atleast_1d(figure.subplots(1, len(given))), given):
+            treebank = dbpcfg.read(name)
+            runs = runs_of(sweep, treebank)
+            bounds = sorted({run.depth for run in runs}, key=lambda depth: depth or 99)
+            for field, label, colour in (
+                ("f1", "F1", "#0f766e"),
+                ("phrase_recall", "noun-phrase recall", "#b45309"),
+            ):
+                values = [[getattr(r, field) for r in runs if r.depth == D] for D in bounds]
+                axes.plot(range(len(bounds)), [np.mean(v) for v in values], color=colour)
+                for at, some in enumerate(values):
+                    axes.plot([at] * len(some), some, "o", markersize=3, alpha=0.6, color=colour)
+                axes.text(0.05, np.mean(values[0]) + 2, label, color=colour, fontsize=8)
+            for one in dbpcfg.compare(treebank, ["right", "left"], quiet=True).summaries:
+                score = 100 * one.spread("f1").mean
+                axes.axhline(score, linestyle=":", color="#6b746f", linewidth=1)
+                axes.text(len(bounds) - 1, score + 1, f"{one.name}-branching F1", **GREY)
+            axes.set_xticks(range(len(bounds)), [str(D or "none") for D in bounds])
+            axes.set_xlabel("memory bound D")
+            axes.set_title(sweep.name, fontsize=9)
+            axes.set_ylim(0, 100)
+            axes.spines[["top", "right"]].set_visible(False)
+        save(figure, path)
+
+
 def main() -> None:
     """Print a table; draw the figure, if it is asked for."""
     options = argparse.ArgumentParser()
-    options.add_argument("what", choices=("spread", "figure"))
+    options.add_argument("what", choices=("spread", "figure", "bound"))
     options.add_argument("treebank")
     options.add_argument("sweeps", type=Path, nargs="+")
     options.add_argument("--to", type=Path, default=Path("figure.png"))
     given = options.parse_args()
+    if given.what == "bound":
+        words = [given.treebank, *map(str, given.sweeps)]
+        draw_bounds([(a, Path(b)) for a, b in zip(words[::2], words[1::2])], given.to)
+        return
     treebank = dbpcfg.read(given.treebank)
     for sweep in given.sweeps:
         runs = runs_of(sweep, treebank)

@@ -298,7 +298,7 @@ class Chaining(Group):
     panel: ClassVar[str] = "Model"
     categories: int | None = option(
         None,
-        "Number of categories. If not given: 15, neural 120.",
+        "Number of categories. If not given: 15, neural 60.",
         flags=("-K", "--categories"),
         least=1,
         basic=True,
@@ -380,8 +380,8 @@ class NeuralOptions(LearnerOptions):
         0, "How many of the categories are those of words; 0: two thirds.", least=0
     )
     rank: int = option(0, "Rank of the binary rules; 0: as many as categories.", least=0)
-    batch: int = option(32, "Sentences in a mini-batch.", least=1)
-    rate: float = option(0.002, "Size of steps.", above=0)
+    batch: int = option(64, "Sentences in a mini-batch.", least=1)
+    rate: float = option(0.003, "Size of steps.", above=0)
     patience: int = option(
         5, "With --aside: passes without a better grammar before it stops.", least=1
     )

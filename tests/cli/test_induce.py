@@ -218,4 +218,4 @@ def test_the_help_of_one_learner(call, learner, words):
     assert declared(LEARNERS[learner]) <= flags(shown)
     assert not others & flags(shown)
     assert ("--sample-beta" in shown) == (learner == "gibbs")
-    assert ("[default: 32]" in shown) == (learner == "neural")
+    assert ("[default: 64]" in shown) == (learner == "neural")

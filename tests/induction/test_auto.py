@@ -27,9 +27,9 @@ def text(sentences: int, words: int, forms: int) -> list[Sentence]:
 @pytest.mark.parametrize(
     ("size", "learner", "rare", "without"),
     [
-        ((2000, 6, 500), "neural", 0, True),
+        ((500, 6, 200), "neural", 0, True),
         ((2000, 12, 9000), "neural", 1, True),
-        ((1999, 6, 500), "gibbs", 0, False),
+        ((499, 6, 200), "gibbs", 0, False),
         ((2000, 13, 500), "gibbs", 0, False),
         ((200, 20, 400), "gibbs", 1, False),
         ((199, 20, 400), "gibbs", 0, False),
@@ -83,7 +83,7 @@ def test_words_are_counted_as_they_are_split():
     assert found.why.startswith("5 sentences of 2.0 words, 10.0 tokens per form")
 
 
-@pytest.mark.parametrize("least", [20, 2000])
+@pytest.mark.parametrize("least", [20, 500])
 def test_gold_trees_choose_nothing(tmp_path, monkeypatch, least):
     monkeypatch.setattr("dbpcfg.induction.auto.LEAST_SENTENCES", least)
     text = [one.words() for one in synthetic_trees("center", sentences=40)]

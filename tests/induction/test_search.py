@@ -133,6 +133,12 @@ def test_what_follows(learner, given, expected):
     assert search_for(settings(learner), asked, budget=budget_of(asked.budget)) == expected
 
 
+@pytest.mark.parametrize(("sentences", "passes"), [(1, 30), (6400, 20), (10**6, 5)])
+def test_passes_of_the_neural_learner_follow_from_the_text(sentences, passes):
+    found = search_for(settings("neural"), Searching(), sentences=sentences)
+    assert found.schedule == Schedule(passes, kept=1)
+
+
 def test_what_follows_from_a_schedule_and_from_sentences_kept_aside():
     paper = Schedule(least=9)
     assert search_for(settings(), Searching(), paper) == Search(4, paper, None, "likelihood")

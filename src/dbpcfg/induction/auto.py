@@ -3,7 +3,7 @@
 ====================================================  ============================================
 the text, without punctuation                         learner
 ====================================================  ============================================
-at least 2,000 sentences of 12 words or fewer, on     neural, D = 3, without punctuation
+at least 500 sentences of 12 words or fewer, on       neural, D = 3, without punctuation
 average: speech, stories, short sentences
 anything else                                         gibbs, D = 2, with punctuation
 ====================================================  ============================================
@@ -25,7 +25,7 @@ from dbpcfg.options import LEARNERS, Searching
 
 AUTO = "auto"
 CHOICES = ("gibbs", "neural")
-LEAST_SENTENCES = 2000
+LEAST_SENTENCES = 500
 """Sentences that the neural learner needs."""
 MOST_WORDS = 12
 """The mean length of sentences up to which it is the better one."""

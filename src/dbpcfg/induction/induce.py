@@ -76,9 +76,9 @@ class Request:
         else:
             self.search(budget)
 
-    def search(self, budget: int | None) -> Search:
-        """The chains that follow from it, with a budget in iterations."""
-        search = search_for(self.settings, self.searching, self.schedule, budget)
+    def search(self, budget: int | None, sentences: int = 0) -> Search:
+        """The chains that follow from it, with a budget in iterations, for so many sentences."""
+        search = search_for(self.settings, self.searching, self.schedule, budget, sentences)
         if search.select == "heldout" and not self.settings.aside:
             raise DbpcfgError("select = heldout needs sentences that are kept aside: give aside")
         return search
@@ -160,7 +160,7 @@ def induce(
         A path to read, what ``dbpcfg.read`` returns, or sentences as lists of words or as texts; or
         a corpus that is prepared already.
     K
-        The number of categories; if not given, 15, of the neural learner 120.
+        The number of categories; if not given, 15, of the neural learner 60.
     D
         The memory bound: the greatest number of fragments in memory; None or ``"none"`` for no
         bound. If not given, 2, of the neural learner 3.
@@ -251,7 +251,7 @@ def learn(
     corpus, budget = RunCorpus.of(prepared), budget_of(request.searching.budget)
     if isinstance(budget, float):
         budget = iterations_in(budget, corpus.forms, request.settings, execution.running.threads)
-    search = request.search(budget)
+    search = request.search(budget, len(corpus.words))
     configuration = Configuration(
         model=request.settings,
         schedule=search.schedule,

@@ -147,8 +147,12 @@ def search_for(
     asked: Searching,
     schedule: Schedule | None = None,
     budget: int | None = None,
+    sentences: int = 0,
 ) -> Search:
-    """What follows from the options that were given; ``budget`` is theirs, in iterations."""
+    """What follows from the options that were given, for so many sentences.
+
+    ``budget`` is theirs, in iterations.
+    """
     learner, iterations = settings.learner, asked.iterations
     select = asked.select or learner.criterion(settings)
     if select not in criteria:
@@ -157,7 +161,7 @@ def search_for(
         raise DbpcfgError("a schedule is for samples; other learners have iterations")
     kept = None if learner.samples else 1
     if kept and iterations is None and budget is None and asked.inference != "race":
-        iterations = learner.usual_iterations
+        iterations = learner.usual_iterations(sentences)
     each = iterations is not None or schedule is not None
     if is_race(asked, budget is not None, each):
         budget = BUDGET if budget is None else budget

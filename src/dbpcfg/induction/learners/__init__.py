@@ -69,14 +69,16 @@ class Learner(LearnerOptions):
     usual_precision: ClassVar[Precision] = "double"
     grammar_kind: ClassVar[type[Grammar]] = Grammar
     """What kind of grammar it learns."""
-    usual_iterations: ClassVar[int] = 100
-    """The length of chains, if nothing is asked for; samplers run a race then."""
     usual_trees: ClassVar[str] = "mbr"
     """What trees are written, if nothing is asked for."""
     beta: ClassVar[float] = 0.2
     """β, by which unknown words get their share of the grammar."""
     START: ClassVar[tuple[str, ...]] = (*Grammar.ARRAYS, "unknown")
     """The arrays that another run can start from."""
+
+    def usual_iterations(self, sentences: int) -> int:
+        """The length of chains, if nothing is asked for; samplers run a race then."""
+        return 100
 
     def check(self, settings: ChainSettings) -> None:
         """Raise an error if it cannot learn with the other settings of a chain."""

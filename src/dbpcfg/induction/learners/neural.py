@@ -61,6 +61,8 @@ BETA1, BETA2, EPSILON = 0.75, 0.999, 1e-8
 LONGEST = 3.0
 """The greatest length of the gradient."""
 DIVERGED = 5.0
+STEPS = 2000
+"""Mini-batches after which a chain ends, if nothing is asked for."""
 
 
 class Moments(NamedTuple):
@@ -112,13 +114,16 @@ class Neural(NeuralOptions, Learner):
     """The neural grammar of low rank."""
 
     name: ClassVar[str] = "neural"
-    usual_categories: ClassVar[int] = 120
+    usual_categories: ClassVar[int] = 60
     usual_depth: ClassVar[int] = 3
     usual_precision: ClassVar[Precision] = "single"
-    usual_iterations: ClassVar[int] = 30
     usual_trees: ClassVar[str] = "consensus"
     grammar_kind: ClassVar[type[Grammar]] = LowRankGrammar
     START: ClassVar[tuple[str, ...]] = ("parameters", "shape")
+
+    def usual_iterations(self, sentences: int) -> int:
+        """Passes that have ``STEPS`` mini-batches together, but at least 5 and at most 30."""
+        return max(5, min(30, math.ceil(STEPS * self.batch / max(1, sentences))))
 
     def check(self, settings: ChainSettings) -> None:
         """There is a category of phrases and one of words."""
