@@ -205,7 +205,7 @@ def parsing(text: Encoded) -> Table:
     def parse(method: str) -> None:
         decoder = Decoder(model, method)
         for batch, first in in_batches(map(Sentence, map(tuple, sentences))):
-            decoder.brackets([sentence.words for sentence in batch], first)
+            decoder.lines([one for one in batch if one is not None], first)
 
     for method in ("mbr", "sample", "viterbi"):
         rows.append((f"parse --method {method}", best(lambda m=method: parse(m), 3)))

@@ -4,7 +4,7 @@ Nothing here is clever, and nothing is shared with the package but the grammar's
 listed recursively, sides and depths are read off the definition, labels are all of K^(2n−1).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
@@ -14,6 +14,7 @@ import numpy as np
 from dbpcfg.grammar.pcfg import Grammar, RuleWeights
 
 Shape = tuple  # (start, end) for a word, (start, end, left, right) for a phrase
+Brackets = Sequence[tuple[int, int]]
 
 
 @cache
@@ -66,13 +67,17 @@ class Bracketing:
         )
 
 
-def all_trees(grammar: Grammar, words: list[int], depth: int | None) -> Iterator[Bracketing]:
-    """Every tree that fits the bound, with the product of its rules under the unbounded G."""
+def all_trees(
+    grammar: Grammar, words: list[int], depth: int | None, brackets: Brackets = ()
+) -> Iterator[Bracketing]:
+    """Every tree that fits the bound and has the brackets, with the product of its rules."""
     n, K = len(words), grammar.categories
     for shape in shapes(0, n):
         if depth is not None and depth_needed(shape) > depth:
             continue
         order = preorder(shape)
+        if not set(brackets) <= {node[:2] for node in order}:
+            continue
         number = {id(node): t for t, node in enumerate(order)}
         labels = labelings(K, len(order))
         weights = grammar.root[labels[:, 0]]
@@ -104,10 +109,23 @@ class Truth:
             for row in np.flatnonzero(b.weights > 0)
         }
 
+    def add_counts(self, words: list[int], times: float, counts: RuleWeights) -> None:
+        """Add how often each rule is expected, so many times."""
+        for b in self.bracketings:
+            weights = times * b.weights / self.total
+            np.add.at(counts.root, b.labels[:, 0], weights)
+            for t, (i, j) in enumerate(b.spans):
+                c = b.labels[:, t]
+                if j - i == 1:
+                    np.add.at(counts.lexical[:, words[i]], c, weights)
+                else:
+                    right = t + 2 * (b.spans[t + 1][1] - i)
+                    np.add.at(counts.binary, (c, b.labels[:, t + 1], b.labels[:, right]), weights)
 
-def truth(grammar: Grammar, words: list[int], depth: int | None) -> Truth:
+
+def truth(grammar: Grammar, words: list[int], depth: int | None, brackets: Brackets = ()) -> Truth:
     n, K = len(words), grammar.categories
-    bracketings = list(all_trees(grammar, words, depth))
+    bracketings = list(all_trees(grammar, words, depth, brackets))
     total = sum(b.weights.sum() for b in bracketings)
     marginals = np.zeros((n, n + 1, K))
     for b in bracketings:

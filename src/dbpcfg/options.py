@@ -289,6 +289,16 @@ class Preparing(Group):
         "clitics, as in do n't.",
         basic=True,
     )
+    brackets: Literal["text", "trees"] | None = option(
+        None,
+        "Constituents that are known: text: in square brackets, as [the dog] barked; trees: those "
+        "of trees, whatever their labels.",
+    )
+
+    def table(self) -> dict[str, Any]:
+        """Without brackets nothing is written about them."""
+        found = super().table()
+        return found if self.brackets else {k: v for k, v in found.items() if k != "brackets"}
 
 
 @dataclass(frozen=True)
@@ -511,6 +521,7 @@ class InduceOptions(TypedDict, total=False):
     scheme: Literal["suffix", "shape", "both", "one"]
     no_punctuation: bool | None
     tokens: Literal["space", "punctuation", "penn"]
+    brackets: Literal["text", "trees"] | None
     input_format: str | None
     encoding: str | None
     skip_broken: bool

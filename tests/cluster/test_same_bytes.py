@@ -7,6 +7,7 @@ import pytest
 
 import dbpcfg
 from dbpcfg.cluster import chains as remote_chains
+from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction import chains
 from dbpcfg.trees.tree import Tree
@@ -22,11 +23,12 @@ RUNS = {
     "left-corner": {"parser": "leftcorner", "K": 2, "iterations": 6},
     "no bound, scores": {"D": None, "gold": GOLD, "iterations": 20, "trees": "best"},
     "a race": {**RACE, "sentences": 40},
+    "known brackets": {"known": True, "sentences": 150},
     "few sentences, last trees": {"trees": "last", "sentences": 2},
     "beta that rounds rules to zero": {"beta": 1e-3, "precision": "single"},
 }
 LEARNERS = {
-    "em": {"learner": "em", "batch": 50},
+    "em": {"learner": "em", "batch": 50, "known": True},
     "vb": {"learner": "vb", "aside": 7},
     "neural": {"learner": "neural", "K": 6, "iterations": 3, "sentences": 60},
 }
@@ -50,6 +52,8 @@ def local(tmp_path_factory):
 def induce(path, name: str, **changed):
     options = {**OPTIONS, **{**RUNS, **LEARNERS}[name], **changed}
     sentences = SENTENCES[: options.pop("sentences", None)]
+    if options.pop("known", False):
+        sentences = [Sentence(tuple(s), brackets=((0, 2),) * (len(s) > 3)) for s in sentences]
     return dbpcfg.induce(sentences, out=path, **options)
 
 

@@ -167,7 +167,7 @@ def test_unknown_words_without_a_place_for_them():
     text = [["w0", "w1"], ["w0", "new"], ["w2"], ["w1", "w1", "w0"]]
     for method in METHODS:
         decoder = Decoder(model, method, seed=1)
-        trees = [one for (one,) in decoder.trees(text)]
+        trees = [one for (one,) in decoder.trees([Sentence(tuple(words)) for words in text])]
         assert trees[1] == read_tree("(X w0 new)")
         assert (decoder.flat, decoder.first_flat) == (1, 1)
         known = model.parse([["w0"] if "new" in words else words for words in text], method, seed=1)

@@ -19,18 +19,7 @@ DEPTHS = [1, 2, 3, None]
 def counted_by_hand(grammar: Grammar, depth: int | None, copies: list[float]) -> RuleWeights:
     found = RuleWeights.zeros(grammar.categories, len(WORDS))
     for words, times in zip(SENTENCES, copies, strict=True):
-        truth = oracle.truth(grammar, words, depth)
-        for b in truth.bracketings:
-            weights = times * b.weights / truth.total
-            np.add.at(found.root, b.labels[:, 0], weights)
-            for t, (i, j) in enumerate(b.spans):
-                c = b.labels[:, t]
-                if j - i == 1:
-                    np.add.at(found.lexical[:, words[i]], c, weights)
-                else:
-                    right = t + 2 * (b.spans[t + 1][1] - i)
-                    rule = c, b.labels[:, t + 1], b.labels[:, right]
-                    np.add.at(found.binary, rule, weights)
+        oracle.truth(grammar, words, depth).add_counts(words, times, found)
     return found
 
 

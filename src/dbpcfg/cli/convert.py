@@ -79,9 +79,10 @@ def convert(
             f"dbpcfg convert '*{Path(source).suffix}' {more[-1]}"
         )
     check_overwrite([target], overwrite)
-    corpus = read_corpus([source], reading, quiet)
+    preparation = Preparation(**vars(converting))
+    corpus = read_corpus([source], reading, quiet, preparation)
     kind = to or ("text" if target.endswith(".txt") or target == "-" else "penn")
-    prepared = prepare(corpus, Preparation(**vars(converting)))
+    prepared = prepare(corpus, preparation)
     with open_output(target) as out:
         out.writelines(f"{line}\n" for line in corpus_lines(prepared, kind))
     if not quiet:

@@ -59,6 +59,7 @@ def induce(
     from dbpcfg.corpus.preparation import Preparation
     from dbpcfg.corpus.tokens import doubts
     from dbpcfg.induction.chains import Execution
+    from dbpcfg.induction.corpus import fitting
     from dbpcfg.induction.directory import check_free
     from dbpcfg.induction.induce import Asked, learn
     from dbpcfg.induction.start import inherited
@@ -77,9 +78,10 @@ def induce(
     asked = Asked(learner, options, chaining, searching, start=begun)
     check_free(Path(out), overwrite)
     check_cluster(running.cluster, running.spread)
-    corpus = read_corpus(text, reading, quiet)
+    corpus = read_corpus(text, reading, quiet, Preparation(**prepared_as))
     request, preparation = asked.of(corpus, Preparation(**prepared_as), prepared_as)
     prepared = asked.prepared(corpus, preparation)
+    prepared = fitting(prepared, request.settings.depth, reading.skip_broken)
     if not quiet:
         typer.echo(prepared.summary(), err=True)
         if begun is not None:

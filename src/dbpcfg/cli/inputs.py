@@ -21,11 +21,27 @@ if TYPE_CHECKING:
     from dbpcfg.model.model import Model
 
 
-def read_corpus(paths: list[str], reading: Decoding | None = None, quiet: bool = False) -> Corpus:
-    """Read files, with progress and notes of what was left out unless ``quiet``."""
+LISTED = 10
+"""Sentences with broken brackets that are listed, at most."""
+
+
+def read_corpus(
+    paths: list[str],
+    reading: Decoding | None = None,
+    quiet: bool = False,
+    preparation: Preparation | None = None,
+) -> Corpus:
+    """Read files, with progress and notes of what was left out unless ``quiet``.
+
+    ``preparation``: what the sentences are for; those with broken brackets may be skipped.
+    """
+    from dbpcfg.corpus.preparation import legible
     from dbpcfg.corpus.reading import read
 
-    corpus = read(*paths, **(reading or Decoding()).how(), quiet=quiet)
+    reading = reading or Decoding()
+    corpus = read(*paths, **reading.how(), quiet=quiet)
+    if preparation is not None and preparation.brackets and reading.skip_broken:
+        corpus = legible(corpus, preparation)
     if not quiet:
         for note in corpus.notes():
             typer.echo(note, err=True)
@@ -73,13 +89,16 @@ def open_text(
     quiet: bool,
     learned: Preparation,
     tokens: Literal["space", "punctuation", "penn"] | None = None,
+    brackets: Literal["text", "trees"] | None = None,
 ) -> Iterator[Sentence | None]:
     """Read sentences one by one, as the model learned from them: see `Preparation.seen`.
 
     ``tokens``: how text is split into words, instead.
+    ``brackets``: where known brackets come from.
 
-    None is a blank line.
+    None is a blank line, or a sentence with broken brackets that is skipped.
     """
+    from dbpcfg.corpus.brackets import BracketError
     from dbpcfg.corpus.streaming import stream
 
     if reads_terminal(text) and not quiet:
@@ -90,10 +109,26 @@ def open_text(
             typer.echo(note, err=True)
 
     sentences = stream(text or ["-"], report=report, **reading.how())
-    learned = learned if tokens is None else replace(learned, tokens=tokens)
+    learned = replace(learned, tokens=tokens or learned.tokens, brackets=brackets)
     if learned.no_punctuation:
         report(LEFT_OUT)
-    return (one and learned.seen(one) for one in sentences)
+
+    def seen() -> Iterator[Sentence | None]:
+        skipped = 0
+        for one in sentences:
+            try:
+                found = one and learned.seen(one)
+            except BracketError as error:
+                if not reading.skip_broken:
+                    raise
+                found, skipped = None, skipped + 1
+                if skipped <= LISTED:
+                    report(f"{error}; skipped")
+            yield found
+        if skipped > LISTED:
+            report(f"and {skipped - LISTED:,} others skipped")
+
+    return seen()
 
 
 def reads_terminal(text: list[str] | None) -> bool:

@@ -74,6 +74,7 @@ Punctuation = Annotated[
 TokensOption = Annotated[
     Literal["space", "punctuation", "penn"] | None, declared(Preparing, "tokens")
 ]
+BracketsOption = Annotated[Literal["text", "trees"] | None, declared(Preparing, "brackets")]
 Seed = Annotated[int, declared(Chaining, "seed")]
 Threads = Annotated[int | None, declared(Running, "threads")]
 

@@ -12,6 +12,7 @@ import typer
 from dbpcfg.cli import output as terminal
 from dbpcfg.cli.inputs import open_model, open_text, reads_terminal
 from dbpcfg.cli.options import (
+    BracketsOption,
     Depth,
     Quiet,
     RunArgument,
@@ -62,6 +63,7 @@ def parse(
     depth: Depth = None,
     unknown: UnknownWords = None,
     tokens: TokensOption = None,
+    brackets: BracketsOption = None,
     reading: Reading,
     threads: Threads = None,
     quiet: Quiet = False,
@@ -92,8 +94,8 @@ def parse(
         raise DbpcfgError("--draw cannot be combined with --scores or -n")
     ascii = not terminal.can_show(BOX_CHARACTERS)
     model = open_model(run, depth, unknown, samples=method == "mbr-chain")
-    decoder = Decoder(model, method, number, seed, threads or cores())
-    sentences = open_text(text, reading, quiet, model.preparation, tokens)
+    decoder = Decoder(model, method, number, seed, threads or cores(), reading.skip_broken)
+    sentences = open_text(text, reading, quiet, model.preparation, tokens, brackets)
     out = standard_output()
     if table:
         print("\t".join(COLUMNS), file=out, flush=True)
@@ -103,17 +105,17 @@ def parse(
     with Progress("sentences", None, quiet or out.isatty()) as progress:
         for batch, first in in_batches(sentences, 1 if reads_terminal(text) else None):
             found = [sentence for sentence in batch if sentence is not None]
-            words = [sentence.words for sentence in found]
-            strange = [w for one in words for w in one if look_up(w).kind == "unknown"]
-            total, unknown = total + sum(map(len, words)), unknown + len(strange)
+            strange = [w for one in found for w in one.words if look_up(w).kind == "unknown"]
+            total += sum(len(one.words) for one in found)
+            unknown += len(strange)
             example = example or next(iter(strange), "")
             if table:
-                lines = _rows(found, decoder.parses(words, first), first)
+                lines = _rows(found, decoder.parses(found, first), first)
             elif draw:
-                trees = decoder.trees(words, first)
+                trees = decoder.trees(found, first)
                 lines = _lines(batch, (picture(t, ascii=ascii) + "\n" for (t,) in trees))
             else:
-                lines = _lines(batch, decoder.brackets(words, first))
+                lines = _lines(batch, decoder.lines(found, first))
             out.writelines(f"{line}\n" for line in lines)
             out.flush()
             if decoder.flat and not flat:

@@ -17,7 +17,7 @@ import pickle
 import platform
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -206,7 +206,7 @@ class SentCorpus:
     @classmethod
     def of(cls, corpus: Encoded, *others: Encoded | GoldSpans | None) -> SentCorpus:
         """Sentences to be sent, without what their object has computed and remembers."""
-        bare = Encoded(corpus.tokens, corpus.starts, corpus.vocabulary, corpus.places)
+        bare = replace(corpus)
         content = pickle.dumps((bare, *others), pickle.HIGHEST_PROTOCOL)
         return cls(content, hashlib.sha256(content).hexdigest(), environment())
 

@@ -75,6 +75,11 @@ class Encoded:
     """The words."""
     places: Longs | None = None
     """The numbers that the sentences have in the corpus of which this is a part, if it is one."""
+    brackets: Ints | None = None
+    """``[bracket, 3]``: sentence, start and end of each constituent that is known, in this order.
+
+    None if there are none.
+    """
 
     @classmethod
     def from_sentences(cls, sentences: Iterable[Sequence[str]]) -> Encoded:
@@ -104,6 +109,29 @@ class Encoded:
         """
         return np.arange(len(self)) if self.places is None else self.places
 
+    def with_brackets(self, known: Sequence[Iterable[tuple[int, int]]]) -> Encoded:
+        """The same sentences with the brackets of each; words and whole sentences are none."""
+        rows = [
+            (s, start, end)
+            for s, (spans, n) in enumerate(zip(known, self.lengths.tolist(), strict=True))
+            for start, end in sorted(set(spans))
+            if 1 < end - start < n
+        ]
+        return replace(self, brackets=np.array(rows, dtype=np.int32) if rows else None)
+
+    def brackets_of(self, sentences: Longs) -> Ints | None:
+        """The brackets of some sentences, which have new numbers from 0; None if there are none."""
+        if self.brackets is None:
+            return None
+        first, last = (np.searchsorted(self.brackets[:, 0], sentences + x) for x in (0, 1))
+        numbers = last - first
+        if not numbers.any():
+            return None
+        ends = np.cumsum(numbers)
+        rows: Ints = self.brackets[np.arange(ends[-1]) + np.repeat(first - ends + numbers, numbers)]
+        rows[:, 0] = np.repeat(np.arange(len(sentences)), numbers)
+        return rows
+
     def numbers(self, sentence: int) -> Ints:
         """The word numbers of one sentence."""
         return self.tokens[self.starts[sentence] : self.starts[sentence + 1]]
@@ -118,12 +146,17 @@ class Encoded:
         """Sentences without repetitions, longest first, and their copies.
 
         The first of each kind; where its copies begin in the third array; and the copies, which are
-        all sentences of the corpus.
+        all sentences of the corpus. Copies have the same brackets.
         """
-        alike: dict[bytes, list[int]] = {}
+        alike: dict[tuple[bytes, bytes], list[int]] = {}
+        known, first = b"", None
+        if self.brackets is not None:
+            first = np.searchsorted(self.brackets[:, 0], np.arange(len(self) + 1))
         for sentence in np.argsort(-self.lengths, kind="stable").tolist():
             words = self.tokens[self.starts[sentence] : self.starts[sentence + 1]].tobytes()
-            alike.setdefault(words, []).append(sentence)
+            if self.brackets is not None and first is not None:
+                known = self.brackets[first[sentence] : first[sentence + 1], 1:].tobytes()
+            alike.setdefault((words, known), []).append(sentence)
         numbers = [len(copies) for copies in alike.values()]
         return (
             np.array([copies[0] for copies in alike.values()], dtype=np.int64),
@@ -141,14 +174,16 @@ class Encoded:
         lengths = self.lengths[sentences]
         starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         places = np.arange(starts[-1]) + np.repeat(self.starts[sentences] - starts[:-1], lengths)
-        return Encoded(self.tokens[places], starts, self.vocabulary)
+        known = self.brackets_of(sentences)
+        return Encoded(self.tokens[places], starts, self.vocabulary, brackets=known)
 
     @property
     def compact(self) -> tuple[Longs, Encoded]:
         """The words that occur, and the sentences over a vocabulary of these alone."""
         words, tokens = np.unique(self.tokens, return_inverse=True)
         own = Vocabulary(tuple(self.vocabulary.words[word] for word in words.tolist()))
-        return words.astype(np.int64), Encoded(tokens.astype(np.int32), self.starts, own)
+        found = Encoded(tokens.astype(np.int32), self.starts, own, brackets=self.brackets)
+        return words.astype(np.int64), found
 
     def part(self, sentences: Longs) -> Encoded:
         """Some of the sentences, with the random numbers that they have in this corpus."""

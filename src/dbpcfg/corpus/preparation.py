@@ -30,9 +30,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, get_args
 
+import numpy as np
+
+from dbpcfg.corpus.brackets import BracketError, bracketed, checked
 from dbpcfg.corpus.encoded import Encoded
+from dbpcfg.corpus.readers import SkippedPart
 from dbpcfg.corpus.reading import Corpus
-from dbpcfg.corpus.sentence import Sentence, punctuation_mask, without_punctuation
+from dbpcfg.corpus.sentence import Sentence, moved, punctuation_mask, without_punctuation
 from dbpcfg.corpus.tokens import split_tokens
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.io.tables import shortened
@@ -137,11 +141,18 @@ class Preparation(Preparing):
     def seen(self, sentence: Sentence) -> Sentence:
         """A sentence as it is learned from: split into tokens, and without punctuation if so.
 
-        Only text is split; a sentence of a treebank has its tokens.
+        Only text is split; a sentence of a treebank has its tokens. Brackets stay around the words
+        that they were around.
         """
         if self.tokens != "space" and sentence.tags is None and sentence.tree is None:
             words = split_tokens(" ".join(sentence.words), self.tokens)
-            sentence = replace(sentence, words=tuple(words))
+            sizes = [len(split_tokens(w, self.tokens)) for w in sentence.words if sentence.brackets]
+            known = moved(sentence.brackets, sizes)
+            sentence = replace(sentence, words=tuple(words), brackets=known)
+        if self.brackets is not None:
+            sentence = bracketed(sentence, self.brackets)
+        elif sentence.brackets:
+            checked(sentence)
         return without_punctuation(sentence, self.punctuation) if self.no_punctuation else sentence
 
     def form(self, word: str) -> str:
@@ -185,7 +196,8 @@ class Prepared:
     @cached_property
     def encoded(self) -> Encoded:
         """The forms as arrays of numbers."""
-        return Encoded.from_sentences(self.forms)
+        found = Encoded.from_sentences(self.forms)
+        return found.with_brackets([sentence.brackets for sentence in self.sentences])
 
     def __len__(self) -> int:
         return len(self.sentences)
@@ -203,7 +215,25 @@ class Prepared:
         if self.classes:
             rare = sum(self.classes.values())
             parts.append(f"{rare:,} rare forms in {len(self.classes):,} classes")
+        if self.encoded.brackets is not None:
+            of = len(np.unique(self.encoded.brackets[:, 0]))
+            parts.append(f"{len(self.encoded.brackets):,} known brackets in {of:,} sentences")
         return "; ".join(parts)
+
+
+def legible(corpus: Corpus, preparation: Preparation) -> Corpus:
+    """A corpus without sentences whose brackets are broken; these are listed as skipped."""
+    kept, skipped = [], list(corpus.skipped)
+    for one in corpus:
+        try:
+            preparation.seen(one)
+        except BracketError as error:
+            skipped.append(SkippedPart(one.source, one.line, one.line, str(error)))
+        else:
+            kept.append(one)
+    more = len(corpus) - len(kept)
+    dropped = {**corpus.dropped, **({"sentences with broken brackets": more} if more else {})}
+    return replace(corpus, sentences=kept, skipped=tuple(skipped), dropped=dropped)
 
 
 def prepare(

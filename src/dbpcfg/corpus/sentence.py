@@ -19,10 +19,13 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal
+from itertools import accumulate
+from typing import Literal, TypeAlias
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.trees.tree import Tree, without_words
+
+Spans: TypeAlias = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,8 @@ class Sentence:
     """Parts of speech of the treebank's own, beside universal ones; CoNLL-U has both."""
     heads: tuple[int, ...] | None = None
     """The position of each word's head, from 0, and -1 for the root; only CoNLL-U has them."""
+    brackets: Spans = ()
+    """Constituents that are known, as ``(start, end)`` from 0, without the word at ``end``."""
 
     @classmethod
     def from_tree(cls, tree: Tree, source: str = "<text>", line: int = 0) -> Sentence:
@@ -153,7 +158,16 @@ def without_punctuation(sentence: Sentence, rule: PunctuationRule = "auto") -> S
     tree = None if sentence.tree is None else without_words(sentence.tree, gone)
     words, tags, xpos = map(kept, (sentence.words, sentence.tags, sentence.xpos))
     assert words is not None
-    return replace(sentence, words=words, tags=tags, tree=tree, xpos=xpos, heads=None)
+    known = moved(sentence.brackets, [not drop for drop in gone])
+    return replace(
+        sentence, words=words, tags=tags, tree=tree, xpos=xpos, heads=None, brackets=known
+    )
+
+
+def moved(brackets: Spans, sizes: Sequence[int]) -> Spans:
+    """Brackets over what became of words, which are so many now: none, one, or several each."""
+    to = [0, *accumulate(sizes)]
+    return tuple((to[i], to[j]) for i, j in brackets if to[i] < to[j])
 
 
 def recognised_by(sentences: Sequence[Sentence], rule: PunctuationRule) -> str:

@@ -183,4 +183,6 @@ def _fingerprint(corpus: Encoded) -> str:
     """A digest of the corpus: a checkpoint's numbers mean nothing for another one."""
     sha = hashlib.sha256(corpus.tokens.tobytes() + corpus.starts.tobytes())
     sha.update("\n".join(corpus.vocabulary.words).encode("utf-8", "surrogatepass"))
+    if corpus.brackets is not None:
+        sha.update(corpus.brackets.tobytes())
     return sha.hexdigest()

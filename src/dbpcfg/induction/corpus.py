@@ -10,20 +10,22 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dbpcfg.corpus.brackets import BracketError, shown
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.corpus.preparation import Prepared
 from dbpcfg.evaluation.parseval import f1
+from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.io.archive import ArchiveError, read_archive, text_list, write_archive
 from dbpcfg.io.files import reading
-from dbpcfg.numerics.kernels import Ints, Longs, kernel
+from dbpcfg.numerics.kernels import Bytes, Ints, Longs, kernel
+from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.trees.tree import Tree
 
 FORMAT, VERSION = "dbpcfg corpus", 1
@@ -33,6 +35,8 @@ _DTYPES: dict[str, Any] = {
     "starts": np.int64,
     "punctuation": np.uint8,
 }
+_WITH_BRACKETS = 2
+"""The version of a file that has brackets."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -70,6 +74,8 @@ class RunCorpus:
         for part in (self.forms, self.words):
             for sentence in part:
                 sha.update("\x1f".join(sentence).encode("utf-8", "surrogatepass") + b"\n")
+        if self.forms.brackets is not None:
+            sha.update(self.forms.brackets.tobytes())
         return f"sha256:{sha.hexdigest()}"
 
 
@@ -86,13 +92,18 @@ def save_corpus(corpus: RunCorpus, path: Path) -> None:
         "starts": corpus.forms.starts,
         "punctuation": np.array(marks, dtype=np.uint8),
     }
-    write_archive(path, FORMAT, VERSION, header, arrays)
+    if corpus.forms.brackets is None:
+        write_archive(path, FORMAT, VERSION, header, arrays)
+    else:
+        arrays["brackets"] = corpus.forms.brackets
+        write_archive(path, FORMAT, _WITH_BRACKETS, header, arrays)
 
 
 def load_corpus(path: Path) -> RunCorpus:
     """Read the sentences of a run."""
     with reading(path):
-        header, arrays = read_archive(path, FORMAT, {VERSION: _DTYPES})
+        layouts = {VERSION: _DTYPES, _WITH_BRACKETS: _DTYPES | {"brackets": np.int32}}
+        header, arrays = read_archive(path, FORMAT, layouts)
         starts, marks = arrays["starts"], arrays["punctuation"].astype(bool).tolist()
         parts = {}
         for name, listed in (("forms", "form_list"), ("words", "word_list")):
@@ -103,15 +114,66 @@ def load_corpus(path: Path) -> RunCorpus:
             if tokens.min() < 0 or tokens.max() >= len(vocabulary) or len(marks) != len(tokens):
                 raise ArchiveError("it has words that are not in its lists")
             parts[name] = Encoded(tokens, starts, vocabulary)
+        if "brackets" in arrays:
+            parts["forms"] = _with_brackets(parts["forms"], arrays["brackets"])
     punctuation = [tuple(marks[a:b]) for a, b in pairwise(starts)]
     return RunCorpus(parts["forms"], parts["words"], punctuation)
+
+
+def _with_brackets(forms: Encoded, brackets: Ints) -> Encoded:
+    """The sentences with brackets of a file, if they are as such a file has them."""
+    known: list[list[tuple[int, int]]] = [[] for _ in range(len(forms))]
+    lengths = forms.lengths.tolist()
+    if brackets.ndim == 2 and brackets.shape[1] == 3:
+        for s, start, end in brackets.tolist():
+            if 0 <= s < len(known) and 0 <= start < end <= lengths[s]:
+                known[s].append((start, end))
+    found = forms.with_brackets(known)
+    if found.brackets is None or not np.array_equal(found.brackets, brackets):
+        raise ArchiveError("its brackets are not those of its sentences")
+    return found
+
+
+def fitting(prepared: Prepared, depth: int | None, skip: bool = False) -> Prepared:
+    """The sentences that have a tree with their brackets within the bound.
+
+    Under a grammar of one category every tree is possible, so only bound and brackets decide.
+
+    ``depth``: the bound D; None for no bound.
+    ``skip``: whether the others are left out and counted; else the first is an error.
+    """
+    corpus = prepared.encoded
+    if corpus.brackets is None or depth is None:
+        return prepared
+    some, W = np.unique(corpus.brackets[:, 0]).astype(np.int64), len(corpus.vocabulary)
+    lexical = np.full((1, W), 0.5 / W)
+    grammar = Grammar(np.ones(1), np.full((1, 1, 1), 0.5), lexical, corpus.vocabulary)
+    logs = ChartParser(grammar, depth).log_probabilities(corpus.chosen(some))
+    without = set(some[np.isneginf(logs)].tolist())
+    if not without:
+        return prepared
+    reason = f"brackets that no tree within the bound D = {depth} has"
+    if not skip:
+        first = prepared.sentences[min(without)]
+        raise BracketError(
+            f"{first.place}: found {reason}: {shown(first)}; give a greater D, or skip_broken "
+            "(--skip-broken) to leave such sentences out"
+        )
+    kept = [s for s in range(len(prepared)) if s not in without]
+    if not kept:
+        raise BracketError(f"there is no sentence left: all have {reason}")
+    return replace(
+        prepared,
+        sentences=[prepared.sentences[s] for s in kept],
+        forms=[prepared.forms[s] for s in kept],
+        punctuation=[prepared.punctuation[s] for s in kept],
+        dropped={**prepared.dropped, reason: len(without)},
+    )
 
 
 GOLD_FORMAT, GOLD_VERSION = "dbpcfg gold spans", 1
 LOG_EVERY = 10
 """Iterations between two scores in the trace."""
-
-Bytes = NDArray[np.uint8]
 
 
 @dataclass(frozen=True)

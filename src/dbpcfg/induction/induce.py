@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
-from dbpcfg.corpus.preparation import Preparation, Prepared, prepare
+from dbpcfg.corpus.preparation import Preparation, Prepared, legible, prepare
 from dbpcfg.corpus.reading import Corpus, GivenSentences, GivenTrees, read, sentences_for, trees_for
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.tokens import doubts
@@ -20,7 +20,7 @@ from dbpcfg.evaluation.goldtrees import match_gold
 from dbpcfg.induction.auto import AUTO, choose, possible
 from dbpcfg.induction.chain import GRAMMARS_KEPT, Chain
 from dbpcfg.induction.chains import ChainRunner, ChainStore, Execution, InMemory, run_chains
-from dbpcfg.induction.corpus import GoldSpans, RunCorpus, gold_spans
+from dbpcfg.induction.corpus import GoldSpans, RunCorpus, fitting, gold_spans
 from dbpcfg.induction.directory import (
     RunDirectory,
     check_free,
@@ -229,11 +229,14 @@ def induce(
     else:
         sentences = sentences_for("induce", _read(corpus, reading))
         sentences = sentences if isinstance(sentences, Corpus) else list(sentences)
+        if isinstance(sentences, Corpus) and reading.get("skip_broken"):
+            sentences = legible(sentences, Preparation(**preparing))
         request, preparation = asked.of(sentences, Preparation(**preparing), preparing)
         prepared = asked.prepared(sentences, preparation)
         for doubt in doubts(one.words for one in prepared.sentences):
             warnings.warn(doubt, stacklevel=3)  # the line that calls dbpcfg.induce
     del corpus
+    prepared = fitting(prepared, request.settings.depth, bool(reading.get("skip_broken")))
     return learn(request, prepared, execution, out, overwrite, gold, gold_sources, quiet)
 
 

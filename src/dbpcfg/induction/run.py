@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from dbpcfg.corpus.reading import GivenSentences
@@ -142,7 +142,7 @@ class Run:
         return Model(
             best.grammar,
             settings.depth,
-            self.configuration.preparation,
+            replace(self.configuration.preparation, brackets=None),
             unknown_mass(counts.rows.sum(axis=1), beta, rules),
             tuple(chain.grammars),
         )

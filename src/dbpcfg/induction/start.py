@@ -173,7 +173,7 @@ def inherited(
         name: inherited if chaining.get(name, asked) == asked else chaining[name]
         for name, (asked, inherited) in usual.items()
     }
-    prepared = {**vars(run.configuration.preparation), **preparing}
+    prepared = {**vars(model.preparation), **preparing}
     return Inherited(found, learner, dict(options), {**chaining, **chained}, prepared)
 
 

@@ -17,12 +17,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
+from dbpcfg.corpus.brackets import BracketError, shown
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.corpus.readers.text import MAX_WORDS
 from dbpcfg.corpus.reading import GivenSentences, sentences_for
@@ -96,6 +98,9 @@ class Decoder:
 
     The trees of a sentence do not depend on other sentences, except for rounding where posteriors
     are in single precision, and only those of ``sample`` depend on its number in the text.
+
+    ``skip_broken``: whether a sentence with brackets that no tree has gets a flat tree; else it is
+    an error.
     """
 
     def __init__(
@@ -105,6 +110,7 @@ class Decoder:
         n: int = 1,
         seed: int = 0,
         threads: int = 1,
+        skip_broken: bool = False,
     ) -> None:
         check_choice("method", method, get_args(Method))
         if not 1 <= n <= MOST_TREES:
@@ -118,7 +124,7 @@ class Decoder:
             )
         stream(seed)  # raises an error for an impossible seed
         self.model, self.method, self.n = model, method, n
-        self.seed, self.threads = seed, threads
+        self.seed, self.threads, self.skip_broken = seed, threads, skip_broken
         self.flat, self.first_flat = 0, -1
         """How many sentences had flat trees so far, and the number of the first of them."""
 
@@ -126,8 +132,9 @@ class Decoder:
         self,
         call: str,
         given: GivenSentences,
-        decode: Callable[[list[tuple[str, ...]], int], list[Item]],
+        decode: Callable[[list[Sentence], int], list[Item]],
         quiet: bool | None = None,
+        brackets: Literal["text", "trees"] | None = None,
     ) -> Iterator[Item]:
         """What one of the methods below gives for each of any sentences, with progress.
 
@@ -135,41 +142,42 @@ class Decoder:
         """
         sentences = sentences_for(call, given)
         total = len(sentences) if isinstance(sentences, Sized) else None
-        sentences = map(self.model.preparation.seen, sentences)
+        preparation = replace(self.model.preparation, brackets=brackets)
+        sentences = map(preparation.seen, sentences)
         with Progress("sentences parsed", total, quiet) as progress:
             for batch, first in in_batches(sentences):
-                yield from decode([one.words for one in batch if one is not None], first)
+                yield from decode([one for one in batch if one is not None], first)
                 progress.update(first + len(batch))
 
-    def trees(self, sentences: Sequence[Sequence[str]], first: int = 0) -> list[list[Tree]]:
+    def trees(self, sentences: Sequence[Sentence], first: int = 0) -> list[list[Tree]]:
         """The trees of each sentence of a batch."""
         found = self._nodes(sentences, first)
-        return [self._as_trees(words, nodes) for words, nodes in zip(sentences, found)]
+        return [self._as_trees(one.words, nodes) for one, nodes in zip(sentences, found)]
 
-    def brackets(self, sentences: Sequence[Sequence[str]], first: int = 0) -> list[str]:
+    def lines(self, sentences: Sequence[Sentence], first: int = 0) -> list[str]:
         """The first tree of each sentence of a batch in brackets, without making `Tree` objects."""
         found = self._nodes(sentences, first)
         possible = [s for s, nodes in enumerate(found) if nodes is not None]
         lines = as_brackets(
             [nodes[0] for nodes in found if nodes is not None],
-            [sentences[s] for s in possible],
+            [sentences[s].words for s in possible],
             self.model.grammar.names,
         )
         if len(lines) == len(sentences):
             return lines
         written = dict(zip(possible, lines))
-        return [written.get(s) or str(Tree(FLAT, words)) for s, words in enumerate(sentences)]
+        return [written.get(s) or str(Tree(FLAT, one.words)) for s, one in enumerate(sentences)]
 
-    def parses(self, sentences: Sequence[Sequence[str]], first: int = 0) -> list[list[Parse]]:
+    def parses(self, sentences: Sequence[Sentence], first: int = 0) -> list[list[Parse]]:
         """The trees of each sentence of a batch, with their probabilities."""
         found = self._nodes(sentences, first)
         results = []
-        for words, nodes in zip(sentences, found):
-            trees = self._as_trees(words, nodes)
+        for one, nodes in zip(sentences, found):
+            trees = self._as_trees(one.words, nodes)
             if nodes is None:
                 results.append([Parse(trees[0], -math.inf, 0.0)])
                 continue
-            corpus = self.model.encode([words])
+            corpus = self.model.encode([one.words]).with_brackets([one.brackets])
             whole = float(self._parser.log_probabilities(corpus)[0])
             logs = [
                 log_probability(tree, corpus.tokens, self._logs) - self._parser.log_fitting_mass
@@ -209,17 +217,26 @@ class Decoder:
     def _logs(self) -> Logs:
         return logarithms(self.model.grammar_with_unknown, self.model.depth)
 
-    def _nodes(self, sentences: Sequence[Sequence[str]], first: int) -> list[Ints | None]:
+    def _nodes(self, sentences: Sequence[Sentence], first: int) -> list[Ints | None]:
         """``[tree, node, 3]``, the chosen trees of each sentence; None where it has none."""
-        seen = [self._numbers(words) for words in sentences]
+        seen = [self._numbers(one.words) for one in sentences]
         possible = [s for s, numbers in enumerate(seen) if numbers is not None]
         vocabulary = self.model.grammar_with_unknown.vocabulary
         corpus = Encoded.from_numbers([x for x in seen if x is not None], vocabulary)
+        corpus = corpus.with_brackets([sentences[s].brackets for s in possible])
         try:
             chosen = self._choose(corpus, [first + s for s in possible])
         except UnparsableError:
-            logs = np.max([chart.log_probabilities(corpus) for chart in self._precise], axis=0)
-            finite = np.flatnonzero(np.isfinite(logs))
+            there = self._possible(corpus)
+            if corpus.brackets is not None and not self.skip_broken:
+                free = self._possible(replace(corpus, brackets=None))
+                for s in np.flatnonzero(free & ~there)[:1].tolist():
+                    one = sentences[possible[s]]
+                    raise BracketError(
+                        f"{one.place}: no tree within the bound has the brackets {shown(one)}; "
+                        "parse with a greater depth, or --skip-broken gives a flat tree"
+                    ) from None
+            finite = np.flatnonzero(there)
             possible = [possible[s] for s in finite.tolist()]
             corpus = corpus.chosen(finite)
             try:
@@ -234,6 +251,12 @@ class Decoder:
         if flat and not self.flat:
             self.first_flat = flat[0]
         self.flat += len(flat)
+        return found
+
+    def _possible(self, corpus: Encoded) -> NDArray[np.bool_]:
+        """``[sentence]``: whether it has a tree under any of the grammars."""
+        logs = [chart.log_probabilities(corpus) for chart in self._precise]
+        found: NDArray[np.bool_] = np.isfinite(np.max(logs, axis=0))
         return found
 
     def _numbers(self, words: Sequence[str]) -> list[int] | None:

@@ -126,6 +126,7 @@ class Model:
         method: Method = "mbr",
         *,
         seed: int = 0,
+        brackets: Literal["text", "trees"] | None = None,
         threads: int = 1,
         quiet: bool | None = None,
     ) -> list[Tree]:
@@ -141,6 +142,9 @@ class Model:
             ``"viterbi"``: the most probable tree. ``"sample"``: a tree drawn from the posterior.
         seed
             Of ``"sample"``.
+        brackets
+            Constituents that are known: ``"text"`` for those in square brackets, as in
+            ``[the dog] barked``, ``"trees"`` for those of trees. The trees found have them.
         threads
             The number of threads.
         quiet
@@ -155,10 +159,12 @@ class Model:
         Raises
         ------
         DbpcfgError
-            If a sentence is empty, or ``"mbr-chain"`` is asked of a model without samples.
+            If a sentence is empty, ``"mbr-chain"`` is asked of a model without samples, or brackets
+            are broken or such as no tree within the bound has.
         """
         decoder = Decoder(self, method, 1, seed, threads)
-        return [tree for (tree,) in decoder.each("parse", sentences, decoder.trees, quiet)]
+        found = decoder.each("parse", sentences, decoder.trees, quiet, brackets)
+        return [tree for (tree,) in found]
 
     def parses(
         self,
@@ -167,6 +173,7 @@ class Model:
         method: Method = "viterbi",
         *,
         seed: int = 0,
+        brackets: Literal["text", "trees"] | None = None,
         threads: int = 1,
         quiet: bool | None = None,
     ) -> list[list[Parse]]:
@@ -183,6 +190,8 @@ class Model:
             ``"mbr-chain"`` have one tree.
         seed
             Of ``"sample"``.
+        brackets
+            As of `parse`.
         threads
             The number of threads.
         quiet
@@ -191,7 +200,8 @@ class Model:
         Returns
         -------
         list of list of Parse
-            The trees of every sentence, with log P(tree, sentence) and P(tree | sentence).
+            The trees of every sentence, with log P(tree, sentence) and P(tree | sentence), of all
+            trees that have its brackets.
 
         Raises
         ------
@@ -199,7 +209,7 @@ class Model:
             If a sentence is empty, or the method does not have n trees.
         """
         decoder = Decoder(self, method, n, seed, threads)
-        return list(decoder.each("parses", sentences, decoder.parses, quiet))
+        return list(decoder.each("parses", sentences, decoder.parses, quiet, brackets))
 
     def probability(
         self,

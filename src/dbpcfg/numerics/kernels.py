@@ -209,6 +209,7 @@ Function = TypeVar("Function", bound=Callable[..., object])
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
+Bytes = NDArray[np.uint8]
 
 
 class QuickCompiler(Compiler):

@@ -200,6 +200,15 @@ def check_vocabulary(grammar: Grammar, corpus: Encoded) -> None:
         )
 
 
+def check_free(corpus: Encoded) -> None:
+    """Raise a DbpcfgError if sentences have brackets, where trees are built word by word."""
+    if corpus.brackets is not None:
+        raise DbpcfgError(
+            "brackets are for whole sentences: the left-corner parser and prefix probabilities "
+            "know nothing of them; leave them out, or use the chart (--parser chart)"
+        )
+
+
 def check_parsable(grammar: Grammar, corpus: Encoded, logs: Floats) -> None:
     """Raise an UnparsableError, with the reason, if a sentence has probability zero."""
     impossible = np.flatnonzero(np.isneginf(logs))
@@ -210,5 +219,7 @@ def check_parsable(grammar: Grammar, corpus: Encoded, logs: Floats) -> None:
     emitted = grammar.lexical.max(axis=0) > 0
     silent = [word for word in words if not emitted[grammar.vocabulary.index[word]]]
     shown = " ".join(words[:12]) + (" …" if len(words) > 12 else "")
-    reason = f"no category can emit {silent[0]!r}" if silent else "no tree of it fits the bound"
+    known = corpus.brackets_of(np.array([sentence])) is not None
+    reason = f"no tree of it fits the bound{' and has its brackets' * known}"
+    reason = f"no category can emit {silent[0]!r}" if silent else reason
     raise UnparsableError(f"sentence {sentence + 1} ({shown}) has probability zero: {reason}")

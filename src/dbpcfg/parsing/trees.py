@@ -81,8 +81,7 @@ class TreeParser(ABC):
 
         def some(first: int, last: int) -> None:
             for s in order[first:last]:
-                starts = np.arange(n + 1, dtype=np.int64) * corpus.lengths[s]
-                copies = Encoded(np.tile(corpus.numbers(s), n), starts, corpus.vocabulary)
+                copies = corpus.chosen(np.full(n, s))
                 drawn, _ = self.sample(copies, stream(seed, _NO_CHAIN, items[s]))
                 found[s] = drawn.nodes.reshape(n, -1, 3)
 

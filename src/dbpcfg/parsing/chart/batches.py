@@ -18,10 +18,10 @@ from typing import NamedTuple
 import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded, Sentences
-from dbpcfg.numerics.kernels import Floats, Ints, Longs, repeated
+from dbpcfg.numerics.kernels import Bytes, Floats, Ints, Longs, repeated
 from dbpcfg.numerics.simd import aligned
 from dbpcfg.parsing.chart.inside import Workspace, inside, new_workspace
-from dbpcfg.parsing.chart.layout import Tables, cell_count, chart_levels
+from dbpcfg.parsing.chart.layout import Tables, cell_count, chart_levels, crossing
 
 MOST_TOGETHER = 32
 CHART_BYTES = 2**20
@@ -35,6 +35,7 @@ class Batches(NamedTuple):
     for ``copies[first_copy[y] : first_copy[y + 1]]``. ``frequencies`` are those of words.
     """
 
+    corpus: Encoded
     sentences: Sentences
     items: Longs
     frequencies: Longs
@@ -48,6 +49,7 @@ def batches(corpus: Encoded, G: Tables) -> Batches:
     """The batches of a corpus."""
     distinct, first_copy, copies = corpus.distinct
     return Batches(
+        corpus,
         corpus.sentences,
         corpus.items,
         corpus.frequencies,
@@ -90,6 +92,7 @@ class Charts(NamedTuple):
     cells: Floats  # [m, level, cell, c]
     exponents: Ints  # [m, level, cell]
     logs: Floats  # [m]                  ``log_inside``
+    crossed: Bytes  #                    spans that cross brackets
 
 
 def largest(B: Batches, first: int, last: int) -> tuple[int, int]:
@@ -131,8 +134,14 @@ def filled(B: Batches, number: int, G: Tables, room: Room, flush: bool = False) 
     cells = room.cells[: whole * K].reshape(sentences, levels, size, K)
     exponents = room.exponents[:whole].reshape(sentences, levels, size)
     logs = np.empty(sentences)
-    room.inside(batch, G, cells, exponents, room.work, flush, logs)
-    return Charts(batch, cells, exponents, logs)
+    crossed = crossing(B.corpus, B.distinct[B.bounds[number] : B.bounds[number + 1]])
+    room.inside(batch, crossed, G, cells, exponents, room.work, flush, logs)
+    return Charts(batch, cells, exponents, logs, crossed)
+
+
+def crossed_in(crossed: Bytes, m: int, size: int) -> Bytes:
+    """Spans of sentence m of a batch that cross brackets; ``size`` is the number of its spans."""
+    return crossed[m * size : (m + 1) * size]
 
 
 def copies_of(B: Batches, number: int) -> tuple[Longs, Longs]:

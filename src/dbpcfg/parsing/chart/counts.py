@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbpcfg.numerics.kernels import Floats, Ints, Longs, also_in_kernels, kernel
+from dbpcfg.numerics.kernels import Bytes, Floats, Ints, Longs, also_in_kernels, kernel
 from dbpcfg.numerics.simd import (
     add_small_product,
     aligned,
@@ -204,11 +204,20 @@ def count_words(G: Tables, W: Expansion, lexical: Floats) -> None:
 
 @also_in_kernels
 def count_deepest(
-    batch: Ints, local: Ints, G: Tables, cells: Floats, v: Floats, W: Expansion, lexical: Floats
+    batch: Ints,
+    local: Ints,
+    crossed: Bytes,
+    G: Tables,
+    cells: Floats,
+    v: Floats,
+    W: Expansion,
+    lexical: Floats,
 ) -> None:
     """From level (R,D), once it has all that comes from others, to itself, rules and words::
 
     v(R,D,b,i+1,j) += Σ_c v(R,D,c,i,j) A_w[c, b]
+
+    without spans (i,j) that cross brackets.
     """
     sentences, n = batch.shape
     levels, size, K = cells.shape[1:]
@@ -227,6 +236,9 @@ def count_deepest(
                 break
             rows, word = n - i - 1, W.slot[local[m, i]] * wide
             for j in range(i + 2, n + 1):
+                if len(crossed) and crossed[m * size + right_cell(i, j)]:
+                    for c in range(K):
+                        spans[here // K + j - i - 1, c] = 0.0
                 cell, to = (at + right_cell(i + 1, j)) * K, (j - i - 2) * K
                 copy_cell(cells, cell, after, to, K, 0.0, 0.0)
                 copy_cell(v, cell, spans, following + to, K, 0.0, 0.0)
@@ -257,6 +269,7 @@ def begin_outside(
 def counts_of_batch(
     batch: Ints,
     local: Ints,
+    crossed: Bytes,
     copies: Floats,
     G: Tables,
     cells: Floats,
@@ -302,7 +315,7 @@ def counts_of_batch(
         if rows:
             expand_and_count(rows, n, width, depth, cells, v, W)
     if depth and n > 1:
-        count_deepest(batch, local, G, cells, v, W, counted.lexical)
+        count_deepest(batch, local, crossed, G, cells, v, W, counted.lexical)
     if settle:
         count_words(G, W, counted.lexical)
     add_words(local, depth, v, counted.lexical)

@@ -14,9 +14,17 @@ import numpy as np
 
 from dbpcfg.grammar.pcfg import RuleWeights
 from dbpcfg.io.machine import in_pieces
-from dbpcfg.numerics.kernels import Floats, Ints, Longs, repeated
+from dbpcfg.numerics.kernels import Bytes, Floats, Ints, Longs, repeated
 from dbpcfg.numerics.simd import aligned
-from dbpcfg.parsing.chart.batches import Batches, copies_of, filled, gather, largest, new_room
+from dbpcfg.parsing.chart.batches import (
+    Batches,
+    copies_of,
+    crossed_in,
+    filled,
+    gather,
+    largest,
+    new_room,
+)
 from dbpcfg.parsing.chart.counts import counts_of_batch, new_expansion, take
 from dbpcfg.parsing.chart.layout import Tables, chart_levels
 from dbpcfg.parsing.chart.outside import Counted, add_expected_counts, filled_chart
@@ -113,16 +121,17 @@ def count_blocks(edges: list[int], B: Batches, task: Expectation) -> Iterator[Bl
         row_of[words] = np.arange(len(words))
         counted = _zeros(K, len(words))
         for number, batch in zip(range(begin, end), here, strict=True):
-            _, cells, _, logs = filled(B, number, G, room, single)
+            _, cells, _, logs, crossed = filled(B, number, G, room, single)
             which, begins = copies_of(B, number)
             copies, totals = np.add.reduceat(task.copies[which], begins[:-1]), np.empty(len(batch))
             v, rows = above[: cells.size].reshape(cells.shape), row_of[batch]
             v.fill(0.0)
             settle = number == end - 1 or (single and (number - begin) % OFTEN == OFTEN - 1)
             sums = task.negligible, totals, counted, settle, single
-            count(batch, rows, copies, G, cells, v, W, *sums)
+            count(batch, rows, crossed, copies, G, cells, v, W, *sums)
             for m in np.flatnonzero(np.isinf(totals)).tolist():
-                logs[m] = _add_exact(batch[m], rows[m], float(copies[m]), task, counted)
+                own, times = crossed_in(crossed, m, cells.shape[2]), float(copies[m])
+                logs[m] = _add_exact(batch[m], own, rows[m], times, task, counted)
             task.logs[which] = np.repeat(logs, np.diff(begins))
             if settle:
                 take(W.by_parent, counted.by_parent)
@@ -136,14 +145,14 @@ def _zeros(K: int, words: int) -> Counted:
 
 
 def _add_exact(
-    words: Ints, places: Ints, copies: float, task: Expectation, counted: Counted
+    words: Ints, crossed: Bytes, places: Ints, copies: float, task: Expectation, counted: Counted
 ) -> float:
     """The same for a sentence that needs a chart with exponents; return its ``log_inside``.
 
     ``lexical`` is multiplied by scaled emissions later, and the scales differ.
     """
     own = counted._replace(lexical=np.zeros((len(words), len(task.exact.root))))
-    chart, log = filled_chart(words, task.exact)
+    chart, log = filled_chart(words, task.exact, crossed=crossed)
     if copies and log > -np.inf:
         rows = np.arange(len(words), dtype=np.int32)
         add_expected_counts(chart, task.exact, rows, copies, own)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dbpcfg.grammar.bounding import right_level
-from dbpcfg.numerics.kernels import Floats, Ints, Longs, also_in_kernels, kernel
+from dbpcfg.numerics.kernels import Bytes, Floats, Ints, Longs, also_in_kernels, kernel
 from dbpcfg.numerics.simd import aligned, copy_cell, in_tiles, product, round_to_zero, small_product
 from dbpcfg.parsing.chart.layout import (
     EMPTY,
@@ -164,7 +164,7 @@ def find_places(
 
 @also_in_kernels
 def deepest_right_nodes(
-    batch: Ints, G: Tables, cells: Floats, exponents: Ints, W: Workspace
+    batch: Ints, crossed: Bytes, G: Tables, cells: Floats, exponents: Ints, W: Workspace
 ) -> None:
     """Level (R,D), whose left children are words: no sum over split points, and no K³.
 
@@ -190,6 +190,9 @@ def deepest_right_nodes(
                 cell = right_cell(i, j)
                 exponent = exponents[m, level, right_cell(i + 1, j)]
                 row, to = here + (j - i - 1) * K, ((m * levels + level) * size + cell) * K
+                if len(crossed) and crossed[m * size + cell]:
+                    for c in range(K):
+                        spans[row // K, c] = 0.0
                 if not copy_cell(spans, row, cells, to, K, least, most):
                     exponent = settle(cells[m, level, cell], exponent)
                     copy_cell(cells, to, spans, row, K, least, most)
@@ -222,22 +225,38 @@ def apply_rules(
             exponents[m, 1, same] = exponent
 
 
+@also_in_kernels
+def leave_empty(m: int, level: int, cell: int, cells: Floats, exponents: Ints) -> None:
+    """A span that crosses a bracket: u = 0."""
+    for c in range(cells.shape[3]):
+        cells[m, level, cell, c] = 0.0
+    exponents[m, level, cell] = EMPTY
+
+
 @kernel
 def inside(
-    batch: Ints, G: Tables, cells: Floats, exponents: Ints, W: Workspace, flush: bool, logs: Floats
+    batch: Ints,
+    crossed: Bytes,
+    G: Tables,
+    cells: Floats,
+    exponents: Ints,
+    W: Workspace,
+    flush: bool,
+    logs: Floats,
 ) -> None:
     """Fill the charts of sentences of one length, the rows of ``batch``, width by width.
 
     The sums over split points of all spans of one width make the rows of a matrix, and G is
-    applied to them in one matrix product. ``log_inside`` of sentence m goes into ``logs[m]``. If
-    ``flush``, denormal numbers are taken for zero.
+    applied to them in one matrix product. Spans that cross brackets, as by ``layout.crossing``,
+    have u = 0. ``log_inside`` of sentence m goes into ``logs[m]``. If ``flush``, denormal numbers
+    are taken for zero.
     """
     round_to_zero(flush)
     depth, (sentences, n) = G.depth, batch.shape
     W.scaled[0] = 0
     fill_words(batch, G, cells, exponents)
     if depth and n > 1:
-        deepest_right_nodes(batch, G, cells, exponents, W)
+        deepest_right_nodes(batch, crossed, G, cells, exponents, W)
     levels = chart_levels(depth) - 1  # without (R,D); without a bound, without the copy
     outer, left, placed, scaled = W.outer, W.left, W.rows, W.scaled
     K, size = cells.shape[3], cells.shape[2] * cells.shape[3]
@@ -248,6 +267,11 @@ def inside(
                 l, r = left_below(level, depth), right_below(level, depth)
                 lefts, rights = (m * cells.shape[1] + l) * size, (m * cells.shape[1] + r) * size
                 for i in beginnings(level, depth, n, width):
+                    if len(crossed) and crossed[m * cells.shape[2] + right_cell(i, i + width)]:
+                        leave_empty(m, level, cell_of(n, level, i, i + width), cells, exponents)
+                        if depth == 0:
+                            leave_empty(m, 1, right_cell(i, i + width), cells, exponents)
+                        continue
                     x, y = left_cell(n, i, i + 1), right_cell(i + 1, i + width)
                     placed[rows, 0], placed[rows, 1] = m, level
                     placed[rows, 2], placed[rows, 3] = i, 0

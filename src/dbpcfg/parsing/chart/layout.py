@@ -25,10 +25,19 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.grammar.bounding import is_right, left_child, right_child
 from dbpcfg.grammar.lowrank import LowRankGrammar
 from dbpcfg.grammar.pcfg import RuleWeights
-from dbpcfg.numerics.kernels import Floats, Ints, also_in_kernels, part_of_kernel
+from dbpcfg.numerics.kernels import (
+    Bytes,
+    Floats,
+    Ints,
+    Longs,
+    also_in_kernels,
+    kernel,
+    part_of_kernel,
+)
 from dbpcfg.numerics.simd import in_panels
 
 EMPTY = -(2**30)
@@ -37,6 +46,9 @@ EMPTY = -(2**30)
 FAIR, FAIR_SINGLE = 2.0**400, 2.0**40
 """The greatest entry of a cell is at most this, and at least the inverse."""
 
+
+NOTHING_CROSSES: Bytes = np.zeros(0, dtype=np.uint8)
+"""In place of ``crossing`` where there are no brackets."""
 
 MOST_KEPT = 2**23
 """The most rules of a low-rank grammar whose logarithms are kept: 64 MB."""
@@ -205,6 +217,37 @@ def beginnings(level: int, depth: int, n: int, width: int) -> range:
     if depth and level == 0:
         return range(0, 1)
     return range(1 if depth else 0, n - width + 1)
+
+
+def crossing(corpus: Encoded, sentences: Longs) -> Bytes:
+    """Which spans of some sentences cross a bracket: no tree that has the bracket has them.
+
+    A binary tree of which no span crosses a bracket has it (Pereira and Schabes 1992).
+
+    Returns 0 or 1 in ``right_cell`` of each span, sentence after sentence; nothing if the sentences
+    have no brackets.
+    """
+    brackets = corpus.brackets_of(sentences)
+    if brackets is None:
+        return NOTHING_CROSSES
+    lengths = corpus.lengths[sentences]
+    first = np.concatenate([[0], np.cumsum(lengths * (lengths + 1) // 2)])
+    crossed = np.zeros(int(first[-1]), dtype=np.uint8)
+    cross(brackets, lengths, first, crossed)
+    return crossed
+
+
+@kernel
+def cross(brackets: Ints, lengths: Longs, first: Longs, crossed: Bytes) -> None:
+    """Note the spans that cross each bracket, from the left and from the right."""
+    for row in range(len(brackets)):
+        s, start, end = brackets[row, 0], brackets[row, 1], brackets[row, 2]
+        for i in range(start):
+            for j in range(start + 1, end):
+                crossed[first[s] + right_cell(i, j)] = 1
+        for i in range(start + 1, end):
+            for j in range(end + 1, lengths[s] + 1):
+                crossed[first[s] + right_cell(i, j)] = 1
 
 
 @also_in_kernels

@@ -15,11 +15,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbpcfg.numerics.kernels import Floats, Ints, also_in_kernels, kernel
+from dbpcfg.numerics.kernels import Bytes, Floats, Ints, also_in_kernels, kernel
 from dbpcfg.numerics.simd import round_to_zero
 from dbpcfg.parsing.chart.inside import inside, new_workspace
 from dbpcfg.parsing.chart.layout import (
     EMPTY,
+    NOTHING_CROSSES,
     Tables,
     beginnings,
     cell_count,
@@ -43,12 +44,14 @@ class ScaledChart(NamedTuple):
     v_exponents: Ints
 
 
-def filled_chart(words: Ints, G: Tables, flush: bool = False) -> tuple[ScaledChart, float]:
+def filled_chart(
+    words: Ints, G: Tables, flush: bool = False, crossed: Bytes = NOTHING_CROSSES
+) -> tuple[ScaledChart, float]:
     """The chart after the inside pass, and ``log_inside``."""
     n, K, logs = len(words), G.root.shape[0], np.empty(1)
     levels, size = chart_levels(G.depth), cell_count(n)
     cells, exponents = np.empty((1, levels, size, K)), np.empty((1, levels, size), dtype=np.int32)
-    inside(words.reshape(1, n), G, cells, exponents, new_workspace(n, G), flush, logs)
+    inside(words.reshape(1, n), crossed, G, cells, exponents, new_workspace(n, G), flush, logs)
     v, v_exponents = np.empty((levels + 1, size, K)), np.empty((levels + 1, size), dtype=np.int32)
     return ScaledChart(words, cells[0], exponents[0], v, v_exponents), float(logs[0])
 
@@ -174,7 +177,7 @@ def add_expected_counts(
             for i in beginnings(level, depth, n, width):
                 j, cell = i + width, cell_of(n, level, i, i + width)
                 here = v_exponents[level, cell]
-                if here == EMPTY:
+                if here == EMPTY or exponents[level, cell] == EMPTY:
                     continue
                 outer[:] = 0.0
                 for k in range(i + 1, i + 2 if l == levels else j):

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbpcfg.numerics.kernels import Floats, Ints, Longs, also_in_kernels, kernel, repeated
+from dbpcfg.numerics.kernels import Bytes, Floats, Ints, Longs, also_in_kernels, kernel, repeated
 from dbpcfg.numerics.simd import (
     add_small_product,
     aligned,
@@ -25,7 +25,14 @@ from dbpcfg.numerics.simd import (
     round_to_zero,
     small_product,
 )
-from dbpcfg.parsing.chart.batches import Batches, copies_of, filled, largest, new_room
+from dbpcfg.parsing.chart.batches import (
+    Batches,
+    copies_of,
+    crossed_in,
+    filled,
+    largest,
+    new_room,
+)
 from dbpcfg.parsing.chart.layout import (
     Tables,
     beginnings,
@@ -95,11 +102,15 @@ def expand(rows: int, n: int, width: int, G: Tables, cells: Floats, v: Floats, W
 
 
 @also_in_kernels
-def below_deepest(batch: Ints, G: Tables, cells: Floats, v: Floats, W: Descent) -> None:
+def below_deepest(
+    batch: Ints, crossed: Bytes, G: Tables, cells: Floats, v: Floats, W: Descent
+) -> None:
     """From level (R,D), once it has all that comes from others, to itself and to words::
 
     v(R,D,b,i+1,j) += Σ_c v(R,D,c,i,j) A_w[c, b]
     v(L,D+1,a,i,i+1) = Σ_cb (Σ_j v(R,D,c,i,j) u(R,D,b,i+1,j)) G[c → a b]
+
+    without spans (i,j) that cross brackets.
     """
     sentences, n = batch.shape
     levels, size, K = cells.shape[1:]
@@ -118,6 +129,9 @@ def below_deepest(batch: Ints, G: Tables, cells: Floats, v: Floats, W: Descent) 
             for j in range(i + 2, n + 1):
                 to = (j - i - 2) * K
                 copy_cell(v, (over + right_cell(i, j)) * K, here, to, K, 0.0, 0.0)
+                if len(crossed) and crossed[m * size + right_cell(i, j)]:
+                    for c in range(K):
+                        here[j - i - 2, c] = 0.0
                 copy_cell(cells, (at + right_cell(i + 1, j)) * K, after, to, K, 0.0, 0.0)
             small_product(here, 0, 1, K, after, 0, K, both, i * K * K, K, K, K, rows)
             small_product(here, 0, K, 1, steps, i * K * K, K, after, 0, K, rows, K, K)
@@ -134,6 +148,7 @@ def below_deepest(batch: Ints, G: Tables, cells: Floats, v: Floats, W: Descent) 
 @kernel
 def outside_of_batch(
     batch: Ints,
+    crossed: Bytes,
     G: Tables,
     cells: Floats,
     v: Floats,
@@ -182,7 +197,7 @@ def outside_of_batch(
         if rows:
             expand(rows, n, width, G, cells, v, W)
     if depth:
-        below_deepest(batch, G, cells, v, W)
+        below_deepest(batch, crossed, G, cells, v, W)
     add_products(batch, G, cells, v, negligible, totals, span_of, weights)
     round_to_zero(False)
 
@@ -246,15 +261,15 @@ def posteriors_of_batches(
     room_above, descent = aligned(G.root, (levels + 1) * most * K), new_descent(longest, G)
     outside = repeated(outside_of_batch, G.root.dtype)
     for number in range(first, last):
-        batch, cells, _, found = filled(B, number, G, room, flush)
+        batch, cells, _, found, crossed = filled(B, number, G, room, flush)
         sentences, size = len(batch), cells.shape[2]
         copies, begins = copies_of(B, number)
         totals, span_of = np.empty(sentences), first_cell[copies[begins[:-1]]]
         v = room_above[: sentences * (levels + 1) * size * K].reshape(-1, levels + 1, size, K)
-        outside(batch, G, cells, v, descent, negligible, totals, span_of, weights, flush)
+        outside(batch, crossed, G, cells, v, descent, negligible, totals, span_of, weights, flush)
         for m in np.flatnonzero(np.isinf(totals)).tolist():
             here = weights[span_of[m] : span_of[m] + size]
-            found[m] = _add_exact(batch[m], exact, here, flush)
+            found[m] = _add_exact(batch[m], crossed_in(crossed, m, size), exact, here, flush)
         logs[copies] = np.repeat(found, np.diff(begins))
         for m in np.flatnonzero(np.diff(begins) > 1).tolist() if len(copies) > sentences else ():
             here = weights[span_of[m] : span_of[m] + size]
@@ -262,11 +277,11 @@ def posteriors_of_batches(
                 weights[first_cell[s] : first_cell[s + 1]] = here
 
 
-def _add_exact(words: Ints, G: Tables, weights: Floats, flush: bool) -> float:
+def _add_exact(words: Ints, crossed: Bytes, G: Tables, weights: Floats, flush: bool) -> float:
     """The same for a sentence that needs a chart with exponents; return its ``log_inside``."""
     n = len(words)
     posterior = np.zeros((n, n + 1, weights.shape[1]))
-    chart, _ = filled_chart(words, G, flush)
+    chart, _ = filled_chart(words, G, flush, crossed)
     log = add_marginals(chart, G, posterior, flush)
     i, last = np.triu_indices(n)
     weights += posterior[i, last + 1]

@@ -50,6 +50,7 @@ from dbpcfg.numerics.simd import (
 )
 from dbpcfg.parsing.chart.batches import Charts, batches, copies_of, filled, new_room
 from dbpcfg.parsing.chart.layout import EMPTY, FAIR, Tables, left_below, left_cell, tables
+from dbpcfg.parsing.derivations import check_free
 from dbpcfg.parsing.prefixes import Opened, Prefixes, PrefixParser, new_opened, noted
 
 
@@ -251,6 +252,7 @@ class ChartPrefixParser(PrefixParser):
     def prefixes(self, corpus: Encoded, threads: int = 1) -> list[Prefixes]:
         """What is known at each word of all sentences of a corpus."""
         G = self._tables
+        check_free(corpus)
         B = batches(corpus, G)
         results: dict[int, Prefixes] = {}
 
@@ -267,7 +269,7 @@ class ChartPrefixParser(PrefixParser):
         return [results[s] for s in range(len(corpus))]
 
     def _of_charts(self, charts: Charts) -> Prefixes:
-        G, T, (batch, cells, exponents, _) = self._tables, self._openings, charts
+        G, T, (batch, cells, exponents, _, _) = self._tables, self._openings, charts
         (sentences, n), depths, K = batch.shape, len(T.fits), len(G.root)
         found = new_opened(sentences, n, K, depths)
         above = np.zeros((sentences, 2 * depths, n + 1, K))

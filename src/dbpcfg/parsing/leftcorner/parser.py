@@ -13,7 +13,13 @@ from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.io.machine import count_text, in_pieces, size_text
 from dbpcfg.numerics.kernels import Floats, Ints, Longs
 from dbpcfg.numerics.philox import Stream, stream
-from dbpcfg.parsing.derivations import Derivations, check_parsable, check_vocabulary, first_node
+from dbpcfg.parsing.derivations import (
+    Derivations,
+    check_free,
+    check_parsable,
+    check_vocabulary,
+    first_node,
+)
 from dbpcfg.parsing.leftcorner.filtering import backward, forward, offset
 from dbpcfg.parsing.leftcorner.models import Models, left_corner_models, nodes_of
 from dbpcfg.parsing.leftcorner.tracing import Trace, empty_trace, follow, products
@@ -75,6 +81,7 @@ class LeftCornerParser:
 
     def _check(self, corpus: Encoded) -> None:
         check_vocabulary(self.grammar, corpus)
+        check_free(corpus)
         assert self.depth is not None
         check_stores(self.grammar.categories, self.depth, int(corpus.lengths.max(initial=0)))
 

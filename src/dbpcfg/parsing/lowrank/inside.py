@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dbpcfg.grammar.lowrank import Factors
-from dbpcfg.numerics.kernels import Floats, Ints, Longs, also_in_kernels, kernel
+from dbpcfg.numerics.kernels import Bytes, Floats, Ints, Longs, also_in_kernels, kernel
 from dbpcfg.numerics.simd import aligned, copy_cell, round_to_zero, small_product, weighted_sum
 from dbpcfg.parsing.chart.layout import (
     EMPTY,
@@ -265,11 +265,28 @@ def cell_as_right(row: int, width: int, C: RankCharts, W: RankWorkspace) -> int:
     return cell
 
 
+@also_in_kernels
+def leave_empty(row: int, width: int, G: Rules, C: RankCharts, W: RankWorkspace) -> None:
+    """A span that crosses a bracket: x = h = l = r = 0."""
+    cell = W.rows[row, 3]
+    for r in range(C.uses.shape[1]):
+        C.sums[cell, r] = C.uses[cell, r] = 0.0
+    for A in range(C.phrases.shape[1]):
+        C.phrases[cell, A] = 0.0
+    C.exponents[cell] = EMPTY
+    if G.depth == 0:
+        same = cell_as_right(row, width, C, W)
+        for r in range(C.uses.shape[1]):
+            C.uses[same, r] = 0.0
+        C.exponents[same] = EMPTY
+
+
 @kernel
 def inside(
     G: Rules,
     left_words: Floats,
     right_words: Floats,
+    crossed: Bytes,
     C: RankCharts,
     W: RankWorkspace,
     flush: bool,
@@ -277,8 +294,9 @@ def inside(
 ) -> None:
     """Fill the charts of some sentences of two words or more, longest first, width by width.
 
-    l and r of all words are given. log P goes into ``logs[s]``, before scales of words are added.
-    If ``flush``, denormal numbers are taken for zero.
+    l and r of all words are given, and which spans cross brackets (``layout.crossing``). log P goes
+    into ``logs[s]``, before scales of words are added. If ``flush``, denormal numbers are taken for
+    zero.
     """
     round_to_zero(flush)
     starts, depth = C.starts, G.depth
@@ -294,6 +312,11 @@ def inside(
                 for level in range(side, levels, 2):
                     for i in beginnings(level, depth, n, width):
                         place(rows, s, level, i, width, depth, C, W)
+                        if len(crossed):
+                            span = C.first[s] // chart_levels(depth) + right_cell(i, i + width)
+                            if crossed[span]:
+                                leave_empty(rows, width, G, C, W)
+                                continue
                         rows += 1
                         if rows == ROWS:
                             combine(rows, width, side, G, C, W)

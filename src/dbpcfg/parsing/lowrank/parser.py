@@ -21,9 +21,16 @@ from dbpcfg.grammar.bounding import check_depth
 from dbpcfg.grammar.lowrank import Factors, LowRankGrammar
 from dbpcfg.grammar.normaliser import low_rank_mass
 from dbpcfg.io.machine import in_pieces
-from dbpcfg.numerics.kernels import Floats, Longs, repeated
+from dbpcfg.numerics.kernels import Bytes, Floats, Longs, repeated
 from dbpcfg.numerics.philox import Stream
-from dbpcfg.parsing.chart.layout import Logs, Precision, cell_count, chart_levels, logarithms
+from dbpcfg.parsing.chart.layout import (
+    Logs,
+    Precision,
+    cell_count,
+    chart_levels,
+    crossing,
+    logarithms,
+)
 from dbpcfg.parsing.chart.parser import NEGLIGIBLE
 from dbpcfg.parsing.derivations import Derivations, check_parsable, first_cells, span_cell
 from dbpcfg.parsing.lowrank.inside import (
@@ -53,6 +60,7 @@ class SentenceBlock(NamedTuple):
     tokens: Longs  # [t]   words
     copies: Floats  # [s]  how often each counts
     numbers: list[Longs]  # of the sentences of the corpus that each stands for
+    crossed: Bytes  #        spans that cross brackets
 
 
 class FactorParser:
@@ -179,10 +187,10 @@ class FactorParser:
                     first_copy[begin + 1 : number] - first_copy[begin],
                 )
                 times = [float(len(a)) if copies is None else copies[a].sum() for a in alike]
-                here = corpus.chosen(distinct[begin:number])
-                blocks.append(
-                    SentenceBlock(here.starts, here.tokens.astype(np.int64), np.array(times), alike)
-                )
+                some = distinct[begin:number]
+                here, crossed = corpus.chosen(some), crossing(corpus, some)
+                tokens = here.tokens.astype(np.int64)
+                blocks.append(SentenceBlock(here.starts, tokens, np.array(times), alike, crossed))
                 begin, size = number, 0
             size += more
         return blocks
@@ -246,7 +254,7 @@ class FactorParser:
         C = room._replace(starts=starts, first=first, copies=times)
         left, right = emission @ self._left, emission @ self._right
         flush = self.dtype.itemsize == 4
-        repeated(inside, self.dtype)(self._rules, left, right, C, W, flush, logs)
+        repeated(inside, self.dtype)(self._rules, left, right, block.crossed, C, W, flush, logs)
         return C, logs
 
     def _single_words(self, emission: Floats, times: Floats) -> tuple[Floats, Factors, Floats]:

@@ -33,6 +33,7 @@ from dbpcfg.numerics.kernels import Floats, also_in_kernels, kernel, repeated
 from dbpcfg.numerics.simd import add_weighted, small_product
 from dbpcfg.parsing.chart.layout import cell_count, chart_levels, left_below, left_cell
 from dbpcfg.parsing.chart.prefix import brought_together, settle_sums, weigh
+from dbpcfg.parsing.derivations import check_free
 from dbpcfg.parsing.lowrank.inside import (
     RankCharts,
     RankWorkspace,
@@ -190,6 +191,7 @@ class RankPrefixParser(PrefixParser, FactorParser):
 
     def prefixes(self, corpus: Encoded, threads: int = 1) -> list[Prefixes]:
         """What is known at each word of all sentences of a corpus."""
+        check_free(corpus)
         blocks, results = self._blocks(corpus, None), dict[int, Prefixes]()
 
         def work(first: int, last: int) -> None:
@@ -213,7 +215,9 @@ class RankPrefixParser(PrefixParser, FactorParser):
         first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         C = room._replace(starts=starts, first=first, copies=block.copies)
         nowhere = np.empty(len(lengths))
-        repeated(inside, self.dtype)(G, left_words, right_words, C, W, False, nowhere)
+        repeated(inside, self.dtype)(
+            G, left_words, right_words, block.crossed, C, W, False, nowhere
+        )
         sentences, n, R = len(lengths), int(lengths[0]), left_words.shape[1]
         found = new_opened(sentences, n, 0, len(T.fits))
         above, sides = (
