@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.special import gammaln
 from scipy.stats import norm
 
-from dbpcfg.experiments.systems.bmmm import model
+from dbpcfg.experiments.systems.bmmm import model, sampler
 from dbpcfg.experiments.systems.bmmm.model import (
     GREATEST,
     LEAST,
@@ -236,18 +236,23 @@ def test_schedules_of_any_length(iterations):
 
 
 @pytest.mark.parametrize("faithful", [False, True])
-def test_the_chain_is_made_of_sweeps_comparisons_and_steps(faithful):
+def test_the_chain_is_made_of_sweeps_comparisons_and_steps(faithful, monkeypatch):
     """The same with counts and tables made anew in each iteration."""
-    chance, iterations, seen = np.random.default_rng(0), 100, []
-    text = number_types([chance.choice(list("abcdefghijkl"), 6).tolist() for _ in range(40)])
+    chance, iterations, reports, swept = np.random.default_rng(0), 60, [], []
+    text = number_types([chance.choice(list("abcdefghijklmnop"), 5).tolist() for _ in range(8)])
     features = stacked(context_features(text, 4), context_features(text, 2))
-    sampler = ClassSampler(CLASSES, iterations, 3, 1, faithful, alpha=5.0, beta=20.0)
-    z, x, best = sampler._initial(12), np.array([5.0, 20.0, 20.0]), (-math.inf, None, None)
+    chain = ClassSampler(CLASSES, iterations, 3, 1, faithful, alpha=0.7, beta=0.3)
+    z, x, best = (
+        chain._initial(len(text.vocabulary)),
+        np.array([0.7, 0.3, 0.3]),
+        (-math.inf, None, None),
+    )
+    expected = []
     for number, tau in enumerate(powers(iterations), start=1):
         numbers, counts = stream(3, 1, number, Purpose.BMMM), count_classes(features, z, CLASSES)
-        sweep(
-            features, counts, tables_for(features, counts, x[1:]), x[0], tau, z, numbers, faithful
-        )
+        tables = tables_for(features, counts, x[1:])
+        sweep(features, counts, tables, x[0], tau, z, numbers, faithful)
+        expected.append(z.tolist())
 
         def density(j, value, counts=counts, z=z):
             if faithful:
@@ -259,8 +264,15 @@ def test_the_chain_is_made_of_sweeps_comparisons_and_steps(faithful):
             best = posterior, z.copy(), x.copy()
         if number % 5 == 0:
             step(x, density, tau, numbers, faithful)
-    found = sampler.sample(features, seen.append)
+
+    def watched(*given):
+        sweep(*given)
+        swept.append(given[5].tolist())
+
+    monkeypatch.setattr(sampler, "sweep", watched)
+    found = chain.sample(features, reports.append)
+    assert swept == expected
     assert found.log_posterior == best[0]
     assert (found.z == best[1]).all()
     assert (found.hyperparameters == best[2]).all()
-    assert seen == list(range(1, iterations + 1))
+    assert reports == list(range(1, iterations + 1))
