@@ -130,18 +130,18 @@ def test_the_demonstration(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, 3])
-def test_the_chain_of_greatest_likelihood_has_the_gold_trees(seed):
-    result = CENTER.learn(seed)
+def test_the_chain_of_greatest_likelihood_has_the_gold_trees():
+    """Another seed than the demonstration's."""
+    result = CENTER.learn(3)
     assert result.evaluation.score.f1 == 1
     assert 1 <= result.right_chains < CENTER.chains  # and it takes choosing
     assert result.evaluation.constituents.score().many_to_one > 0.95
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, 1])
-def test_both_directions_of_branching_are_learned_equally_well(seed):
-    left, right = LEFT.learn(seed), RIGHT.learn(seed)
+def test_both_directions_of_branching_are_learned_equally_well():
+    """Another seed than the demonstration's."""
+    left, right = LEFT.learn(1), RIGHT.learn(1)
     assert left.evaluation.score.f1 == right.evaluation.score.f1 == 1
     assert left.right_chains >= LEFT.chains - 2
     assert right.right_chains >= RIGHT.chains - 2

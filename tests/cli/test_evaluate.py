@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from dbpcfg.io.tables import percent
 from dbpcfg.trees.brackets import read_trees
 from tests.cli.small import NEWS
 
@@ -157,21 +158,23 @@ def test_a_long_single_line(call, refuse, files):
 
 
 @pytest.mark.parametrize(
-    ("length", "expected"), [(10, "56.8 72.0 63.5"), (20, "42.0 55.5 47.8"), (40, "35.4 47.3 40.5")]
+    ("corpus", "options", "sentences", "expected"),
+    [
+        ("wsj-sample", ("--max-length", 10), 265, ["56.8", "72.0", "63.5"]),
+        ("wsj-sample", ("--max-length", 40), 1843, ["35.4", "47.3", "40.5"]),
+        ("adam", ("--punctuation", "both"), 16_689, ["68.7", "84.7", "75.9"]),
+    ],
 )
-def test_right_branching_newswire(call, length, expected):
-    """The figures that come with the corpus, to the digit."""
-    arguments = ("--baseline", "right", "--max-length", length, "--quiet")
-    shown = call("evaluate", _data("wsj-sample"), *arguments)[0]
-    (row,) = [line for line in shown.splitlines() if line.startswith("right-branching")][:1]
-    assert " ".join(row.split()[1:4]) == expected
-
-
-def test_right_branching_child_directed_speech(call):
-    shown = call("evaluate", _data("adam"), "--baseline", "right", "--punctuation", "both")[0]
-    rows = [line.split() for line in shown.splitlines() if line.startswith("right-branching")]
-    assert rows[0][1:4] == ["68.7", "84.7", "75.9"]
-    assert rows[1][1] == "65.8"
+def test_right_branching_trees_of_real_corpora(call, corpus, options, sentences, expected):
+    """The figures that come with the corpora, to the digit."""
+    given = ("--baseline", "right", *options, "--format", "json")
+    (row,), (phrases,), depths = (
+        table["rows"] for table in json.loads(call("evaluate", _data(corpus), *given)[0])
+    )
+    assert [percent(row[name]) for name in ("precision", "recall", "f1")] == expected
+    numbers = [one["number"] for one in depths if one["trees"] == "right-branching"]
+    assert numbers == [sentences, *[0] * (len(numbers) - 1)]
+    assert corpus != "adam" or percent(phrases["recall"]) == "65.8"
 
 
 def _data(name: str) -> Path:

@@ -122,9 +122,9 @@ def test_odd_trees(text):
 
 
 def test_wide_and_deep_trees_do_not_underflow():
-    wide = Tree("X", [Tree("T", [str(n)]) for n in range(2000)])
+    wide = Tree("X", [Tree("T", [str(n)]) for n in range(1200)])
     deep = read_tree("(P (T a) (U b))")
-    for _ in range(2000):
+    for _ in range(1200):
         deep = Tree("P", [Tree("U", ["c"]), deep])
     for tree in (wide, deep):
         assert flatten([tree, tree])[0].words() == tree.words()

@@ -1,11 +1,10 @@
-"""Scores of other systems' trees, and of branching trees, on real treebanks: to the digit.
+"""Scores of other systems' trees, and of branching trees, to the digit.
 
 The trees are what public implementations of CCL, UPPARSE and BMMM+DMV print.  They lie in the
 folder ``reference`` beside the one that DBPCFG_DATA names, and are not part of the project.
 """
 
 import os
-import re
 from functools import cache
 from pathlib import Path
 
@@ -19,17 +18,12 @@ from dbpcfg.trees.brackets import read_trees
 from dbpcfg.trees.tree import Tree
 from tests.evaluation.helpers import branching
 
-DATA = Path(os.environ.get("DBPCFG_DATA", ""))
-REFERENCE = DATA.parent / "reference"
+REFERENCE = Path(os.environ.get("DBPCFG_DATA", "")).parent / "reference"
 TAGS = {",", ".", ":", "``", "''", "-LRB-", "-RRB-"}
 
 needs_reference = pytest.mark.skipif(
     not os.environ.get("DBPCFG_DATA") or not (REFERENCE / "README.md").exists(),
     reason="needs trees of other systems in the folder 'reference' beside DBPCFG_DATA",
-)
-needs_data = pytest.mark.skipif(
-    not os.environ.get("DBPCFG_DATA") or not (DATA / "adam").exists(),
-    reason="needs the development treebanks in the folder DBPCFG_DATA",
 )
 
 # P, R, F1; matched, predicted, gold; the same three scores without the whole sentence
@@ -100,48 +94,3 @@ def test_other_systems(row):
     found = [*percentages(whole), *map(str, counts.tolist()), *percentages(inner)]
     assert found == expected
     assert (inner.statistics.sum(axis=0) == counts - len(whole.statistics)).all()
-
-
-# --- whole treebanks --------------------------------------------------------------------------
-
-
-def without_empty_elements(tree: Tree) -> Tree | None:
-    """As the reference's README prepares treebanks: labels cut, traces and emptied nodes gone."""
-    if tree.preterminal and ("NONE" in tree.label or str(tree.children[0]).startswith("*")):
-        return None
-    children = [it if isinstance(it, str) else without_empty_elements(it) for it in tree.children]
-    children = [child for child in children if child is not None]
-    label = tree.label if tree.label.startswith("-") else re.split("[-=<]", tree.label)[0]
-    return Tree(label, children) if children else None
-
-
-@cache
-def treebank(folder: str) -> list[Tree]:
-    return [
-        clean
-        for path in sorted((DATA / folder).iterdir())
-        for tree in read_trees(path.read_text(encoding="utf-8"), str(path), drop_empty=True)
-        if (clean := without_empty_elements(tree))
-    ]
-
-
-@needs_data
-@pytest.mark.parametrize(
-    ("folder", "max_length", "sentences", "expected"),
-    [
-        ("adam", None, 16_689, ["68.7", "84.7", "75.9"]),
-        ("wsj-sample", 10, 265, ["56.8", "72.0", "63.5"]),
-        ("wsj-sample", 20, 1001, ["42.0", "55.5", "47.8"]),
-        ("wsj-sample", 40, 1843, ["35.4", "47.3", "40.5"]),
-    ],
-)
-def test_right_branching_on_whole_treebanks(folder, max_length, sentences, expected):
-    gold = treebank(folder)
-    marks = [punctuation(tree, by_characters=folder == "adam") for tree in gold]
-    predicted = branching_trees(gold, marks, "right")
-    it = evaluate(gold, predicted, marks, Convention(max_length=max_length))
-    assert it.score.sentences + it.score.skipped.too_short == sentences
-    assert percentages(it) == expected
-    assert it.predicted_depths.counts == (sentences,)
-    if folder == "adam":
-        assert percent(it.recall.recall) == "65.8"

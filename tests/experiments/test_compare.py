@@ -84,25 +84,26 @@ def test_best_spread_and_median():
     assert two.spread("f1").median == pytest.approx((2 / 3 + 8 / 15) / 2)
 
 
-@pytest.mark.parametrize(
-    ("name", "why"),
-    [
-        ("Raises", "RuntimeError: its lexicon is on fire"),
-        ("Killed", "ended by SIGKILL; memory may have run out"),
-        ("Exits", "ended with exit code 3"),
-        ("ForgetsOne", "39 trees for 40 sentences"),
-        ("OtherWords", "not the same sentence"),
-    ],
-)
-def test_one_that_fails_is_a_row(name, why, tmp_path):
-    compared = compare(TASK, [spec(name), "left"], out=tmp_path / "out")
-    failed, left = compared.summaries
-    assert why in failed.failures[None]
-    assert not failed.runs
+FAILURES = {
+    "Raises": "RuntimeError: its lexicon is on fire",
+    "Killed": "ended by SIGKILL; memory may have run out",
+    "Exits": "ended with exit code 3",
+    "ForgetsOne": "39 trees for 40 sentences",
+    "OtherWords": "not the same sentence",
+}
+
+
+def test_each_that_fails_is_a_row(tmp_path):
+    compared = compare(TASK, [*map(spec, FAILURES), "left"], out=tmp_path / "out")
+    *failed, left = compared.summaries
+    text, kept = compared.tables()[0].text(), comparison_data(tmp_path / "out")["systems"]
+    for system, (name, why), row in zip(failed, FAILURES.items(), kept[:-1], strict=True):
+        assert why in system.failures[None]
+        assert not system.runs
+        assert f"failed: {system.failures[None]}" in text
+        assert not (tmp_path / "out" / name.lower()).exists()
+        assert row["failures"][0]["seed"] is None
     assert left.spread("f1").mean == pytest.approx(2 / 3)
-    assert f"failed: {failed.failures[None]}" in compared.tables()[0].text()
-    assert not (tmp_path / "out" / name.lower()).exists()
-    assert comparison_data(tmp_path / "out")["systems"][0]["failures"][0]["seed"] is None
 
 
 def test_some_seeds_fail():
@@ -203,9 +204,9 @@ def test_refusals(tmp_path):
         compare(TASK, ["ccl"], settings={"ccl": {"K": 3}})
 
 
-def test_flattened_rows_stand_beside_the_original():
-    plain = compare(TASK, ["right", spec("Labelled")], permutations=100)
-    compared = compare(TASK, ["right", spec("Labelled")], permutations=100, flatten=True)
+def test_flattened_rows_stand_beside_the_original(tmp_path):
+    given = {"systems": ["right", spec("Labelled")], "permutations": 100, "out": tmp_path / "out"}
+    plain, compared = compare(TASK, **given), compare(TASK, **given, flatten=True)
     assert [it.name for it in compared.summaries] == ["right", "labelled", "labelled-F"]
     assert f1s(plain) == {name: f1 for name, f1 in f1s(compared).items() if name != "labelled-F"}
     assert list(compared.tests) == list(plain.tests)
