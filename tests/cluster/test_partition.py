@@ -17,13 +17,16 @@ from dbpcfg.cluster.messages import (
     sparse,
     unpacked,
 )
-from dbpcfg.cluster.shards import parts, rows_of
+from dbpcfg.cluster.shards import ShardedTrees, parts, rows_of
+from dbpcfg.cluster.worker import PastIteration, ShardAnswer
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.pcfg import RuleWeights, draw_from_prior
+from dbpcfg.induction.chain import new_chain
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.parsing.chart.batches import batches
 from dbpcfg.parsing.chart.layout import tables
+from dbpcfg.parsing.derivations import Derivations
 from tests.cluster.small import SENTENCES
 
 CORPUS = Encoded.from_sentences(SENTENCES)
@@ -71,6 +74,20 @@ def test_shares_of_work_are_alike():
     found = parts(CORPUS, ChainSettings(5, 2), 2)
     words = [sum(len(SENTENCES[s]) for s in part.tolist()) for part in found]
     assert min(words) > 0.3 * sum(words)
+
+
+def test_what_came_to_the_client_is_not_done_again_by_a_lost_shard(monkeypatch):
+    everything, nodes = np.arange(len(CORPUS)), Derivations.empty(CORPUS).nodes
+    rows = {"node_rows": lambda part: slice(None), "span_rows": lambda part: slice(None)}
+    shards = SimpleNamespace(corpus=CORPUS, parts=[everything], **rows)
+    trees = ShardedTrees(shards, new_chain(CORPUS, ChainSettings(3)))
+    trees._past = [PastIteration(1, b"", counted=True), PastIteration(2, b"", kept=True)]
+    trees._latest = PastIteration(3, b"", counted=True)
+    assert [past.iteration for past in trees._saved(everything).past] == [1, 2, 3]
+    answer = ShardAnswer("a", True, last=nodes, best=nodes)
+    monkeypatch.setattr(trees, "_ask", lambda *_: [answer])
+    trees.fetch()
+    assert trees._saved(everything).past == ()
 
 
 def test_rows():
