@@ -12,6 +12,7 @@ from itertools import product
 import numpy as np
 import pytest
 from scipy.special import gammaln
+from scipy.stats import beta, kstest
 
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.experiments.systems.uhhmm.model import (
@@ -95,9 +96,9 @@ def after_one_step(posterior, prior, draws, seed=3):
     seen = Counter()
     with one_blas_thread():
         for n, (start, angle) in enumerate(zip(starts, theta)):
-            beta = np.array([np.sin(angle) ** 2, np.cos(angle) ** 2])
+            shares = np.array([np.sin(angle) ** 2, np.cos(angle) ** 2])
             before = np.array(states[start // CELLS], dtype=np.int32)
-            last = StateSample(n, zeros(SIZE), beta, before, 0.0)
+            last = StateSample(n, zeros(SIZE), shares, before, 0.0)
             seen[canonical(sampler.step(last).states)] += 1
     return seen
 
@@ -124,6 +125,14 @@ def test_tables_of_a_restaurant():
     assert (np.array(drawn)[:, 1] == [1.0, 0.0]).all()
 
 
+def test_beta_without_tags_has_its_prior():
+    """γ/G for each of G = 2 tags: Beta(1/2, 1/2)."""
+    nothing, before = zeros(SIZE).pos, np.full(2, 0.5)
+    drawn = [draw_beta(nothing, before, Prior(), stream(1, 0, n))[0] for n in range(3000)]
+    assert kstest(drawn, beta(0.5, 0.5).cdf).pvalue > LEAST_P
+    assert kstest(drawn, beta(1, 1).cdf).pvalue < 1e-8
+
+
 def test_rows_follow_the_depth_above():
     """Counts at depth 1 are half as many in the prior of depth 2; nothing comes back."""
     size = Size(3, 2, 2, 2, 4)
@@ -145,10 +154,10 @@ def test_rows_follow_the_depth_above():
 def test_faithful_rows_lose_the_mass_of_a_new_category():
     size, prior = Size(3, 2, 2, 2, 4), Prior(faithful=True)
     numbers = stream(2, purpose=Purpose.UHHMM_MODELS)
-    beta = draw_beta(zeros(size).pos, np.full(3, 1 / 3), prior, numbers)
-    assert len(beta) == 3
-    assert beta.sum() == pytest.approx(1.0)
-    models = draw_models(zeros(size), beta, prior, numbers)
+    drawn = draw_beta(zeros(size).pos, np.full(3, 1 / 3), prior, numbers)
+    assert len(drawn) == 3
+    assert drawn.sum() == pytest.approx(1.0)
+    models = draw_models(zeros(size), drawn, prior, numbers)
     for name, it in models._asdict().items():
         whole = name in ("fork", "trans", "reduce", "lex")
         assert np.allclose(it.sum(axis=-1), 1.0) == whole
