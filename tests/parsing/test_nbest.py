@@ -9,6 +9,8 @@ from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.errors import UnparsableError
 from dbpcfg.grammar.lowrank import Factors, LowRankGrammar
 from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.parsing import nbest
+from dbpcfg.parsing.chart import layout
 from dbpcfg.parsing.chart.layout import logarithms
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import log_probability
@@ -131,6 +133,58 @@ def test_neither_threads_nor_other_sentences_matter(low_rank):
     single = parser_of(grammar, 2, 1, "single").n_best(corpus, 5)
     for trees in (other, alone, single):
         assert [x.tobytes() for x in one] == [x.tobytes() for x in trees]
+
+
+def flat_grammar(phrases: int, words: int, rank: int, seed: int) -> LowRankGrammar:
+    """All of whose rules are nearly equally probable: posteriors prune nothing."""
+    rng, K = np.random.default_rng(seed), phrases + words
+
+    def rows(number: int, size: int) -> np.ndarray:
+        found = np.exp(0.1 * rng.standard_normal((number, size)))
+        return found / found.sum(axis=1, keepdims=True)
+
+    left, right = rows(rank, K).T, rows(rank, K).T
+    factors = Factors(rows(1, K)[0], rows(phrases, rank), left, right, rows(words, 4))
+    return LowRankGrammar(factors, Vocabulary(("a", "b", "c", "d")))
+
+
+@pytest.mark.parametrize("kept", [0, 2**23])
+@pytest.mark.parametrize("n", [1, 20])
+def test_a_flat_grammar(n, kept, monkeypatch):
+    """Rules that are computed when they are needed, or all at once."""
+    monkeypatch.setattr(layout, "MOST_KEPT", kept)
+    grammar, words = flat_grammar(2, 3, 4, 1), [0, 1, 2, 3, 1]
+    every = ranking(grammar, words, 2)
+    nodes, logs = best(grammar, words, 2, n)
+    weights = sorted(every.values(), reverse=True)[:n]
+    np.testing.assert_allclose(np.exp(logs), weights, rtol=1e-10)
+    np.testing.assert_allclose([every[tree.tobytes()] for tree in nodes], weights, rtol=1e-10)
+
+
+def test_few_rules_of_a_flat_grammar_are_tried(monkeypatch):
+    """And not K³ for every split point: its cost is bounded where nothing is pruned."""
+    grammar, words, tried = flat_grammar(12, 24, 36, 0), np.array([0, 1, 2, 3, 1]), []
+
+    def counted(G, c: int, a: int, b: int) -> float:
+        tried.append(c)
+        return layout.log_rule(G, c, a, b)
+
+    monkeypatch.setattr(nbest, "log_rule", counted)
+    weights, _ = parser_of(grammar, 1).exact_posteriors(encode(grammar, words.tolist()), 0.0)
+    items = nbest.surviving(5, weights, 0, 0.0, 2)
+    assert len(items.labels) == 10 * 12 + 5 * 24
+    pool = nbest.Pool(np.empty((1, 5), dtype=np.int64), np.empty(1))
+    nbest.search(
+        words,
+        logarithms(grammar, 1),
+        items,
+        pool,
+        nbest.new_edges(1, 1),
+        np.full(36**2, -1),
+        1,
+    )
+    spans = sum(len(layout.beginnings(x, 1, 5, width)) for x in (0, 1) for width in range(2, 6))
+    assert spans * 12 <= len(tried) < spans * 12 * 36**2 / 10
 
 
 def test_posteriors_that_lose_labels_lose_trees(monkeypatch):

@@ -12,12 +12,19 @@ charts and for those in rank space.
 **Search.** An *item* is one of these labels c on a span (i,j) and a level. Its derivations, best
 first and at most N, are made from those of its children, in order of width::
 
-    score(c,i,j) = max over k, a, b, x, y of log G[c → a b] + (score_x(a,i,k) + score_y(b,k,j))
+    score(c,i,j) = max over a, b of log G[c → a b] + max over k, x, y of
+                   (score_x(a,i,k) + score_y(b,k,j))
 
-with score_x the x-th best. The next best is always at the top of a heap (Huang and Chiang 2005,
-algorithm 2): at first it has all (k, a, b, 0, 0); when (k, a, b, x, y) is taken, then
-(k, a, b, x, y + 1), and (k, a, b, x + 1, 0) if y = 0, join it. The level of a span follows from its
-place in the tree, so different derivations are different trees.
+with score_x the x-th best. The inner maximum is the same for all c: an *edge* is k with the
+children's labels, and edges with the same labels are a *pair*, which has its best edge. So where
+nothing can be pruned a span costs n K² and not n K³, and then pairs are tried in order of
+max_c log G[c → a b] + their best: no pair is tried that cannot be better than what is known. (For a
+grammar of low rank, instead of the first maximum it is a bound, Σ_r max_c u_cr v_ar w_br.)
+
+The next best is always at the top of a heap (Huang and Chiang 2005, algorithm 2), which a pair's
+best edge joins when the pair is tried. When (k, a, b, x, y) is taken, then (k, a, b, x, y + 1), and
+(k, a, b, x + 1, 0) if y = 0, join it; so do other edges of the pair when its best is taken. The
+level of a span follows from its place in the tree, so different derivations are different trees.
 
 Among equally probable trees the first is the one of the lower root category, the earlier split, the
 lower left and right categories; then those of the better left and right children. It does not
@@ -32,7 +39,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dbpcfg.corpus.encoded import Sentences
-from dbpcfg.numerics.kernels import Floats, Ints, Longs, also_in_kernels, kernel, part_of_kernel
+from dbpcfg.numerics.kernels import Floats, Ints, Longs, also_in_kernels, kernel
 from dbpcfg.parsing.chart.layout import (
     Logs,
     beginnings,
@@ -70,20 +77,54 @@ class Pool(NamedTuple):
     scores: Floats  # [number]  log-probabilities
 
 
-class Edges(NamedTuple):
-    """The edges c → a b at k of an item, and a heap of their derivations."""
+@also_in_kernels
+def with_room(P: Pool, used: int, more: int) -> Pool:
+    """The pool, or a larger one with the derivations that are in use, if it has no room."""
+    if used + more <= len(P.scores):
+        return P
+    derivations, scores = np.empty((2 * (used + more), 5), np.int64), np.empty(2 * (used + more))
+    old, old_scores = P.derivations, P.scores
+    for number in range(used):
+        scores[number] = old_scores[number]
+        for column in range(5):
+            derivations[number, column] = old[number, column]
+    return Pool(derivations, scores)
 
-    rules: Floats  # [edge]  their logarithms
+
+class Edges(NamedTuple):
+    """The edges of a span, their pairs of labels, and a heap of the derivations of an item."""
+
     lefts: Longs  # [edge]   the children's items
     rights: Longs  # [edge]
-    scores: Floats  # [place]
-    keys: Longs  # [place]   (edge · N + x) · N + y: the order of k, a, b, x, y
+    pairs: Longs  # [edge]
+    others: Longs  # [edge]  the next edge of the same pair, or −1
+    heads: Longs  # [pair]   its best edge
+    labels: Longs  # [pair]  a · K + b
+    sums: Floats  # [pair]   the score of its best edge, without a rule
+    rules: Floats  # [pair]  the logarithm of the rule of an item, if the pair was tried
+    limits: Floats  # [place]  no item has more from the pair; a heap, then from the end on sorted
+    order: Longs  # [place]    the pair
+    scores: Floats  # [place]  the heap
+    keys: Longs  # [place]     (edge · N + x) · N + y: the order of k, a, b, x, y
+
+
+@also_in_kernels
+def new_edges(most: int, trees: int) -> Edges:
+    """Room for a number of edges, and for the heap of the best derivations."""
+    numbers, floats = np.empty((7, most), np.int64), np.empty((3, most))
+    lefts, rights, pairs, others = numbers[0], numbers[1], numbers[2], numbers[3]
+    heads, labels, order = numbers[4], numbers[5], numbers[6]
+    sums, rules, limits = floats[0], floats[1], floats[2]
+    scores, keys = np.empty(most + 2 * trees), np.empty(most + 2 * trees, np.int64)
+    return Edges(
+        lefts, rights, pairs, others, heads, labels, sums, rules, limits, order, scores, keys
+    )
 
 
 # --- the heap -------------------------------------------------------------------------------------
 
 
-@part_of_kernel
+@also_in_kernels
 def push(scores: Floats, keys: Longs, size: int, score: float, key: int) -> None:
     """Add an entry to a heap of some size; the least key is the best of equal scores."""
     place = size
@@ -96,7 +137,7 @@ def push(scores: Floats, keys: Longs, size: int, score: float, key: int) -> None
     scores[place], keys[place] = score, key
 
 
-@part_of_kernel
+@also_in_kernels
 def remove_best(scores: Floats, keys: Longs, size: int) -> None:
     """Remove the entry in place 0; ``size`` entries are left."""
     score, key, place = scores[size], keys[size], 0
@@ -141,84 +182,136 @@ def surviving(n: int, weights: Floats, cell: int, least: float, levels: int) -> 
 
 @also_in_kernels
 def derive(
-    i: int, j: int, c: int, edges: int, I: Items, P: Pool, used: int, most: int, H: Edges
-) -> tuple[Pool, int]:
-    """The best derivations of an item from its edges, after those in use; return their number."""
-    rules, lefts, rights, best, keys = H.rules, H.lefts, H.rights, H.scores, H.keys
-    first, known = I.first, I.known
-    if used + most > len(P.scores):
-        more = used + most
-        derivations = np.concatenate((P.derivations, np.empty((more, 5), dtype=np.int64)))
-        P = Pool(derivations, np.concatenate((P.scores, np.empty(more))))
-    derivations, scores, size = P.derivations, P.scores, 0
-    for e in range(edges):
-        score = rules[e] + (scores[first[lefts[e]]] + scores[first[rights[e]]])
-        if most == 1:  # the best is all that is needed
-            if score > -np.inf and (size == 0 or score > best[0]):
-                best[0], keys[0], size = score, e, 1
-        elif score > -np.inf:
-            push(best, keys, size, score, e * most * most)
-            size += 1
+    i: int,
+    j: int,
+    c: int,
+    tried: int,
+    pairs: int,
+    G: Logs,
+    I: Items,
+    P: Pool,
+    used: int,
+    most: int,
+    H: Edges,
+) -> tuple[Pool, int, int]:
+    """The best derivations of an item from its pairs, after those in use; return their number.
+
+    ``c``: its label; −1 for the root of the tree, whose child it is.
+    ``tried``: how many pairs are sorted, which other items have tried; also returned.
+    """
+    first, known, best, keys, K = I.first, I.known, H.scores, H.keys, G.lexical.shape[1]
+    lefts, rights, pair_of, others, heads = H.lefts, H.rights, H.pairs, H.others, H.heads
+    labels, sums, rules, limits, order, root = H.labels, H.sums, H.rules, H.limits, H.order, G.root
+    P = with_room(P, used, most)
+    derivations, scores, size, place = P.derivations, P.scores, 0, pairs
     for number in range(used, used + most):
+        while place:
+            if pairs - place == tried:
+                limit, pair, tried = limits[0], order[0], tried + 1
+                remove_best(limits, order, place - 1)
+                limits[place - 1], order[place - 1] = limit, pair
+            place -= 1
+            if size and limits[place] < best[0]:
+                place += 1
+                break
+            pair = order[place]
+            a, b = labels[pair] // K, labels[pair] % K
+            rules[pair] = root[a] if c < 0 else log_rule(G, c, a, b)
+            score = rules[pair] + sums[pair]
+            if score > -np.inf:
+                push(best, keys, size, score, heads[pair] * most * most)
+                size += 1
         if size == 0:
-            return P, number - used
+            return P, number - used, tried
         score, key, size = best[0], keys[0], size - 1
         remove_best(best, keys, size)
         e, x, y = key // (most * most), key // most % most, key % most
-        left, right = first[lefts[e]] + x, first[rights[e]] + y
+        left, right, rule = first[lefts[e]] + x, first[rights[e]] + y, rules[pair_of[e]]
         new = derivations[number]
         new[START], new[END], new[CATEGORY], new[LEFT], new[RIGHT] = i, j, c, left, right
         scores[number] = score
+        if number + 1 == used + most:
+            break
         if y + 1 < known[rights[e]]:
-            push(best, keys, size, rules[e] + (scores[left] + scores[right + 1]), key + 1)
+            push(best, keys, size, rule + (scores[left] + scores[right + 1]), key + 1)
             size += 1
         if y == 0 and x + 1 < known[lefts[e]]:
-            push(best, keys, size, rules[e] + (scores[left + 1] + scores[right]), key + most)
+            push(best, keys, size, rule + (scores[left + 1] + scores[right]), key + most)
             size += 1
-    return P, most
+        if x + y == 0 and e == heads[pair_of[e]]:
+            e = others[e]
+            while e >= 0:
+                score = rule + (scores[first[lefts[e]]] + scores[first[rights[e]]])
+                push(best, keys, size, score, e * most * most)
+                e, size = others[e], size + 1
+    return P, most, tried
 
 
 @also_in_kernels
 def find_edges(
-    level: int, i: int, j: int, n: int, G: Logs, I: Items, H: Edges
+    level: int,
+    i: int,
+    j: int,
+    n: int,
+    G: Logs,
+    I: Items,
+    P: Pool,
+    H: Edges,
+    pair_of: Longs,
+    most: int,
 ) -> tuple[Edges, int]:
-    """The children of items on a span, by k, a and b; return their number."""
-    size, levels, known = len(I.labels), chart_levels(G.depth), I.known
+    """The edges of a span, by k, a and b, and their pairs; return the number of pairs.
+
+    ``pair_of``: ``[a · K + b]``: −1, before and after.
+    """
+    size, begins, labels, known = len(I.labels), I.begins, I.labels, I.known
     l, r = (left_below(level, G.depth), right_below(level, G.depth)) if G.depth else (0, 0)
-    only_word = G.depth > 0 and l == levels
+    only_word, K = G.depth > 0 and l == 2 * G.depth, G.lexical.shape[1]
     if only_word:  # words have the same derivation on every level
         l = 0
-    edges = 0
-    for k in range(i + 1, i + 2 if only_word else j):
+    last, edges, pairs = i + 2 if only_word else j, 0, 0
+    for k in range(i + 1, last):
         here, there = span_cell(n, i, k), span_cell(n, k, j)
-        for left in range(I.begins[here], I.begins[here + 1]):
-            if known[l * size + left] == 0:
+        edges += (begins[here + 1] - begins[here]) * (begins[there + 1] - begins[there])
+    if edges > len(H.lefts):
+        H = new_edges(2 * edges, most)
+    lefts, rights, numbers, others, heads = H.lefts, H.rights, H.pairs, H.others, H.heads
+    pair_labels, sums, limits, order, bounds = H.labels, H.sums, H.limits, H.order, G.limits
+    first, scores = I.first, P.scores
+    edges = 0
+    for k in range(i + 1, last):
+        here, there = span_cell(n, i, k), span_cell(n, k, j)
+        for left in range(l * size + begins[here], l * size + begins[here + 1]):
+            if known[left] == 0:
                 continue
-            for right in range(I.begins[there], I.begins[there + 1]):
-                if known[r * size + right] == 0:
+            a, score = labels[left - l * size], scores[first[left]]
+            for right in range(r * size + begins[there], r * size + begins[there + 1]):
+                if known[right] == 0:
                     continue
-                if edges == len(H.rules):
-                    H = larger(H)
-                H.lefts[edges], H.rights[edges] = l * size + left, r * size + right
+                label, sum = a * K + labels[right - r * size], score + scores[first[right]]
+                pair = pair_of[label]
+                if pair < 0:
+                    pair = pair_of[label] = pairs
+                    pair_labels[pair], sums[pair], heads[pair] = label, sum, edges
+                    others[edges], pairs = -1, pairs + 1
+                elif sum > sums[pair]:
+                    others[edges] = heads[pair]
+                    sums[pair], heads[pair] = sum, edges
+                else:
+                    others[edges] = others[heads[pair]]
+                    others[heads[pair]] = edges
+                lefts[edges], rights[edges], numbers[edges] = left, right, pair
                 edges += 1
-    return H, edges
-
-
-@also_in_kernels
-def larger(H: Edges) -> Edges:
-    """The same edges, and room for as many more."""
-    return Edges(
-        np.concatenate((H.rules, H.rules)),
-        np.concatenate((H.lefts, H.lefts)),
-        np.concatenate((H.rights, H.rights)),
-        np.concatenate((H.scores, H.scores)),
-        np.concatenate((H.keys, H.keys)),
-    )
+    for pair in range(pairs):
+        label = pair_labels[pair]
+        pair_of[label] = -1
+        push(limits, order, pair, bounds[label // K, label % K] + sums[pair], pair)
+    return H, pairs
 
 
 @also_in_kernels
 def search(
-    words: Ints, G: Logs, I: Items, P: Pool, H: Edges, most: int
+    words: Ints, G: Logs, I: Items, P: Pool, H: Edges, pair_of: Longs, most: int
 ) -> tuple[Pool, Edges, int, int]:
     """All derivations; return where those of the sentence begin, which are at most ``most``.
 
@@ -230,11 +323,7 @@ def search(
     for i in range(n):
         cell = span_cell(n, i, i + 1)
         for x in range(begins[cell], begins[cell + 1]):
-            if used == len(P.scores):
-                P = Pool(
-                    np.concatenate((P.derivations, P.derivations)),
-                    np.concatenate((P.scores, P.scores)),
-                )
+            P = with_room(P, used, 1)
             word = P.derivations[used]
             word[START], word[END], word[CATEGORY] = i, i + 1, labels[x]
             P.scores[used] = G.lexical[words[i], labels[x]]
@@ -247,23 +336,25 @@ def search(
                 cell = span_cell(n, i, i + width)
                 if begins[cell] == begins[cell + 1]:
                     continue
-                H, edges = find_edges(level, i, i + width, n, G, I, H)
-                for x in range(begins[cell], begins[cell + 1]) if edges else range(0):
-                    for e in range(edges):
-                        a, b = labels[H.lefts[e] % size], labels[H.rights[e] % size]
-                        H.rules[e] = log_rule(G, labels[x], a, b)
-                    P, number = derive(i, i + width, labels[x], edges, I, P, used, most, H)
+                H, pairs = find_edges(level, i, i + width, n, G, I, P, H, pair_of, most)
+                tried = 0
+                for x in range(begins[cell], begins[cell + 1]):
+                    P, number, tried = derive(
+                        i, i + width, labels[x], tried, pairs, G, I, P, used, most, H
+                    )
                     first[level * size + x], known[level * size + x] = used, number
                     used += number
-    edges = 0
-    for x in range(begins[span_cell(n, 0, n)], begins[span_cell(n, 0, n) + 1]):
+    whole, pairs = span_cell(n, 0, n), 0
+    if begins[whole + 1] - begins[whole] > len(H.lefts):
+        H = new_edges(begins[whole + 1] - begins[whole], most)
+    for x in range(begins[whole], begins[whole + 1]):
         if known[x]:
-            if edges == len(H.rules):
-                H = larger(H)
-            H.rules[edges] = G.root[labels[x]]
-            H.lefts[edges], H.rights[edges] = x, len(known) - 1
-            edges += 1
-    P, number = derive(0, n, -1, edges, I, P, used, most, H)
+            H.lefts[pairs], H.rights[pairs], H.pairs[pairs] = x, len(known) - 1, pairs
+            H.heads[pairs], H.others[pairs] = pairs, -1
+            H.labels[pairs], H.sums[pairs] = labels[x] * G.lexical.shape[1], P.scores[first[x]]
+            push(H.limits, H.order, pairs, H.sums[pairs], pairs)
+            pairs += 1
+    P, number, _ = derive(0, n, -1, 0, pairs, G, I, P, used, most, H)
     return P, H, used, number
 
 
@@ -307,12 +398,7 @@ def best_of_sentences(
     """
     tokens, starts = sentences
     levels = chart_levels(G.depth) if G.depth else 1
-    lefts, rights, keys = (
-        np.empty(64, np.int64),
-        np.empty(64, np.int64),
-        np.empty(64 + most, np.int64),
-    )
-    H = Edges(np.empty(64), lefts, rights, np.empty(64 + most), keys)
+    H, pair_of = new_edges(64, most), np.full(G.limits.size, -1)
     P = Pool(np.empty((256, 5), dtype=np.int64), np.empty(256))
     for s in range(begin, end):
         words, n = tokens[starts[s] : starts[s + 1]], starts[s + 1] - starts[s]
@@ -320,7 +406,7 @@ def best_of_sentences(
         logs[s, :] = -np.inf
         while totals[s] > -np.inf and t >= least:
             I = surviving(n, weights, first_cell[s], t * (1.0 - ROUNDING), levels)
-            P, H, first, number = search(words, G, I, P, H, most)
+            P, H, first, number = search(words, G, I, P, H, pair_of, most)
             if t == 0.0:
                 break
             if number == most:

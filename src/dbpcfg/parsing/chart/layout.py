@@ -51,7 +51,10 @@ NOTHING_CROSSES: Bytes = np.zeros(0, dtype=np.uint8)
 """In place of ``crossing`` where there are no brackets."""
 
 MOST_KEPT = 2**23
-"""The most rules of a low-rank grammar whose logarithms are kept: 64 MB."""
+"""The most rules of a low-rank grammar whose logarithms are computed at once: 64 MB."""
+
+ROUNDING = 1e-9
+"""More than what a logarithm can be wrong by."""
 
 Precision = Literal["double", "single"]
 
@@ -78,16 +81,16 @@ class Tables(NamedTuple):
 class Logs(NamedTuple):
     """The logarithms of a grammar, and its bound; depth 0 means none.
 
-    One of low rank has its factors; if there is room, logarithms of rules are kept once they were
-    asked for, and before they are nan.
+    One of low rank has its factors, and logarithms of rules if they are not too many.
     """
 
     root: Floats  # [c]
     binary: Floats  # [c, a, b]  of all c, of phrases, or nothing
-    parent: Floats  # [c, r]     u, or nothing
+    parent: Floats  # [c, r]     u of phrases, or nothing
     left: Floats  # [a, r]       v
     right: Floats  # [b, r]      w
     lexical: Floats  # [w, c]
+    limits: Floats  # [a, b]     at least log max_c G[c → a b]
     depth: int
 
 
@@ -141,32 +144,31 @@ def shifted(G: Tables, bits: int) -> Tables:
 def logarithms(grammar: RuleWeights, depth: int | None) -> Logs:
     """The logarithms of a grammar, or of weights of rules, with a bound or (None) without one."""
     parent = left = right = np.empty((0, 0))
-    binary = np.empty((0, 0, 0))
     with np.errstate(divide="ignore"):
         if isinstance(grammar, LowRankGrammar):
-            _, u, left, right, _ = grammar.factors
-            parent = np.zeros_like(left)
-            parent[: len(u)] = u
-            if len(u) * len(left) ** 2 <= MOST_KEPT:
-                binary = np.full((len(u), len(left), len(left)), np.nan)
+            _, parent, left, right, _ = grammar.factors
+            kept = parent if len(parent) * len(left) ** 2 <= MOST_KEPT else parent[:0]
+            products = np.array([u * left @ right.T for u in kept])
+            binary = np.log(products.reshape(len(kept), len(left), len(left)))
+            limits = np.log(parent.max(axis=0) * left @ right.T) + ROUNDING
         else:
             binary = np.log(grammar.binary)
+        if len(binary):
+            limits = binary.max(axis=0)
         root, lexical = np.log(grammar.root), np.ascontiguousarray(np.log(grammar.lexical).T)
-    return Logs(root, binary, parent, left, right, lexical, 0 if depth is None else depth)
+    return Logs(root, binary, parent, left, right, lexical, limits, depth or 0)
 
 
 @part_of_kernel
 def log_rule(G: Logs, c: int, a: int, b: int) -> float:
     """log G[c → a b]."""
-    if c < len(G.binary) and not math.isnan(G.binary[c, a, b]):
-        return float(G.binary[c, a, b])
+    if len(G.binary):
+        return float(G.binary[c, a, b]) if c < len(G.binary) else -np.inf
     total = 0.0
-    for r in range(G.parent.shape[1]):
-        total += G.parent[c, r] * G.left[a, r] * G.right[b, r]
-    found = math.log(total) if total > 0.0 else -np.inf
-    if c < len(G.binary):
-        G.binary[c, a, b] = found
-    return found
+    if c < len(G.parent):
+        for r in range(G.parent.shape[1]):
+            total += G.parent[c, r] * G.left[a, r] * G.right[b, r]
+    return math.log(total) if total > 0.0 else -np.inf
 
 
 @also_in_kernels
