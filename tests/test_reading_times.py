@@ -7,11 +7,16 @@ import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import chi2
+
+from dbpcfg.corpus.preparation import Preparation
+from dbpcfg.model.model import Model
+from tests.strategies import random_grammar
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SLOPE, LATER = 0.02, 0.01
@@ -205,3 +210,60 @@ def test_r_finds_the_same(folder, results):
     assert row is not None, done.stdout
     assert float(row[1]) == pytest.approx(results.loc["surprisal", "slope"], rel=1e-3)
     assert float(row[2]) == pytest.approx(results.loc["surprisal", "chi2"], rel=1e-3)
+
+
+@pytest.fixture(scope="module")
+def trials(tmp_path_factory) -> Path:
+    """Twelve subjects read ten items; times depend on surprisal, and are in ``measured.csv``."""
+    rng, folder = np.random.default_rng(0), tmp_path_factory.mktemp("trials")
+    grammar = random_grammar(3, 6, 0.5, 1)
+    texts = [rng.choice(grammar.vocabulary.words, 8) for _ in range(10)]
+    rows = [
+        {"subject": f"s{subject}", "item": item, "position": position, "word": word}
+        for subject in range(12)
+        for item, words in enumerate(texts)
+        for position, word in enumerate(words, 1)
+    ]
+    table = pd.DataFrame(rows).sample(frac=1, random_state=0)
+    layout = {"word": "word", "by": ["subject", "item"], "order": "position"}
+    wanted = ["length", "surprisal"]
+    found = Model(grammar, 2, Preparation()).surprisal(
+        table, **layout, columns=wanted, spillover=1, quiet=True
+    )
+    found["length"] = rng.integers(1, 9, len(found))  # all words of this grammar are as long
+    found["length_1"] = rng.integers(1, 9, len(found))
+    subjects = dict(zip(found.subject.unique(), rng.normal(0, 0.1, 12), strict=True))
+    slopes = dict(zip(subjects, rng.normal(SLOPE, SLOPE / 4, 12), strict=True))
+    items = rng.normal(0, 0.05, 10)
+    log = 5.8 + found.subject.map(subjects) + items[found["item"]]
+    log += found.surprisal * found.subject.map(slopes)
+    found["rt"] = np.exp(log + rng.normal(0, 0.1, len(found)))
+    found.to_csv(folder / "measured.csv", index=False)
+    return folder
+
+
+def recipe(language: str) -> str:
+    page = (EXAMPLES.parent / "docs" / "reading-times.md").read_text("utf-8")
+    (block,) = re.findall(rf"^```{language}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    return str(block)
+
+
+@pytest.mark.filterwarnings("ignore::statsmodels.tools.sm_exceptions.ConvergenceWarning")
+def test_the_recipe_for_trials_finds_the_slope(trials, monkeypatch):
+    monkeypatch.chdir(trials)
+    names: dict[str, Any] = {}
+    exec(compile(recipe("python"), "reading-times.md", "exec"), names)
+    large, small = names["large"], names["small"]
+    assert large.converged
+    assert small.converged
+    assert large.params["surprisal"] == pytest.approx(SLOPE, abs=3 * large.bse["surprisal"])
+    assert large.bse["surprisal"] < SLOPE / 3
+    assert abs(large.params["surprisal_1"]) < 3 * large.bse["surprisal_1"]
+    assert 2 * (large.llf - small.llf) > chi2.isf(0.001, 1)
+
+
+def test_the_recipe_in_r(trials):
+    r = shutil.which("Rscript")
+    if r is None or subprocess.run([r, "-e", "library(lme4)"], capture_output=True).returncode:
+        pytest.skip("R or its package lme4 is not installed")
+    subprocess.run([r, "-e", recipe("r")], cwd=trials, check=True)
