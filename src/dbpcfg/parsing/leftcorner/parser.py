@@ -139,12 +139,15 @@ def backward_sentences(
 
 
 class WordByWord:
-    """A grammar and a bound, ready to follow sentences with all stores."""
+    """A grammar and a bound, ready to follow sentences with all stores.
+
+    One of low rank is multiplied out, if that and its models are not too large.
+    """
 
     def __init__(self, grammar: Grammar, depth: int) -> None:
         K = grammar.categories
         self.stores = offset(check_depth(depth) + 1, K)
-        needed = 24 * self.stores
+        needed = 24 * self.stores + 32 * (depth + 1) * K**3
         if needed > MOST_BYTES:
             raise DbpcfgError(
                 f"columns of stores and of derivations follow all {count_text(self.stores)} stores "
