@@ -201,3 +201,28 @@ def test_a_chain_needs_a_run(refuse, rules, center_run, tmp_path):
 def test_bytes_that_are_not_utf8_are_reported_with_their_line(refuse, center_run):
     said = refuse("parse", center_run, stdin=b"a1 b1\nc1 \xff\n")
     assert "<stdin>:2: found the byte 0xff, which is not UTF-8" in said
+
+
+# --- known brackets -------------------------------------------------------------------------------
+
+
+def test_known_brackets(call, refuse, center_run):
+    def spans(stdin: bytes, *options: object) -> list[set[tuple[int, int]]]:
+        out, _ = call("parse", center_run, "--brackets", "text", *options, stdin=stdin)
+        return [{(i, j) for i, j, _ in tree.spans()} for tree in read_trees(out)]
+
+    (right,) = spans(b"a1 [b1 b2 c1]\n")
+    (left,) = spans(b"[a1 b1] [b2 c1]\n", "--method", "viterbi")
+    assert (1, 4) in right
+    assert {(0, 2), (2, 4)} <= left
+    error = refuse("parse", center_run, "--brackets", "text", stdin=b"a1 b1\na1 b1] c1\n")
+    assert "<stdin>:2: found 'b1]', which closes a bracket that was not opened" in error
+    skipping = ("parse", center_run, "--brackets", "text", "--skip-broken")
+    out, err = call(*skipping, stdin=b"a1 b1] c1\n[a1 b1] c1\n")
+    assert out.startswith("\n(")
+    assert err == "<stdin>:1: found 'b1]', which closes a bracket that was not opened; skipped\n"
+    deep = b"a1 [[b1 b2] c1] a2\n"
+    error = refuse("parse", center_run, "-D", 1, "--brackets", "text", stdin=deep)
+    assert "<stdin>:1: no tree within the bound has the brackets [b1 b2] [b1 b2 c1]" in error
+    out, _ = call(*skipping, "-D", 1, stdin=deep)
+    assert out == "(X a1 b1 b2 c1 a2)\n"

@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     from dbpcfg.model.model import Model
 
 
-LISTED = 10
-"""Sentences with broken brackets that are listed, at most."""
-
-
 def read_corpus(
     paths: list[str],
     reading: Decoding | None = None,
@@ -113,22 +109,16 @@ def open_text(
     if learned.no_punctuation:
         report(LEFT_OUT)
 
-    def seen() -> Iterator[Sentence | None]:
-        skipped = 0
-        for one in sentences:
-            try:
-                found = one and learned.seen(one)
-            except BracketError as error:
-                if not reading.skip_broken:
-                    raise
-                found, skipped = None, skipped + 1
-                if skipped <= LISTED:
-                    report(f"{error}; skipped")
-            yield found
-        if skipped > LISTED:
-            report(f"and {skipped - LISTED:,} others skipped")
+    def seen(one: Sentence | None) -> Sentence | None:
+        try:
+            return one and learned.seen(one)
+        except BracketError as error:
+            if not reading.skip_broken:
+                raise
+            report(f"{error}; skipped")
+            return None
 
-    return seen()
+    return map(seen, sentences)
 
 
 def reads_terminal(text: list[str] | None) -> bool:

@@ -139,11 +139,6 @@ def filled(B: Batches, number: int, G: Tables, room: Room, flush: bool = False) 
     return Charts(batch, cells, exponents, logs, crossed)
 
 
-def crossed_in(crossed: Bytes, m: int, size: int) -> Bytes:
-    """Spans of sentence m of a batch that cross brackets; ``size`` is the number of its spans."""
-    return crossed[m * size : (m + 1) * size]
-
-
 def copies_of(B: Batches, number: int) -> tuple[Longs, Longs]:
     """The sentences of the corpus that a batch stands for, and where those of each begin."""
     first = B.first_copy[B.bounds[number] : B.bounds[number + 1] + 1]

@@ -16,15 +16,7 @@ from dbpcfg.grammar.pcfg import RuleWeights
 from dbpcfg.io.machine import in_pieces
 from dbpcfg.numerics.kernels import Bytes, Floats, Ints, Longs, repeated
 from dbpcfg.numerics.simd import aligned
-from dbpcfg.parsing.chart.batches import (
-    Batches,
-    copies_of,
-    crossed_in,
-    filled,
-    gather,
-    largest,
-    new_room,
-)
+from dbpcfg.parsing.chart.batches import Batches, copies_of, filled, gather, largest, new_room
 from dbpcfg.parsing.chart.counts import counts_of_batch, new_expansion, take
 from dbpcfg.parsing.chart.layout import Tables, chart_levels
 from dbpcfg.parsing.chart.outside import Counted, add_expected_counts, filled_chart
@@ -130,7 +122,8 @@ def count_blocks(edges: list[int], B: Batches, task: Expectation) -> Iterator[Bl
             sums = task.negligible, totals, counted, settle, single
             count(batch, rows, crossed, copies, G, cells, v, W, *sums)
             for m in np.flatnonzero(np.isinf(totals)).tolist():
-                own, times = crossed_in(crossed, m, cells.shape[2]), float(copies[m])
+                size, times = cells.shape[2], float(copies[m])
+                own = crossed[m * size : (m + 1) * size]
                 logs[m] = _add_exact(batch[m], own, rows[m], times, task, counted)
             task.logs[which] = np.repeat(logs, np.diff(begins))
             if settle:

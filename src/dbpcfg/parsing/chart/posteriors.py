@@ -25,14 +25,7 @@ from dbpcfg.numerics.simd import (
     round_to_zero,
     small_product,
 )
-from dbpcfg.parsing.chart.batches import (
-    Batches,
-    copies_of,
-    crossed_in,
-    filled,
-    largest,
-    new_room,
-)
+from dbpcfg.parsing.chart.batches import Batches, copies_of, filled, largest, new_room
 from dbpcfg.parsing.chart.layout import (
     Tables,
     beginnings,
@@ -269,7 +262,8 @@ def posteriors_of_batches(
         outside(batch, crossed, G, cells, v, descent, negligible, totals, span_of, weights, flush)
         for m in np.flatnonzero(np.isinf(totals)).tolist():
             here = weights[span_of[m] : span_of[m] + size]
-            found[m] = _add_exact(batch[m], crossed_in(crossed, m, size), exact, here, flush)
+            own = crossed[m * size : (m + 1) * size]
+            found[m] = _add_exact(batch[m], own, exact, here, flush)
         logs[copies] = np.repeat(found, np.diff(begins))
         for m in np.flatnonzero(np.diff(begins) > 1).tolist() if len(copies) > sentences else ():
             here = weights[span_of[m] : span_of[m] + size]
