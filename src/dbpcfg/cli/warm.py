@@ -58,6 +58,7 @@ def use_everything() -> None:
     for method in METHODS:
         model.parse(sentences, method)
     model.parses(sentences, 2)
+    model.parse(["[a b] c"], brackets="text")
     model.probability(sentences)
     model.surprisal(sentences, columns=["default", "stores"])
     model.generate(2)
