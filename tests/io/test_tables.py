@@ -66,11 +66,24 @@ def test_latex():
         r"none & -- & 0 & -- \\",
         r"\bottomrule",
         r"\end{tabular}",
-        r"\\[2pt] {\footnotesize labels:no\textbar\allowbreak{}span:\textgreater{}=2}",
+        r"\par\smallskip",
+        r"\parbox{\linewidth}{\footnotesize\raggedright "
+        r"labels:no\textbar\allowbreak{}span:\textgreater{}=2}",
         r"\caption{Scores \& more}",
         r"\label{tab:scores-more}",
         r"\end{table}",
     ]
+
+
+def test_the_best_score_is_bold_in_latex_and_nowhere_else():
+    columns = [Column("System"), Column("F1", "score"), Column("left out", "percent")]
+    rows = [("a", 0.7001, 0.5), ("b", 0.6, 0.1), ("c", 0.6999, 0.2), ("d", None, None)]
+    table = Table("", columns, rows)
+    cells = [line.split(" & ")[1] for line in table.latex().splitlines() if "&" in line][1:]
+    assert cells == [r"\textbf{70.0}", "60.0", r"\textbf{70.0}", "--"]  # equal as they are shown
+    assert table.latex().count("textbf") == 2
+    assert "textbf" not in Table("", columns, rows[:1]).latex()
+    assert "70.0" in table.text()
 
 
 def test_other_formats():

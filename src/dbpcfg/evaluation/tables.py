@@ -49,9 +49,9 @@ def score_table(scores: Mapping[str, Score], title: str = "PARSEVAL") -> Table:
     """Precision, recall, F1 and the counts behind them."""
     columns = [
         _SYSTEM,
-        Column("P", "percent", "precision"),
-        Column("R", "percent", "recall"),
-        Column("F1", "percent", "f1"),
+        Column("P", "score", "precision"),
+        Column("R", "score", "recall"),
+        Column("F1", "score", "f1"),
         *(Column(name, "count") for name in ("matched", "predicted", "gold", "sentences")),
         Column("left out", "count"),
     ]
@@ -73,10 +73,10 @@ def phrases_table(systems: Mapping[str, Evaluation]) -> Table:
     categories = ", ".join(_distinct(it.recall.category for it in systems.values()))
     columns = [
         _SYSTEM,
-        Column("Recall", "percent"),
-        Column("Agg. P", "percent", "aggregate_precision"),
-        Column("Agg. R", "percent", "aggregate_recall"),
-        Column("Agg. F1", "percent", "aggregate_f1"),
+        Column("Recall", "score"),
+        Column("Agg. P", "score", "aggregate_precision"),
+        Column("Agg. R", "score", "aggregate_recall"),
+        Column("Agg. F1", "score", "aggregate_f1"),
         Column("Labels", "text"),
     ]
     rows = []
@@ -94,8 +94,8 @@ def labels_table(title: str, tables: Mapping[str, Contingency]) -> Table:
     """Many-to-one accuracy, homogeneity, completeness and V-measure."""
     columns = [
         _SYSTEM,
-        *(Column(name, "percent") for name in ("Many-to-one", "Homogeneity", "Completeness")),
-        Column("V", "percent", "v_measure"),
+        *(Column(name, "score") for name in ("Many-to-one", "Homogeneity", "Completeness")),
+        Column("V", "score", "v_measure"),
         *(Column(name, "count") for name in ("Items", "Induced labels", "Gold labels")),
     ]
     rows = []

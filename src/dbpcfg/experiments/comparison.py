@@ -230,11 +230,11 @@ class Comparison:
         columns = [
             Column("System"),
             Column("Runs", "count"),
-            Column("P", "percent", "precision"),
-            Column("R", "percent", "recall"),
-            Column("F1", "percent", "f1"),
-            Column(self.category, "percent", "phrase_recall"),
-            Column(f"{self.category} agg F1", "percent", "aggregate_f1"),
+            Column("P", "score", "precision"),
+            Column("R", "score", "recall"),
+            Column("F1", "score", "f1"),
+            Column(self.category, "score", "phrase_recall"),
+            Column(f"{self.category} agg F1", "score", "aggregate_f1"),
             Column("Seconds", "number", decimals=2),
             Column("MB", "count", "megabytes"),
         ]
@@ -329,8 +329,8 @@ def _tags(systems: Sequence[SystemSummary]) -> Table:
     columns = [
         Column("System"),
         Column("Runs", "count"),
-        *(Column(name, "percent") for name in ("Many-to-one", "Homogeneity", "Completeness")),
-        Column("V", "percent", "v_measure"),
+        *(Column(name, "score") for name in ("Many-to-one", "Homogeneity", "Completeness")),
+        Column("V", "score", "v_measure"),
         Column("sd of V", "percent", "v_measure_sd"),
     ]
     rows: list[list[Cell]] = []

@@ -110,8 +110,8 @@ class Column:
 
     name: str
     """The heading."""
-    kind: Literal["text", "count", "percent", "number"] = "text"
-    """What its cells are."""
+    kind: Literal["text", "count", "percent", "score", "number"] = "text"
+    """What its cells are; a score is a percentage, the greater the better."""
     key: str = ""
     """The key of its cells in JSON; by default made from the heading."""
     decimals: int = 1
@@ -126,7 +126,7 @@ class Column:
         """A cell as text."""
         if cell is None or isinstance(cell, str):
             return UNDEFINED if cell is None else cell
-        if self.kind == "percent":
+        if self.kind in ("percent", "score"):
             return percent(cell, self.decimals)
         return _number(cell, self.decimals if self.kind == "number" else 0)
 
@@ -218,11 +218,19 @@ class Table:
         return {"title": self.title, "rows": rows, "notes": list(self.notes)}
 
     def latex(self) -> str:
-        """A ``table`` for LaTeX with the package booktabs."""
+        """A ``table`` for LaTeX with the package booktabs; the best of several scores is bold."""
         head, *body = [[_escape(cell) for cell in line] for line in self._shown()]
+        for n, column in enumerate(self.columns):
+            found = [cell for row in self.rows if isinstance(cell := row[n], float)]
+            scores = [score for score in found if not math.isnan(score)]
+            if column.kind == "score" and len(scores) > 1:
+                best = column.show(max(scores))
+                for cells in body:
+                    cells[n] = rf"\textbf{{{best}}}" if cells[n] == best else cells[n]
         align = "".join("l" if column.kind == "text" else "r" for column in self.columns)
         label = "-".join(re.findall("[a-z0-9]+", self.title.lower()))
-        notes = [rf"\\[2pt] {{\footnotesize {_escape(note)}}}" for note in self.notes]
+        notes = r" \par ".join(map(_escape, self.notes))
+        small = r"\footnotesize\raggedright"
         return "\n".join(
             [
                 r"\begin{table}",
@@ -234,7 +242,11 @@ class Table:
                 *(" & ".join(cells) + r" \\" for cells in body),
                 r"\bottomrule",
                 r"\end{tabular}",
-                *notes,
+                *(
+                    [r"\par\smallskip", rf"\parbox{{\linewidth}}{{{small} {notes}}}"]
+                    if notes
+                    else []
+                ),
                 *([rf"\caption{{{_escape(self.title)}}}"] if self.title else []),
                 *([rf"\label{{tab:{label}}}"] if label else []),
                 r"\end{table}",
