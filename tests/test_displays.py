@@ -48,7 +48,7 @@ def shown(tmp_path_factory):
     trees = [f"(S (NP (D {words[0]}) (N {words[1]})) (V {words[2]}))", "(S (N a&b) (V ran))"]
     path.write_text("\n".join(trees * 400))
     corpus = dbpcfg.read(path)
-    run = dbpcfg.induce(corpus, K=2, D=1, chains=2, iterations=4)
+    run = dbpcfg.induce(corpus, K=2, D=1, chains=2, iterations=4, learner="gibbs")
     systems = ["right", "left", "balanced"]
     return {
         "corpus": corpus,
@@ -117,6 +117,9 @@ def frames(shown):
         "probability": lambda: model.probability(["a&b ran"]).to_frame(),
         "evaluation": lambda: shown["evaluation"].to_frame(),
         "comparison": lambda: shown["comparison"].to_frame(),
+        "run": lambda: shown["run"].to_frame(),
+        "grammar": lambda: shown["model"].grammar.to_frame(),
+        "corpus": lambda: shown["corpus"].to_frame(),
     }
 
 
@@ -145,6 +148,14 @@ def test_frames_have_every_row_and_unrounded_numbers(shown, monkeypatch):
     scores = {row[0]: row[1] for row in made["evaluation"].rows}
     assert scores["F1"] == shown["evaluation"].score.f1
     assert [row[0] for row in made["comparison"].rows] == ["right", "left", "balanced"]
+    means = [chain.mean_log_likelihood for chain in shown["run"].chains]
+    at = made["run"].columns.index("mean_log_likelihood")
+    assert [(row[0], row[at]) for row in made["run"].rows] == list(enumerate(means))
+    probabilities = [row[-1] for row in made["grammar"].rows]
+    assert sum(probabilities) == pytest.approx(3)  # those of T and of two categories
+    assert min(probabilities) > 0
+    file = shown["corpus"].sources[0]
+    assert made["corpus"].rows[1] == (file, 2, None, "a&b ran", 2, "(S (N a&b) (V ran))")
 
 
 def test_frames_of_pandas_itself(shown):
@@ -163,3 +174,66 @@ def test_arrays_are_not_printed(shown):
     run = shown["run"]
     assert repr(run.grammar) == "<Grammar: 2 categories, 4 words>"
     assert repr(run.corpus) == "<RunCorpus: 800 sentences, 4 forms>"
+
+
+# --- plots, pages, files --------------------------------------------------------------------------
+
+
+def test_plots_are_pictures(shown, monkeypatch):
+    tree = shown["run"].trees()[1]
+    assert tree.plot(size=20)._repr_svg_().startswith("<svg")
+    assert 'font-size="20"' in tree.plot(size=20)
+    pytest.importorskip("matplotlib")
+    figure = shown["run"].plot()
+    traces, shared = figure.axes
+    assert len(traces.get_lines()) == 3  # two chains and the end of their burn-in
+    assert [text.get_text() for text in shared.texts][0::3] == ["100", "100"]
+    assert figure._repr_png_().startswith(b"\x89PNG")
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(DbpcfgError, match=r"pip install 'dbpcfg\[report\]'"):
+        shown["run"].plot()
+
+
+def test_a_run_in_memory_writes_its_page(shown, tmp_path):
+    page = tmp_path / "mine.html"
+    shown["run"].report(page, gold=shown["corpus"], quiet=True)
+    text = page.read_text()
+    assert '"name":"mine"' in text
+    assert '"scores":{' in text
+    page.write_text("other")
+    with pytest.raises(DbpcfgError, match="is not a report"):
+        shown["run"].report(page)
+
+
+def test_a_saved_run_is_the_same_as_one_with_a_directory(tmp_path):
+    text, options = ["the dog saw a cat", "a cat ran"] * 4, {"K": 2, "chains": 2, "seed": 1}
+    gold = [dbpcfg.Tree("S", one.split()) for one in text]
+    run = dbpcfg.induce(text, iterations=6, gold=gold, learner="gibbs", **options)
+    run.save(tmp_path / "saved")
+    dbpcfg.induce(text, iterations=6, gold=gold, learner="gibbs", out=tmp_path / "out", **options)
+    for one in ("trees.txt", "model.npz", "chains.tsv", "chains/1/chain.npz", "chains/1/trace.tsv"):
+        assert (tmp_path / "saved" / one).read_bytes() == (tmp_path / "out" / one).read_bytes()
+    longer = dbpcfg.resume(tmp_path / "saved", iterations=12, quiet=True)
+    again = dbpcfg.induce(text, iterations=12, learner="gibbs", **options)
+    assert longer.trees() == again.trees()
+    with pytest.raises(DbpcfgError, match="not empty"):
+        run.save(tmp_path / "saved")
+
+
+@pytest.mark.parametrize("version", ["0.23.1", "1.1.0"])
+def test_arviz_gets_chains_and_draws(shown, monkeypatch, version):
+    def old(*, posterior):
+        return posterior
+
+    def new(groups):
+        return groups["posterior"]
+
+    arviz = types.SimpleNamespace(__version__=version, from_dict=old if version < "1" else new)
+    monkeypatch.setitem(sys.modules, "arviz", arviz)
+    run = shown["run"]
+    found = run.to_arviz()
+    assert found["log_likelihood"].tolist() == [chain.logs[2:] for chain in run.chains]
+    assert {"posterior", "variance"} <= set(found)
+    monkeypatch.setitem(sys.modules, "arviz", None)
+    with pytest.raises(DbpcfgError, match=r"pip install 'dbpcfg\[arviz\]'"):
+        run.to_arviz()

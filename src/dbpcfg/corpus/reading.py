@@ -34,7 +34,7 @@ from dbpcfg.corpus.readers import (
 from dbpcfg.corpus.sentence import Sentence, as_sentences, looks_empty, looks_like_identifier
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.io.progress import counted
-from dbpcfg.io.tables import Column, Table, html, shortened
+from dbpcfg.io.tables import Column, Table, data_frame, html, shortened
 from dbpcfg.trees.tree import Tree
 
 SHOWN_SENTENCES, SHOWN_WORDS = 5, 30
@@ -91,6 +91,25 @@ class Corpus:
         more = len(self) - len(rows)
         notes = [f"and {_number(more, 'sentence')} more"] if more else []
         return html(self.summary(), [Table("", columns, rows, notes)])
+
+    def to_frame(self) -> Any:
+        """A pandas data frame with a row for each sentence: where it stands, who said it, its words
+        with spaces between them, their number, and its tree in brackets if it has one."""
+        columns = ("file", "line", "speaker", "sentence", "words", "tree")
+        return data_frame(
+            columns,
+            (
+                (
+                    s.source,
+                    s.line,
+                    s.speaker,
+                    " ".join(s.words),
+                    len(s.words),
+                    s.tree and str(s.tree),
+                )
+                for s in self
+            ),
+        )
 
     def trees(self) -> list[Tree]:
         """The gold tree of every sentence.

@@ -207,6 +207,16 @@ class Grammar(RuleWeights):
         sums: Floats = np.einsum("cab,a,b->c", self.binary, left, right)
         return sums
 
+    def to_frame(self) -> Any:
+        """A pandas data frame with a row for each rule: kind, parent, left, right, probability.
+
+        It has the columns of `dbpcfg export`; rules of probability 0 are left out.
+        """
+        from dbpcfg.grammar.exchange.tsv import COLUMNS, rows_of
+        from dbpcfg.io.tables import data_frame
+
+        return data_frame(COLUMNS, (row for row in rows_of(self) if row[-1]))
+
     def _repr_html_(self) -> str:
         """The table that notebooks show: each category with its most probable rules and words."""
         return grammar_html(self)

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, fields, replace
 from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from dbpcfg.corpus.reading import GivenSentences
+import numpy as np
+
+from dbpcfg.corpus.reading import GivenSentences, GivenTrees, trees_for
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.goldtrees import Gold, match_gold
@@ -26,11 +32,14 @@ from dbpcfg.induction.summary import (
     convergence,
     summary_of,
 )
-from dbpcfg.io.tables import Table, html
+from dbpcfg.io.tables import Table, data_frame, html
 from dbpcfg.model.decoding import Method
 from dbpcfg.model.model import Model, unknown_mass
 from dbpcfg.parsing.derivations import Derivations, as_tree
 from dbpcfg.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, repr=False)
@@ -64,6 +73,125 @@ class Run:
         if self.finished:
             remarks += self.shared.remarks(self.answer, self.others)
         return chain_table(self.summaries(), self.convergence(), self.configuration, remarks)
+
+    def to_frame(self) -> Any:
+        """A pandas data frame with a row for each chain, those dropped from a race included."""
+        names = [field.name for field in fields(ChainSummary)]
+        return data_frame(names, map(astuple, self.summaries()))
+
+    def to_arviz(self) -> Any:
+        """The traces of the survivors after burn-in, for ArviZ: chain × draw.
+
+        The group ``posterior`` has ``log_likelihood`` and the other measures of each iteration. If
+        chains kept different numbers of samples, the last of each are taken.
+
+        Returns
+        -------
+        arviz.InferenceData
+            The traces; of ArviZ 1 or later an ``xarray.DataTree``.
+
+        Raises
+        ------
+        DbpcfgError
+            If ArviZ is not installed, the run is not finished, or its learner draws no samples.
+        """
+        self._check_finished()
+        if not self.configuration.model.learner.samples:
+            raise DbpcfgError("this learner draws no samples: ArviZ is for those of gibbs")
+        try:
+            arviz = import_module("arviz")
+        except ImportError:
+            raise DbpcfgError("ArviZ is not installed: pip install 'dbpcfg[arviz]'") from None
+        chains, draws = self.survivors, min(chain.retained for chain in self.survivors)
+        names = {"log_likelihood": "likelihood", **{name: name for name in chains[0].measures}}
+        traces = {
+            name: np.array([chain.trace(measure)[-draws:] for chain in chains])
+            for name, measure in names.items()
+        }
+        groups = {"posterior": {n: t for n, t in traces.items() if not np.isnan(t).all()}}
+        new = int(arviz.__version__.partition(".")[0]) > 0
+        return arviz.from_dict(groups) if new else arviz.from_dict(**groups)
+
+    # Layers above this one are imported by name, and only when they are called.
+
+    def plot(self) -> Figure:
+        """Plot the chains: their log-likelihoods, and how many brackets each two of them share.
+
+        Returns
+        -------
+        Figure
+            A figure of matplotlib, which a notebook shows; ``savefig`` writes it to a file.
+
+        Raises
+        ------
+        DbpcfgError
+            If matplotlib is not installed, or the run is not finished.
+        """
+        self._check_finished()
+        figure: Figure = import_module("dbpcfg.report.figures").plot_run(self)
+        return figure
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        gold: GivenTrees | None = None,
+        *,
+        overwrite: bool = False,
+        quiet: bool | None = None,
+    ) -> None:
+        """Write a page on the run, as ``dbpcfg report`` does.
+
+        Parameters
+        ----------
+        path
+            The HTML file.
+        gold
+            Gold trees of the run's sentences, or of a whole treebank: they add scores.
+        overwrite
+            Whether a file is replaced that is no such page.
+        quiet
+            Whether no progress is shown; if not given, it is shown on a terminal or in a
+            notebook.
+
+        Raises
+        ------
+        DbpcfgError
+            If the run is not finished, gold trees do not match, or the file cannot be written.
+        """
+        self._check_finished()
+        trees = None
+        if gold is not None:
+            trees = self.match_gold(trees_for("run.report(gold=...)", gold, "<gold>"))
+        write = import_module("dbpcfg.report.assemble").report_run
+        write(self, Path(path), trees, overwrite, quiet)
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the run as a directory, as if it had been run with ``out``.
+
+        All commands take it, and ``dbpcfg.resume`` continues it. Gold trees that were given are
+        not in it: the F1 in the traces is kept, and later iterations have none.
+
+        Parameters
+        ----------
+        path
+            The directory, which is made.
+        overwrite
+            Whether a run that is there is replaced.
+
+        Raises
+        ------
+        DbpcfgError
+            If the directory is not empty or cannot be written to.
+        """
+        from dbpcfg.induction.directory import RunDirectory, write_results
+
+        kept = replace(self.configuration, gold=())
+        with RunDirectory.create(Path(path), kept, self.corpus, None, overwrite) as directory:
+            for chain in self.chains:
+                if chain.iteration:
+                    directory.save(chain)
+            if self.finished:
+                write_results(self, directory.path)
 
     @property
     def finished(self) -> bool:

@@ -96,7 +96,8 @@ def check_free(path: Path, overwrite: bool) -> None:
         ours = MARK.encode() in file.read(2000)
     if not ours:
         raise DbpcfgError(
-            f"{path} exists and is no report; choose another --out, or replace it with --overwrite"
+            f"{path} exists and is not a report; choose another --out, or replace it with "
+            "--overwrite"
         )
 
 
@@ -104,6 +105,16 @@ def write_page(data: dict[str, Any], path: Path) -> None:
     """Write a page, whole or not at all."""
     with writing(path), written_whole(path) as file:
         file.write(as_page(data).encode())
+
+
+def report_run(
+    run: Run, path: Path, gold: Gold | None, overwrite: bool, quiet: bool | None
+) -> None:
+    """Write the page of a run, which need not have a directory."""
+    check_free(path, overwrite)
+    here = (path.parent / "config.toml").exists()
+    folder = path.parent if here else path.with_suffix("")  # how the page calls the run
+    write_page(collect(run, folder, gold, quiet), path)
 
 
 def _part(name: str) -> str:
@@ -114,7 +125,7 @@ def collect(
     run: Run,
     path: Path,
     gold: Gold | None = None,
-    quiet: bool = True,
+    quiet: bool | None = True,
     comparison: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Collect the data of a finished run, with gold trees and a comparison if there are any."""

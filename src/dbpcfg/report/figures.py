@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.induction.run import Run
 from dbpcfg.io.files import writing, written_whole
 from dbpcfg.io.progress import Progress
+from dbpcfg.report.runs import traces
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,6 +41,38 @@ def check_file(path: Path, overwrite: bool) -> None:
         raise DbpcfgError(f"{path}: a figure is .svg, .pdf or .png by its name")
     if path.exists() and not overwrite:
         raise DbpcfgError(f"{path} exists; choose another name, or replace it with --overwrite")
+
+
+def plot_run(run: Run) -> Figure:
+    """A figure of a run's chains: their traces, and the brackets that each two of them share."""
+    require_matplotlib()
+    from matplotlib.figure import Figure
+
+    class Shown(Figure):
+        def _repr_png_(self) -> bytes:  # without pyplot, notebooks would show no picture
+            picture = BytesIO()
+            self.savefig(picture, format="png", dpi=120)
+            return picture.getvalue()
+
+    numbers = [chain.settings.chain for chain in run.survivors]
+    with style():
+        figure = Shown(figsize=(8, 3.2) if len(numbers) > 1 else (4.8, 3.2), layout="constrained")
+        if len(numbers) == 1:
+            _traces({"chains": traces(run)}, figure.subplots())
+            return figure
+        left, right = figure.subplots(1, 2, width_ratios=(3, 2))
+        _traces({"chains": traces(run)}, left)
+        shared = [[100 * run.shared.between(a, b) for b in numbers] for a in numbers]
+        right.imshow(shared, cmap="Greys", vmin=0, vmax=250)
+        for r, row in enumerate(shared):
+            for c, share in enumerate(row):
+                right.text(c, r, f"{share:.0f}", ha="center", va="center", fontsize=7)
+        right.set_xticks(range(len(numbers)), map(str, numbers))
+        right.set_yticks(range(len(numbers)), map(str, numbers))
+        right.set_xlabel("chain")
+        right.set_ylabel("chain")
+        right.set_title("brackets shared (%)", fontsize=8)
+    return figure
 
 
 def new_figure(width: float, height: float) -> tuple[Figure, Axes]:

@@ -168,7 +168,16 @@ _NOT_IN_XML = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ff
 _TITLE_WORDS = 40
 
 
-def tree_svg(tree: Node, size: float = 15.0, title: str | None = None) -> str:
+class Svg(str):
+    """A picture as the text of an SVG file; notebooks show it."""
+
+    __slots__ = ()
+
+    def _repr_svg_(self) -> str:
+        return str(self)
+
+
+def tree_svg(tree: Node, size: float = 15.0, title: str | None = None) -> Svg:
     """Draw a tree as SVG.
 
     Words stand on one line at the bottom. Nothing in a word or label is taken for markup.
@@ -198,17 +207,19 @@ def tree_svg(tree: Node, size: float = 15.0, title: str | None = None) -> str:
         f'stroke-width="{_numbers([_LINE], size)}" stroke-linecap="round"/>'
     )
     labels = f'<g font-size="{_numbers([_LABEL_SIZE], size)}" fill-opacity="{_LABEL_OPACITY}">'
-    return "\n".join(
-        [
-            svg,
-            f"<title>{_xml(_sentence(items) if title is None else title)}</title>",
-            lines,
-            labels,
-            *(_text(item.text, at(item), size) for item in items if not item.is_word),
-            "</g>",
-            *(_text(item.text, at(item), size) for item in items if item.is_word),
-            "</svg>",
-        ]
+    return Svg(
+        "\n".join(
+            [
+                svg,
+                f"<title>{_xml(_sentence(items) if title is None else title)}</title>",
+                lines,
+                labels,
+                *(_text(item.text, at(item), size) for item in items if not item.is_word),
+                "</g>",
+                *(_text(item.text, at(item), size) for item in items if item.is_word),
+                "</svg>",
+            ]
+        )
     )
 
 

@@ -21,7 +21,7 @@ from itertools import islice
 from typing import Any, NamedTuple, TypeAlias, TypeVar, final
 
 from dbpcfg.errors import DbpcfgError, TreeSyntaxError
-from dbpcfg.trees.drawing import tree_svg
+from dbpcfg.trees.drawing import Svg, tree_svg
 
 _Word = TypeVar("_Word")
 _Node = TypeVar("_Node")
@@ -298,6 +298,23 @@ class Tree:
     def _repr_svg_(self) -> str | None:
         """What notebooks show: a picture, or the brackets if no screen is wide enough for it."""
         return tree_svg(self) if len(self) <= _PICTURE_WORDS else None
+
+    def plot(self, size: float = 15.0, title: str | None = None) -> Svg:
+        """Draw the tree.
+
+        Parameters
+        ----------
+        size
+            The size of the letters, in pixels.
+        title
+            What the tooltip says; the sentence if not given.
+
+        Returns
+        -------
+        Svg
+            The picture, which a notebook shows: a `str` that can be written to an SVG file.
+        """
+        return tree_svg(self, size, title)
 
     # --- NLTK -----------------------------------------------------------------------------------
 

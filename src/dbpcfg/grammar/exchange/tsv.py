@@ -49,14 +49,16 @@ def to_tsv(grammar: Grammar, notes: list[str]) -> str:
                 f"{quoted(token)} cannot stand between tabs: it has a tab, a line break or a NUL, "
                 f"or more than {LONGEST_TOKEN:,} characters; write the grammar as JSON"
             )
-    return "\n".join([*(f"# {note}" for note in notes), "\t".join(COLUMNS), *_lines(grammar), ""])
+    lines = ("\t".join([*texts, repr(probability)]) for *texts, probability in rows_of(grammar))
+    return "\n".join([*(f"# {note}" for note in notes), "\t".join(COLUMNS), *lines, ""])
 
 
-def _lines(grammar: Grammar) -> Iterator[str]:
+def rows_of(grammar: Grammar) -> Iterator[tuple[str, str, str, str, float]]:
+    """The cells of each rule."""
     for rule in rules_of(grammar):
         left, right = rule.children if len(rule.children) == 2 else (*rule.children, "")
         kind = "word" if rule.lexical else "binary" if right else "root"
-        yield f"{kind}\t{rule.parent}\t{left}\t{right}\t{rule.probability!r}"
+        yield kind, rule.parent, left, right, rule.probability
 
 
 def from_tsv(text: str, source: str) -> Grammar:
