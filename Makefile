@@ -27,6 +27,7 @@ docs: .venv/ready-for-docs
 lint: .venv/ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell src docs examples benchmarks *.md
 	$(BIN)/lint-imports --no-logo
 
 types: .venv/ready
