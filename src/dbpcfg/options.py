@@ -183,7 +183,7 @@ class Group:
         found = {}
         for name, value in table.items():
             if name not in cls.options():
-                raise DbpcfgError(f"{place} has {name!r}, which is no option of it")
+                raise DbpcfgError(f"{place} has {name!r}, which is not one of its options")
             found[name] = cls.options()[name].checked(value, f"{place} {name}")
         return cls(**found)
 
@@ -291,8 +291,8 @@ class Preparing(Group):
     )
     brackets: Literal["text", "trees"] | None = option(
         None,
-        "Constituents that are known: text: in square brackets, as [the dog] barked; trees: those "
-        "of trees, whatever their labels.",
+        "Known constituents: text: in square brackets, as in [the dog] barked; trees: those of the "
+        "trees, whatever their labels.",
     )
 
     def table(self) -> dict[str, Any]:
@@ -387,11 +387,11 @@ class NeuralOptions(LearnerOptions):
 
     exact: bool = option(True, "Take the bound's normaliser into account.")
     word_categories: int = option(
-        0, "How many of the categories are those of words; 0: two thirds.", least=0
+        0, "How many of the categories are word categories; 0: two thirds.", least=0
     )
     rank: int = option(0, "Rank of the binary rules; 0: as many as categories.", least=0)
     batch: int = option(64, "Sentences in a mini-batch.", least=1)
-    rate: float = option(0.003, "Size of steps.", above=0)
+    rate: float = option(0.003, "Learning rate.", above=0)
     patience: int = option(
         5, "With --aside: passes without a better grammar before it stops.", least=1
     )
@@ -419,21 +419,21 @@ class Searching(Group):
     )
     budget: int | str | None = option(
         None,
-        "Of a race: iterations of all chains together, or a time like 30min or 2h; 1500 if not "
-        "given.",
+        "Budget of a race: iterations of all chains together, or a time like 30min or 2h; 1500 if "
+        "not given.",
         metavar="N|TIME",
         least=1,
         basic=True,
     )
     chains: int | None = option(
         None,
-        "Number of chains; of a race, at its start. If not given: by the budget, or 4.",
+        "Number of chains; in a race, at its start. If not given: by the budget, or 4.",
         least=1,
     )
     iterations: int | None = option(
         None,
-        "Length of every chain, without a race; the second half is kept, of em, vb and neural the "
-        "last iteration. If not given: 100 for em and vb, 30 for neural.",
+        "Length of every chain, without a race; the second half is kept (em, vb, neural: only the "
+        "last iteration). If not given: 100 for em and vb, 30 for neural.",
         least=1,
         basic=True,
     )
@@ -447,7 +447,7 @@ class Searching(Group):
         None,
         "Trees to write: MBR trees of the selected chain's kept samples; consensus trees, on which "
         "all chains that ran to the end vote; the sample of greatest likelihood, as in the paper; "
-        "the last sample. If not given: mbr; of neural, consensus.",
+        "the last sample. If not given: mbr; consensus for neural.",
     )
 
 

@@ -44,5 +44,5 @@ def test_the_report_is_written_and_named(tiny):
 
 def test_no_other_file_is_replaced(tiny):
     Path("mine.html").write_text("<p>mine</p>")
-    assert "is no report" in refused("demo", "--out", "mine.html")
+    assert "is not a report" in refused("demo", "--out", "mine.html")
     assert not tiny  # before anything is learned

@@ -40,9 +40,9 @@ def test_what_it_can_be(tmp_path):
 
 LOCAL, NONE = (
     "local:N needs the number of processes, such as local:4",
-    "is no cluster: give local:N",
+    "is not a cluster: give local:N",
 )
-ADDRESS = "is no address of a scheduler: tcp://host:port or tls"
+ADDRESS = "is not the address of a scheduler: tcp://host:port or tls"
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ JOBS, RUNNING = '[cluster]\nkind = "slurm"\n', '[cluster]\nkind = "scheduler"\n'
         ("[cluster]\n[other]\n", "nothing else"),
         ("[cluster]\nworkers = 3", "kind must be one of scheduler, slurm, pbs, sge"),
         ('[cluster]\nkind = "cloud"', "kind must be one of scheduler, slurm"),
-        (f"{JOBS}nodes = 3", "[cluster] has 'nodes', which is no option of it"),
+        (f"{JOBS}nodes = 3", "[cluster] has 'nodes', which is not one of its options"),
         (JOBS, "workers must be a whole number from 1 up, got 0"),
         (f'{JOBS}workers = "8"', "[cluster] workers must be a whole number from 1 up, got '8'"),
         (f"{JOBS}workers = true", "got True"),
@@ -130,7 +130,7 @@ def test_certificates_mean_encryption(monkeypatch):
 
 
 def test_not_a_cluster_at_all():
-    with pytest.raises(DbpcfgError, match="3 is no cluster: give local:N"), connect(3):
+    with pytest.raises(DbpcfgError, match="3 is not a cluster: give local:N"), connect(3):
         pass
 
 

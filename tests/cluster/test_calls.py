@@ -104,7 +104,7 @@ def test_a_call_whose_workers_die_is_sent_again_but_not_for_ever():
         return MadeUpClient(futures=[*(Sent(1, killed) for _ in range(times)), Sent()])
 
     assert Call(dying(calls.MOST_DEATHS - 1), len, ()).result() == "answer"
-    with pytest.raises(DbpcfgError, match="die of this run again and again"):
+    with pytest.raises(DbpcfgError, match="keep dying during this run"):
         Call(dying(calls.MOST_DEATHS), len, ()).result()
 
 

@@ -245,7 +245,7 @@ def test_finished_runs_are_not_run_again(tmp_path):
     assert f1s(first) == f1s(again)
     assert [system["name"] for system in comparison_data(out)["systems"]] == ["left", "counts"]
     record_of(out, "counts-s0").unlink()  # what nothing is known about is not touched
-    with pytest.raises(DbpcfgError, match="counts-s0 exists, and is no cell"):
+    with pytest.raises(DbpcfgError, match="counts-s0 exists, and is not a cell"):
         compare(TASK, [spec("Counts")], runs=1, **how)
 
 

@@ -171,7 +171,7 @@ def test_what_no_sweep_has_made_is_left_alone(place):
     (cell,) = cells_of(place, TWO)
     cell.directory.mkdir(parents=True)
     (cell.directory / "thesis.tex").write_text("years of work")
-    assert "is no cell" in run_cell(cell).reason
+    assert "is not a cell" in run_cell(cell).reason
     assert (cell.directory / "thesis.tex").read_text() == "years of work"
 
 

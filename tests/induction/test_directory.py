@@ -34,7 +34,7 @@ def test_what_is_no_run_is_never_overwritten(tmp_path, name):
     (tmp_path / name).write_text('title = "of something else"')
     with pytest.raises(DbpcfgError, match="exists and is not empty"):
         start(tmp_path)
-    with pytest.raises(DbpcfgError, match="is no run, so --overwrite does not touch it"):
+    with pytest.raises(DbpcfgError, match="is not a run, so --overwrite does not touch it"):
         start(tmp_path, overwrite=True)
     with pytest.raises(DbpcfgError, match=f"{name} is a file; --out needs a directory"):
         start(tmp_path / name, overwrite=True)

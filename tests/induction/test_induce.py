@@ -54,7 +54,7 @@ def test_type_checkers_know_the_same_keywords():
         ({"iteration": 3}, "no option 'iteration'; there are K, D, seed"),
         ({"workers": "elves"}, "workers must be threads or processes, got 'elves'"),
         ({"threads": 0}, "threads must be a whole number from 1 up or none, got 0"),
-        ({"cluster": 3}, "3 is no cluster"),
+        ({"cluster": 3}, "3 is not a cluster"),
         ({"spread": "chains"}, "give cluster too"),
         ({"spread": "hay"}, "spread must be chains or shards or none"),
         ({"encoding": "latin-1"}, "encoding: only for a path"),

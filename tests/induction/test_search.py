@@ -395,5 +395,5 @@ def test_a_race_made_longer(chains, tmp_path):
 
 def test_only_a_race_has_a_budget(tmp_path):
     induce(SENTENCES, K=2, iterations=2, chains=1, out=tmp_path / "run")
-    with pytest.raises(DbpcfgError, match="is no race"):
+    with pytest.raises(DbpcfgError, match="is not a race"):
         resume(tmp_path / "run", budget=300)

@@ -345,7 +345,10 @@ GOOD = {
         ({"preparation": []}, "preparation must be a table"),
         ({"preparation": {"lowercase": 1}}, "preparation lowercase must be true or false, got 1"),
         ({"preparation": {"rare": -1}}, "preparation rare must be a whole number from 0 up"),
-        ({"preparation": {"shout": True}}, "preparation has 'shout', which is no option of it"),
+        (
+            {"preparation": {"shout": True}},
+            "preparation has 'shout', which is not one of",
+        ),
     ],
 )
 def test_bad_header(folder, good, text, reason):

@@ -140,7 +140,7 @@ def test_a_run_becomes_a_model(tmp_path):
 
 
 def test_what_is_no_model(tmp_path):
-    with pytest.raises(GrammarError, match=r"no run of dbpcfg: there is no model\.npz"):
+    with pytest.raises(GrammarError, match=r"not a run of dbpcfg: there is no model\.npz"):
         dbpcfg.load(tmp_path)
     with pytest.raises(GrammarError, match="cannot be read: No such file"):
         dbpcfg.load(tmp_path / "none")

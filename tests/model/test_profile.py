@@ -68,7 +68,7 @@ def test_words_and_rules_most_probable_first():
 
 
 def test_trees_of_another_grammar():
-    with pytest.raises(DbpcfgError, match="'X7', which is none of the grammar's categories"):
+    with pytest.raises(DbpcfgError, match="'X7', which is not one of the grammar's categories"):
         a_model().profile([read_tree("(X7 a)")])
     with pytest.raises(DbpcfgError, match="expected a binary tree"):
         a_model().profile([read_tree("(X0 (X1 a) (X1 b) (X1 c))")])

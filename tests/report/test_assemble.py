@@ -72,7 +72,7 @@ def test_pages_are_replaced_and_other_files_are_not(page, data, tmp_path):
     check_free(page, overwrite=False)
     other = tmp_path / "notes.html"
     other.write_text("<p>mine</p>")
-    with pytest.raises(DbpcfgError, match="exists and is no report"):
+    with pytest.raises(DbpcfgError, match="exists and is not a report"):
         check_free(other, overwrite=False)
     check_free(other, overwrite=True)
     with pytest.raises(DbpcfgError, match="is a directory"):

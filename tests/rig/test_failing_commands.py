@@ -78,7 +78,7 @@ reproduce synthetic --out text.txt
 Not a directory: induce text.txt -q --out text.txt/run
 dbpcfg resume run: induce text.txt --out run
 full exists: induce text.txt --out full; compare gold.trees -q --out full --systems right
-full is no run: induce text.txt --out full --overwrite; resume full; show full
+full is not a run: induce text.txt --out full --overwrite; resume full; show full
 text.txt exists: export run text.txt
 gold.trees exists: convert text.txt gold.trees
 cannot be written: convert text.txt none/new.txt
@@ -88,7 +88,7 @@ compare text.txt --systems right; reproduce adam text.txt
 is not in: + --gold other.mrg; show run --gold other.mrg
 
 perhaps begun: resume .
-nothing is no run: resume nothing
+nothing is not a run: resume nothing
 does not exist: resume none; report none
 dbpcfg 99.0: resume newer
 version 9: resume future

@@ -54,7 +54,7 @@ class Scheduler(Group):
         super().__post_init__()
         if not re.fullmatch(r"(tcp|tls)://[^/\s]+:[0-9]+", self.address):
             raise DbpcfgError(
-                f"{self.address!r} is no address of a scheduler: tcp://host:port or tls://host:port"
+                f"{self.address!r} is not the address of a scheduler: tcp://host:port or tls://host:port"
             )
 
 
@@ -102,7 +102,7 @@ def parsed(text: str) -> Place:
         return Scheduler(text)
     if text.endswith(".toml"):
         return _from_file(Path(text))
-    raise DbpcfgError(f"{text!r} is no cluster: {EXPECTED}")
+    raise DbpcfgError(f"{text!r} is not a cluster: {EXPECTED}")
 
 
 def _from_file(path: Path) -> Place:

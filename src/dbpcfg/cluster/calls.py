@@ -155,7 +155,7 @@ class Call:
                 deaths += 1
                 if deaths == MOST_DEATHS:
                     raise DbpcfgError(
-                        "workers die of this run again and again; perhaps they have too little "
+                        "workers keep dying during this run; perhaps they have too little "
                         "memory for it: see the workers' logs"
                     ) from None
                 self._submit()

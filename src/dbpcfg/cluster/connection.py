@@ -202,7 +202,7 @@ def connect(
     elif isinstance(given, Client):
         yield DaskCluster(given, spread, announce)
     else:
-        raise DbpcfgError(f"{given!r} is no cluster: {EXPECTED}, or a distributed.Client")
+        raise DbpcfgError(f"{given!r} is not a cluster: {EXPECTED}, or a distributed.Client")
 
 
 P = ParamSpec("P")

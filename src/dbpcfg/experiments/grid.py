@@ -297,7 +297,7 @@ def _check_cells(grid: Grid) -> None:
 
 
 def _check_settings(cell: Cell) -> None:
-    """Raise an error for settings that cannot be, whatever is in the corpus."""
+    """Raise an error for settings that are impossible whatever the corpus contains."""
     (chaining, searching), own = sorted_out(cell.model, (Chaining, Searching))
     learner = own.pop("learner", "gibbs")
     Asked(learner, own, Chaining(**chaining), Searching(**searching))

@@ -127,7 +127,7 @@ class CellRecord:
         if not recorded:
             if begun:
                 raise DbpcfgError(
-                    f"{place} exists, and is no cell; choose another out, or remove it"
+                    f"{place} exists, and is not a cell; choose another out, or remove it"
                 )
             return WAITING
         record = read_json(self.file, FORMAT)

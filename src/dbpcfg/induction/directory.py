@@ -249,7 +249,7 @@ class RunDirectory:
                 f"{self.path} is a race with a budget of {old.budget:,} iterations: it is made "
                 "longer with --budget (in Python budget=), not --iterations"
                 if old.budget is not None
-                else f"{self.path} is no race: it is made longer with --iterations, not --budget"
+                else f"{self.path} is not a race: it is made longer with --iterations, not --budget"
             )
         if budget is not None and old.budget is not None:
             if budget < old.budget:
@@ -321,7 +321,7 @@ def check_free(path: Path, overwrite: bool = False) -> None:
                     "choose another --out, or replace it with --overwrite"
                 )
             if not _is_run(path):
-                raise DbpcfgError(f"{path} is no run, so --overwrite does not touch it")
+                raise DbpcfgError(f"{path} is not a run, so --overwrite does not touch it")
 
 
 def read_configuration(path: Path) -> Configuration:
@@ -335,7 +335,7 @@ def read_configuration(path: Path) -> Configuration:
         raise DbpcfgError(f"{path} {what}; give the directory that `dbpcfg induce --out` wrote")
     if not config:
         hint = f"perhaps {inside[0].parent}" if inside else "give one that `dbpcfg induce` wrote"
-        raise DbpcfgError(f"{path} is no run: there is no config.toml in it; {hint}")
+        raise DbpcfgError(f"{path} is not a run: there is no config.toml in it; {hint}")
     return load_configuration(path / "config.toml")
 
 

@@ -160,10 +160,10 @@ def induce(
         A path to read, what ``dbpcfg.read`` returns, or sentences as lists of words or as texts; or
         a corpus that is prepared already.
     K
-        The number of categories; if not given, 15, of the neural learner 60.
+        The number of categories; if not given, 15, or 60 for the neural learner.
     D
         The memory bound: the greatest number of fragments in memory; None or ``"none"`` for no
-        bound. If not given, 2, of the neural learner 3.
+        bound. If not given, 2, or 3 for the neural learner.
     learner
         ``"auto"``, which chooses by the text; ``"gibbs"``, ``"em"``, ``"vb"`` or ``"neural"``; or
         an object such as ``dbpcfg.Neural(rank=60)``.
@@ -363,8 +363,8 @@ def resume(
     Raises
     ------
     DbpcfgError
-        If the directory is no run, a file is damaged, another process is running it, or a chain has
-        done more than ``iterations``.
+        If the directory is not a run, a file is damaged, another process is running it, or a chain
+        has done more than ``iterations``.
     """
     running = Running(threads, workers, None, spread, checkpoint)
     execution = Execution(running, report, stopping, planned, connected(cluster))

@@ -163,4 +163,4 @@ def _check_kind(path: Path) -> None:
 def _no_model(path: Path) -> str:
     if (path / "config.toml").exists():
         return f"{path} is a run that is not finished: resume it with `dbpcfg resume {path}`"
-    return f"{path} is no run of dbpcfg: there is no {MODEL} in it"
+    return f"{path} is not a run of dbpcfg: there is no {MODEL} in it"

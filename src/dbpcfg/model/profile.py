@@ -137,7 +137,7 @@ def _counted(trees: Iterable[Tree], grammar: Grammar) -> tuple[CategoryUse | Non
     for (level, label, is_word), times in counts.items():
         if label not in category:
             raise DbpcfgError(
-                f"a tree has the label {label!r}, which is none of the grammar's categories"
+                f"a tree has the label {label!r}, which is not one of the grammar's categories"
             )
         both[0, level, category[label]] += times
         both[1, level, category[label]] += times * is_word

@@ -152,7 +152,7 @@ def tag_sequences(sentences: Sequence[Sequence[int] | Longs]) -> TagSequences:
             raise DbpcfgError(f"sentence {number} has no tags; leave empty sentences out")
         if tags.dtype.kind not in "iu":
             raise DbpcfgError(
-                f"sentence {number} has tags that are no integers, such as {sentence[0]!r}; "
+                f"sentence {number} has tags that are not integers, such as {sentence[0]!r}; "
                 "number them first, with number_tags"
             )
         tags = tags.astype(np.int64)
