@@ -50,7 +50,6 @@ toc_object_entries = False
 autodoc_mock_imports = ["sklearn", "spacy"]  # extras that the pages do without
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
-autodoc_preserve_defaults = True
 autodoc_type_aliases = {
     name: name for name in ("Floats", "Ints", "Longs", "Words", "Method", "Statistics", "Precision")
 }

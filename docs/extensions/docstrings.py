@@ -1,12 +1,15 @@
 """Signatures and parameters for autodoc.
 
-* A default that is made anew each time, ``<factory>``, is not Python: it becomes ``...``.
+* A default that is made anew each time, ``<factory>``, or a function without a name is not Python:
+  it becomes ``...``. (`autodoc_preserve_defaults` would read it from the source, but fails for
+  `dbpcfg.induce`, whose keywords are not all there.)
 * Names that stand for a type, such as ``Floats``, stay names.
 * The dash between a parameter and its description is a dash.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from docutils import nodes
@@ -23,7 +26,7 @@ def _signature(
     signature: str | None,
     returned: str | None,
 ) -> tuple[str | None, str | None]:
-    return signature and signature.replace("<factory>", "..."), returned
+    return signature and re.sub("<factory>|<function <lambda>>", "...", signature), returned
 
 
 def _dashes(app: Sphinx, page: nodes.document) -> None:
