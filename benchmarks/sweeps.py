@@ -49,7 +49,7 @@ PANELS = {
     "homogeneity": "homogeneity of labels",
     "iteration_seconds": "seconds per iteration",
 }
-GREY = {"color": "#6b746f", "fontsize": 7, "ha": "right"}
+LINES = {"right": "--", "left": ":"}
 SPREAD = ("f1", "phrase_recall", "v_measure")
 
 
@@ -128,19 +128,20 @@ def draw_bounds(given: list[tuple[str, Path]], path: Path) -> None:
                 ("phrase_recall", "noun-phrase recall", "#b45309"),
             ):
                 values = [[getattr(r, field) for r in runs if r.depth == D] for D in bounds]
-                axes.plot(range(len(bounds)), [np.mean(v) for v in values], color=colour)
+                means = [np.mean(v) for v in values]
+                axes.plot(range(len(bounds)), means, color=colour, label=label)
                 for at, some in enumerate(values):
                     axes.plot([at] * len(some), some, "o", markersize=3, alpha=0.6, color=colour)
-                axes.text(0.05, np.mean(values[0]) + 2, label, color=colour, fontsize=8)
             for one in dbpcfg.compare(treebank, ["right", "left"], quiet=True).summaries:
                 score = 100 * one.spread("f1").mean
-                axes.axhline(score, linestyle=":", color="#6b746f", linewidth=1)
-                axes.text(len(bounds) - 1, score + 1, f"{one.name}-branching F1", **GREY)
+                label, line = f"F1 of {one.name}-branching trees", LINES[one.name]
+                axes.axhline(score, linestyle=line, color="#6b746f", linewidth=1, label=label)
             axes.set_xticks(range(len(bounds)), [str(D or "none") for D in bounds])
             axes.set_xlabel("memory bound D")
             axes.set_title(sweep.name, fontsize=9)
             axes.set_ylim(0, 100)
             axes.spines[["top", "right"]].set_visible(False)
+        figure.axes[0].legend(frameon=False, loc="center right", bbox_to_anchor=(1, 0.5))
         save(figure, path)
 
 
