@@ -40,7 +40,7 @@ def read(given: argparse.Namespace) -> Encoded:
     return forms.chosen(np.flatnonzero(forms.lengths > 1)[: given.sentences])
 
 
-def of_one_length(corpus: Encoded, size: int = 32) -> list[np.ndarray]:
+def of_one_length(corpus: Encoded, size: int = 64) -> list[np.ndarray]:
     """Mini-batches of sentences of one length, in random order."""
     rng, found = np.random.default_rng(0), []
     for n in np.unique(corpus.lengths):
