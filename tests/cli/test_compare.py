@@ -43,7 +43,7 @@ def test_every_system_at_once(command, center):
     best = max(rows.values(), key=lambda row: row["f1"])["system"]
     assert {row["system"].split()[0] for row in tests["rows"]} == {best}
     assert any("labels:no|average:corpus|root:counted" in note for note in systems["notes"])
-    assert any("K = 5, D = 2, chains = 2, iterations = 9" in note for note in systems["notes"])
+    assert any("K = 5, D = auto, chains = 2, iterations = 9" in note for note in systems["notes"])
     assert "dbpcfg-s1:" in notes
 
 

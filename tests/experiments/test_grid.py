@@ -144,7 +144,7 @@ def test_keys_are_those_of_induce():
     }
     running = {"threads", "workers", "checkpoint", "overwrite", "format", "quiet", "json"}
     running |= {"cluster", "spread", "set"}
-    axes = {"categories", "depth", "beta", "seed", "text", "out", "gold"}
+    axes = {"categories", "depth", "beta", "seed", "text", "out", "gold", "start"}
     assert options - running - axes == {*keys.INDUCTION, *keys.PREPARATION}
 
 

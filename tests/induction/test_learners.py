@@ -229,8 +229,8 @@ def test_values_that_cannot_be(learner, option, said):
 def test_defaults_that_suit_the_learner():
     assert (ChainSettings().categories, ChainSettings().learner.exact) == (15, False)
     neural = settings("neural", depth=1)
-    assert (neural.categories, neural.learner.exact, neural.depth) == (120, True, 1)
-    assert neural.learner.batch == 32
+    assert (neural.categories, neural.learner.exact, neural.depth) == (60, True, 1)
+    assert neural.learner.batch == 64
 
 
 def test_the_help_of_select_names_the_defaults():

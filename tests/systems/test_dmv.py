@@ -194,7 +194,7 @@ def test_odd_corpora_have_heads(corpus, backoff):
         ([], "there are no sentences"),
         ([[0], []], "sentence 2 has no tags"),
         ([["N", "V"]], "tags that are not integers, such as 'N'; number them first"),
-        ([[0.5]], "no integers"),
+        ([[0.5]], "not integers"),
         ([list(range(MOST_TAGS + 1))], "found 5,001 different tags; DMV takes at most 5,000"),
     ],
 )
