@@ -139,6 +139,14 @@ def test_passes_of_the_neural_learner_follow_from_the_text(sentences, passes):
     assert found.schedule == Schedule(passes, kept=1)
 
 
+def test_a_run_has_the_passes_that_follow_from_its_text(monkeypatch):
+    monkeypatch.setattr("dbpcfg.induction.learners.neural.STEPS", 1)
+    found = dbpcfg.induce(SENTENCES * 10, K=2, learner="neural", chains=1)
+    expected = settings("neural").learner.usual_iterations(len(SENTENCES) * 10)
+    assert found.configuration.schedule == Schedule(expected, kept=1)
+    assert expected < 30
+
+
 def test_what_follows_from_a_schedule_and_from_sentences_kept_aside():
     paper = Schedule(least=9)
     assert search_for(settings(), Searching(), paper) == Search(4, paper, None, "likelihood")
