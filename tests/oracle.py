@@ -154,8 +154,7 @@ def containment_by_iteration(grammar: Grammar, depth: int, iterations: int = 20)
         for d in range(1, depth + 1):
             L, R, below = 2 * d - 2, 2 * d - 1, 2 * d
             for level, left in ((L, L), (R, below)):
-                children = previous[left], previous[R]
-                h[level] = lex + np.einsum("cab,a,b->c", grammar.binary, *children)
+                h[level] = lex + grammar.binary @ previous[R] @ previous[left]
         if (h == previous).all():  # and so it stays
             break
     return h

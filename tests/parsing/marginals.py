@@ -16,7 +16,10 @@ def marginals(parser: ChartParser, corpus: Encoded, sentence: int) -> Floats:
     All zero if the sentence has probability zero.
     """
     words, G = corpus.numbers(sentence), tables(parser.grammar, parser.depth or 0)
-    posterior = np.zeros((len(words), len(words) + 1, parser.grammar.categories))
+    i, last = np.triu_indices(len(words))
+    weights = np.zeros((len(i), parser.grammar.categories))
     with one_blas_thread():
-        add_marginals(filled_chart(words, G)[0], G, posterior, False)
+        add_marginals(filled_chart(words, G)[0], G, 0, weights, False)
+    posterior = np.zeros((len(words), len(words) + 1, parser.grammar.categories))
+    posterior[i, last + 1] = weights
     return posterior

@@ -69,7 +69,7 @@ def check_tree_posterior(parser, corpus, true: Truth, drawn: Derivations, log_p:
             assert math.exp(by_chart) == pytest.approx(by_rules, rel=TOLERANCE)
 
 
-@settings(max_examples=200)
+@settings(max_examples=120)
 @given(grammars_and_sentences(), st.integers(1, 3))
 def test_three_ways_to_compute_the_bounded_model(grammar_and_words, depth):
     grammar, words = grammar_and_words

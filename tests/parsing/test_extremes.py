@@ -19,8 +19,7 @@ LONG = np.random.default_rng(0).integers(0, 3, 250).tolist()
 PARSERS = [ChartParser, LeftCornerParser]
 
 
-@pytest.mark.parametrize("depth", [1, 2])
-@pytest.mark.parametrize("concentration", [0.2, 5.0])
+@pytest.mark.parametrize(("depth", "concentration"), [(1, 5.0), (2, 0.2)])
 def test_250_words(depth, concentration):
     grammar = random_grammar(K=3, W=3, concentration=concentration, seed=4)
     corpus = encode(grammar, LONG)

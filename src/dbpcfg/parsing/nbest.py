@@ -1,13 +1,13 @@
 """The N most probable trees of every sentence, exactly; the most probable one is the case N = 1.
 
-**Pruning.** A tree is no more probable than any of its labelled spans. So trees of posterior
-probability t or more have only labels whose posterior is at least t, and those are few: one search
-among them is cheap. If it finds N trees of t or more, they are the best. If the N-th is less
-probable, its own probability is the next t, which is certain to do; if there are fewer than N, a
-power of t is. Posteriors that were computed with spans pruned below some probability serve for
-every t above it, since no span of the trees in question is pruned: what is computed of such a span
-is at least the tree's own share. They are all that is asked of a parser, so this is for dense
-charts and for those in rank space.
+**Pruning.** A tree is no more probable than any of its labelled spans, each on its level. So trees
+of posterior probability t or more have only labels whose posterior is at least t, and those are
+few: one search among them is cheap. If it finds N trees of t or more, they are the best. If the
+N-th is less probable, its own probability is the next t, which is certain to do; if there are fewer
+than N, a power of t is. Posteriors that were computed with spans pruned below some probability
+serve for every t above it, since no span of the trees in question is pruned: what is computed of
+such a span is at least the tree's own share. They are all that is asked of a parser, so this is for
+dense charts and for those in rank space.
 
 **Search.** An *item* is one of these labels c on a span (i,j) and a level. Its derivations, best
 first and at most N, are made from those of its children, in order of width::
@@ -39,16 +39,16 @@ from typing import NamedTuple
 import numpy as np
 
 from dbpcfg.corpus.encoded import Sentences
+from dbpcfg.numerics.heap import push, remove_best
 from dbpcfg.numerics.kernels import Floats, Ints, Longs, also_in_kernels, kernel
 from dbpcfg.parsing.chart.layout import (
     Logs,
     beginnings,
-    chart_levels,
     left_below,
     log_rule,
     right_below,
 )
-from dbpcfg.parsing.derivations import first_node, span_cell
+from dbpcfg.parsing.derivations import first_node, level_cell, span_cell
 
 STEP = 1.5
 """t to this power is the next, if fewer than N trees are found."""
@@ -62,10 +62,10 @@ START, END, CATEGORY, LEFT, RIGHT = range(5)
 
 
 class Items(NamedTuple):
-    """The labels of a sentence that are not pruned; item = level · S + label, for S labels."""
+    """The labels of a sentence that are not pruned."""
 
-    begins: Longs  # [cell]   where the labels of each span begin
-    labels: Longs  # [label]  their categories
+    begins: Longs  # [cell]   where the items of each span and level begin
+    labels: Longs  # [item]   their categories
     first: Longs  # [item]    the number of its best derivation; others follow
     known: Longs  # [item]    how many derivations it has; the last item is none, and has one
 
@@ -121,63 +121,25 @@ def new_edges(most: int, trees: int) -> Edges:
     )
 
 
-# --- the heap -------------------------------------------------------------------------------------
-
-
 @also_in_kernels
-def push(scores: Floats, keys: Longs, size: int, score: float, key: int) -> None:
-    """Add an entry to a heap of some size; the least key is the best of equal scores."""
-    place = size
-    while place:
-        above = (place - 1) // 2
-        if scores[above] > score or (scores[above] == score and keys[above] < key):
-            break
-        scores[place], keys[place] = scores[above], keys[above]
-        place = above
-    scores[place], keys[place] = score, key
-
-
-@also_in_kernels
-def remove_best(scores: Floats, keys: Longs, size: int) -> None:
-    """Remove the entry in place 0; ``size`` entries are left."""
-    score, key, place = scores[size], keys[size], 0
-    while 2 * place + 1 < size:
-        child = 2 * place + 1
-        if child + 1 < size:
-            other = child + 1
-            if scores[other] > scores[child] or (
-                scores[other] == scores[child] and keys[other] < keys[child]
-            ):
-                child = other
-        if score > scores[child] or (score == scores[child] and key < keys[child]):
-            break
-        scores[place], keys[place] = scores[child], keys[child]
-        place = child
-    scores[place], keys[place] = score, key
-
-
-# --- one sentence ---------------------------------------------------------------------------------
-
-
-@also_in_kernels
-def surviving(n: int, weights: Floats, cell: int, least: float, levels: int) -> Items:
-    """The labels of a sentence whose weights, which begin at a cell, are not less than least."""
-    K, cells, size = weights.shape[1], n * (n + 1) // 2, 0
+def surviving(weights: Floats, least: float) -> Items:
+    """The labels of a sentence whose weights are not less than least."""
+    (cells, K), size = weights.shape, 0
     begins = np.empty(cells + 1, dtype=np.int64)
     for x in range(cells):
         for c in range(K):
-            size += weights[cell + x, c] > 0.0 and weights[cell + x, c] >= least
+            size += weights[x, c] > 0.0 and weights[x, c] >= least
     labels, size = np.empty(size, dtype=np.int64), 0
     for x in range(cells):
         begins[x] = size
         for c in range(K):
-            if weights[cell + x, c] > 0.0 and weights[cell + x, c] >= least:
+            if weights[x, c] > 0.0 and weights[x, c] >= least:
                 labels[size] = c
                 size += 1
     begins[cells] = size
-    known = np.zeros(levels * size + 1, dtype=np.int64)
-    known[levels * size] = 1
-    return Items(begins, labels, np.zeros(levels * size + 1, dtype=np.int64), known)
+    known = np.zeros(size + 1, dtype=np.int64)
+    known[size] = 1
+    return Items(begins, labels, np.zeros(size + 1, dtype=np.int64), known)
 
 
 @also_in_kernels
@@ -264,14 +226,12 @@ def find_edges(
 
     ``pair_of``: ``[a · K + b]``: −1, before and after.
     """
-    size, begins, labels, known = len(I.labels), I.begins, I.labels, I.known
+    begins, labels, known = I.begins, I.labels, I.known
     l, r = (left_below(level, G.depth), right_below(level, G.depth)) if G.depth else (0, 0)
     only_word, K = G.depth > 0 and l == 2 * G.depth, G.lexical.shape[1]
-    if only_word:  # words have the same derivation on every level
-        l = 0
     last, edges, pairs = i + 2 if only_word else j, 0, 0
     for k in range(i + 1, last):
-        here, there = span_cell(n, i, k), span_cell(n, k, j)
+        here, there = level_cell(n, l, i, k), level_cell(n, r, k, j)
         edges += (begins[here + 1] - begins[here]) * (begins[there + 1] - begins[there])
     if edges > len(H.lefts):
         H = new_edges(2 * edges, most)
@@ -280,15 +240,15 @@ def find_edges(
     first, scores = I.first, P.scores
     edges = 0
     for k in range(i + 1, last):
-        here, there = span_cell(n, i, k), span_cell(n, k, j)
-        for left in range(l * size + begins[here], l * size + begins[here + 1]):
+        here, there = level_cell(n, l, i, k), level_cell(n, r, k, j)
+        for left in range(begins[here], begins[here + 1]):
             if known[left] == 0:
                 continue
-            a, score = labels[left - l * size], scores[first[left]]
-            for right in range(r * size + begins[there], r * size + begins[there + 1]):
+            a, score = labels[left], scores[first[left]]
+            for right in range(begins[there], begins[there + 1]):
                 if known[right] == 0:
                     continue
-                label, sum = a * K + labels[right - r * size], score + scores[first[right]]
+                label, sum = a * K + labels[right], score + scores[first[right]]
                 pair = pair_of[label]
                 if pair < 0:
                     pair = pair_of[label] = pairs
@@ -317,7 +277,7 @@ def search(
 
     The last two are their first number, and how many there are.
     """
-    n, size, levels = len(words), len(I.labels), chart_levels(G.depth) if G.depth else 1
+    n, levels = len(words), max(1, 2 * G.depth)
     begins, labels, first, known = I.begins, I.labels, I.first, I.known
     P.scores[0], used = 0.0, 1
     for i in range(n):
@@ -327,13 +287,11 @@ def search(
             word = P.derivations[used]
             word[START], word[END], word[CATEGORY] = i, i + 1, labels[x]
             P.scores[used] = G.lexical[words[i], labels[x]]
-            for level in range(levels):
-                first[level * size + x], known[level * size + x] = used, 1
-            used += 1
+            first[x], known[x], used = used, 1, used + 1
     for width in range(2, n + 1):
         for level in range(levels):
             for i in beginnings(level, G.depth, n, width):
-                cell = span_cell(n, i, i + width)
+                cell = level_cell(n, level, i, i + width)
                 if begins[cell] == begins[cell + 1]:
                     continue
                 H, pairs = find_edges(level, i, i + width, n, G, I, P, H, pair_of, most)
@@ -342,8 +300,7 @@ def search(
                     P, number, tried = derive(
                         i, i + width, labels[x], tried, pairs, G, I, P, used, most, H
                     )
-                    first[level * size + x], known[level * size + x] = used, number
-                    used += number
+                    first[x], known[x], used = used, number, used + number
     whole, pairs = span_cell(n, 0, n), 0
     if begins[whole + 1] - begins[whole] > len(H.lefts):
         H = new_edges(begins[whole + 1] - begins[whole], most)
@@ -397,7 +354,6 @@ def best_of_sentences(
     are the best trees.
     """
     tokens, starts = sentences
-    levels = chart_levels(G.depth) if G.depth else 1
     H, pair_of = new_edges(64, most), np.full(G.limits.size, -1)
     P = Pool(np.empty((256, 5), dtype=np.int64), np.empty(256))
     for s in range(begin, end):
@@ -405,7 +361,7 @@ def best_of_sentences(
         t, number, first, stack = thresholds[s], 0, 0, np.empty(n + 1, dtype=np.int64)
         logs[s, :] = -np.inf
         while totals[s] > -np.inf and t >= least:
-            I = surviving(n, weights, first_cell[s], t * (1.0 - ROUNDING), levels)
+            I = surviving(weights[first_cell[s] : first_cell[s + 1]], t * (1.0 - ROUNDING))
             P, H, first, number = search(words, G, I, P, H, pair_of, most)
             if t == 0.0:
                 break

@@ -25,9 +25,9 @@ from dbpcfg.parsing.nbest import best_of_sentences
 
 FIRST = 0.1
 """The first threshold of `best_of_sentences`, for one tree; for n, an n-th of it."""
-NEGLIGIBLE = 1e-2
+NEGLIGIBLE = 1e-3
 """Posterior probability below which spans are pruned at first, for one tree; for n, an n-th."""
-MOST_BYTES = 2**26
+MOST_BYTES = 2**24
 """About the most memory for the posteriors, or the trees, of the sentences taken together."""
 _NO_CHAIN = 2**24 - 1
 """Random numbers of a chain that no run has: those of the others drew the run's own trees."""
@@ -55,8 +55,16 @@ class TreeParser(ABC):
         """Draw a tree from the posterior of every sentence; also every log P(sentence)."""
 
     @abstractmethod
-    def exact_posteriors(self, corpus: Encoded, negligible: float) -> tuple[Floats, Floats]:
-        """Posteriors of labelled spans in double precision, and log P(sentence) before Z."""
+    def level_posteriors(self, corpus: Encoded, negligible: float) -> tuple[Floats, Floats]:
+        """Posteriors by level in double precision, and every log P(sentence) before Z.
+
+        ``weights``: ``[cell, c]``, with ``levels`` of cells for each sentence.
+        """
+
+    @property
+    def levels(self) -> int:
+        """The number of sides and depths that a span may have; 1 without a bound."""
+        return max(1, 2 * self.logs.depth)
 
     def viterbi(self, corpus: Encoded) -> tuple[Derivations, Floats]:
         """The most probable tree of every sentence."""
@@ -97,7 +105,7 @@ class TreeParser(ABC):
         thresholds, least = np.full(len(distinct), FIRST / n), NEGLIGIBLE / n
         while (thresholds >= 0).any():
             waiting = np.flatnonzero(thresholds >= 0)
-            for some in _together(corpus.lengths[distinct[waiting]], self.grammar.categories, n):
+            for some in self._together(corpus.lengths[distinct[waiting]], n):
                 numbers = waiting[some]
                 part, t = corpus.chosen(distinct[numbers]), thresholds[numbers]
                 nodes, scores = self._pass(part, n, least, t)
@@ -117,8 +125,8 @@ class TreeParser(ABC):
     def _pass(
         self, corpus: Encoded, n: int, least: float, thresholds: Floats
     ) -> tuple[Ints, Floats]:
-        weights, totals = self.exact_posteriors(corpus, least)
-        cells, size = first_cells(corpus), first_node(corpus.starts, len(corpus))
+        weights, totals = self.level_posteriors(corpus, least)
+        cells, size = first_cells(corpus, self.levels), first_node(corpus.starts, len(corpus))
         nodes, logs = np.empty((n * size, 3), dtype=np.int32), np.empty((len(corpus), n))
         given = corpus.sentences, cells, weights, totals, self.logs, n, least
 
@@ -128,10 +136,10 @@ class TreeParser(ABC):
         in_pieces(work, len(corpus), self.threads)
         return nodes, logs
 
-
-def _together(lengths: Longs, K: int, n: int) -> list[slice]:
-    """Which sentences, one after another, have their posteriors and trees in memory at once."""
-    sizes = np.maximum(4 * K * lengths * (lengths + 1), 24 * n * lengths)
-    part = np.cumsum(sizes) // MOST_BYTES
-    edges = [0, *(np.flatnonzero(np.diff(part)) + 1).tolist(), len(lengths)]
-    return [slice(*pair) for pair in itertools.pairwise(edges)]
+    def _together(self, lengths: Longs, n: int) -> list[slice]:
+        """Which sentences, in order, have their posteriors and trees in memory at once."""
+        cell = 4 * self.levels * self.grammar.categories
+        sizes = np.maximum(cell * lengths * (lengths + 1), 24 * n * lengths)
+        part = np.cumsum(sizes) // MOST_BYTES
+        edges = [0, *(np.flatnonzero(np.diff(part)) + 1).tolist(), len(lengths)]
+        return [slice(*pair) for pair in itertools.pairwise(edges)]

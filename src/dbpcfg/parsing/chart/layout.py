@@ -272,10 +272,3 @@ def settle(vector: Floats, exponent: int) -> int:
     for c in range(len(vector)):
         vector[c] = math.ldexp(vector[c], -shift)
     return exponent + shift
-
-
-@also_in_kernels
-def new_chart(n: int, categories: int, depth: int) -> tuple[Floats, Ints]:
-    """Room for the cells and exponents of one sentence of n words, or fewer."""
-    levels, size = chart_levels(depth), cell_count(n)
-    return np.empty((levels, size, categories)), np.empty((levels, size), dtype=np.int32)

@@ -32,6 +32,7 @@ from dbpcfg.parsing.chart.layout import (
     right_cell,
     settle,
 )
+from dbpcfg.parsing.derivations import level_cell
 
 
 class ScaledChart(NamedTuple):
@@ -106,9 +107,10 @@ def outside(C: ScaledChart, G: Tables) -> None:
 
 
 @kernel
-def add_marginals(C: ScaledChart, G: Tables, posterior: Floats, flush: bool) -> float:
-    """u · v / Σ_c π_c u(L,1,c,0,n), summed over sides and depths, to ``posterior[i, j, c]``.
+def add_marginals(C: ScaledChart, G: Tables, apart: int, weights: Floats, flush: bool) -> float:
+    """u · v / Σ_c π_c u(L,1,c,0,n) to the weights of spans, of all levels together or apart.
 
+    ``apart``: 0 or 1.
     Return ``log_inside``; if it is −∞, nothing is added.
     """
     round_to_zero(flush)
@@ -133,8 +135,9 @@ def add_marginals(C: ScaledChart, G: Tables, posterior: Floats, flush: bool) -> 
                 if shift == EMPTY:
                     continue
                 shift += v_exponents[level, cell] - scale
-                for c in range(posterior.shape[2]):
-                    posterior[i, j, c] += math.ldexp(u[c] * v[level, cell, c] / total, shift)
+                span = level_cell(n, apart * level, i, j)
+                for c in range(weights.shape[1]):
+                    weights[span, c] += math.ldexp(u[c] * v[level, cell, c] / total, shift)
     log_scale = scale * math.log(2.0)
     for i in range(n):
         log_scale += G.log_scale[words[i]]

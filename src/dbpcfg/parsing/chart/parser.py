@@ -115,17 +115,19 @@ class ChartParser(TreeParser):
         sentence of probability zero.
         """
         check_vocabulary(self.grammar, corpus)
-        weights, logs = self._posteriors(corpus, self._tables_for(corpus), negligible)
+        weights, logs = self._posteriors(corpus, self._tables_for(corpus), negligible, 1)
         return weights, logs - self.log_fitting_mass
 
-    def exact_posteriors(self, corpus: Encoded, negligible: float) -> tuple[Floats, Floats]:
-        """Posteriors of labelled spans in double precision, and log P(sentence) before Z."""
-        return self._posteriors(corpus, self._exact, negligible)
+    def level_posteriors(self, corpus: Encoded, negligible: float) -> tuple[Floats, Floats]:
+        """Posteriors by level in double precision, and every log P(sentence) before Z."""
+        return self._posteriors(corpus, self._exact, negligible, self.levels)
 
-    def _posteriors(self, corpus: Encoded, G: Tables, negligible: float) -> tuple[Floats, Floats]:
-        cells, logs = first_cells(corpus), np.empty(len(corpus))
+    def _posteriors(
+        self, corpus: Encoded, G: Tables, negligible: float, levels: int
+    ) -> tuple[Floats, Floats]:
+        cells, logs = first_cells(corpus, levels), np.empty(len(corpus))
         weights = np.zeros((int(cells[-1]), self.grammar.categories))
-        outputs = cells, weights, logs
+        outputs = cells, int(levels > 1), weights, logs
         self._in_batches(posteriors_of_batches, corpus, G, self._exact, negligible, *outputs)
         return weights, logs
 

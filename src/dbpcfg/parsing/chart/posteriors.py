@@ -38,7 +38,7 @@ from dbpcfg.parsing.chart.layout import (
     right_cell,
 )
 from dbpcfg.parsing.chart.outside import add_marginals, filled_chart
-from dbpcfg.parsing.derivations import span_cell
+from dbpcfg.parsing.derivations import level_cell, span_cell
 
 TOGETHER = 32
 """Spans that are expanded together: the results should stay in the nearest cache."""
@@ -149,6 +149,7 @@ def outside_of_batch(
     negligible: float,
     totals: Floats,
     span_of: Longs,
+    apart: int,
     weights: Floats,
     flush: bool,
 ) -> None:
@@ -191,7 +192,7 @@ def outside_of_batch(
             expand(rows, n, width, G, cells, v, W)
     if depth:
         below_deepest(batch, crossed, G, cells, v, W)
-    add_products(batch, G, cells, v, negligible, totals, span_of, weights)
+    add_products(batch, G, cells, v, negligible, totals, span_of, apart, weights)
     round_to_zero(False)
 
 
@@ -204,9 +205,10 @@ def add_products(
     negligible: float,
     totals: Floats,
     span_of: Longs,
+    apart: int,
     weights: Floats,
 ) -> None:
-    """u · v / Σ_c π_c u(L,1,c,0,n), over all sides and depths, to the weights of spans."""
+    """u · v / Σ_c π_c u(L,1,c,0,n) to the weights of spans, of all levels together or apart."""
     depth, (sentences, n) = G.depth, batch.shape
     levels, size, K = cells.shape[1:]
     emission = G.emission
@@ -221,7 +223,7 @@ def add_products(
                     cell = cell_of(n, level, i, i + width)
                     mass = cell_product(cells, (at + cell) * K, v, (over + cell) * K, K)
                     if mass > least:
-                        span = span_of[m] + span_cell(n, i, i + width)
+                        span = span_of[m] + level_cell(n, apart * level, i, i + width)
                         for c in range(weights.shape[1]):
                             both = cells[m, level, cell, c] * v[m, level, cell, c]
                             weights[span, c] += both * share
@@ -241,13 +243,14 @@ def posteriors_of_batches(
     exact: Tables,
     negligible: float,
     first_cell: Longs,
+    apart: int,
     weights: Floats,
     logs: Floats,
 ) -> None:
     """Add the posterior probabilities of all labelled spans to ``weights``, laid out as there.
 
     ``log_inside`` goes into ``logs``; a sentence for which that is −∞ adds nothing. ``exact`` is
-    the same grammar in double precision, for long sentences.
+    the same grammar in double precision, for long sentences. ``apart``: 1 keeps levels apart.
     """
     K, levels, flush = len(G.root), chart_levels(G.depth), G.root.itemsize == 4
     room, (longest, most) = new_room(B, first, last, G, False), largest(B, first, last)
@@ -259,24 +262,14 @@ def posteriors_of_batches(
         copies, begins = copies_of(B, number)
         totals, span_of = np.empty(sentences), first_cell[copies[begins[:-1]]]
         v = room_above[: sentences * (levels + 1) * size * K].reshape(-1, levels + 1, size, K)
-        outside(batch, crossed, G, cells, v, descent, negligible, totals, span_of, weights, flush)
+        into = totals, span_of, apart, weights
+        outside(batch, crossed, G, cells, v, descent, negligible, *into, flush)
         for m in np.flatnonzero(np.isinf(totals)).tolist():
-            here = weights[span_of[m] : span_of[m] + size]
-            own = crossed[m * size : (m + 1) * size]
-            found[m] = _add_exact(batch[m], own, exact, here, flush)
+            chart, _ = filled_chart(batch[m], exact, flush, crossed[m * size : (m + 1) * size])
+            found[m] = add_marginals(chart, exact, apart, weights[span_of[m] :], flush)
         logs[copies] = np.repeat(found, np.diff(begins))
         for m in np.flatnonzero(np.diff(begins) > 1).tolist() if len(copies) > sentences else ():
-            here = weights[span_of[m] : span_of[m] + size]
+            first_copy = copies[begins[m]]
+            here = weights[first_cell[first_copy] : first_cell[first_copy + 1]]
             for s in copies[begins[m] + 1 : begins[m + 1]].tolist():
                 weights[first_cell[s] : first_cell[s + 1]] = here
-
-
-def _add_exact(words: Ints, crossed: Bytes, G: Tables, weights: Floats, flush: bool) -> float:
-    """The same for a sentence that needs a chart with exponents; return its ``log_inside``."""
-    n = len(words)
-    posterior = np.zeros((n, n + 1, weights.shape[1]))
-    chart, _ = filled_chart(words, G, flush, crossed)
-    log = add_marginals(chart, G, posterior, flush)
-    i, last = np.triu_indices(n)
-    weights += posterior[i, last + 1]
-    return log

@@ -93,6 +93,7 @@ class Sums(NamedTuple):
     left_words: Floats  # [token, r]  by l of each word
     right_words: Floats  # [token, r]
     first_weight: Longs  # [s]  where the weights of each sentence's spans begin
+    apart: int  # 1 if levels have weights of their own, or 0
     weights: Floats  # [cell, A]  their posteriors; may be empty, and then is not written to
 
 
@@ -143,12 +144,13 @@ def new_workspace(longest: int, G: Rules) -> RankWorkspace:
     )
 
 
-def new_sums(tokens: int, G: Rules, first_weight: Longs, weights: Floats) -> Sums:
+def new_sums(tokens: int, G: Rules, first_weight: Longs, apart: int, weights: Floats) -> Sums:
     """Sums of zero for sentences of so many words; weights may have been added to."""
     N, R = G.parent.shape
     parent, left, right = (np.zeros((N, R), G.root.dtype) for _ in range(3))
     left_words, right_words = (np.zeros((tokens, R), G.root.dtype) for _ in range(2))
-    return Sums(np.zeros(N), parent, left, right, left_words, right_words, first_weight, weights)
+    words = left_words, right_words
+    return Sums(np.zeros(N), parent, left, right, *words, first_weight, apart, weights)
 
 
 @also_in_kernels

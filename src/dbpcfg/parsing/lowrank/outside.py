@@ -31,7 +31,7 @@ from dbpcfg.parsing.chart.layout import (
     left_cell,
     right_cell,
 )
-from dbpcfg.parsing.derivations import span_cell
+from dbpcfg.parsing.derivations import level_cell
 from dbpcfg.parsing.lowrank.inside import (
     ROWS,
     RankCharts,
@@ -79,8 +79,8 @@ def expand(
                 found[row, A] = G.root[A] * share
                 S.root[A] += phrases[row, A] * share
         if len(weights):
-            at = S.first_weight[s] + span_cell(n, i, i + width)
-            for A in range(N):
+            at = S.first_weight[s] + level_cell(n, S.apart * placed[row, 1], i, i + width)
+            for A in range(min(N, weights.shape[1])):
                 weights[at, A] += phrases[row, A] * found[row, A]
     add_small_product(found, 0, 1, N, sums, 0, R, S.parent, 0, R, N, R, rows)
     small_product(found, 0, N, 1, G.parent, 0, R, sums, 0, R, rows, R, N)

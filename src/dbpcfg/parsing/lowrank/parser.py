@@ -32,7 +32,7 @@ from dbpcfg.parsing.chart.layout import (
     logarithms,
 )
 from dbpcfg.parsing.chart.parser import NEGLIGIBLE
-from dbpcfg.parsing.derivations import Derivations, check_parsable, first_cells, span_cell
+from dbpcfg.parsing.derivations import Derivations, check_parsable, first_cells
 from dbpcfg.parsing.lowrank.inside import (
     RankCharts,
     RankWorkspace,
@@ -136,11 +136,18 @@ class FactorParser:
         ``weights``: ``[cell, c]``, laid out as in `dbpcfg.parsing.derivations`; zero for a
         sentence of probability zero.
         """
-        cells, logs = first_cells(corpus), np.empty(len(corpus))
-        weights = np.zeros((int(cells[-1]), self.factors.categories))
-        into = cells, weights
-        self._run(corpus, None, partial(self._done, logs=logs, negligible=negligible, weights=into))
+        weights, logs = self.posteriors_before_mass(corpus, negligible, 1)
         return weights, logs - self.log_fitting_mass
+
+    def posteriors_before_mass(
+        self, corpus: Encoded, negligible: float, levels: int
+    ) -> tuple[Floats, Floats]:
+        """The same, with so many levels of cells for each sentence, and logarithms before Z."""
+        cells, logs = first_cells(corpus, levels), np.empty(len(corpus))
+        weights = np.zeros((int(cells[-1]), self.factors.categories))
+        into = cells, levels, weights
+        self._run(corpus, None, partial(self._done, logs=logs, negligible=negligible, weights=into))
+        return weights, logs
 
     def _run(
         self, corpus: Encoded, copies: Floats | None, work: Callable[..., Result]
@@ -202,32 +209,29 @@ class FactorParser:
         W: RankWorkspace,
         logs: Floats,
         negligible: float | None,
-        weights: tuple[Longs, Floats] | None,
+        weights: tuple[Longs, int, Floats] | None,
     ) -> Factors:
         """The counts of one block; its logarithms and posteriors are put where they belong."""
         starts, factors = block.starts, self.factors
         emission, scales = self._words(block)
         lengths = np.diff(starts)
-        own, first = np.zeros((0, self._rules.root.size)), starts[:-1]
-        if weights is not None:
-            first = np.concatenate([[0], np.cumsum(lengths * (lengths + 1) // 2)])
-            own = np.zeros((int(first[-1]), self._rules.root.size))
-        times = block.copies if weights is None else np.ones(len(lengths))
+        cells, levels, all_weights = weights or (starts, 0, np.zeros((0, 0)))
+        first = cells[[same[0] for same in block.numbers]] if levels else cells
+        times = np.ones(len(lengths)) if levels else block.copies
         if lengths[0] == 1:
             found, counts, words = self._single_words(emission, times)
         else:
             found, counts, words = self._phrases(
-                block, times, emission, room, W, negligible, first, own
+                block, times, emission, room, W, negligible, first, int(levels > 1), all_weights
             )
         for s, same in enumerate(block.numbers):
             logs[same] = found[s] + scales[s]
-            if weights is not None and np.isfinite(logs[same[0]]):
-                span = own[first[s] : first[s + 1], : factors.phrases]
-                for one in same.tolist():
-                    begin, n = int(weights[0][one]), int(lengths[s])
-                    weights[1][begin : begin + len(span), : factors.phrases] = span
-                    at = begin + np.array([span_cell(n, i, i + 1) for i in range(n)])
-                    weights[1][at, factors.phrases :] = words[starts[s] : starts[s + 1]]
+            if levels and np.isfinite(logs[same[0]]):
+                word_cells = np.cumsum(np.arange(lengths[s] + 1, 1, -1)) - lengths[s] - 1
+                here = all_weights[first[s] : cells[same[0] + 1]]
+                here[word_cells, factors.phrases :] = words[starts[s] : starts[s + 1]]
+                for one in same[1:].tolist():
+                    all_weights[cells[one] : cells[one + 1]] = here
         return counts
 
     def _words(self, block: SentenceBlock) -> tuple[Floats, Floats]:
@@ -279,6 +283,7 @@ class FactorParser:
         W: RankWorkspace,
         negligible: float | None,
         first_weight: Longs,
+        apart: int,
         weights: Floats,
     ) -> tuple[Floats, Factors, Floats]:
         """Sentences of two words or more: both passes, or the first if ``negligible`` is None."""
@@ -287,7 +292,7 @@ class FactorParser:
         if negligible is None:
             return logs, factors, emission
         C.above[: int(C.first[-1])] = 0.0
-        S = new_sums(len(block.tokens), G, first_weight, weights)
+        S = new_sums(len(block.tokens), G, first_weight, apart, weights)
         repeated(outside, self.dtype)(G, C, W, negligible, flush, S)
         words = emission * (S.left_words @ self._left.T + S.right_words @ self._right.T)
         N, R = factors.phrases, factors.rank
@@ -326,10 +331,9 @@ class LowRankParser(FactorParser, TreeParser):
         """The logarithms of the rules, and the bound."""
         return logarithms(self.grammar, self.depth)
 
-    def exact_posteriors(self, corpus: Encoded, negligible: float) -> tuple[Floats, Floats]:
-        """Posteriors of labelled spans in double precision, and log P(sentence) before Z."""
-        weights, logs = self._exact.posteriors(corpus, negligible)
-        return weights, logs + self._exact.log_fitting_mass
+    def level_posteriors(self, corpus: Encoded, negligible: float) -> tuple[Floats, Floats]:
+        """Posteriors by level in double precision, and every log P(sentence) before Z."""
+        return self._exact.posteriors_before_mass(corpus, negligible, self.levels)
 
     @cached_property
     def _exact(self) -> FactorParser:
