@@ -234,6 +234,10 @@ def test_arviz_gets_chains_and_draws(shown, monkeypatch, version):
     found = run.to_arviz()
     assert found["log_likelihood"].tolist() == [chain.logs[2:] for chain in run.chains]
     assert {"posterior", "variance"} <= set(found)
+    assert "beta" not in found
+    options = {"learner": "gibbs", "sample_beta": True, "iterations": 4, "chains": 2}
+    sampled = dbpcfg.induce(["a b", "b a"], K=2, D=1, quiet=True, **options)
+    assert sampled.to_arviz()["beta"].tolist() == [chain.betas[2:] for chain in sampled.chains]
     monkeypatch.setitem(sys.modules, "arviz", None)
     with pytest.raises(DbpcfgError, match=r"pip install 'dbpcfg\[arviz\]'"):
         run.to_arviz()

@@ -222,7 +222,7 @@ class Decoding(Group):
 
     panel: ClassVar[str] = "Corpus"
     encoding: str | None = option(None, "Encoding of the input; UTF-8 if not given.")
-    skip_broken: bool = option(False, "Skip trees and sentences that are broken, and list them.")
+    skip_broken: bool = option(False, "Skip broken trees and sentences, and list them.")
 
     def how(self) -> dict[str, Any]:
         """The same as keywords of `dbpcfg.read`."""
@@ -248,7 +248,7 @@ class Reading(FormatReading):
 
     speaker: tuple[str, ...] = option((), "Only this speaker, by code or role; may be repeated.")
     exclude_speaker: tuple[str, ...] = option(
-        (), "Leave this speaker out; may be repeated. CHAT: the target child if not given."
+        (), "Exclude this speaker; may be repeated. Default for CHAT: the target child."
     )
 
     def how(self) -> dict[str, Any]:
@@ -272,15 +272,15 @@ class Preparing(Group):
     punctuation: Literal["auto", "tags", "characters", "both"] = option(
         "auto", "How punctuation is recognised; auto: by tags if there are any."
     )
-    numbers: bool = option(False, "Make all numbers one form.")
+    numbers: bool = option(False, "Replace all numbers with one form.")
     rare: int | None = option(
         None,
-        "Replace forms that occur at most this often by classes; 0: none, as if not given.",
+        "Replace forms that occur at most this often with classes; 0: none.",
         least=0,
         basic=True,
     )
     scheme: Literal["suffix", "shape", "both", "one"] = option(
-        "suffix", "Classes of rare forms: by suffix, by shape, by both, or a single one."
+        "suffix", "Classes for rare forms: by suffix, by shape, by both, or a single class."
     )
     no_punctuation: bool | None = option(None, "Leave punctuation out.", basic=True)
     tokens: Literal["space", "punctuation", "penn"] = option(
@@ -308,14 +308,14 @@ class Chaining(Group):
     panel: ClassVar[str] = "Model"
     categories: int | None = option(
         None,
-        "Number of categories. If not given: 15, neural 60.",
+        "Number of categories. Default: 15; neural: 60.",
         flags=("-K", "--categories"),
         least=1,
         basic=True,
     )
     depth: int | Literal["auto"] | None = option(
         "auto",
-        "Memory bound: at most this many fragments; 'none': no bound; auto: 2, neural 3.",
+        "Memory bound: at most this many fragments; 'none': no bound; auto: 2, or 3 for neural.",
         flags=("-D", "--depth"),
         least=1,
         basic=True,
@@ -323,12 +323,12 @@ class Chaining(Group):
     seed: int = option(0, "Random seed.", least=0, basic=True)
     precision: Literal["double", "single"] | None = option(
         None,
-        "Precision of the chart; single is faster if K is 24 or more. If not given: double; neural "
+        "Precision of the chart; single is faster for K of 24 or more. Default: double; neural: "
         "single.",
     )
     aside: int = option(
         0,
-        "Keep every N-th sentence aside: it is parsed, but not learned from.",
+        "Hold out every N-th sentence: it is parsed, but not learned from.",
         metavar="N",
         least=0,
     )
@@ -358,13 +358,15 @@ class ExpectationOptions(LearnerOptions):
     """What EM and variational Bayes have in common."""
 
     beta: float = option(
-        0.2, "Dirichlet parameter; with EM, of the first grammar only.", least=SMALLEST_BETA
+        0.2, "Dirichlet parameter; for EM, of the initial grammar only.", least=SMALLEST_BETA
     )
     batch: int = option(
-        0, "Sentences in a mini-batch, after each of which the grammar changes; 0: all.", least=0
+        0,
+        "Sentences per mini-batch; the grammar is updated after each. 0: the whole corpus.",
+        least=0,
     )
     decay: float = option(
-        0.7, "With --batch: mini-batch t has the weight (t + 2)^-DECAY.", above=0.5, most=1
+        0.7, "With --batch: the weight of mini-batch t is (t + 2)^-DECAY.", above=0.5, most=1
     )
 
 
@@ -373,7 +375,7 @@ class EMOptions(ExpectationOptions):
     """Expectation maximisation."""
 
     exact: bool = option(False, "Take the bound's normaliser into account.")
-    smoothing: float = option(0.0, "Added to the expected count of each rule.", least=0)
+    smoothing: float = option(0.0, "Constant added to each expected rule count.", least=0)
 
 
 @dataclass(frozen=True)
@@ -387,13 +389,13 @@ class NeuralOptions(LearnerOptions):
 
     exact: bool = option(True, "Take the bound's normaliser into account.")
     word_categories: int = option(
-        0, "How many of the categories are word categories; 0: two thirds.", least=0
+        0, "How many of the categories are word categories; 0: two thirds of them.", least=0
     )
-    rank: int = option(0, "Rank of the binary rules; 0: as many as categories.", least=0)
-    batch: int = option(64, "Sentences in a mini-batch.", least=1)
+    rank: int = option(0, "Rank of the binary rules; 0: the number of categories.", least=0)
+    batch: int = option(64, "Sentences per mini-batch.", least=1)
     rate: float = option(0.003, "Learning rate.", above=0)
     patience: int = option(
-        5, "With --aside: passes without a better grammar before it stops.", least=1
+        5, "With --aside: stop after this many passes without improvement.", least=1
     )
 
 
@@ -413,41 +415,42 @@ class Searching(Group):
     panel: ClassVar[str] = "Chains"
     inference: Literal["race", "paper"] | None = option(
         None,
-        "race: many chains start, the best go on. paper: a few chains, each at least 500 "
-        "iterations until the log-likelihood levels off, then 250. If not given: race, unless "
-        "--iterations is.",
+        "race: many chains start, and the best continue. paper: a few chains, each run for at "
+        "least 500 iterations until its log-likelihood levels off, then 250 more. Default: race, "
+        "unless --iterations is given.",
     )
     budget: int | str | None = option(
         None,
-        "Budget of a race: iterations of all chains together, or a time like 30min or 2h; 1500 if "
-        "not given.",
+        "Budget of a race: iterations of all chains together, or a time such as 30min or 2h; 1500 "
+        "if not given.",
         metavar="N|TIME",
         least=1,
         basic=True,
     )
     chains: int | None = option(
         None,
-        "Number of chains; in a race, at its start. If not given: by the budget, or 4.",
+        "Number of chains; in a race, at the start. Default: depends on the budget; 4 without a "
+        "race.",
         least=1,
     )
     iterations: int | None = option(
         None,
-        "Length of every chain, without a race; the second half is kept (em, vb, neural: only the "
-        "last iteration). If not given: 100 for em and vb, 30 for neural.",
+        "Iterations of each chain, without a race; the second half is kept (em, vb, neural: only "
+        "the last iteration). Default: 100 for em and vb, 5 to 30 for neural.",
         least=1,
         basic=True,
     )
     select: str | None = option(
         None,
-        "What chains are compared by: likelihood, posterior, variance, heldout (needs --aside) or "
-        "agreement. If not given: likelihood; posterior for vb; heldout for em, vb and neural with "
+        "Criterion for comparing chains: likelihood, posterior, variance, heldout (needs --aside) "
+        "or agreement. Default: likelihood; posterior for vb; heldout for em, vb and neural with "
         "--aside.",
     )
     trees: Literal["mbr", "consensus", "best", "last"] | None = option(
         None,
         "Trees to write: MBR trees of the selected chain's kept samples; consensus trees, on which "
         "all chains that ran to the end vote; the sample of greatest likelihood, as in the paper; "
-        "the last sample. If not given: mbr; consensus for neural.",
+        "the last sample. Default: mbr; consensus for neural.",
     )
 
 
@@ -458,7 +461,7 @@ class Running(Group):
     panel: ClassVar[str] = "Running"
     threads: int | None = option(
         None,
-        "Processors to use; all if not given. Results do not depend on it.",
+        "Number of processors; all if not given. Results do not depend on it.",
         least=1,
         basic=True,
     )
@@ -467,14 +470,14 @@ class Running(Group):
     )
     cluster: str | None = option(
         None,
-        "Run on a Dask cluster: N processes of this machine, a scheduler such as tcp://host:8786, "
+        "Run on a Dask cluster: N processes on this machine, a scheduler such as tcp://host:8786, "
         "or a .toml file that describes a batch system.",
         metavar="local:N|ADDRESS|FILE",
     )
     spread: Literal["chains", "shards"] | None = option(
         None,
-        "On a cluster: chains side by side, or the sentences of each chain in shards. If not "
-        "given: by the size of the run.",
+        "On a cluster: chains in parallel, or the sentences of each chain in shards. Default: "
+        "depends on the size of the run.",
     )
     checkpoint: float = option(30.0, "Seconds between checkpoints of a chain.", least=0)
 

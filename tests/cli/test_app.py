@@ -118,6 +118,7 @@ def test_help_names_every_option_in_full(name, columns):
     _, shown, _ = run(name, asked, columns=columns)
     assert max(map(len, shown.splitlines())) <= columns
     assert "…" not in shown
+    assert "[]" not in shown
     assert not re.search(r"<(int|float|str|bool|list)|INTEGER| range\b", shown)
     words = set(re.split(r"[\s,]+", shown))
     for parameter in COMMANDS[name].params:

@@ -8,13 +8,12 @@ import time
 import pytest
 
 from tests.command import COMMAND, dbpcfg
-from tests.evaluation.test_reference import REFERENCE, SCORES, needs_reference
 
 
-@pytest.mark.slow
 def test_every_system_at_once(command, center):
     options = ("-K", 5, "--chains", 2, "--iterations", 9, "--runs", 2, "--permutations", 100)
-    settings = ("--set", "uhhmm.iterations=9", "--set", "bmmm-dmv.classes=3")
+    few = ("uhhmm.iterations=9", *(f"bmmm-dmv.{it}=3" for it in ("classes", "generations", "em")))
+    settings = [word for one in (*few, "bmmm-dmv.iterations=30") for word in ("--set", one)]
     shown, notes = command.call("compare", center, *options, *settings, "--format", "json")
     systems, spread, tests, tags = json.loads(shown)
     rows = {row["system"]: row for row in systems["rows"]}
@@ -72,7 +71,7 @@ def test_interrupted(center, tmp_path):
         time.sleep(0.05)
     time.sleep(0.5)  # into the run of the other
     process.send_signal(signal.SIGINT)
-    shown, notes = process.communicate(timeout=30)
+    shown, notes = process.communicate(timeout=120)
     assert process.returncode == 130
     assert shown == ""
     assert f"stopped; finished runs are in {out}; the same command resumes" in notes
@@ -80,22 +79,6 @@ def test_interrupted(center, tmp_path):
     assert not list(out.glob("dbpcfg*"))
     gone_on = dbpcfg("compare", center, "--out", out, "--systems", "left,right")
     assert "left: kept from before" in gone_on.stderr
-
-
-@pytest.mark.slow
-@needs_reference
-def test_newswire_to_the_digit(command):
-    """CCL and UPPARSE score as the public implementations' trees do."""
-    expected = {
-        row.split()[1]: row.split()[2:5] for row in SCORES.splitlines() if row.startswith("wsj-dev")
-    }
-    shown, _ = command.call(
-        *("compare", REFERENCE / "wsj-dev.gold.trees", "--systems", ",".join(expected)),
-        *("--permutations", 10, "--quiet"),
-    )
-    systems, *_ = shown.split("\n\n")
-    rows = {line.split()[0]: line.split()[2:5] for line in systems.splitlines()}
-    assert {name: rows[name] for name in expected} == expected
 
 
 def test_settings_by_name_go_before_options(command, center):

@@ -147,7 +147,7 @@ def test_json_lines(corpus_folder, tmp_path, call):
         ),
         (["--learner", "neural", "--batch", "0"], "batch must be a whole number from 1 up, got 0"),
         (["--select", "taste"], "no criterion 'taste'"),
-        (["--budget", "soon"], "like 6000, 30min or 2h, got 'soon'"),
+        (["--budget", "soon"], "such as 6000, 30min or 2h, got 'soon'"),
         (["--spread", "shards"], "--spread needs --cluster"),
         (["--cluster", "local:no"], "local:N needs the number of processes"),
         (

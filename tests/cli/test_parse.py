@@ -84,10 +84,10 @@ def test_pictures(call, center_run, center_model):
 
 
 def test_long_lines_and_short_ones(call, center_run):
-    long = "a1 b1 c1 " * 50
+    long = "a1 b1 c1 " * 30
     out, err = call("parse", center_run, stdin=f"{long}\nc1\n{'a1 ' * 1001}\n".encode())
     trees = list(read_trees(out))
-    assert [len(tree) for tree in trees] == [150, 1, 1001]
+    assert [len(tree) for tree in trees] == [90, 1, 1001]
     assert trees[0].is_binary
     assert trees[2].label == "X"
     assert "1 sentence has probability zero, or over 1,000 words, and a flat tree" in err

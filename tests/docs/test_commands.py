@@ -104,6 +104,7 @@ def test_every_command_is_in_the_guide():
 def sessions(text: str) -> Iterator[tuple[str, str]]:
     """Each command of the blocks ``console``, and the output that stands below it."""
     for block in blocks(text, "console"):
+        block = re.sub(r"^(\$ .*)\\\n\s*", r"\1", block, flags=re.MULTILINE)
         for session in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             command, _, output = session.partition("\n")
             yield command, output

@@ -37,7 +37,9 @@ class SystemOptions(Group):
         False, "right, left, balanced, random: include punctuation in the trees."
     )
     mended: bool = option(False, "ccl: correct an error of the published program.")
-    currency: bool = option(False, "ccl: $ and # are punctuation, the published program's default.")
+    currency: bool = option(
+        False, "ccl: treat $ and # as punctuation, the published program's default."
+    )
     set: tuple[str, ...] = option(
         (),
         "A setting of the system, such as classes=10; may be repeated.",

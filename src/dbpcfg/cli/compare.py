@@ -86,7 +86,9 @@ def compare(
     bound = "auto" if asked.depth == "auto" else depth_bound(asked.depth)
     chains, out = asked.chains, asked.out
     if None not in (asked.iterations, asked.budget):
-        raise DbpcfgError("--budget is for a race, --iterations for chains without: give one")
+        raise DbpcfgError(
+            "--budget is for a race, --iterations for chains without one: give only one of them"
+        )
     given: dict[str, Any] = {
         "K": asked.categories,
         "D": bound,

@@ -23,7 +23,7 @@ def synth(
         int, typer.Option("--sentences", "-n", help="Number of sentences.", min=1)
     ] = 200,
     vocabulary: Annotated[
-        int, typer.Option(help="Words per class; not of utterances.", min=1)
+        int, typer.Option(help="Words per class; not for utterances.", min=1)
     ] = 50,
     seed: Seed = 0,
     words: Annotated[bool, typer.Option("--words", help="Sentences without trees.")] = False,

@@ -35,7 +35,7 @@ class Scoring(Group):
     )
     flatten: bool = option(False, "Score PRED flattened by estimated heads too, as NAME-F.")
     gold_length: int | None = option(
-        None, "PRED has only the sentences of GOLD of at most this many words.", least=1
+        None, "PRED has only those sentences of GOLD that have at most this many words.", least=1
     )
     labelled: bool = option(False, "Labels must match too.")
     average: Literal["corpus", "sentence"] = option(
@@ -44,7 +44,7 @@ class Scoring(Group):
     ignore_root: bool = option(False, "Do not count the span of the whole sentence.")
     category: str = option("NP", "Gold category for recall and aggregate F1.")
     mapping: int = option(
-        4000, "Number of first sentences that choose the induced categories to aggregate.", least=1
+        4000, "Choose the induced categories to aggregate on this many initial sentences.", least=1
     )
     intervals: bool = option(False, "Bootstrap confidence intervals of the scores.")
     permutations: int = option(10_000, "Permutations of the significance test.", least=1)
@@ -73,10 +73,9 @@ def evaluate(
 ) -> None:
     """Score trees against a treebank: PARSEVAL, noun phrases, labels, memory depths.
 
-    The default convention is the paper's.
-    Every score is printed with its convention.
-    Of tagged text, tags are scored: word/tag, CoNLL-U,
-    or a word and its tag per line with a tab between them.
+    The default convention is the paper's. Every score is printed with its
+    convention. Tagged text is scored by its tags: word/tag, CoNLL-U, or one
+    word and tag per line, separated by a tab.
     """
     from dbpcfg.corpus.sentence import punctuation_mask, recognised_by
     from dbpcfg.corpus.tagged import read_tagged, tagged_format

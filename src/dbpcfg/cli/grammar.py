@@ -114,7 +114,9 @@ def bound(
 def _depths(text: str) -> list[int]:
     parts = [part.strip() for part in text.split(",")]
     if not all(part.isascii() and part.isdigit() and len(part) < 10 for part in parts):
-        raise DbpcfgError(f"--depths must be whole numbers separated by commas, as 1,2,3: {text!r}")
+        raise DbpcfgError(
+            f"--depths must be whole numbers separated by commas, such as 1,2,3: {text!r}"
+        )
     return [int(part) for part in parts]
 
 

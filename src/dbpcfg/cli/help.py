@@ -45,6 +45,12 @@ class Command(TyperCommand):
             return not learners or (chosen if chosen in LEARNERS else "other") in learners
         return basic or "--help-all" in args
 
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The arguments of the usage line, without hidden ones."""
+        shown = [one for one in self.get_params(ctx) if not getattr(one, "hidden", False)]
+        pieces = [piece for one in shown for piece in one.get_usage_pieces(ctx)]
+        return [str(self.options_metavar), *pieces]
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the arguments, then each group of options."""
         sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
@@ -126,12 +132,16 @@ MODULES = {
 """All commands, in the order of the help, and the modules of their functions."""
 
 
+def function(name: str) -> Any:
+    """The function of a command, imported now."""
+    return getattr(import_module(f"dbpcfg.cli.{MODULES[name]}"), name.replace("-", "_"))
+
+
 @cache
 def command(name: str) -> Any:
-    """A command, which is imported now."""
-    module = import_module(f"dbpcfg.cli.{MODULES[name]}")
+    """A command, made now."""
     alone = typer.Typer(add_completion=False, rich_markup_mode=None)
-    alone.command(name, cls=Command)(getattr(module, name.replace("-", "_")))
+    alone.command(name, cls=Command)(function(name))
     return typer.main.get_command(alone)
 
 
@@ -161,12 +171,19 @@ class Program(TyperGroup):
             ctx.exit(2)
         return super().parse_args(ctx, args)
 
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The names alone: making the commands takes longer than all the rest."""
+        return list(MODULES)
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the list of commands."""
-        commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
-        rows = [(name, c.get_short_help_str(10_000)) for name, c in commands if c and not c.hidden]
         with formatter.section("Commands"):
-            formatter.write_dl(rows)
+            formatter.write_dl([(name, _first_sentence(function(name))) for name in MODULES])
+
+
+def _first_sentence(item: Any) -> str:
+    paragraph = " ".join(item.__doc__.partition("\n\n")[0].split())
+    return paragraph.partition(". ")[0].rstrip(".") + "."
 
 
 def shown_name(parameter: Any, shown: str) -> str:

@@ -34,7 +34,9 @@ def induce(
     running: Running,
     gold: Annotated[
         str | None,
-        typer.Option(help="Treebank of the same sentences: adds F1 to traces, for information."),
+        typer.Option(
+            help="Treebank of the same sentences: adds F1 to the traces; never used for selection."
+        ),
     ] = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace the run in --out.")
@@ -113,23 +115,25 @@ def resume(
     iterations: Annotated[
         int | None,
         typer.Option(
-            help="Make the run this long; the second half is kept. At least twice what chains have "
-            "done, or they begin again.",
+            help="Extend the run to this many iterations; the second half is kept. Chains "
+            "start over unless this is at least twice what they have done.",
             min=1,
         ),
     ] = None,
     budget: Annotated[
         int | None,
-        typer.Option(help="Make a race this long: iterations of all chains together.", min=1),
+        typer.Option(
+            help="Extend a race to this budget: iterations of all chains together.", min=1
+        ),
     ] = None,
     format: TableFormat = "text",
     quiet: QuietRun = False,
     json: Json = False,
 ) -> None:
-    """Resume a run, or make it longer; the result is the same as without the interruption.
+    """Resume a run, or extend it; the result is the same as without the interruption.
 
-    With --iterations or --budget the result is that of a run of this length
-    from the start. Without it a finished run is not changed.
+    With --iterations or --budget, the result is that of a run of this length
+    from the start. Without them, a finished run is not changed.
     """
     from pathlib import Path
 

@@ -90,8 +90,8 @@ UnknownWords = Annotated[
     float | None,
     typer.Option(
         "--unknown",
-        help="Probability of unknown words under each category instead of the model's; a rule "
-        "table has none.",
+        help="Probability of unknown words under each category, instead of the model's. Rule "
+        "tables have none.",
     ),
 ]
 

@@ -70,12 +70,12 @@ def parse(
 ) -> None:
     """Print a tree for every sentence, one per line, over the words as written.
 
-    A blank line of plain text stays blank: line i is the tree of line i.
-    Text is streamed, so that it can be of any length.
-    A sentence of probability zero has a flat tree, (X w1 w2 ...).
+    A blank line of plain text stays blank: line i is the tree of line i. Text
+    is streamed, so it can be of any length. A sentence of probability zero gets
+    a flat tree, (X w1 w2 ...).
 
-    With several trees per sentence, or --scores, the output is a
-    tab-separated table with rank, log P(tree, sentence) and P(tree | sentence).
+    With several trees per sentence, or --scores, the output is a tab-separated
+    table with rank, log P(tree, sentence) and P(tree | sentence).
     """
     from dbpcfg.io.machine import cores
     from dbpcfg.io.progress import Progress
@@ -126,8 +126,8 @@ def parse(
     if 2 * unknown > total and not quiet:
         typer.echo(
             f"note: {unknown:,} of {total:,} words are unknown to the model, such as "
-            f"{example!r}: these trees are guesses. Is this the language and the spelling that "
-            "it was learned from? --tokens sets punctuation apart",
+            f"{example!r}: these trees are guesses. Did it learn from the same language and "
+            f"spelling? --tokens separates punctuation",
             err=True,
         )
 
@@ -189,9 +189,9 @@ def probability(
 ) -> None:
     """Print log-probability, bits per word and perplexity of a text.
 
-    The probability of a sentence includes its end.
-    All unknown words are one word to the model, or their classes:
-    compare only models that have the same words.
+    The probability of a sentence includes its end. To the model, all unknown
+    words are one word, or their classes: compare only models with the same
+    vocabulary.
     """
     from dbpcfg.io.machine import cores
     from dbpcfg.io.tables import line

@@ -18,7 +18,7 @@ GoldTrees = Annotated[
     typer.Option(
         "--gold",
         metavar="TREEBANK",
-        help="Treebank of the run's sentences; it may have more.",
+        help="Treebank with the run's sentences; it may have others too.",
     ),
 ]
 
@@ -91,7 +91,7 @@ def compare_runs(
 ) -> None:
     """Compare runs, such as a sweep over K and D: likelihood, agreement, scores.
 
-    Runs that are not finished are left out, with a remark.
+    Unfinished runs are left out, with a note.
     """
     from dbpcfg.induction.directory import finished_run
     from dbpcfg.report.figures import check_file

@@ -74,7 +74,7 @@ def reproduce(
     ] = None,
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="Minutes: a sample, few seeds and iterations."),
+        typer.Option("--quick", help="Take minutes: a sample, few seeds, few iterations."),
     ] = False,
     seeds: Annotated[
         str | None, typer.Option(help="Seeds instead of the recipe's: 3, or 0-9.")
@@ -89,13 +89,12 @@ def reproduce(
     format: TableFormat = "text",
     quiet: Quiet = False,
 ) -> None:
-    """Run a table of the paper again, and print its figures beside ours.
+    """Rerun a table of the paper, and print its figures beside ours.
 
-    A recipe has the corpus, the systems and their settings, and the
-    published figures. Finished cells are kept; the same command runs
-    the rest.
-    JSON, LaTeX and a page with figures are written to the directory.
-    If rows fail, the others go on, and the exit code is 1.
+    A recipe specifies the corpus, the systems with their settings, and the
+    published figures. Finished cells are kept; the same command runs the rest.
+    JSON, LaTeX and a page with figures are written to the directory. If a row
+    fails, the others continue, and the exit code is 1.
     """
     from dbpcfg.experiments.output import reproduction_tables, scores_data
     from dbpcfg.experiments.reproduce import collect

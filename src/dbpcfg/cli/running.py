@@ -40,7 +40,7 @@ def check_cluster(cluster: str | None, spread: Spread | None) -> None:
 class RunningCells(Group):
     """How the cells of a grid or recipe are run."""
 
-    dry_run: bool = option(False, "List the cells and what is done; run nothing.")
+    dry_run: bool = option(False, "List the cells and their state; run nothing.")
     jobs: int = option(1, "Cells that run side by side; they share --threads.", least=1)
     cluster: str | None = option(
         None,
@@ -48,7 +48,7 @@ class RunningCells(Group):
         "the same files.",
     )
     threads: int | None = option(
-        None, "Processors to use; all if not given. Results do not depend on it.", least=1
+        None, "Number of processors; all if not given. Results do not depend on it.", least=1
     )
 
     def check(self) -> None:
@@ -56,7 +56,9 @@ class RunningCells(Group):
         from dbpcfg.errors import DbpcfgError
 
         if self.cluster is not None and self.jobs > 1:
-            raise DbpcfgError("--jobs is for this machine; a cluster has as many as it has workers")
+            raise DbpcfgError(
+                "--jobs is for this machine; a cluster runs as many cells as it has workers"
+            )
         check_cluster(self.cluster, None)
 
 

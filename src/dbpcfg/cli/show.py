@@ -30,7 +30,9 @@ def show(
     ] = 0,
     gold: Annotated[
         str | None,
-        typer.Option(help="Treebank of the run's sentences: adds gold labels of categories."),
+        typer.Option(
+            help="Treebank of the run's sentences: shows the gold labels for each category."
+        ),
     ] = None,
     top: Annotated[
         int | None,

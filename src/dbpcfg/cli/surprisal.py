@@ -62,8 +62,8 @@ class TableOptions(Group):
     )
     by: str | None = option(
         None,
-        "Columns that are the same for all words of a text; if they name each row, the last gives "
-        "the order, and sentences end at punctuation.",
+        "Columns that identify a text; if they identify each row, the last gives the order, and "
+        "sentences end at punctuation.",
         metavar="COLUMNS",
     )
     order: str | None = option(None, "Position of a word in its text.", metavar="COLUMN")
@@ -75,7 +75,7 @@ class TableOptions(Group):
     keep: str | None = option(
         None, "Columns of the table to repeat; all if not given.", metavar="COLUMNS"
     )
-    no_quotes: bool = option(False, "Quotes in the table are characters like others.")
+    no_quotes: bool = option(False, "Treat quotes in the table as ordinary characters.")
 
 
 @dataclass(frozen=True)
@@ -85,18 +85,18 @@ class ColumnOptions(Group):
     panel: ClassVar[str] = "Columns"
     columns: str | None = option(
         None,
-        "Columns of measures, which --help-columns lists; 'default', 'all', 'storage', "
-        "'integration' and 'stores' are several.",
+        "Measures to print, listed by --help-columns; 'default', 'all', 'storage', 'integration' "
+        "and 'stores' each name several.",
         metavar="NAMES",
     )
     spillover: int = option(
-        0, "Repeat the values of this many words before, within the sentence.", least=0
+        0, "Add the values at this many preceding words of the sentence.", least=0
     )
     frequency: str | None = option(
         None, "Add the log frequency of words in this corpus.", metavar="CORPUS"
     )
     hale: bool = option(
-        False, "Add the entropy of derivations and its reduction (Hale 2006), exact."
+        False, "Add the exact entropy of derivations and its reduction (Hale 2006)."
     )
 
 
@@ -120,7 +120,8 @@ def surprisal(
     table: Annotated[
         Literal["csv", "tsv"] | None,
         typer.Option(
-            help="Format of the table; by its ending.", rich_help_panel=TableOptions.panel
+            help="Format of the table; by the file's suffix if not given.",
+            rich_help_panel=TableOptions.panel,
         ),
     ] = None,
     chosen: ColumnOptions,
@@ -128,7 +129,7 @@ def surprisal(
         bool,
         typer.Option(
             "--help-columns",
-            help="List the columns, and what they are.",
+            help="List the columns with their definitions.",
             callback=lambda asked: list_columns() if asked else None,
             is_eager=True,
             rich_help_panel=ColumnOptions.panel,
@@ -137,7 +138,7 @@ def surprisal(
     prefix: Annotated[
         str,
         typer.Option(
-            help="What the names of measures begin with.", rich_help_panel=ColumnOptions.panel
+            help="Prefix for the names of the measures.", rich_help_panel=ColumnOptions.panel
         ),
     ] = "",
     out: Annotated[
@@ -152,12 +153,10 @@ def surprisal(
 ) -> None:
     """Print surprisal, entropies, memory, forks and joins of each word, for R or pandas.
 
-    The table is tab-separated, with a header.
-    docs/surprisal.md defines the columns.
+    The table is tab-separated, with a header. --help-columns lists the columns.
     The last row of a sentence is its end, </s>: with it, the surprisals of the
-    sentence sum to -log2 P(sentence).
-    With --text or --word, TEXT is a table, and the result is one in the same
-    format: its rows and columns, and the measures beside them.
+    sentence sum to -log2 P(sentence). With --text or --word, TEXT is a table;
+    the result has its columns and format, with the measures added.
     """
     from dbpcfg.corpus.stimuli import kind_of_table, read_stimuli
     from dbpcfg.io.machine import cores
@@ -246,7 +245,7 @@ def listed(names: str | None) -> list[str]:
     (found,) = csv.reader([names], skipinitialspace=True) if names.strip() else ([],)
     found = [name.strip() for name in found]
     if "" in found:
-        raise DbpcfgError(f"expected names of columns with commas between them, got {names!r}")
+        raise DbpcfgError(f"expected column names separated by commas, got {names!r}")
     return found
 
 

@@ -129,7 +129,7 @@ def sweep(
         bool,
         typer.Option(
             "--slurm-array",
-            help="Print a script that runs the cells that are not finished as a SLURM array.",
+            help="Print a SLURM array script for the unfinished cells.",
         ),
     ] = False,
     *,
@@ -142,10 +142,9 @@ def sweep(
 ) -> None:
     """Run a grid of cells: systems on corpora, with all K, D, beta and seeds.
 
-    Finished cells are kept; after Ctrl-C or a crash the same command
-    runs the rest.
-    Cells that fail are listed with the reason, and the others go on;
-    the exit code is then 1.
+    Finished cells are kept; after Ctrl-C or a crash the same command runs the
+    rest. If a cell fails, the reason is listed, the others continue, and the
+    exit code is 1.
     """
     from dbpcfg.experiments.grid import read_grid
     from dbpcfg.experiments.results import found_outcomes, state_table, sweep_tables
@@ -211,7 +210,7 @@ def run_left(
     left = [one for one in cells if outcomes[one[0].number].state != "finished"]
     kept = len(cells) - len(left)
     if kept and not quiet:
-        typer.echo(f"{kept:,} of {len(cells):,} cells were finished before", err=True)
+        typer.echo(f"{kept:,} of {len(cells):,} cells were already finished", err=True)
     hint = f"stopped; the same command runs the rest: {harmless(again)}"
     shown = SweepProgress(len(cells), kept, quiet, **named)
     where = on_cluster(running.cluster, None, quiet, hint)

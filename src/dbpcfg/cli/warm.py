@@ -21,7 +21,7 @@ the cat that sleeps sees the dog
 def warm(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes.")] = False,
 ) -> None:
-    """Compile all kernels ahead, for images and clusters: other commands then start at once."""
+    """Compile all kernels in advance, for container images and clusters."""
     from dbpcfg.numerics.kernels import folder
 
     use_everything()
@@ -64,7 +64,7 @@ def use_everything() -> None:
     model.generate(2)
     model.generate(2, max_length=4)
     chart, _ = filled_chart(np.zeros(3, dtype=np.int32), tables(model.grammar, 2))
-    add_marginals(chart, tables(model.grammar, 2), np.zeros((3, 4, 4)), False)
+    add_marginals(chart, tables(model.grammar, 2), 0, np.zeros((6, 4)), False)
     for name in systems.names():
         find(name).make().fit(sentences).trees()
     for faithful in (False, True):

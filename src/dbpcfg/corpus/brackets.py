@@ -24,8 +24,8 @@ def bracketed(sentence: Sentence, kind: str) -> Sentence:
         return _from_text(sentence)
     if sentence.tree is None:
         raise DbpcfgError(
-            f"{sentence.place}: brackets = trees takes brackets from trees, and this sentence has "
-            "none; a flat tree, such as (S the dog barked), leaves all open"
+            f"{sentence.place}: brackets = trees needs trees, and this sentence has none; a flat "
+            f"tree, such as (S the dog barked), leaves everything open"
         )
     return replace(sentence, brackets=tuple((i, j) for i, j, _ in sentence.tree.spans()))
 

@@ -25,7 +25,7 @@ class Vocabulary:
         object.__setattr__(self, "words", tuple(self.words))
         if len(self.index) != len(self.words):
             twice = next(word for n, word in enumerate(self.words) if self.index[word] != n)
-            raise DbpcfgError(f"the vocabulary has {twice!r} twice; every word must be there once")
+            raise DbpcfgError(f"the vocabulary has {twice!r} twice; list each word once")
 
     @cached_property
     def index(self) -> dict[str, int]:

@@ -120,7 +120,7 @@ def check_plain_text(head: str, path: str, name: str) -> None:
     if kind is not None:
         raise DbpcfgError(
             f"{name}: found {kind} ({start!r}…), expected plain text or a treebank in a known "
-            f"format; take the sentences out of it, one a line; {remedy}"
+            f"format; extract its sentences, one per line; {remedy}"
         )
     if _LIKE_A_TREE.match(head):
         raise DbpcfgError(

@@ -220,12 +220,11 @@ def read(
             message = str(error).removesuffix(f"; {SKIP_HINT}") if likely else str(error)
             raise type(error)(message + likely) from None
         if not readers[actual].has_speakers and not chosen.by_default:
-            raise DbpcfgError(
-                f"{source.name}: the format {actual} knows no speakers, so none can be chosen"
-            )
+            raise DbpcfgError(f"{source.name}: the format {actual} has no speakers to choose from")
     if (function_tags or empty_elements) and not any(readers[f].has_function_tags for f in formats):
         raise DbpcfgError(
-            "function tags and empty elements are things of Penn brackets, and no file is in them"
+            "only Penn brackets have function tags and empty elements, and none of these files is "
+            "in that format"
         )
     chosen.check()
     noted = Source()

@@ -140,8 +140,8 @@ def read_stimuli(
         pass
     except csv.Error as error:
         raise DbpcfgError(
-            f"{source}:{line}: {error}: a quote that begins here is not a pair; if quotes are "
-            "characters of words, give --no-quotes"
+            f"{source}:{line}: {error}: a quote that begins here is not closed; if quotes are part "
+            f"of words, give --no-quotes"
         ) from None
     names = found[0]
     _check(names, found[1:], lines[1:], source)
@@ -263,8 +263,8 @@ class TableLayout:
         by, order, boundary = self.by, self.order, self.boundary
         if not by and boundary is None:
             raise DbpcfgError(
-                "words need to know their sentences: give --by with the columns that are the same "
-                "for all words of one, or --boundary (in Python by=, boundary=)"
+                "the sentences are not marked: give --by with the columns that identify a "
+                "sentence, or --boundary (in Python by=, boundary=)"
             )
         words = _texts(table, word, "--word")
         keys = _keys(table, by)
@@ -325,10 +325,10 @@ def _in_order(
             for before, row in pairwise(rows):
                 if row != before + 1:
                     raise DbpcfgError(
-                        f"{table.place(row)}: other rows stand between this one and the last of "
-                        f"{_named(by, key)}, {table.place(before)}; sort the table, give --order "
-                        "with the position of each word, or give --by more columns, such as "
-                        f"{','.join(['subject', *by])} if each subject read the texts"
+                        f"{table.place(row)}: other rows lie between this row and the previous one "
+                        f"of {_named(by, key)}, {table.place(before)}; sort the table, give "
+                        "--order with the position of each word, or give --by more columns, such "
+                        f"as {','.join(['subject', *by])} if each subject read the texts"
                     )
         return list(texts.values())
     cells = table.column(order, "--order")
@@ -340,7 +340,7 @@ def _in_order(
                 raise DbpcfgError(
                     f"{table.place(row)}: this row and {table.place(before)} both are "
                     f"{_named([*by, order], (*key, cells[row]))}; "
-                    "each word needs its own place. If each subject read the texts, give "
+                    "each word needs its own position. If each subject read the texts, give "
                     f"--by {','.join(['subject', *by])}"
                 )
     return list(texts.values())

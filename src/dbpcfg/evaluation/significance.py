@@ -125,7 +125,7 @@ def bootstrap(
     ``statistics``: one row ``(matched, predicted, gold)`` for each sentence that is scored.
     """
     if not 0 < level < 1:
-        raise DbpcfgError(f"the level must lie between 0 and 1, as 0.95 does, not be {level}")
+        raise DbpcfgError(f"the level must be between 0 and 1, such as 0.95, not {level}")
     if resamples < 1:
         raise DbpcfgError(f"resamples must be at least 1, not {resamples}")
     rows = terms(statistics, convention)

@@ -194,6 +194,9 @@ def read_grid(path: Path) -> Grid:
         options=options,
         settings=_settings(file, content.get("settings", {})),
     )
+    others = [spec.name for spec in grid.systems if spec.name != OWN]
+    if others and any(corpus.preparation.brackets for corpus in grid.corpora):
+        file.fail("systems", f"{others[0]} cannot use known brackets; make two grids")
     _check_cells(grid)
     return grid
 

@@ -216,6 +216,6 @@ def _result(future: Future[Chain], before: Chain, stopping: Callable[[], bool]) 
         if stopping():  # the signal that stopped this process may have stopped the workers too
             return before
         raise DbpcfgError(
-            "a worker process has ended: it was killed, or memory ran out, or the program that "
-            "called lacks `if __name__ == '__main__':`; the last checkpoint can be resumed"
+            "a worker process has died: it was killed, memory ran out, or the calling script lacks "
+            "`if __name__ == '__main__':`; the last checkpoint can be resumed"
         ) from None

@@ -255,7 +255,7 @@ class RunDirectory:
             if budget < old.budget:
                 raise DbpcfgError(
                     f"{self.path} has a budget of {old.budget:,} iterations: {budget:,} would be "
-                    "less; a race can be made longer, not shorter"
+                    "less; a race can be extended, not shortened"
                 )
             usual = old.chains == rungs_of(old.budget)[0].chains
             rungs = rungs_of(budget, None if usual else old.chains)
@@ -269,7 +269,7 @@ class RunDirectory:
             if chain is not None and budget is None and chain.iteration > iterations:
                 raise DbpcfgError(
                     f"chain {number} of {self.path} has done {chain.iteration:,} iterations: "
-                    f"{iterations:,} would be fewer; a run can be made longer, not shorter"
+                    f"{iterations:,} would be fewer; a run can be extended, not shortened"
                 )
             if chain is not None and not can_continue(chain, new.schedule):
                 again.append(number)

@@ -80,7 +80,7 @@ class Request:
         """The chains that follow from it, with a budget in iterations, for so many sentences."""
         search = search_for(self.settings, self.searching, self.schedule, budget, sentences)
         if search.select == "heldout" and not self.settings.aside:
-            raise DbpcfgError("select = heldout needs sentences that are kept aside: give aside")
+            raise DbpcfgError("select = heldout needs held-out sentences: give aside")
         return search
 
 
@@ -284,7 +284,7 @@ def _read(corpus: GivenSentences, options: dict[str, Any]) -> GivenSentences:
     if not options:
         return corpus
     if not isinstance(corpus, str | os.PathLike):
-        raise DbpcfgError(f"{', '.join(options)}: only for a path, which is then read so")
+        raise DbpcfgError(f"{', '.join(options)}: only for a corpus that is given as a path")
     return read(corpus, **Reading(**options).how())
 
 
@@ -374,9 +374,9 @@ def resume(
         if again:
             length = directory.configuration.schedule.iterations
             remark(
-                f"chains begin again ({', '.join(map(str, again))}): of {length:,} iterations "
-                "the second half counts, and their samples of it were not all kept; chains "
-                "continue if they have done at most half"
+                f"chains begin again ({', '.join(map(str, again))}): of {length:,} iterations the "
+                f"second half is kept, and some of its samples are gone; chains continue if they "
+                f"have done at most half"
             )
         check_memory(directory.configuration, directory.corpus)
         with _shown(execution, directory.configuration, quiet) as shown:

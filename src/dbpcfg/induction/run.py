@@ -82,8 +82,9 @@ class Run:
     def to_arviz(self) -> Any:
         """The traces of the survivors after burn-in, for ArviZ: chain × draw.
 
-        The group ``posterior`` has ``log_likelihood`` and the other measures of each iteration. If
-        chains kept different numbers of samples, the last of each are taken.
+        The group ``posterior`` has ``log_likelihood`` and the other measures of each iteration, and
+        ``beta`` if it was sampled. If chains kept different numbers of samples, only the last ones
+        are taken.
 
         Returns
         -------
@@ -97,7 +98,7 @@ class Run:
         """
         self._check_finished()
         if not self.configuration.model.learner.samples:
-            raise DbpcfgError("this learner draws no samples: ArviZ is for those of gibbs")
+            raise DbpcfgError("this learner draws no samples for ArviZ; gibbs does")
         try:
             arviz = import_module("arviz")
         except ImportError:
@@ -108,6 +109,8 @@ class Run:
             name: np.array([chain.trace(measure)[-draws:] for chain in chains])
             for name, measure in names.items()
         }
+        if getattr(self.configuration.model.learner, "sample_beta", False):
+            traces["beta"] = np.array([chain.betas[-draws:] for chain in chains])
         groups = {"posterior": {n: t for n, t in traces.items() if not np.isnan(t).all()}}
         new = int(arviz.__version__.partition(".")[0]) > 0
         return arviz.from_dict(groups) if new else arviz.from_dict(**groups)
@@ -115,7 +118,7 @@ class Run:
     # Layers above this one are imported by name, and only when they are called.
 
     def plot(self) -> Figure:
-        """Plot the chains: their log-likelihoods, and how many brackets each two of them share.
+        """Plot the chains: their log-likelihoods, and how many brackets each pair shares.
 
         Returns
         -------

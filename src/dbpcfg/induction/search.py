@@ -194,7 +194,8 @@ def budget_of(given: int | str | None) -> int | float | None:
     found = _DURATION.fullmatch(given)
     if found is None or not float(found[1]):
         raise DbpcfgError(
-            f"a budget is a number of iterations or a time, like 6000, 30min or 2h, got {given!r}"
+            f"a budget is a number of iterations or a time, such as 6000, 30min or 2h, got "
+            f"{given!r}"
         )
     return float(found[1]) * _SECONDS[found[2]]
 
@@ -253,7 +254,7 @@ def rungs_of(budget: int, chains: int | None = None) -> tuple[Rung, ...]:
     if not enough or not last.iterations:
         raise DbpcfgError(
             f"a budget of {budget:,} iterations is not enough for {chains or racing:,} chains: "
-            "give a greater --budget or fewer --chains"
+            "increase --budget or use fewer --chains"
         )
     return (*rungs, last)
 

@@ -63,7 +63,7 @@ class ChainSettings(Chaining):
             check_depth(self.depth)
         stream(self.seed, self.chain)  # raises an error for an impossible seed
         if self.aside == 1:
-            raise DbpcfgError("aside is 0, or n of 2 or more to keep every n-th sentence aside")
+            raise DbpcfgError("aside must be 0, or at least 2 to hold out every n-th sentence")
         self.learner.check(self)
         if self.start is not None:
             self.learner.check_start(self)
@@ -115,7 +115,7 @@ class Configuration:
         if self.select not in criteria:
             raise DbpcfgError(f"no criterion {self.select!r} among {', '.join(criteria.names())}")
         if self.select == "heldout" and not self.model.aside:
-            raise DbpcfgError("select = heldout needs sentences that are kept aside: give aside")
+            raise DbpcfgError("select = heldout needs held-out sentences: give aside")
 
     @property
     def rungs(self) -> tuple[Rung, ...]:

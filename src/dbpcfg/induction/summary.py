@@ -101,7 +101,7 @@ class Convergence:
     def verdict(self) -> str:
         """The same in words."""
         if not self.sampled:
-            return "each chain is a start of its own: compare what they reached, and their trees"
+            return "chains are independent starts: compare their results and their trees"
         if self.chains < 2:
             return "one chain cannot be checked against others: run several"
         if not np.isfinite(self.rhat):
@@ -109,11 +109,8 @@ class Convergence:
         if self.rhat < 1.01:
             return "the chains agree"
         if self.rhat < 1.1:
-            return "the chains nearly agree: longer runs would tell"
-        return (
-            "the chains disagree: treat labels and scores as those of one mode among several, "
-            "and report the spread over chains"
-        )
+            return "the chains nearly agree: run them longer to be sure"
+        return "the chains disagree: they are in different modes, so report the spread over them"
 
 
 def convergence(traces: Sequence[Sequence[float]]) -> Convergence:
@@ -259,9 +256,7 @@ class SharedSpans:
         if others:
             share = float(self.shares(trees, others)[counted].mean())
             yield f"the chains share {share:.0%} of the brackets" + (
-                ": other chains would give other trees; take the spread over chains seriously"
-                if share < UNSURE
-                else ""
+                ": the trees depend on the chain, so report the spread" if share < UNSURE else ""
             )
         edges = (
             ("right", trees.nodes[:, END] == self._length),

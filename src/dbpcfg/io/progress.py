@@ -137,7 +137,7 @@ class _Cell(_Lines):
 
     def close(self) -> None:
         if self.handle is not None:
-            self.handle.update({"text/plain": ""}, raw=True)
+            self.handle.update({"text/plain": "", "text/html": ""}, raw=True)  # not a blank line
 
 
 class _Bar(_Lines):

@@ -223,29 +223,31 @@ _OWN = {
         lambda s: [*(x.kind for x in s.forms), "end"],
         combine=lambda kinds: max(kinds, key=_KINDS.index),
     ),
-    "surprisal": SurprisalColumn("−log₂ P(word), before it", lambda s: s.surprisal, total),
+    "surprisal": SurprisalColumn(
+        "−log₂ P(word | the words before it)", lambda s: s.surprisal, total
+    ),
     "next_word_entropy": SurprisalColumn(
-        "of what comes next, a word or the end, before the word",
+        "uncertainty about the next word, or the end, before the word",
         lambda s: s.entropies,
         needs=("entropies",),
     ),
     "next_word_entropy_reduction": SurprisalColumn(
-        "by how much that is less after the word; can be negative",
+        "its decrease from this word to the next; can be negative",
         _reduction,
         total,
         needs=("entropies",),
     ),
     "end_probability": SurprisalColumn(
-        "that the sentence ends here, before the word", lambda s: s.prefixes.ended
+        "probability that the sentence ends before this word", lambda s: s.prefixes.ended
     ),
     "depth": SurprisalColumn(
         "expected fragments in memory, before the word", _depth, needs=("bound",)
     ),
     "fork": SurprisalColumn(
-        "probability of a fork at the word, after it", lambda s: s.prefixes.fork
+        "probability of a fork at the word, given the word", lambda s: s.prefixes.fork
     ),
     "join": SurprisalColumn(
-        "probability of a join at the word, after it", lambda s: s.prefixes.join
+        "probability of a join at the word, given the word", lambda s: s.prefixes.join
     ),
     "depth_after": SurprisalColumn(
         "expected fragments in memory, after the word",
@@ -276,18 +278,20 @@ _OWN = {
         "its probability", lambda s: s.trace.best_probability, **_STORES
     ),
     "store_entropy": SurprisalColumn(
-        "of the state of memory, before the word", lambda s: s.trace.entropy / BIT, **_STORES
+        "uncertainty about the state of memory, before the word",
+        lambda s: s.trace.entropy / BIT,
+        **_STORES,
     ),
     "end_surprisal": SurprisalColumn(
-        "of the sentence's end, at its last word", _end_surprisal, lagged=False
+        "surprisal of the sentence's end, at its last word", _end_surprisal, lagged=False
     ),
     "derivation_entropy": SurprisalColumn(
-        "of all derivations of the whole sentence, before the word (Hale 2006)",
+        "entropy of all derivations of the whole sentence, before the word (Hale 2006)",
         lambda s: s.derivation_entropies[:-1],
         **_DERIVATIONS,
     ),
     "derivation_entropy_reduction": SurprisalColumn(
-        "by how much that is less after the word",
+        "its decrease from this word to the next",
         lambda s: s.derivation_entropies[:-1] - s.derivation_entropies[1:],
         total,
         **_DERIVATIONS,

@@ -156,7 +156,7 @@ class Measurement:
         spillover
             How many words back the values of the columns are repeated.
         prefix
-            What the names of measures begin with. A name that a column of the table has already
+            Prefix for the names of the measures. A name that a column of the table has already
             gets ``dbpcfg_`` before it.
         depth
             The memory bound; the model's if not given. Without a bound there are no columns of
@@ -357,7 +357,7 @@ def each_grammar(models: Iterable[Model]) -> list[Model]:
     for model in models:
         if not model.samples:
             raise GrammarError(
-                "an average needs several grammars of a chain, and this model has one only: give "
+                "an average needs several grammars of a chain, and this model has only one: give "
                 "the directory of a run (in Python, load it with samples=True)"
             )
         found += [replace(model, grammar=sample, samples=()) for sample in model.samples]

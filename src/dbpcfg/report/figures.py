@@ -44,7 +44,7 @@ def check_file(path: Path, overwrite: bool) -> None:
 
 
 def plot_run(run: Run) -> Figure:
-    """A figure of a run's chains: their traces, and the brackets that each two of them share."""
+    """A figure of a run's chains: their traces, and the brackets that each pair shares."""
     require_matplotlib()
     from matplotlib.figure import Figure
 

@@ -115,13 +115,13 @@ def _settings(configuration: Configuration) -> list[list[str]]:
         ["seed", str(model.seed)],
         ["iterations", length],
         ["chain selected by", selected_by(configuration)],
-        ["letters", "in lower case" if preparation.lowercase else "as written"],
+        ["case", "lower case" if preparation.lowercase else "as written"],
     ]
     if configuration.start:
         rows.append(["started from", configuration.start.get("run", "")])
     further = [*_learner(model, {"beta"}), *preparation.flags({"lowercase"})]
     if further:
-        rows.append(["further", shlex.join(further)])
+        rows.append(["other options", shlex.join(further)])
     return rows
 
 

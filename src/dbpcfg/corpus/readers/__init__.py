@@ -68,7 +68,7 @@ class Speakers:
         for name in (self.only or ()) + (self.without or ()):
             if name.casefold() not in folded:
                 known = ", ".join(sorted(self.heard)) or "the files name nobody"
-                raise DbpcfgError(f"no speaker is called {name!r}; these speak: {known}")
+                raise DbpcfgError(f"no speaker is called {name!r}; the speakers are {known}")
 
 
 def _names(names: Iterable[str] | None) -> tuple[str, ...] | None:

@@ -1,4 +1,4 @@
-"""Plain text: one sentence a line, its words set apart by white space.
+"""Plain text: one sentence per line, its words set apart by white space.
 
 White space is what Unicode says it is.  Nothing else is done to the words: no lower case, no
 tokenisation.  Blank lines are dropped and counted.  A line of over a thousand words, or a word of
@@ -30,14 +30,14 @@ def _read(text: str, source: Source) -> Iterator[Sentence]:
         place = f"{source.name}:{number}"
         if len(words) > MAX_WORDS:
             raise DbpcfgError(
-                f"{place}: found a line of {len(words):,} words, expected one sentence a line, of "
-                f"at most {MAX_WORDS:,} words; split the text into sentences first"
+                f"{place}: found a line of {len(words):,} words, expected one sentence per line, "
+                f"of at most {MAX_WORDS:,} words; split the text into sentences first"
             )
         if len(line) > MAX_CHARACTERS and max(map(len, words)) > MAX_CHARACTERS:
             word = max(words, key=len)
             raise DbpcfgError(
                 f"{place}: found a word of {len(word):,} characters, {word[:20]!r}…, expected "
-                f"words of at most {MAX_CHARACTERS:,}, set apart by white space; split the text "
+                f"words of at most {MAX_CHARACTERS:,}, separated by white space; split the text "
                 "into words first"
             )
         yield Sentence(words, source=source.name, line=number)

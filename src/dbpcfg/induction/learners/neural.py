@@ -129,7 +129,7 @@ class Neural(NeuralOptions, Learner):
         """There is a category of phrases and one of words."""
         if not self.word_categories < settings.categories or settings.categories < 2:
             raise DbpcfgError(
-                "the learner neural needs a category of phrases and one of words, got "
+                "the learner neural needs a phrase category and a word category, got "
                 f"{settings.categories} categories, of which {self.word_categories} are of words"
             )
 
@@ -173,8 +173,8 @@ class Neural(NeuralOptions, Learner):
         own = self.shape(settings, Vocabulary(start.words))
         if tuple(start.arrays["shape"]) != own:
             raise DbpcfgError(
-                f"{start.run} has another number of word categories or another rank than was asked "
-                "for: leave word_categories and rank out"
+                f"{start.run} has a different number of word categories or a different rank: leave "
+                f"word_categories and rank out"
             )
 
     def to_start_from(self, state: State, model: Model) -> dict[str, Floats]:

@@ -6,7 +6,7 @@ function showChains({ run, chains: data }) {
   const kept = data.chains.filter((c) => c.survived), dropped = data.chains.filter((c) => !c.survived);
   let late = false;
   const traces = figure("Log-likelihood of every chain", "traces", () => drawTraces(data, late),
-    "The selected chain has the thick line; chains are named at the end of their lines. A dotted vertical line, or where they differ a tick on the curve, is where burn-in ends: only later iterations are used."
+    "The selected chain has the thick line; chains are named at the end of their lines. A dotted line marks the end of burn-in, or a tick on each curve where chains differ; only later iterations are used."
     + (dropped.length ? " Pale lines that end with a cross are chains that were dropped; a grey vertical line is where chains were compared." : ""));
   const toggle = el("label", { class: "inline" }, el("input", { type: "checkbox", id: "late",
     onchange: (event) => { late = event.target.checked; traces.redraw(); } }), "Only after burn-in");
@@ -14,12 +14,12 @@ function showChains({ run, chains: data }) {
     el("div", { class: wary ? "verdict wary" : "verdict" }, el("p", {}, el("strong", {}, `${sentence}.`)),
       !data.sampled ? null : el("p", { class: "small" }, `R-hat ${data.rhat === null ? "–" : fixed(data.rhat, 2)} (1 if chains agree, below 1.01 is good); `
         + `effective sample size ${data.effective === null ? "–" : whole(data.effective)} of ${whole(data.retained)} retained samples. Both are of the log-likelihood after burn-in.`),
-      run.agreement === null ? null : el("p", { class: "small" }, `${percent(run.agreement)}% of the selected chain's brackets are those of the other ${kept.length > 2 ? "chains" : "chain"} (mean F1, labels and whole sentences left out).`)),
+      run.agreement === null ? null : el("p", { class: "small" }, `${percent(run.agreement)}% of the selected chain's brackets are shared by the other ${kept.length > 2 ? "chains" : "chain"} (mean F1, labels and whole sentences left out).`)),
     data.rungs.length > 1 ? el("p", { id: "race" }, race(data.rungs)) : "",
     el("div", { class: "controls" }, toggle), traces,
     chainTable(`Chains${dropped.length ? " that ran to the end" : ""}; selected by ${data.selected_by}`, kept),
     el("p", { class: "small" }, (data.sampled ? "Means after burn-in. Posterior: log-probability of trees and words, with the probabilities of rules integrated out." : "Of the last iteration. Posterior: what the learner maximises.") + " Variance: that of surprisal per word, over sentences."
-      + (kept.some((c) => c.heldout !== null) ? " Held out: log-likelihood of the sentences kept aside." : "") + (run.agreement === null ? "" : " Agreement: mean F1 of the brackets against those of the other chains that ran to the end.")),
+      + (kept.some((c) => c.heldout !== null) ? " Held out: log-likelihood of the held-out sentences." : "") + (run.agreement === null ? "" : " Agreement: mean F1 of the brackets against those of the other chains that ran to the end.")),
     dropped.length ? el("details", { id: "dropped" }, el("summary", {}, `${dropped.length} ${dropped.length === 1 ? "chain that was" : "chains that were"} dropped`),
       chainTable("Chains that were dropped: their last iteration, or where burn-in was over the mean since", [...dropped].sort((a, b) => b.iterations - a.iterations || a.chain - b.chain))) : "");
   addEventListener("resize", () => traces.redraw());
