@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, settings
 from dbpcfg.cli import app
 from dbpcfg.corpus.reading import read
 from dbpcfg.induction.directory import finished_run
+from tests.processes import real_processes, threads_for_processes
 from tests.report.small import make_run, write_treebank
 
 os.environ["PYTHONWARNINGS"] = "error::RuntimeWarning"
@@ -47,4 +48,17 @@ def _compiling_is_not_announced():
     """What would be said depends on what other tests have compiled; see tests/cli/test_warm.py."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(app, "compiling_announced", contextlib.nullcontext)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cells_run_in_threads():
+    with threads_for_processes():
+        yield
+
+
+@pytest.fixture
+def processes():
+    """For tests of the processes of experiments, which otherwise are threads."""
+    with real_processes():
         yield

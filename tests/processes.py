@@ -1,8 +1,23 @@
-"""Python in a process of its own, for what must not take the tests down with it."""
+"""Python in a process of its own, for what must not take the tests down with it; and threads."""
 
 import os
+import signal
 import subprocess
 import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from types import SimpleNamespace
+
+import pytest
+
+from dbpcfg.experiments import runners, running
+from dbpcfg.experiments.corpora import forget_corpora
+from dbpcfg.io.machine import one_blas_thread
+
+STARTED = running.started
 
 
 def output_of(script: str, seconds: float = 20) -> str:
@@ -16,3 +31,52 @@ def output_of(script: str, seconds: float = 20) -> str:
     )
     assert done.returncode == 0, f"exit code {done.returncode}: {done.stderr[-1000:]}"
     return done.stdout
+
+
+class _Stand(threading.Thread):
+    """A thread that stands for a process, with the one BLAS thread that a process has."""
+
+    exitcode = None
+
+    def __init__(self, target: Callable[..., None], arguments: tuple) -> None:
+        super().__init__(target=target, args=arguments, daemon=True)
+        self.connection, self.limit = arguments[0], one_blas_thread()
+        self.limit.__enter__()
+        self.start()
+
+    def run(self) -> None:
+        try:
+            super().run()
+        finally:
+            self.limit.__exit__(None, None, None)
+            self.connection.close()
+
+    def kill(self) -> None:
+        """Threads cannot be killed: what never ends needs a process."""
+
+
+def _started(target: Callable[..., None], *arguments: object) -> tuple[_Stand, Connection]:
+    forget_corpora()
+    ours, theirs = Pipe()
+    return _Stand(target, (theirs, *arguments)), ours
+
+
+@contextmanager
+def threads_for_processes() -> Iterator[None]:
+    """Cells of experiments run in threads, as the processes would take longer than the cells."""
+    no_signals = SimpleNamespace(**{**vars(signal), "signal": lambda *_: None})
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (running, runners):
+            patch.setattr(module, "started", _started)
+            patch.setattr(module, "leave_signals_to_parent", lambda: None)
+        patch.setattr(runners, "signal", no_signals)
+        yield
+
+
+@contextmanager
+def real_processes() -> Iterator[None]:
+    """Cells run in processes, as they do elsewhere."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (running, runners):
+            patch.setattr(module, "started", STARTED)
+        yield

@@ -57,7 +57,7 @@ def test_a_transcript_becomes_a_report(execute):
     folder = execute(book)
     text = printed(book)
     assert "fillers and events (95), utterances of CHI (80)." in text
-    assert text.count("selected") == 1
+    assert pictures(book, "image/png") == 1  # the chains
     assert "NP recall 100.0" in text
     assert pictures(book, "image/svg+xml") == 4
     assert (folder / "output" / "run" / "report.html").exists()
@@ -71,7 +71,7 @@ def test_a_regression_finds_the_effects_that_were_put_in(execute):
     assert [row[0] for row in rows] == EFFECTS
     for _, true, estimate, error, _ in rows:
         assert abs(float(estimate) - float(true)) < 3 * float(error)
-    assert pictures(book, "image/png") == 1
+    assert pictures(book, "image/png") == 2
 
 
 def test_an_assertion_that_does_not_hold_is_noticed(execute):

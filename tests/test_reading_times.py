@@ -170,7 +170,7 @@ def test_the_gain_is_that_of_words_that_were_not_fitted(folder):
 
 def test_ngram_surprisals_are_of_probabilities_and_summed_over_tokens(study):
     model = study.train_ngrams(training_text())
-    outcomes = [*TOKENS, "<s>", "</s>"]  # nltk counts the padding too
+    outcomes = [*TOKENS, "never-seen", "<s>", "</s>"]  # nltk counts the padding too
     total = sum(2 ** -study.sentence_surprisals(model, ["the", "dog", x])[-1] for x in outcomes)
     assert total == pytest.approx(1)
     words = pd.DataFrame(
@@ -179,7 +179,7 @@ def test_ngram_surprisals_are_of_probabilities_and_summed_over_tokens(study):
     study.add_ngram_surprisal(words, model)
     single = study.sentence_surprisals(model, ["the", "dog", "."])
     assert words.ngram.tolist()[:2] == pytest.approx([single[0], single[1] + single[2]])
-    assert words.ngram.isna().tolist() == [False, False, True]
+    assert words.ngram[2] == study.sentence_surprisals(model, ["<UNK>"])[0]
     assert words.ngram_1.isna().tolist() == [True, False, True]
 
 
@@ -193,6 +193,24 @@ def test_words_can_be_chosen_and_a_missing_column_is_named(tmp_path):
     )
     assert done.returncode == 1
     assert "has no column 'time'; its columns are item, zone" in done.stderr
+
+
+def test_baseline_and_known_words_can_be_those_of_other_tables(tmp_path):
+    table, other = tmp_path / "measured.csv", tmp_path / "other.csv"
+    words = made_up(stories=2)
+    words.to_csv(table, index=False)
+    kinds = np.random.default_rng(5).choice(["word", "class"], len(words))
+    theirs = words.assign(log_frequency=-words.log_frequency, surprisal=0.0, kind=kinds)
+    theirs.sample(frac=1, random_state=2).to_csv(other, index=False)
+    chosen = ["--baseline", str(other), "--known", str(other), "--only", "known"]
+    run(table, tmp_path / "out", *chosen)
+    found = pd.read_csv(tmp_path / "out" / "words-measured.tsv", sep="\t")
+    expected = words[(kinds == "word") & (words.position > 2)].sort_values(["item", "zone"])
+    assert found.surprisal.to_numpy() == pytest.approx(expected.surprisal.to_numpy())
+    assert found.log_frequency.to_numpy() == pytest.approx(-expected.log_frequency.to_numpy())
+    theirs[1:].to_csv(other, index=False)
+    with pytest.raises(AssertionError, match="does not have the words of"):
+        run(table, tmp_path / "out", *chosen)
 
 
 @pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")

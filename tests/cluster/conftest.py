@@ -1,10 +1,11 @@
-"""Clusters of two and of four worker processes, which tests share."""
+"""Clusters that tests share: of two worker processes, and of four workers that are threads."""
 
 from contextlib import ExitStack
 
 import pytest
 
 from dbpcfg.cluster import connect
+from tests.cluster.small import threads
 
 
 @pytest.fixture(scope="package")
@@ -15,7 +16,8 @@ def cluster_of():
 
         def cluster(workers: int, spread: str | None = None):
             if workers not in found:
-                found[workers] = stack.enter_context(connect(f"local:{workers}"))
+                where = "local:2" if workers == 2 else stack.enter_context(threads(workers))
+                found[workers] = stack.enter_context(connect(where))
             found[workers].spread = spread
             found[workers].lines = []
             found[workers].announce = found[workers].lines.append

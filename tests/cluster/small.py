@@ -5,14 +5,18 @@ import os
 import random
 import signal
 import time
-from collections.abc import Collection
+from collections.abc import Iterator
 from pathlib import Path
 from threading import Timer
+from typing import TYPE_CHECKING
 
 import dbpcfg
 from dbpcfg.cluster.connection import DaskCluster
 from dbpcfg.induction.chain import Chain
 from dbpcfg.induction.run import Run
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 _words = random.Random(3)
 SENTENCES = [
@@ -27,6 +31,19 @@ def start(out: Path | None, **changed) -> Run:
     return dbpcfg.induce(SENTENCES, out=out, **{**OPTIONS, **changed})
 
 
+@contextlib.contextmanager
+def threads(workers: int) -> "Iterator[Client]":
+    """A client of workers that are threads of this process, which start at once."""
+    from distributed import Client, LocalCluster
+
+    local = {"host": "127.0.0.1", "dashboard_address": None, "threads_per_worker": 1}
+    with (
+        LocalCluster(n_workers=workers, processes=False, protocol="tcp", **local) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
 def kill(pid: int) -> None:
     """Kill a process, unless it is gone already."""
     with contextlib.suppress(ProcessLookupError):
@@ -34,24 +51,25 @@ def kill(pid: int) -> None:
 
 
 class Killer:
-    """A report that kills a worker soon after some of its calls; a nanny starts another one.
+    """A report that kills workers soon after some of its calls; a nanny starts others.
 
     A worker is left alone until it has been there for a second: a nanny whose worker is killed
     while it starts does not try again.
     """
 
-    def __init__(self, cluster: DaskCluster, moments: Collection[int], seed: int = 0) -> None:
-        self.cluster, self.moments, self.chance = cluster, moments, random.Random(seed)
+    def __init__(self, cluster: DaskCluster, moments: dict[int, int]) -> None:
+        self.cluster, self.moments, self.chance = cluster, moments, random.Random(0)
         self.seen: dict[int, float] = {}
         self.reports = self.kills = 0
 
     def __call__(self, chain: Chain) -> None:
-        if self.reports in self.moments:
-            while not (grown := self._grown()):
+        if number := self.moments.get(self.reports):
+            while len(grown := self._grown()) < number:
                 time.sleep(0.1)
-            self.kills += 1
             soon = self.chance.uniform(0, 0.05)
-            Timer(soon, kill, (self.chance.choice(grown),)).start()
+            for pid in self.chance.sample(grown, number):
+                self.kills += 1
+                Timer(soon, kill, (pid,)).start()
         self.reports += 1
 
     def _grown(self) -> list[int]:

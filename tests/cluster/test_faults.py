@@ -1,25 +1,22 @@
 """Workers that are lost, come, or differ; a scheduler that is gone; Ctrl-C."""
 
+import itertools
 import json
 import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
-import dbpcfg
 from dbpcfg.cluster import calls, connect, messages
 from dbpcfg.cluster import shards as remote_shards
 from dbpcfg.cluster.calls import ClusterLostError
 from dbpcfg.errors import DbpcfgError, UnparsableError
 from dbpcfg.induction import chains
-from tests.cluster.small import SENTENCES, Killer, start
-from tests.command import COMMAND
+from tests.cluster.small import SENTENCES, Killer, start, threads
+from tests.command import COMMAND, dbpcfg, printed
 from tests.induction.small import written
-
-LOCAL = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0", "threads_per_worker": 1}
 
 
 @pytest.fixture
@@ -50,68 +47,46 @@ def fetches(monkeypatch) -> list[int]:
 def test_workers_that_are_killed(
     cluster_of, reference, tmp_path, one_iteration, spread, checkpoint, fetches
 ):
+    """One, and later all at once: whatever they had been sent is lost with them."""
     cluster = cluster_of(2, spread)
-    options = {"iterations": 30, "checkpoint": checkpoint}
-    killer = Killer(cluster, [3, 25, 45])
-    run = start(tmp_path / "run", cluster=cluster, report=killer, **options)
+    killer = Killer(cluster, {3: 1, 30: 2})
+    run = start(
+        tmp_path / "run", cluster=cluster, report=killer, iterations=30, checkpoint=checkpoint
+    )
     assert run.finished
     assert killer.kills == 3
     assert (len(fetches) > 4) == (spread == "shards")
     assert written(tmp_path / "run") == reference
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(
-    "DBPCFG_MANY_FAULTS" not in os.environ,
-    reason="set DBPCFG_MANY_FAULTS=1: restarting 20 workers takes minutes on a busy machine",
-)
-@pytest.mark.parametrize("spread", ["chains", "shards"])
-def test_a_worker_killed_in_each_of_twenty_iterations(
-    cluster_of, reference, tmp_path, one_iteration, spread
-):
-    cluster = cluster_of(4, spread)
-    killer = Killer(cluster, range(4, 44, 2), seed=1)
-    start(tmp_path / "run", cluster=cluster, report=killer, iterations=30, checkpoint=1)
-    assert killer.kills == 20
-    assert written(tmp_path / "run") == reference
-
-
-def test_all_workers_killed_at_once(cluster_of, reference, tmp_path, one_iteration):
-    """Whatever they had been sent is lost with them."""
-    for spread in ("chains", "shards"):
-        cluster, reports = cluster_of(2, spread), iter(range(1000))
-
-        def report(chain, cluster=cluster, reports=reports) -> None:
-            if next(reports) == 20:
-                for pid in cluster.client.run(os.getpid).values():
-                    os.kill(pid, signal.SIGKILL)
-
-        path = tmp_path / spread
-        start(path, cluster=cluster, report=report, iterations=30)
-        assert written(path) == reference
-
-
-@pytest.mark.slow
 def test_workers_that_are_added(reference, tmp_path, monkeypatch, one_iteration):
-    from distributed import Client, LocalCluster
-
     parted = []
     parts = remote_shards.parts
     monkeypatch.setattr(
         remote_shards, "parts", lambda *given: parted.append(given[2]) or parts(*given)
     )
-    with LocalCluster(n_workers=1, **LOCAL) as workers, Client(workers) as client:
+    with threads(1) as client, connect(client, "shards") as cluster:
 
         def report(chain) -> None:
-            if chain.iteration == 5 and len(client.scheduler_info()["workers"]) == 1:
-                workers.scale(3)
+            if chain.iteration == 5 and len(client.cluster.workers) == 1:
+                client.cluster.scale(3)
                 client.wait_for_workers(3)
 
-        with connect(client, "shards") as cluster:
-            options = {"iterations": 30, "checkpoint": 0.1, "report": report}
-            start(tmp_path / "run", cluster=cluster, **options)
+        options = {"iterations": 30, "checkpoint": 0.1, "report": report}
+        start(tmp_path / "run", cluster=cluster, **options)
     assert parted == [1, 3]
     assert written(tmp_path / "run") == reference
+
+
+def test_no_workers_are_left(monkeypatch):
+    monkeypatch.setattr(calls, "ABANDONED_SECONDS", 0.0)
+    monkeypatch.setattr(calls, "_LOOK_SECONDS", 0.2)
+    with (
+        threads(1) as client,
+        connect(client, "shards") as cluster,
+        pytest.raises(ClusterLostError, match="no workers any more"),
+    ):
+        start(None, cluster=cluster, report=lambda chain: client.cluster.scale(0))
 
 
 def test_errors_are_those_of_the_local_run(cluster_of):
@@ -124,73 +99,6 @@ def test_errors_are_those_of_the_local_run(cluster_of):
     assert "too small for the exact step" in here
     assert impossible(cluster=cluster_of(2, "chains")) == here
     assert impossible(cluster=cluster_of(2, "shards")) == here
-
-
-# --- the scheduler --------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def scheduler(tmp_path):
-    """A scheduler and two workers in processes of their own; its address and its process."""
-    from distributed import Client
-
-    address_file, running = tmp_path / "address", []
-
-    def begin(module: str, *arguments: str) -> subprocess.Popen:
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        command = [sys.executable, "-m", f"distributed.cli.{module}", *arguments]
-        running.append(subprocess.Popen([*command, "--no-dashboard"], **quiet))
-        return running[-1]
-
-    local = ["--host", "127.0.0.1", "--scheduler-file", str(address_file)]
-    main = begin("dask_scheduler", *local, "--port", "0")
-    while not address_file.exists():
-        time.sleep(0.1)
-    begin("dask_worker", *local, "--nthreads", "1", "--nworkers", "2", "--death-timeout", "60")
-    try:
-        with Client(scheduler_file=str(address_file)) as client:
-            client.wait_for_workers(2, timeout=60)
-            address = client.scheduler.address
-        yield address, main
-    finally:
-        for process in running:
-            process.terminate()
-        for process in running:
-            process.wait(30)
-
-
-@pytest.mark.parametrize("spread", ["chains", "shards"])
-def test_the_scheduler_is_gone(scheduler, reference, tmp_path, one_iteration, spread):
-    address, process = scheduler
-    path, options = tmp_path / "run", {"iterations": 30, "checkpoint": 0.05}
-
-    def report(chain) -> None:
-        if chain.iteration == 12:
-            process.kill()
-
-    with (
-        pytest.raises(ClusterLostError, match="connection to the scheduler is lost"),
-        connect(address, spread) as cluster,
-    ):
-        start(path, cluster=cluster, report=report, **options)
-    run = dbpcfg.resume(path)
-    assert run.finished
-    assert written(path) == reference
-
-
-@pytest.mark.slow
-def test_no_workers_are_left(cluster_of, monkeypatch):
-    monkeypatch.setattr(calls, "ABANDONED_SECONDS", 0.0)
-    monkeypatch.setattr(calls, "_LOOK_SECONDS", 0.2)
-    from distributed import Client, LocalCluster
-
-    with (
-        LocalCluster(n_workers=1, **LOCAL) as workers,
-        Client(workers) as client,
-        connect(client, "shards") as cluster,
-        pytest.raises(ClusterLostError, match="no workers any more"),
-    ):
-        start(None, cluster=cluster, report=lambda chain: workers.scale(0))
 
 
 # --- what does not fit ----------------------------------------------------------------------------
@@ -217,16 +125,22 @@ def text(tmp_path_factory):
 
 
 def induce(text, out, *more: str) -> list[str]:
-    options = ["-K", "3", "--chains", "2", "--seed", "5", "--out", str(out)]
-    return [*COMMAND, "induce", str(text), *options, *more]
+    options = ["-K", "3", "--chains", "2", "--seed", "5", "--iterations", "400"]
+    return ["induce", str(text), *options, "--out", str(out), *more]
 
 
-def test_ctrl_c_stops_a_run_that_can_be_resumed(text, tmp_path):
-    here, there = tmp_path / "here", tmp_path / "there"
-    length = ["--iterations", "400"]
-    command = induce(text, there, *length, "--cluster", "local:2", "--checkpoint", "1000")
+@pytest.fixture(scope="module")
+def command_reference(text, tmp_path_factory):
+    path = tmp_path_factory.mktemp("reference") / "run"
+    printed(*induce(text, path))
+    return written(path)
+
+
+def test_ctrl_c_stops_a_run_that_can_be_resumed(text, command_reference, tmp_path):
+    path = tmp_path / "run"
+    command = induce(text, path, "--cluster", "local:2", "--checkpoint", "1000", "--json")
     run = subprocess.Popen(
-        [*command, "--json"], stdout=subprocess.PIPE, text=True, start_new_session=True
+        [*COMMAND, *command], stdout=subprocess.PIPE, text=True, start_new_session=True
     )
     assert run.stdout is not None
     row = json.loads(run.stdout.readline())
@@ -234,29 +148,49 @@ def test_ctrl_c_stops_a_run_that_can_be_resumed(text, tmp_path):
     assert (row["workers"], row["shards"]) == (2, 0)
     os.killpg(run.pid, signal.SIGINT)  # as a terminal does
     rest = run.stdout.read()
-    assert run.wait(30) in (0, 130)
+    assert run.wait(60) in (0, 130)
     assert ('"stopped"' in rest) == (run.returncode == 130)
-    assert (there / "chains/0/chain.npz").exists()
-    subprocess.run([*COMMAND, "resume", str(there), "-q"], check=True, capture_output=True)
-    subprocess.run(induce(text, here, *length, "-q"), check=True, capture_output=True)
-    same, found = written(here), written(there)
-    assert found == same
+    assert (path / "chains/0/chain.npz").exists()
+    printed("resume", path)
+    assert written(path) == command_reference
 
 
-@pytest.mark.slow
-def test_the_command_when_the_scheduler_is_gone(scheduler, text, tmp_path):
+CLUSTER = """
+from distributed import LocalCluster
+local = {"host": "127.0.0.1", "dashboard_address": None}
+workers = LocalCluster(n_workers=2, threads_per_worker=1, processes=False, protocol="tcp", **local)
+print(workers.scheduler_address, flush=True)
+input()
+"""
+
+
+@pytest.fixture
+def scheduler():
+    """A scheduler with two workers in another process; its address and its process."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen([sys.executable, "-c", CLUSTER], text=True, **pipes) as process:
+        yield process.stdout.readline().strip(), process
+        process.kill()
+
+
+@pytest.mark.parametrize("spread", ["chains", "shards"])
+def test_the_scheduler_is_gone(
+    scheduler, text, command_reference, tmp_path, one_iteration, monkeypatch, spread
+):
     address, process = scheduler
-    out = tmp_path / "run"
-    command = induce(text, out, "--iterations", "100000", "--cluster", address, "--json")
-    run = subprocess.Popen(
-        [*command, "--checkpoint", "1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert run.stdout is not None
-    for _ in range(4):
-        run.stdout.readline()
-    process.kill()
-    _, errors = run.communicate(timeout=60)
-    assert run.returncode == 130
-    assert "dbpcfg: the connection to the scheduler is lost" in errors
-    assert f"resume with: dbpcfg resume {out}" in errors
-    assert "Traceback" not in errors
+    path, count, result = tmp_path / "run", itertools.count(), calls.Call.result
+
+    def then_killed(call):
+        if next(count) == 50:
+            process.kill()
+        return result(call)
+
+    monkeypatch.setattr(calls.Call, "result", then_killed)
+    there = ("--cluster", address, "--spread", spread, "--checkpoint", "0.05")
+    stopped = dbpcfg(*induce(text, path, *there))
+    assert stopped.returncode == 130
+    assert "dbpcfg: the connection to the scheduler is lost" in stopped.stderr
+    assert f"resume with: dbpcfg resume {path}" in stopped.stderr
+    assert "Traceback" not in stopped.stderr
+    printed("resume", path)
+    assert written(path) == command_reference

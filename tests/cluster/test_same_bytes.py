@@ -15,7 +15,7 @@ from tests.cluster.small import OPTIONS, SENTENCES, start
 from tests.induction.small import chain_bits, written
 
 GOLD = [Tree("S", tuple(Tree("X", (word,)) for word in words)) for words in SENTENCES]
-RACE = {"inference": "race", "budget": 400, "chains": 4, "iterations": None}
+RACE = {"inference": "race", "budget": 240, "chains": 3, "iterations": None}
 RUNS = {
     "plain": {},
     "everything drawn": {"exact": True, "sample_beta": True, "aside": 7},

@@ -194,7 +194,7 @@ def naive(tree):
     return Tree(label, children) if children else None
 
 
-@given(st.lists(nodes, min_size=1))
+@given(st.lists(nodes, min_size=1, max_size=4))
 def test_agrees_with_a_naive_definition(several):
     text = "\n".join(f"( {tree} (ID X,{n}))" for n, tree in enumerate(several))
     expected = [str(Tree("ROOT", [left])) for left in map(naive, several) if left]

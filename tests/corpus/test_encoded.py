@@ -52,7 +52,7 @@ def test_encoding_by_a_given_vocabulary():
     [
         (
             lambda: Vocabulary(("a", "b", "c", "b")),
-            "the vocabulary has 'b' twice; every word must be there once",
+            "the vocabulary has 'b' twice; list each word once",
         ),
         (
             lambda: Vocabulary(("a", "b")).encode([["a"], ["b", "x y"]]),

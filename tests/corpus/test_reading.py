@@ -106,8 +106,8 @@ def test_options_of_penn_brackets(here):
         "(NP-SBJ (PRP it))"
     )
     assert len(read("cat.mrg", empty_elements=True)) == 2
-    assert "things of Penn brackets" in error_of("cat.txt", function_tags=True)
-    assert "things of Penn brackets" in error_of("cat.cha", empty_elements=True)
+    assert "only Penn brackets have function tags" in error_of("cat.txt", function_tags=True)
+    assert "only Penn brackets have function tags" in error_of("cat.cha", empty_elements=True)
 
 
 def test_speakers(here):
@@ -117,11 +117,11 @@ def test_speakers(here):
     assert len(read("cat.cha", exclude_speakers=[])) == 3
     assert len(read("cat.cha", "cat.conllu", speakers=["MOT", "Mother"])) == 2
     assert error_of("cat.cha", speakers=["MOM"]) == (
-        "no speaker is called 'MOM'; these speak: CHI, FAT, MOT"
+        "no speaker is called 'MOM'; the speakers are CHI, FAT, MOT"
     )
     assert "no speaker is called 'KID'" in error_of("cat.cha", exclude_speakers=["KID"])
     assert error_of("cat.cha", "cat.mrg", speakers="MOT") == (
-        "cat.mrg: the format penn knows no speakers, so none can be chosen"
+        "cat.mrg: the format penn has no speakers to choose from"
     )
     assert error_of("cat.conllu", exclude_speakers="mother") == (
         "there is nothing left of cat.conllu: left out were sentences of Mother (1)"
@@ -232,16 +232,16 @@ def test_notes_list_ten_places(here):
     assert list(read("cat.conllu").notes()) == []
 
 
-def test_ten_megabytes_on_a_line(here):
-    Path("big.txt").write_text("a" * 10_000_000)
-    assert "big.txt:1: found a word of 10,000,000 characters" in error_of("big.txt")
-    Path("big.mrg").write_text("(X go)" * 30_000)
-    assert len(read("big.mrg")) == 30_000
+def test_three_megabytes_on_a_line(here):
+    Path("big.txt").write_text("a" * 3_000_000)
+    assert "big.txt:1: found a word of 3,000,000 characters" in error_of("big.txt")
+    Path("big.mrg").write_text("(X go)" * 10_000)
+    assert len(read("big.mrg")) == 10_000
     for name in ("big.mrg", "big.cha", "big.conllu"):
-        Path(name).write_text("a" * 10_000_000)
+        Path(name).write_text("a" * 3_000_000)
         assert len(error_of(name)) < 500
     for sign in "([\t*@":
-        Path("odd").write_text(sign * 300_000)
+        Path("odd").write_text(sign * 100_000)
         for format in SAMPLES:
             assert len(error_of("odd", format=format)) < 500
 

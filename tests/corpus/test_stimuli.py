@@ -242,8 +242,8 @@ def test_several_tokens_of_one_row():
         (
             [("1", "1", "a"), ("1", "2", "b"), ("2", "1", "c"), ("2", "2", "d"), ("1", "3", "e")],
             {},
-            r"t\.csv:6: other rows stand between this one and the last of item = 1, t\.csv:3; "
-            "sort the table, give --order",
+            r"t\.csv:6: other rows lie between this row and the previous one of item = 1, t\.csv:3"
+            "; sort the table, give --order",
         ),
         (
             [("1", "1", "a"), ("1", "2", "b"), ("1", "2", "c")],

@@ -113,7 +113,7 @@ def test_what_is_not_there_and_lines_of_any_length(tmp_path, monkeypatch):
     ((*_, last),) = words([tmp_path / "a.txt"])  # lines can have any length
     assert len(last) == 5000
     (tmp_path / "a.txt").write_text("one\n")
-    with pytest.raises(DbpcfgError, match="knows no speakers"):
+    with pytest.raises(DbpcfgError, match="has no speakers"):
         words([tmp_path / "a.txt"], speakers=["MOT"])
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(DbpcfgError, match="no standard input"):

@@ -3,7 +3,6 @@
 import json
 import math
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -93,7 +92,7 @@ FAILURES = {
 }
 
 
-def test_each_that_fails_is_a_row(tmp_path):
+def test_each_that_fails_is_a_row(processes, tmp_path):
     compared = compare(TASK, [*map(spec, FAILURES), "left"], out=tmp_path / "out")
     *failed, left = compared.summaries
     text, kept = compared.tables()[0].text(), comparison_data(tmp_path / "out")["systems"]
@@ -113,7 +112,7 @@ def test_some_seeds_fail():
     assert system.remark.startswith("seed 1 failed: RuntimeError: an odd seed; seed 3")
 
 
-def test_memory_and_time_are_those_of_the_system_alone():
+def test_memory_and_time_are_those_of_the_system_alone(processes):
     ballast = b"x" * 600_000_000  # of this process, which the children must not seem to hold
     systems = [spec("Fake"), spec("Large"), spec("SlowAtFirst")]
     small, large, compiles = compare(TASK, systems).summaries
@@ -336,8 +335,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-def test_killed_in_between(tmp_path, number):
+def test_killed_in_between(tmp_path):
     """What was finished stays, and the system that ran ends with the process that started it."""
     (tmp_path / "script.py").write_text(SCRIPT)
     pid, out = tmp_path / "pid", tmp_path / "out"
@@ -345,7 +343,7 @@ def test_killed_in_between(tmp_path, number):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
     wait_for(lambda: pid.exists() and pid.read_text())
-    process.send_signal(number)
+    process.kill()
     process.wait(timeout=20)
     wait_for(lambda: not alive(int(pid.read_text())))
     written = times(out)

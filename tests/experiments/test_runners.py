@@ -1,18 +1,17 @@
 """Cells in worker processes, on a Dask cluster, and as a SLURM array: order, crashes, stopping."""
 
 import subprocess
-import time
 from dataclasses import replace
 from multiprocessing import active_children
 
 import pytest
 
-from dbpcfg.cluster import connect
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.experiments.results import CellRecord
 from dbpcfg.experiments.runners import GridPlace, array_script, run_cells, run_cells_on
+from tests.cluster.small import threads
 from tests.command import dbpcfg
-from tests.experiments.small import Watched, cells_of, files_in, write_corpora
+from tests.experiments.small import Watched, cells_of, files_in, write_corpora, write_grid
 
 LONG = 'corpus = "adam.trees"\nchains = 1\niterations = 9999999\nK = 2\n'
 
@@ -29,7 +28,7 @@ def test_cells_run_one_after_the_other(place):
     assert run_cells([], watched) == {}
 
 
-def test_a_worker_that_is_killed_takes_one_cell_down(place):
+def test_a_worker_that_is_killed_takes_one_cell_down(processes, place):
     (long,) = cells_of(place, LONG, short="")
     (short,) = cells_of(place, 'corpus = "eve.trees"\nK = 2')
     short = replace(short, number=2)
@@ -41,7 +40,7 @@ def test_a_worker_that_is_killed_takes_one_cell_down(place):
     assert active_children() == []
 
 
-def test_stopping_saves_what_runs_and_begins_no_more(place):
+def test_stopping_saves_what_runs_and_begins_no_more(processes, place):
     cells = cells_of(place, LONG + "seeds = [0, 1, 2]", short="")
     watched, stop = Watched(lambda: stop.append(True)), []
     outcomes = run_cells(cells, watched, jobs=2, threads=2, stopping=lambda: bool(stop))
@@ -80,80 +79,52 @@ def test_the_script_is_bash_whatever_the_grid_is_called(place):
     assert done.stdout.split("|")[1:4] == [str(path.resolve()), "--cell", "2"]
 
 
-GRID = 'corpus = "adam.trees"\nK = [2, 3]\nsystems = ["dbpcfg", "right"]\nout = "runs"\n'
+GRID = 'corpus = ["adam.trees", "missing.trees"]\nK = 2\nout = "runs"\n'
 
 
 @pytest.fixture(scope="module")
-def cluster():
-    with connect("local:2", announce=lambda line: None) as there:
+def client():
+    """Of a cluster whose workers start a process for each cell."""
+    with threads(2) as there:
         yield there
 
 
-@pytest.fixture
-def folder(tmp_path):
-    (tmp_path / "here").mkdir()
-    (tmp_path / "there").mkdir()
-    for place in ("here", "there"):
-        write_corpora(tmp_path / place)
-    return tmp_path
+def on(client, place, cells, file="grid.toml", **options):
+    places = [(cell, GridPlace(place / file, cell.number)) for cell in cells]
+    return run_cells_on(client, places, Watched(), **options)
 
 
-def on(cluster, folder, cells, file="grid.toml", **options):
-    places = [(cell, GridPlace(folder / "there" / file, cell.number)) for cell in cells]
-    return run_cells_on(cluster.client, places, Watched(), **options)
+def test_the_same_bytes_as_here_and_a_cell_that_fails(client, tmp_path):
+    """By the command; a cell that fails harms no other, and one that is finished is kept."""
+    here, there = tmp_path / "here", tmp_path / "there"
+    for place in (here, there):
+        place.mkdir()
+        write_corpora(place)
+        write_grid(place, GRID)
+    local = dbpcfg("sweep", here / "grid.toml", "--format", "tsv")
+    command = ("sweep", there / "grid.toml", "--cluster", client.scheduler.address)
+    spread = dbpcfg(*command, "--format", "tsv")
+    assert local.returncode == spread.returncode == 1
+    assert spread.stdout == local.stdout.replace(str(here), str(there))
+    assert "adam-K2-D2-b0.2-s0 finished" in spread.stderr
+    assert "missing.trees cannot be read: No such file" in spread.stderr
+    files = [files_in(place / "runs" / "adam-K2-D2-b0.2-s0") for place in (here, there)]
+    differ = [name for name in files[0] if files[0][name] != files[1][name]]
+    assert files[0].keys() == files[1].keys()
+    assert differ == ["config.toml"]  # it has the place of the corpus
+    assert "1 of 2 cells were already finished" in dbpcfg(*command).stderr
 
 
-@pytest.mark.slow
-def test_the_same_bytes_as_here(cluster, folder):
-    here, there = (cells_of(folder / place, GRID) for place in ("here", "there"))
-    expected = run_cells(here, Watched())
-    found = on(cluster, folder, there)
-    assert found == expected
-    assert [outcome.state for outcome in found.values()] == ["finished"] * 3
-    files = [files_in(folder / place / "runs") for place in ("here", "there")]
-    same = ["trees.txt", "model.npz", "chains.tsv"]
-    for name in files[0]:
-        if name.rsplit("/", 1)[-1] in same:
-            assert files[0][name] == files[1][name], name
-
-
-@pytest.mark.slow
-def test_a_cell_that_fails_harms_no_other(cluster, folder):
-    grid = 'corpus = ["adam.trees", "missing.trees"]\nK = 2\nout = "runs"\n'
-    cells = cells_of(folder / "there", grid)
-    found = on(cluster, folder, cells)
-    assert [found[cell.number].state for cell in cells] == ["finished", "failed"]
-    assert "missing.trees" in found[2].reason
-
-
-def test_workers_that_do_not_see_the_grid(cluster, folder):
-    cells = cells_of(folder / "there", GRID)[:1]
-    found = on(cluster, folder, cells, "elsewhere.toml")
+def test_workers_that_do_not_see_the_grid(client, place):
+    found = on(client, place, cells_of(place, GRID)[:1], "elsewhere.toml")
     assert found[1].state == "failed"
     assert "workers must see the same files" in found[1].reason
 
 
-@pytest.mark.slow
-def test_stopped_and_begun_again(cluster, folder):
-    long = "chains = 1\niterations = 100000\n"
-    cells = cells_of(folder / "there", 'corpus = "adam.trees"\nK = 2\nout = "runs"\n', short=long)
-    place = cells[0].directory / "config.toml"
-    began = time.monotonic()
-
-    def stopping() -> bool:
-        return place.exists() or time.monotonic() - began > 60
-
-    found = on(cluster, folder, cells, stopping=stopping)
+def test_stopped_on_a_cluster(client, place):
+    cells = cells_of(place, LONG, short="")
+    begun = cells[0].directory / "config.toml"
+    found = on(client, place, cells, stopping=begun.exists)
     assert found[1].state == "unfinished"
     with CellRecord(cells[0]).locked():  # nobody is at it any more
         pass
-
-
-@pytest.mark.slow
-def test_the_command(folder):
-    cells_of(folder / "there", GRID)
-    done = dbpcfg("sweep", folder / "there" / "grid.toml", "--cluster", "local:2")
-    assert done.returncode == 0, done.stderr
-    assert "adam-K3-D2-b0.2-s0 finished" in done.stderr
-    again = dbpcfg("sweep", folder / "there" / "grid.toml", "--cluster", "local:2")
-    assert "3 of 3 cells were finished before" in again.stderr

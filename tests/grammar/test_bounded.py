@@ -84,7 +84,7 @@ def test_the_mass_of_all_trees_where_hardly_any_is_long():
         assert row.exactly == pytest.approx(counted - less, abs=1e-6)
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(grammars())
 def test_deeper_bounds_keep_more_up_to_all_that_ends(grammar):
     depths = [1, 2, 3, 5, 10, 200]

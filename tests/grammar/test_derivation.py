@@ -194,7 +194,7 @@ def naive_failures(grammar, bound, rng):
 @pytest.mark.parametrize("depth", [1, 2])
 def test_rules_of_failures(depth):
     """Each rule as often as in a naive simulation."""
-    runs = 4000
+    runs = 1500
     rng = np.random.default_rng(0)
     naive = np.array([naive_failures(GRAMMAR, depth, rng) for _ in range(runs)])
     found = np.empty_like(naive)

@@ -1,4 +1,4 @@
-"""What chains are compared by: each measure against its definition."""
+"""Criterion for comparing chains: each measure against its definition."""
 
 import itertools
 import math
@@ -66,7 +66,7 @@ def test_more_is_better():
     assert criteria["posterior"].of_iterations(chain, 4, 4) == -math.inf
 
 
-@pytest.mark.parametrize(("aside", "said"), [(1, "2 or more"), (-3, "from 0 up")])
+@pytest.mark.parametrize(("aside", "said"), [(1, "at least 2"), (-3, "from 0 up")])
 def test_what_cannot_be_kept_aside(aside, said):
     with pytest.raises(DbpcfgError, match=f"aside.*{said}"):
         settings(aside=aside)

@@ -57,7 +57,7 @@ def test_type_checkers_know_the_same_keywords():
         ({"cluster": 3}, "3 is not a cluster"),
         ({"spread": "chains"}, "give cluster too"),
         ({"spread": "hay"}, "spread must be chains or shards or none"),
-        ({"encoding": "latin-1"}, "encoding: only for a path"),
+        ({"encoding": "latin-1"}, "encoding: only for a corpus that is given as a path"),
         ({"learner": dbpcfg, "K": 2}, "learner"),
     ],
     ids=str,

@@ -84,7 +84,7 @@ def test_runs_are_like_the_sampler_s(learner, tmp_path):
     assert [tree.words() for tree in run.trees()] == SENTENCES
     assert len(dbpcfg.load(path).parse(["the dog sees a new cat"])) == 1
     notes = "\n".join(run.table().notes)
-    assert "each chain is a start of its own" in notes
+    assert "chains are independent starts" in notes
     assert "R-hat" not in notes
     assert "burn-in" not in notes
 
@@ -213,7 +213,7 @@ def test_an_option_of_another_learner(learner, option, whose):
         ("em", {"batch": -1}, "batch must be a whole number from 0 up"),
         ("em", {"decay": 0.5}, "decay must be a number above 0.5, at most 1, got 0.5"),
         ("em", {"smoothing": -0.1}, "smoothing must be a number from 0 up"),
-        ("neural", {"categories": 1}, "category of phrases and one of words"),
+        ("neural", {"categories": 1}, "a phrase category and a word category"),
         ("neural", {"categories": 15, "word_categories": 15}, "of which 15"),
         ("neural", {"batch": 0}, "batch must be a whole number from 1 up"),
         ("neural", {"rate": 0.0}, "rate must be a number above 0"),
@@ -244,7 +244,7 @@ def test_the_help_of_select_names_the_defaults():
         "neural": "likelihood",
     }
     said = f"likelihood; posterior for vb; heldout for {', '.join(kept[:-1])} and {kept[-1]}"
-    assert f"If not given: {said} with --aside." in Searching.options()["select"].help
+    assert f"Default: {said} with --aside." in Searching.options()["select"].help
 
 
 def test_learners_as_objects():

@@ -20,7 +20,7 @@ from tests.induction.small import settings, states
 K, W, BETA = 2, 2, 0.7
 SENTENCES = ["ab", "a", "abb", "ba", "aab", "b", "ab", "abab"]
 CORPUS = Encoded.from_sentences(map(list, SENTENCES))
-ITERATIONS, BATCHES = 3_000, 30
+ITERATIONS, BATCHES = 1_500, 30
 AGREES, DIFFERS = 4.5, 12.0  # standard errors
 
 
@@ -80,7 +80,7 @@ def sentence_probability(words: list[int], root, binary, lexical, bounded: bool)
 def importance_sampling(bounded: bool, normalised: bool) -> tuple[np.ndarray, np.ndarray]:
     """Posterior means of the features, and their standard errors."""
     rng = np.random.default_rng(1)
-    draws = 400_000
+    draws = 150_000
     rows = rng.dirichlet(np.full(K * K + W, BETA), size=(draws, K))
     root = rng.dirichlet(np.full(K, BETA), size=draws)
     binary, lexical = rows[..., : K * K].reshape(draws, K, K, K), rows[..., K * K :]
@@ -100,7 +100,7 @@ def importance_sampling(bounded: bool, normalised: bool) -> tuple[np.ndarray, np
 def chain_means(**options) -> tuple[np.ndarray, np.ndarray]:
     """Means of the features over a long chain, and their standard errors by batches."""
     chain = states(CORPUS, settings(categories=K, beta=BETA, seed=5, **options))
-    grammars = [state.grammar for state in itertools.islice(chain, 500, 500 + ITERATIONS)]
+    grammars = [state.grammar for state in itertools.islice(chain, 200, 200 + ITERATIONS)]
     values = features(
         np.stack([g.root for g in grammars]),
         np.stack([g.binary for g in grammars]),

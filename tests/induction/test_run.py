@@ -64,18 +64,17 @@ def killed(path: Path, moment: random.Random, at_work: bool) -> bool:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
 
 
-@pytest.mark.slow
-def test_killed_at_fifty_random_moments(tmp_path):
+def test_killed_at_a_dozen_moments(tmp_path):
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     start(whole, threads=1, iterations=300)
     begin(broken, iterations=300)
     moment, reached, kills = random.Random(1), set(), 0
-    while kills < 50:
+    while kills < 12:
         kills += killed(broken, moment, at_work=kills % 2 == 1)
         with RunDirectory.open(broken) as directory:
             saved = [directory.load(directory.configuration.chain(n)) for n in range(2)]
         reached.add(tuple(chain.iteration if chain else 0 for chain in saved))
-    assert len(reached) >= 15
+    assert len(reached) >= 4
     assert resume(broken, threads=1).finished
     assert written(broken) == written(whole)
 
@@ -111,7 +110,7 @@ def test_processes_make_no_difference(reference, tmp_path):
 def test_a_worker_that_dies(tmp_path, monkeypatch):
     path = tmp_path / "run"
     monkeypatch.setattr(chains, "begin_worker", os.abort)
-    with pytest.raises(DbpcfgError, match="a worker process has ended"):
+    with pytest.raises(DbpcfgError, match="a worker process has died"):
         start(path, workers="processes")
     begin(tmp_path / "other", workers="processes")  # when the run is stopping, that is no error
     assert resume(path).finished

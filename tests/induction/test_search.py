@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dbpcfg
-from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction import search
 from dbpcfg.induction.criteria import criteria
@@ -167,13 +166,13 @@ def test_what_follows_from_a_schedule_and_from_sentences_kept_aside():
         ({"inference": "quick"}, "inference must be race or paper or none, got 'quick'"),
         ({"budget": 10, "chains": 20}, "not enough for 20 chains"),
         ({"select": "taste"}, "no criterion 'taste'; choose one of likelihood, posterior"),
-        ({"select": "heldout"}, "kept aside"),
+        ({"select": "heldout"}, "held-out sentences"),
         ({"trees": "all"}, "trees must be mbr, consensus, best or last"),
         ({"chains": 0}, "chains must be a whole number from 1 up"),
         ({"budget": 0}, "budget must be a whole number from 1 up or a text or none, got 0"),
         ({"budget": 1.5}, "budget must be a whole number"),
         *(
-            ({"budget": text}, "like 6000, 30min or 2h")
+            ({"budget": text}, "such as 6000, 30min or 2h")
             for text in ("0", "-5", "1.5", "2 days", "0min", "9" * 400, "1e3", "min")
         ),
     ],
@@ -199,7 +198,7 @@ def test_a_time_is_recorded_as_iterations(monkeypatch):
     assert made.configuration.budget == 90
     assert sum(chain.iteration for chain in made.chains) == 90
     # More chains than the default budget has room for
-    monkeypatch.setattr("dbpcfg.induction.induce.iterations_in", lambda *_: 4000)
+    monkeypatch.setattr("dbpcfg.induction.induce.iterations_in", lambda *_: 1900)
     assert len(induce(SENTENCES[:5], 2, 1, budget="1min", chains=40, threads=1).chains) == 40
 
 
@@ -373,14 +372,6 @@ def test_agreement_picks_the_chain_in_the_middle():
     assert made.best.settings.chain == max(numbers, key=means.__getitem__)
 
 
-@pytest.mark.slow
-def test_a_race_finds_the_grammar_more_often_than_its_chains_do():
-    """The centre-embedding corpus, whose right mode some chains in ten find."""
-    gold = synthetic_trees("center", 200, 50, seed=3)
-    made = induce([tree.words() for tree in gold], K=5, D=2, budget=3000, seed=1)
-    assert dbpcfg.evaluate(gold, made.trees()).score.f1 > 0.99
-
-
 @pytest.mark.parametrize("chains", [4, None])
 def test_a_race_made_longer(chains, tmp_path):
     options = {**RACE, "chains": chains}
@@ -394,7 +385,7 @@ def test_a_race_made_longer(chains, tmp_path):
     assert [chain_bits(c) for c in longer.survivors] == [chain_bits(c) for c in same.survivors]
     assert longer.trees() == same.trees()
     for wrong, said in (
-        ({"budget": 300}, "a race can be made longer, not shorter"),
+        ({"budget": 300}, "a race can be extended, not shortened"),
         ({"iterations": 300}, "longer with --budget"),
     ):
         with pytest.raises(DbpcfgError, match=said):

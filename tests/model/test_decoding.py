@@ -114,7 +114,7 @@ def test_neither_threads_nor_batches_matter(method, monkeypatch):
     assert model.parses(text, n, method, seed=3) == found
 
 
-DRAWS = 9000
+DRAWS = 4000
 
 
 def sample_fit(drawn: list[Tree], grammar: Grammar, numbers: list[int], depth: int | None) -> float:

@@ -23,7 +23,7 @@ from tests.statistics import LEAST_P, goodness_of_fit
 from tests.stores import memory_depth
 from tests.strategies import encode, grammars, random_grammar
 
-DRAWS = 6000
+DRAWS = 3000
 
 
 def trees_up_to(grammar: Grammar, depth: int | None, longest: int) -> dict[tuple, float]:

@@ -463,7 +463,7 @@ def test_averages_over_several_models_and_of_none(model):
     assert twice[1].surprisal == pytest.approx(once[1].surprisal)
     one = model.surprisal(TEXTS, average=[replace(model, samples=model.samples[:1])])
     assert math.isnan(one[0].surprisal_sd)
-    with pytest.raises(DbpcfgError, match="this model has one only: give the directory of a run"):
+    with pytest.raises(DbpcfgError, match="this model has only one: give the directory of a run"):
         replace(model, samples=()).surprisal(TEXTS, average="chain")
     with pytest.raises(DbpcfgError, match="store has no average"):
         model.surprisal(TEXTS, average="chain", columns=["store"])

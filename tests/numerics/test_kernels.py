@@ -132,21 +132,14 @@ def files(place: Path) -> list[Path]:
     return sorted(place.rglob("*.nbc"))
 
 
-def test_a_kernel_is_compiled_once(module, tmp_path):
+def test_a_kernel_is_compiled_once_and_again_if_its_file_is_damaged(module, tmp_path):
     assert use(module, tmp_path / "cache") == ("41 1", "")
-    assert use(module, tmp_path / "cache") == ("41 0", "")
-    assert len(files(tmp_path / "cache")) == 1
-
-
-@pytest.mark.parametrize("damage", [b"", b"rubbish", None])
-def test_damaged_files_are_compiled_again(module, tmp_path, damage):
-    use(module, tmp_path / "cache")
     (file,) = files(tmp_path / "cache")
-    stored = file.read_bytes()
-    file.write_bytes(stored[:-5] if damage is None else damage)
-    result, said = use(module, tmp_path / "cache")
-    assert result == "41 1"
-    assert said == f"dbpcfg: {file} is damaged; its kernel is compiled again\n"
+    assert use(module, tmp_path / "cache") == ("41 0", "")
+    for damaged in (b"", b"rubbish", file.read_bytes()[:-5]):
+        file.write_bytes(damaged)
+        said = f"dbpcfg: {file} is damaged; its kernel is compiled again\n"
+        assert use(module, tmp_path / "cache") == ("41 1", said)
     assert use(module, tmp_path / "cache") == ("41 0", "")
 
 
@@ -195,7 +188,7 @@ def test_several_processes_at_once(module, tmp_path):
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     started = [
         subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        for _ in range(3)
+        for _ in range(2)
     ]
     for process in started:
         out, said = process.communicate()

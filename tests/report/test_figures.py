@@ -15,16 +15,17 @@ EVERYTHING = [
 ]
 
 
-@pytest.mark.slow
-def test_each_is_there_as_pdf_and_svg_and_the_same_each_time(data, tmp_path):
+def test_each_is_there_as_pdf_and_svg_and_the_same_each_time(data, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
     written = write_figures(data, tmp_path / "one")
     assert [path.name for path in written] == [
         f"{n}.{k}" for n in EVERYTHING for k in ("pdf", "svg")
     ]
-    for path, again in zip(written, write_figures(data, tmp_path / "two"), strict=True):
-        assert path.read_bytes()[:5] in (b"%PDF-", b"<?xml")
-        assert path.read_bytes() == again.read_bytes()
+    assert {path.read_bytes()[:5] for path in written} == {b"%PDF-", b"<?xml"}
+    monkeypatch.setattr(figures, "_FIGURES", {"depths": figures._FIGURES["depths"]})
+    again = write_figures(data, tmp_path / "two")
+    assert [path.name for path in again] == ["depths.pdf", "depths.svg"]
+    assert all(path.read_bytes() == (tmp_path / "one" / path.name).read_bytes() for path in again)
     labels = (tmp_path / "one" / "categories-phrases.svg").read_text()
     assert "&lt;i&gt;S$" in labels  # neither markup nor mathematics
 

@@ -154,27 +154,23 @@ compare ^gold.mrg --systems=left,right -q --out @
 """)
 
 TARGETS: list[tuple[str, list[list[str]], int]] = [
-    ("model.npz", GRAMMAR, 330),
-    *((f"rules.{ending}", GRAMMAR, 110) for ending in ("tsv", "json", "pcfg")),
-    ("gold.mrg", TREEBANK, 225),
+    ("model.npz", GRAMMAR, 165),
+    *((f"rules.{ending}", GRAMMAR, 55) for ending in ("tsv", "json", "pcfg")),
+    ("gold.mrg", TREEBANK, 112),
     ("gold.mrg", PAGE, 6),
-    *((file, READ, 100) for file in ("text.txt", "talk.cha", "deps.conllu", "cess.tbf")),
-    ("run/config.toml", RUN, 210),
-    ("run/corpus.npz", RUN, 140),
-    ("run/gold.npz", RUN, 70),
-    ("run/chains/1/chain.npz", RUN, 280),
-    ("run/chains/1/trace.tsv", RUN, 14),
-    ("run/chains.tsv", RUN, 14),
-    ("run/model.npz", RUN, 70),
-    ("run/samples.npz", RUN, 140),
-    ("run/trees.txt", TREES_OF_A_RUN, 72),
-    ("others/.cells/left/cell.json", COMPARISON, 60),
-    ("others/left/trees.txt", COMPARISON, 20),
+    *((file, READ, 50) for file in ("text.txt", "talk.cha", "deps.conllu", "cess.tbf")),
+    ("run/config.toml", RUN, 105),
+    ("run/corpus.npz", RUN, 70),
+    ("run/gold.npz", RUN, 35),
+    ("run/chains/1/chain.npz", RUN, 140),
+    ("run/chains/1/trace.tsv", RUN, 7),
+    ("run/chains.tsv", RUN, 7),
+    ("run/model.npz", RUN, 35),
+    ("run/samples.npz", RUN, 70),
+    ("run/trees.txt", TREES_OF_A_RUN, 36),
+    ("others/.cells/left/cell.json", COMPARISON, 30),
+    ("others/left/trees.txt", COMPARISON, 10),
 ]
-
-
-def test_there_are_thousands():
-    assert sum(number for *_, number in TARGETS) > 2000
 
 
 @pytest.mark.parametrize(("file", "commands", "number"), TARGETS)

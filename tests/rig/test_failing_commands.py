@@ -92,7 +92,7 @@ nothing is not a run: resume nothing
 does not exist: resume none; report none
 dbpcfg 99.0: resume newer
 version 9: resume future
-not shorter: resume run --iterations 2
+not shortened: resume run --iterations 2
 text.txt is text: show text.txt; surprisal text.txt text.txt
 gold.trees is a treebank: show gold.trees
 not a dbpcfg model file: show empty.npz; show binary.npz

@@ -41,7 +41,7 @@ def test_the_next_generation_gets_heads_and_classes():
 @pytest.mark.slow
 def test_centre_embedding_scores_are_those_of_the_original():
     """The original has 92.2 and 92.3 on two such corpora, after ten generations."""
-    exact = [f1(BmmmDmv(3, seed=seed)) for seed in range(4)]
+    exact = [f1(BmmmDmv(3, seed=seed)) for seed in range(2)]
     assert all(91.5 < score < 93.5 for score in exact)
     faithful = [f1(BmmmDmv(3, seed=seed, faithful=True)) for seed in range(6)]
     assert min(faithful) < 92.0 <= max(faithful)  # flattened sampling is not so steady

@@ -109,10 +109,10 @@ def test_a_step_leaves_the_posterior_as_it_is(posterior):
     expected = Counter()
     for one, p in zip(states, joint.sum(axis=1)):
         expected[canonical(one)] += p
-    seen = after_one_step(posterior, PRIOR, 5000)
-    assert goodness_of_fit(seen, expected, 5000) > LEAST_P
+    seen = after_one_step(posterior, PRIOR, 3000)
+    assert goodness_of_fit(seen, expected, 3000) > LEAST_P
     for wrong in (replace(PRIOR, word=5.0), replace(PRIOR, b=4.0)):
-        assert goodness_of_fit(after_one_step(posterior, wrong, 2000), expected, 2000) < 1e-6
+        assert goodness_of_fit(after_one_step(posterior, wrong, 1500), expected, 1500) < 1e-6
 
 
 def test_tables_of_a_restaurant():

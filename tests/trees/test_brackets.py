@@ -44,7 +44,7 @@ def test_brackets_there_and_back(tree):
     assert read_tree(over_lines(tree)) == tree
 
 
-@given(st.lists(trees, max_size=5), st.data())
+@given(st.lists(trees, max_size=3), st.data())
 def test_many_trees_with_any_white_space_between(several, data):
     pieces = [data.draw(gaps)]
     for tree in several:
@@ -174,7 +174,7 @@ def test_trees_with_their_lines():
         list(read_trees_at(text, "f"))
 
 
-@given(st.lists(st.tuples(trees, st.sampled_from(["", "\n", "\r\n \r", " \n\n"]))))
+@given(st.lists(st.tuples(trees, st.sampled_from(["", "\n", "\r\n \r", " \n\n"])), max_size=4))
 def test_lines_agree_with_a_naive_count(several):
     text, expected = "", []
     for tree, gap in several:
@@ -192,7 +192,7 @@ def spoil(several, place, junk):
 texts = st.one_of(
     st.text(),
     st.text("() \n\rab\ufeff\xa0"),
-    st.builds(spoil, st.lists(trees), st.integers(0), st.text("() a\n", max_size=2)),
+    st.builds(spoil, st.lists(trees, max_size=4), st.integers(0), st.text("() a\n", max_size=2)),
 )
 
 
