@@ -103,11 +103,14 @@ def add_shuffled(words: pd.DataFrame, seed: int = 1) -> None:
 
 
 def train_ngrams(forms: pd.DataFrame, order: int = 3):
-    """An n-gram model of sentences, with Witten-Bell interpolation (nltk)."""
+    """An n-gram model of sentences, with Witten-Bell interpolation (nltk).
+
+    All forms that the text does not have are one that it has once.
+    """
     from nltk.lm import WittenBellInterpolated
     from nltk.lm.preprocessing import padded_everygram_pipeline
 
-    sentences = [list(sentence) for _, sentence in forms.groupby("sentence").form]
+    sentences = [list(sentence) for _, sentence in forms.groupby("sentence").form] + [["<UNK>"]]
     ngrams, vocabulary = padded_everygram_pipeline(order, sentences)
     model = WittenBellInterpolated(order)
     model.fit(ngrams, vocabulary)
@@ -131,7 +134,6 @@ def add_ngram_surprisal(words: pd.DataFrame, model) -> None:
         values = iter(sentence_surprisals(model, [token for row in rows for token in row]))
         found += [sum(next(values) for _ in row) for row in rows]
     words["ngram"] = np.array(found)
-    words.loc[~np.isfinite(words.ngram), "ngram"] = np.nan  # tokens without a probability
     add_lags(words, "ngram", lags_of(words))
 
 
@@ -223,6 +225,19 @@ def complete_rows(words: pd.DataFrame, only: str | None) -> pd.DataFrame:
 def prepare(path: str, options: argparse.Namespace, ngrams=None) -> pd.DataFrame:
     """The words of one table with all predictors."""
     words = read_words(path, options.time, options.story, options.order)
+
+    def same_words(other: str) -> pd.DataFrame:
+        found = read_words(other, options.time, options.story, options.order)
+        if not found[["story", "story_position"]].equals(words[["story", "story_position"]]):
+            sys.exit(f"{other} does not have the words of {path}")
+        return found
+
+    if options.baseline:
+        shared = ["form", *with_lags(["length", "log_frequency"], words)]
+        words[shared] = same_words(options.baseline)[shared]
+    if options.known:
+        kinds = [same_words(other).kind for other in options.known]
+        words["known"] = np.all([kind == "word" for kind in kinds], axis=0)
     add_row_properties(words)
     add_lags(words, "tokens", lags_of(words))
     if ngrams is not None:
@@ -335,6 +350,10 @@ def arguments() -> argparse.Namespace:
         "--order", default="zone", help="column of places in stories (default: zone)"
     )
     parser.add_argument("--text", help="sentences and forms of the training text, for n-grams")
+    parser.add_argument("--baseline", help="table whose forms and frequencies are used for all")
+    parser.add_argument(
+        "--known", nargs="+", help="tables; adds a column: if all their grammars know the word"
+    )
     parser.add_argument("--only", help="words to use, such as \"kind == 'word'\"")
     parser.add_argument("--out", required=True, type=Path, help="folder for tables and figures")
     return parser.parse_args()
