@@ -1,11 +1,13 @@
 """``surprisal`` as a user meets it: text, tables, averages and chosen columns."""
 
+import contextlib
 import csv
 import io
 import random
 import signal
 import subprocess
 import sys
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -193,24 +195,33 @@ def test_three_hundred_words(measured):
 
 
 def test_stopping_by_hand_leaves_no_file(folder):
-    (folder / "long.txt").write_text(TEXT * 12_000)
-    command = [*COMMAND, "surprisal", folder / "model.npz", folder / "long.txt"]
     before = {path.name for path in folder.iterdir()}
-    command += ["--out", folder / "out.tsv", "--threads", "2"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
-        assert process.stderr is not None
+    command = [*COMMAND, "surprisal", folder / "model.npz", "--out", folder / "out.tsv"]
+    pipes = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([*command, "--threads", "2"], **pipes) as process:
+        endless = threading.Thread(target=feed, args=[process.stdin], daemon=True)
+        endless.start()
         while b"sentences measured: " not in process.stderr.readline():  # it is at work
             assert process.poll() is None
         assert {path.name for path in folder.iterdir()} != before
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
+        errors = process.stderr.read()
+        endless.join(60)
     assert process.returncode == 130
     assert b"Traceback" not in errors
     assert {path.name for path in folder.iterdir()} == before
 
 
+def feed(pipe):
+    """Writes until nobody reads."""
+    with contextlib.suppress(BrokenPipeError), pipe:
+        while True:
+            pipe.write(TEXT.encode() * 100)
+
+
 MEASURED = """
 import sys
+import threading
 from dbpcfg.cli.app import main
 try:
     main()

@@ -45,6 +45,16 @@ def test_the_numba_that_is_installed_is_one_that_we_know():
         (numba.njit(fill), ["_cache", "compile", "py_func"]),
         (numba.core.config, ["OPT", "CACHE_DIR"]),
         (numba.core.codegen.JITCPUCodegen, ["magic_tuple"]),
+        (
+            numba.core.codegen.JITCodeLibrary,
+            [
+                "_optimize_final_module",
+                "_finalize_final_module",
+                "_finalize_dynamic_globals",
+                "_ensure_finalized",
+                "get_pointer_to_function",
+            ],
+        ),
         (numba.misc.appdirs, ["AppDirs"]),
     ):
         for name in names:
@@ -61,6 +71,20 @@ def test_numbas_own_setting_is_put_back():
     compiled(array, 3.0)
     assert array.tolist() == [3.0, 3.0]
     assert before == config.OPT
+
+
+def test_functions_of_others_can_be_called_after_ours():
+    """Parts of kernels are not executable; the same functions elsewhere must be."""
+
+    def total(array, scale):
+        return np.sum(np.sort(array)[::-1] * scale) + np.argmax(array)
+
+    array = np.array([3.0, 1.0, 2.0])
+    assert kernel(total)(array, 2.0) == 12.0
+    assert numba.njit(total)(array, 2.0) == 12.0
+    part = numba.njit(lambda value: value + 1)
+    assert kernel(lambda value: part(value) * 2)(3.0) == 8.0
+    assert part(3.0) == 4.0
 
 
 def test_repeated_calls_do_the_same():

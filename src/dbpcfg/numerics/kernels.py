@@ -25,12 +25,14 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from threading import Event
+from types import SimpleNamespace
 from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
 from numba.core import config
 from numba.core.caching import _Cache
+from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompileResult
 from numba.core.serialize import dumps
 from numba.extending import register_jitable
@@ -212,6 +214,39 @@ Longs = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 
 
+class PartLibrary(JITCodeLibrary):
+    """Code that only kernels call: each optimises its own copy, so this is not made executable.
+
+    Saves two fifths of the time of compiling.
+    """
+
+    codegen = SimpleNamespace(set_env=lambda name, env: None)
+    """Numba gives an executable function its environment, and asks for nothing else here."""
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        finalize: Any = self._finalize_dynamic_globals
+        finalize()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """There is none."""
+        ensure: Any = self._ensure_finalized
+        ensure()
+        return 0
+
+
+class PartCompiler(Compiler):
+    """Numba's compiler for what only kernels call."""
+
+    def _compile_core(self) -> Any:
+        name = self.state.func_id.func_qualname
+        self.state.library = PartLibrary(self.state.targetctx.codegen(), name)
+        return super()._compile_core()  # type: ignore[no-untyped-call]
+
+
 class QuickCompiler(Compiler):
     """Numba's compiler with fewer passes of LLVM: what has to be fast is in vectors already.
 
@@ -271,11 +306,13 @@ def loop_kernel(function: Function) -> Function:
     return cast(Function, compiled)
 
 
-def also_in_kernels(function: Function) -> Function:
+def also_in_kernels(function: Function, **options: bool) -> Function:
     """Let kernels call a function; from Python it is the function itself, not compiled."""
-    return register_jitable(error_model="numpy")(function)
+    return register_jitable(
+        error_model="numpy", pipeline_class=PartCompiler, no_cfunc_wrapper=True, **options
+    )(function)
 
 
 def part_of_kernel(function: Function) -> Function:
     """``also_in_kernels``, put in the place of every call, so that loops can use vectors."""
-    return register_jitable(error_model="numpy", forceinline=True)(function)
+    return also_in_kernels(function, forceinline=True)
