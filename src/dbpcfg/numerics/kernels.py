@@ -242,8 +242,9 @@ class PartCompiler(Compiler):
     """Numba's compiler for what only kernels call."""
 
     def _compile_core(self) -> Any:
-        name = self.state.func_id.func_qualname
-        self.state.library = PartLibrary(self.state.targetctx.codegen(), name)
+        library: Any = PartLibrary
+        state = self.state
+        state.library = library(state.targetctx.codegen(), state.func_id.func_qualname)
         return super()._compile_core()  # type: ignore[no-untyped-call]
 
 
