@@ -48,7 +48,8 @@ def shown(tmp_path_factory):
     trees = [f"(S (NP (D {words[0]}) (N {words[1]})) (V {words[2]}))", "(S (N a&b) (V ran))"]
     path.write_text("\n".join(trees * 400))
     corpus = dbpcfg.read(path)
-    run = dbpcfg.induce(corpus, K=2, D=1, chains=2, iterations=4, learner="gibbs")
+    with pytest.warns(UserWarning, match="punctuation attached"):
+        run = dbpcfg.induce(corpus, K=2, D=1, chains=2, iterations=4, learner="gibbs")
     systems = ["right", "left", "balanced"]
     return {
         "corpus": corpus,

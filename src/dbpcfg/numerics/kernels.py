@@ -217,7 +217,7 @@ Bytes = NDArray[np.uint8]
 class PartLibrary(JITCodeLibrary):
     """Code that only kernels call: each optimises its own copy, so this is not made executable.
 
-    Saves two fifths of the time of compiling.
+    Saves about a third of the time of compiling.
     """
 
     codegen = SimpleNamespace(set_env=lambda name, env: None)
