@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test coverage docs dist lint types format clean
+.PHONY: demo test poisoned coverage docs dist lint types format clean
 
 demo: .venv/demo
 	$(BIN)/dbpcfg demo
@@ -11,6 +11,12 @@ demo: .venv/demo
 test: lint types .venv/browser
 	$(BIN)/dbpcfg warm
 	$(BIN)/pytest -n 2 --dist worksteal
+
+# The same with all new memory full of signalling NaNs (glibc): for changes of kernels.
+poisoned: .venv/browser
+	cc -O2 -shared -fPIC tests/poison.c -o .venv/poison.so
+	$(BIN)/dbpcfg warm
+	LD_PRELOAD=$(CURDIR)/.venv/poison.so $(BIN)/pytest -n 2 --dist worksteal
 
 # Not part of `make test`: measuring takes its time. For a floor, set fail_under in pyproject.toml.
 coverage: .venv/browser

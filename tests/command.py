@@ -12,7 +12,7 @@ def dbpcfg(*arguments: object, input: str = "", **options) -> subprocess.Complet
     """What a command does; in a process of its own if it has options of one, as ``env``."""
     command = [*COMMAND, *map(str, arguments)]
     if options:
-        options = {"capture_output": True, "text": True, "timeout": 300, **options}
+        options = {"capture_output": True, "text": True, "timeout": 600, **options}
         return subprocess.run(command, input=input, **options)
     return subprocess.CompletedProcess(command, *run(*arguments, stdin=input.encode()))
 

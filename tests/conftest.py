@@ -1,26 +1,33 @@
 """Hypothesis draws the same examples each time; ``--hypothesis-profile=explore`` draws new ones.
 
-Warnings of NumPy are errors, in the commands that tests start too.
+Warnings of NumPy are errors, in the commands that tests start too. New memory is poisoned.
 """
 
 import contextlib
 import os
+import signal
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 from dbpcfg.cli import app
 from dbpcfg.corpus.reading import read
 from dbpcfg.induction.directory import finished_run
+from tests.poison import poisoned
 from tests.processes import real_processes, threads_for_processes
 from tests.report.small import make_run, write_treebank
 
 os.environ["PYTHONWARNINGS"] = "error::RuntimeWarning"
+# A job in the background ignores Ctrl-C, and so would the commands that it starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 _slow_is_fine = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("same", derandomize=True, **_slow_is_fine)
 settings.register_profile("explore", max_examples=2000, **_slow_is_fine)
 settings.load_profile("same")
+# Hypothesis would also try constants of all modules that happen to be loaded by then.
+providers._get_local_constants = lambda: providers._local_constants
 
 
 @pytest.fixture(scope="session")
@@ -54,6 +61,12 @@ def _compiling_is_not_announced():
 @pytest.fixture(scope="session", autouse=True)
 def _cells_run_in_threads():
     with threads_for_processes():
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _new_memory_is_poisoned():
+    with poisoned():
         yield
 
 

@@ -12,9 +12,15 @@ PROGRAM = get_command(app.app)
 """The command line, made once, as that takes longer than many commands."""
 
 
-def run(*arguments: object, stdin: bytes = b"", columns: int = 80) -> tuple[int, str, str]:
-    """Exit code, output and messages of a command."""
-    out, err = io.BytesIO(), io.BytesIO()
+def run(
+    *arguments: object, stdin: bytes = b"", columns: int = 80, mixed: bool = False
+) -> tuple[int, str, str]:
+    """Exit code, output and messages of a command.
+
+    ``mixed``: whether messages are in the output too, in the order of time.
+    """
+    out = io.BytesIO()
+    err = out if mixed else io.BytesIO()
     given = io.BufferedReader(io.BytesIO(stdin))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", ["dbpcfg", *map(str, arguments)])

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from types import SimpleNamespace
@@ -17,10 +17,10 @@ from dbpcfg.experiments import runners, running
 from dbpcfg.experiments.corpora import forget_corpora
 from dbpcfg.io.machine import one_blas_thread
 
-STARTED = running.started
+STARTED = running.start_process
 
 
-def output_of(script: str, seconds: float = 20) -> str:
+def output_of(script: str, seconds: float = 600) -> str:
     """What a script prints; an error if it crashes, or is not done in time."""
     done = subprocess.run(
         [sys.executable, "-c", script],
@@ -40,22 +40,22 @@ class _Stand(threading.Thread):
 
     def __init__(self, target: Callable[..., None], arguments: tuple) -> None:
         super().__init__(target=target, args=arguments, daemon=True)
-        self.connection, self.limit = arguments[0], one_blas_thread()
-        self.limit.__enter__()
+        self.connection, self.limit = arguments[0], ExitStack()
+        self.limit.enter_context(one_blas_thread())
         self.start()
 
     def run(self) -> None:
         try:
             super().run()
         finally:
-            self.limit.__exit__(None, None, None)
+            self.limit.close()
             self.connection.close()
 
     def kill(self) -> None:
         """Threads cannot be killed: what never ends needs a process."""
 
 
-def _started(target: Callable[..., None], *arguments: object) -> tuple[_Stand, Connection]:
+def _start_thread(target: Callable[..., None], *arguments: object) -> tuple[_Stand, Connection]:
     forget_corpora()
     ours, theirs = Pipe()
     return _Stand(target, (theirs, *arguments)), ours
@@ -67,8 +67,7 @@ def threads_for_processes() -> Iterator[None]:
     no_signals = SimpleNamespace(**{**vars(signal), "signal": lambda *_: None})
     with pytest.MonkeyPatch.context() as patch:
         for module in (running, runners):
-            patch.setattr(module, "started", _started)
-            patch.setattr(module, "leave_signals_to_parent", lambda: None)
+            patch.setattr(module, "start_process", _start_thread)
         patch.setattr(runners, "signal", no_signals)
         yield
 
@@ -78,5 +77,5 @@ def real_processes() -> Iterator[None]:
     """Cells run in processes, as they do elsewhere."""
     with pytest.MonkeyPatch.context() as patch:
         for module in (running, runners):
-            patch.setattr(module, "started", STARTED)
+            patch.setattr(module, "start_process", STARTED)
         yield

@@ -21,9 +21,9 @@ from dbpcfg.experiments.demo import (
     run_demo,
 )
 from dbpcfg.experiments.recipe import quick_version
-from dbpcfg.experiments.systems.branching import Right
-from dbpcfg.experiments.systems.ccl import CCL
-from dbpcfg.experiments.systems.upparse import UpparsePRLG
+from dbpcfg.systems.branching import Right
+from dbpcfg.systems.ccl import CCL
+from dbpcfg.systems.upparse import UpparsePRLG
 from tests.command import dbpcfg as command
 
 

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 
 import dbpcfg
-from dbpcfg.corpus.preparation import Preparation, prepare
+from dbpcfg.corpus.preprocessing import Preprocessing, preprocess
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.io.tables import Column, Table
 from dbpcfg.model.columns import DEFAULT
@@ -48,12 +48,11 @@ def shown(tmp_path_factory):
     trees = [f"(S (NP (D {words[0]}) (N {words[1]})) (V {words[2]}))", "(S (N a&b) (V ran))"]
     path.write_text("\n".join(trees * 400))
     corpus = dbpcfg.read(path)
-    with pytest.warns(UserWarning, match="punctuation attached"):
-        run = dbpcfg.induce(corpus, K=2, D=1, chains=2, iterations=4, learner="gibbs")
+    run = dbpcfg.induce(corpus, K=2, D=1, chains=2, iterations=4, learner="gibbs")
     systems = ["right", "left", "balanced"]
     return {
         "corpus": corpus,
-        "prepared": prepare(corpus, Preparation()),
+        "prepared": preprocess(corpus, Preprocessing()),
         "run": run,
         "chain": run.chains[0],
         "model": run.model,
@@ -91,7 +90,7 @@ def test_notebooks_show_tables_without_scripts_or_links(shown):
 
 def test_a_run_that_has_not_begun_is_shown(shown, tmp_path):
     begun = dbpcfg.induce(
-        [["a", "b"]], K=2, chains=1, iterations=9, checkpoint=0, stopping=lambda: True
+        [["a", "b"]], K=2, chains=1, iterations=9, checkpoint=0, should_stop=lambda: True
     )
     begun.chains[0].best = None
     assert "not finished" in repr(begun)

@@ -35,7 +35,7 @@ def execute(tmp_path, monkeypatch):
 
     def run(book: nbformat.NotebookNode) -> Path:
         resources = {"metadata": {"path": str(folder)}}
-        NotebookClient(book, timeout=300, kernel_name="python3", resources=resources).execute()
+        NotebookClient(book, timeout=1800, kernel_name="python3", resources=resources).execute()
         return folder
 
     return run

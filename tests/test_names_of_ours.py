@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 import dbpcfg
-from dbpcfg.corpus.preparation import Preparation, prepare
+from dbpcfg.corpus.preprocessing import Preprocessing, preprocess
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.trees.brackets import read_trees
 
@@ -25,15 +25,15 @@ PREPARATIONS = [
 ]
 
 
-@pytest.mark.parametrize("preparation", PREPARATIONS, ids=str)
-def test_a_run_over_names(tmp_path, preparation):
+@pytest.mark.parametrize("preprocessing", PREPARATIONS, ids=str)
+def test_a_run_over_names(tmp_path, preprocessing):
     out = tmp_path / "run"
-    run = dbpcfg.induce(NAMES, 2, out=out, chains=1, iterations=4, **preparation)
+    run = dbpcfg.induce(NAMES, 2, out=out, chains=1, iterations=4, **preprocessing)
     trees = list(read_trees((out / "trees.txt").read_text()))
     assert [tree.words() for tree in trees] == NAMES
     model = dbpcfg.load(out)
     assert [tree.words() for tree in model.parse(NAMES)] == NAMES
-    in_class = preparation.get("rare") and preparation.get("scheme") in ("one", "shape")
+    in_class = preprocessing.get("rare") and preprocessing.get("scheme") in ("one", "shape")
     assert model.look_up("neverseen").kind == ("class" if in_class else "unknown")
     # Every word of the corpus is what it was in the run, and none is the unknown word.
     forms = run.corpus.forms
@@ -46,21 +46,21 @@ def test_a_run_over_names(tmp_path, preparation):
     assert Counter(row.word for row in rows)["</s>"] > len(NAMES)
 
 
-@pytest.mark.parametrize("preparation", PREPARATIONS, ids=str)
-def test_a_word_never_has_the_form_of_a_class_that_it_is_not_in(preparation):
-    sentences, chosen = [Sentence(tuple(words)) for words in NAMES], Preparation(**preparation)
-    prepared = prepare(sentences, chosen)
+@pytest.mark.parametrize("preprocessing", PREPARATIONS, ids=str)
+def test_a_word_never_has_the_form_of_a_class_that_it_is_not_in(preprocessing):
+    sentences, chosen = [Sentence(tuple(words)) for words in NAMES], Preprocessing(**preprocessing)
+    preprocessed = preprocess(sentences, chosen)
     words_of: dict[str, set[str]] = {}
-    for sentence, forms in zip(sentences, prepared.forms, strict=True):
+    for sentence, forms in zip(sentences, preprocessed.forms, strict=True):
         for word, form in zip(sentence.words, forms, strict=True):
             words_of.setdefault(form, set()).add(chosen.letters(word))
     shared = {form for form, words in words_of.items() if len(words) > 1}
     numbers = {"<number>"} if chosen.numbers else set()
-    assert shared <= set(prepared.classes) | numbers
+    assert shared <= set(preprocessed.classes) | numbers
     assert not any(form in words for form, words in words_of.items() if form in shared)
     if not (chosen.rare or chosen.numbers):
         lower = [[word.lower() for word in words] for words in NAMES]
-        assert [list(forms) for forms in prepared.forms] == lower
+        assert [list(forms) for forms in preprocessed.forms] == lower
 
 
 def test_the_names_of_classes_still_stand_for_them_in_other_text():

@@ -72,8 +72,8 @@ def imports(node: ast.AST, at_once: bool = True) -> Iterator[tuple[str, bool]]:
 
 
 IMPORTED_AS = {"scikit_learn": "sklearn"}
-EXTRAS = ["nltk", "report", "cluster", "sklearn", "spacy"]
-ONLY_FOR = {"dbpcfg.estimator": {"sklearn"}, "dbpcfg.spacy_spans": {"spacy"}}
+EXTRAS = ["nltk", "report", "cluster", "sklearn"]
+ONLY_FOR = {"dbpcfg.estimator": {"sklearn"}}
 """Modules that are of no use without an extra, and may import it at once."""
 
 

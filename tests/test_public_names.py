@@ -7,7 +7,7 @@ from tests.processes import output_of
 
 NAMES = [
     *("EM", "DbpcfgError", "Gibbs", "Model", "Neural", "Tree", "VariationalBayes"),
-    *("compare", "evaluate", "induce", "load", "read", "resume"),
+    *("compare", "evaluate", "induce", "load", "minimal_pairs", "read", "resume"),
 ]
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from scipy.stats import chi2
 
-from dbpcfg.corpus.preparation import Preparation
+from dbpcfg.corpus.preprocessing import Preprocessing
 from dbpcfg.model.model import Model
 from tests.strategies import random_grammar
 
@@ -245,7 +245,7 @@ def trials(tmp_path_factory) -> Path:
     table = pd.DataFrame(rows).sample(frac=1, random_state=0)
     layout = {"word": "word", "by": ["subject", "item"], "order": "position"}
     wanted = ["length", "surprisal"]
-    found = Model(grammar, 2, Preparation()).surprisal(
+    found = Model(grammar, 2, Preprocessing()).surprisal(
         table, **layout, columns=wanted, spillover=1, quiet=True
     )
     found["length"] = rng.integers(1, 9, len(found))  # all words of this grammar are as long

@@ -9,20 +9,20 @@ Where to find what:
 ``dbpcfg.io``          progress, threads, atomic writing, archives, tables
 ``dbpcfg.numerics``    compiled kernels, vector instructions, random numbers
 ``dbpcfg.trees``       the tree type, brackets in and out, drawings
-``dbpcfg.corpus``      readers, preparation, sentences as arrays, synthetic corpora
+``dbpcfg.corpus``      readers, preprocessing, sentences as arrays, synthetic corpora
 ``dbpcfg.evaluation``  PARSEVAL, noun phrases, labels, significance, memory depths
 ``dbpcfg.grammar``     the PCFG, its Dirichlet draws, its bounding: h, G(s,d), E⁺
 ``dbpcfg.parsing``     the chart, the left-corner parser, MBR trees, the N best trees
 ``dbpcfg.model``       a learned grammar: parse, surprisal, probability, generate, show
+``dbpcfg.systems``     the systems that it is compared with
 ``dbpcfg.induction``   learners, chains, races, runs and their directories
 ``dbpcfg.cluster``     runs on a Dask cluster
-``dbpcfg.experiments`` all systems, compared, in grids, and published tables run again
+``dbpcfg.experiments`` systems compared, grids of runs, and published tables run again
 ``dbpcfg.report``      the page of a run, and figures for papers
 ``dbpcfg.cli``         the command line
 =====================  ========================================================================
 
-Each imports only those above it. Beside the command line, ``dbpcfg.estimator`` is for scikit-learn
-and ``dbpcfg.spacy_spans`` for spaCy.
+Each imports only those above it. ``dbpcfg.estimator`` is the interface for scikit-learn.
 
 The names below are the ones to begin with; they are imported when first used.
 """
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from dbpcfg.induction.learners.neural import Neural
     from dbpcfg.model.files import load
     from dbpcfg.model.model import Model
+    from dbpcfg.model.pairs import minimal_pairs
     from dbpcfg.trees.tree import Tree
 
 __all__ = [
@@ -60,6 +61,7 @@ __all__ = [
     "evaluate",
     "induce",
     "load",
+    "minimal_pairs",
     "read",
     "resume",
 ]
@@ -76,6 +78,7 @@ _HOME = {
     "evaluate": "dbpcfg.evaluation.evaluate",
     "induce": "dbpcfg.cluster.connection",
     "load": "dbpcfg.model.files",
+    "minimal_pairs": "dbpcfg.model.pairs",
     "read": "dbpcfg.corpus.reading",
     "resume": "dbpcfg.cluster.connection",
 }

@@ -60,13 +60,13 @@ class GrammarInducer(TransformerMixin, BaseEstimator):  # in scikit-learn's orde
     Parameters
     ----------
     n_categories
-        The number of categories K; None for the learner's usual one.
+        The number of categories K; None for the learner's default.
     depth
-        The memory bound D; None for none, ``"auto"`` for the learner's usual one.
+        The memory bound D; None for none, ``"auto"`` for the learner's default.
     learner
         ``"gibbs"``, ``"em"``, ``"vb"``, ``"neural"``, or ``"auto"``, which chooses by the texts.
     beta
-        The Dirichlet parameter of all rules; None for the learner's usual one.
+        The Dirichlet parameter of all rules; None for the learner's default.
     budget
         Iterations of all chains of a race together, or a time such as ``"30min"``; 1,500 if None.
     iterations
@@ -147,14 +147,14 @@ class GrammarInducer(TransformerMixin, BaseEstimator):  # in scikit-learn's orde
             _texts(X), columns=_COLUMNS, threads=self._threads(), quiet=True
         )
         sentences = groupby(rows, key=lambda row: row.sentence)
-        found = [_measures(list(words)) for _, words in sentences]
-        return np.array(found, dtype=float).reshape(-1, len(FEATURES))
+        measures = [_measures(list(words)) for _, words in sentences]
+        return np.array(measures, dtype=float).reshape(-1, len(FEATURES))
 
     def score(self, X: GivenSentences, y: Any = None) -> float:
         """How probable the texts X are: log P per word, in nats; −∞ if one is impossible."""
         check_is_fitted(self)
-        found = self.model_.probability(_texts(X), threads=self._threads(), quiet=True)
-        return found.log_probability / found.tokens
+        result = self.model_.probability(_texts(X), threads=self._threads(), quiet=True)
+        return result.log_probability / result.tokens
 
     def parse(self, X: GivenSentences) -> list[Tree]:
         """The MBR tree of each of the texts X."""

@@ -14,7 +14,7 @@ import inspect
 import math
 import numbers
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
 from operator import index
 from types import NoneType, UnionType
@@ -34,22 +34,23 @@ from typing import (
 
 from dbpcfg.errors import DbpcfgError
 
-SMALLEST_BETA = 1e-12
+SMALLEST_BETA, LARGEST_BETA = 1e-12, 1e100
+"""Beyond them, densities of beta are not numbers."""
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An option. ``least`` and ``most`` are values it may have, ``above`` is not."""
+    """An option; ``exclusive_minimum`` is the only limit that is not itself allowed."""
 
     name: str
     kind: Any
     default: Any
     help: str
     flags: tuple[str, ...] = ()
-    least: float | None = None
-    above: float | None = None
-    most: float | None = None
+    minimum: float | None = None
+    exclusive_minimum: float | None = None
+    maximum: float | None = None
     metavar: str | None = None
     basic: bool = False
     """Whether ``--help`` shows it without being asked for more."""
@@ -57,7 +58,7 @@ class Option:
     @property
     def keyword(self) -> str:
         """Its name in Python and in files: K and D have a letter."""
-        return self.flags[0][1:] if self.flags else self.name
+        return self.flags[0].lstrip("-") if self.flags else self.name
 
     @property
     def key(self) -> str:
@@ -82,57 +83,79 @@ class Option:
 
     def expected(self) -> str:
         """What it can be, in words."""
-        if self.choices:
-            words = f"{', '.join(self.choices[:-1])} or {self.choices[-1]}"
-        else:
-            several = get_origin(self.type) in (Union, UnionType)
-            parts = get_args(self.type) if several else (self.type,)
-            words = " or ".join(
-                " or ".join(get_args(part))
-                if get_origin(part) is Literal
-                else _WORDS.get(part, "a text or a list of texts")
-                for part in parts
-            )
-            limits = f" from {self.least:g} up" if self.least is not None else ""
-            limits += f" above {self.above:g}" if self.above is not None else ""
-            limits += f", at most {self.most:g}" if self.most is not None else ""
-            words = words.replace(" number", f" number{limits}")
-        return words + " or none" * self.optional
+        return self._in_words(self.type) + " or none" * self.optional
+
+    def _in_words(self, kind: Any) -> str:
+        origin, parts = get_origin(kind), get_args(kind)
+        if origin is Literal:
+            return " or ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
+        if origin in (Union, UnionType):
+            return " or ".join(dict.fromkeys(map(self._in_words, parts)))
+        if origin is tuple:
+            return f"{self._in_words(parts[0])}, or a list of them"
+        if origin is dict and get_origin(parts[1]) is dict:
+            return "a table of tables"
+        if kind not in (int, float):
+            return _WORDS.get(kind, "a table")
+        above, exclusive, most = self.minimum, self.exclusive_minimum, self.maximum
+        limits = f" from {above:g} up" if above is not None else ""
+        limits += f" above {exclusive:g}" if exclusive is not None else ""
+        limits += f", at most {most:g}" if most is not None else ""
+        return _WORDS[kind] + limits
 
     def checked(self, value: Any, name: str | None = None) -> Any:
         """The value as a plain one of the option's type; an error says what was expected."""
         if self.optional and (value is None or value == "none"):
             return None
-        found = _plain(value, self.type)
-        if found is None or not self._in_range(found):
-            name = name or (f"{self.keyword} ({self.name})" if self.flags else self.name)
+        name = name or (f"{self.keyword} ({self.name})" if self.flags else self.name)
+        found = _plain(value, self.type, name)
+        each = found if isinstance(found, tuple) else (found,)
+        if found is None or not all(map(self._in_range, each)):
             raise DbpcfgError(f"{name} must be {self.expected()}, got {value!r:.80}")
         return found
 
     def _in_range(self, value: Any) -> bool:
         if not isinstance(value, int | float):
             return True
-        least = -math.inf if self.least is None else self.least
-        above = -math.inf if self.above is None else self.above
-        most = math.inf if self.most is None else self.most
+        minimum = -math.inf if self.minimum is None else self.minimum
+        exclusive_minimum = -math.inf if self.exclusive_minimum is None else self.exclusive_minimum
+        maximum = math.inf if self.maximum is None else self.maximum
         finite = isinstance(value, int) or math.isfinite(value)
-        return finite and least <= value <= most and above < value
+        return finite and minimum <= value <= maximum and exclusive_minimum < value
 
 
 _WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
 
 
-def _plain(value: Any, kind: Any) -> Any:
-    """A value as a plain one of a type; None if it is not of it."""
-    if get_origin(kind) is Literal:
-        return value if isinstance(value, str) and value in get_args(kind) else None
-    if get_origin(kind) in (Union, UnionType):
-        found = (_plain(value, part) for part in get_args(kind))
+def _plain(value: Any, kind: Any, name: str) -> Any:
+    """A value as a plain one of a type; None if it is not of it.
+
+    ``name``: what messages call the value, should it be a table.
+    """
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin is Literal:  # as in other keys of files, a dash may stand for an underscore
+        spelled = {spelling: one for one in parts for spelling in (one.replace("_", "-"), one)}
+        return spelled.get(value) if isinstance(value, str) else None
+    if origin in (Union, UnionType):
+        found = (_plain(value, part, name) for part in parts)
         return next((one for one in found if one is not None), None)
-    if get_origin(kind) is tuple:
-        many = [value] if isinstance(value, str) else value
-        fits = isinstance(many, list | tuple) and all(isinstance(one, str) for one in many)
-        return tuple(many) if fits else None
+    if origin is tuple:
+        several = isinstance(value, list | tuple)
+        many = value if several else [value]
+        if parts[0] is str:
+            return tuple(many) if all(isinstance(one, str) for one in many) else None
+        names = [f"{name} {n}" if several else name for n in range(1, len(many) + 1)]
+        plain = [_plain(one, parts[0], name) for one, name in zip(many, names)]
+        return None if None in plain else tuple(plain)
+    if origin is dict:
+        fits = isinstance(value, dict)
+        fits = fits and all(_plain(one, parts[1], name) is not None for one in value.values())
+        return value if fits else None
+    if isinstance(kind, type) and issubclass(kind, Group):
+        group = kind.of_table(value, name) if isinstance(value, dict) else value
+        return group if isinstance(group, kind) else None
+    if kind is Any:
+        return value
     if kind is bool:
         return bool(value) if type(value).__name__ in ("bool", "bool_") else None
     if kind is str:
@@ -146,6 +169,10 @@ def _plain(value: Any, kind: Any) -> Any:
 
 def _written(value: Any) -> str:
     return "none" if value is None else str(value)
+
+
+REQUIRED = MISSING
+"""The default of an option that must be given."""
 
 
 def option(default: Any, help: str, **more: Any) -> Any:
@@ -176,16 +203,9 @@ class Group:
         }
 
     @classmethod
-    def of_table(cls, table: Mapping[str, Any], place: str) -> Self:
-        """The options in a table of a file; ``place`` is its name in messages."""
-        if not isinstance(table, dict):
-            raise DbpcfgError(f"{place} must be a table")
-        found = {}
-        for name, value in table.items():
-            if name not in cls.options():
-                raise DbpcfgError(f"{place} has {name!r}, which is not one of its options")
-            found[name] = cls.options()[name].checked(value, f"{place} {name}")
-        return cls(**found)
+    def of_table(cls, table: Mapping[str, Any], where: str) -> Self:
+        """The options in a table of a file; messages begin with ``where``."""
+        return cls(**read_table(table, cls.options(), where))
 
     def changed(self) -> dict[str, Any]:
         """What is not as by default."""
@@ -216,8 +236,30 @@ class Group:
         }
 
 
+def read_table(table: Any, known: Mapping[str, Option], where: str) -> dict[str, Any]:
+    """The checked values of a table of a file, by their names in ``known``.
+
+    Keys may have dashes in place of underscores. Messages begin with ``where``, the name of the
+    table; it is empty for a whole file.
+    """
+    if not isinstance(table, Mapping):
+        raise DbpcfgError(f"{where} must be a table")
+    found, begin = {}, f"{where}{'' if where.endswith(']') else ':'} " if where else ""
+    for key, value in table.items():
+        name = key.replace("-", "_")
+        if name not in known:
+            listed = ", ".join(one.replace("_", "-") for one in known)
+            it = where or "the file"
+            raise DbpcfgError(f"{it} has {key!r:.80}, which is not one of its options: {listed}")
+        found[name] = known[name].checked(value, f"{begin}{key}")
+    for name, one in known.items():
+        if one.default is REQUIRED and name not in found:
+            raise DbpcfgError(f"{where or 'the file'} has no {name.replace('_', '-')}")
+    return found
+
+
 @dataclass(frozen=True)
-class Decoding(Group):
+class FileOptions(Group):
     """How files of trees are read."""
 
     panel: ClassVar[str] = "Corpus"
@@ -230,7 +272,7 @@ class Decoding(Group):
 
 
 @dataclass(frozen=True)
-class FormatReading(Decoding):
+class FormatOptions(FileOptions):
     """How files of some format are read."""
 
     input_format: str | None = option(
@@ -243,22 +285,36 @@ class FormatReading(Decoding):
 
 
 @dataclass(frozen=True)
-class Reading(FormatReading):
+class ReadingOptions(FormatOptions):
     """How files of sentences are read."""
 
     speaker: tuple[str, ...] = option((), "Only this speaker, by code or role; may be repeated.")
     exclude_speaker: tuple[str, ...] = option(
-        (), "Exclude this speaker; may be repeated. Default for CHAT: the target child."
+        (),
+        "Exclude this speaker; may be repeated. Default for CHAT and childes-db: the target child.",
+    )
+    age: str | None = option(
+        None,
+        "Only speech to children of this age, in months, as in 24-36 (CHAT, childes-db).",
+        metavar="FROM-TO",
+    )
+    column: str | None = option(
+        None,
+        "TEXT is a table, CSV or TSV, with its sentences in this column. Default: gloss, as in "
+        "childes-db.",
+        flags=("--text",),
+        metavar="COLUMN",
     )
 
     def how(self) -> dict[str, Any]:
         """The same as keywords of `dbpcfg.read`."""
         chosen = {"speakers": self.speaker, "exclude_speakers": self.exclude_speaker}
-        return {**super().how(), **{name: found or None for name, found in chosen.items()}}
+        found = {name: names or None for name, names in chosen.items()}
+        return {**super().how(), **found, "age": self.age, "text": self.column}
 
 
 @dataclass(frozen=True)
-class Preparing(Group):
+class PreprocessingOptions(Group):
     """How the words of sentences are prepared; by default they become lower case."""
 
     panel: ClassVar[str] = "Corpus"
@@ -266,7 +322,7 @@ class Preparing(Group):
     max_length: int | None = option(
         None,
         "Maximum sentence length in words; punctuation does not count.",
-        least=1,
+        minimum=1,
         basic=True,
     )
     punctuation: Literal["auto", "tags", "characters", "both"] = option(
@@ -276,7 +332,7 @@ class Preparing(Group):
     rare: int | None = option(
         None,
         "Replace forms that occur at most this often with classes; 0: none.",
-        least=0,
+        minimum=0,
         basic=True,
     )
     scheme: Literal["suffix", "shape", "both", "one"] = option(
@@ -294,6 +350,11 @@ class Preparing(Group):
         "Known constituents: text: in square brackets, as in [the dog] barked; trees: those of the "
         "trees, whatever their labels.",
     )
+    punctuation_brackets: bool | None = option(
+        None,
+        "No constituent crosses a punctuation mark, unless it is made of whole stretches between "
+        "marks.",
+    )
 
     def table(self) -> dict[str, Any]:
         """Without brackets nothing is written about them."""
@@ -302,7 +363,7 @@ class Preparing(Group):
 
 
 @dataclass(frozen=True)
-class Chaining(Group):
+class ModelOptions(Group):
     """What all learners have."""
 
     panel: ClassVar[str] = "Model"
@@ -310,27 +371,27 @@ class Chaining(Group):
         None,
         "Number of categories. Default: 15; neural: 60.",
         flags=("-K", "--categories"),
-        least=1,
+        minimum=1,
         basic=True,
     )
     depth: int | Literal["auto"] | None = option(
         "auto",
         "Memory bound: at most this many fragments; 'none': no bound; auto: 2, or 3 for neural.",
         flags=("-D", "--depth"),
-        least=1,
+        minimum=1,
         basic=True,
     )
-    seed: int = option(0, "Random seed.", least=0, basic=True)
+    seed: int = option(0, "Random seed.", minimum=0, basic=True)
     precision: Literal["double", "single"] | None = option(
         None,
         "Precision of the chart; single is faster for K of 24 or more. Default: double; neural: "
         "single.",
     )
-    aside: int = option(
+    held_out: int = option(
         0,
         "Hold out every N-th sentence: it is parsed, but not learned from.",
         metavar="N",
-        least=0,
+        minimum=0,
     )
 
 
@@ -345,7 +406,9 @@ class LearnerOptions(Group):
 class GibbsOptions(LearnerOptions):
     """The Gibbs sampler of the paper."""
 
-    beta: float = option(0.2, "Dirichlet parameter of all rules.", least=SMALLEST_BETA)
+    beta: float = option(
+        0.2, "Dirichlet parameter of all rules.", minimum=SMALLEST_BETA, maximum=LARGEST_BETA
+    )
     exact: bool = option(False, "Take the bound's normaliser into account.")
     sample_beta: bool = option(False, "Sample beta too, starting from --beta.")
     parser: Literal["chart", "leftcorner"] = option(
@@ -358,15 +421,21 @@ class ExpectationOptions(LearnerOptions):
     """What EM and variational Bayes have in common."""
 
     beta: float = option(
-        0.2, "Dirichlet parameter; for EM, of the initial grammar only.", least=SMALLEST_BETA
+        0.2,
+        "Dirichlet parameter; for EM, of the initial grammar only.",
+        minimum=SMALLEST_BETA,
+        maximum=LARGEST_BETA,
     )
     batch: int = option(
         0,
         "Sentences per mini-batch; the grammar is updated after each. 0: the whole corpus.",
-        least=0,
+        minimum=0,
     )
     decay: float = option(
-        0.7, "With --batch: the weight of mini-batch t is (t + 2)^-DECAY.", above=0.5, most=1
+        0.7,
+        "With --batch: the weight of mini-batch t is (t + 2)^-DECAY.",
+        exclusive_minimum=0.5,
+        maximum=1,
     )
 
 
@@ -375,7 +444,7 @@ class EMOptions(ExpectationOptions):
     """Expectation maximisation."""
 
     exact: bool = option(False, "Take the bound's normaliser into account.")
-    smoothing: float = option(0.0, "Constant added to each expected rule count.", least=0)
+    smoothing: float = option(0.0, "Constant added to each expected rule count.", minimum=0)
 
 
 @dataclass(frozen=True)
@@ -389,13 +458,24 @@ class NeuralOptions(LearnerOptions):
 
     exact: bool = option(True, "Take the bound's normaliser into account.")
     word_categories: int = option(
-        0, "How many of the categories are word categories; 0: two thirds of them.", least=0
+        0, "How many of the categories are word categories; 0: two thirds of them.", minimum=0
     )
-    rank: int = option(0, "Rank of the binary rules; 0: the number of categories.", least=0)
-    batch: int = option(64, "Sentences per mini-batch.", least=1)
-    rate: float = option(0.003, "Learning rate.", above=0)
+    rank: int = option(0, "Rank of the binary rules; 0: the number of categories.", minimum=0)
+    batch: int = option(64, "Sentences per mini-batch.", minimum=1)
+    rate: float = option(0.003, "Learning rate.", exclusive_minimum=0)
+    teacher: Literal["auto", "ccl", "none"] = option(
+        "auto",
+        "Whose brackets it learns from: those of the parser CCL, or nobody's. auto: ccl, but none "
+        "for speech and for text with known brackets.",
+    )
+    stretch: int | None = option(
+        None,
+        "Learn from stretches between punctuation marks of at most this many words; 0: from whole "
+        "sentences. Default: 15; 0 without a teacher.",
+        minimum=0,
+    )
     patience: int = option(
-        5, "With --aside: stop after this many passes without improvement.", least=1
+        5, "With --held-out: stop after this many passes without improvement.", minimum=1
     )
 
 
@@ -409,7 +489,7 @@ LEARNERS: dict[str, type[LearnerOptions]] = {
 
 
 @dataclass(frozen=True)
-class Searching(Group):
+class SearchOptions(Group):
     """How many chains run, how long, and which one is selected."""
 
     panel: ClassVar[str] = "Chains"
@@ -424,27 +504,27 @@ class Searching(Group):
         "Budget of a race: iterations of all chains together, or a time such as 30min or 2h; 1500 "
         "if not given.",
         metavar="N|TIME",
-        least=1,
+        minimum=1,
         basic=True,
     )
     chains: int | None = option(
         None,
         "Number of chains; in a race, at the start. Default: depends on the budget; 4 without a "
         "race.",
-        least=1,
+        minimum=1,
     )
     iterations: int | None = option(
         None,
         "Iterations of each chain, without a race; the second half is kept (em, vb, neural: only "
         "the last iteration). Default: 100 for em and vb, 5 to 30 for neural.",
-        least=1,
+        minimum=1,
         basic=True,
     )
     select: str | None = option(
         None,
-        "Criterion for comparing chains: likelihood, posterior, variance, heldout (needs --aside) "
-        "or agreement. Default: likelihood; posterior for vb; heldout for em, vb and neural with "
-        "--aside.",
+        "Criterion for comparing chains: likelihood, posterior, variance, heldout (needs "
+        "--held-out) or agreement. Default: likelihood; posterior for vb; heldout for em, vb and "
+        "neural with --held-out.",
     )
     trees: Literal["mbr", "consensus", "best", "last"] | None = option(
         None,
@@ -455,14 +535,14 @@ class Searching(Group):
 
 
 @dataclass(frozen=True)
-class Running(Group):
+class ExecutionOptions(Group):
     """Where a run is computed. Its result does not depend on any of this."""
 
     panel: ClassVar[str] = "Running"
     threads: int | None = option(
         None,
         "Number of processors; all if not given. Results do not depend on it.",
-        least=1,
+        minimum=1,
         basic=True,
     )
     workers: Literal["threads", "processes"] = option(
@@ -474,31 +554,40 @@ class Running(Group):
         "or a .toml file that describes a batch system.",
         metavar="local:N|ADDRESS|FILE",
     )
-    spread: Literal["chains", "shards"] | None = option(
+    spread: Literal["chains", "sentences"] | None = option(
         None,
-        "On a cluster: chains in parallel, or the sentences of each chain in shards. Default: "
-        "depends on the size of the run.",
+        "On a cluster: chains in parallel, or the sentences of each chain over all workers. "
+        "Default: depends on the size of the run.",
     )
-    checkpoint: float = option(30.0, "Seconds between checkpoints of a chain.", least=0)
+    checkpoint: float = option(30.0, "Seconds between checkpoints of a chain.", minimum=0)
 
 
 INDUCE: tuple[type[Group], ...] = (
-    Chaining,
+    ModelOptions,
     *LEARNERS.values(),
-    Searching,
-    Preparing,
-    Reading,
-    Running,
+    SearchOptions,
+    PreprocessingOptions,
+    ReadingOptions,
+    ExecutionOptions,
 )
 """The options of ``induce``."""
 
 
-class InduceOptions(TypedDict, total=False):
+class ExecutionKeywords(TypedDict, total=False):
+    """The keywords of `dbpcfg.resume` for type checkers."""
+
+    threads: int | None
+    workers: Literal["threads", "processes"]
+    spread: Literal["chains", "sentences"] | None
+    checkpoint: float
+
+
+class InduceOptions(ExecutionKeywords, total=False):
     """The keywords of `dbpcfg.induce` for type checkers; a test compares them with the groups."""
 
     seed: int
     precision: Literal["double", "single"] | None
-    aside: int
+    held_out: int
     beta: float
     exact: bool
     sample_beta: bool
@@ -509,6 +598,8 @@ class InduceOptions(TypedDict, total=False):
     word_categories: int
     rank: int
     rate: float
+    teacher: Literal["auto", "ccl", "none"]
+    stretch: int | None
     patience: int
     inference: Literal["race", "paper"] | None
     budget: int | str | None
@@ -523,6 +614,7 @@ class InduceOptions(TypedDict, total=False):
     rare: int | None
     scheme: Literal["suffix", "shape", "both", "one"]
     no_punctuation: bool | None
+    punctuation_brackets: bool | None
     tokens: Literal["space", "punctuation", "penn"]
     brackets: Literal["text", "trees"] | None
     input_format: str | None
@@ -530,10 +622,8 @@ class InduceOptions(TypedDict, total=False):
     skip_broken: bool
     speaker: str | tuple[str, ...]
     exclude_speaker: str | tuple[str, ...]
-    threads: int | None
-    workers: Literal["threads", "processes"]
-    spread: Literal["chains", "shards"] | None
-    checkpoint: float
+    age: str | None
+    text: str | None
 
 
 def belongs_to(name: str) -> list[str]:
@@ -587,7 +677,7 @@ def with_keywords(groups: Iterable[type[Group]]) -> Callable[[Function], Functio
     return decorate
 
 
-def sorted_out(
+def split_by_group(
     given: Mapping[str, Any], groups: Iterable[type[Group]]
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Keywords by the group they belong to, with the names of its fields; and those of no group."""

@@ -45,9 +45,9 @@ def contents(run: Path) -> list[bytes]:
     return [(run / name).read_bytes() for name in names]
 
 
-def make_run(gold: Path, out: Path, **preparation) -> Path:
+def make_run(gold: Path, out: Path, **preprocessing) -> Path:
     """Write a small run over the words of a treebank."""
-    dbpcfg.induce(dbpcfg.read(gold), 3, 2, chains=2, iterations=20, out=out, **preparation)
+    dbpcfg.induce(dbpcfg.read(gold), 3, 2, chains=2, iterations=20, out=out, **preprocessing)
     return out
 
 

@@ -56,7 +56,7 @@ def test_a_small_run_loads_few_modules(tmp_path):
     )
     ours = [name for name in loaded.split() if name.startswith("dbpcfg")]
     assert "dbpcfg.induction.learners.gibbs" in ours
-    assert len(ours) <= 100
+    assert len(ours) <= 92
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_a_reader_that_goes_away_is_no_error(center_run, tmp_path, arguments):
         shell=True,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
     )
     assert len(done.stdout.splitlines()) == 1
     assert done.stderr == ""
@@ -96,7 +96,7 @@ def test_a_full_standard_output(arguments):
     command = [*COMMAND, *arguments.split()]
     with open("/dev/full", "w") as full:
         done = subprocess.run(
-            command, stdout=full, stderr=subprocess.PIPE, text=True, input="a b\n", timeout=100
+            command, stdout=full, stderr=subprocess.PIPE, text=True, input="a b\n", timeout=600
         )
     assert "standard output cannot be written: No space left on device" in one_line(done)
 

@@ -7,9 +7,13 @@ import pytest
 
 from dbpcfg.cli import chain_progress
 from dbpcfg.cli.chain_progress import ChainProgress, sparkline
-from dbpcfg.corpus.preparation import Preparation
+from dbpcfg.corpus.preprocessing import Preprocessing
+from dbpcfg.induction.chain import advance, new_chain
+from dbpcfg.induction.learners.expectation import EM, VariationalBayes
+from dbpcfg.induction.learners.neural import Neural
 from dbpcfg.induction.search import Schedule
 from dbpcfg.induction.settings import ChainSettings, Configuration
+from tests.induction.small import CORPUS
 from tests.induction.small import run as chain_of
 
 
@@ -28,9 +32,13 @@ def chains():
     return [chain_of(9), chain_of(9, chain=1)]
 
 
+def planned(schedule: Schedule, **more) -> Configuration:
+    return Configuration(ChainSettings(), schedule, Preprocessing(), corpus={"tokens": 200}, **more)
+
+
 def shown_of(chains, kind, capsys, schedule=None) -> tuple[list[str], list[str]]:
-    with ChainProgress(kind, tokens=200) as shown:
-        shown.plan(Configuration(ChainSettings(), schedule or Schedule(12), Preparation()))
+    with ChainProgress(kind) as shown:
+        shown.begin(planned(schedule or Schedule(12)))
         for _ in range(2):
             for chain in chains:
                 shown.show(chain)
@@ -49,9 +57,22 @@ def test_plain_lines_where_there_is_no_terminal(chains, capsys, monkeypatch):
     assert not any("\x1b" in line for line in err)
 
 
-def test_quiet_and_json(chains, capsys, monkeypatch):
+@pytest.mark.parametrize("learner", [EM(), VariationalBayes(), Neural()], ids=lambda x: x.name)
+def test_learners_without_samples_have_passes(learner, capsys, monkeypatch):
     monkeypatch.setattr(chain_progress, "LINE_SECONDS", -1.0)
-    assert shown_of(chains, "quiet", capsys) == ([], [])
+    settings = ChainSettings(categories=3, learner=learner)
+    schedule = Schedule(3, kept=1)
+    for done in (2, 3):  # before the pass that counts, and after it
+        chain = advance(new_chain(CORPUS, settings), CORPUS, schedule, 999, until=done)
+        _, err = shown_of([chain], "auto", capsys, schedule)
+        assert err[-1].startswith(f"chain 0: pass {done}, log-likelihood -")
+        out, _ = shown_of([chain], "json", capsys, schedule)
+        event = json.loads(out[-1])
+        assert (event["phase"], event["burn_in"]) == ("", None)
+
+
+def test_json(chains, capsys, monkeypatch):
+    monkeypatch.setattr(chain_progress, "LINE_SECONDS", -1.0)
     out, err = shown_of(chains, "json", capsys)
     assert err == []
     events = [json.loads(line) for line in out]
@@ -64,8 +85,8 @@ def test_time_left(chains, capsys, monkeypatch):
     """From 9 iterations in 3 seconds to 12, or to 20 after a burn-in of 4."""
     clock = iter([0.0, 0.0, 3.0])
     monkeypatch.setattr(chain_progress.time, "monotonic", lambda: next(clock))
-    shown = ChainProgress("json", tokens=200)
-    shown.plan(Configuration(ChainSettings(), Schedule(12), Preparation()))
+    shown = ChainProgress("json")
+    shown.begin(planned(Schedule(12)))
     shown.began[0] = (0, 0.0)
     shown.show(chains[0])
     shown.show(chains[0])
@@ -82,8 +103,8 @@ def test_the_time_left_of_a_long_run(chains, capsys, monkeypatch):
     now = [100.0]
     monkeypatch.setattr(chain_progress.time, "monotonic", lambda: now[0])
     lines = []
-    with ChainProgress("auto", tokens=200) as shown:
-        shown.plan(Configuration(ChainSettings(), Schedule(10**15), Preparation()))
+    with ChainProgress("auto") as shown:
+        shown.begin(planned(Schedule(10**15)))
         for _ in range(16):
             now[0] += 1.0
             shown.began[0] = (0, 100.0)
@@ -99,10 +120,10 @@ def test_a_race(capsys, monkeypatch):
     racing = [chain_of(75, chain=n) for n in range(4)]
     for chain, log in zip(racing, [-5.0, -3.0, -4.0, -6.0]):
         chain.logs = [log] * 75
-    short = Configuration(ChainSettings(), Schedule(75), Preparation(), 4, budget=280)
+    short = planned(Schedule(75), chains=4, budget=280)
     for events in ("auto", "json"):
-        with ChainProgress(events, tokens=200) as shown:
-            shown.plan(short)
+        with ChainProgress(events) as shown:
+            shown.begin(short)
             for chain in racing:
                 shown.show(chain)
         out, err = capsys.readouterr()

@@ -26,19 +26,18 @@ def test_the_place_of_a_run_is_checked_first(refuse, unread, center_run, tmp_pat
         assert f"{file} is a file; --out needs a directory" in said
     assert f"{file} is a file; --out needs" in refuse("compare", "corpus.txt", "--out", file)
     assert file.read_text() == "mine"
-    assert "--depth must be" in refuse("compare", "corpus.txt", "--depth", "0")
 
 
 def test_runs_that_are_not_finished_are_left_out(call, refuse, corpus_folder, tmp_path):
     done = make_run(corpus_folder / "gold.mrg", tmp_path / "done")
     begun = tmp_path / "begun"
     trees = dbpcfg.read(corpus_folder / "gold.mrg")
-    stopped = {"checkpoint": 0, "stopping": lambda: True}
+    stopped = {"checkpoint": 0, "should_stop": lambda: True}
     dbpcfg.induce(trees, K=2, chains=1, iterations=9, out=begun, **stopped)
     alone, _ = call("compare-runs", done)
-    shown, remark = call("compare-runs", done, begun)
+    shown, note = call("compare-runs", done, begun)
     assert shown == alone
-    assert f"left out: {begun} is not finished: chain 0 of 1 has done" in remark
+    assert f"left out: {begun} is not finished: chain 0 of 1 has done" in note
     assert call("compare-runs", done, begun, "--quiet")[1] == ""
     assert f"{begun} is not finished" in refuse("compare-runs", begun)
 

@@ -11,7 +11,7 @@ from tests.cli.small import ODD_WORDS
 from tests.grammar.tables import assert_same
 
 
-@pytest.mark.parametrize("name", ["g.tsv", "g.json", "g.pcfg"])
+@pytest.mark.parametrize("name", ["g.tsv", "g.pcfg"])
 def test_what_is_exported_is_the_grammar(call, printed, odd_model, tmp_path, name):
     note = "Learned under a memory bound of 2, which these rules do not have."
     assert call("export", tmp_path / "model.npz", tmp_path / name) == ("", note + "\n")

@@ -1,15 +1,21 @@
-"""``induce`` and ``resume`` stopped by signals."""
+"""Commands stopped by signals: ``induce`` and ``resume``, and others where Python drops Ctrl-C."""
 
+import ctypes
 import json
 import os
 import pty
 import signal
 import subprocess
+import sys
+import threading
 import time
+import weakref
 from pathlib import Path
 
 import pytest
 
+from dbpcfg.corpus.readers import CorpusReader, readers
+from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.induction.induce import induce
 from tests.cli.small import GOLD, contents, options
 from tests.command import COMMAND, dbpcfg
@@ -40,44 +46,64 @@ class Running:
             self.process.wait()
 
     def tell(self, number: int) -> None:
-        """Send a signal, and wait until it is answered."""
-        self.process.send_signal(number)
+        """Send a signal to all its processes, as a terminal does, and wait until it is answered."""
+        os.killpg(self.process.pid, number)
         self.process.stderr.readline()
         assert "stopping after the current iteration" in self.process.stderr.readline()
 
     def end(self) -> tuple[int, str, str]:
-        out, err = self.process.communicate(timeout=60)
+        out, err = self.process.communicate(timeout=600)
         assert "Traceback" not in err
         return self.process.returncode, out, err
 
 
+PRESSED = """
+import os, sys
+from dbpcfg.cli import app
+from dbpcfg.induction import chains
+
+def pressed(*arguments, advance=chains.advance):
+    while numbers:
+        os.kill(os.getpid(), numbers.pop(0))
+    return advance(*arguments)
+
+numbers = [int(number) for number in sys.argv.pop(1).split()]
+chains.advance = pressed
+app.main()
+"""
+"""The program, which sends itself signals in the first block of a chain."""
+
+
+def pressed(numbers: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", PRESSED, numbers, *map(str, arguments), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr
+    assert "stopping after the current iteration" in done.stderr
+    return done
+
+
 def test_stopped_by_signals_and_resumed(corpus_folder, tmp_path):
     whole, broken = tmp_path / "whole", tmp_path / "broken"
-    induce([tree.words() for tree in GOLD], 3, chains=2, iterations=1200, seed=3, out=whole)
+    induce([tree.words() for tree in GOLD], 3, chains=2, iterations=20, seed=3, out=whole)
     states = [broken / "chains" / n / "chain.npz" for n in "01"]
+    blocks = ("--checkpoint", "0")  # of one iteration
 
-    text = ("induce", corpus_folder / "text.txt", "--out", broken)
-    with Running(*text, "--checkpoint", "0.2", *options(iterations=1200)) as once:
-        once.tell(signal.SIGINT)
-        code, out, err = once.end()
-    assert code == 130
-    assert f"stopped; resume with: dbpcfg resume {broken}" in err
-    assert json.loads(out.splitlines()[-1]) == {"event": "stopped", "run": str(broken)}
+    text = ("induce", corpus_folder / "text.txt", "--out", broken, *options())
+    once = pressed("2", *text, *blocks)
+    assert once.returncode == 130
+    assert f"stopped; resume with: dbpcfg resume {broken}" in once.stderr
+    assert json.loads(once.stdout.splitlines()[-1]) == {"event": "stopped", "run": str(broken)}
     assert not (broken / "trees.txt").exists()
-    saved = [state.read_bytes() for state in states]
+    saved = [state.read_bytes() for state in states if state.exists()]
+    assert saved
 
-    with Running("resume", broken, "--threads", "1") as twice:  # blocks of a second, no checkpoint
-        twice.tell(signal.SIGINT)
-        twice.process.send_signal(signal.SIGINT)
-        code, _, err = twice.end()
-    assert code == 130
-    assert f"stopped; resume with: dbpcfg resume {broken}" in err
-    assert [state.read_bytes() for state in states] == saved  # at once: not even saved
+    twice = pressed("2 15", "resume", broken, *blocks)  # two signals of a kind could become one
+    assert twice.returncode == 143
+    assert f"stopped; resume with: dbpcfg resume {broken}" in twice.stderr
+    assert [state.read_bytes() for state in states if state.exists()] == saved  # not even saved
 
-    with Running("resume", broken, "--checkpoint", "0.2") as terminated:
-        terminated.tell(signal.SIGTERM)
-        assert terminated.end()[0] == 143
-    assert [state.read_bytes() for state in states] != saved
+    assert pressed("15", "resume", broken, *blocks).returncode == 143
+    assert [state.read_bytes() for state in states if state.exists()] != saved
 
     done = dbpcfg("resume", broken, "--quiet")
     assert done.returncode == 0
@@ -100,7 +126,7 @@ def alive(process: int) -> bool:
 def test_worker_processes_neither_take_signals_nor_stay_behind(corpus_folder, tmp_path):
     out = tmp_path / "run"
     slow = ("--workers", "processes", "--threads", "2", "--checkpoint", "0.2")
-    text = ("induce", corpus_folder / "text.txt", "--out", out, *options(iterations=9999))
+    text = ("induce", corpus_folder / "text.txt", "--out", out, *options(iterations=9999999))
     with Running(*text, *slow) as running:
         os.killpg(running.process.pid, signal.SIGTERM)  # as a batch system does
         ended, _, said = running.end()
@@ -111,7 +137,7 @@ def test_worker_processes_neither_take_signals_nor_stay_behind(corpus_folder, tm
         assert len(workers) >= 2
         running.process.kill()
         running.process.wait()
-    until = time.monotonic() + 20
+    until = time.monotonic() + 600
     while (left := [n for n in workers if alive(n)]) and time.monotonic() < until:
         time.sleep(0.05)
     for worker in left:
@@ -123,17 +149,16 @@ def test_worker_processes_neither_take_signals_nor_stay_behind(corpus_folder, tm
 def test_ctrl_c_twice_ends_workers_at_once(corpus_folder, tmp_path):
     text = ("induce", corpus_folder / "text.txt", "--out", tmp_path / "run")
     slow = ("--workers", "processes", "--threads", "2", "--checkpoint", "30")
-    with Running(*text, *options(iterations=99999), *slow) as running:
+    with Running(*text, *options(iterations=9999999), *slow) as running:
         workers = children(running.process.pid)
         assert len(workers) >= 2
-        os.killpg(running.process.pid, signal.SIGINT)
-        time.sleep(0.1)
+        running.tell(signal.SIGINT)
         os.killpg(running.process.pid, signal.SIGINT)
         code, _, said = running.end()
     assert code == 130
     assert "leaked" not in said
     assert "Warning" not in said
-    until = time.monotonic() + 20
+    until = time.monotonic() + 600
     while (left := [n for n in workers if alive(n)]) and time.monotonic() < until:
         time.sleep(0.02)
     assert not left
@@ -147,7 +172,7 @@ def test_on_a_terminal(corpus_folder, tmp_path):
         corpus_folder / "text.txt",
         "--out",
         tmp_path / "run",
-        *options(iterations=99999),
+        *options(iterations=9999999),
     ]
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
     process = subprocess.Popen(
@@ -169,9 +194,58 @@ def test_on_a_terminal(corpus_folder, tmp_path):
         read_until(b"stopping after the current iteration")
         process.send_signal(signal.SIGINT)
         read_until(b"dbpcfg resume")
-        assert process.wait(30) == 130
+        assert process.wait(600) == 130
     finally:
         process.kill()
         process.wait()
         os.close(ours)
     assert shown.rindex(b"\x1b[?25h") > shown.rindex(b"\x1b[?25l")
+
+
+def press(*_: object) -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+class Deleted:
+    def __del__(self) -> None:
+        press()
+
+
+def press_when_an_object_is_deleted() -> None:
+    Deleted()
+
+
+def press_when_an_object_is_gone() -> None:
+    one = threading.Event()
+    _reference = weakref.ref(one, press)
+    del one
+
+
+def press_in_a_call_from_c() -> None:
+    """As when a kernel is compiled or loaded."""
+    ctypes.CFUNCTYPE(None)(press)()
+
+
+@pytest.mark.parametrize(
+    "interrupt",
+    [press_when_an_object_is_deleted, press_when_an_object_is_gone, press_in_a_call_from_c],
+)
+def test_ctrl_c_in_what_c_calls_is_not_lost(interrupt, command, tmp_path, monkeypatch):
+    """Python prints an exception there, and forgets it."""
+    handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGALRM)]
+
+    def endless(text, source):
+        yield Sentence(("a", "b"))
+        interrupt()
+        threading.Event().wait(600)
+
+    monkeypatch.setattr(readers, "_added", dict(readers._added))
+    readers.add("endless", CorpusReader(endless, (".endless",), lambda text: False))
+    (tmp_path / "text.endless").write_text("a b\n")
+    (tmp_path / "out.txt").write_text("as before\n")
+    arguments = (tmp_path / "text.endless", tmp_path / "out.txt", "--overwrite")
+    code, shown, said = command.run("convert", *arguments)
+    assert (code, shown, said) == (130, "", "")
+    assert (tmp_path / "out.txt").read_text() == "as before\n"
+    assert len(list(tmp_path.iterdir())) == 2
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGALRM)] == handlers

@@ -5,7 +5,6 @@ import os
 import pytest
 
 from dbpcfg.cli.output import open_output
-from dbpcfg.errors import DbpcfgError
 from tests.command import printed
 
 ASCII = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "C"}
@@ -32,11 +31,6 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
         out.writelines(interrupted())
     assert path.read_bytes() == "häuser\n".encode()
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_file_that_cannot_be_written(tmp_path):
-    with pytest.raises(DbpcfgError, match="cannot be written"):
-        open_output(str(tmp_path / "missing" / "words.txt")).__enter__()
 
 
 def test_standard_output_is_flushed_and_stays_open(capsys):

@@ -38,10 +38,13 @@ def aligned(trees) -> str:
 
 @pytest.mark.parametrize("method", ["mbr", "mbr-chain", "viterbi", "sample"])
 def test_a_tree_on_the_line_of_its_sentence(call, center_run, center_model, text, method):
-    expected = aligned(center_model.parse(SENTENCES, method, seed=3))  # compiles the kernels first
+    expected = aligned(
+        center_model.parse(SENTENCES, method, seed=3, quiet=True)
+    )  # compiles the kernels first
     out, err = call("parse", center_run, text, "--method", method, "--seed", 3)
     assert out == expected
-    assert err == ""
+    assert "does not know 1 of 12 words because punctuation is attached, such as '(a2)'" in err
+    assert call("parse", center_run, text, "--method", method, "--seed", 3, "-q") == (out, "")
     words = [tree.words() for tree in read_trees(out)]
     assert words[:2] == [["A1", "b1", "c1"], ["b2", "-LRB-a2-RRB-", "C2", "zzz"]]
 
@@ -67,15 +70,17 @@ def test_the_model_file_and_another_bound(call, center_run, center_model, text):
         out, _ = call(
             "parse", center_run / "model.npz", text, "--depth", given, "--method", "viterbi"
         )
-        assert out == aligned(replace(center_model, depth=bound).parse(SENTENCES, "viterbi"))
+        assert out == aligned(
+            replace(center_model, depth=bound).parse(SENTENCES, "viterbi", quiet=True)
+        )
 
 
 def test_a_text_of_unknown_words(call, center_run):
-    for line, said in ((b"x1 y1 b1", "note: 2 of 3 words are unknown"), (b"x1 b1", "")):
+    for line, said in ((b"x1 y1 b1", "note: the model does not know 2 of 3 words"), (b"x1 b1", "")):
         _, err = call("parse", center_run, "--unknown", "0.1", stdin=line)
         assert said in err
-        assert ("unknown" in err) == bool(said)
-    assert "unknown" not in call("parse", center_run, "--unknown", "0.1", "-q", stdin=b"x1")[1]
+        assert ("not know" in err) == bool(said)
+    assert call("parse", center_run, "--unknown", "0.1", "-q", stdin=b"x1")[1] == ""
 
 
 def test_pictures(call, center_run, center_model):
@@ -125,7 +130,7 @@ def test_what_is_typed_is_answered_at_once(center_run, center_model):
             os.write(ours, f"{line}\n".encode())
             assert process.stdout.readline() == f"{center_model.parse([line])[0]}\n"
         os.write(ours, b"\x04")
-        assert process.wait(timeout=60) == 0
+        assert process.wait(timeout=600) == 0
     os.close(ours)
 
 
@@ -140,7 +145,7 @@ def rows(out: str) -> list[dict[str, str]]:
 @pytest.mark.parametrize("method", ["viterbi", "sample"])
 def test_several_trees(call, center_run, center_model, text, method):
     found = rows(call("parse", center_run, text, "-n", 3, "--method", method, "--seed", 5)[0])
-    expected = center_model.parses(SENTENCES, 3, method, seed=5)
+    expected = center_model.parses(SENTENCES, 3, method, seed=5, quiet=True)
     assert len(found) == 12
     for row, (number, rank) in zip(found, [(n, r) for n in range(4) for r in range(3)]):
         one = expected[number][rank]
@@ -192,8 +197,7 @@ def memory_depth_of(tree) -> int:
 # --- mistakes -------------------------------------------------------------------------------------
 
 
-def test_a_chain_needs_a_run(refuse, rules, center_run, tmp_path):
-    assert "is one grammar" in refuse("parse", rules, "--method", "mbr-chain")
+def test_a_chain_needs_a_run(refuse, center_run, tmp_path):
     (tmp_path / "model.npz").write_bytes((center_run / "model.npz").read_bytes())
     assert "samples.npz" in refuse("parse", tmp_path / "model.npz", "--method", "mbr-chain")
 
@@ -220,7 +224,8 @@ def test_known_brackets(call, refuse, center_run):
     skipping = ("parse", center_run, "--brackets", "text", "--skip-broken")
     out, err = call(*skipping, stdin=b"a1 b1] c1\n[a1 b1] c1\n")
     assert out.startswith("\n(")
-    assert err == "<stdin>:1: found 'b1]', which closes a bracket that was not opened; skipped\n"
+    assert err.startswith("<stdin>:1: found 'b1]', which closes a bracket that was not opened")
+    assert err.endswith("; skipped\n")
     deep = b"a1 [[b1 b2] c1] a2\n"
     error = refuse("parse", center_run, "-D", 1, "--brackets", "text", stdin=deep)
     assert "<stdin>:1: no tree within the bound has the brackets [b1 b2] [b1 b2 c1]" in error

@@ -71,4 +71,3 @@ def test_text_that_has_no_probability(refuse, center_run, tmp_path):
     assert "sentence 2 has 1,001 words" in refuse("probability", center_run, stdin=too_long)
     shutil.copy(center_run / "model.npz", tmp_path)
     assert "samples.npz" in refuse("probability", tmp_path, "--chain", stdin=TEXT)
-    assert "No such option" in refuse("probability", center_run, "--eech")

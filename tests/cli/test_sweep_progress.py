@@ -10,8 +10,8 @@ from dbpcfg.cli.sweep import SweepProgress
 from dbpcfg.experiments.corpora import CellCorpus
 from dbpcfg.experiments.grid import Cell
 from dbpcfg.experiments.results import CellOutcome
-from dbpcfg.experiments.systems.registry import find
 from dbpcfg.io import progress
+from dbpcfg.systems.registry import find
 
 CORPUS = CellCorpus("adam", ("a",))
 CELLS = [Cell(n, "out", CORPUS, find("random"), seed=n) for n in range(1, 7)]

@@ -24,7 +24,7 @@ SENTENCES = [
     for _ in range(300)
 ]
 """Some of them are the same, and there are 32 and more different ones of a length."""
-OPTIONS = {"K": 3, "chains": 2, "iterations": 12, "seed": 5}
+OPTIONS = {"learner": "gibbs", "K": 3, "chains": 2, "iterations": 12, "seed": 5}
 
 
 def start(out: Path | None, **changed) -> Run:
@@ -51,7 +51,7 @@ def kill(pid: int) -> None:
 
 
 class Killer:
-    """A report that kills workers soon after some of its calls; a nanny starts others.
+    """A callback that kills workers soon after some of its calls; a nanny starts others.
 
     A worker is left alone until it has been there for a second: a nanny whose worker is killed
     while it starts does not try again.

@@ -1,5 +1,6 @@
 """What ``--cluster`` can be, and what it cannot."""
 
+import signal
 import subprocess
 import sys
 
@@ -78,7 +79,7 @@ JOBS, RUNNING = '[cluster]\nkind = "slurm"\n', '[cluster]\nkind = "scheduler"\n'
         (JOBS, "workers must be a whole number from 1 up, got 0"),
         (f'{JOBS}workers = "8"', "[cluster] workers must be a whole number from 1 up, got '8'"),
         (f"{JOBS}workers = true", "got True"),
-        (f"{JOBS}workers = 1\nprologue = 3", "prologue must be a text or a list of texts, got 3"),
+        (f"{JOBS}workers = 1\nprologue = 3", "prologue must be a text, or a list of them, got 3"),
         (RUNNING, "address must be a text"),
         (f'{RUNNING}address = "local:3"', ADDRESS),
         (f'{RUNNING}address = "tcp://a:1"\nport = 3', "[cluster] has 'port'"),
@@ -108,6 +109,18 @@ def test_the_job_script_of_slurm(tmp_path):
     assert lines[-1].startswith("/opt/env/bin/python -m distributed.cli.dask_worker tcp://")
     assert "--nworkers 4 " in lines[-1]
     assert "--nthreads 1 " in lines[-1]
+
+
+def test_ctrl_c_stays_what_it_is(tmp_path, monkeypatch):
+    """When it is imported, dask-jobqueue lets Ctrl-C end the program as if all were well."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "dask_jobqueue"]:
+        monkeypatch.delitem(sys.modules, name)
+    file = tmp_path / "slurm.toml"
+    file.write_text(SLURM)
+    place, before = parsed(str(file)), signal.getsignal(signal.SIGINT)
+    assert isinstance(place, Jobs)
+    with jobs_cluster(place):
+        assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_no_scheduler_there(monkeypatch):

@@ -1,157 +1,66 @@
-"""Calls that Dask leaves hanging, and what a worker keeps; with clients made up for it."""
+"""Waiting for the results of calls, with a client made up for it."""
 
-import asyncio
-from collections import Counter
+from contextlib import nullcontext
 
+import distributed
 import pytest
 
-from dbpcfg.cluster import calls, worker
-from dbpcfg.cluster.calls import Call, ClusterLostError, Shared
-from dbpcfg.cluster.chains import WholeChains
+from dbpcfg.cluster import calls
+from dbpcfg.cluster.calls import ClusterLostError, results
 from dbpcfg.errors import DbpcfgError
 
 
-class Sent:
-    """A future that never fails, and has a result after so many looks."""
-
-    status, key = "finished", "call"
-
-    def __init__(self, looks=0, error=TimeoutError):
-        self.looks, self.error = looks, error
-
-    def result(self, timeout):
-        self.looks -= 1
-        if self.looks >= 0:
-            raise self.error
-        return "answer"
-
-    def done(self):
-        return False
-
-
 class MadeUpClient:
-    """As much of a client as calls need; what is scattered at first never arrives."""
+    """As much of a client as `results` needs."""
 
-    status = "running"
+    def __init__(self, outcomes=(), workers=("a",), status="running"):
+        self.outcomes, self.workers, self.status = list(outcomes), workers, status
 
-    def __init__(self, lost=0, unknown=0, futures=(), processing=()):
-        self.unknown = unknown
-        self.lost, self.futures, self.having = lost, list(futures), dict(processing)
-        self.scattered, self.submitted = 0, []
+    def as_current(self):
+        return nullcontext()
 
-    def sync(self, function, callback_timeout):
-        return asyncio.run(asyncio.wait_for(function(), callback_timeout))
+    def gather(self, futures, asynchronous):
+        return futures
 
-    async def scatter(self, content, hash, broadcast, asynchronous):
-        self.scattered += 1
-        if self.scattered <= self.lost:
-            await asyncio.sleep(60)
-        if self.scattered <= self.lost + self.unknown:
-            raise KeyError("tcp://127.0.0.1:42107")
-        return [Sent()]
-
-    def submit(self, function, *arguments, **options):
-        self.submitted.append(options.get("workers"))
-        return self.futures.pop(0)
-
-    def processing(self):
-        return self.having
+    def sync(self, function, gathered, callback_timeout):
+        outcome = self.outcomes.pop(0) if self.outcomes else "result"
+        if isinstance(outcome, Exception):
+            raise outcome
+        return [outcome]
 
     def scheduler_info(self, n_workers):
-        return {"workers": {"a": {}, "b": {}}}
+        return {"workers": {address: {"nthreads": 2} for address in self.workers}}
 
 
 @pytest.fixture(autouse=True)
-def hurry(monkeypatch):
-    monkeypatch.setattr(calls, "SEND_SECONDS", 0.05)
-    monkeypatch.setattr(calls, "_AGAIN_SECONDS", 0.0)
+def _nothing_to_wait_for(monkeypatch):
+    monkeypatch.setattr(distributed, "wait", lambda futures, timeout: None)
 
 
-@pytest.mark.parametrize("lost", [{"lost": 2}, {"unknown": 2}], ids=str)
-def test_what_never_arrives_or_goes_to_a_lost_worker_is_sent_again(lost):
-    client = MadeUpClient(**lost)
-    shared = Shared(client, b"corpus")
-    assert isinstance(shared.future(), Sent)
-    assert shared.future() is shared.future()
-    assert client.scattered == 3
+@pytest.mark.parametrize("error", [TimeoutError(), ConnectionResetError()], ids=repr)
+def test_what_is_late_or_breaks_now_and_then_is_waited_for(error):
+    assert results(MadeUpClient([error] * calls.MAX_BROKEN), []) == ["result"]
 
 
-def test_sending_is_given_up_after_a_while(monkeypatch):
-    monkeypatch.setattr(calls, "ABANDONED_SECONDS", 0.1)
-    with pytest.raises(ClusterLostError, match="no workers"):
-        Shared(MadeUpClient(lost=1000), b"corpus").future()
-
-
-def test_a_call_that_no_worker_has_is_sent_again_with_its_data():
-    client = MadeUpClient(futures=[Sent(looks=100), Sent()], processing={"a": ["another"]})
-    assert Call(client, len, (), [Shared(client, b"corpus")], "a").result() == "answer"
-    assert client.scattered == 2
-    assert client.submitted == [["a"], ["a"]]
-
-
-def test_a_call_that_is_missed_now_and_then_is_not_sent_again(monkeypatch):
-    client, looks = MadeUpClient(futures=[Sent(looks=8)]), iter(range(8))
-    monkeypatch.setattr(client, "processing", lambda: {"a": ["call"][: next(looks) % 2]})
-    assert Call(client, len, (), [Shared(client, b"corpus")], "a").result() == "answer"
-    assert client.scattered == 1
-
-
-def test_a_call_whose_workers_die_is_sent_again_but_not_for_ever():
-    from distributed import KilledWorker
-
-    def dying(times):
-        killed = KilledWorker("call", None, 3)
-        return MadeUpClient(futures=[*(Sent(1, killed) for _ in range(times)), Sent()])
-
-    assert Call(dying(calls.MOST_DEATHS - 1), len, ()).result() == "answer"
-    with pytest.raises(DbpcfgError, match="keep dying during this run"):
-        Call(dying(calls.MOST_DEATHS), len, ()).result()
-
-
-@pytest.mark.parametrize("status", ["cancelled", "lost", "error"])
-def test_what_was_sent_and_is_lost_is_sent_again(status):
-    client = MadeUpClient()
-    shared = Shared(client, b"corpus")
-    shared.future().status = status
-    assert shared.future().status == "finished"
-    assert client.scattered == 2
-
-
-def test_what_is_large_has_more_time_to_arrive():
-    assert Shared(MadeUpClient(), bytes(10**7))._patience() == pytest.approx(10.05, rel=0.01)
-
-
-def test_chains_go_to_the_worker_with_the_fewest_for_its_threads():
-    chains = WholeChains(MadeUpClient(), "run", ["a", "a", "b"])
-    for number in range(6):
-        chains._workers[number] = chains._least_busy()
-    assert Counter(chains._workers.values()) == {"a": 4, "b": 2}
-
-
-def test_a_call_under_way_is_waited_for():
-    client = MadeUpClient(futures=[Sent(looks=5)], processing={"a": ["call"]})
-    assert Call(client, len, (), [Shared(client, b"corpus")], "a").result() == "answer"
-    assert client.scattered == 1
-    assert client.submitted == [["a"]]
-
-
-def test_a_call_whose_worker_is_gone_may_run_anywhere():
-    client = MadeUpClient(futures=[Sent(looks=1), Sent()], processing={"a": ["call"]})
-    assert Call(client, len, (), (), "gone").result() == "answer"
-    assert client.submitted == [["gone"], None]
-
-
-def test_a_broken_connection_is_tried_again_but_not_for_ever():
-    client = MadeUpClient(futures=[Sent(looks=calls.MOST_DEATHS, error=OSError)])
-    assert Call(client, len, ()).result() == "answer"
-    client = MadeUpClient(futures=[Sent(looks=100, error=ConnectionResetError)])
+def test_connections_that_always_break():
     with pytest.raises(ConnectionResetError):
-        Call(client, len, ()).result()
+        results(MadeUpClient([ConnectionResetError()] * 10), [])
 
 
-def test_a_late_call_leaves_nothing_on_a_worker():
-    worker.memory_of("some run")["trees"] = [1]
-    assert worker.memory_of("some run") == {"trees": [1]}
-    worker.forget("some run")
-    assert worker.remembered("some run", "trees", lambda: [2]) == [2]
-    assert "some run" not in worker._runs
+def test_no_workers_for_a_while(monkeypatch):
+    monkeypatch.setattr(calls, "ABANDONED_SECONDS", 0.0)
+    with pytest.raises(ClusterLostError, match="no workers"):
+        results(MadeUpClient([TimeoutError()] * 1000, workers=()), [])
+
+
+@pytest.mark.parametrize(
+    ("client", "message"),
+    [
+        (MadeUpClient(status="closed"), "the connection to the scheduler is lost"),
+        (MadeUpClient([calls.CancelledError()]), "the connection to the scheduler is lost"),
+        (MadeUpClient([distributed.KilledWorker("call", None, 3)]), "workers keep dying"),
+    ],
+)
+def test_what_ends_a_run(client, message):
+    with pytest.raises(DbpcfgError, match=message):
+        results(client, [])

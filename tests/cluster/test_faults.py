@@ -9,11 +9,12 @@ import sys
 
 import pytest
 
-from dbpcfg.cluster import calls, connect, messages
-from dbpcfg.cluster import shards as remote_shards
+from dbpcfg.cluster import calls, connect, connection, mapping, messages
+from dbpcfg.cluster import chains as chains_there
 from dbpcfg.cluster.calls import ClusterLostError
 from dbpcfg.errors import DbpcfgError, UnparsableError
 from dbpcfg.induction import chains
+from dbpcfg.induction.mapping import InBatches
 from tests.cluster.small import SENTENCES, Killer, start, threads
 from tests.command import COMMAND, dbpcfg, printed
 from tests.induction.small import written
@@ -32,61 +33,57 @@ def reference(tmp_path_factory):
     return written(path)
 
 
-@pytest.fixture
-def fetches(monkeypatch) -> list[int]:
-    """Trees of shards are fetched often: the grammars that a lost shard would need are too many."""
-    found, fetch = [], remote_shards.ShardedTrees.fetch
-    monkeypatch.setattr(remote_shards, "PAST_BYTES", 2000)
-    monkeypatch.setattr(
-        remote_shards.ShardedTrees, "fetch", lambda self: found.append(1) or fetch(self)
-    )
-    return found
-
-
-@pytest.mark.parametrize(("spread", "checkpoint"), [("chains", 0.5), ("shards", 1000)])
-def test_workers_that_are_killed(
-    cluster_of, reference, tmp_path, one_iteration, spread, checkpoint, fetches
-):
+@pytest.mark.parametrize(
+    ("learner", "spread"), [("gibbs", "chains"), ("gibbs", "sentences"), ("em", "sentences")]
+)
+def test_workers_that_are_killed(cluster_of, tmp_path, one_iteration, learner, spread):
     """One, and later all at once: whatever they had been sent is lost with them."""
+    options = {"iterations": 30, "learner": learner}
+    start(tmp_path / "here", **options)
     cluster = cluster_of(2, spread)
     killer = Killer(cluster, {3: 1, 30: 2})
-    run = start(
-        tmp_path / "run", cluster=cluster, report=killer, iterations=30, checkpoint=checkpoint
-    )
+    run = start(tmp_path / "run", cluster=cluster, on_progress=killer, checkpoint=0.5, **options)
     assert run.finished
     assert killer.kills == 3
-    assert (len(fetches) > 4) == (spread == "shards")
-    assert written(tmp_path / "run") == reference
+    assert written(tmp_path / "run") == written(tmp_path / "here")
 
 
-def test_workers_that_are_added(reference, tmp_path, monkeypatch, one_iteration):
-    parted = []
-    parts = remote_shards.parts
+def test_workers_come_and_go(reference, tmp_path, monkeypatch, one_iteration):
+    """There is one at the start, then there are three, and two at the end."""
+    monkeypatch.setattr(connection, "LOOK_SECONDS", 0.0)
+    divided = []
+    divide = InBatches.__call__
     monkeypatch.setattr(
-        remote_shards, "parts", lambda *given: parted.append(given[2]) or parts(*given)
+        InBatches, "__call__", lambda *given: divided.append(given[2]) or divide(*given)
     )
-    with threads(1) as client, connect(client, "shards") as cluster:
+    with threads(1) as client, connect(client, "sentences") as cluster:
 
         def report(chain) -> None:
-            if chain.iteration == 5 and len(client.cluster.workers) == 1:
-                client.cluster.scale(3)
-                client.wait_for_workers(3)
+            there = len(client.cluster.workers)
+            if chain.settings.chain == 0 and chain.iteration in (5, 20):
+                client.cluster.scale({5: 3, 20: 2}[chain.iteration])
+                if there == 1:
+                    client.wait_for_workers(3)
 
-        options = {"iterations": 30, "checkpoint": 0.1, "report": report}
-        start(tmp_path / "run", cluster=cluster, **options)
-    assert parted == [1, 3]
+        start(tmp_path / "run", cluster=cluster, iterations=30, on_progress=report)
+    assert divided[0] == 1
+    assert divided[-1] == 3
     assert written(tmp_path / "run") == reference
 
 
 def test_no_workers_are_left(monkeypatch):
-    monkeypatch.setattr(calls, "ABANDONED_SECONDS", 0.0)
-    monkeypatch.setattr(calls, "_LOOK_SECONDS", 0.2)
+    monkeypatch.setattr(calls, "LOOK_SECONDS", 0.2)
+
+    def abandon(chain) -> None:
+        monkeypatch.setattr(calls, "ABANDONED_SECONDS", 0.0)
+        client.cluster.scale(0)
+
     with (
         threads(1) as client,
-        connect(client, "shards") as cluster,
+        connect(client, "sentences") as cluster,
         pytest.raises(ClusterLostError, match="no workers any more"),
     ):
-        start(None, cluster=cluster, report=lambda chain: client.cluster.scale(0))
+        start(None, cluster=cluster, on_progress=abandon)
 
 
 def test_errors_are_those_of_the_local_run(cluster_of):
@@ -98,7 +95,7 @@ def test_errors_are_those_of_the_local_run(cluster_of):
     here = impossible()
     assert "too small for the exact step" in here
     assert impossible(cluster=cluster_of(2, "chains")) == here
-    assert impossible(cluster=cluster_of(2, "shards")) == here
+    assert impossible(cluster=cluster_of(2, "sentences")) == here
 
 
 # --- what does not fit ----------------------------------------------------------------------------
@@ -145,10 +142,10 @@ def test_ctrl_c_stops_a_run_that_can_be_resumed(text, command_reference, tmp_pat
     assert run.stdout is not None
     row = json.loads(run.stdout.readline())
     assert row["event"] == "progress"
-    assert (row["workers"], row["shards"]) == (2, 0)
+    assert (row["workers"], row["parts"]) == (2, 0)
     os.killpg(run.pid, signal.SIGINT)  # as a terminal does
     rest = run.stdout.read()
-    assert run.wait(60) in (0, 130)
+    assert run.wait(600) in (0, 130)
     assert ('"stopped"' in rest) == (run.returncode == 130)
     assert (path / "chains/0/chain.npz").exists()
     printed("resume", path)
@@ -173,19 +170,20 @@ def scheduler():
         process.kill()
 
 
-@pytest.mark.parametrize("spread", ["chains", "shards"])
+@pytest.mark.parametrize("spread", ["chains", "sentences"])
 def test_the_scheduler_is_gone(
     scheduler, text, command_reference, tmp_path, one_iteration, monkeypatch, spread
 ):
     address, process = scheduler
-    path, count, result = tmp_path / "run", itertools.count(), calls.Call.result
+    path, count, results = tmp_path / "run", itertools.count(), calls.results
 
-    def then_killed(call):
+    def then_killed(*given):
         if next(count) == 50:
             process.kill()
-        return result(call)
+        return results(*given)
 
-    monkeypatch.setattr(calls.Call, "result", then_killed)
+    monkeypatch.setattr(chains_there, "results", then_killed)
+    monkeypatch.setattr(mapping, "results", then_killed)
     there = ("--cluster", address, "--spread", spread, "--checkpoint", "0.05")
     stopped = dbpcfg(*induce(text, path, *there))
     assert stopped.returncode == 130

@@ -21,7 +21,7 @@ def idle() -> bool:
         ["sinfo", "--noheader", "--states=idle", "--format=%n"],
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=600,
         check=False,
     )
     return asked.returncode == 0 and bool(asked.stdout.strip())

@@ -29,8 +29,12 @@ from tests.corpus.samples import (
 ALPINO_ERRORS = {
     "missing word": ((' begin="1" end="2" id="4"', ' begin="9"'), 3, "found the word ',' at 2"),
     "word twice": (('<node begin="1"', '<node begin="4"'), 9, "found a second word at 4"),
-    "no place": (('<node begin="1"', "<node"), 6, "found the place begin='' of a word, expected"),
-    "odd place": (('<node begin="1"', '<node begin="-1"'), 6, "found the place begin='-1'"),
+    "no place": (
+        ('<node begin="1"', "<node"),
+        6,
+        "found the position begin='' of a word, expected",
+    ),
+    "odd place": (('<node begin="1"', '<node begin="-1"'), 6, "found the position begin='-1'"),
     "no category": ((' cat="inf"', ""), 7, "found a <node> with nodes in it and no cat"),
     "nothing": ((' index="1" rel="su"/>', "/>"), 8, "found a <node> without word, nodes and index"),
     "empty word": (('word="zag"', 'word=""'), 6, "found an empty word"),
@@ -99,7 +103,7 @@ CONLLU_ERRORS = {
     "range inside another": (block(row("1-3"), row(1), row("2-3")), 3, "found the ID 2-3"),
     "empty node elsewhere": (block(row(1), row("2.1")), 2, "found the ID 2.1"),
     "empty nodes from 2": (block(row(1), row("1.2")), 2, "found the ID 1.2"),
-    "range cut off": (block(row("1-2"), row(1)), 3, "after 1 words, expected word 2; is the file"),
+    "range cut off": (block(row("1-2"), row(1)), 3, "after 1 word, expected word 2; is the file"),
     "no words": (block(row("0.1")), 2, "after 0 words, expected word 1"),
 }
 CHAT_ERRORS = {
@@ -172,7 +176,7 @@ def test_the_error_names_file_and_line(format, text, line, message, lines):
         assert format == "chat"
         return
     assert source.skipped
-    assert source.dropped.total() >= len(source.skipped)
+    assert source.removed.total() >= len(source.skipped)
     for part in source.skipped:
         assert not any(part.line <= sentence.line <= part.last_line for sentence in found)
     if lines is not None:

@@ -1,9 +1,11 @@
 """CHAT transcripts: lines, headers, speakers; and each code of main lines."""
 
+import re
+
 import pytest
 from hypothesis import given
 
-from dbpcfg.corpus.readers import Speakers
+from dbpcfg.corpus.readers import AgeRange, Speakers, chat
 from dbpcfg.corpus.readers.chat import LEFT_OUT, clean_utterance
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
@@ -31,7 +33,7 @@ def test_a_transcript():
         Sentence(("look", "!"), speaker="MOT", source="f.cha", line=18),
         Sentence(("me", "too", "."), speaker="CHI", source="f.cha", line=20),
     ]
-    assert source.dropped == {
+    assert source.removed == {
         LEFT_OUT: 3,
         "utterances of KID": 1,
         "utterances with untranscribed words only": 1,
@@ -42,19 +44,19 @@ def test_a_transcript():
     ("speakers", "speaking"),
     [
         (Speakers(), ["MOT", "MOT", "CHI"]),
-        (Speakers(without=()), ["KID", "MOT", "MOT", "CHI"]),
-        (Speakers(only=("MOT",)), ["MOT", "MOT"]),
-        (Speakers(only=("mother",)), ["MOT", "MOT"]),
-        (Speakers(only=("Ada", "Mother"), without=("MOT",)), ["KID"]),
-        (Speakers(only=("Target_Child",)), ["KID"]),
-        (Speakers(without=("Target_Child", "CHI")), ["MOT", "MOT"]),
-        (Speakers(only=("Bo_Li",)), []),
+        (Speakers(exclude=()), ["KID", "MOT", "MOT", "CHI"]),
+        (Speakers(include=("MOT",)), ["MOT", "MOT"]),
+        (Speakers(include=("mother",)), ["MOT", "MOT"]),
+        (Speakers(include=("Ada", "Mother"), exclude=("MOT",)), ["KID"]),
+        (Speakers(include=("Target_Child",)), ["KID"]),
+        (Speakers(exclude=("Target_Child", "CHI")), ["MOT", "MOT"]),
+        (Speakers(include=("Bo_Li",)), []),
     ],
 )
 def test_speakers(speakers, speaking):
     assert [sentence.speaker for sentence in read(speakers=speakers)[0]] == speaking
-    assert {"KID", "Ada", "Target_Child", "MOT", "Mother", "CHI"} <= set(speakers.heard)
-    assert "Child" not in speakers.heard
+    assert {"KID", "Ada", "Target_Child", "MOT", "Mother", "CHI"} <= set(speakers.seen)
+    assert "Child" not in speakers.seen
 
 
 def test_the_target_child_is_known_from_either_header():
@@ -70,6 +72,22 @@ def test_the_target_child_is_known_from_either_header():
 def test_without_roles_the_target_child_is_chi():
     for header in ("", "@Participants:	CHI , MOT\n", "@ID:	broken|CHI\n", "@Participants:\n"):
         assert words(f"@Begin\n{header}*AAA:\ta .\n*CHI:\tb .\n@End") == ["a ."]
+
+
+@pytest.mark.parametrize(
+    ("ages", "number"), [("24-26", 3), ("2;01-", 3), ("-25", 3), ("-24", 0), ("25.1-", 0)]
+)
+def test_the_age_of_the_target_child(ages, number):
+    found, source = read(ages=AgeRange.of(ages))
+    assert len(found) == number
+    outside = source.removed[f"utterances at ages outside {ages}"]
+    assert outside == (0 if number else 4)  # the child's own is not counted twice
+
+
+def test_without_an_age_nothing_is_of_that_age():
+    found, source = read(CHAT.replace("2;1.", ""), ages=AgeRange.of("1-99"))
+    assert not found
+    assert source.removed["utterances of transcripts without an age"] == 4
 
 
 def test_transcripts_may_follow_each_other():
@@ -95,7 +113,7 @@ def test_shapes_of_lines(change):
 def test_nothing_after_the_colon():
     sentences, source = read("@Begin\n*MOT:\n*MOT:\t\n@End")
     assert sentences == []
-    assert source.dropped == {"utterances without words": 2}
+    assert source.removed == {"utterances without words": 2}
 
 
 @given(texts(CHAT, "@*%:\n\t <>[]"))
@@ -105,7 +123,7 @@ def test_every_utterance_of_any_text_is_read_or_counted(text):
     except DbpcfgError:
         return
     lines = text.removeprefix("\ufeff").split("\n")
-    assert len(found) + source.dropped.total() - source.dropped[LEFT_OUT] == sum(
+    assert len(found) + source.removed.total() - source.removed[LEFT_OUT] == sum(
         line.startswith("*") for line in lines
     )
     for sentence in found:
@@ -135,6 +153,9 @@ CASES = {
     "<I <want to> [/] want> [//] I need it .": "I need it .",
     "<a <b>> [/] c <d> [?] .": "c d .",
     "<the cat>[/] the cat.": "the cat .",
+    "I have 1.+": "I have 1 .",
+    "I have +1.+": "I have 1 .",
+    "a dog.^": "a dog .",
     "the [?] [/] the cat .": "the cat .",
     "the (.) [/] the cat .": "the cat .",
     "well , [/] well , yes .": "well , yes .",
@@ -262,3 +283,14 @@ def test_any_line_gives_clean_words_or_a_reason(line):
         assert not set(word) & set('[]<>()\x15"“”^@')
         assert any(map(str.isalnum, word)) or word in (".", "?", "!", "...", ",", ";", ":")
     assert clean_utterance(" ".join(words)).words in (words, ())
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["the dog's here", " thank_you  Élan o'clock ", "xxx", "a XXX b", "yy", "xxxl www_x", "0is it",
+     "a , b", "it's", "", "_x y", "' a", "a_", "xx's", "\u02c8a b"],
+)  # fmt: skip
+def test_plain_words_are_cleaned_in_the_same_way(line, monkeypatch):
+    found = clean_utterance(line)
+    monkeypatch.setattr(chat, "_PLAIN", re.compile("(?!)"))
+    assert clean_utterance(line) == found

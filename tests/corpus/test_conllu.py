@@ -57,7 +57,7 @@ def test_withheld_words():
     text = block(row(1, "_"), row(2, "_")) + block(row(1, "_"))
     sentences, source = read_as("conllu", text)
     assert [s.words for s in sentences] == [("_",)]  # may well be an underscore
-    assert source.dropped == {"sentences with their words withheld (_)": 1}
+    assert source.removed == {"sentences with their words withheld (_)": 1}
 
 
 SPEAKERS = "".join(
@@ -72,15 +72,15 @@ SPEAKERS = "".join(
 
 
 @pytest.mark.parametrize(
-    ("speakers", "words", "dropped"),
+    ("speakers", "words", "removed"),
     [
         (Speakers(), "abcd", {}),
-        (Speakers(without=("Target_Child",)), "acd", {"sentences of Target_Child": 1}),
-        (Speakers(without=("chi", "mother")), "cd", None),
-        (Speakers(only=("Ann B",)), "d", None),
-        (Speakers(only=("mother", "chi")), "ab", None),
+        (Speakers(exclude=("Target_Child",)), "acd", {"sentences of Target_Child": 1}),
+        (Speakers(exclude=("chi", "mother")), "cd", None),
+        (Speakers(include=("Ann B",)), "d", None),
+        (Speakers(include=("mother", "chi")), "ab", None),
         (
-            Speakers(only=("x",)),
+            Speakers(include=("x",)),
             "",
             {
                 "sentences of Mother": 1,
@@ -91,12 +91,12 @@ SPEAKERS = "".join(
         ),
     ],
 )
-def test_speakers(speakers, words, dropped):
+def test_speakers(speakers, words, removed):
     found, source = read_as("conllu", SPEAKERS, speakers=speakers)
     assert "".join(sentence.words[0] for sentence in found) == words
-    assert source.dropped.total() == 4 - len(words)
-    assert dropped is None or source.dropped == dropped
-    assert list(speakers.heard) == ["Mother", "CHI", "Target_Child", "Ann B"]
+    assert source.removed.total() == 4 - len(words)
+    assert removed is None or source.removed == removed
+    assert list(speakers.seen) == ["Mother", "CHI", "Target_Child", "Ann B"]
 
 
 def test_who_is_whose_sentence():
@@ -124,7 +124,7 @@ def test_broken_sentences_can_be_skipped():
     found, source = read_as("conllu", good + bad + good + row("1-2"), skip_broken=True)
     assert [sentence.line for sentence in found] == [1, 6]
     assert [(part.line, part.last_line) for part in source.skipped] == [(3, 4), (8, 8)]
-    assert source.dropped == {"broken sentences": 2}
+    assert source.removed == {"broken sentences": 2}
 
 
 @pytest.mark.parametrize(
@@ -150,4 +150,4 @@ def test_empty_nodes_are_counted():
     text = block(row(1, "it"), row("1.1", "was"), row("1.2", "then"), row(2, "ran"))
     (sentence,), source = read_as("conllu", text)
     assert sentence.words == ("it", "ran")
-    assert source.dropped == {"empty nodes": 2}
+    assert source.removed == {"empty nodes": 2}

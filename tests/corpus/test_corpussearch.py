@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbpcfg.corpus.readers import by_content, recognised
+from dbpcfg.corpus.readers import detect_format, format_by_content
 from dbpcfg.corpus.reading import read
 from dbpcfg.corpus.sentence import punctuation_mask
 from dbpcfg.errors import TreeSyntaxError
@@ -33,7 +33,7 @@ def test_a_small_treebank():
         '(ADVP (ADV21 a) (ADV22 gain)) (LATIN (FW ergo)))) (" ")))'
     )
     assert (first.line, second.line) == (12, 22)
-    assert source.dropped == {
+    assert source.removed == {
         "comments": 2,
         "ID nodes": 2,
         "empty elements": 4,
@@ -42,24 +42,26 @@ def test_a_small_treebank():
         "COMMENT nodes": 1,
         "trees without words": 1,
     }
-    assert source.changed == {"words with $ or @ at an end": 2}
-    assert not source.kept
+    assert source.modified == {"words with $ or @ at an end": 2}
+    assert not source.suspicious
     marks = [word for word, mark in zip(second.words, punctuation_mask(second)) if mark]
     assert marks == ["'", '"']
 
 
 def test_it_is_recognised_by_its_identifiers():
     for text in (CORPUSSEARCH, LEMMAS):
-        assert by_content(text) == recognised("x.psd", text) == recognised("x.mrg", text)
-        assert by_content(text) == "corpussearch"
+        assert (
+            format_by_content(text) == detect_format("x.psd", text) == detect_format("x.mrg", text)
+        )
+        assert format_by_content(text) == "corpussearch"
     inside = "( (IP (ID X,1) (N dog)))"
-    assert by_content(inside) == "corpussearch"
+    assert format_by_content(inside) == "corpussearch"
     without = re.sub(r"\(ID [^()]*\)", "", LEMMAS)
-    assert by_content(without) == recognised("x.psd", without) == "penn"
-    assert by_content(PENN) == recognised("x.psd", PENN) == "penn"
-    assert by_content("( (S (N the ID card)))") == "penn"
-    assert by_content("/* a comment */\nx (ID 5)\n") == "text"
-    assert recognised("x.psd", "not a tree") == "penn"
+    assert format_by_content(without) == detect_format("x.psd", without) == "penn"
+    assert format_by_content(PENN) == detect_format("x.psd", PENN) == "penn"
+    assert format_by_content("( (S (N the ID card)))") == "penn"
+    assert format_by_content("/* a comment */\nx (ID 5)\n") == "text"
+    assert detect_format("x.psd", "not a tree") == "penn"
 
 
 @pytest.mark.parametrize(
@@ -72,24 +74,24 @@ def test_it_is_recognised_by_its_identifiers():
 def test_empty_elements(empty):
     said, source = one(empty)
     assert said == "went"
-    assert source.dropped == {"empty elements": 1, "ID nodes": 1}
+    assert source.removed == {"empty elements": 1, "ID nodes": 1}
     said, source = one(empty, empty_elements=True)
     assert said.endswith(" went")
-    assert source.dropped == {"ID nodes": 1}
+    assert source.removed == {"ID nodes": 1}
 
 
 @pytest.mark.parametrize("word", ["*x", "x*", "*x*y", "5*3", "00", "10", "law-suit", "<P", "$5"])
 def test_words_that_are_nearly_empty_elements(word):
     said, source = one(f"(N {word})")
     assert said == f"{word} went"
-    assert source.dropped == {"ID nodes": 1}
-    assert not source.changed
+    assert source.removed == {"ID nodes": 1}
+    assert not source.modified
 
 
 def test_zero_may_be_a_number():
     said, source = one("(NUM 0) (NS men) (, *) (. **)")
     assert said == "0 men * ** went"
-    assert source.kept == {"0 that may be an empty element": 1}
+    assert source.suspicious == {"0 that may be an empty element": 1}
 
 
 @pytest.mark.parametrize(
@@ -100,7 +102,7 @@ def test_zero_may_be_a_number():
 def test_nodes_without_words(inner):
     said, source = one(inner)
     assert said == "went"
-    assert source.dropped.total() == 2
+    assert source.removed.total() == 2
 
 
 @pytest.mark.parametrize("comment", ["/* a (b */", "/~*\na\n*~/", "  /*\n*\n*/", "/*\nx\n*~/\n*/"])
@@ -109,7 +111,7 @@ def test_comments_keep_the_lines(comment):
     sentences, source = read_as("corpussearch", text)
     lines = comment.count("\n") + 1
     assert [(s.line, *s.words) for s in sentences] == [(lines + 1, "dog"), (2 * lines + 2, "cat")]
-    assert source.dropped["comments"] == 2
+    assert source.removed["comments"] == 2
     assert one("(N and/*) (N or*/)")[0] == "and/* or*/ went"  # not where a line begins
 
 
@@ -117,12 +119,12 @@ def test_lemmas():
     sentences, source = read_as("corpussearch", LEMMAS)
     assert [" ".join(s.words) for s in sentences] == ["Maður inn sá e-mail , - .", "hann sefur ."]
     assert sentences[0].tags == ("N", "D", "VBDI", "N", ",", ",", ".")
-    assert source.dropped == {"lemmas": 10, "ID nodes": 2, "empty elements": 1}
-    assert source.changed == {"words with $ or @ at an end": 2}
+    assert source.removed == {"lemmas": 10, "ID nodes": 2, "empty elements": 1}
+    assert source.modified == {"words with $ or @ at an end": 2}
     some = LEMMAS + "( (IP (FW amen)) (ID X,3))" + LEMMAS * 2
     sentences, source = read_as("corpussearch", some)
     assert sentences[2].words == ("amen",)
-    assert (source.dropped["lemmas"], source.kept) == (30, {"words without a lemma": 1})
+    assert (source.removed["lemmas"], source.suspicious) == (30, {"words without a lemma": 1})
 
 
 def test_hyphens_are_no_lemmas_unless_all_words_have_them():
@@ -134,7 +136,7 @@ def test_hyphens_are_no_lemmas_unless_all_words_have_them():
 def test_escapes_and_marks():
     said, source = one("(N and<slash>or) (N <dash>) (' <paren>) (' <$$paren>) (PRO $him) (N a@b)")
     assert said == "and/or - -LRB- -RRB- him a@b went"
-    assert source.changed == {"words with escaped characters": 4, "words with $ or @ at an end": 1}
+    assert source.modified == {"words with escaped characters": 4, "words with $ or @ at an end": 1}
 
 
 @pytest.mark.parametrize(
@@ -156,7 +158,7 @@ def test_broken_trees():
     (sentence,), source = read_as("corpussearch", text, skip_broken=True)
     assert sentence.line == 22
     assert [(part.line, part.last_line) for part in source.skipped] == [(12, 20)]
-    assert source.dropped["ID nodes"] == 1
+    assert source.removed["ID nodes"] == 1
     with pytest.raises(TreeSyntaxError, match=r"^f:1:1: found '/\* no end' outside any bracket"):
         read_as("corpussearch", "/* no end\n( (IP (N a)) (ID X,1))")
 
@@ -206,23 +208,23 @@ def test_what_is_kept_and_looks_like_no_word_is_reported(tmp_path):
     bare.write_text("( (IP (NP-SBJ *pro*) (C 0) (VBD went) (NP *) (NUM 0)))\n" * 2)
     corpus = read(bare)
     assert corpus.formats == ("penn",)
-    assert corpus.kept == {"what looks like an empty element, such as *pro*, 0, *": 6}
+    assert corpus.suspicious == {"what looks like an empty element, such as *pro*, 0, *": 6}
     said, hint = corpus.notes()
     assert said.endswith(
         "Kept as words: what looks like an empty element, such as *pro*, 0, * (6)."
     )
     assert "--input-format corpussearch" in hint
     assert read(bare, format="corpussearch")[0].words == ("went", "0")
-    assert not read(bare, empty_elements=True).kept
+    assert not read(bare, empty_elements=True).suspicious
     text = tmp_path / "a.txt"
     text.write_text("CMTEST,2.3 the dog\n1_book_A-1;JP *T*-1 slept 0 * ***\n3,000.5 yes,\n")
-    assert list(read(text).kept.items()) == [
+    assert list(read(text).suspicious.items()) == [
         ("what looks like an empty element, such as *T*-1", 1),
         ("what looks like an identifier, such as CMTEST,2.3, 1_book_A-1;JP", 2),
     ]
     penn = tmp_path / "a.mrg"
     penn.write_text("( (S (NNP 0) (CD 0) (NFP *) (SYM **) (: *) (NN dog) (ID 7)))")
-    assert read(penn, format="penn").kept == {"what looks like an identifier, such as 7": 1}
+    assert read(penn, format="penn").suspicious == {"what looks like an identifier, such as 7": 1}
     penn.write_text("( (S (NN dog)))")
-    assert not read(penn).kept
+    assert not read(penn).suspicious
     assert not list(read(penn).notes())

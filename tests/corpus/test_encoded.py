@@ -56,11 +56,11 @@ def test_encoding_by_a_given_vocabulary():
         ),
         (
             lambda: Vocabulary(("a", "b")).encode([["a"], ["b", "x y"]]),
-            "sentence 2: 'x y' is not one of the vocabulary's 2 words",
+            "sentence 2: 'x y' is not in the vocabulary, which has 2 words",
         ),
         (
             lambda: Vocabulary(("a", "b")).encode([["A"]]),
-            "sentence 1: 'A' is not one of the vocabulary's 2 words",
+            "sentence 1: 'A' is not in the vocabulary, which has 2 words",
         ),
         (
             lambda: Encoded.from_sentences([["a"], ["b"], []]),

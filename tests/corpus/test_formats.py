@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbpcfg.corpus.readers import by_content, by_extension, checked_format, readers, recognised
+from dbpcfg.corpus.readers import (
+    check_format,
+    detect_format,
+    format_by_content,
+    formats_by_extension,
+    readers,
+)
 from dbpcfg.errors import DbpcfgError
 
 ROW = "1 the the DET DT _ 0 root _ _\n".replace(" ", "\t")
@@ -31,6 +37,10 @@ ROW = "1 the the DET DT _ 0 root _ _\n".replace(" ", "\t")
         ("x.conll.gz", "conllu"),
         ("x.txt", "text"),
         ("x.txt.gz", "text"),
+        ("childes.train", "text"),
+        ("Snow.csv.gz", "table"),
+        ("x.tsv", "table"),
+        ("x.tab", "table"),
         ("x.gz", None),
         ("x.mrg/README", None),
         ("mrg", None),
@@ -39,7 +49,7 @@ ROW = "1 the the DET DT _ 0 root _ _\n".replace(" ", "\t")
     ],
 )
 def test_extensions(path, format):
-    assert by_extension(path) == (() if format is None else tuple(format.split()))
+    assert formats_by_extension(path) == (() if format is None else tuple(format.split()))
 
 
 @pytest.mark.parametrize(
@@ -89,31 +99,38 @@ def test_extensions(path, format):
         ("<corpus><s>the dog</s></corpus>", "text"),
         ("see <alpino_ds>", "text"),
         ("(X (X the dog) (X old cat))", "penn"),
+        ("id,gloss,speaker_role\n1,no,Mother\n", "table"),
+        ('"gloss"\t"target_child_age"\n', "table"),
+        ("a gloss, speaker_role and others\n", "text"),
+        ("*MOT:\tlook at that .\n", "babylm"),
+        ("= = = A Title = = =\nthe cat sat .\n", "babylm"),
+        ("the end .\n= = = A Title = = =\n", "babylm"),
+        ("*MOT said so\n= = =\n", "text"),
     ],
 )
 def test_content(text, format):
-    assert by_content(text) == format
+    assert format_by_content(text) == format
 
 
 def test_content_decides_between_the_formats_of_an_extension():
-    assert recognised("a.parsed", "#1:1.[4257] NP(Head:Nba:x)#") == "sinica"
-    assert recognised("a.parsed", "@Begin\n") == "penn"
-    assert recognised("a.mrg", "#1:1.[4257] NP(Head:Nba:x)#") == "penn"
-    assert recognised("a.txt", "#1:1.[4257] NP(Head:Nba:x)#") == "sinica"
+    assert detect_format("a.parsed", "#1:1.[4257] NP(Head:Nba:x)#") == "sinica"
+    assert detect_format("a.parsed", "@Begin\n") == "penn"
+    assert detect_format("a.mrg", "#1:1.[4257] NP(Head:Nba:x)#") == "penn"
+    assert detect_format("a.txt", "#1:1.[4257] NP(Head:Nba:x)#") == "sinica"
 
 
 def test_asking_for_a_format():
-    assert [checked_format(format) for format in (None, *readers.names())] == [
+    assert [check_format(format) for format in (None, *readers.names())] == [
         None,
         *readers.names(),
     ]
     with pytest.raises(DbpcfgError, match="no format 'xml'; choose one of text, chat, conllu, "):
-        checked_format("xml")
+        check_format("xml")
 
 
 @given(st.one_of(st.text(), st.text("()ab \n\t#1")))
 def test_any_text_has_a_format(text):
-    assert by_content(text) in readers
+    assert format_by_content(text) in readers
 
 
 @pytest.mark.parametrize(
@@ -122,4 +139,4 @@ def test_any_text_has_a_format(text):
      "%%\n" * 10**5, "#" * 10**6, "#1[" * 10**5],
 )  # fmt: skip
 def test_long_texts_take_no_time(text):
-    by_content(text)
+    format_by_content(text)

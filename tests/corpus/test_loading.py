@@ -13,10 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbpcfg.corpus.loading import _decoded, check_plain_text, expand, load_text, name_of
+from dbpcfg.corpus.loading import _decoded, check_plain_text, display_name, files_to_read, load_text
 from dbpcfg.corpus.reading import read
 from dbpcfg.corpus.streaming import stream
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.induction.induce import induce
 
 
 @pytest.fixture
@@ -174,9 +175,9 @@ def test_no_standard_input(monkeypatch):
 
 
 def test_names_that_are_no_text():
-    assert name_of("-") == "<stdin>"
-    assert name_of("./-") == "./-"
-    assert name_of(os.fsdecode(b"caf\xe9.txt")) == "caf\\udce9.txt"
+    assert display_name("-") == "<stdin>"
+    assert display_name("./-") == "./-"
+    assert display_name(os.fsdecode(b"caf\xe9.txt")) == "caf\\udce9.txt"
 
 
 @given(st.one_of(st.binary(), st.text().map(str.encode)))
@@ -212,6 +213,11 @@ def is_bad(data):
         ('{"text": "the cat"}\n', "JSON"),
         ('[{"text": "the cat"}]', "JSON"),
         ('["the cat", "sat"]', "JSON"),
+        ('["the cat"]\n["sat"]\n', "JSON"),
+        ('[\n  [\n    "the cat"\n  ]\n]\n', "JSON"),
+        ("[[1, 2], [3]]", "JSON"),
+        ('[[{"text": null}]]', "JSON"),
+        ("{}\n", "JSON"),
         ("%PDF-1.4\nthe cat", "PDF"),
         ("%!PS-Adobe\n", "PostScript"),
         ("{\\rtf1 the cat}", "RTF"),
@@ -227,6 +233,35 @@ def test_what_is_not_plain_text_is_an_error(tmp_path, text, kind):
     assert list(stream([str(path)], "text"))
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[[[the dog] barked] loudly]",
+        "[[ [the dog] barked ] loudly ]",
+        '[["Yes" he] said]',
+        '["Yes", he said]',
+        "[1] the dog",
+        "[laughs]",
+        "[" * 900,
+        "\n" * 9000 + "the dog",
+    ],
+)
+def test_square_brackets_are_not_json(tmp_path, line):
+    (tmp_path / "f.txt").write_text(f"{line}\n")
+    assert read(tmp_path / "f.txt").formats == ("text",)
+    assert any(stream([str(tmp_path / "f.txt")]))
+
+
+def test_json_is_text_if_its_brackets_are_known(tmp_path):
+    path = tmp_path / "f.txt"
+    path.write_text('["yes", "no"] he said\n')
+    with pytest.raises(DbpcfgError, match="found JSON"):
+        read(path)
+    assert len(read(path, bracketed=True)) == 1
+    assert len(list(stream([str(path)], bracketed=True))) == 1
+    assert induce(path, K=2, iterations=1, chains=1, brackets="text").corpus.words
+
+
 def test_what_begins_like_a_tree_is_an_error(tmp_path):
     path = tmp_path / "f.txt"
     for text in ("(S the dog barks)\n", "(NP-SBJ the old dog barks"):
@@ -234,9 +269,6 @@ def test_what_begins_like_a_tree_is_an_error(tmp_path):
         with pytest.raises(DbpcfgError, match=r"f\.txt: found .*begins like a tree but is not"):
             read(path)
         assert len(read(path, format="text")) == 1
-    (tmp_path / "f.csv").write_text("id,sentence\n")
-    with pytest.raises(DbpcfgError, match="found a table"):
-        read(tmp_path / "f.csv")
     path.write_text("(S the dog barks)\n")
     assert read(path, format="penn")[0].words == ("the", "dog", "barks")
 
@@ -247,12 +279,12 @@ def test_what_begins_like_a_tree_is_an_error(tmp_path):
      "[ laughs ] yes", "{ x }", "< 3 >", "% of them", "", '" the cat "', "[ [ x ] ]"],
 )  # fmt: skip
 def test_plain_text(text):
-    check_plain_text(text, "f.txt", "f.txt")
+    check_plain_text(text, "f.txt")
 
 
 @pytest.mark.parametrize("text", ["<" * 10**5, "<a>" * 10**5, "[x " * 10**5, "{" * 10**5])
 def test_long_texts_take_no_time(text):
-    check_plain_text(text, "f", "f")
+    check_plain_text(text, "f")
 
 
 # --- files, folders, patterns ---------------------------------------------------------------------
@@ -279,7 +311,7 @@ FOUND = ["a/10.mrg.gz", "a/2.mrg", "a/b/1.parsed"]
 
 
 def test_files_are_kept_in_order(here):
-    assert expand(["a/README", Path("a/2.mrg"), "-", "missing"]) == [
+    assert files_to_read(["a/README", Path("a/2.mrg"), "-", "missing"]) == [
         "a/README",
         "a/2.mrg",
         "-",
@@ -288,20 +320,20 @@ def test_files_are_kept_in_order(here):
 
 
 def test_a_folder_is_its_files_of_known_extension(here):
-    assert expand(["a"]) == FOUND
-    assert expand([Path("a")], "penn") == FOUND
-    assert expand(["a/"]) == FOUND
-    assert expand([here / "a"]) == [str(here / name) for name in FOUND]
+    assert files_to_read(["a"]) == FOUND
+    assert files_to_read([Path("a")], "penn") == FOUND
+    assert files_to_read(["a/"]) == FOUND
+    assert files_to_read([here / "a"]) == [str(here / name) for name in FOUND]
 
 
 def test_patterns(here):
-    assert expand(["a/*.mrg*"]) == FOUND[:2]
-    assert expand(["a/**/*.parsed"]) == FOUND[2:]
-    assert expand(["a/?.mrg"]) == ["a/2.mrg"]
-    assert expand(["a/[0-9].mrg"]) == ["a/2.mrg"]
-    assert expand(["*"]) == FOUND  # a folder among the matches
+    assert files_to_read(["a/*.mrg*"]) == FOUND[:2]
+    assert files_to_read(["a/**/*.parsed"]) == FOUND[2:]
+    assert files_to_read(["a/?.mrg"]) == ["a/2.mrg"]
+    assert files_to_read(["a/[0-9].mrg"]) == ["a/2.mrg"]
+    assert files_to_read(["*"]) == FOUND  # a folder among the matches
     Path("what?.txt").write_text("x")
-    assert expand(["what?.txt"]) == ["what?.txt"]
+    assert files_to_read(["what?.txt"]) == ["what?.txt"]
 
 
 def test_links_in_a_circle(here):
@@ -309,12 +341,12 @@ def test_links_in_a_circle(here):
     Path("a/c").symlink_to(here / "elsewhere")
     Path("elsewhere").mkdir()
     Path("elsewhere/3.mrg").write_text("(X go)")
-    assert expand(["a"]) == [*FOUND, "a/c/3.mrg"]
+    assert files_to_read(["a"]) == [*FOUND, "a/c/3.mrg"]
 
 
 def paths_error(*paths, **options):
     with pytest.raises(DbpcfgError) as caught:
-        expand(paths, **options)
+        files_to_read(paths, **options)
     return str(caught.value)
 
 
@@ -335,8 +367,8 @@ def test_several_formats_in_a_folder(here):
         "a: found files of several formats in this folder (3 penn, 1 chat, 1 text); "
         "choose one with format= (--input-format), or name the files"
     )
-    assert expand(["a"], "penn") == FOUND
-    assert expand(["a"], "chat") == ["a/b/eve.cha"]
+    assert files_to_read(["a"], "penn") == FOUND
+    assert files_to_read(["a"], "chat") == ["a/b/eve.cha"]
 
 
 def test_nothing_in_a_folder(here):
@@ -356,7 +388,7 @@ def test_what_is_no_path(here):
     assert "is not a path" in paths_error("a\0b")
     assert paths_error("a/*.cha") == "a/*.cha: nothing matches this pattern; is the path right?"
     with pytest.raises(TypeError):
-        expand([3])
+        files_to_read([3])
 
 
 def test_folders_that_cannot_be_listed(here, monkeypatch):

@@ -24,11 +24,11 @@ def test_a_small_treebank():
     assert str(first.tree) == (
         "(ROOT (S (NP (DT The) (NN cat)) (VP (VBD was) (VP (VBN fed))) (. .)))"
     )
-    assert first.place == "bank.mrg:2"
-    assert second.place == third.place == "bank.mrg:6"
+    assert first.location == "bank.mrg:2"
+    assert second.location == third.location == "bank.mrg:6"
     assert str(second.tree) == "(ROOT (FRAG (UH oh)) (, ,) (SBARQ (WHNP (WP what))))"
     assert third.words == ("***",)
-    assert source.dropped == {"empty elements": 1}
+    assert source.removed == {"empty elements": 1}
 
 
 @pytest.mark.parametrize(
@@ -80,10 +80,10 @@ def test_words_that_look_like_traces(word):
     text = f"(S (NP (WP {word})) (V go) (X {word}))"
     (sentence,), source = read_as("penn", text)
     assert str(sentence.tree) == text
-    assert not source.dropped
+    assert not source.removed
     (sentence,), source = read_as("penn", f"{text} (-NONE- 0)")  # a treebank with traces
     assert str(sentence.tree) == "(S (V go))"
-    assert source.dropped == {
+    assert source.removed == {
         "words that look like traces": 2,
         "empty elements": 1,
         "trees without words": 1,
@@ -97,7 +97,7 @@ def test_a_space_before_the_tag_of_a_trace(tag):
     text = f"(S (V go) (NP ( {tag} *T*-1)))"
     (sentence,), source = read_as("penn", text)
     assert str(sentence.tree) == "(S (V go))"
-    assert source.dropped == {"empty elements": 1}
+    assert source.removed == {"empty elements": 1}
     options = {"empty_elements": True, "function_tags": True}
     assert cleaned(text, **options) == [f"(S (V go) (NP ({tag} *T*-1)))"]
     assert cleaned("( NP dog)") == ["(ROOT NP dog)"]
@@ -111,7 +111,7 @@ def test_words_with_stars(word):
 
 
 @pytest.mark.parametrize(
-    ("text", "trees", "dropped"),
+    ("text", "trees", "removed"),
     [
         (
             "(S (NP (-NONE- *))) (-NONE- 0) (V go) () (())",
@@ -125,10 +125,10 @@ def test_words_with_stars(word):
         ),
     ],
 )
-def test_nothing_is_dropped_in_silence(text, trees, dropped):
+def test_nothing_is_dropped_in_silence(text, trees, removed):
     sentences, source = read_as("penn", text)
     assert [str(sentence.tree) for sentence in sentences] == trees
-    assert source.dropped == dropped
+    assert source.removed == removed
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_broken_trees_can_be_skipped(text, found, skipped):
     sentences, source = read_as("penn", text, skip_broken=True)
     assert [(sentence.line, *sentence.words) for sentence in sentences] == found
     assert [(part.line, part.last_line) for part in source.skipped] == skipped
-    assert source.dropped["broken trees"] == len(skipped)
+    assert source.removed["broken trees"] == len(skipped)
     with pytest.raises(TreeSyntaxError, match=r"--skip-broken \(in Python broken='skip'\)"):
         read_as("penn", text)
 
@@ -172,7 +172,7 @@ def test_what_is_skipped_says_why_and_is_not_counted():
         "f:3:12: found 'Q9X yes' outside any bracket, expected '(' or the end of the text; "
         "skipped lines 2 to 3"
     ]
-    assert source.dropped == {"broken trees": 1, "nodes without children": 1}
+    assert source.removed == {"broken trees": 1, "nodes without children": 1}
 
 
 def test_the_outer_bracket():
@@ -244,7 +244,7 @@ def test_agrees_with_a_naive_definition(several):
     traces = any("NONE" in node.label for tree in several for node in tree.nodes())
     expected = [(line, naive(tree, traces)) for line, tree in enumerate(several, start=1)]
     assert [(s.line, s.tree) for s in found] == [(n, tree) for n, tree in expected if tree]
-    assert source.dropped["trees without words"] == len(several) - len(found)
+    assert source.removed["trees without words"] == len(several) - len(found)
     for sentence in found:
         assert list(sentence.words) == sentence.tree.words()
         tags = tuple(sentence.tree.tags())

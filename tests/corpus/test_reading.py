@@ -43,6 +43,8 @@ SAMPLES = {
     "alpino": alpino(ALPINO_SENTENCE),
     "export": EXPORT,
     "tigerxml": TIGER_HEAD + TIGER_SENTENCE + TIGER_TAIL,
+    "table": "id,gloss,speaker_role\n1,look at the cat,Mother\n",
+    "babylm": "= = = The Cat = = =\nthe cat purrs .\n",
 }
 
 
@@ -67,7 +69,7 @@ def error_of(*paths, **options):
 
 
 def test_each_format(here):
-    for ending, said, dropped in [
+    for ending, said, removed in [
         ("txt", ["the cat sat .", "it purrs"], {"blank lines": 1}),
         ("mrg", ["it purrs ."], {"trees without words": 1, "empty elements": 1}),
         ("cha", ["yes , a cat .", "no ."], {"utterances of CHI": 1}),
@@ -75,7 +77,7 @@ def test_each_format(here):
     ]:
         corpus = read(f"cat.{ending}")
         assert words(corpus) == said
-        assert corpus.dropped == dropped
+        assert corpus.removed == removed
     assert read("cat.txt")[1] == Sentence(("it", "purrs"), source="cat.txt", line=3)
 
 
@@ -201,7 +203,7 @@ def test_broken_parts_are_skipped_if_asked(here):
         assert "; --skip-broken (in Python broken='skip') skips what is broken" in error_of(name)
     penn = read("bad.mrg", broken="skip")
     assert words(penn) == ["it purrs ."]
-    assert penn.dropped == {"empty elements": 1, "trees without words": 1, "broken trees": 1}
+    assert penn.removed == {"empty elements": 1, "trees without words": 1, "broken trees": 1}
     assert [(part.source, part.line, part.last_line) for part in penn.skipped] == [
         ("bad.mrg", 3, 3)
     ]

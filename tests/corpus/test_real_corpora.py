@@ -54,8 +54,8 @@ def length(sentence):
 
 def test_adam(adam):
     assert len(adam) == 16_689
-    assert not adam.kept
-    assert adam.dropped == {
+    assert not adam.suspicious
+    assert adam.removed == {
         "empty elements": 4_746,
         "nodes without children": 1,
         "words that look like traces": 196,
@@ -80,8 +80,8 @@ def test_adam_agrees_with_the_reference(adam):
 
 def test_wsj(wsj):
     assert len(wsj) == 1_921
-    assert wsj.dropped == {"empty elements": 3_311}
-    assert wsj.changed == wsj.kept == {}
+    assert wsj.removed == {"empty elements": 3_311}
+    assert wsj.modified == wsj.suspicious == {}
     lengths = [length(sentence) for sentence in wsj]
     assert [sum(n <= most for n in lengths) for most in (10, 20, 40)] == [265, 1_001, 1_843]
 
@@ -103,7 +103,7 @@ def test_chat():
     assert {sentence.speaker for sentence in everyone} == {"MOT", "URS", "RIC", "CHI"}
     assert len(to_child) == 1_594
     assert len(everyone) == 5_001
-    assert to_child.dropped["utterances of CHI"] == 3_414
+    assert to_child.removed["utterances of CHI"] == 3_414
     assert len(read(DATA / "chat", speakers=["Mother"])) == 1_494
     for sentence in everyone:
         assert sentence.words[-1] in (".", "?", "!", "...")
@@ -114,7 +114,7 @@ def test_chat():
 def test_conllu():
     corpus = read(DATA / "conllu")
     assert len(corpus) == 600
-    assert not corpus.dropped
+    assert not corpus.removed
     assert all(sentence.speaker for sentence in corpus)
     assert all(sentence.tags for sentence in corpus)
     assert 0 < len(read(DATA / "conllu", exclude_speakers=["Target_Child"])) < 600
@@ -133,7 +133,7 @@ def test_broken_trees_are_skipped(name, lines):
 def test_odd_traces():
     corpus = read(DATA / "dirty" / "odd-trace.parsed")
     assert [" ".join(s.words) for s in corpus] == ["which one does he like ?", "star means ."]
-    assert corpus.dropped == {"words that look like traces": 1, "empty elements": 1}
+    assert corpus.removed == {"words that look like traces": 1, "empty elements": 1}
 
 
 def test_latin1():
@@ -146,12 +146,12 @@ def test_latin1():
 def test_keyaki(keyaki):
     assert set(keyaki.formats) == {"corpussearch"}
     assert len(keyaki) == 4_448
-    assert keyaki.dropped == {
+    assert keyaki.removed == {
         "empty elements": 19_246,
         "ID nodes": 4_449,
         "trees without words": 1,
     }
-    assert keyaki.changed == keyaki.kept == {}
+    assert keyaki.modified == keyaki.suspicious == {}
 
 
 def branching(program, gold, side, *options):
@@ -200,7 +200,7 @@ def test_sinica():
     corpus = read(DATA / "formats" / "sinica.parsed")
     assert corpus.formats == ("sinica",)
     assert len(corpus) == 400
-    assert not corpus.dropped
+    assert not corpus.removed
     assert all(punctuation_mask(s).index(True) == len(s.words) - 1 for s in corpus)
     assert all(len(sentence.tree.children) == 2 for sentence in corpus)
 
@@ -209,8 +209,8 @@ def test_alpino():
     corpus = read(DATA / "formats" / "alpino-latin1.xml")
     assert corpus.formats == ("alpino",)
     assert len(corpus) == 60
-    assert corpus.dropped == {"traces": 98}
-    assert corpus.changed == {"constituents with gaps": 59, "children raised to close gaps": 70}
+    assert corpus.removed == {"traces": 98}
+    assert corpus.modified == {"constituents with gaps": 59, "children raised to close gaps": 70}
     assert all(sentence.tags for sentence in corpus)
     raw = (DATA / "formats" / "alpino-latin1.xml").read_text(encoding="iso-8859-1")
     given = [unescape(text).split() for text in re.findall("<sentence>(.*)</sentence>", raw)]

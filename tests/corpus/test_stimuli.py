@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dbpcfg.corpus.preparation import Preparation
+from dbpcfg.corpus.preprocessing import Preprocessing
 from dbpcfg.corpus.stimuli import (
     SentenceRows,
     Stimuli,
@@ -43,7 +43,7 @@ def test_cells_stay_as_they_are(tmp_path):
     assert table.names == ("a", "b")
     assert table.rows == [("01", 'x, "y"'), ("2", " z\nw"), ("NA", "")]
     assert table.lines == (2, 3, 5)
-    assert table.place(2) == f"{tmp_path}/t.csv:5"
+    assert table.location(2) == f"{tmp_path}/t.csv:5"
     assert table.column("a", "--by") == ["01", "2", "NA"]
 
 
@@ -71,7 +71,7 @@ def test_quotes_as_characters(tmp_path):
     ("content", "message"),
     [
         ("a,b\n1,2\n1,2,3\n", r"t\.csv:3: found 3 cells, expected 2, as the header has"),
-        ("a,b\n1\n", r"t\.csv:2: found 1 cells, expected 2"),
+        ("a,b\n1\n", r"t\.csv:2: found 1 cell, expected 2"),
         ("a,b\n1,2\n\n3,4\n", r"t\.csv:3: found a blank line, expected 2"),
         ("a,b,a\n1,2,3\n", r"t\.csv:1: two columns have the name 'a'; rename one"),
         ('a,b\n1,"x\n', r"t\.csv:2: .*quote"),
@@ -125,7 +125,7 @@ def test_missing_values():
 
 
 def test_rows_of_what_is_no_file():
-    assert Stimuli(("a",), [(1,), (2,)], "the list").place(1) == "the list, row 2"
+    assert Stimuli(("a",), [(1,), (2,)], "the list").location(1) == "the list, row 2"
 
 
 FUZZ = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -159,7 +159,7 @@ WORDS = ["The", "dog", "barked.", "Mr.", "Cat", "did", "not,", "though!", "Then"
 ROWS = [(str(1 + (n > 7)), str(n), word) for n, word in enumerate(WORDS)]
 
 
-SPLIT = Preparation(tokens="punctuation")
+SPLIT = Preprocessing(tokens="punctuation")
 
 
 def table(rows=ROWS, names=("item", "zone", "word")) -> Stimuli:
@@ -184,7 +184,7 @@ def test_a_sentence_in_each_row():
         ("t.csv", 2),
         ("t.csv", 3),
     ]
-    split = sentences(table([("1", "the  dog,")], ("n", "s")), text="s", preparation=SPLIT)
+    split = sentences(table([("1", "the  dog,")], ("n", "s")), text="s", preprocessing=SPLIT)
     assert texts(split) == ["the dog ,"]
 
 
@@ -225,7 +225,7 @@ def test_a_column_of_ends():
 
 
 def test_several_tokens_of_one_row():
-    (first, second, *_) = sentences(table(), by=["item", "zone"], preparation=SPLIT)
+    (first, second, *_) = sentences(table(), by=["item", "zone"], preprocessing=SPLIT)
     assert first.sentence.words == ("The", "dog", "barked", ".")
     assert first.numbers == [0, 1, 2]
     assert first.spans == [(0, 1), (1, 2), (2, 4)]

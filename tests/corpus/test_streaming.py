@@ -31,7 +31,7 @@ def test_lines_with_their_places(tmp_path):
     path.write_bytes(b"\xef\xbb\xbfthe dog\r\n\r\n  \nbarks \xc3\xa9\rlast")
     assert words([path]) == [("the", "dog"), None, None, ("barks", "é"), ("last",)]
     sentences = list(stream([str(path)]))
-    assert [s.place for s in sentences if s] == [f"{path}:{n}" for n in (1, 4, 5)]
+    assert [s.location for s in sentences if s] == [f"{path}:{n}" for n in (1, 4, 5)]
 
 
 text = st.text(st.sampled_from("ab(é \n\r\t\u2028\x1c\x85"), max_size=30)
@@ -44,7 +44,7 @@ def test_the_same_as_when_read_whole(tmp_path_factory, text):
     streamed = list(stream([str(path)], "text"))
     whole = read(path, format="text")
     assert [s for s in streamed if s is not None] == whole.sentences
-    assert streamed.count(None) == whole.dropped.get("blank lines", 0)
+    assert streamed.count(None) == whole.removed.get("blank lines", 0)
 
 
 def test_gzip_folders_and_several_files(tmp_path):
@@ -69,14 +69,14 @@ def test_other_formats_are_recognised(tmp_path, stdin):
     assert words(["-"]) == []
 
 
-def test_report_is_called_with_what_is_left_out_of_other_formats(tmp_path):
+def test_on_note_is_called_with_what_is_left_out_of_other_formats(tmp_path):
     (tmp_path / "a.mrg").write_text("(S (D the) (N dog))\n(S (-NONE- *))\n")
     remarks: list[str] = []
-    assert words([tmp_path / "a.mrg"], report=remarks.append) == [("the", "dog")]
+    assert words([tmp_path / "a.mrg"], on_note=remarks.append) == [("the", "dog")]
     assert len(remarks) == 1
     assert "Left out" in remarks[0]
     (tmp_path / "a.txt").write_text("one\n\n")
-    words([tmp_path / "a.txt"], report=remarks.append)  # its blank lines are not left out
+    words([tmp_path / "a.txt"], on_note=remarks.append)  # its blank lines are not left out
     assert len(remarks) == 1
 
 
@@ -123,6 +123,6 @@ def test_what_is_not_there_and_lines_of_any_length(tmp_path, monkeypatch):
 def test_broken_trees_are_skipped_and_reported(tmp_path):
     (tmp_path / "a.mrg").write_text("(V a)\n(V b) x\n")
     remarks: list[str] = []
-    assert words([tmp_path / "a.mrg"], report=remarks.append, broken="skip") == [("a",)]
+    assert words([tmp_path / "a.mrg"], on_note=remarks.append, broken="skip") == [("a",)]
     assert "Left out: broken trees (1)." in remarks[0]
     assert "skipped line 2" in remarks[1]

@@ -18,7 +18,7 @@ def test_lines_are_sentences_and_white_space_sets_words_apart():
             Sentence(("it", "purrs", "(", "loudly", ")", "!"), source="cat.txt", line=3),
             Sentence(("last",), source="cat.txt", line=5),
         ]
-        assert source.dropped == {"blank lines": 2}
+        assert source.removed == {"blank lines": 2}
 
 
 @pytest.mark.parametrize("longest", ["w " * 1000, "w" * 1000])

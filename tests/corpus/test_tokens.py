@@ -3,7 +3,7 @@
 import pytest
 
 import dbpcfg
-from dbpcfg.corpus.tokens import doubts, ends_sentence, split_tokens
+from dbpcfg.corpus.tokens import describe_contractions, ends_sentence, split_tokens
 from dbpcfg.errors import DbpcfgError
 
 
@@ -52,28 +52,6 @@ def test_ends_of_sentences():
         assert not ends_sentence(word), word
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("the dog barks .", None),
-        ("well, the dog barks . !", None),  # set apart as a rule
-        ("ほしがほしい", "is the text split into words?"),
-        ("the dog, he barks.", "800 of 1,600 words have punctuation attached, such as 'dog,'"),
-        ("w{n} x{n} y{n} z{n}", "1,600 of 1,600 words are different"),
-    ],
-)
-def test_a_text_that_is_not_ready(line, said):
-    text = [line.format(n=n).split() for n in range(400)]
-    found = list(doubts(text))
-    assert (said is None) == (found == [])
-    if said is not None:
-        assert said in found[0]
-        with pytest.warns(UserWarning, match="words") as caught:
-            dbpcfg.induce(text, K=2, iterations=1, chains=1)
-        assert caught[0].filename == __file__
-    assert not list(doubts(text[:40]))  # too little to tell
-
-
 def test_a_model_splits_text_as_it_learned():
     text = ["the dog barks.", "a dog barks, the dog."] * 3
     run = dbpcfg.induce(text, K=2, iterations=2, chains=1, tokens="punctuation", seed=1)
@@ -92,3 +70,20 @@ def test_a_model_splits_text_as_it_learned():
     assert [row.surprisal for row in rows] == [
         row.surprisal for row in bare.model.surprisal(["a dog barks"], end=False)
     ]
+
+
+@pytest.mark.parametrize(
+    ("words", "described"),
+    [
+        ("the dog 'em o'clock dogs '", ""),
+        ("the dog that's it’s", "are whole, as that's"),
+        ("the dog 's n't", "are split, with 's as a word"),
+        ("that 's it's", "are split, with 's as a word"),
+        ("a's b's 's", "are partly whole, as a's, partly split, with 's"),
+        ("a's b's c's d's e's f's g's h's i's j's 's", "are whole, as a's"),
+    ],
+)
+def test_how_contracted_forms_are_written(words, described):
+    found = describe_contractions(words.split())
+    assert described in found
+    assert bool(described) == bool(found)

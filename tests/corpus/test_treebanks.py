@@ -44,7 +44,7 @@ def test_cess():
 def test_longer_leaves_are_kept_and_counted():
     (sentence,), source = read_as("cess", "(S (X a b c))")
     assert sentence.words == ("a", "b", "c")
-    assert source.kept == {"leaves of more than a word and its lemma": 1}
+    assert source.suspicious == {"leaves of more than a word and its lemma": 1}
 
 
 def test_sinica():
@@ -97,8 +97,8 @@ def test_export(text):
     assert str(second.tree) == "(ROOT ($[ -LRB-) (PTKANT nein) ($[ -RRB-))"
     assert punctuation_mask(second) == (True, False, True)
     assert second.line - first.line == 12
-    assert source.dropped == {"secondary edges": 1}
-    assert source.changed == RAISED_ONE
+    assert source.removed == {"secondary edges": 1}
+    assert source.modified == RAISED_ONE
 
 
 def test_export_with_spaces_instead_of_tabs():
@@ -111,7 +111,7 @@ def test_export_drops_nothing_in_silence():
     (sentence,), source = read_as("export", text)
     assert str(sentence.tree) == "(ROOT a)"
     assert sentence.tags is None
-    assert source.dropped == {"nodes without children": 1, "trees without words": 1}
+    assert source.removed == {"nodes without children": 1, "trees without words": 1}
 
 
 def test_alpino():
@@ -120,14 +120,14 @@ def test_alpino():
     assert first.tags == ("pron", "verb", "punct", "n", "verb", "punct")
     assert punctuation_mask(first) == (False, False, True, False, False, True)
     assert (first.line, second.line) == (3, 3 + ALPINO_SENTENCE.count("\n"))
-    assert source.dropped == {"traces": 2}
-    assert not source.changed
+    assert source.removed == {"traces": 2}
+    assert not source.modified
     assert trees_as("alpino", ALPINO_SENTENCE) == [ALPINO_TREE]  # one sentence in a file
     (sentence,), source = read_as("alpino", ALPINO_GAPS)
     assert str(sentence.tree) == (
         "(top (smain (np (noun Iets)) (verb zag) (pron zij) (rel (pron dat))))"
     )
-    assert source.changed == RAISED_ONE
+    assert source.modified == RAISED_ONE
 
 
 def test_odd_sentences_of_alpino():
@@ -137,7 +137,7 @@ def test_odd_sentences_of_alpino():
     empty = '<alpino_ds><node cat="top"><node index="1"/></node></alpino_ds>'
     found, source = read_as("alpino", empty)
     assert not found
-    assert source.dropped == {"traces": 1, "trees without words": 1}
+    assert source.removed == {"traces": 1, "trees without words": 1}
 
 
 def test_tigerxml():
@@ -146,8 +146,8 @@ def test_tigerxml():
     assert str(first.tree) == str(second.tree) == TIGER_TREE
     assert first.words == ("Den", "Hund", ",", "sah", "sie", "an", ".")
     assert (first.line, second.line) == (5, 5 + TIGER_SENTENCE.count("\n"))
-    assert source.dropped == {"secondary edges": 4}
-    assert source.changed == {"constituents with gaps": 2, "children raised to close gaps": 2}
+    assert source.removed == {"secondary edges": 4}
+    assert source.modified == {"constituents with gaps": 2, "children raised to close gaps": 2}
 
 
 def test_odd_sentences_of_tigerxml():
@@ -157,10 +157,10 @@ def test_odd_sentences_of_tigerxml():
     trace = TIGER_SENTENCE.replace('word="sie" pos="PPER"', 'word="*T*" pos="-NONE-"')
     (sentence,), source = read_as("tigerxml", trace)
     assert str(sentence.tree) == TIGER_TREE.replace("(PPER sie) ", "")
-    assert source.dropped["traces"] == 1
+    assert source.removed["traces"] == 1
     found, source = read_as("tigerxml", "<s><graph><terminals/></graph></s>")
     assert not found
-    assert source.dropped == {"trees without words": 1}
+    assert source.removed == {"trees without words": 1}
 
 
 # --- any graph ------------------------------------------------------------------------------------

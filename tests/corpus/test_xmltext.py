@@ -75,7 +75,7 @@ def test_broken_outside_sentences():
     )
     found, source = elements(text, True)
     assert len(found) == 1
-    assert source.dropped == {"broken sentences": 1}
+    assert source.removed == {"broken sentences": 1}
 
 
 def test_xml_without_sentences():

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import strategies as st
 
 from dbpcfg.corpus.sentence import Sentence
-from dbpcfg.evaluation.alignment import Pair, pair
+from dbpcfg.evaluation.alignment import TreePair, align_trees
 from dbpcfg.trees.brackets import read_tree
 from dbpcfg.trees.tree import Tree
 
@@ -23,9 +23,9 @@ def sentence(tree: Tree | str, source: str = "<text>", line: int = 1) -> Sentenc
     return Sentence(tuple(tree.words()), tree=tree, source=source, line=line)
 
 
-def paired(gold: str | Tree, predicted: str | Tree) -> Pair:
+def paired(gold: str | Tree, predicted: str | Tree) -> TreePair:
     first, second = sentence(gold), sentence(predicted)
-    return pair(first, second, marks(first.tree))
+    return align_trees(first, second, marks(first.tree))
 
 
 def branching(words: list[str], direction: str = "right", label: str = "X") -> Tree:

@@ -12,10 +12,10 @@ from dbpcfg.evaluation.alignment import (
     MISSING,
     AlignmentError,
     align,
+    align_trees,
     brackets,
     has_letter_or_digit,
     number_words,
-    pair,
 )
 from dbpcfg.trees.brackets import read_tree
 from tests.evaluation.helpers import (
@@ -53,6 +53,7 @@ def aligned(gold: str, predicted: str, punctuation: str = "") -> list[int]:
         ("a , ' , b", "1 3", "a ' , b", [0, 2, 3, 4]),
         ("a ' ' b", "1", "a ' b", [0, 2, 3]),  # of two like signs, the one that is a word
         ("a , , b", "1 2", "a , b", [0, 1, 3]),  # else the first
+        ("' . . .", "1 2 3", ". . . '", [-1, -1, -1, 0]),  # a word is more than all punctuation
         ("a -- ' b", "1", "a ' -- b", [0, 2, -1, 3]),
         # A gold word may have letters and be punctuation, says the mask.
         ("um dog um um runs", "0 2 3", "dog um runs", [1, 2, 4]),
@@ -69,6 +70,7 @@ def test_examples(gold, punctuation, predicted, expected):
     [
         ("the dog barks", "", "the cat barks", 2, ("'dog'", "'cat'")),
         ("the , dog barks", "1", "the cat barks", 3, ("'dog'", "'cat'")),
+        ("the ' dog barks", "", "the cat barks", 3, ("'dog'", "'cat'")),
         ("the dog", "", "the dog barks", 3, ("missing (the sentence ends)", "'barks'")),
         ("the dog barks .", "3", "the dog .", 3, ("'barks'", "missing (the sentence ends)")),
     ],
@@ -88,7 +90,7 @@ def test_other_words_are_an_error_that_names_both_places(
 
 
 def test_marks_must_be_as_many_as_words():
-    with pytest.raises(AlignmentError, match="g:1: 2 words but 1 marks of punctuation"):
+    with pytest.raises(AlignmentError, match="g:1: 2 words but 1 mark of punctuation"):
         align(["a", "b"], [False], ["a", "b"], "g:1")
 
 
@@ -180,12 +182,12 @@ def test_words_missing_from_the_gold_tree():
 
 def test_gold_tags_are_the_sentences_own_if_it_has_any():
     gold = Sentence(("a", ","), tags=("N", ","), tree=read_tree("(S a ,)"))
-    assert pair(gold, sentence("(X a)"), (False, True)).gold_tags == ["N"]
+    assert align_trees(gold, sentence("(X a)"), (False, True)).gold_tags == ["N"]
 
 
 def test_a_sentence_without_a_tree():
     with pytest.raises(DbpcfgError, match=r"here\.txt:3: found words but no tree"):
-        pair(Sentence(("a",), source="here.txt", line=3), sentence("(X a)"), (False,))
+        align_trees(Sentence(("a",), source="here.txt", line=3), sentence("(X a)"), (False,))
 
 
 @given(gold_and_predicted(), st.data())

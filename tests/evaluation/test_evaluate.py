@@ -44,7 +44,7 @@ def test_everything_at_once():
     assert it.statistics.tolist() == [[4, 4, 4], [2, 2, 2], [2, 4, 3]]
     assert (it.score.matched, it.score.predicted, it.score.gold) == (8, 10, 9)
     assert it.score.skipped.only_punctuation == it.score.skipped.too_short == 1
-    assert (it.recall.found, it.recall.gold) == (3, 3)
+    assert (it.recall.matched, it.recall.gold) == (3, 3)
     # Sentences 1 and 2 choose X1; sentence 4 has one noun phrase, and it is X1's.
     assert [one.label for one in it.aggregate.chosen] == ["X1"]
     assert it.aggregate.counts == (1, 1, 1)
@@ -71,7 +71,7 @@ def test_the_convention_goes_to_all_of_it():
 
 def test_options():
     it = example(category="VP", mapping_sentences=4, direction="left")
-    assert (it.recall.found, it.recall.gold) == (2, 2)
+    assert (it.recall.matched, it.recall.gold) == (2, 2)
     assert [one.label for one in it.aggregate.chosen] == ["X2"]
     assert "gold:VP" in it.aggregate.signature
     assert "mapping:first-4|" in it.aggregate.signature
@@ -113,7 +113,7 @@ def test_progress():
 def test_numbers_of_trees_that_differ():
     with pytest.raises(DbpcfgError, match=r"5 gold trees in gold.mrg but 4 predicted trees in out"):
         example(predicted=PREDICTED[:-1])
-    with pytest.raises(DbpcfgError, match="1 gold trees but marks of punctuation for 0"):
+    with pytest.raises(DbpcfgError, match="1 gold tree but marks of punctuation for 0"):
         evaluate([read_tree("(S a)")], [read_tree("(S a)")], [])
 
 

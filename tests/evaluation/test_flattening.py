@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbpcfg.evaluation import flattening
-from dbpcfg.evaluation.flattening import SideModel, em_step, flatten, head_sides
+from dbpcfg.evaluation.flattening import SideModel, em_step, flatten, flattenable, head_sides
 from dbpcfg.trees.brackets import read_tree
 from dbpcfg.trees.tree import Tree
 
@@ -87,6 +87,25 @@ def test_heads_that_predict_each_other_are_found():
     assert head_sides(mirrored)["NP"] == 0
 
 
+def test_of_equal_sides_the_first_is_the_head():
+    assert head_sides([read_tree("(X (T a) (T b))")]) == {"X": 0}
+
+
+@pytest.mark.parametrize(
+    ("text", "units"),
+    [
+        ("(X (N a) (X (D b) (X (N c) (X (V d) (V e)))))", [0, 2, 0, 1, 1]),  # D is rarer
+        ("(X (N a) (X (V b) (N c)))", [0, 1, 0]),
+        ("(X (N b) (X (N b) (N a)))", [0, 0, 1]),  # one tag, so words
+    ],
+)
+def test_units_are_the_most_frequent_tags_or_words(text, units, monkeypatch):
+    monkeypatch.setattr(flattening, "UNITS", 2)
+    nodes, _, number = flattening._collect([read_tree(text)])
+    assert [unit for unit in nodes.unit if unit >= 0] == units
+    assert number == len(set(units))
+
+
 @given(corpora)
 def test_constituents_are_some_of_the_original(trees):
     for before, after in zip(trees, flatten(trees), strict=True):
@@ -103,6 +122,11 @@ def test_the_head_child_is_spliced(monkeypatch):
     tree = read_tree("(S (NP (D the) (NP (A red) (N dog))) (S (V barks) (NP (D a) (N lot))))")
     (flat,) = flatten([tree])
     assert str(flat) == "(S (NP (D the) (A red) (N dog)) (V barks) (D a) (N lot))"
+
+
+def test_binary_trees_of_several_labels_can_be_flattened():
+    texts = ["(S (NP (D a) (N b)) (V c))", "(S (S (D a) (N b)) (V c))", "(S (NP a b c) (V d))"]
+    assert [flattenable([read_tree(text)]) for text in texts] == [True, False, False]
 
 
 def test_punctuation_and_unary_nodes_go():

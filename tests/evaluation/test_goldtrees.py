@@ -52,6 +52,34 @@ def test_round_brackets_may_be_written_as_treebanks_do(tmp_path):
     assert run.match_gold(read(path).sentences, "gold").sentences[0].words == ("-LRB-a-RRB-", "b")
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("a b c d e f g h", "'a b c d e f g h', is not in gold after gold:2"),
+        ("a b c d e f g h i", "'a b c d e f g h …', is not in gold after gold:2"),
+    ],
+)
+def test_a_missing_sentence_is_quoted(words, said):
+    treebank = [
+        Sentence.from_tree(read_tree(f"(X (X {w}))"), "gold", n + 1) for n, w in enumerate("xy")
+    ]
+    with pytest.raises(DbpcfgError, match=f"sentence 3 of the run, {said}; the treebank has 2 "):
+        match_gold([["x"], ["y"], words.split()], treebank, "gold", "auto")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("a b c", r"word 3 is missing \(the sentence has ended\) there and 'c' in the run"),
+        ("a", r"word 2 is 'b' there and missing \(the sentence has ended\) in the run"),
+    ],
+)
+def test_a_sentence_that_ends_elsewhere(words, said):
+    treebank = [Sentence.from_tree(read_tree("(X (X a) (X b))"), "gold", 1)]
+    with pytest.raises(DbpcfgError, match=f"gold:1 is not sentence 1 of the run: {said}"):
+        match_gold([words.split()], treebank, "gold", "auto")
+
+
 def test_sentences_are_found_by_their_words_not_by_their_length():
     treebank = [
         Sentence.from_tree(read_tree(text), "gold", line)

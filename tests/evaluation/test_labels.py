@@ -19,7 +19,8 @@ from tests.evaluation.helpers import paired
 
 def test_matched_spans():
     """The topmost label on both sides; spans of one tree only, or of one word, do not count."""
-    trees = paired("(ROOT (S (NP (QP a b)) (VP (V c) (NP (N d)))))", "(X (Y (Z a b)) (W c (X d)))")
+    gold = "(ROOT (S (NP (QP a b)) (VP (V c) (NP (N d)))))"
+    trees = paired(gold, "(X (Y (Z a b)) (W c (X (T d))))")
     assert list(matched_labels(trees)) == [("X", "S"), ("Y", "NP"), ("W", "VP")]
     assert list(matched_labels(paired("(S (NP a b) c)", "(X a (Y b c))"))) == [("X", "S")]
     assert list(matched_labels(paired("(ROOT a b)", "(X a b)"))) == []
@@ -140,15 +141,24 @@ def test_tags_are_counted_as_those_of_trees():
     )
 
 
+def test_signs_that_are_in_the_prediction_do_not_count():
+    """Punctuation of the gold sentence, and what it does not have."""
+    predicted = [
+        Sentence(("The", "dog", "barks", "."), ("3", "4", "4", "9")),
+        Sentence(("cats", "--", "sleep"), ("4", "9", "5")),
+    ]
+    table = compare_tags(sentences(GOLD), predicted, MARKS, Convention())
+    assert table.induced == ("3", "4", "5")
+    assert table.counts.tolist() == [[1, 0, 0], [0, 2, 1], [0, 0, 1]]
+
+
 def test_convention_leaves_out_long_sentences():
-    done = []
-    table = compare_tags(
-        *(sentences(GOLD), without_trees(sentences(PREDICTED)), MARKS),
-        *(Convention(max_length=2), done.append),
-    )
+    given, done = (sentences(GOLD), without_trees(sentences(PREDICTED)), MARKS), []
+    table = compare_tags(*given, Convention(max_length=2), done.append)
     assert table.counts.sum() == 2
     assert done == [1, 2]
     assert "length:<=2" in table.signature
+    assert compare_tags(*given, Convention(max_length=3)).counts.sum() == 5  # and a full stop
 
 
 def test_what_cannot_be_compared():

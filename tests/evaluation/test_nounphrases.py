@@ -12,7 +12,7 @@ from dbpcfg.evaluation.nounphrases import (
     LabelPrecision,
     Recall,
     aggregate,
-    count_found,
+    count_matched,
     mapping_split,
     proposals,
 )
@@ -167,7 +167,7 @@ def test_a_split_that_is_none():
     ],
 )
 def test_recall_by_hand(gold, predicted, category, expected):
-    assert count_found(paired(gold, predicted), category) == expected
+    assert count_matched(paired(gold, predicted), category) == expected
 
 
 def test_what_it_says():

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.evaluation.alignment import pair
+from dbpcfg.evaluation.alignment import align_trees
 from dbpcfg.evaluation.parseval import (
     BracketCounts,
     Convention,
@@ -42,7 +42,7 @@ def counts(gold: str, predicted: str, convention: Convention = PAPER) -> tuple[i
 
 
 def sentence_counts(gold, predicted, punctuation, convention: Convention) -> BracketCounts:
-    return count(pair(sentence(gold), sentence(predicted), punctuation), convention)
+    return count(align_trees(sentence(gold), sentence(predicted), punctuation), convention)
 
 
 # --- counts of one sentence, by hand ----------------------------------------------------------

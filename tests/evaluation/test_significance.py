@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.evaluation import significance
 from dbpcfg.evaluation.parseval import Convention, score
 from dbpcfg.evaluation.significance import bootstrap, permutation_test
 from tests.statistics import LEAST_P, goodness_of_fit
@@ -37,7 +38,8 @@ def test_identical_systems(convention):
 
 @BOTH
 @pytest.mark.parametrize("seed", range(4))
-def test_all_exchanges_of_eight_sentences(convention, seed):
+def test_all_exchanges_of_eight_sentences(convention, seed, monkeypatch):
+    monkeypatch.setattr(significance, "_CELLS", 8 * 400)  # 400 exchanges at a time
     first, second = two_systems(seed, 8, right=0.7)
 
     def difference(swapped):
@@ -52,6 +54,14 @@ def test_all_exchanges_of_eight_sentences(convention, seed):
     it = permutation_test(first, second, convention, permutations=n, seed=seed)
     assert abs(it.p - exact) < 4 * math.sqrt(exact * (1 - exact) / n) + 1 / n
     assert abs(it.difference) == pytest.approx(observed)
+
+
+def test_a_sentence_with_nothing_to_count_for_one_system():
+    """F1 is 1 and 1/4; if the second sentences are exchanged it is 1/2 for both."""
+    first, second = np.array([[1, 1, 1], [0, 0, 0]]), np.array([[1, 3, 1], [0, 2, 0]])
+    it = permutation_test(first, second, SENTENCE, permutations=999)
+    assert (it.first, it.second) == (1.0, 0.25)
+    assert it.p == pytest.approx(0.5, abs=0.1)
 
 
 def p_values(right: float, convention: Convention) -> np.ndarray:
@@ -107,7 +117,7 @@ def test_nothing_to_compare():
 
 @pytest.mark.parametrize(
     ("other", "message"),
-    [([[1, 1, 1]], r"2 sentences, 1 sentences"), ([[1, 2, 2], [1, 2, 3]], "same gold")],
+    [([[1, 1, 1]], r"2 and 1 sentence"), ([[1, 2, 2], [1, 2, 3]], "same gold")],
 )
 def test_systems_on_other_sentences(other, message):
     with pytest.raises(DbpcfgError, match=message):
@@ -141,6 +151,8 @@ def test_intervals_cover(convention):
 def test_intervals_of_certainty_and_of_nothing():
     certain = bootstrap(np.array([[2, 2, 2]] * 10), CORPUS)
     assert certain.f1 == certain.precision == certain.recall == (1.0, 1.0)
+    rarely_nothing = bootstrap(np.array([[0, 0, 0], [2, 2, 2]]), CORPUS)  # every fourth resample
+    assert rarely_nothing.f1 == (1.0, 1.0)
     for nothing in (np.zeros((5, 3), dtype=int), np.zeros((0, 3), dtype=int)):
         assert all(map(math.isnan, bootstrap(nothing, CORPUS).f1))
 

@@ -5,8 +5,8 @@ import signal
 import time
 from pathlib import Path
 
-from dbpcfg.experiments.systems.branching import Balanced, Left, Right
-from dbpcfg.experiments.systems.registry import SystemSpec
+from dbpcfg.systems.branching import Balanced, Left, Right
+from dbpcfg.systems.registry import SystemSpec
 from dbpcfg.trees.tree import Tree
 
 
@@ -36,13 +36,12 @@ class Learner(Fake):
 
 
 class SlowAtFirst(Learner):
-    """As one whose kernels are compiled when they are first called."""
+    """As one whose kernels are compiled when they are first called: the clock skips an hour."""
 
-    warm = False
+    clock = staticmethod(time.perf_counter)
 
     def misbehave(self):
-        time.sleep(0 if SlowAtFirst.warm else 1)
-        SlowAtFirst.warm = True
+        time.perf_counter = lambda: SlowAtFirst.clock() + 3600
 
 
 class Raises(Fake):

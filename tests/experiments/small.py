@@ -45,7 +45,7 @@ def times_in(folder: Path) -> dict[str, int]:
 RECIPE = """\
 title = "Made up"
 reference = "Nobody (1999)"
-table = "Table 9"
+where = "Table 9"
 seeds = [0, 1]
 flatten = true
 measures = ["precision", "recall", "f1", "phrase-recall"]
@@ -68,18 +68,18 @@ sentences = 5
 seeds = 3
 paper = { iterations = 4 }
 
-[[row]]
+[[rows]]
 name = "DB & PCFG"
 system = "dbpcfg"
 K = 2
 D = 2
 
-[[row]]
+[[rows]]
 name = "Chunks"
 system = "upparse"
 settings = { smoothing = 0.2 }
 
-[[row]]
+[[rows]]
 name = "Right"
 system = "right"
 baseline = true
@@ -103,7 +103,7 @@ source = "Table 9, row 3"
 """
 
 FAILING = """
-[[row]]
+[[rows]]
 name = "Broken"
 system = "bmmm-dmv"
 settings = { classes = 0 }

@@ -36,7 +36,7 @@ def test_every_moment(place, monkeypatch, system):
         out = place / f"again{number}"
         put(state, out)
         here = replace(cell, out=str(out))
-        assert CellRecord(here).found(None).state in ("waiting", "unfinished", "finished"), moment
+        assert CellRecord(here).outcome(None).state in ("waiting", "unfinished", "finished"), moment
         assert run_cell(here, threads=1) == done, moment
         assert trees(out) == wanted, moment
 
@@ -75,7 +75,7 @@ def test_tables_of_damaged_records(place):
     for _ in range(300):
         file.write_bytes(damaged(place / "good.json", chance))
         with contextlib.suppress(DbpcfgError):
-            found = CellRecord(cells[0]).found(None)
+            found = CellRecord(cells[0]).outcome(None)
             for format in ("text", "json", "latex"):
                 assert render(sweep_tables(cells, {**good, 1: found}), format)
             shown += 1

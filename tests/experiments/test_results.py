@@ -1,19 +1,11 @@
-"""Spread over seeds, and tables of cells."""
+"""Tables of cells, and of their spread over seeds."""
 
 import json
-import math
 import statistics
 
 import pytest
 
-from dbpcfg.experiments.results import (
-    CellOutcome,
-    CellResult,
-    middle_runs,
-    spread,
-    state_table,
-    sweep_tables,
-)
+from dbpcfg.experiments.results import CellOutcome, CellResult, state_table, sweep_tables
 from dbpcfg.io.tables import render
 from tests.experiments.small import cells_of
 
@@ -67,19 +59,4 @@ def test_what_is_not_finished_has_its_reason(place):
     assert json.loads(render([table], "json"))[0]["rows"][1]["f1"] is None
     states = state_table(cells, outcomes)
     assert [row[2] for row in states.rows] == [row[-1] for row in table.rows]
-    assert states.notes == ["1 of 3 cells are finished"]
-
-
-@pytest.mark.parametrize(
-    ("values", "median", "middle"),
-    [([3.0], 3.0, [3.0]), ([3.0, 1.0, 2.0], 2.0, [2.0]), ([4.0, 1.0, 3.0, 2.0], 2.5, [2.0, 3.0])],
-)
-def test_the_median_of_an_even_number_is_between_two_runs(values, median, middle):
-    assert spread(values).median == median
-    assert middle_runs(values, lambda value: value) == middle
-
-
-def test_there_may_be_nothing_to_summarise():
-    assert all(map(math.isnan, spread([])))
-    assert all(map(math.isnan, spread([1.0, math.nan])))
-    assert middle_runs([], float) == []
+    assert states.notes == ["1 of 3 cells finished"]

@@ -34,14 +34,14 @@ def test_a_cell_is_the_run_of_induce(place, monkeypatch):
 
 
 def test_a_cell_may_leave_the_choice_to_the_text(place, monkeypatch):
-    monkeypatch.setattr("dbpcfg.induction.auto.LEAST_SENTENCES", 5)
+    monkeypatch.setattr("dbpcfg.induction.auto.MIN_SENTENCES", 5)
     (cell,) = cells_of(place, 'corpus = "adam.trees"\nlearner = "auto"\nlowercase = false\n')
     assert cell.name == "adam-Kauto-Dauto-s0"
     assert run_cell(cell, threads=1).state == "finished"
     corpus, same = dbpcfg.read(place / "adam.trees"), {"chains": 1, "iterations": 6}
     run = dbpcfg.induce(corpus, lowercase=False, **same, out=place / "plain")
     assert run.configuration.model.learner.name == "neural"
-    assert run.configuration.preparation.no_punctuation
+    assert run.configuration.preprocessing.no_punctuation
     assert files_in(cell.directory) == files_in(place / "plain")
 
 
@@ -62,12 +62,12 @@ def test_a_cell_that_was_stopped_is_resumed_to_the_same_bytes(place, monkeypatch
     whole, broken = (cells_of(place, text.format(out), short="")[0] for out in ("a", "b"))
     done = run_cell(whole, threads=1)
     shares: list[float] = []
-    stopped = run_cell(broken, threads=1, report=shares.append, stopping=lambda: True)
+    stopped = run_cell(broken, threads=1, on_progress=shares.append, should_stop=lambda: True)
     assert stopped.state == "unfinished"
     assert 0 < shares[-1] < 1
-    assert CellRecord(broken).found(None).state == "unfinished"
+    assert CellRecord(broken).outcome(None).state == "unfinished"
     assert not (broken.directory / "trees.txt").exists()
-    assert run_cell(broken, report=shares.append) == done
+    assert run_cell(broken, on_progress=shares.append) == done
     assert shares[-1] == 1
     assert files_in(broken.directory) == files_in(whole.directory)
 
@@ -78,7 +78,7 @@ def test_other_systems_are_trees_and_comparisons(place):
     assert comparison_data(ccl.directory)["systems"][0]["name"] == "ccl"
     assert (other.directory / "trees.txt").exists()
     (row,) = comparison_data(other.directory)["systems"][0]["runs"]
-    outcome = CellRecord(other).found(None)
+    outcome = CellRecord(other).outcome(None)
     assert (outcome.result.f1, outcome.result.per_token) == (row["f1"], None)
     before = times_in(place)
     run_cell(other)
@@ -112,7 +112,7 @@ def test_text_without_gold_trees_has_likelihoods_only(place):
         ('corpus = "broken.trees"', "broken.trees"),
         ('corpus = "adam.trees"\nK = 1000000', "this run would need"),
         ('[[corpus]]\npath = "eve.trees"\ngold = "adam.trees"', "is not sentence 1 of the run"),
-        ('corpus = "adam.trees"\nmax-length = 1', "there is no sentence of 1 words"),
+        ('corpus = "adam.trees"\nmax-length = 1', "there is no sentence of at most 1 word"),
     ],
 )
 def test_failures_are_reasons_and_are_tried_again(place, text, reason):
@@ -122,7 +122,7 @@ def test_failures_are_reasons_and_are_tried_again(place, text, reason):
     outcome = run_cell(cell)
     assert outcome.state == "failed"
     assert reason in outcome.reason
-    assert CellRecord(cell).found(None) == outcome
+    assert CellRecord(cell).outcome(None) == outcome
     (place / "none.txt").write_text("dogs bark\ncats sleep\n")
     again = run_cell(cell)
     assert again.state == ("finished" if "none" in text else "failed")
@@ -152,7 +152,7 @@ def test_other_settings_in_the_same_place_are_an_error(place, change, said):
     short = "iterations = 6\n" + ("" if "chains" in change else "chains = 1\n")
     (changed,) = cells_of(place, f"{TWO}{change}\n", short=short)
     with pytest.raises(DbpcfgError, match=said):
-        CellRecord(changed).found(None)
+        CellRecord(changed).outcome(None)
     assert said in run_cell(changed).reason
     assert times_in(place / "grid") == before
     assert run_cell(cell).state == "finished"
@@ -164,7 +164,7 @@ def test_another_text_in_the_same_place_is_an_error(place):
     (place / "adam.trees").write_text("(S (N dogs) (V bark))\n")
     forget_corpora()
     assert "its corpus has changed" in run_cell(cell).reason
-    assert CellRecord(cell).found(None).state == "finished"
+    assert CellRecord(cell).outcome(None).state == "finished"
 
 
 def test_what_no_sweep_has_made_is_left_alone(place):
@@ -179,7 +179,7 @@ def test_results_that_were_removed_are_made_again(place):
     (cell,) = cells_of(place, TWO)
     first, before = run_cell(cell), files_in(cell.directory)
     (cell.directory / "trees.txt").unlink()
-    assert CellRecord(cell).found(None).state == "unfinished"
+    assert CellRecord(cell).outcome(None).state == "unfinished"
     assert run_cell(cell) == first
     assert files_in(cell.directory) == before
 

@@ -8,7 +8,7 @@ import pytest
 
 import dbpcfg
 from dbpcfg.grammar.pcfg import RuleWeights, normalised
-from dbpcfg.induction.criteria import kept_aside, measure
+from dbpcfg.induction.criteria import held_out_sentences, measure
 from dbpcfg.induction.learners import Learner, learners
 from dbpcfg.options import option
 from dbpcfg.parsing.chart.parser import ChartParser
@@ -21,21 +21,21 @@ class SlowEM(Learner):
     """EM that moves only a part of the way in each iteration."""
 
     name: ClassVar[str] = "slow-em"
-    rate: float = option(1.0, "How far each step goes.", above=0, most=1)
+    rate: float = option(1.0, "How far each step goes.", exclusive_minimum=0, maximum=1)
 
-    def step(self, state, corpus, settings, threads=1, trees=None):
+    def step(self, state, corpus, settings, work, with_trees=False):
         """The grammar between the old one and that of the expected counts."""
         before = state.grammar
-        chart = ChartParser(before, settings.depth, threads)
+        chart = ChartParser(before, settings.depth, work.threads)
         logs, counts = chart.log_probabilities(corpus), chart.expected_counts(corpus)[0]
         found, parts = normalised(counts, 1e-6, before), ("root", "binary", "lexical")
         mixed = [
             (1 - self.rate) * getattr(before, n) + self.rate * getattr(found, n) for n in parts
         ]
         grammar = normalised(RuleWeights(*mixed), 0.0, before)
-        if trees is not None:
-            trees.of(before)
-        measures = measure(logs, corpus.lengths, kept_aside(len(corpus), 0), None, state.beta)
+        measures = measure(
+            logs, corpus.lengths, held_out_sentences(len(corpus), 0), None, state.beta
+        )
         measures = measures._replace(posterior=measures.likelihood)
         return replace(state, iteration=state.iteration + 1, grammar=grammar, measures=measures)
 
@@ -70,7 +70,7 @@ def test_a_learner_of_ones_own(text, tmp_path, monkeypatch, capsys):
     run = dbpcfg.induce(text, 3, learner="slow-em", rate=0.5, out=tmp_path / "python", **options)
     assert written(tmp_path / "python") == written(path)
     assert all((np.diff(chain.logs) > 0).all() for chain in run.chains)  # it does learn
-    by_object = {"learner": SlowEM(rate=0.5), "stopping": lambda: True, "checkpoint": 0}
+    by_object = {"learner": SlowEM(rate=0.5), "should_stop": lambda: True, "checkpoint": 0}
     dbpcfg.induce(text, 3, out=tmp_path / "parts", **by_object, **options)
     assert dbpcfg.resume(tmp_path / "parts").finished
     assert written(tmp_path / "parts") == written(path)

@@ -11,7 +11,7 @@ def shouted(text, source):
         if line.startswith("!"):
             yield Sentence(tuple(line[1:].split()), source=source.name, line=number)
         else:
-            source.dropped["lines that are not shouted"] += 1
+            source.removed["lines that are not shouted"] += 1
 
 
 def test_a_reader_from_outside(tmp_path, monkeypatch, capsys):
@@ -21,9 +21,9 @@ def test_a_reader_from_outside(tmp_path, monkeypatch, capsys):
     (tmp_path / "a.txt").write_text("!! ran")
     corpus = dbpcfg.read(tmp_path / "a.shout")
     assert [sentence.words for sentence in corpus] == [("the", "dog", "ran"), ("it", "slept")]
-    assert corpus.dropped == {"lines that are not shouted": 1}
+    assert corpus.removed == {"lines that are not shouted": 1}
     assert dbpcfg.read(tmp_path / "a.txt").formats == ("shout",)
     program = InProcess(monkeypatch, capsys)
     assert program.call("convert", tmp_path / "a.shout", "-")[0] == "the dog ran\nit slept\n"
     assert program.call("convert", "-", "-", "--input-format", "shout", stdin=b"!a b")[0] == "a b\n"
-    assert "alpino, tigerxml, shout" in program.refuse("convert", "-", "-", "--input-format", "x")
+    assert "babylm, shout" in program.refuse("convert", "-", "-", "--input-format", "x")

@@ -1,6 +1,6 @@
 """A system from outside the package: one class, one registration, and two commands know it."""
 
-from dbpcfg.experiments.systems.registry import systems
+from dbpcfg.systems.registry import systems
 from dbpcfg.trees.tree import Tree
 from tests.inprocess import InProcess
 

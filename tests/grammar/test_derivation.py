@@ -233,7 +233,7 @@ def right_branching(again):
 
 @pytest.mark.parametrize("make", [generate, failed_derivations])
 def test_grammars_that_hardly_end(make, monkeypatch):
-    monkeypatch.setattr(derivation, "MOST_RULES", 1001)
+    monkeypatch.setattr(derivation, "MAX_RULES", 1001)
     make(right_branching(0.5), 1, 100, numbers())
     with pytest.raises(GrammarError, match="more than 1,001 rules"):
         make(right_branching(1 - 1e-5), 1, 100, numbers())

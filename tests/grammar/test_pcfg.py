@@ -232,4 +232,4 @@ def test_the_most_probable_come_first():
     assert "&lt;script&gt;alert(1)&lt;/script&gt; <span" in page
     assert page.index("&lt;script&gt;") < page.index("e&amp;") < page.index("a <span")
     assert "f <span" not in page
-    assert "Grammar of 1 categories over 6 words" in page
+    assert "Grammar of 1 category over 6 words" in page

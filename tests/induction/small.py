@@ -10,6 +10,7 @@ from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.induction.chain import Chain, advance, new_chain
 from dbpcfg.induction.induce import induce
 from dbpcfg.induction.learners import State, learner_with, learners
+from dbpcfg.induction.mapping import Mapper
 from dbpcfg.induction.run import Run
 from dbpcfg.induction.search import Schedule
 from dbpcfg.induction.settings import ChainSettings
@@ -37,7 +38,7 @@ def first(corpus: Encoded, settings: ChainSettings) -> State:
 
 
 def step(state: State, corpus: Encoded, settings: ChainSettings, threads: int = 1) -> State:
-    return settings.learner.step(state, corpus, settings, threads)
+    return settings.learner.step(state, corpus, settings, Mapper(threads), with_trees=True)
 
 
 def states(corpus: Encoded, settings: ChainSettings, threads: int = 1) -> Iterator[State]:
@@ -63,7 +64,7 @@ def start(out: Path | None, **changed) -> Run:
 
 def begin(path: Path, **changed) -> Run:
     """Start a run and stop it at once."""
-    run = start(path, checkpoint=0, stopping=lambda: True, **changed)
+    run = start(path, checkpoint=0, should_stop=lambda: True, **changed)
     assert not run.finished
     return run
 
@@ -81,8 +82,7 @@ def grammar_bits(grammar: Grammar) -> tuple[bytes, ...]:
 def chain_bits(chain: Chain) -> tuple:
     """Everything that a chain is."""
     samples = [
-        (s.iteration, s.log_likelihood, grammar_bits(s.grammar), s.nodes.tobytes())
-        for s in (chain.best, chain.last)
+        (s.iteration, s.log_likelihood, grammar_bits(s.grammar)) for s in (chain.best, chain.last)
     ]
     state = (chain.iteration, chain.state.beta, grammar_bits(chain.state.grammar))
     counts = (

@@ -3,15 +3,16 @@
 import pytest
 
 import dbpcfg
-from dbpcfg.corpus.preparation import Preparation
+from dbpcfg.corpus.preprocessing import Preprocessing
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.experiments.systems.branching import branching_tree
-from dbpcfg.induction.auto import choose, possible
+from dbpcfg.induction.auto import TextFigures, choose, possible
+from dbpcfg.induction.plan import InductionPlan
 from dbpcfg.induction.settings import load_configuration
 from dbpcfg.numerics.philox import stream
-from dbpcfg.options import Searching
+from dbpcfg.options import ModelOptions, SearchOptions
+from dbpcfg.systems.branching import branching_tree
 from tests.induction.small import SENTENCES
 
 BOTH = ["gibbs", "neural"]
@@ -25,31 +26,72 @@ def text(sentences: int, words: int, forms: int) -> list[Sentence]:
 
 
 @pytest.mark.parametrize(
-    ("size", "learner", "rare", "without"),
+    ("size", "learner", "rare", "teacher", "depth"),
     [
-        ((500, 6, 200), "neural", 0, True),
-        ((2000, 12, 9000), "neural", 1, True),
-        ((499, 6, 200), "gibbs", 0, False),
-        ((2000, 13, 500), "gibbs", 0, False),
-        ((200, 20, 400), "gibbs", 1, False),
-        ((199, 20, 400), "gibbs", 0, False),
+        ((500, 6, 200), "neural", 0, "none", 2),  # speech, but little of it
+        ((5000, 8, 2000), "neural", 0, "none", 3),
+        ((5000, 9, 2000), "neural", 0, "ccl", 3),
+        ((2000, 6, 9000), "neural", 1, "ccl", 3),
+        ((2000, 13, 500), "neural", 0, "ccl", 3),
+        ((99, 6, 20), "gibbs", 0, None, 2),
+        ((199, 20, 400), "neural", 0, "ccl", 3),
+        ((200, 5, 99), "neural", 0, "none", 2),  # with "the", 10 tokens for each form
+        ((200, 5, 100), "neural", 1, "none", 2),
     ],
 )
-def test_the_rule(size, learner, rare, without):
-    found = choose(text(*size), Preparation(), [], BOTH)
-    assert found.learner == learner
-    assert (found.preparation.rare, found.preparation.no_punctuation) == (rare, without)
-    said = f"{size[0]:,} sentences of {size[1]}.0 words"
-    assert found.why.startswith(said)
-    assert f"learner {learner}" in found.why
-    assert ("without punctuation" in found.why) == without
+def test_the_rule(size, learner, rare, teacher, depth):
+    figures = TextFigures.of(text(*size), Preprocessing())
+    assert (figures.sentences, figures.mean_length) == (size[0], size[1])
+    assert str(figures).startswith(f"{size[0]:,} sentences of {size[1]}.0 words")
+    assert choose(figures, BOTH) == learner
+    corpus, settings, why = InductionPlan().preprocess(text(*size))
+    assert settings.learner.name == learner
+    assert (getattr(settings.learner, "teacher", None), settings.depth) == (teacher, depth)
+    chosen = corpus.preprocessing
+    without = learner == "neural"
+    assert (chosen.rare, chosen.no_punctuation) == (rare, without)
+    assert chosen.punctuation_brackets == without
+    assert why.startswith(f"{figures}: learner {learner}")
+    assert ("without punctuation" in why) == without
+    assert ("taught by CCL" in why) == (teacher == "ccl")
+
+
+@pytest.mark.parametrize("size", [(500, 6, 200), (300, 13, 500)])
+def test_a_learner_is_the_same_whether_named_or_chosen(size):
+    chosen, named = (
+        InductionPlan(learner=name).preprocess(text(*size)) for name in ("auto", "neural")
+    )
+    assert chosen[1] == named[1]
+    assert chosen[0].preprocessing == named[0].preprocessing
+
+
+def test_the_same_bytes_whether_named_or_chosen(tmp_path):
+    some = text(120, 9, 40)
+    options = {"K": 6, "iterations": 2, "chains": 2, "quiet": True}
+    for name in ("auto", "neural"):
+        dbpcfg.induce(some, learner=name, out=tmp_path / name, **options)
+    for file in ("config.toml", "corpus.npz", "trees.txt", "model.npz", "chains.tsv"):
+        one, other = ((tmp_path / name / file).read_bytes() for name in ("auto", "neural"))
+        assert one == other, file
 
 
 def test_what_is_asked_for_is_kept():
-    own = Preparation(no_punctuation=False, rare=0, max_length=3)
-    found = choose(text(2000, 3, 4000), own, ["rare", "no_punctuation"], BOTH)
-    assert (found.learner, found.preparation) == ("neural", own)
-    assert choose(text(2000, 3, 50), Preparation(), [], ["gibbs"]).learner == "gibbs"
+    given = {"no_punctuation": False, "rare": 0, "max_length": 3}
+    plan = InductionPlan(preprocessing=given, learner_options={"teacher": "none", "stretch": 4})
+    corpus, settings, _ = plan.preprocess(text(2000, 3, 4000))
+    assert {name: getattr(corpus.preprocessing, name) for name in given} == given
+    assert (settings.learner.teacher, settings.learner.stretch) == ("none", 4)
+    deep = InductionPlan(model=ModelOptions(depth=4)).preprocess(text(500, 6, 200))
+    assert deep[1].depth == 4
+    assert choose(TextFigures(2000, 6000, 50), ["gibbs"]) == "gibbs"
+
+
+def test_known_brackets_are_the_teacher():
+    some = [Sentence((*one.words, "[the", "dog]")) for one in text(200, 12, 500)]
+    plan = InductionPlan(preprocessing={"brackets": "text"})
+    corpus, settings, _ = plan.preprocess(some)
+    assert (settings.learner.teacher, settings.learner.stretch) == ("none", 0)
+    assert settings.learner.lessons(corpus, settings) is None
 
 
 @pytest.mark.parametrize(
@@ -62,30 +104,32 @@ def test_what_is_asked_for_is_kept():
     ],
 )
 def test_an_option_of_one_learner_chooses_it(options, learners):
-    assert possible(options, Searching(), scheduled=False) == learners
+    assert possible(options, SearchOptions(), scheduled=False) == learners
 
 
 def test_options_of_different_learners():
     with pytest.raises(DbpcfgError, match="rate, beta: name the learner"):
         dbpcfg.induce(SENTENCES, rate=0.1, beta=0.1)
-    assert possible({}, Searching(inference="paper"), scheduled=False) == ["gibbs"]
+    assert possible({}, SearchOptions(inference="paper"), scheduled=False) == ["gibbs"]
 
 
 def test_a_run_says_why(tmp_path):
     run = dbpcfg.induce(SENTENCES, K=1, iterations=2, chains=1, out=tmp_path / "run")
     assert "learner gibbs" in run.configuration.why
     assert load_configuration(tmp_path / "run" / "config.toml") == run.configuration
-    assert dbpcfg.induce(SENTENCES, learner="gibbs", iterations=2, chains=1).configuration.why == ""
+    named = dbpcfg.induce(SENTENCES, learner="gibbs", K=1, iterations=2, chains=1)
+    assert named.configuration.why == run.configuration.why
 
 
 def test_words_are_counted_as_they_are_split():
-    found = choose([Sentence(("dog,", "dog."))] * 5, Preparation(tokens="punctuation"), [], BOTH)
-    assert found.why.startswith("5 sentences of 2.0 words, 10.0 tokens per form")
+    sentences = [*[Sentence(("dog,", "Dog."))] * 5, Sentence(("!",))]
+    figures = TextFigures.of(sentences, Preprocessing(tokens="punctuation"))
+    assert str(figures) == "5 sentences of 2.0 words, 10.0 tokens per form"
 
 
 @pytest.mark.parametrize("least", [10, 500])
 def test_gold_trees_choose_nothing(tmp_path, monkeypatch, least):
-    monkeypatch.setattr("dbpcfg.induction.auto.LEAST_SENTENCES", least)
+    monkeypatch.setattr("dbpcfg.induction.auto.MIN_SENTENCES", least)
     text = [one.words() for one in synthetic_trees("center", sentences=20)]
     right, shuffled = (
         [branching_tree(shape, words, stream(7), n) for n, words in enumerate(text)]

@@ -5,11 +5,10 @@ import pytest
 
 import dbpcfg
 from dbpcfg.corpus.brackets import BracketError
-from dbpcfg.corpus.preparation import Preparation, prepare
+from dbpcfg.corpus.preprocessing import Preprocessing, preprocess
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction.corpus import RunCorpus, load_corpus, save_corpus
-from dbpcfg.io.archive import read_archive
 from dbpcfg.trees.brackets import read_trees
 from tests.induction.small import written
 
@@ -40,7 +39,9 @@ def induce(text, out=None, **changed):
 
 def missing(trees, text=TEXT) -> int:
     """How many brackets trees do not have."""
-    seen = map(Preparation(brackets="text").seen, [Sentence(tuple(line.split())) for line in text])
+    seen = map(
+        Preprocessing(brackets="text").seen, [Sentence(tuple(line.split())) for line in text]
+    )
     spans = [{(i, j) for i, j, _ in tree.spans()} for tree in trees]
     return sum(len(set(one.brackets) - found) for one, found in zip(seen, spans, strict=True))
 
@@ -53,7 +54,7 @@ def test_all_trees_have_their_brackets(name):
     for method in ("mbr", "mbr-chain", "viterbi", "sample"):
         assert missing(run.model.parse(TEXT, method, brackets="text")) == 0
     assert missing(induce(PLAIN, **LEARNERS[name]).trees()) > 0
-    assert run.model.preparation.brackets is None
+    assert run.model.preprocessing.brackets is None
 
 
 def test_trees_give_the_same_as_text():
@@ -66,7 +67,7 @@ def test_trees_give_the_same_as_text():
     again = induce(sentences, brackets="trees")
     assert again.trees() == flat.trees()
     assert missing(flat.model.parse(sentences, brackets="trees")) == 0
-    given = [Preparation(brackets="text").seen(Sentence(tuple(line.split()))) for line in TEXT]
+    given = [Preprocessing(brackets="text").seen(Sentence(tuple(line.split()))) for line in TEXT]
     assert induce(given).trees() == flat.trees()
 
 
@@ -88,7 +89,7 @@ def test_interruption_and_threads_change_no_byte(tmp_path, name):
     induce(TEXT, tmp_path / "whole", **options)
     calls = iter(range(1000))
     done = induce(
-        TEXT, tmp_path / "cut", **options, checkpoint=0, stopping=lambda: next(calls) >= 3
+        TEXT, tmp_path / "cut", **options, checkpoint=0, should_stop=lambda: next(calls) >= 3
     )
     assert not done.finished
     assert dbpcfg.resume(tmp_path / "cut", quiet=True).finished
@@ -98,19 +99,19 @@ def test_interruption_and_threads_change_no_byte(tmp_path, name):
 
 
 def test_the_file_of_the_sentences(tmp_path):
-    """Only with brackets is it another one; damaged brackets are recognised."""
-    preparation, path = Preparation(brackets="text"), tmp_path / "corpus.npz"
+    """It has the brackets; damaged ones are recognised."""
+    preprocessing, path = Preprocessing(brackets="text"), tmp_path / "corpus.npz"
     sentences = [Sentence(tuple(line.split())) for line in TEXT]
-    corpus = RunCorpus.of(prepare(sentences, preparation))
+    corpus = RunCorpus.of(preprocess(sentences, preprocessing))
     save_corpus(corpus, path)
     again = load_corpus(path)
     np.testing.assert_array_equal(again.forms.brackets, corpus.forms.brackets)
     assert again.digest() == corpus.digest()
-    plain = RunCorpus.of(prepare([Sentence(tuple(line.split())) for line in PLAIN], Preparation()))
+    plain = RunCorpus.of(
+        preprocess([Sentence(tuple(line.split())) for line in PLAIN], Preprocessing())
+    )
     assert plain.digest() != corpus.digest()
     save_corpus(plain, path)
-    dtypes = {"forms": np.int32, "words": np.int32, "starts": np.int64, "punctuation": np.uint8}
-    assert set(read_archive(path, "dbpcfg corpus", {1: dtypes})[1]) == set(dtypes)
     assert load_corpus(path).forms.brackets is None
     for wrong in ([[0, 0, 9]], [[0, 1, 3], [0, 1, 3]], [[99, 0, 2]], [[0, -1, 2]], [[1, 2]]):
         corpus.forms.__dict__["brackets"] = np.array(wrong, dtype=np.int32)

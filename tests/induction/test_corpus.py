@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.corpus.preparation import Preparation, prepare
+from dbpcfg.corpus.preprocessing import Preprocessing, preprocess
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.evaluate import evaluate
@@ -31,7 +31,7 @@ TEXT = ["The cat saw a Dog .", "It barked !", "Well ...", "the dog saw 7 cats", 
 
 def corpus(*lines: str, **options) -> RunCorpus:
     sentences = [Sentence(tuple(line.split(" "))) for line in lines or TEXT]
-    return RunCorpus.of(prepare(sentences, Preparation(**options)))
+    return RunCorpus.of(preprocess(sentences, Preprocessing(**options)))
 
 
 def content(found: RunCorpus) -> tuple:

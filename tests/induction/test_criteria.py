@@ -8,7 +8,7 @@ import pytest
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.pcfg import draw_grammar
-from dbpcfg.induction.criteria import criteria, kept_aside
+from dbpcfg.induction.criteria import criteria, held_out_sentences
 from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.parsing.derivations import Derivations
 from tests.induction.small import CORPUS, first, run, settings, states, step
@@ -32,25 +32,25 @@ def test_the_posterior_is_that_of_an_urn():
         assert state.measures.posterior == pytest.approx(expected, rel=1e-10)
 
 
-@pytest.mark.parametrize("aside", [0, 2, 7])
-def test_sentences_kept_aside(aside):
+@pytest.mark.parametrize("held_out", [0, 2, 7])
+def test_sentences_kept_aside(held_out):
     """They get trees and are measured, but the grammar does not see their trees."""
-    chosen = settings(categories=3, aside=aside)
+    chosen = settings(categories=3, held_out=held_out)
     before = first(CORPUS, chosen)
     after = step(before, CORPUS, chosen)
     logs = chosen.learner.parser_for(before.grammar, chosen).log_probabilities(CORPUS)
-    out = [s for s in range(len(CORPUS)) if aside and s % aside == aside - 1]
+    out = [s for s in range(len(CORPUS)) if held_out and s % held_out == held_out - 1]
     learned = [s for s in range(len(CORPUS)) if s not in out]
-    assert kept_aside(len(CORPUS), aside).tolist() == out
+    assert held_out_sentences(len(CORPUS), held_out).tolist() == out
     assert after.measures.likelihood == pytest.approx(logs[learned].sum())
-    assert math.isnan(after.measures.heldout) == (not aside)
-    if aside:
+    assert math.isnan(after.measures.heldout) == (not held_out)
+    if held_out:
         assert after.measures.heldout == pytest.approx(logs[out].sum())
     surprisals = [-log / n for log, n in zip(logs, CORPUS.lengths)]
     assert after.measures.variance == pytest.approx(np.var(surprisals))
     nodes = np.concatenate([after.derivations[s] for s in learned])
-    expected = Derivations(nodes, CORPUS.chosen(np.array(learned))).counts(3)
-    found = after.derivations.counts(3, aside)
+    expected = Derivations(nodes, CORPUS.select(np.array(learned))).counts(3)
+    found = after.derivations.counts(3, held_out)
     assert (found.rows == expected.rows).all()
     assert (found.root == expected.root).all()
     drawn = draw_grammar(expected, 0.2, CORPUS.vocabulary, stream(0, 0, 0, Purpose.GRAMMAR))
@@ -66,7 +66,7 @@ def test_more_is_better():
     assert criteria["posterior"].of_iterations(chain, 4, 4) == -math.inf
 
 
-@pytest.mark.parametrize(("aside", "said"), [(1, "at least 2"), (-3, "from 0 up")])
-def test_what_cannot_be_kept_aside(aside, said):
-    with pytest.raises(DbpcfgError, match=f"aside.*{said}"):
-        settings(aside=aside)
+@pytest.mark.parametrize(("held_out", "said"), [(1, "at least 2"), (-3, "from 0 up")])
+def test_what_cannot_be_kept_aside(held_out, said):
+    with pytest.raises(DbpcfgError, match=f"held_out.*{said}"):
+        settings(held_out=held_out)

@@ -36,7 +36,7 @@ WAYS = [
     {"learner": "em", "smoothing": 0.1},
     {"learner": "em", "exact": True},
     {"learner": "vb"},
-    {"learner": "vb", "aside": 3},
+    {"learner": "vb", "held_out": 3},
 ]
 
 
@@ -61,17 +61,17 @@ def test_a_wrong_update_makes_it_fall(way, monkeypatch):
     """Counts of binary rules doubled, as if a child were counted for each of its parents."""
 
     def doubled(*arguments):
-        counts, logs = counted(*arguments)
-        return RuleWeights(counts.root, 2 * counts.binary, counts.lexical), logs
+        counts = summed(*arguments)
+        return RuleWeights(counts.root, 2 * counts.binary, counts.lexical)
 
-    counted = ChartParser.expected_counts
-    monkeypatch.setattr(ChartParser, "expected_counts", doubled)
+    summed = ChartParser.sum_of_blocks
+    monkeypatch.setattr(ChartParser, "sum_of_blocks", doubled)
     assert not rises(objectives(settings(categories=3, seed=1, **way)))
 
 
 @pytest.mark.parametrize("learner", ["em", "vb"])
 def test_the_likelihood_is_that_of_the_grammar(learner):
-    chosen = settings(learner, categories=3, seed=2, aside=4)
+    chosen = settings(learner, categories=3, seed=2, held_out=4)
     before = state_after(1, CORPUS, chosen)
     after = step(before, CORPUS, chosen)
     logs = ChartParser(before.grammar, 2).log_probabilities(CORPUS)
@@ -113,13 +113,13 @@ def test_minibatches_are_all_sentences_once():
 
 def test_online_em_by_hand():
     chosen = settings(
-        "em", categories=2, depth=1, seed=1, aside=4, batch=2, exact=True, smoothing=0.1
+        "em", categories=2, depth=1, seed=1, held_out=4, batch=2, exact=True, smoothing=0.1
     )
     learned, grammar, t = np.array([0, 1, 2, 4, 5, 6]), first(CORPUS, chosen).grammar, 0
     statistics = RuleWeights.zeros(2, len(CORPUS.vocabulary))
     for iteration in range(2):
         for part in minibatches(learned, 2, stream(1, 0, iteration, Purpose.MINIBATCHES)):
-            counts, _ = ChartParser(grammar, 1).expected_counts(CORPUS.chosen(part))
+            counts, _ = ChartParser(grammar, 1).expected_counts(CORPUS.select(part))
             found = (counts + failures(grammar, 1) * 2) * 3
             rate = (t + 2) ** -0.7 if t else 1.0
             statistics = statistics * (1 - rate) + found * rate

@@ -16,9 +16,10 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.bounding import containment, fitting_mass
 from dbpcfg.grammar.pcfg import RuleWeights, draw_grammar
 from dbpcfg.induction.criteria import log_marginal
-from dbpcfg.induction.learners import State
-from dbpcfg.induction.learners.gibbs import draw_beta, slice_move
+from dbpcfg.induction.learners import State, gibbs
+from dbpcfg.induction.learners.gibbs import Gibbs, draw_beta, slice_move
 from dbpcfg.numerics.philox import Purpose, stream
+from dbpcfg.options import LARGEST_BETA
 from tests.induction.small import first, run, settings, state_after, states, step
 from tests.oracle import truth
 from tests.statistics import LEAST_P
@@ -209,6 +210,51 @@ def test_a_slice_move_leaves_the_density_as_it_is(target):
     # Negative control: the same moves for a density with a little more weight to the right.
     end = moved(start, lambda x, numbers: slice_move(lambda y: density(y) + y / 2, x, numbers))
     assert kstest(end, cdf).pvalue < 1e-8
+
+
+class Asked:
+    """A log-density that may be asked a number of times, so that a test cannot hang."""
+
+    def __init__(self, density, times: int = 2000) -> None:
+        self.density, self.left = density, times
+
+    def __call__(self, x: float) -> float:
+        self.left -= 1
+        assert self.left, "asked again and again"
+        return self.density(x)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_a_slice_move_from_where_there_is_no_density_is_an_error(value):
+    with pytest.raises(FloatingPointError, match=r"log-density at 1.5 is not finite"):
+        slice_move(Asked(lambda x: value), 1.5, stream(1, 0, 0, Purpose.BETA))
+
+
+@pytest.mark.parametrize("value", [math.nan, -math.inf])
+@pytest.mark.parametrize("around", [0.0, 1e-3, 0.7])
+def test_a_slice_move_ends_where_there_is_density(value, around):
+    for number in range(20):
+        density = Asked(lambda x: -1e6 if abs(x - 1.5) <= around else value)
+        numbers = stream(1, 0, number, Purpose.BETA)
+        assert abs(slice_move(density, 1.5, numbers) - 1.5) <= around
+
+
+def test_a_slice_move_ends_at_the_mode_if_nothing_is_above_the_height(monkeypatch):
+    """The height is that of the mode if the first number is so near 1 that its log is lost."""
+    draws = itertools.chain([1 - 2**-53], np.random.default_rng(0).random(1000).tolist())
+    monkeypatch.setattr(gibbs, "uniform_pair", lambda *_: (next(draws), 0.5))
+    assert slice_move(Asked(lambda x: -1e6 - abs(x - 1.5)), 1.5, stream(1, 0, 0, 0)) == 1.5
+
+
+@pytest.mark.parametrize("beta", [1e304, 1e306, 1e308])
+def test_a_beta_without_a_density_is_refused(beta):
+    with pytest.raises(DbpcfgError, match=r"beta .*1e\+100"):
+        Gibbs(beta=beta, sample_beta=True)
+
+
+def test_the_largest_beta_can_be_sampled():
+    counts = RuleWeights(np.array([5, 0]), np.ones((2, 2, 2)), np.ones((2, 3)))
+    assert 0 < draw_beta(counts, LARGEST_BETA, stream(1, 0, 0, Purpose.BETA)) < LARGEST_BETA
 
 
 def grid_posterior(counts: RuleWeights, prior_rate: float = 1.0):

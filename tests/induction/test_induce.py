@@ -8,7 +8,7 @@ from typing import get_type_hints
 import pytest
 
 import dbpcfg
-from dbpcfg.corpus.preparation import Preparation, prepare
+from dbpcfg.corpus.preprocessing import Preprocessing, preprocess
 from dbpcfg.corpus.reading import read
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
@@ -51,12 +51,16 @@ def test_type_checkers_know_the_same_keywords():
     [
         ({"categories": 3}, "no option 'categories'; did you mean K?"),
         ({"depth": 3}, "did you mean D?"),
-        ({"iteration": 3}, "no option 'iteration'; there are K, D, seed"),
+        ({"iteration": 3}, "no option 'iteration'; did you mean iterations?"),
+        ({"itertions": 3}, "no option 'itertions'; did you mean iterations?"),
+        ({"smothing": 1, "learner": "em"}, "did you mean smoothing?"),
+        ({"xyzzy": 3}, "no option 'xyzzy'; help(dbpcfg.induce) lists all"),
+        ({"learner": "foo"}, "no learner 'foo'; choose one of auto, gibbs, em, vb, neural"),
         ({"workers": "elves"}, "workers must be threads or processes, got 'elves'"),
         ({"threads": 0}, "threads must be a whole number from 1 up or none, got 0"),
         ({"cluster": 3}, "3 is not a cluster"),
         ({"spread": "chains"}, "give cluster too"),
-        ({"spread": "hay"}, "spread must be chains or shards or none"),
+        ({"spread": "hay"}, "spread must be chains or sentences or none"),
         ({"encoding": "latin-1"}, "encoding: only for a corpus that is given as a path"),
         ({"learner": dbpcfg, "K": 2}, "learner"),
     ],
@@ -116,11 +120,11 @@ def test_a_corpus_as_read(chat):
 
 
 def test_a_prepared_corpus(chat):
-    preparation = Preparation(lowercase=False, max_length=4)
+    preprocessing = Preprocessing(lowercase=False, max_length=4)
     corpus = read(chat, speakers=["MOT", "FAT"])
-    run = induce(prepare(corpus, preparation), **OPTIONS)
+    run = induce(preprocess(corpus, preprocessing), **OPTIONS)
     assert len(run.corpus.words) == 2
-    assert run.configuration.preparation == preparation
+    assert run.configuration.preprocessing == preprocessing
     assert run.configuration.corpus["speakers"] == ["MOT", "FAT"]
     same = induce(corpus, lowercase=False, max_length=4, **OPTIONS)
     assert same.configuration == run.configuration
@@ -129,7 +133,7 @@ def test_a_prepared_corpus(chat):
         with pytest.raises(
             DbpcfgError, match=f"{next(iter(twice))}: the corpus is prepared alread"
         ):
-            induce(prepare(corpus, preparation), **twice, **OPTIONS)
+            induce(preprocess(corpus, preprocessing), **twice, **OPTIONS)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dbpcfg
-from dbpcfg.corpus.preparation import Preparation
+from dbpcfg.corpus.preprocessing import Preprocessing
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction import checkpoint
 from dbpcfg.induction.chain import advance, new_chain
@@ -21,14 +21,15 @@ from dbpcfg.induction.settings import (
     save_configuration,
 )
 from dbpcfg.io.archive import read_archive, write_archive
-from dbpcfg.options import LEARNERS, Searching
+from dbpcfg.options import LEARNERS, SearchOptions
+from dbpcfg.report.runs import traces
 from tests.induction.small import CORPUS, SENTENCES, chain_bits, settings, written
 
 WAYS = {
     "gibbs": {"sample_beta": True, "exact": True, "parser": "leftcorner", "beta": 1 / 3},
     "em": {"smoothing": 0.1, "exact": True},
     "vb": {"batch": 9, "decay": 0.9},
-    "neural": {"word_categories": 3, "rank": 5, "batch": 7, "aside": 4, "precision": "single"},
+    "neural": {"word_categories": 3, "rank": 5, "batch": 7, "held_out": 4, "precision": "single"},
 }
 SINGLE = {"precision": "single"}
 
@@ -44,7 +45,7 @@ def test_stopping_threads_and_making_it_longer_change_no_byte(learner, tmp_path)
         out=tmp_path / "parts",
         threads=1,
         checkpoint=0.0,
-        stopping=lambda: next(stops, True),
+        should_stop=lambda: next(stops, True),
         **given,
     )
     dbpcfg.resume(tmp_path / "parts")
@@ -82,11 +83,57 @@ def test_runs_are_like_the_sampler_s(learner, tmp_path):
     assert run.best is max(run.chains, key=run.goodness)
     assert run.configuration.select == ("posterior" if learner == "vb" else "likelihood")
     assert [tree.words() for tree in run.trees()] == SENTENCES
-    assert len(dbpcfg.load(path).parse(["the dog sees a new cat"])) == 1
+    assert len(dbpcfg.load(path).parse(["the dog sees a new cat"], quiet=True)) == 1
     notes = "\n".join(run.table().notes)
     assert "chains are independent starts" in notes
     assert "R-hat" not in notes
     assert "burn-in" not in notes
+
+
+@pytest.mark.parametrize(
+    ("learner", "options", "maximised"),
+    [
+        ("em", {}, ["objective"]),
+        ("em", {"exact": True, "smoothing": 0.0}, []),
+        ("em", {"D": None, "smoothing": 0.0}, []),
+        ("vb", {}, ["lower bound"]),
+        ("neural", {}, []),
+        ("neural", {"exact": False}, ["objective"]),
+        ("neural", {"exact": False, "D": None}, []),
+    ],
+)
+def test_columns_are_the_learner_s_own(learner, options, maximised, tmp_path):
+    path = tmp_path / "run"
+    run = dbpcfg.induce(
+        SENTENCES, K=4, learner=learner, iterations=4, chains=2, out=path, **options
+    )
+    table = run.table()
+    names = [column.name for column in table.columns]
+    own = ["passes", "log-likelihood", "per token", *maximised, "variance"]
+    assert names == ["chain", *own, "agreement", "selected"]
+    shown = list(zip(*table.rows, strict=True))[2:-2]
+    assert len(set(shown)) == len(shown)  # no number twice under two names
+    data = traces(run)
+    assert [column["name"] for column in data["columns"]] == own
+    assert data["iteration"] == ("pass", "passes")
+    assert run.to_frame()[["burn_in", "sd"]].isna().all(axis=None)
+    assert "4 passes" in repr(run)
+    assert "burn-in" not in repr(run.chains[0])
+    head, *lines = (line.split("\t") for line in (path / "chains.tsv").read_text().splitlines())
+    for line in lines:
+        row = dict(zip(head, line, strict=True))
+        assert (row["burn_in"], row["sd"]) == ("", "")
+        assert float(row["posterior"]) < 0
+    if not maximised:
+        assert all(
+            one.posterior == pytest.approx(one.mean_log_likelihood) for one in run.summaries()
+        )
+
+
+def test_a_sampler_has_samples():
+    table = dbpcfg.induce(SENTENCES, K=3, learner="gibbs", iterations=8, chains=1).table()
+    own = ["iterations", "burn-in", "log-likelihood", "sd", "per token", "greatest", "posterior"]
+    assert [column.name for column in table.columns] == ["chain", *own, "variance", "selected"]
 
 
 @pytest.mark.parametrize("learner", WAYS)
@@ -134,7 +181,7 @@ def test_a_grammar_that_hardly_has_a_tree(learner, more, K, beta, precision):
         ("vb", "posterior", -1e308, "posterior has impossible values"),
         ("vb", "heldout", np.inf, "heldout has impossible values"),
         ("vb", "betas", np.inf, "betas has impossible"),
-        ("neural", "network_steps", 2**62, "network_steps cannot be that of 2 iterations"),
+        ("neural", "network_steps", 2**62, "network_steps cannot be that after iteration 2"),
         ("neural", "network_parameters", np.inf, "network_parameters must be"),
         ("neural", "network_parameters", 3e38, "network_parameters has numbers that are too large"),
         ("neural", "network_answer", 3e38, "network_answer has numbers that are too large"),
@@ -144,7 +191,7 @@ def test_a_grammar_that_hardly_has_a_tree(learner, more, K, beta, precision):
 )
 def test_numbers_that_cannot_be(learner, array, value, said, tmp_path):
     """A checkpoint with them is refused, with the name of the array."""
-    path, chosen = tmp_path / "chain.npz", settings(learner, categories=3, aside=4, **SINGLE)
+    path, chosen = tmp_path / "chain.npz", settings(learner, categories=3, held_out=4, **SINGLE)
     chain = advance(new_chain(CORPUS, chosen), CORPUS, Schedule(2, kept=1), 999)
     save_chain(chain, CORPUS, path)
     kind = checkpoint.FORMAT, checkpoint.VERSION
@@ -168,7 +215,7 @@ def test_numbers_that_cannot_be(learner, array, value, said, tmp_path):
 def test_options_are_read_back_from_a_file(learner, tmp_path):
     path = tmp_path / "config.toml"
     for chosen in (settings(learner, depth=None), settings(learner, seed=7, **WAYS[learner])):
-        configuration = Configuration(chosen, Schedule(9), Preparation())
+        configuration = Configuration(chosen, Schedule(9), Preprocessing())
         save_configuration(configuration, path)
         assert load_configuration(path) == configuration
         text = path.read_text()
@@ -204,7 +251,7 @@ def test_an_option_of_another_learner(learner, option, whose):
 @pytest.mark.parametrize(
     ("learner", "option", "said"),
     [
-        ("gibbs", {"beta": 0}, "beta must be a number from 1e-12 up, got 0"),
+        ("gibbs", {"beta": 0}, "beta must be a number from 1e-12 up, at most 1e.100, got 0"),
         ("gibbs", {"beta": float("nan")}, "beta must be a number"),
         ("gibbs", {"parser": "earley"}, "parser must be chart or leftcorner, got 'earley'"),
         ("gibbs", {"parser": "leftcorner", "depth": None}, "needs a depth bound"),
@@ -235,7 +282,7 @@ def test_defaults_that_suit_the_learner():
 
 def test_the_help_of_select_names_the_defaults():
     usual = {name: settings(name).learner.criterion(settings(name)) for name in WAYS}
-    apart = [settings(name, aside=3) for name in WAYS]
+    apart = [settings(name, held_out=3) for name in WAYS]
     kept = [one.learner.name for one in apart if one.learner.criterion(one) == "heldout"]
     assert usual == {
         "gibbs": "likelihood",
@@ -244,7 +291,7 @@ def test_the_help_of_select_names_the_defaults():
         "neural": "likelihood",
     }
     said = f"likelihood; posterior for vb; heldout for {', '.join(kept[:-1])} and {kept[-1]}"
-    assert f"Default: {said} with --aside." in Searching.options()["select"].help
+    assert f"Default: {said} with --held-out." in SearchOptions.options()["select"].help
 
 
 def test_learners_as_objects():
@@ -253,5 +300,5 @@ def test_learners_as_objects():
     assert as_object.configuration == by_name.configuration
     with pytest.raises(DbpcfgError, match="rank: give it to the learner"):
         dbpcfg.induce(SENTENCES, 4, learner=Neural(), rank=3, iterations=2)
-    with pytest.raises(DbpcfgError, match="no learner 'adam'; choose one of gibbs, em, vb, neural"):
+    with pytest.raises(DbpcfgError, match="no learner 'adam'; choose one of auto, gibbs, em"):
         learner_with("adam", {})

@@ -11,6 +11,7 @@ from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.grammar.lowrank import LowRankGrammar
 from dbpcfg.induction.learners.network import Shape, factors_of, forward, initial_parameters, views
 from dbpcfg.induction.learners.neural import LONGEST, Moments, ascend
+from dbpcfg.induction.mapping import Mapper
 from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.lowrank.parser import FactorParser
@@ -37,7 +38,7 @@ DOUBLE = {"precision": "double"}
 @pytest.mark.parametrize(("depth", "exact"), [(1, True), (2, False), (2, True), (None, False)])
 def test_the_gradient_is_that_of_the_log_likelihood(depth, exact):
     chosen = settings("neural", categories=5, depth=depth, exact=exact, rank=4, **DOUBLE)
-    learner, part = chosen.learner, CORPUS.chosen(np.array([0, 2, 5]))
+    learner, part = chosen.learner, CORPUS.select(np.array([0, 2, 5]))
     shape = learner.shape(chosen, CORPUS.vocabulary)
     vector = initial_parameters(shape, stream(3, 0, 0, Purpose.NETWORK)) * 2
     vector += 0.01  # biases too
@@ -47,7 +48,7 @@ def test_the_gradient_is_that_of_the_log_likelihood(depth, exact):
         return float((parser.log_probabilities if exact else parser.log_inside)(part).mean())
 
     gradient = np.full(shape.size, np.nan)
-    learner.gradient(vector, part, chosen, gradient)
+    learner.gradient(vector, part, chosen, gradient, Mapper())
     rng = np.random.default_rng(0)
     for name, place in views(np.arange(shape.size), shape).items():
         for x in rng.choice(place.ravel(), min(3, place.size), replace=False).tolist():
@@ -93,23 +94,23 @@ def test_exact_is_the_likelihood_of_the_bounded_model():
     learner, state = chosen.learner, first(CORPUS, chosen)
     vector = state.network.parameters
     gradient = np.zeros_like(vector)
-    learner.gradient(vector, CORPUS, chosen, gradient)
+    learner.gradient(vector, CORPUS, chosen, gradient, Mapper())
 
     def mean(parameters: np.ndarray) -> float:
         grammar = learner.grammar_of(parameters, chosen, CORPUS.vocabulary)
-        return learner.measures(grammar, CORPUS, chosen).likelihood / len(CORPUS)
+        return learner.measures(grammar, CORPUS, chosen, Mapper()).likelihood / len(CORPUS)
 
     way = np.random.default_rng(0).normal(size=len(vector)) * 1e-5
     slope = mean(vector + way) - mean(vector - way)
     assert 2 * float(gradient @ way) == pytest.approx(slope, rel=1e-4)
-    likelihood, posterior = learner.measures(state.grammar, CORPUS, chosen)[:2]
+    likelihood, posterior = learner.measures(state.grammar, CORPUS, chosen, Mapper())[:2]
     assert likelihood == pytest.approx(posterior)
-    aside = learner.measures(state.grammar, CORPUS, replace(chosen, aside=3))
-    assert likelihood < aside.likelihood == pytest.approx(aside.posterior)
+    held_out = learner.measures(state.grammar, CORPUS, replace(chosen, held_out=3), Mapper())
+    assert likelihood < held_out.likelihood == pytest.approx(held_out.posterior)
 
 
 def test_measures_are_those_of_the_dense_grammar():
-    chosen = settings("neural", categories=6, depth=2, aside=3, exact=False, **DOUBLE)
+    chosen = settings("neural", categories=6, depth=2, held_out=3, exact=False, **DOUBLE)
     before = first(CORPUS, chosen)
     after = step(before, CORPUS, chosen)
     logs = ChartParser(before.grammar.multiplied_out(), 2).log_probabilities(CORPUS)
@@ -118,7 +119,7 @@ def test_measures_are_those_of_the_dense_grammar():
 
 
 def test_passes_and_mini_batches_are_counted():
-    chosen = settings("neural", categories=6, depth=2, aside=3, patience=9, rate=0.02, batch=9)
+    chosen = settings("neural", categories=6, depth=2, held_out=3, patience=9, rate=0.02, batch=9)
     state, since = first(LARGER, chosen), [0]
     for number in range(1, 13):
         before, state = state, step(state, LARGER, chosen)
@@ -128,7 +129,7 @@ def test_passes_and_mini_batches_are_counted():
 
 
 def test_what_is_kept_aside_decides_when_to_stop():
-    chosen = settings("neural", categories=6, aside=3, patience=2, rate=0.05, batch=2)
+    chosen = settings("neural", categories=6, held_out=3, patience=2, rate=0.05, batch=2)
     chain = list(itertools.islice(states(CORPUS, chosen), 25))
     assert (np.diff([one.measures.heldout for one in chain]) >= 0).all()
     network = chain[-1].network
@@ -142,12 +143,13 @@ def test_what_is_kept_aside_decides_when_to_stop():
 @pytest.mark.parametrize(("rate", "number"), [(10, 1), (1e300, 1), (0.1, 2)])
 def test_a_pass_that_diverges_is_not_kept(rate, number, precision, tmp_path):
     out, given = tmp_path / "run", {"learner": "neural", "rate": rate, "precision": precision}
+    given["teacher"] = "none"
     run = dbpcfg.induce(SENTENCES, 6, chains=1, iterations=4, out=out, batch=2, **given)
     (chain,) = run.chains
     assert run.finished
-    (remark,) = (note for note in run.table().notes if "diverged" in note)
-    assert remark.startswith(f"chain 0: learning diverged in pass {number}, and stopped with")
-    assert remark.endswith(f"lower the rate ({rate:g})")
+    (note,) = (note for note in run.table().notes if "diverged" in note)
+    assert note.startswith(f"chain 0: learning diverged in pass {number}, and stopped with")
+    assert note.endswith(f"lower the rate ({rate:g})")
     assert chain.logs[number - 1 :] == chain.logs[-1:] * (5 - number)
     good = first(CORPUS, chain.settings)
     for _ in range(number - 1):
@@ -156,7 +158,7 @@ def test_a_pass_that_diverges_is_not_kept(rate, number, precision, tmp_path):
     np.testing.assert_allclose(found.emission, expected.emission, rtol=1e-4)
     (tree,) = dbpcfg.load(out).parse(["the dog sees a cat"])
     assert tree.words() == SENTENCES[0]
-    assert remark in dbpcfg.resume(out, iterations=8).table().notes
+    assert note in dbpcfg.resume(out, iterations=8).table().notes
 
 
 def test_its_grammar_stays_of_low_rank(tmp_path):

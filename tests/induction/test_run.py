@@ -2,8 +2,8 @@
 
 import os
 import random
-import select
 import signal
+import threading
 import time
 from pathlib import Path
 
@@ -12,13 +12,12 @@ from threadpoolctl import threadpool_info
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction import chains
-from dbpcfg.induction.chain import Chain, advance
-from dbpcfg.induction.directory import RunDirectory
+from dbpcfg.induction.chain import Chain, advance, trees_of
+from dbpcfg.induction.directory import RESULTS, STAMP, RunDirectory
 from dbpcfg.induction.induce import resume
+from dbpcfg.induction.run import Run
 from dbpcfg.induction.search import Schedule
 from dbpcfg.model.model import unknown_mass
-from dbpcfg.options import Running
-from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.trees.brackets import read_trees
 from tests.induction.small import SENTENCES, TREES, begin, chain_bits, start, written
 
@@ -34,7 +33,7 @@ def blas_threads() -> set[int]:
 @pytest.mark.skipif(blas_threads() == {1}, reason="BLAS has one thread here anyway")
 def test_worker_processes_have_one_blas_thread_as_plain_runs_do():
     """Sums of several threads have other last bits."""
-    execution = chains.Execution(Running(threads=1, workers="processes"))
+    execution = chains.Execution(threads=1, workers="processes")
     with execution.executor(1) as workers:
         assert workers.submit(blas_threads).result() == {1}
 
@@ -42,35 +41,35 @@ def test_worker_processes_have_one_blas_thread_as_plain_runs_do():
 # --- killed ---------------------------------------------------------------------------------------
 
 
-def killed(path: Path, moment: random.Random, at_work: bool) -> bool:
-    """Resume a run in another process and kill it soon, or soon after it has begun to report.
-
-    False if it was done before.
-    """
-    reading, writing = os.pipe()
+def killed(path: Path, moment: random.Random, at_work: bool) -> None:
+    """Resume a run in another process and kill it soon; or it kills itself at a later report."""
+    reports = moment.randint(2, 4)  # at the second, one chain is saved
     child = os.fork()
     if not child:
+
+        def report(chain: Chain) -> None:
+            nonlocal reports
+            reports -= 1
+            if at_work and not reports:
+                os.kill(os.getpid(), signal.SIGKILL)
+
         try:
-            options = {"threads": 2, "checkpoint": 0.02}
-            resume(path, report=lambda chain: os.write(writing, b"."), **options)
+            resume(path, threads=2, checkpoint=0.001, on_progress=report)
         finally:
             os._exit(0)
-    os.close(writing)
-    if at_work:
-        select.select([reading], [], [], 5)
-    time.sleep(moment.uniform(0, 0.15))
-    os.kill(child, signal.SIGKILL)
-    os.close(reading)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    if not at_work:
+        time.sleep(moment.uniform(0, 0.15))
+        os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
 
 
 def test_killed_at_a_dozen_moments(tmp_path):
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     start(whole, threads=1, iterations=300)
     begin(broken, iterations=300)
-    moment, reached, kills = random.Random(1), set(), 0
-    while kills < 12:
-        kills += killed(broken, moment, at_work=kills % 2 == 1)
+    moment, reached = random.Random(1), set()
+    for number in range(12):
+        killed(broken, moment, at_work=number % 2 == 1)
         with RunDirectory.open(broken) as directory:
             saved = [directory.load(directory.configuration.chain(n)) for n in range(2)]
         reached.add(tuple(chain.iteration if chain else 0 for chain in saved))
@@ -96,7 +95,7 @@ def test_blas_has_one_thread_all_the_while():
         libraries = [one for one in threadpool_info() if one["user_api"] == "blas"]
         seen.update(one["num_threads"] for one in libraries)
 
-    start(None, threads=2, checkpoint=0, report=look)
+    start(None, threads=2, checkpoint=0, on_progress=look)
     assert seen == {1}
 
 
@@ -109,7 +108,7 @@ def test_processes_make_no_difference(reference, tmp_path):
 @pytest.mark.slow
 def test_a_worker_that_dies(tmp_path, monkeypatch):
     path = tmp_path / "run"
-    monkeypatch.setattr(chains, "begin_worker", os.abort)
+    monkeypatch.setattr(chains, "init_worker", os.abort)
     with pytest.raises(DbpcfgError, match="a worker process has died"):
         start(path, workers="processes")
     begin(tmp_path / "other", workers="processes")  # when the run is stopping, that is no error
@@ -132,7 +131,7 @@ def test_stopped_after_every_block(reference, tmp_path):
     run = begin(path, threads=1)
     assert run.chains[0].iteration == 1
     stops = 0
-    while not (run := resume(path, threads=1, checkpoint=0, stopping=lambda: True)).finished:
+    while not (run := resume(path, threads=1, checkpoint=0, should_stop=lambda: True)).finished:
         stops += 1
         assert not (path / "trees.txt").exists()
     assert stops >= 28
@@ -141,15 +140,17 @@ def test_stopped_after_every_block(reference, tmp_path):
 
 def test_chains_that_wait_do_not_begin_when_all_is_to_stop(tmp_path, monkeypatch):
     """One thread for three chains: the first one's block is the last one."""
-    begun = []
+    begun, reported = [], threading.Event()
 
     def slowly(chain: Chain, *arguments) -> Chain:
         begun.append(chain.settings.chain)
-        time.sleep(0.3)
+        if len(begun) > 1:
+            reported.wait(600)  # those that wait were told to stop before
         return advance(chain, *arguments)
 
     monkeypatch.setattr(chains, "advance", slowly)
-    run = start(tmp_path / "run", chains=3, threads=1, checkpoint=0, stopping=lambda: bool(begun))
+    how = {"should_stop": lambda: bool(begun), "on_progress": lambda chain: reported.set()}
+    run = start(tmp_path / "run", chains=3, threads=1, checkpoint=0, **how)
     assert begun[0] == 0
     assert len(begun) <= 2  # the next one is taken up before anyone can say that it should not be
     assert [chain.iteration for chain in run.chains] == [1, len(begun) - 1, 0]
@@ -172,7 +173,7 @@ def long(tmp_path_factory) -> dict[str, bytes]:
 def test_a_finished_run_is_made_longer(first, again, long, tmp_path):
     path, remarks = tmp_path / "run", []
     start(path, iterations=first, **EXTENDED)
-    assert resume(path, iterations=40, remark=remarks.append).finished
+    assert resume(path, iterations=40, on_note=remarks.append).finished
     assert written(path) == long
     assert len(remarks) == again
     if again:
@@ -181,7 +182,7 @@ def test_a_finished_run_is_made_longer(first, again, long, tmp_path):
 
 def test_the_paper_s_rule_is_made_longer_too(tmp_path):
     path, wanted = tmp_path / "run", tmp_path / "wanted"
-    start(path, schedule=Schedule(least=7, window=3, after=4, most=15), iterations=None)
+    start(path, schedule=Schedule(minimum=7, window=3, after=4, maximum=15), iterations=None)
     start(wanted, schedule=Schedule(40, 7, 3, 4, 15), iterations=None)
     resume(path, iterations=40)
     assert written(path) == written(wanted)
@@ -191,7 +192,7 @@ def test_a_longer_run_that_is_interrupted_is_resumed_but_none_is_made_shorter(lo
     path = tmp_path / "run"
     start(path, iterations=12, **EXTENDED)
     asked = iter([False, False, True])
-    part = resume(path, iterations=40, checkpoint=0, stopping=lambda: next(asked, True))
+    part = resume(path, iterations=40, checkpoint=0, should_stop=lambda: next(asked, True))
     assert not part.finished
     assert resume(path).finished
     assert written(path) == long
@@ -204,19 +205,40 @@ def stamps(path: Path) -> dict[str, int]:
     return {str(file): os.stat(file).st_mtime_ns for file in [path, *path.rglob("*")]}
 
 
-def test_resuming_a_finished_run_changes_nothing_but_mends_results(long, tmp_path):
+def test_resuming_a_finished_run_changes_and_computes_nothing(long, tmp_path, monkeypatch):
     path = tmp_path / "run"
     start(path, iterations=40, **EXTENDED)
     for file in path.rglob("*"):
         os.utime(file, (1_000_000_000, 1_000_000_000))
     before = stamps(path)
+    monkeypatch.delattr(Run, "trees")  # what takes the longest
     for options in ({}, {"iterations": 40}):
         assert resume(path, **options).finished
         assert stamps(path) == before
-    (path / "trees.txt").unlink()
-    (path / "model.npz").write_bytes(b"damaged")
+        assert written(path) == long
+
+
+@pytest.mark.parametrize("damaged", [*RESULTS, STAMP])
+@pytest.mark.parametrize("content", [None, b"", b"\xff damaged"])
+def test_resuming_a_finished_run_mends_results(long, tmp_path, damaged, content):
+    path = tmp_path / "run"
+    for name, data in long.items():
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        (path / name).write_bytes(data)
+    (path / damaged).unlink()
+    if content is not None:
+        (path / damaged).write_bytes(content)
     resume(path)
     assert written(path) == long
+
+
+def test_results_that_are_asked_for_differently_are_written_again(tmp_path):
+    path, wanted = tmp_path / "run", tmp_path / "wanted"
+    start(path, trees="mbr")
+    start(wanted, trees="last")
+    (path / "config.toml").write_bytes((wanted / "config.toml").read_bytes())
+    resume(path)
+    assert written(path) == written(wanted)
 
 
 # --- what comes out -------------------------------------------------------------------------------
@@ -258,11 +280,11 @@ def test_reports(tmp_path):
     def report(chain: Chain) -> None:
         heard.append((chain.settings.chain, chain.iteration))
 
-    start(tmp_path / "run", checkpoint=0, threads=1, report=report)
+    start(tmp_path / "run", checkpoint=0, threads=1, on_progress=report)
     for number in (0, 1):
         assert [iteration for chain, iteration in heard if chain == number] == list(range(1, 31))
     heard.clear()
-    resume(tmp_path / "run", report=report)
+    resume(tmp_path / "run", on_progress=report)
     assert heard == [(0, 30), (1, 30)]
 
 
@@ -273,7 +295,7 @@ def test_unknown_words_have_the_beta_of_the_best_sample():
         if run.best.best.iteration < run.best.iteration
     )
     best = run.best.best
-    counts = Derivations(best.nodes, run.corpus.forms).counts(3).rows.sum(axis=1)
+    counts = trees_of(run.best, run.corpus.forms, "best").counts(3).rows.sum(axis=1)
     betas, words = run.best.betas, len(run.corpus.forms.vocabulary)
     expected = unknown_mass(counts, betas[best.iteration - 1], 9 + words)
     assert run.model.unknown.tolist() == expected.tolist()

@@ -1,6 +1,7 @@
 """How long chains run, which go on, what follows from the options; and whole races."""
 
 import itertools
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -11,26 +12,27 @@ from hypothesis import strategies as st
 import dbpcfg
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction import search
+from dbpcfg.induction.chains import Execution
 from dbpcfg.induction.criteria import criteria
 from dbpcfg.induction.directory import finished_run
 from dbpcfg.induction.induce import induce, resume
 from dbpcfg.induction.learners.gibbs import Gibbs
+from dbpcfg.induction.plan import InductionPlan
 from dbpcfg.induction.search import (
     FIRST,
     RECENT,
     SURVIVORS,
     Rung,
     Schedule,
-    Search,
     budget_of,
     iterations_in,
     levelled_off,
     rungs_of,
     running,
-    search_for,
+    side_by_side,
     total,
 )
-from dbpcfg.options import Searching
+from dbpcfg.options import SearchOptions
 from tests.induction.small import CORPUS, SENTENCES, TREES, chain_bits, run, settings
 
 RNG = np.random.default_rng(5)
@@ -76,14 +78,14 @@ def test_a_given_number_of_iterations(iterations, expected):
 
 
 def test_the_papers_rule():
-    schedule = Schedule(least=30, window=10, after=15, most=200)
-    assert burn_in(schedule, rising(100, 0)) == 30  # flat from the start, but not before `least`
+    schedule = Schedule(minimum=30, window=10, after=15, maximum=200)
+    assert burn_in(schedule, rising(100, 0)) == 30  # flat from the start, but not before `minimum`
     assert 80 < burn_in(schedule, rising(150, 80)) < 110
     assert burn_in(schedule, rising(300, 300)) == 185  # gives up waiting: most − after
     assert not schedule.finished(1000, None)
     assert not schedule.finished(44, 30)
     assert schedule.finished(45, 30)
-    assert (Schedule().least, Schedule().after) == (500, 250)
+    assert (Schedule().minimum, Schedule().after) == (500, 250)
 
 
 @pytest.mark.parametrize(
@@ -91,10 +93,10 @@ def test_the_papers_rule():
     [
         ({"iterations": 0}, "iterations must be a whole number from 1 up"),
         ({"iterations": 10**16}, "at most 1e"),
-        ({"least": 0}, "least must be"),
+        ({"minimum": 0}, "minimum must be"),
         ({"window": 0}, "window must be"),
         ({"after": -1}, "after must be a whole number from 1 up, got -1"),
-        ({"most": 749}, r"most must be at least least \+ after, 750, got 749"),
+        ({"maximum": 749}, r"maximum must be at least minimum \+ after, 750, got 749"),
         ({"kept": 3}, "kept is a number of iterations that are given"),
     ],
 )
@@ -106,54 +108,60 @@ def test_schedules_that_cannot_be(options, said):
 # --- what follows from the options ----------------------------------------------------------------
 
 
+def chains_of(model, given, schedule=None, sentences=0):
+    """Chains, schedule, budget and criterion of a run with these settings."""
+    plan = InductionPlan(model.learner, search=SearchOptions(**given), schedule=schedule)
+    one = plan.configuration(model, budget_of(plan.search.budget), sentences)
+    return one.chains, one.schedule, one.budget, one.select
+
+
 @pytest.mark.parametrize(
     ("learner", "given", "expected"),
     [
-        ("gibbs", {}, Search(16, Schedule(345), 1500, "likelihood")),
-        ("gibbs", {"budget": "750"}, Search(8, Schedule(217), 750, "likelihood")),
-        ("gibbs", {"budget": 280, "chains": 4}, Search(4, Schedule(95), 280, "likelihood")),
-        ("gibbs", {"iterations": 9}, Search(4, Schedule(9), None, "likelihood")),
-        ("gibbs", {"iterations": 9, "chains": 2}, Search(2, Schedule(9), None, "likelihood")),
-        ("gibbs", {"inference": "paper"}, Search(4, Schedule(), None, "likelihood")),
+        ("gibbs", {}, (16, Schedule(345), 1500, "likelihood")),
+        ("gibbs", {"budget": "750"}, (8, Schedule(217), 750, "likelihood")),
+        ("gibbs", {"budget": 280, "chains": 4}, (4, Schedule(95), 280, "likelihood")),
+        ("gibbs", {"iterations": 9}, (4, Schedule(9), None, "likelihood")),
+        ("gibbs", {"iterations": 9, "chains": 2}, (2, Schedule(9), None, "likelihood")),
+        ("gibbs", {"inference": "paper"}, (4, Schedule(), None, "likelihood")),
         (
             "gibbs",
             {"iterations": 9, "select": "variance"},
-            Search(4, Schedule(9), None, "variance"),
+            (4, Schedule(9), None, "variance"),
         ),
-        ("em", {}, Search(4, Schedule(100, kept=1), None, "likelihood")),
-        ("vb", {}, Search(4, Schedule(100, kept=1), None, "posterior")),
-        ("neural", {}, Search(4, Schedule(30, kept=1), None, "likelihood")),
-        ("vb", {"inference": "race"}, Search(16, Schedule(345, kept=1), 1500, "posterior")),
-        ("em", {"budget": 280, "chains": 4}, Search(4, Schedule(95, kept=1), 280, "likelihood")),
+        ("em", {}, (4, Schedule(100, kept=1), None, "likelihood")),
+        ("vb", {}, (4, Schedule(100, kept=1), None, "posterior")),
+        ("neural", {}, (4, Schedule(30, kept=1), None, "likelihood")),
+        ("vb", {"inference": "race"}, (16, Schedule(345, kept=1), 1500, "posterior")),
+        ("em", {"budget": 280, "chains": 4}, (4, Schedule(95, kept=1), 280, "likelihood")),
     ],
 )
-def test_what_follows(learner, given, expected):
-    asked = Searching(**given)
-    assert search_for(settings(learner), asked, budget=budget_of(asked.budget)) == expected
+def test_chains_follow_from_the_options(learner, given, expected):
+    assert chains_of(settings(learner), given) == expected
 
 
 @pytest.mark.parametrize(("sentences", "passes"), [(1, 30), (6400, 20), (10**6, 5)])
 def test_passes_of_the_neural_learner_follow_from_the_text(sentences, passes):
-    found = search_for(settings("neural"), Searching(), sentences=sentences)
-    assert found.schedule == Schedule(passes, kept=1)
+    _, schedule, _, _ = chains_of(settings("neural"), {}, sentences=sentences)
+    assert schedule == Schedule(passes, kept=1)
 
 
 def test_a_run_has_the_passes_that_follow_from_its_text(monkeypatch):
     monkeypatch.setattr("dbpcfg.induction.learners.neural.STEPS", 1)
     found = dbpcfg.induce(SENTENCES * 10, K=2, learner="neural", chains=1)
-    expected = settings("neural").learner.usual_iterations(len(SENTENCES) * 10)
+    expected = settings("neural").learner.default_iterations(len(SENTENCES) * 10)
     assert found.configuration.schedule == Schedule(expected, kept=1)
     assert expected < 30
 
 
 def test_what_follows_from_a_schedule_and_from_sentences_kept_aside():
-    paper = Schedule(least=9)
-    assert search_for(settings(), Searching(), paper) == Search(4, paper, None, "likelihood")
+    paper = Schedule(minimum=9)
+    assert chains_of(settings(), {}, schedule=paper) == (4, paper, None, "likelihood")
     for learner in ("em", "vb", "neural"):
-        assert search_for(settings(learner, aside=3), Searching()).select == "heldout"
+        assert chains_of(settings(learner, held_out=3), {})[-1] == "heldout"
         with pytest.raises(DbpcfgError, match="a schedule is for samples"):
-            search_for(settings(learner), Searching(), paper)
-    assert search_for(settings(aside=3), Searching()).select == "likelihood"
+            chains_of(settings(learner), {}, schedule=paper)
+    assert chains_of(settings(held_out=3), {})[-1] == "likelihood"
 
 
 @pytest.mark.parametrize(
@@ -188,8 +196,9 @@ def test_a_time_is_turned_into_iterations(monkeypatch):
     """By a clock that says that an iteration takes a tenth of a second."""
     now = iter(range(10**6))
     monkeypatch.setattr(search.time, "perf_counter", lambda: next(now) * 0.1)
-    assert 300 <= iterations_in(60.0, CORPUS, settings(categories=3), threads=1) <= 600
-    assert 900 <= iterations_in(60.0, CORPUS, settings(categories=3), threads=3) <= 1800
+    assert 300 <= iterations_in(60.0, CORPUS, settings(categories=3)) <= 600
+    assert Execution(threads=1).budget(500, None) == 500
+    assert Execution(threads=3).budget(500, None) == 1500
 
 
 def test_a_time_is_recorded_as_iterations(monkeypatch):
@@ -200,6 +209,28 @@ def test_a_time_is_recorded_as_iterations(monkeypatch):
     # More chains than the default budget has room for
     monkeypatch.setattr("dbpcfg.induction.induce.iterations_in", lambda *_: 1900)
     assert len(induce(SENTENCES[:5], 2, 1, budget="1min", chains=40, threads=1).chains) == 40
+
+
+@given(st.integers(1, 10**6), st.integers(1, 300), st.sampled_from([None, 1, 2, 3, 40]))
+def test_a_race_side_by_side_takes_no_longer(iterations, threads, chains):
+    """Each thread has one chain at a time, and rungs wait for all of their chains."""
+
+    def takes(budget):
+        try:
+            rungs = rungs_of(budget, chains)
+        except DbpcfgError:  # not enough for so many chains, which is an error later
+            return 0
+        lengths = [0, *(rung.iterations for rung in rungs)]
+        waves = [math.ceil(rung.chains / threads) for rung in rungs]
+        return sum(n * (b - a) for n, (a, b) in zip(waves, itertools.pairwise(lengths)))
+
+    budget = side_by_side(iterations, threads, chains)
+    assert iterations <= budget <= iterations * threads
+    assert takes(budget) <= iterations
+    if budget < iterations * threads:
+        assert takes(budget + 1) > iterations
+    if threads == 1:
+        assert budget == iterations
 
 
 # --- the race: its plan, and who goes on ----------------------------------------------------------
@@ -324,14 +355,14 @@ def test_the_same_bits_however_it_runs(race, options, tmp_path):
 def test_stopped_anywhere_and_resumed(race, blocks, tmp_path):
     left = blocks
 
-    def stopping() -> bool:
+    def should_stop() -> bool:
         nonlocal left
         left -= 1
         return left < 0
 
     path = tmp_path / "run"
     # A checkpoint after every block, and blocks of one iteration
-    stopped = induce(SENTENCES, **RACE, out=path, checkpoint=0.0, stopping=stopping)
+    stopped = induce(SENTENCES, **RACE, out=path, checkpoint=0.0, should_stop=should_stop)
     assert not stopped.finished
     assert sum(chain.iteration for chain in stopped.chains) <= blocks + len(stopped.chains)
     with pytest.raises(DbpcfgError, match="not finished"):
@@ -350,7 +381,7 @@ def test_stopped_anywhere_and_resumed(race, blocks, tmp_path):
 
 @pytest.mark.parametrize("select", ["posterior", "variance", "agreement", "heldout"])
 def test_selection(select):
-    made = induce(SENTENCES, **RACE, select=select, aside=5 if select == "heldout" else 0)
+    made = induce(SENTENCES, **RACE, select=select, held_out=5 if select == "heldout" else 0)
     assert made.configuration.select == select
     goodness = [made.goodness(chain) for chain in made.survivors]
     assert made.goodness(made.best) == max(goodness)

@@ -6,7 +6,7 @@ import tomllib
 import numpy as np
 import pytest
 
-from dbpcfg.corpus.preparation import Preparation
+from dbpcfg.corpus.preprocessing import Preprocessing
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction.learners.gibbs import Gibbs
 from dbpcfg.induction.search import Schedule
@@ -19,11 +19,11 @@ from dbpcfg.induction.settings import (
 )
 from tests.induction.small import settings
 
-PLAIN = Configuration(ChainSettings(), Schedule(), Preparation())
+PLAIN = Configuration(ChainSettings(), Schedule(), Preprocessing())
 FULL = Configuration(
-    model=settings(categories=7, depth=None, seed=2**64 - 1, aside=9, beta=1e-3, exact=True),
-    schedule=Schedule(iterations=44, least=1, window=2, after=3, most=4),
-    preparation=Preparation(False, 20, "both", True, 3, "shape"),
+    model=settings(categories=7, depth=None, seed=2**64 - 1, held_out=9, beta=1e-3, exact=True),
+    schedule=Schedule(iterations=44, minimum=1, window=2, after=3, maximum=4),
+    preprocessing=Preprocessing(False, 20, "both", True, 3, "shape"),
     chains=2,
     trees="best",
     select="heldout",
@@ -67,7 +67,7 @@ def test_chains_differ_by_their_number(path):
         ),
         ("beta = 0.2", "rank = 3", "[model] has 'rank', which is not one of its options"),
         ("chains = 4", "chain = 4", "[run] has 'chain', which is not one of its options"),
-        ("rare = 0", "rares = 0", "[preparation] has 'rares'"),
+        ("rare = 0", "rares = 0", "[preprocessing] has 'rares'"),
         ("window = 100", "windows = 100", "[schedule] has 'windows'"),
         ("categories = 15", 'categories = "15"', "[model] categories must be a whole number"),
         ("categories = 15", "categories = 15.5", "got 15.5"),
@@ -82,16 +82,20 @@ def test_chains_differ_by_their_number(path):
         ('parser = "chart"', 'parser = "earley"', "parser must be chart or leftcorner"),
         ('learner = "gibbs"', 'learner = "adam"', "no learner 'adam'"),
         ('learner = "gibbs"', "learner = 3", "[model] learner must be a name, got 3"),
-        ("least = 500", 'least = "many"', "[schedule] least must be"),
-        ("lowercase = true", "lowercase = 1", "[preparation] lowercase must be true or false"),
+        ("minimum = 500", 'minimum = "many"', "[schedule] minimum must be"),
+        ("lowercase = true", "lowercase = 1", "[preprocessing] lowercase must be true or false"),
         ("chains = 4", "chains = 0", "[run] chains must be a whole number from 1 up"),
-        ("chains = 4\n", "", "[run] must have chains, select and trees"),
-        ("gold = []", 'budget = "2h"', "[run] budget must be a number of iterations"),
+        ("chains = 4\n", "", "[run] has no chains"),
+        ("gold = []", 'budget = "2h"', "[run] budget must be a whole number"),
         ('trees = "mbr"', 'trees = "all"', "[run] trees must be mbr, consensus, best or last"),
         ('select = "likelihood"', 'select = "taste"', "no criterion 'taste'"),
-        ('select = "likelihood"', 'select = "heldout"', "give aside"),
-        ("gold = []", "gold = [1]", "[run] gold must be a list of texts, got [1]"),
-        ("beta = 0.2", "beta = -1.0", "[model] beta must be a number from 1e-12 up, got -1.0"),
+        ('select = "likelihood"', 'select = "heldout"', "give held_out"),
+        ("gold = []", "gold = [1]", "[run] gold must be a text, or a list of them, got [1]"),
+        (
+            "beta = 0.2",
+            "beta = -1.0",
+            "[model] beta must be a number from 1e-12 up, at most 1e+100, got -1.0",
+        ),
         ("[run]", "[run", "is not TOML"),
     ],
 )

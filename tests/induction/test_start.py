@@ -7,20 +7,23 @@ import numpy as np
 import pytest
 
 from dbpcfg.corpus.encoded import Vocabulary
-from dbpcfg.corpus.preparation import Preparation, prepare
+from dbpcfg.corpus.preprocessing import Preprocessing, preprocess
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.induction.directory import finished_run, read_configuration, read_start
 from dbpcfg.induction.induce import induce, resume
 from dbpcfg.induction.run import Run
-from dbpcfg.induction.start import Start, save_start
+from dbpcfg.induction.start import Start, before_and_after, save_start
+from dbpcfg.model.model import Model
+from dbpcfg.trees.brackets import read_tree
 from tests.induction.small import SENTENCES, written
 
 NEW = [["b2", *words, "new"] for words in SENTENCES[:25]]
 """The first words again, and one that was not there."""
 LEARNERS = {
     "gibbs": {"K": 3, "sample_beta": True, "iterations": 12},
-    "em": {"K": 3, "batch": 9, "iterations": 6},
+    "em": {"K": 3, "batch": 9, "iterations": 6, "precision": "single"},
     "vb": {"K": 3, "beta": 0.3, "iterations": 6},
     "neural": {"K": 5, "rank": 4, "batch": 8, "iterations": 3},
 }
@@ -54,7 +57,9 @@ def test_words_of_the_first_grammar():
     unknown = np.array([0.1, 0.02])
     arrays = {"root": np.array([0.25, 0.75]), "binary": binary, "lexical": lexical}
     start = Start("run", words, {**arrays, "unknown": unknown}, np.array([0.5, 0.5]))
-    grammar = start.grammar(Vocabulary(("new", "b", "a", "newer")))
+    vocabulary = Vocabulary(("new", "b", "a", "newer"))
+    assert start.known(vocabulary) == "starts from run, which knows 2 of 4 forms"
+    grammar = start.grammar(vocabulary)
     assert np.array_equal(grammar.root, arrays["root"])
     assert np.array_equal(grammar.binary, binary)
     assert np.allclose(grammar.lexical_mass, lexical.sum(axis=1), rtol=1e-12)
@@ -64,6 +69,14 @@ def test_words_of_the_first_grammar():
         assert new == newer
         # With one more word, the old grammar has u for it and (1 - u) times all it had before.
         assert new / a == pytest.approx(unknown[c] / (lexical[c, 0] * (1 - unknown[c])), rel=1e-12)
+
+
+def test_a_digest_is_of_all_that_chains_begin_with():
+    start = Start("run", ("a",), {"root": np.ones(1)}, np.ones(1))
+    others = {"words": ("b",), "arrays": {"root": np.zeros(1)}, "share": np.zeros(1)}
+    changed = [replace(start, **{name: other}).digest for name, other in others.items()]
+    assert len({start.digest, *changed}) == 4
+    assert replace(start, run="elsewhere").digest == start.digest
 
 
 def test_words_that_nothing_is_known_of_share_what_there_is():
@@ -95,13 +108,14 @@ def test_a_chain_begins_with_the_answer(before):
 
 
 def test_what_is_not_asked_for_is_taken_from_the_old_run(before):
-    old, new = before[0].configuration, staged(before, None).configuration
+    old = before[0].configuration
+    new = staged(before, None, **dict.fromkeys(vars(old.model.learner))).configuration
     for name in ("categories", "depth", "learner", "precision"):
         assert getattr(new.model, name) == getattr(old.model, name)
-    assert new.preparation == old.preparation
+    assert new.preprocessing == old.preprocessing
     assert new.start["run"] == str(before[1])
     other = staged(before, None, D=2, lowercase=True, iterations=2).configuration
-    assert (other.model.depth, other.preparation.lowercase) == (2, True)
+    assert (other.model.depth, other.preprocessing.lowercase) == (2, True)
 
 
 def test_the_bytes_depend_on_nothing_else(before, tmp_path):
@@ -112,15 +126,16 @@ def test_the_bytes_depend_on_nothing_else(before, tmp_path):
     assert written(tmp_path / "threads") == expected
     moved = tmp_path / "moved"
     shutil.copytree(before[1], moved)
-    run = staged((before[0], moved), tmp_path / "stopped", stopping=lambda: True, checkpoint=0)
+    run = staged((before[0], moved), tmp_path / "stopped", should_stop=lambda: True, checkpoint=0)
     assert not run.finished
     shutil.rmtree(moved)
     assert resume(tmp_path / "stopped").finished
     found = written(tmp_path / "stopped")
     assert str(moved).encode() in found.pop("config.toml")
     assert str(moved).encode() in found.pop("start.npz")
+    assert found.pop(".results") != expected[".results"]  # it is of these two as well
     assert found == {name: expected[name] for name in found}
-    assert set(expected) - set(found) == {"config.toml", "start.npz"}
+    assert set(expected) - set(found) == {".results", "config.toml", "start.npz"}
 
 
 def test_a_run_in_memory_gives_the_same_trees(before, tmp_path):
@@ -139,7 +154,7 @@ def test_the_start_matters(before):
 
 def test_what_cannot_be(before, tmp_path):
     old = before[0].configuration.model
-    with pytest.raises(DbpcfgError, match=f"has {old.categories} categories, and K = 9 was asked"):
+    with pytest.raises(DbpcfgError, match=f"has K = {old.categories}, and K = 9 was asked"):
         staged(before, None, K=9)
     other = "gibbs" if old.learner.name == "neural" else "neural"
     with pytest.raises(DbpcfgError, match="grammar of another kind than the learner"):
@@ -151,7 +166,7 @@ def test_what_cannot_be(before, tmp_path):
             staged(before, None, word_categories=1)
     with pytest.raises(DbpcfgError, match="nowhere does not exist"):
         induce(NEW, start="nowhere")
-    staged(before, tmp_path / "run", stopping=lambda: True, checkpoint=0)
+    staged(before, tmp_path / "run", should_stop=lambda: True, checkpoint=0)
     file = tmp_path / "run" / "start.npz"
     save_start(replace(old_start(tmp_path / "run"), words=("other", "words")), file)
     with pytest.raises(DbpcfgError, match=r"start\.npz: it is not what the run started from"):
@@ -166,15 +181,27 @@ def test_dense_learners_start_from_each_other(before):
 
 
 def test_a_run_that_is_not_finished_is_no_start(before, tmp_path):
-    staged(before, tmp_path / "run", stopping=lambda: True, checkpoint=0)
+    staged(before, tmp_path / "run", should_stop=lambda: True, checkpoint=0)
     with pytest.raises(DbpcfgError, match="is not finished"):
         induce(NEW, start=tmp_path / "run")
 
 
 def test_known_forms_are_in_no_class():
     sentences = [Sentence(("walked", "talked"))]
-    found = prepare(sentences, Preparation(rare=1), known=["walked"])
+    found = preprocess(sentences, Preprocessing(rare=1), known=["walked"])
     assert found.forms == [("walked", "<*ed>")]
+
+
+def test_before_and_after_by_hand(monkeypatch):
+    """Words are counted as the model sees them, and of new ones the most frequent are named."""
+    monkeypatch.setattr("dbpcfg.induction.start.MAX_GAINED", 1)
+    start = Start("run", ("a",), {}, np.array([0.25, 0.75]))
+    grammar = Grammar(
+        np.ones(2) / 2, np.zeros((2, 2, 2)), np.ones((2, 3)) / 3, Vocabulary(("a", "new", "other"))
+    )
+    texts = ["(X0 (X0 A) (X0 (X1 New) (X0 a)))", "(X0 (X0 a) (X1 (X1 other) (X1 new)))"]
+    table = before_and_after(start, Model(grammar, 1), map(read_tree, texts))
+    assert table.rows == [("X0", 0.25, 0.5, 0, ""), ("X1", 0.75, 0.5, 2, "new")]
 
 
 def test_shown_before_and_after(before, capsys):

@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 from threadpoolctl import ThreadpoolController
 
-from dbpcfg.io.machine import count_text, in_pieces, memory_limit, one_blas_thread, size_text
+from dbpcfg.io.machine import (
+    format_bytes,
+    format_count,
+    memory_limit,
+    one_blas_thread,
+    parallel_ranges,
+)
 
 
 def blas_threads() -> set[int]:
@@ -24,7 +30,7 @@ def test_every_item_is_done_once(threads, items):
     def work(first: int, last: int) -> None:
         done[first:last] += 1
 
-    in_pieces(work, items, threads)
+    parallel_ranges(work, items, threads)
     assert (done == 1).all()
 
 
@@ -33,7 +39,7 @@ def test_an_error_in_a_piece_comes_out():
         raise RuntimeError("no")
 
     with pytest.raises(RuntimeError, match="no"):
-        in_pieces(work, 10, 2)
+        parallel_ranges(work, 10, 2)
 
 
 def test_the_limit_holds_while_other_threads_come_and_go():
@@ -53,8 +59,8 @@ def test_the_limit_holds_while_other_threads_come_and_go():
 
 
 def test_amounts_in_words():
-    assert [size_text(n) for n in (0, 2**20, 2**30, 3 * 2**29, 931 * 2**30, 10**400)] == [
+    assert [format_bytes(n) for n in (0, 2**20, 2**30, 3 * 2**29, 931 * 2**30, 10**400)] == [
         *("1 MiB", "1 MiB", "1.0 GiB", "1.5 GiB", "931 GiB", "10^400 bytes")
     ]
-    assert [count_text(n) for n in (225, 7 * 10**8, 10**4000)] == ["225", "7e+08", "10^4000"]
+    assert [format_count(n) for n in (225, 7 * 10**8, 10**4000)] == ["225", "7e+08", "10^4000"]
     assert (memory_limit() or 2**30) > 2**20

@@ -135,7 +135,7 @@ def test_python_calls_are_silent_unless_somebody_watches(monkeypatch, capsys):
 def test_own_reports_take_the_place_of_progress(monkeypatch, capsys):
     monkeypatch.setattr(module, "PATIENCE", 0.0)
     seen = []
-    dbpcfg.induce(SENTENCES, K=2, chains=1, iterations=3, report=seen.append, quiet=False)
+    dbpcfg.induce(SENTENCES, K=2, chains=1, iterations=3, on_progress=seen.append, quiet=False)
     dbpcfg.evaluate(TREES, TREES, progress=seen.append, quiet=False)
     assert len(seen) > len(TREES)
     assert capsys.readouterr().err == ""

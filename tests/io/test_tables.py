@@ -5,7 +5,7 @@ import json
 import pytest
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.io.tables import Column, Table, percent, render
+from dbpcfg.io.tables import Column, Table, percent, plural, render
 
 TABLE = Table(
     "Scores & more",
@@ -111,6 +111,11 @@ def test_tables_are_not_wider_than_asked(width):
         assert "".join("".join(table.notes).split()) in shown
 
 
+def test_columns_of_wide_characters_line_up():
+    table = Table("", [Column("word"), Column("n", "count")], [("小狗", 2), ("dog", 10)])
+    assert table.text().splitlines()[2:] == ["小狗   2", "dog   10"]
+
+
 def test_a_table_that_fits_is_not_changed():
     assert TABLE.text(60) == TABLE.text() == str(TABLE)
     assert WIDE.text(500) == WIDE.text()
@@ -134,3 +139,8 @@ def test_wide_tables_wrap_texts_and_repeat_the_first_column():
         "labels:no|span:>=2|labels:no|span:>=2|labels:no|span:>=2|lab",
         "els:no|span:>=2|labels:no|span:>=2|labels:no|span:>=2|",
     ]
+
+
+def test_a_number_has_its_noun():
+    assert [plural(n, "tree") for n in (0, 1, 2000)] == ["0 trees", "1 tree", "2,000 trees"]
+    assert [plural(n, "class", "classes") for n in (1, 2)] == ["1 class", "2 classes"]

@@ -152,7 +152,7 @@ def test_a_sentence_is_a_text_or_words():
     model = a_model()
     trees = model.parse(["w0  w1\tw2", ["w0", "w1", "w2"], Sentence(("w0", "w1", "w2"))])
     assert len(set(trees)) == 1
-    (tree,) = replace(model, unknown=[0.1] * 3).parse(["W0 Zyx (w1)"])
+    (tree,) = replace(model, unknown=[0.1] * 3).parse(["W0 Zyx (w1)"], quiet=True)
     assert tree.words() == ["W0", "Zyx", "(w1)"]  # as written
     assert model.parse([]) == []
     with pytest.raises(DbpcfgError, match=r"list of sentences, .* there is no file 'w0 w1'"):
@@ -172,7 +172,7 @@ def test_unknown_words_without_a_place_for_them():
         assert (decoder.flat, decoder.first_flat) == (1, 1)
         known = model.parse([["w0"] if "new" in words else words for words in text], method, seed=1)
         assert [trees[n] for n in (0, 2, 3)] == [known[n] for n in (0, 2, 3)]
-    assert model.parse([["new"]]) == [read_tree("(X new)")]
+    assert model.parse([["new"]], quiet=True) == [read_tree("(X new)")]
 
 
 @pytest.mark.parametrize("method", METHODS)

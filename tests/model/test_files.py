@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbpcfg.corpus.encoded import Vocabulary
-from dbpcfg.corpus.preparation import Preparation
-from dbpcfg.errors import GrammarError
+from dbpcfg.corpus.preprocessing import Preprocessing
+from dbpcfg.errors import DbpcfgError, GrammarError
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.model.files import load_model, save_model
 from dbpcfg.model.model import Model
@@ -26,7 +26,8 @@ from tests.strategies import random_grammar
 ARRAYS = ("root", "binary", "lexical")
 LITTLE = random_grammar(K=2, W=3, concentration=0.5, seed=0)
 UNSEEN = np.array([0.1, 0.0])
-MODEL = Model(LITTLE.named(["NP", "VP"]), 2, Preparation(rare=1), UNSEEN)
+CLASSES = {"w1": {"fern": 2, "Barn": 1}}
+MODEL = Model(LITTLE.named(["NP", "VP"]), 2, Preprocessing(rare=1), UNSEEN, classes=CLASSES)
 
 any_word = st.text() | st.sampled_from(
     ["", "\n", "\r\n", "\0", '"', "\\", "\u2028", "é", "é", "🐕"]
@@ -36,7 +37,8 @@ any_words = st.lists(any_word, min_size=1, max_size=6, unique=True)
 
 def bits(model):
     arrays = (getattr(model.grammar, name).tobytes() for name in ARRAYS)
-    rest = (model.grammar.names, model.depth, model.preparation, model.unknown.tobytes())
+    rest = (model.grammar.names, model.depth, model.preprocessing, model.unknown.tobytes())
+    rest += (repr(model.classes),)
     return model.grammar.vocabulary.words, *arrays, *rest
 
 
@@ -84,7 +86,7 @@ def test_round_trip_is_exact(folder, words, K, concentration, seed, depth, unsee
     arrays = {name: getattr(drawn, name) for name in ARRAYS}
     grammar = Grammar(**arrays, vocabulary=Vocabulary(tuple(words)))
     path = folder / "round.npz"
-    model = Model(grammar, depth, Preparation(scheme="both"), np.full(K, unseen))
+    model = Model(grammar, depth, Preprocessing(scheme="both"), np.full(K, unseen))
     save_model(model, path)
     again = load_model(path)
     assert bits(again) == bits(model)
@@ -114,7 +116,7 @@ def test_files_that_are_not_there(folder, good):
         (folder, "cannot be read: Is a directory"),
         (folder / "good.npz" / "x.npz", "cannot be read: Not a directory"),
     ):
-        with pytest.raises(GrammarError, match=reason):
+        with pytest.raises(DbpcfgError, match=reason):
             load_model(path)
 
 
@@ -301,8 +303,8 @@ def test_not_the_right_array(folder, good, kind):
         ("root", np.full(3, 1 / 3), "expected root of shape (3,) and binary of shape (3, 3, 3)"),
         ("binary", LITTLE.binary.reshape(4, 2), "expected root of shape (2,) and binary of shape"),
         ("lexical", LITTLE.lexical[:, :2], "expected lexical of shape (2, 3)"),
-        ("unknown", [0.5, 1.0], "unknown must be 2 probabilities"),
-        ("unknown", [0.5, np.nan], "unknown must be 2 probabilities"),
+        ("unknown", [0.5, 1.0], "unknown must be K = 2 probabilities"),
+        ("unknown", [0.5, np.nan], "unknown must be K = 2 probabilities"),
     ],
 )
 def test_not_a_grammar(folder, good, name, array, reason):
@@ -316,7 +318,8 @@ GOOD = {
     "words": ["w0", "w1", "w2"],
     "names": ["NP", "VP"],
     "depth": 2,
-    "preparation": Preparation(rare=1).table(),
+    "preprocessing": Preprocessing(rare=1).table(),
+    "classes": CLASSES,
 }
 
 
@@ -342,13 +345,24 @@ GOOD = {
         ({"names": ["NP", 1]}, "the names in its header must be a list of texts"),
         ({"depth": 0}, "the depth bound must be"),
         ({"depth": 1.5}, "its depth must be a whole number, or null, got 1.5"),
-        ({"preparation": []}, "preparation must be a table"),
-        ({"preparation": {"lowercase": 1}}, "preparation lowercase must be true or false, got 1"),
-        ({"preparation": {"rare": -1}}, "preparation rare must be a whole number from 0 up"),
+        ({"preprocessing": []}, "preprocessing must be a table"),
         (
-            {"preparation": {"shout": True}},
-            "preparation has 'shout', which is not one of",
+            {"preprocessing": {"lowercase": 1}},
+            "preprocessing: lowercase must be true or false, got 1",
         ),
+        ({"preprocessing": {"rare": -1}}, "preprocessing: rare must be a whole number from 0 up"),
+        (
+            {"preprocessing": {"shout": True}},
+            "preprocessing has 'shout', which is not one of",
+        ),
+        *(
+            ({"classes": classes}, "the classes in its header must be words of the model")
+            for classes in (
+                *(None, [], {"fern": {"fern": 1}}, {"w1": {}}, {"w1": ["fern"]}),
+                *({"w1": {"fern": n}} for n in (0, -1, 1.0, True, "1", 2**31)),
+            )
+        ),
+        ({"classes": {"w1": {"\ud800": 1}}}, "its classes are not Unicode text"),
     ],
 )
 def test_bad_header(folder, good, text, reason):

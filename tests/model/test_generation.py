@@ -1,6 +1,7 @@
 """Generated sentences follow the grammar's distribution, short ones too."""
 
 from collections import Counter
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+import dbpcfg
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.errors import DbpcfgError, GrammarError
 from dbpcfg.grammar.bounding import containment
@@ -122,6 +124,68 @@ def test_unknown_words_only_if_asked_for():
         assert words == {"w0", "w1", UNKNOWN}
 
 
+MEMBERS = {"w1": {"fern": 1, "corn": 3, "barn": 2}}
+
+
+@pytest.mark.parametrize("options", [{}, {"max_length": 5}], ids=str)
+def test_words_of_a_class_are_as_frequent_as_in_the_text(options):
+    model = Model(random_grammar(2, 2, 1.0, 3), 2)
+    known = replace(model, classes=MEMBERS)
+    plain, drawn = ([*generate(one, DRAWS, seed=1, **options)] for one in (model, known))
+    words = [(a, b) for x, y in zip(plain, drawn) for a, b in zip(x.words(), y.words())]
+    assert all(a == b for a, b in words if a == "w0")
+    found = Counter(b for a, b in words if a == "w1")
+    shares = {"fern": 1 / 6, "corn": 1 / 2, "barn": 1 / 3}
+    assert goodness_of_fit(found, shares, found.total()) > LEAST_P
+    assert goodness_of_fit(found, dict.fromkeys(shares, 1 / 3), found.total()) < 1e-8  # control
+    back = dict.fromkeys(shares, "w1")
+    assert [t.replace_words([back.get(w, w) for w in t.words()]) for t in drawn] == plain
+    assert list(generate(known, 10, seed=1, **options)) == drawn[:10]
+    assert list(generate(known, 10, seed=2, **options)) != drawn[:10]
+
+
+def test_words_of_different_places_are_drawn_by_themselves(monkeypatch):
+    monkeypatch.setattr(generation, "BATCH", 10)
+    model = Model(random_grammar(1, 1, 1.0, 3), 2, classes={"w0": {"a": 1, "b": 1}})
+    sentences = [tuple(tree.words()) for tree in generate(model, 400, max_length=2)]
+    pairs = Counter(words for words in sentences if len(words) == 2)
+    expected = dict.fromkeys([(x, y) for x in "ab" for y in "ab"], 1 / 4)
+    assert goodness_of_fit(pairs, expected, pairs.total()) > LEAST_P
+    assert sentences[:10] != sentences[10:20]
+
+
+def test_classes_of_a_run_become_words_of_its_text(tmp_path):
+    text = ["the dog barked", "the cat slept", "the dog slept", "the Cat purred 12 times"] * 2
+    text += ["the fern barked at 1987 Ferns", "the Barn slept"]
+    for scheme in ("suffix", "both"):
+        options = {"rare": 1, "numbers": True, "scheme": scheme, "out": tmp_path / scheme}
+        run = dbpcfg.induce(text, K=3, learner="gibbs", chains=1, iterations=8, **options)
+        barn = {"<*rn>": {"fern": 1, "barn": 1}} if scheme == "suffix" else {}
+        barn = barn or {"<*rn>": {"fern": 1}, "<Cap*rn>": {"Barn": 1}}
+        ferns = {"<*ns>": {"ferns": 1}} if scheme == "suffix" else {"<Cap*ns>": {"Ferns": 1}}
+        expected = {"<number>": {"12": 2, "1987": 1}, "<*at>": {"at": 1}, **barn, **ferns}
+        for model in (run.model, dbpcfg.load(tmp_path / scheme)):
+            assert model.classes == expected
+            words = {w for tree in model.generate(300, max_length=8) for w in tree.words()}
+            assert not any(word.startswith("<") for word in words)
+            assert {"fern", "1987", "12", "the"} <= words
+            for name, members in expected.items():
+                assert {model.look_up(word).form for word in members} == {name}
+    plain = dbpcfg.induce(text, K=2, learner="gibbs", chains=1, iterations=2)
+    assert plain.model.classes == {}
+
+
+def test_classes_whose_words_are_not_known():
+    words = Vocabulary(("a", "<*rn>", "<number>", "<<number>>", "<unknown>", "<a"))
+    grammar = random_grammar(2, 6, 1.0, 3)
+    model = Model(Grammar(grammar.root, grammar.binary, grammar.lexical, words), 2)
+    assert generation.classes_without_words(model) == ["<*rn>", "<number>"]
+    known = replace(model, classes={"<*rn>": {"fern": 1}})
+    assert generation.classes_without_words(known) == ["<number>"]
+    made = {word for tree in generate(known, 300) for word in tree.words()}
+    assert made == {"a", "fern", "<number>", "<<number>>", "<unknown>", "<a"}
+
+
 def test_categories_keep_their_names():
     grammar = random_grammar(2, 2, 1.0, 3).named(["NP", "VP"])
     for options in ({}, {"max_length": 5}):
@@ -134,7 +198,7 @@ def test_what_cannot_be_made():
     (tree,) = generate(endless, 1, max_length=1)
     assert tree.words() == ["a"]
     never = Grammar([1.0], [[[1.0]]], [[0.0]], Vocabulary(("a",)))
-    with pytest.raises(GrammarError, match="no sentence of 3 words or fewer; try a greater length"):
+    with pytest.raises(GrammarError, match="no sentence of at most 3 words; try a greater length"):
         list(generate(Model(never, None), 1, max_length=3))
     with pytest.raises(GrammarError, match=r"fits a depth bound of 2$"):
         list(generate(Model(never, 2), 1))
@@ -144,7 +208,7 @@ def test_what_cannot_be_made():
 
 
 def test_a_grammar_that_hardly_ends_is_given_a_remedy(monkeypatch):
-    monkeypatch.setattr("dbpcfg.grammar.derivation.MOST_RULES", 20)
+    monkeypatch.setattr("dbpcfg.grammar.derivation.MAX_RULES", 20)
     model = Model(random_grammar(2, 2, 1.0, 3), 2)
     with pytest.raises(GrammarError, match="hardly ever end; set a greatest length"):
         list(generate(model, 1000))

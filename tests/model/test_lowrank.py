@@ -16,9 +16,9 @@ from dbpcfg.errors import DbpcfgError, GrammarError
 from dbpcfg.grammar.bounded import bounded_table, expected_use
 from dbpcfg.grammar.bounding import containment, fitting_mass
 from dbpcfg.grammar.derivation import length_table
-from dbpcfg.grammar.exchange.rules import rules_of
 from dbpcfg.grammar.lowrank import Factors, LowRankGrammar
 from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.grammar.rules import rules_of
 from dbpcfg.io.archive import write_archive
 from dbpcfg.model import decoding, files
 from dbpcfg.model.files import load_model, save_model, save_samples
@@ -41,7 +41,7 @@ SENTENCES = ["a b c a", "b never c b a seen", "c", "unseen", "a b a b c c b a"]
 def bits(model) -> tuple:
     grammar = model.grammar
     arrays = [array.tobytes() for array in (*grammar.factors, model.unknown)]
-    return grammar.vocabulary.words, grammar.names, model.depth, model.preparation, *arrays
+    return grammar.vocabulary.words, grammar.names, model.depth, model.preprocessing, *arrays
 
 
 @pytest.mark.parametrize("depth", [1, 2, None])
@@ -84,7 +84,7 @@ def test_versions_and_arrays_go_together(tmp_path: Path) -> None:
 def test_samples_need_the_categories_of_the_model(tmp_path: Path) -> None:
     save_model(Model(LOW, 2), tmp_path / "model.npz")
     save_samples([LowRankGrammar(drawn(2, 4, 5, 1), WORDS)], tmp_path / "samples.npz")
-    with pytest.raises(GrammarError, match="do not have the 7 categories of the model"):
+    with pytest.raises(GrammarError, match="do not have K = 7 categories, as the model does"):
         dbpcfg.load(tmp_path / "model.npz", samples=True)
 
 
@@ -170,7 +170,7 @@ def test_generated_trees_follow_the_grammar(depth: int | None, longest: int | No
 
 
 def test_nothing_multiplies_rules_out_in_silence(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(GrammarError, match=r"grammar\.multiplied_out\(\) does it"):
+    with pytest.raises(GrammarError, match=r"grammar\.multiplied_out\(\) has one"):
         assert LOW.binary.any()
     monkeypatch.setattr(LowRankGrammar, "multiplied_out", LowRankGrammar.binary.fget)
     for depth in (2, None):

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import dbpcfg
 from dbpcfg.corpus.encoded import Vocabulary
-from dbpcfg.corpus.preparation import Preparation
-from dbpcfg.errors import DbpcfgError, GrammarError, UnparsableError
+from dbpcfg.corpus.preprocessing import Preprocessing
+from dbpcfg.errors import DbpcfgError, GrammarError, MissingFileError, UnparsableError
 from dbpcfg.grammar.pcfg import Grammar, RuleWeights, draw_grammar
 from dbpcfg.induction.chain import GRAMMARS_KEPT
 from dbpcfg.model.files import load_samples
@@ -42,12 +42,12 @@ def test_the_unknown_word_takes_its_share():
 def test_without_unknown_words_the_grammar_is_as_it_was():
     model = Model(over("a", "b"), 2)
     assert model.grammar_with_unknown is model.grammar
-    with pytest.raises(UnparsableError, match="'c' is not one of the grammar's 2 words"):
+    with pytest.raises(UnparsableError, match="'c' is not in the grammar, which has 2 words"):
         model.encode([["a", "c"]])
 
 
 def test_words_as_the_model_sees_them():
-    model = Model(over("a", "<number>"), 2, Preparation(numbers=True), [0.1, 0.1])
+    model = Model(over("a", "<number>"), 2, Preprocessing(numbers=True), [0.1, 0.1])
     assert model.look_up("A") == (0, "a", "word")
     assert model.look_up("7") == (1, "<number>", "class")
     assert model.look_up("Z") == (2, UNKNOWN, "unknown")
@@ -89,10 +89,10 @@ def test_unknown_mass_is_the_predictive_probability():
 
 def test_forms_follow_the_preparation():
     grammar = over("the", "<number>", "<*ed>")
-    model = Model(grammar, 1, Preparation(numbers=True, rare=1), [0.1, 0.1])
+    model = Model(grammar, 1, Preprocessing(numbers=True, rare=1), [0.1, 0.1])
     words = ["The", "1987", "Walked", "ran", UNKNOWN]
     assert forms(model, words) == ["the", "<number>", "<*ed>", UNKNOWN, UNKNOWN]
-    as_written = Model(grammar, 1, Preparation(lowercase=False), [0.1, 0.1])
+    as_written = Model(grammar, 1, Preprocessing(lowercase=False), [0.1, 0.1])
     assert forms(as_written, ["The", "the"]) == [UNKNOWN, "the"]
 
 
@@ -106,7 +106,7 @@ def test_any_words_have_numbers(sentences):
 
 @pytest.mark.parametrize("unknown", [[0.5], [0.5, 1.0], [-0.1, 0.5], [np.nan, 0.5]])
 def test_not_probabilities(unknown):
-    with pytest.raises(GrammarError, match="unknown must be 2 probabilities"):
+    with pytest.raises(GrammarError, match="unknown must be K = 2 probabilities"):
         Model(over("a", "b"), 2, unknown=unknown)
 
 
@@ -128,7 +128,7 @@ def test_a_run_becomes_a_model(tmp_path):
     made = dbpcfg.induce(SENTENCES, K=3, D=2, chains=2, iterations=20, out=tmp_path / "run")
     model = dbpcfg.load(tmp_path / "run")
     assert grammar_bits(model.grammar) == grammar_bits(made.grammar)
-    assert (model.depth, model.preparation) == (2, Preparation())
+    assert (model.depth, model.preprocessing) == (2, Preprocessing())
     assert (model.unknown > 0).all()
     assert model.unknown.sum() < 0.5
     assert model.unknown.tobytes() == made.model.unknown.tobytes()
@@ -142,11 +142,11 @@ def test_a_run_becomes_a_model(tmp_path):
 def test_what_is_no_model(tmp_path):
     with pytest.raises(GrammarError, match=r"not a run of dbpcfg: there is no model\.npz"):
         dbpcfg.load(tmp_path)
-    with pytest.raises(GrammarError, match="cannot be read: No such file"):
+    with pytest.raises(MissingFileError, match="cannot be read: No such file"):
         dbpcfg.load(tmp_path / "none")
     with pytest.raises(GrammarError, match="is one grammar"):
         dbpcfg.load(tmp_path / "g.tsv", samples=True)
-    endless = {"iterations": 10**7, "checkpoint": 0, "stopping": lambda: True}
+    endless = {"iterations": 10**7, "checkpoint": 0, "should_stop": lambda: True}
     dbpcfg.induce(SENTENCES, K=3, chains=2, out=tmp_path / "run", **endless)
     with pytest.raises(GrammarError, match="not finished: resume it with `dbpcfg resume"):
         dbpcfg.load(tmp_path / "run")

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dbpcfg.corpus.encoded import Vocabulary
-from dbpcfg.corpus.preparation import Preparation
+from dbpcfg.corpus.preprocessing import Preprocessing
 from dbpcfg.corpus.readers.text import MAX_WORDS
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
@@ -78,7 +78,7 @@ def test_words_that_are_classes_or_unknown():
     grammar = random_grammar(2, 4, 1.0, 0)
     words = Vocabulary(("the", "<number>", "<*ed>", "walked"))
     grammar = Grammar(grammar.root, grammar.binary, grammar.lexical, words)
-    model = Model(grammar, 1, Preparation(numbers=True, rare=1), [0.1, 0.1])
+    model = Model(grammar, 1, Preprocessing(numbers=True, rare=1), [0.1, 0.1])
     (one,) = model.probabilities(["The 1987 jumped walked xyz"])
     assert (one.tokens, one.unknown, one.classes) == (5, 1, 2)
     (exact,) = model.probabilities([["the", "<number>", "<*ed>", "walked", "<unknown>"]])

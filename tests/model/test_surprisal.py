@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbpcfg.corpus.encoded import Vocabulary
-from dbpcfg.corpus.preparation import Preparation
+from dbpcfg.corpus.preprocessing import Preprocessing
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.stimuli import END
 from dbpcfg.errors import DbpcfgError
@@ -41,10 +41,10 @@ def over(*words: str, K: int = 3, seed: int = 4) -> Grammar:
 
 
 @pytest.fixture(scope="module")
-def prepared() -> Model:
+def preprocessed() -> Model:
     """A model with classes of words."""
     words = ("the", "dog", "barked", "<number>", "<*ed>", ".")
-    return Model(over(*words), 2, Preparation(numbers=True, rare=1), unknown=np.full(3, 0.01))
+    return Model(over(*words), 2, Preprocessing(numbers=True, rare=1), unknown=np.full(3, 0.01))
 
 
 @pytest.fixture(scope="module")
@@ -82,8 +82,8 @@ def bits(model: Model, texts: list[list[str]], depth: int = 2) -> np.ndarray:
 # --- what the measures say ------------------------------------------------------------------------
 
 
-def test_words_as_written_forms_and_where_they_stand(prepared):
-    rows = prepared.surprisal(SENTENCES)
+def test_words_as_written_forms_and_where_they_stand(preprocessed):
+    rows = preprocessed.surprisal(SENTENCES)
     assert rows.columns == DEFAULT
     assert [(row.word, row.form, row.kind) for row in rows] == [
         *(("The", "the", "word"), ("dog", "dog", "word"), ("barked", "barked", "word")),
@@ -99,18 +99,18 @@ def test_words_as_written_forms_and_where_they_stand(prepared):
 
 
 @pytest.mark.parametrize("depth", [None, 1, 3])
-def test_surprisals_sum_to_the_sentence_in_bits(prepared, depth):
-    rows = by_sentence(prepared.surprisal(SENTENCES, depth=depth))
-    expected = bits(prepared, [s.words for s in SENTENCES], depth or 2)
+def test_surprisals_sum_to_the_sentence_in_bits(preprocessed, depth):
+    rows = by_sentence(preprocessed.surprisal(SENTENCES, depth=depth))
+    expected = bits(preprocessed, [s.words for s in SENTENCES], depth or 2)
     for sentence, total in zip(rows, expected, strict=True):
         assert sum(row.surprisal for row in sentence) == pytest.approx(total, rel=1e-9)
         written = sum(float(cell(row.surprisal)) for row in sentence)
         assert written == pytest.approx(total, rel=1e-9)
 
 
-def test_reductions_use_up_the_entropy(prepared):
+def test_reductions_use_up_the_entropy(preprocessed):
     """What is uncertain at first is certain after the end: H of the first word, all used up."""
-    for rows in by_sentence(prepared.surprisal(SENTENCES)):
+    for rows in by_sentence(preprocessed.surprisal(SENTENCES)):
         reductions = [row.next_word_entropy_reduction for row in rows]
         assert sum(reductions) == pytest.approx(rows[0].next_word_entropy)
         assert reductions[-1] == rows[-1].next_word_entropy
@@ -134,8 +134,8 @@ def test_entropy_by_hand():
     assert second.surprisal == pytest.approx(-math.log2(possible[2]))
 
 
-def test_before_the_first_word_and_at_the_end(prepared):
-    rows = prepared.surprisal(SENTENCES, columns=["default", "stores"])
+def test_before_the_first_word_and_at_the_end(preprocessed):
+    rows = preprocessed.surprisal(SENTENCES, columns=["default", "stores"])
     for first, *_, last in by_sentence(rows):
         assert (first.depth, first.store, first.store_probability) == (0.0, "-", 1.0)
         assert first.store_entropy == 0.0
@@ -181,7 +181,8 @@ def test_a_word_that_nothing_can_stand_for():
         assert row.store == ""
         assert all(math.isnan(value) for value in row.values() if isinstance(value, float))
     assert all(math.isfinite(row.surprisal) for row in after)
-    found = strict.surprisal([{"w": "cat ,"}, {"w": "dog"}], word="w", boundary="punctuation")
+    table = [{"w": "cat ,"}, {"w": "dog"}]
+    found = strict.surprisal(table, word="w", boundary="punctuation", quiet=True)
     assert found[0].surprisal == math.inf
     assert math.isnan(found[1].surprisal)
 
@@ -195,53 +196,53 @@ def test_a_sentence_that_cannot_end():
     assert math.isnan(rows[-1].next_word_entropy_reduction)
 
 
-def test_kinds_of_input_and_threads_change_nothing(prepared):
+def test_kinds_of_input_and_threads_change_nothing(preprocessed):
     words = [list(s.words) for s in SENTENCES]
     texts = [" ".join(one) for one in words]
-    plain = repr(prepared.surprisal(texts))
+    plain = repr(preprocessed.surprisal(texts))
     for kind in (words, iter(words), tuple(texts)):
-        assert repr(prepared.surprisal(kind)) == plain
-    read = prepared.surprisal(SENTENCES)
+        assert repr(preprocessed.surprisal(kind)) == plain
+    read = preprocessed.surprisal(SENTENCES)
     assert repr([row | {"source": "<text>", "line": 0} for row in read]) == plain
-    many = [repr(prepared.surprisal(SENTENCES * 30, threads=threads)) for threads in (1, 3)]
+    many = [repr(preprocessed.surprisal(SENTENCES * 30, threads=threads)) for threads in (1, 3)]
     assert many[0] == many[1]
-    without = prepared.surprisal(SENTENCES, end=False)
+    without = preprocessed.surprisal(SENTENCES, end=False)
     assert repr(without) == repr([row for row in read if row.kind != "end"])
 
 
-def test_without_a_bound_all_but_memory_is_measured(prepared):
-    unbounded = replace(prepared, depth=None)
+def test_without_a_bound_all_but_memory_is_measured(preprocessed):
+    unbounded = replace(preprocessed, depth=None)
     rows = unbounded.surprisal(SENTENCES)
     assert rows.columns == tuple(name for name in DEFAULT if name != "depth")
-    logs = unbounded.parser().log_probabilities(prepared.encode([s.words for s in SENTENCES]))
+    logs = unbounded.parser().log_probabilities(preprocessed.encode([s.words for s in SENTENCES]))
     for sentence, log in zip(by_sentence(rows), logs, strict=True):
         assert sum(row.surprisal for row in sentence) == pytest.approx(-log / math.log(2))
     assert "integration" not in str(unbounded.surprisal(["the"], columns=["all"]).columns)
 
 
-def test_what_is_expensive_runs_only_for_a_column_that_needs_it(prepared, monkeypatch):
+def test_what_is_expensive_runs_only_for_a_column_that_needs_it(preprocessed, monkeypatch):
     def refuse(*_: object) -> None:
         raise AssertionError("not asked for")
 
-    monkeypatch.setattr("dbpcfg.model.incremental.WordByWord", refuse)
+    monkeypatch.setattr("dbpcfg.model.surprisal.WordByWord", refuse)
     monkeypatch.setattr("dbpcfg.parsing.prefixes.next_word_entropies", refuse)
-    assert prepared.surprisal(SENTENCES, columns=["surprisal", "depth", "integration", "join"])
+    assert preprocessed.surprisal(SENTENCES, columns=["surprisal", "depth", "integration", "join"])
     for columns in (["next_word_entropy"], ["store"], ["derivation_entropy"]):
         with pytest.raises(AssertionError, match="not asked for"):
-            prepared.surprisal(SENTENCES, columns=columns)
+            preprocessed.surprisal(SENTENCES, columns=columns)
 
 
-def test_what_cannot_be_measured(prepared):
-    unbounded = replace(prepared, depth=None)
+def test_what_cannot_be_measured(preprocessed):
+    unbounded = replace(preprocessed, depth=None)
     for columns in (["depth"], ["storage"], ["stores"], ["derivation_entropy"]):
         with pytest.raises(DbpcfgError, match=r"--depth 2 \(in Python, depth=2\)"):
             unbounded.surprisal(["the"], columns=columns)
-    assert repr(unbounded.surprisal(["the"], depth=2)) == repr(prepared.surprisal(["the"]))
+    assert repr(unbounded.surprisal(["the"], depth=2)) == repr(preprocessed.surprisal(["the"]))
     with pytest.raises(DbpcfgError, match="a sentence of 1,001 words, which is more than 1,000"):
-        prepared.surprisal([["the"] * 1001])
+        preprocessed.surprisal([["the"] * 1001])
     with pytest.raises(DbpcfgError, match="without words"):
-        prepared.surprisal([["the"], []])
-    assert prepared.surprisal([]) == []
+        preprocessed.surprisal([["the"], []])
+    assert preprocessed.surprisal([]) == []
 
 
 # --- rows and what other programs read ------------------------------------------------------------
@@ -264,17 +265,17 @@ NASTY = [
 ]
 
 
-def test_rows_are_dicts_with_attributes(prepared):
-    rows = prepared.surprisal(["the dog"])
+def test_rows_are_dicts_with_attributes(preprocessed):
+    rows = preprocessed.surprisal(["the dog"])
     assert rows[0].word == rows[0]["word"] == "the"
     with pytest.raises(AttributeError, match="no column 'wrod'"):
         _ = rows[0].wrod
     assert repr(pickle.loads(pickle.dumps(rows))) == repr(rows)
 
 
-def test_any_word_survives_the_table(prepared):
+def test_any_word_survives_the_table(preprocessed):
     pandas = pytest.importorskip("pandas")
-    rows = prepared.surprisal([NASTY])
+    rows = preprocessed.surprisal([NASTY], quiet=True)
     text = "".join(map(line, [rows.columns, *(row.values() for row in rows)]))
     read = list(csv.DictReader(io.StringIO(text, newline=""), delimiter="\t", strict=True))
     assert [row["word"] for row in read] == [*NASTY, END]

@@ -6,8 +6,9 @@ from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.io.machine import one_blas_thread
 from dbpcfg.numerics.kernels import Floats
 from dbpcfg.parsing.chart.layout import tables
-from dbpcfg.parsing.chart.outside import add_marginals, filled_chart
+from dbpcfg.parsing.chart.outside import Counted
 from dbpcfg.parsing.chart.parser import ChartParser
+from dbpcfg.parsing.chart.scaled import filled_chart, scaled_outside
 
 
 def marginals(parser: ChartParser, corpus: Encoded, sentence: int) -> Floats:
@@ -16,10 +17,16 @@ def marginals(parser: ChartParser, corpus: Encoded, sentence: int) -> Floats:
     All zero if the sentence has probability zero.
     """
     words, G = corpus.numbers(sentence), tables(parser.grammar, parser.depth or 0)
-    i, last = np.triu_indices(len(words))
-    weights = np.zeros((len(i), parser.grammar.categories))
+    n, k, K = len(words), parser.grammar.categories, len(G.root)
+    i, last = np.triu_indices(n)
+    weights, none = np.zeros((len(i), k)), np.zeros((0, 0))
+    counted = Counted(np.zeros(K), none, none, np.zeros((n, K)))
+    posterior = np.zeros((n, n + 1, k))
     with one_blas_thread():
-        add_marginals(filled_chart(words, G)[0], G, 0, weights, False)
-    posterior = np.zeros((len(words), len(words) + 1, parser.grammar.categories))
-    posterior[i, last + 1] = weights
+        chart, log = filled_chart(words, G)
+        if log > -np.inf:
+            scaled_outside(chart, G, 1.0, counted, False, 0, weights)
+            posterior[i, last + 1] = weights
+            words_of = counted.lexical * G.emission[words]
+            posterior[range(n), range(1, n + 1)] = words_of[:, :k]
     return posterior

@@ -17,7 +17,8 @@ from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import first_cells, log_probability
 from dbpcfg.parsing.leftcorner.parser import LeftCornerParser
 from dbpcfg.parsing.mbr import mbr
-from dbpcfg.parsing.parsers import Parser, parser_of, prefix_parser_of
+from dbpcfg.parsing.parser import Parser
+from dbpcfg.parsing.parsers import parser_of, prefix_parser_of
 from tests import oracle
 from tests.statistics import LEAST_P, goodness_of_fit
 
@@ -132,7 +133,7 @@ def test_expected_counts_of_factors(depth: int | None) -> None:
 @pytest.mark.parametrize("depth", DEPTHS)
 @pytest.mark.parametrize("kind", GRAMMARS)
 def test_best_trees(kind: str, depth: int | None) -> None:
-    grammar, here = GRAMMARS[kind], CORPUS.chosen(np.array(possible(depth)))
+    grammar, here = GRAMMARS[kind], CORPUS.select(np.array(possible(depth)))
     parser, expected = parser_of(grammar, depth), truths(kind, depth)
     best, logs = parser.viterbi(here)
     chosen, G = mbr([parser], here), logarithms(grammar, depth)
@@ -149,7 +150,7 @@ def test_best_trees(kind: str, depth: int | None) -> None:
 
 
 def outcomes(parser: Parser, corpus: Encoded, draws: int) -> Counter[bytes]:
-    drawn, _ = parser.sample(corpus.chosen(np.zeros(draws, dtype=np.int64)), stream(5))
+    drawn, _ = parser.sample(corpus.select(np.zeros(draws, dtype=np.int64)), stream(5))
     return Counter(drawn[s].tobytes() for s in range(draws))
 
 
@@ -159,7 +160,7 @@ def test_samples(kind: str, depth: int | None) -> None:
     """Those of the sentence without its brackets must fail, and so must those of other ones."""
     grammar, draws = GRAMMARS[kind], 3000
     parser, expected = parser_of(grammar, depth), truths(kind, depth)[5].posterior()
-    own = CORPUS.chosen(np.array([5]))
+    own = CORPUS.select(np.array([5]))
     assert goodness_of_fit(outcomes(parser, own, draws), expected, draws) > LEAST_P
     free, other = own.with_brackets([[]]), own.with_brackets([[(1, 3)]])
     for wrong in (free, other):
@@ -218,11 +219,11 @@ def test_brackets_that_change_nothing() -> None:
 
 
 def test_parts_of_a_corpus_keep_their_brackets() -> None:
-    some = CORPUS.chosen(np.array([5, 3, 4, 4]))
+    some = CORPUS.select(np.array([5, 3, 4, 4]))
     assert some.brackets is not None
     again = [[(i, j) for s, i, j in some.brackets.tolist() if s == t] for t in range(4)]
     assert again == [KNOWN[5], [], KNOWN[4], KNOWN[4]]
-    assert CORPUS.chosen(np.array([0, 3])).brackets is None
+    assert CORPUS.select(np.array([0, 3])).brackets is None
     assert CORPUS.compact[1].brackets is CORPUS.brackets
     distinct, first, copies = some.distinct
     kinds = [copies[a:b].tolist() for a, b in pairwise(first.tolist())]

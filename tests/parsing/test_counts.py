@@ -6,8 +6,9 @@ import pytest
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.grammar.pcfg import Grammar, RuleWeights, draw_from_prior
 from dbpcfg.parsing.chart.layout import tables
-from dbpcfg.parsing.chart.outside import Counted, add_expected_counts, filled_chart
+from dbpcfg.parsing.chart.outside import Counted
 from dbpcfg.parsing.chart.parser import ChartParser
+from dbpcfg.parsing.chart.scaled import filled_chart, scaled_outside
 from tests import oracle
 
 WORDS = Vocabulary(("a", "b", "c"))
@@ -109,8 +110,10 @@ def test_a_long_sentence_by_hand() -> None:
     for depth in (0, 1, 2):
         G = tables(grammar, depth)
         K = len(G.root)
-        own = Counted(np.zeros(K), np.zeros((K, K * K)), np.zeros((K, K * K)), np.zeros((3, K)))
-        add_expected_counts(filled_chart(words, G)[0], G, words, 2.0, own)
+        own = Counted(np.zeros(K), np.zeros((K, K * K)), np.zeros((K, K * K)), np.zeros((5, K)))
+        scaled_outside(filled_chart(words, G)[0], G, 2.0, own, True, 0, np.zeros((0, 0)))
+        lexical = np.zeros((3, K))
+        np.add.at(lexical, words, own.lexical)
         counts, _ = ChartParser(grammar, depth or None).expected_counts(
             Encoded.from_numbers([words.tolist()], WORDS), np.array([2.0]), 0.0
         )
@@ -118,7 +121,7 @@ def test_a_long_sentence_by_hand() -> None:
         np.testing.assert_allclose(
             own.by_parent.reshape(K, K, K) * G.binary, counts.binary, atol=1e-12
         )
-        np.testing.assert_allclose((own.lexical * G.emission).T, counts.lexical, atol=1e-12)
+        np.testing.assert_allclose((lexical * G.emission).T, counts.lexical, atol=1e-12)
 
 
 def test_an_impossible_sentence_counts_nothing() -> None:
@@ -148,7 +151,7 @@ def test_many_categories_are_counted_alike(depth: int | None) -> None:
 
 
 def test_words_are_counted_alike_when_few_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dbpcfg.parsing.chart import counts as module
+    from dbpcfg.parsing.chart import outside as module
 
     words = Vocabulary(tuple(f"w{number}" for number in range(63)))
     corpus = Encoded.from_numbers([list(range(7 * n, 7 * n + n + 2)) for n in range(8)], words)

@@ -10,6 +10,7 @@ from dbpcfg.errors import DbpcfgError, GrammarError
 from dbpcfg.grammar.lowrank import Factors, LowRankGrammar
 from dbpcfg.grammar.pcfg import Grammar, RuleWeights
 from dbpcfg.numerics.philox import stream
+from dbpcfg.parsing.chart.layout import Precision
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.lowrank.parser import FactorParser, LowRankParser
 from dbpcfg.parsing.parsers import parser_of
@@ -114,6 +115,18 @@ def test_counts_are_derivatives(depth: int | None) -> None:
             ends = [total(name, place, np.exp(sign * 1e-5)) for sign in (1, -1)]
             slope = (ends[0] - ends[1]) / 2e-5
             assert getattr(counts, name)[place] == pytest.approx(slope, abs=1e-8), (name, place)
+
+
+@pytest.mark.parametrize("depth", [2, None])
+def test_copies_change_nothing_but_the_number(depth: int | None) -> None:
+    """Equal sentences count together, and what is negligible does not depend on it."""
+    parser, words = FactorParser(drawn(2, 3, 4, 7), depth), [0, 2, 1, 0, 1, 1, 2, 2]
+    some = Encoded.from_numbers([words, [1, 0, 1], words], WORDS)
+    counts, _ = parser.expected_counts(some, np.array([1.0, 2.0, 4.0]), negligible=0.05)
+    one, other = (parser.expected_counts(some.select(np.array([s])), None, 0.05)[0] for s in (0, 1))
+    for name in Factors._fields:
+        expected = 5 * getattr(one, name) + 2 * getattr(other, name)
+        np.testing.assert_allclose(getattr(counts, name), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("depth", DEPTHS)
@@ -237,10 +250,17 @@ def test_the_parser_of_a_grammar() -> None:
 DRAWS = 20_000
 
 
-def p_value(factors: Factors, true: Factors, words: list[int], depth: int | None) -> float:
+def p_value(
+    factors: Factors,
+    true: Factors,
+    words: list[int],
+    depth: int | None,
+    precision: Precision = "double",
+) -> float:
     """How well trees drawn in rank space fit the enumerated posterior of some factors."""
     corpus = Encoded.from_numbers([words] * DRAWS, WORDS)
-    trees, logs = LowRankParser(LowRankGrammar(factors, WORDS), depth).sample(corpus, stream(5, 2))
+    parser = LowRankParser(LowRankGrammar(factors, WORDS), depth, 1, precision)
+    trees, logs = parser.sample(corpus, stream(5, 2))
     observed = Counter(trees[s].tobytes() for s in range(DRAWS))
     truth = oracle.truth(dense(true), words, depth)
     assert np.ptp(logs) == 0.0
@@ -252,6 +272,16 @@ def p_value(factors: Factors, true: Factors, words: list[int], depth: int | None
 def test_samples_follow_the_posterior(words: list[int], depth: int | None) -> None:
     factors = drawn(2, 1, 3, 3) if len(words) == 5 else drawn(1, 2, 2, 4)
     assert p_value(factors, factors, words, depth) > LEAST_P
+
+
+@pytest.mark.parametrize("depth", [2, None])
+def test_samples_from_charts_with_exponents(depth: int | None) -> None:
+    """Phrases are rare, so in single precision long ones have one; all trees are as probable."""
+    children = np.array([[1e-4], [1 - 1e-4]])
+    rare = Factors(
+        np.array([1.0, 0.0]), np.ones((1, 1)), children, children, np.full((1, 3), 1 / 3)
+    )
+    assert p_value(rare, rare, [1, 0, 2, 1, 1], depth, "single") > LEAST_P
 
 
 def test_slightly_wrong_factors_are_caught() -> None:

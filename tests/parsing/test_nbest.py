@@ -15,6 +15,7 @@ from dbpcfg.parsing.chart import layout
 from dbpcfg.parsing.chart.layout import logarithms
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import level_cell, log_probability
+from dbpcfg.parsing.parser import FIRST
 from dbpcfg.parsing.parsers import parser_of
 from tests.oracle import truth
 from tests.strategies import encode, grammars_and_sentences, random_grammar
@@ -120,6 +121,38 @@ def test_equally_probable_trees_are_all_found_once(depth):
         assert np.ptp(logs) < 1e-12
 
 
+def in_order(nodes: list[list[int]], at: int = 0) -> tuple:
+    """Split, categories of the children, then what is below them; of words nothing."""
+    start, end, _ = nodes[at]
+    if end - start == 1:
+        return ()
+    (_, k, a), left = nodes[at + 1], at + 1
+    right = left + 2 * (k - start) - 1
+    return k, a, nodes[right][2], in_order(nodes, left), in_order(nodes, right)
+
+
+@pytest.mark.parametrize("depth", [None, 1, 2])
+@pytest.mark.parametrize("number", [1, 9, 1000])
+def test_the_order_of_equally_probable_trees(depth, number):
+    """All rules have the weight 1, so that scores are equal to the last bit."""
+    grammar, even = random_grammar(2, 1, 1.0, 0), np.ones((2, 2, 2))
+    weights = RuleWeights(np.ones(2), even, np.ones((2, 1)))
+    parser = ChartParser(grammar, depth, weights=weights)
+    (found,) = parser.n_best(encode(grammar, [0] * 4), number)
+    every = (np.frombuffer(tree, np.int32) for tree in ranking(grammar, [0] * 4, depth))
+    listed = [tree.reshape(-1, 3).tolist() for tree in every]
+    listed.sort(key=lambda nodes: (nodes[0][2], in_order(nodes)))
+    assert found.tolist() == listed[:number]
+
+
+def test_more_categories_than_there_is_room_for_at_first():
+    grammar = random_grammar(70, 2, 1.0, 0)
+    nodes, logs = best(grammar, [1], 1, 70)
+    expected = np.sort(grammar.root * grammar.lexical[:, 1])[::-1]
+    np.testing.assert_allclose(np.exp(logs), expected, rtol=1e-10)
+    assert sorted(nodes[:, 0, 2].tolist()) == list(range(70))
+
+
 @pytest.mark.parametrize("depth", [None, 2])
 @pytest.mark.parametrize("n", [1, 30])
 def test_the_first_one_is_viterbi(n, depth):
@@ -131,6 +164,17 @@ def test_the_first_one_is_viterbi(n, depth):
     assert nodes[0].tolist() == found[0].tolist()
     assert logs[0] - chart.log_fitting_mass == pytest.approx(log[0], rel=1e-12)
     assert (np.diff(logs) <= 1e-10).all()
+
+
+def test_best_trees_that_are_less_probable_than_the_first_threshold():
+    """Some of them have labels that the first search does not see."""
+    grammar = random_grammar(2, 3, 0.5, 0)
+    sentences = [np.random.default_rng(s).integers(0, 3, 6).tolist() for s in range(20)]
+    parser, every = ChartParser(grammar, 1), [truth(grammar, words, 1) for words in sentences]
+    _, logs = parser.viterbi(encode(grammar, *sentences))
+    found = np.exp(logs + parser.log_fitting_mass)
+    np.testing.assert_allclose(found, [one.best for one in every], rtol=1e-10)
+    assert (found < FIRST * np.array([one.total for one in every])).any()
 
 
 def test_scores_are_those_of_the_trees_and_fewer_are_the_first_of_more():
@@ -181,7 +225,7 @@ def flat_grammar(phrases: int, words: int, rank: int, seed: int) -> LowRankGramm
 @pytest.mark.parametrize("n", [1, 20])
 def test_a_flat_grammar(n, kept, monkeypatch):
     """Rules that are computed when they are needed, or all at once."""
-    monkeypatch.setattr(layout, "MOST_KEPT", kept)
+    monkeypatch.setattr(layout, "MAX_KEPT", kept)
     grammar, words = flat_grammar(2, 3, 4, 1), [0, 1, 2, 3, 1]
     every = ranking(grammar, words, 2)
     nodes, logs = best(grammar, words, 2, n)
@@ -232,7 +276,7 @@ def test_posteriors_that_lose_labels_lose_trees(monkeypatch):
 
     def missed(s: int) -> bool:
         try:
-            _, found = ChartParser(grammar, 2).viterbi(corpus.chosen(np.array([s])))
+            _, found = ChartParser(grammar, 2).viterbi(corpus.select(np.array([s])))
         except UnparsableError:
             return True
         return found[0] < exact[s] - 1e-6

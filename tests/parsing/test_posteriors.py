@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbpcfg.corpus.encoded import Encoded
+from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.errors import TreeSyntaxError
-from dbpcfg.grammar.pcfg import draw_from_prior
+from dbpcfg.grammar.pcfg import Grammar, draw_from_prior
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import as_brackets, as_tree, first_cells
 from dbpcfg.parsing.mbr import mbr_trees
@@ -63,6 +63,9 @@ def test_what_is_negligible_is_lost_and_no_more(seed, negligible):
     assert (found <= exact + 1e-12).all()
     spans = int(np.diff(first_cells(text)).max()) * 4
     assert (exact - found).max() < spans * negligible
+    phrases = np.concatenate([np.subtract(*np.triu_indices(n)) < 0 for n in text.lengths])
+    masses = found[phrases].sum(axis=1)
+    assert ((masses == 0) | (masses > negligible * (1 - 1e-9))).all()
     default, _ = parser.posteriors(text)
     np.testing.assert_allclose(default, exact, atol=1e-5)
 
@@ -84,6 +87,21 @@ def test_long_and_short_sentences_and_impossible_ones(precision):
     weights, logs = ChartParser(mute, 2, precision=precision).posteriors(text)
     assert np.isneginf(logs[0])
     assert weights[: first_cells(text)[1]].sum() == 0
+
+
+@pytest.mark.parametrize("depth", [2, None])
+def test_a_sentence_much_more_probable_than_others(depth):
+    """Words are scaled by what those of most sentences cost, so that charts of `a` overflow."""
+    binary, lexical = np.zeros((4, 4, 4)), np.eye(4)
+    binary[0, 0, :2] = 0.4, 0.1  # a phrase of a, and perhaps one of q, which hardly occurs
+    binary[1, 2, 2], binary[3, 3, 3] = 1e-24, 1e-6
+    lexical -= np.diag(binary.sum(axis=(1, 2)))
+    grammar = Grammar(np.array([0.5, 0, 0, 0.5]), binary, lexical, Vocabulary(("a", "x", "q", "b")))
+    most = [[3] * n for n in range(2, 12)]
+    text = Encoded.from_numbers([*most, [0] * 5 + [2] * 2 + [0] * 5], grammar.vocabulary)
+    found, _ = ChartParser(grammar, depth, precision="single").posteriors(text, 0.0)
+    expected, _ = ChartParser(grammar, depth).posteriors(text, 0.0)
+    np.testing.assert_allclose(found, expected, atol=PRECISION["single"])
 
 
 def test_threads_make_no_difference():

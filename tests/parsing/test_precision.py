@@ -13,7 +13,7 @@ from dbpcfg.grammar.pcfg import draw_from_prior
 from dbpcfg.numerics.philox import stream
 from dbpcfg.parsing.chart import inside
 from dbpcfg.parsing.chart.layout import tables
-from dbpcfg.parsing.chart.parser import ChartParser, pilots_of
+from dbpcfg.parsing.chart.parser import ChartParser, scaling_sample_of
 
 TOLERANCE = 1e-5
 
@@ -84,8 +84,8 @@ def test_single_precision_on_several_threads(K):
     assert drawn(K, 2, "single", 3) == drawn(K, 2, "single", 1)
 
 
-def test_pilots_are_found_once():
+def test_scaling_samples_are_computed_once():
     text = words_of_all_frequencies()
-    assert pilots_of(text) is pilots_of(text)
-    assert len(pilots_of(text)) == 32
-    assert pilots_of(words_of_all_frequencies()) is not pilots_of(text)
+    assert scaling_sample_of(text) is scaling_sample_of(text)
+    assert len(scaling_sample_of(text)) == 32
+    assert scaling_sample_of(words_of_all_frequencies()) is not scaling_sample_of(text)

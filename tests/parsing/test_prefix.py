@@ -11,6 +11,7 @@ from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.grammar.bounding import containment, fitting_mass
 from dbpcfg.grammar.lowrank import Factors, LowRankGrammar
 from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.parsing.chart.prefix import rescale_sums
 from dbpcfg.parsing.leftcorner.parser import WordByWord
 from dbpcfg.parsing.parsers import parser_of, prefix_parser_of
 from dbpcfg.parsing.prefixes import BLOCK, Prefixes, next_word_entropies
@@ -159,6 +160,43 @@ def with_fewer_phrases(grammar: Grammar, share: float) -> Grammar:
     return Grammar(grammar.root, binary, lexical, grammar.vocabulary)
 
 
+def mass_of(grammar: Grammar) -> float:
+    """The probability of all trees that end."""
+    if isinstance(grammar, LowRankGrammar):
+        grammar = grammar.multiplied_out()
+    return fitting_mass(grammar, containment(grammar, None))
+
+
+def with_endless_trees(rank: int) -> Grammar:
+    """Phrases mostly have phrases below them, so that many trees never end."""
+    if not rank:
+        rare = random_grammar(3, 3, 1.0, seed=2)
+        rules = rare.binary / rare.binary.sum(axis=(1, 2), keepdims=True)
+        words = rare.lexical / rare.lexical.sum(axis=1, keepdims=True)
+        share = np.array([0.55, 0.65, 0.6])
+        binary, lexical = share[:, None, None] * rules, (1 - share)[:, None] * words
+        return Grammar(rare.root, binary, lexical, rare.vocabulary)
+    rng, few = np.random.default_rng(5), np.array([4.0, 4.0, 1.0, 1.0])
+    left, right = (rng.dirichlet(few, rank).T for _ in range(2))
+    rules, words = rng.dirichlet(np.ones(rank), 2), rng.dirichlet(np.ones(3), 2)
+    factors = Factors(np.array([0.3, 0.3, 0.3, 0.1]), rules, left, right, words)
+    return LowRankGrammar(factors, Vocabulary(("w0", "w1", "w2")))
+
+
+@pytest.mark.parametrize("depth", [1, 2, None])
+@pytest.mark.parametrize("rank", [0, 3])
+def test_what_is_awaited_is_what_words_have(depth, rank):
+    """One convention at every word: also at the first one, if many trees never end."""
+    grammar = with_endless_trees(rank)
+    assert mass_of(grammar) < 0.8
+    sentences = [[0], [2, 1], [1, 1, 0], [2, 0, 1, 1, 0, 2, 2]]
+    for words, (found, _) in zip(sentences, follow(grammar, depth, *sentences), strict=True):
+        lexical = grammar.lexical[-found.awaited.shape[1] :]
+        expected = [found.awaited[t] @ lexical[:, w] for t, w in enumerate(words)]
+        assert np.exp(found.logs[:-1]) == pytest.approx(np.array(expected), rel=1e-11)
+    sums_to_sentences(grammar, depth, *sentences)
+
+
 def sums_to_sentences(grammar: Grammar, depth: int | None, *sentences: list[int]) -> None:
     """Words and the end are all that can come, and surprisals sum to the sentence's."""
     corpus = Encoded.from_numbers(sentences, grammar.vocabulary)
@@ -167,7 +205,9 @@ def sums_to_sentences(grammar: Grammar, depth: int | None, *sentences: list[int]
         assert found.logs.sum() == pytest.approx(log, rel=1e-11)
         lexical = grammar.lexical[-found.awaited.shape[1] :]  # of low rank: of words' categories
         next_words = (found.awaited @ lexical).sum(axis=1)
-        assert next_words + found.ended == pytest.approx(np.ones(len(next_words)), abs=1e-11)
+        possible = np.ones(len(next_words))
+        possible[0] = 1.0 if depth else mass_of(grammar)
+        assert next_words + found.ended == pytest.approx(possible, abs=1e-11)
         assert found.depths.sum(axis=1) + found.ended == pytest.approx(1.0, abs=1e-11)
 
 
@@ -225,6 +265,16 @@ def test_numbers_that_need_exponents(depth, rank):
         check_against_left_corners(rare, depth, *sentences)
 
 
+@pytest.mark.parametrize("exponent", [-500, 0, 500])
+def test_sums_are_scaled_if_they_are_small_or_large(exponent):
+    above, masses = np.full((1, 2, 1, 1), 2.0**exponent), np.zeros((1, 1, 2))
+    scale = np.array([[3]], dtype=object)  # of Python's integers, as `math` wants them
+    rescale_sums(above, scale, np.ones((1, 1)), 0, 0, masses)
+    assert 0.5 <= masses.sum() <= 2
+    for array in (masses, above):
+        assert (np.ldexp(array, scale[0, 0] - 3) == 2.0**exponent).all()
+
+
 def test_entropies_of_many_words():
     """So many that the words of a sentence are not all in one block."""
     rng = np.random.default_rng(0)
@@ -273,6 +323,7 @@ def test_trees_that_never_end_count_as_in_the_sentences_probability():
     )
     assert found.logs.sum() == pytest.approx(log[0], abs=1e-10)
     assert math.exp(found.logs[0]) == pytest.approx(2 / 3 * 0.75)
+    assert found.awaited[0] @ grammar.lexical == pytest.approx([2 / 3 * 0.75, 2 / 3 * 0.25])
     assert entropies[0] == pytest.approx(entropy([0.75, 0.25]))  # of those that do end
 
 
@@ -286,5 +337,5 @@ def test_threads_and_company_change_nothing():
         for s, (x, y) in enumerate(zip(one, three, strict=True)):
             assert all(a.tobytes() == b.tobytes() for a, b in zip(x, y, strict=True))
             if s % 20 == 0:
-                (alone,) = parser.prefixes(corpus.chosen(np.array([s])))
+                (alone,) = parser.prefixes(corpus.select(np.array([s])))
                 assert all(np.allclose(a, b, 1e-12, 1e-14, True) for a, b in zip(x, alone))

@@ -14,8 +14,8 @@ from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.leftcorner.models import (
     Models,
     bottom_left_model,
+    depth_rules,
     fork_model,
-    ingredients,
     join_model,
     left_corner_models,
     preterminal_model,
@@ -78,13 +78,13 @@ def models_as_printed(grammar: Grammar, depth: int) -> Models:
     """The paper's formulas to the letter: G(L,d) below (R,d), and no lexical mass in P."""
     h = containment(grammar, depth)
     expected = left_corner_expectations(grammar, h)
-    at = [ingredients(grammar, h, expected, 0)]
+    at = [depth_rules(grammar, h, expected, 0)]
     for d in range(1, depth + 1):
         left = bounded_binary(grammar, h, 2 * d - 2)
         descend = left.sum(axis=2)
         first = bounded_binary(grammar, h, 2 * d - 1).sum(axis=2)
         at.append(
-            ingredients(grammar, h, expected, d)._replace(
+            depth_rules(grammar, h, expected, d)._replace(
                 left=left,
                 left_lexical=grammar.lexical_mass / h[2 * d - 2],
                 expected=first @ np.linalg.inv(np.eye(len(first)) - descend),

@@ -28,7 +28,7 @@ def chromium() -> Iterator:
         browser.close()
 
 
-class Opened:
+class OpenPage:
     """A page in the browser, with everything that it complained of or asked for."""
 
     def __init__(self, browser, path: Path, width: int = 1200, **options) -> None:
@@ -40,7 +40,7 @@ class Opened:
         self.tab.on("dialog", lambda box: (self.complaints.append("dialog"), box.dismiss()))
         self.tab.on("request", lambda request: self.requests.append(request.url))
         self.tab.goto(path.as_uri())
-        self.tab.wait_for_selector("html[data-ready]", timeout=10_000)
+        self.tab.wait_for_selector("html[data-ready]", timeout=600_000)
 
     def text(self, selector: str) -> str:
         return self.tab.locator(selector).inner_text()

@@ -25,7 +25,7 @@ def page(data, tmp_path_factory) -> Path:
 @pytest.fixture(scope="session")
 def race_path(tmp_path_factory) -> Path:
     """A race: of five chains two run on, and then to the end."""
-    options = {"chains": 5, "iterations": None, "budget": 500, "aside": 9, "select": "posterior"}
+    options = {"chains": 5, "iterations": None, "budget": 500, "held_out": 9, "select": "posterior"}
     return make_run(tmp_path_factory.mktemp("runs") / "race", **options)
 
 

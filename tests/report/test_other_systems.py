@@ -10,12 +10,12 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.experiments.compare import compare
 from dbpcfg.experiments.comparison import comparison_data
 from dbpcfg.experiments.corpora import Task
-from dbpcfg.experiments.systems.registry import SystemSpec
 from dbpcfg.report import figures
 from dbpcfg.report.assemble import collect, write_page
 from dbpcfg.report.scores import match_comparison, read_comparison
+from dbpcfg.systems.registry import SystemSpec
 from tests.command import printed, refused
-from tests.report.browser import Opened
+from tests.report.browser import OpenPage
 from tests.report.small import HOSTILE, TREES
 
 EVIL = HOSTILE[1]
@@ -166,7 +166,7 @@ def test_the_figure_for_papers(hostile, tmp_path, monkeypatch):
 def shown(browser, hostile, tmp_path_factory):
     path = tmp_path_factory.mktemp("shown") / "page.html"
     write_page(hostile, path)
-    return lambda **options: Opened(browser, path, **options)
+    return lambda **options: OpenPage(browser, path, **options)
 
 
 def test_the_section_is_in_the_page(shown, hostile):
@@ -223,7 +223,7 @@ def test_nothing_is_cut_off_in_print(browser, directory, run, run_path, tmp_path
     write_page(
         collect(run, run_path, comparison=read_comparison(directory)), tmp_path / "page.html"
     )
-    found = Opened(browser, tmp_path / "page.html", width=718)  # A4 with the usual margins
+    found = OpenPage(browser, tmp_path / "page.html", width=718)  # A4 with the usual margins
     found.tab.emulate_media(media="print")
     for table in found.tab.locator("#others table").all():
         box = table.bounding_box()
@@ -231,7 +231,7 @@ def test_nothing_is_cut_off_in_print(browser, directory, run, run_path, tmp_path
 
 
 def test_without_a_comparison_there_is_no_section(browser, page):
-    found = Opened(browser, page)
+    found = OpenPage(browser, page)
     assert "Other systems" not in found.texts("nav.sections a")
     assert found.tab.locator("#others").count() == 0
 
@@ -240,6 +240,6 @@ def test_another_text_is_noted_on_the_page(browser, directory, run, run_path, tm
     change = lambda content: content["corpus"].update(sentences=9)  # noqa: E731
     found = read_comparison(tampered(directory, change, tmp_path / "fewer"))
     write_page(collect(run, run_path, comparison=found), tmp_path / "page.html")
-    shown = Opened(browser, tmp_path / "page.html")
+    shown = OpenPage(browser, tmp_path / "page.html")
     assert f"it has 9 sentences, the run {len(TREES)}" in shown.text("#others .verdict.wary")
     assert shown.complaints == []

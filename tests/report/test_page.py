@@ -9,7 +9,7 @@ import pytest
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.induction.directory import finished_run
 from dbpcfg.report.assemble import collect, write_page
-from tests.report.browser import Opened
+from tests.report.browser import OpenPage
 from tests.report.small import HOSTILE, TREES, make_run, unpack
 from tests.stores import store_states
 
@@ -20,7 +20,7 @@ def _ends(tree):
 
 @pytest.fixture
 def opened(browser, page):
-    found = Opened(browser, page)
+    found = OpenPage(browser, page)
     yield found
     found.tab.close()
 
@@ -40,7 +40,7 @@ def test_the_check_for_requests_can_fail(browser, tmp_path):
     path.write_text(
         "<html data-ready><img src='other.png'><script>console.error('no')</script></html>"
     )
-    bad = Opened(browser, path)
+    bad = OpenPage(browser, path)
     bad.tab.wait_for_load_state()
     assert len(bad.requests) > 1
     assert "no" in bad.complaints
@@ -141,14 +141,14 @@ def test_categories_are_searched_and_sorted(opened, data):
 
 
 def test_every_figure_can_be_saved_as_svg(browser, page):
-    opened = Opened(browser, page)
+    opened = OpenPage(browser, page)
     buttons = opened.tab.locator("button:has-text('SVG')")
     assert buttons.count() >= 9
     for n in range(buttons.count()):
         if n and n % 10 == 0:  # the browser asks whether a page may save more
             assert opened.complaints == []
             opened.tab.close()
-            opened = Opened(browser, page)
+            opened = OpenPage(browser, page)
             buttons = opened.tab.locator("button:has-text('SVG')")
         with opened.tab.expect_download() as saved:
             buttons.nth(n).click()
@@ -162,7 +162,7 @@ def test_every_figure_can_be_saved_as_svg(browser, page):
 
 @pytest.mark.parametrize("options", [{"width": 380}, {"color_scheme": "dark"}])
 def test_phone_and_dark(browser, page, options):
-    found = Opened(browser, page, **options)
+    found = OpenPage(browser, page, **options)
     assert found.tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
     paper = found.tab.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (paper == "rgb(19, 23, 22)") == ("color_scheme" in options)
@@ -174,14 +174,14 @@ def test_the_navigation_marks_the_section_in_sight(opened):
         opened.tab.evaluate(
             "id => document.getElementById(id).scrollIntoView({behavior: 'instant'})", section
         )
-        opened.tab.wait_for_selector(f"nav a[href='#{section}'][aria-current]", timeout=2000)
+        opened.tab.wait_for_selector(f"nav a[href='#{section}'][aria-current]", timeout=600_000)
         assert opened.tab.locator("nav a[aria-current]").count() == 1
 
 
 def test_without_gold_trees(browser, run, run_path, tmp_path):
     path = tmp_path / "plain.html"
     write_page(collect(run, run_path), path)
-    found = Opened(browser, path)
+    found = OpenPage(browser, path)
     assert "--gold TREEBANK" in found.text("#scores")
     assert found.tab.locator("#figure-induced-1").count() == 1
     assert found.tab.locator("#figure-gold-1").count() == 0
@@ -192,7 +192,7 @@ def test_without_gold_trees(browser, run, run_path, tmp_path):
 def race_opened(browser, race_data, tmp_path):
     path = tmp_path / "race.html"
     write_page(race_data, path)
-    found = Opened(browser, path)
+    found = OpenPage(browser, path)
     yield found
     assert found.complaints == []
     assert found.requests == [path.as_uri()]
@@ -231,6 +231,27 @@ def test_a_race_shows_who_was_dropped_and_when(race_opened, race):
     assert traces.locator(".curve").count() == 2
 
 
+def test_a_learner_without_samples_has_its_own_columns(browser, gold, tmp_path):
+    path = make_run(tmp_path / "run", learner="neural", iterations=3, trees="consensus")
+    run = finished_run(path)
+    write_page(collect(run, path, gold), tmp_path / "page.html")
+    found = OpenPage(browser, tmp_path / "page.html")
+    head = found.texts("#chains > .scroll thead th")
+    assert head == ["chain", "passes", "log-likelihood", "per token", "variance", "agreement"]
+    assert found.tab.locator("#late, #figure-traces .burn").count() == 0
+    text = " ".join(found.text(f"#{name}") for name in ("glance", "chains", "scores", "modes"))
+    assert "burn-in" not in text
+    assert "R-hat" not in text
+    assert "Of the last pass. Variance" in text
+    assert "passes done" in text
+    assert "iterations" not in found.text("#glance").replace("--iterations", "")
+    agreement = f"{100 * run.shared.agreement():.1f}%"
+    assert f"Two chains share {agreement} of their brackets on average" in found.text("#chains")
+    assert agreement in found.text("#glance")
+    assert found.complaints == []
+    found.tab.close()
+
+
 @pytest.mark.parametrize(
     ("made", "shown", "there"),
     [("run", "opened", {"some", "none"}), ("race", "race_opened", {"all", "none"})],
@@ -254,7 +275,7 @@ def test_brackets_show_how_many_other_chains_have_them(made, shown, there, reque
         said = [f"shared by {n} of {len(others)} {noun}" for n in counts]
         assert [title.split("; ")[-1] for title in titles] == said
         line = found.tab.locator("#sentence-list [aria-selected=true]").inner_text()
-        share = sum(counts) / len(counts) / len(others) if counts else None
+        share = run.shared.sentences()[s] if counts else None
         percentage = re.search(r"shared (\d+)%", line)
         assert (percentage is None) == (share is None)
         if percentage is not None:
@@ -270,8 +291,8 @@ def test_brackets_show_how_many_other_chains_have_them(made, shown, there, reque
 def test_the_least_shared_sentences_come_first(opened, run):
     opened.tab.select_option("#sentence-sort", "apart")
     opened.tab.locator("#sentence-sort").blur()
-    shares = run.shared.sentences(run.answer, run.others)
-    order = np.argsort(np.where(np.isnan(shares), 2, shares).round(9), kind="stable")
+    shares = np.round(100 * run.shared.sentences())
+    order = np.argsort(np.nan_to_num(shares, nan=255), kind="stable")
     for place in range(8):
         assert opened.text("#where").startswith(f"{place + 1} of 41: sentence {order[place] + 1}")
         opened.tab.keyboard.press("j")
@@ -311,7 +332,7 @@ def test_of_one_chain_nothing_is_compared(browser, tmp_path):
     run_path = make_run(tmp_path / "run", chains=1, iterations=4)
     path = tmp_path / "one.html"
     write_page(collect(finished_run(run_path), run_path), path)
-    found = Opened(browser, path)
+    found = OpenPage(browser, path)
     assert "Only one chain ran to the end" in found.text("#modes")
     assert found.tab.locator("#shared-now, #dropped, #race").count() == 0
     assert found.tab.locator("#sentence-sort option[value=apart]").count() == 0
@@ -328,7 +349,7 @@ def test_of_four_thousand_sentences_few_are_drawn_at_once(browser, tmp_path):
     page = tmp_path / "large.html"
     write_page(collect(run, path, run.match_gold(sentences, "text")), page)
     assert page.stat().st_size < 1.3e6
-    found = Opened(browser, page)
+    found = OpenPage(browser, page)
     assert found.tab.locator("[role=option]").count() < 100  # the rest is not there yet
     found.tab.focus("#sentence-list")
     found.tab.keyboard.press("End")

@@ -1,13 +1,20 @@
-"""What the page says of chains is what the run says of them; where the trees of others differ."""
+"""The page's data on a run: the command that repeats it, its chains, where their trees differ."""
+
+import shlex
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from dbpcfg.induction.directory import finished_run
+from dbpcfg.induction.plan import InductionPlan
+from dbpcfg.induction.settings import ChainSettings
+from dbpcfg.options import SearchOptions
 from dbpcfg.parsing.derivations import CATEGORY
 from dbpcfg.report.assemble import collect
-from dbpcfg.report.runs import EXAMPLES, LONGEST, modes, traces
-from tests.report.small import TREES, make_run, unpack
+from dbpcfg.report.runs import EXAMPLES, LONGEST, command, modes, overview, traces
+from tests.command import printed
+from tests.report.small import TREES, make_run, unpack, write_treebank
 
 
 def spans(tree):
@@ -94,3 +101,81 @@ def test_the_rungs_and_what_is_selected_by(run, race):
     ends = {one["iterations"] for one in found["chains"]}
     assert ends == {rung["iterations"] for rung in found["rungs"]}
     assert found["selected_by"] == "mean log-posterior after burn-in"
+
+
+# --- the overview ---------------------------------------------------------------------------------
+
+USUAL: dict = {}
+UNUSUAL = {
+    **{"D": None, "trees": "best", "beta": 0.5, "sample_beta": True, "select": "variance"},
+    **{"lowercase": False, "max_length": 6, "rare": 2, "scheme": "shape", "numbers": True},
+}
+RACE = {"chains": None, "iterations": None, "budget": 400}
+OTHER_RACE = {**RACE, "chains": 4, "select": "heldout", "held_out": 7}
+
+
+@pytest.mark.parametrize("options", [USUAL, UNUSUAL, OTHER_RACE])
+def test_the_command_repeats_the_run(options, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_treebank(tmp_path / "text.mrg")
+    path = make_run(tmp_path / "first run", **options)
+    said = shlex.split(command(finished_run(path).configuration, path))
+    assert said[:2] == ["dbpcfg", "induce"]
+    assert said[-2:] == ["--out", str(path)]
+    printed(*said[1:-1], "again", "--quiet")
+    for name in ("trees.txt", "chains.tsv", "agreement.tsv"):
+        assert (tmp_path / "again" / name).read_bytes() == (path / name).read_bytes()
+    once, again = (
+        [
+            line
+            for line in (run / "config.toml").read_text("utf-8").splitlines()
+            if line[:3] != "why"
+        ]
+        for run in (path, tmp_path / "again")
+    )  # why: the learner was chosen the first time, and is named now
+    assert once == again
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (USUAL, "--chains 3 --iterations 30"),
+        (RACE, "--budget 400"),
+        ({**RACE, "chains": 2}, "--budget 400 --chains 2"),
+        ({**RACE, "select": "variance"}, "--budget 400 --select variance"),
+        ({**RACE, "select": "likelihood"}, "--budget 400"),
+        ({"select": "agreement"}, "--chains 3 --iterations 30 --select agreement"),
+        ({"iterations": None, "inference": "paper"}, "--inference paper --chains 3"),
+    ],
+)
+def test_chains_and_their_length_are_said_as_they_were_asked_for(options, said):
+    usual = {"chains": 3, "iterations": 30, **options}
+    plan = InductionPlan("gibbs", search=SearchOptions(**usual))
+    configuration = plan.configuration(ChainSettings(), usual.get("budget"))
+    expected = f"dbpcfg induce TEXT -K 15 -D 2 {said} --seed 0 --learner gibbs --out run"
+    assert command(configuration, Path("run")) == expected
+
+
+def test_a_race_in_the_overview(race, race_path):
+    found = overview(race, race_path)
+    assert (found["chains"], found["survivors"]) == (5, 2)
+    assert found["agreement"] == race.shared.agreement(race.best.settings.chain)
+    settings = dict(found["settings"])
+    assert settings["iterations"].startswith("500 for all chains together")
+    assert settings["chain selected by"] == "mean log-posterior after burn-in"
+
+
+def test_many_files_are_named_by_their_folder(run, run_path):
+    corpus = run.configuration.corpus
+    before = corpus["sources"]
+    try:
+        corpus["sources"] = [f"wsj/{n:02}/a.mrg" for n in range(9)]
+        found = overview(run, run_path)
+        assert found["sources"] == ["wsj"]
+        corpus["sources"], corpus["speakers"] = ["a.cha", "b.cha"], ["MOT", "FAT"]
+        assert "--speaker MOT --speaker FAT" in overview(run, run_path)["command"]
+        del corpus["speakers"]
+        corpus["sources"] = []
+        assert "TEXT" in overview(run, run_path)["command"]
+    finally:
+        corpus["sources"] = before

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from dbpcfg.evaluation.evaluate import evaluate
-from dbpcfg.experiments.systems.branching import branching_tree
 from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.report.scores import BASELINES, CEILING, NOT_SCORED
+from dbpcfg.systems.branching import branching_tree
 from tests.evaluation.binarise import binarise
 from tests.report.small import TREES, unpack
 

@@ -48,7 +48,11 @@ def test_posteriors_of_a_learner_without_samples(learner):
     run = dbpcfg.induce(
         [["a", "b", "b"], ["b", "a", "a", "b"], ["a", "a"]], K=2, D=1, learner=learner, iterations=2
     )
-    posterior, grammar, words = Posterior(run.best), run.best.last.grammar, run.best.spans.corpus
+    posterior, grammar, words = (
+        Posterior(run.best, run.corpus.forms),
+        run.best.last.grammar,
+        run.corpus.forms,
+    )
     for s, n in enumerate(words.lengths):
         expected = truth(grammar, words.numbers(s).tolist(), 1).marginals.sum(axis=2)
         for i, j in itertools.combinations(range(n + 1), 2):

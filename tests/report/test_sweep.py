@@ -7,7 +7,7 @@ import pytest
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.evaluation.evaluate import evaluate
 from dbpcfg.induction.directory import finished_run
-from dbpcfg.report.sweep import RunSummary, is_grid, summarise_run, sweep_tables
+from dbpcfg.report.sweep import RunSummary, is_grid, run_tables, summarise_run
 from tests.inprocess import InProcess
 from tests.report.small import TREES, make_run
 
@@ -72,22 +72,22 @@ def test_of_a_race_it_is_said_how_many_chains_began_and_how_many_ran_on(race, ru
     assert (raced.chains, raced.survivors) == (5, 2)
     plain = summarise_run("plain", finished_run(runs[2, 1]), sentences, str(treebank))
     assert (plain.chains, plain.survivors) == (2, 2)
-    both = sweep_tables([raced, plain])[0]
+    both = run_tables([raced, plain])[0]
     names = [column.name for column in both.columns]
     place = names.index("survivors")
     assert names[place - 1] == "chains"
     assert sorted(line[place - 1 : place + 1] for line in both.rows) == [(2, 2), (5, 2)]
     assert "over chains of the run that ran to the end" in both.notes[0]
-    alone = sweep_tables([plain])[0]
+    alone = run_tables([plain])[0]
     assert "survivors" not in [column.name for column in alone.columns]
     assert "over all chains of the run" in alone.notes[0]
 
 
 def test_runs_of_different_text_are_not_compared_silently():
-    assert not sweep_tables([row(), row(name="b")])[0].notes
-    (table,) = sweep_tables([row(), row(categories=3, digest="e")])  # and no grid of likelihoods
+    assert not run_tables([row(), row(name="b")])[0].notes
+    (table,) = run_tables([row(), row(categories=3, digest="e")])  # and no grid of likelihoods
     assert "not comparable" in table.notes[0]
-    assert len(sweep_tables([row(), row(categories=3)])) == 2
+    assert len(run_tables([row(), row(categories=3)])) == 2
 
 
 def test_a_grid_needs_different_settings():

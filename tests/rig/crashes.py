@@ -54,10 +54,10 @@ class Recorder:
         self.moments: list[str] = []
         """What was about to happen, happening or done in each recorded state."""
         self.states: list[State] = []
-        self._synced: set[int] = set()  # files whose content is on disk, by inode
+        self.synced: set[int] = set()  # files whose content is on disk, by inode
         self._open, self._fsync = builtins.open, os.fsync
-        patch.setattr(builtins, "open", self._opened)
-        patch.setattr(io, "open", self._opened)
+        for module in (builtins, io):
+            patch.setattr(module, "open", self._opened)
         patch.setattr(os, "fsync", self._sync)
         for name in CALLS:
             patch.setattr(os, name, self._watched(name, getattr(os, name)))
@@ -90,9 +90,8 @@ class Recorder:
         self.states.append(state)
 
     def inside(self, path: object) -> bool:
-        if not isinstance(path, str | os.PathLike):
-            return False
-        return Path(path).absolute().is_relative_to(self.directory)
+        named = isinstance(path, str | os.PathLike)
+        return named and Path(path).absolute().is_relative_to(self.directory)
 
     @contextmanager
     def around(self, what: str) -> Iterator[None]:
@@ -123,17 +122,14 @@ class Recorder:
 
     def _sync(self, number):
         self._fsync(number)
-        self._synced.add(os.fstat(number).st_ino)
-
-    def forget(self, number: int) -> None:
-        """Note that a file has been changed since it was last synchronised."""
-        self._synced.discard(os.fstat(number).st_ino)
+        self.synced.add(os.fstat(number).st_ino)
 
     def _lose(self, path: Path) -> None:
         """The state after a power cut, if a file has its name before its content is on disk."""
-        if os.stat(path).st_ino not in self._synced:
+        if os.stat(path).st_ino not in self.synced:
+            name = str(path.absolute().relative_to(self.directory))
             self.moments.append(f"lost {path.name}")
-            self.states.append({**state_of(self.directory), _name(path, self.directory): b""})
+            self.states.append({**state_of(self.directory), name: b""})
 
 
 class _Raw(io.FileIO):
@@ -143,7 +139,7 @@ class _Raw(io.FileIO):
 
     def write(self, data) -> int:
         view = memoryview(data).cast("B")
-        self.recorder.forget(self.fileno())
+        self.recorder.synced.discard(os.fstat(self.fileno()).st_ino)
         with self.recorder.around(f"write {len(view)} bytes to {Path(self.name).name}"):
             if len(view) < LONG:
                 return super().write(view)
@@ -154,7 +150,3 @@ class _Raw(io.FileIO):
     def truncate(self, size=None) -> int:
         with self.recorder.around(f"truncate {Path(self.name).name}"):
             return super().truncate(size)
-
-
-def _name(path: Path, directory: Path) -> str:
-    return str(path.absolute().relative_to(directory))

@@ -4,6 +4,7 @@ import io
 import json
 import re
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -68,9 +69,7 @@ def damaged_text(data: bytes, chance: Random) -> bytes:
 def damaged_json(data: bytes, chance: Random) -> bytes:
     """JSON with another value somewhere, or without one."""
     content = json.loads(data)
-    places: list[tuple[Any, Any]] = []
-    _places(content, places)
-    holder, key = chance.choice(places)
+    holder, key = chance.choice(list(_slots(content)))
     if chance.random() < 0.15:
         del holder[key]
     else:
@@ -78,20 +77,19 @@ def damaged_json(data: bytes, chance: Random) -> bytes:
     return json.dumps(content).encode()
 
 
-def _places(content: Any, found: list[tuple[Any, Any]]) -> None:
-    keys = content if isinstance(content, dict) else range(len(content))
-    for key in keys:
-        found.append((content, key))
+def _slots(content: Any) -> Iterator[tuple[Any, Any]]:
+    """Each object and list in JSON, with each of its keys."""
+    for key in content if isinstance(content, dict) else range(len(content)):
+        yield content, key
         if isinstance(content[key], dict | list):
-            _places(content[key], found)
+            yield from _slots(content[key])
 
 
 def damaged_archive(data: bytes, chance: Random) -> bytes:
     """A whole archive with another array or header: nothing is amiss but what it says."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         entries = {name: archive.read(name) for name in archive.namelist()}
-    names = sorted(entries)
-    name, other = chance.choice(names), chance.choice(names)
+    name, other = (chance.choice(sorted(entries)) for _ in range(2))
     kind = chance.randrange(6)
     if kind == 0:
         entries[name], entries[other] = entries[other], entries[name]
@@ -100,9 +98,8 @@ def damaged_archive(data: bytes, chance: Random) -> bytes:
     elif kind == 2:
         entries[name] = damaged_bytes(entries[name], chance)
     elif kind == 3:
-        header = np.load(io.BytesIO(entries["header.npy"])).tobytes()
-        changed = damaged_json(header, chance)
-        entries["header.npy"] = _npy(np.frombuffer(changed, dtype=np.uint8))
+        header = damaged_json(np.load(io.BytesIO(entries["header.npy"])).tobytes(), chance)
+        entries["header.npy"] = _npy(np.frombuffer(header, dtype=np.uint8))
     else:
         entries[name] = _npy(_damaged_array(np.load(io.BytesIO(entries[name])), chance))
     file = io.BytesIO()
@@ -110,6 +107,12 @@ def damaged_archive(data: bytes, chance: Random) -> bytes:
         for name, content in entries.items():
             archive.writestr(name, content)
     return file.getvalue()
+
+
+ODD_NUMBERS = {
+    "f": (-1, np.nan, np.inf, 1e308, 5e-324, 1e-30),
+    "i": (-1, 2**31 - 1, -(2**31)),
+}
 
 
 def _damaged_array(array: Any, chance: Random) -> Any:
@@ -128,12 +131,7 @@ def _damaged_array(array: Any, chance: Random) -> Any:
     changed = array.copy()
     if changed.size:
         at = chance.randrange(changed.size)
-        odd: tuple[float, ...] = (0, 1, 2, 100)
-        if changed.dtype.kind == "f":
-            odd += (-1, np.nan, np.inf, 1e308, 5e-324, 1e-30)
-        elif changed.dtype.kind == "i":
-            odd += (-1, 2**31 - 1, -(2**31))
-        changed.flat[at] = chance.choice(odd)
+        changed.flat[at] = chance.choice((0, 1, 2, 100, *ODD_NUMBERS.get(changed.dtype.kind, ())))
         if kind == 5:
             changed[:] = changed.flat[at]
     return changed

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import dbpcfg
-from dbpcfg.numerics.kernels import folder
+from dbpcfg.numerics.kernels import folders
 from tests.induction.small import SENTENCES
 
 DROP_CAPABILITY = 24  # of prctl
@@ -93,7 +93,7 @@ def job(place: Path, script: str, *arguments: str, **variables: str) -> str:
         cwd=place,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
     )
     assert "Traceback" not in done.stderr, done.stderr
     return done.stdout
@@ -115,7 +115,7 @@ def test_nothing_can_be_written(place):
 
 def test_induce_parse_and_generate(place):
     """With a folder for kernels, here the tests' own, and without."""
-    kept = folder()
+    kept = folders().written
     cache = place / "cache" / "dbpcfg"
     cache.mkdir(parents=True)
     if kept is not None:

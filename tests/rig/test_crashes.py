@@ -128,7 +128,7 @@ def written_without_fsync(path: Path):
 def test_files_that_are_not_written_whole_are_noticed(careless, wanted, tmp_path, monkeypatch):
     """Negative control: the rig fails if files are written as they come, or not synchronised."""
     for module in ("io.archive", "induction.settings", "induction.directory"):
-        monkeypatch.setattr(f"dbpcfg.{module}.written_whole", careless)
+        monkeypatch.setattr(f"dbpcfg.{module}.atomic_write", careless)
     recorder = recorded(*SCENES["a new run"], tmp_path / "run")
     monkeypatch.undo()
     assert next(failures(recorder, start, wanted, tmp_path), None)

@@ -62,7 +62,7 @@ def place(tmp_path_factory) -> Path:
     run = place / f"run{EVIL}"
     induce(words, 2, 1, chains=1, iterations=2, threads=1, out=run)
     induce(words, 2, 1, chains=1, iterations=9, threads=1, out=place / f"begun{EVIL}",
-           stopping=lambda: True, checkpoint=0)  # fmt: skip
+           should_stop=lambda: True, checkpoint=0)  # fmt: skip
     return place
 
 
@@ -75,6 +75,8 @@ parse run@ @.txt --scores --threads 1; parse run@ @.txt --method @
 surprisal run@ @.txt --threads 1; surprisal run@ @.csv --text s --threads 1
 surprisal run@ @.csv --word w@ --by item --threads 1; surprisal run@ @.csv --text @
 surprisal run@ @.txt --columns @
+convert @.csv - --text s; convert @.csv - --text @; convert @.csv -; convert @.cha - --age @
+pairs run@ @.csv --good s --bad item --threads 1; pairs run@ @.csv --good @ --bad s; pairs run@ @
 probability run@ @.txt --each --threads 1
 generate run@ --trees
 show run@ --trees 2; show run@ --gold @.mrg; show run@ --format json; show run@ --format latex
@@ -128,13 +130,13 @@ def on_a_terminal(*arguments: str, **options) -> str:
         process = subprocess.Popen([*COMMAND, *arguments], stdout=theirs, stderr=theirs, **options)
         os.close(theirs)
         found = b""
-        while select.select([ours], [], [], 30)[0]:
+        while select.select([ours], [], [], 600)[0]:
             try:
                 part = os.read(ours, 4096)
             except OSError:  # the other end is closed
                 break
             found += part
-        process.wait(timeout=30)
+        process.wait(timeout=600)
     finally:
         os.close(ours)
     return found.decode().replace("\r\n", "\n")

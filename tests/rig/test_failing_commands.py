@@ -108,12 +108,18 @@ rules.tsv is one grammar: parse rules.tsv text.txt --method mbr-chain
 neither .csv nor .tsv: surprisal run text.txt --text s
 no column 's': surprisal run text.txt --text s --table csv
 --text: surprisal run text.txt --by item
+no columns to choose from: + --text s; parse run text.txt --text s
+no ages to choose from: + --age 24-36
+ages must be a range: + --age old
+give files of minimal pairs: pairs run
+lines, expected pairs: pairs run other.mrg
+give both --good and --bad: pairs run text.txt --good s
 'nothing': surprisal run text.txt --columns nothing
 a smaller depth: surprisal run text.txt --hale --depth 100
 rules.doc does not end in .tsv: export run rules.doc
 nothing to score: evaluate gold.trees
 standard input: evaluate - -
-other.mrg has 1 trees: evaluate gold.trees other.mrg
+other.mrg has 1 tree, but: evaluate gold.trees other.mrg
 are not the same sentence: evaluate gold.trees swapped.mrg
 only 12 trees: draw gold.trees --from 99
 need a directory: draw gold.trees --as svg
@@ -125,7 +131,7 @@ is written SYSTEM.NAME=VALUE: compare gold.trees --set classes=3
 rare of dbpcfg is a whole number: compare gold.trees --set dbpcfg.rare=few
 no system 'cll': compare gold.trees --set cll.faithful=true
 --depth must be a number: compare gold.trees -D deep; parse run text.txt --depth two
-no sentence of 2 words or fewer: compare gold.trees --max-length 2
+no sentence of at most 2 words: compare gold.trees --max-length 2
 --jobs is for this machine: reproduce synthetic --cluster local:2 --jobs 2
 gold.trees exists: report run --out gold.trees
 is not sentence 1: report run --gold swapped.mrg
@@ -140,16 +146,16 @@ outside any bracket: draw text.txt
 not finished: parse begun text.txt; generate begun; probability begun text.txt
 whole numbers separated by commas: bound run --depths one
 'mass', 'h', 'grammar': bound run --show everything
-'tsv', 'json', 'nltk': export run - --as xml
+'tsv', 'nltk': export run - --as xml
 
 is not TOML: sweep text.txt; sweep binary.txt
-there is no corpus: sweep empty.txt
-wrong.toml:2: unknown key 'depth': sweep wrong.toml
+the file has no corpus: sweep empty.txt
+wrong.toml: the file has 'depth', which is not: sweep wrong.toml
 no cell 3: sweep grid.toml --cell 3
 --slurm-array: sweep grid.toml --cell 1 --slurm-array
 owned/text-right exists: sweep full.toml
 'eden': reproduce eden
-wrong.toml:1: corpus: reproduce wrong.toml
+wrong.toml: corpus must be a table: reproduce wrong.toml
 dbpcfg reproduce adam TREEBANK: reproduce adam
 leave the treebank out: reproduce synthetic gold.trees
 'x': reproduce synthetic --seeds x
@@ -166,37 +172,40 @@ for line in filter(None, MISTAKES.splitlines()):
     TABLE += [(c.replace("+", INDUCE, 1).strip(), expected) for c in commands.split(";")]
 
 
+TREE_LINES = [f"{tree}\n" for tree in TREES[:12]]
+FILES = {
+    "text.txt": "".join(f"{' '.join(words)}\n" for words in SENTENCES[:12]),
+    "gold.trees": "".join(TREE_LINES),
+    "swapped.mrg": "".join(TREE_LINES[::-1]),
+    "other.mrg": "(S (N dogs) (V bark))\n",
+    "half.mrg": "(S (N dogs) (V bark)\n(S (N cats)",
+    "page.txt": '<?xml version="1.0"?>\n<a>text</a>\n',
+    "empty.txt": "",
+    "empty.npz": "",
+    "blank.txt": "\n \n\n",
+    "binary.txt": bytes(range(256)) * 8,
+    "binary.npz": bytes(range(256)) * 8,
+    "latin1.txt": "Häuser und Bäume\n".encode("latin-1"),
+    "talk.cha": "@UTF8\n@Begin\n@Participants:\tMOT Mother\n*MOT:\thi there .\n@End\n",
+    "grid.toml": 'corpus = "text.txt"\nK = [2, 3]\n',
+    "wrong.toml": 'corpus = "text.txt"\ndepth = 2\n',
+    "full.toml": 'corpus = "text.txt"\nsystems = "right"\nout = "owned"\n',
+    "owned/text-right/thesis.tex": "years of work",
+    "full/thesis.tex": "years of work",
+}
+
+
 @pytest.fixture(scope="module")
 def place(tmp_path_factory) -> Path:
     """A folder with files of all kinds."""
     place = tmp_path_factory.mktemp("place")
-    (place / "text.txt").write_text("".join(f"{' '.join(words)}\n" for words in SENTENCES[:12]))
-    trees = [f"{tree}\n" for tree in TREES[:12]]
-    (place / "gold.trees").write_text("".join(trees))
-    (place / "swapped.mrg").write_text("".join(trees[::-1]))
-    (place / "other.mrg").write_text("(S (N dogs) (V bark))\n")
-    (place / "half.mrg").write_text("(S (N dogs) (V bark)\n(S (N cats)")
-    (place / "page.txt").write_text('<?xml version="1.0"?>\n<a>text</a>\n')
-    (place / "empty.txt").touch()
-    (place / "empty.npz").touch()
-    (place / "blank.txt").write_text("\n \n\n")
-    (place / "binary.txt").write_bytes(bytes(range(256)) * 8)
-    (place / "binary.npz").write_bytes(bytes(range(256)) * 8)
-    (place / "latin1.txt").write_bytes("Häuser und Bäume\n".encode("latin-1"))
-    (place / "talk.cha").write_text(
-        "@UTF8\n@Begin\n@Participants:\tMOT Mother\n*MOT:\thi there .\n@End\n"
-    )
-    (place / "grid.toml").write_text('corpus = "text.txt"\nK = [2, 3]\n')
-    (place / "wrong.toml").write_text('corpus = "text.txt"\ndepth = 2\n')
-    (place / "full.toml").write_text('corpus = "text.txt"\nsystems = "right"\nout = "owned"\n')
-    (place / "owned" / "text-right").mkdir(parents=True)
-    (place / "owned" / "text-right" / "thesis.tex").write_text("years of work")
+    for name, content in FILES.items():
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_bytes(content if isinstance(content, bytes) else content.encode())
     (place / "nothing").mkdir()
-    (place / "full").mkdir()
-    (place / "full" / "thesis.tex").write_text("years of work")
     options = {"K": 2, "D": 2, "chains": 2, "iterations": 4, "threads": 1}
     induce(SENTENCES[:12], out=place / "run", **options)
-    induce(SENTENCES[:12], out=place / "begun", stopping=lambda: True, checkpoint=0, **options)
+    induce(SENTENCES[:12], out=place / "begun", should_stop=lambda: True, checkpoint=0, **options)
     for name, old, new in (
         ("newer", 'dbpcfg = "', 'dbpcfg = "99.'),
         ("future", "version = 2", "version = 9"),

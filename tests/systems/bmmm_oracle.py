@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dbpcfg.experiments.systems.bmmm.model import Features
+from dbpcfg.systems.bmmm.model import Features
 
 
 def dense(features: Features) -> list[np.ndarray]:

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from dbpcfg.experiments.systems.dmv.charts import CONTINUE, LEFT, RIGHT, STOP, Parameters, no_counts
+from dbpcfg.systems.dmv.charts import CONTINUE, LEFT, RIGHT, STOP, Parameters, no_counts
 
 
 @cache

@@ -7,8 +7,8 @@ import pytest
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.labels import Contingency
-from dbpcfg.experiments.systems.bmmm import BMMM
-from dbpcfg.experiments.systems.bmmm.model import (
+from dbpcfg.systems.bmmm import BMMM
+from dbpcfg.systems.bmmm.model import (
     context_features,
     dependency_features,
     number_types,
@@ -145,8 +145,8 @@ def test_bad_dependencies():
         ([[-1, 0]], [[0, 0], [0]], "2 sentences, but heads of 1"),
         ([[-1, 0], [-1]], [[0, 0]], "2 sentences, but tags of 1"),
         ([[-1], [-1]], [[0, 0], [0]], "sentence 1 has 2 words; its heads must be as many"),
-        ([[-1, 0], [-1]], [[0, 0], [0.5]], "sentence 2 has 1 words; its tags must be as many"),
-        ([[-1, 0], [1]], [[0, 0], [0]], "sentence 2 of 1 words has the head 1"),
+        ([[-1, 0], [-1]], [[0, 0], [0.5]], "sentence 2 has 1 word; its tags must be as many"),
+        ([[-1, 0], [1]], [[0, 0], [0]], "sentence 2 of 1 word has the head 1"),
         ([[-2, 0], [-1]], [[0, 0], [0]], "sentence 1 of 2 words has the head -2"),
         ([[-1, 0], [-1]], [[0, 0], [-3]], "tags must be classes from 0, found -3"),
     ]:

@@ -6,8 +6,8 @@ import pytest
 import dbpcfg
 from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.experiments.systems.bmmm import BMMM
-from dbpcfg.experiments.systems.dmv import DMV, BmmmDmv
+from dbpcfg.systems.bmmm import BMMM
+from dbpcfg.systems.dmv import DMV, BmmmDmv
 
 GOLD = synthetic_trees("center", 200, 50, 3)
 SENTENCES = [tree.words() for tree in GOLD]

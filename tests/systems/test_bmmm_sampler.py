@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from scipy.special import gammaln
 from scipy.stats import norm
 
-from dbpcfg.experiments.systems.bmmm import model, sampler
-from dbpcfg.experiments.systems.bmmm.model import (
+from dbpcfg.numerics.philox import Purpose, compiled_uniform_pair, stream
+from dbpcfg.systems.bmmm import model, sampler
+from dbpcfg.systems.bmmm.model import (
     GREATEST,
     LEAST,
     Features,
@@ -25,7 +26,7 @@ from dbpcfg.experiments.systems.bmmm.model import (
     stacked,
     step,
 )
-from dbpcfg.experiments.systems.bmmm.sampler import (
+from dbpcfg.systems.bmmm.sampler import (
     ClassSampler,
     _tables,
     fill_tables,
@@ -34,7 +35,6 @@ from dbpcfg.experiments.systems.bmmm.sampler import (
     score,
     sweep,
 )
-from dbpcfg.numerics.philox import Purpose, compiled_uniform_pair, stream
 from tests.statistics import LEAST_P, goodness_of_fit
 from tests.systems.bmmm_oracle import conditional, dense, log_joint, posterior
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.experiments.systems.branching import branching_tree
 from dbpcfg.numerics.philox import stream
+from dbpcfg.systems.branching import branching_tree
 from tests.oracle import shapes
 from tests.statistics import LEAST_P, goodness_of_fit
 

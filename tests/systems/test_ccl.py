@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dbpcfg.io.progress
-from dbpcfg.experiments.systems.ccl import CCL, nested, tree_from_brackets
-from dbpcfg.experiments.systems.ccl.scoring import PUNCTUATION
 from dbpcfg.io.progress import Progress
+from dbpcfg.systems.ccl import CCL, nested, tree_from_brackets
+from dbpcfg.systems.ccl.scoring import PUNCTUATION
 from tests.systems.ccl_oracle import ccl_brackets, uncrossed
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dbpcfg.experiments.systems.ccl import CCL
+from dbpcfg.systems.ccl import CCL
 from dbpcfg.trees.brackets import read_trees
 from dbpcfg.trees.tree import Tree
 

@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.experiments.systems.dmv import (
+from dbpcfg.systems.dmv import (
     DMV,
-    MOST_TAGS,
+    MAX_TAGS,
     initial_parameters,
     number_tags,
     tag_sequences,
     tags_of,
 )
-from dbpcfg.experiments.systems.dmv.charts import (
+from dbpcfg.systems.dmv.charts import (
     RIGHT,
     Parameters,
     best_heads,
@@ -195,7 +195,7 @@ def test_odd_corpora_have_heads(corpus, backoff):
         ([[0], []], "sentence 2 has no tags"),
         ([["N", "V"]], "tags that are not integers, such as 'N'; number them first"),
         ([[0.5]], "not integers"),
-        ([list(range(MOST_TAGS + 1))], "found 5,001 different tags; DMV takes at most 5,000"),
+        ([list(range(MAX_TAGS + 1))], "found 5,001 different tags; DMV takes at most 5,000"),
     ],
 )
 def test_wrong_tags(corpus, message):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dbpcfg.experiments.systems.dmv import DMV
+from dbpcfg.systems.dmv import DMV
 from dbpcfg.trees.brackets import read_trees
 from dbpcfg.trees.dependencies import tree_from_heads
 

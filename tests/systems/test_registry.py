@@ -3,13 +3,14 @@
 import pytest
 
 import dbpcfg
-from dbpcfg.corpus.preparation import Preparation, prepare
+from dbpcfg.corpus.preprocessing import Preprocessing, preprocess
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.experiments.systems.branching import Random, branching_tree
-from dbpcfg.experiments.systems.dbpcfg import DbpcfgSystem
-from dbpcfg.experiments.systems.registry import (
+from dbpcfg.experiments.own_system import DbpcfgSystem
+from dbpcfg.numerics.philox import Purpose, stream
+from dbpcfg.systems.branching import Random, branching_tree
+from dbpcfg.systems.registry import (
     ALIASES,
     find,
     restore_words,
@@ -17,7 +18,6 @@ from dbpcfg.experiments.systems.registry import (
     systems,
     tree_from_spans,
 )
-from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.trees.brackets import read_tree
 from dbpcfg.trees.tree import Tree
 
@@ -89,20 +89,20 @@ WRITTEN = ("The", "Dog", "-LRB-", "'", "-RRB-", "barked", ".")
 TAGS = ("DT", "NN", "-LRB-", "POS", "-RRB-", "VBD", ".")
 
 
-def prepared(words=WRITTEN, tags=TAGS, **options):
-    return prepare([Sentence(tuple(words), tags)], Preparation(**options))
+def preprocessed(words=WRITTEN, tags=TAGS, **options):
+    return preprocess([Sentence(tuple(words), tags)], Preprocessing(**options))
 
 
 def test_input_of_systems():
     learns, branches = find("ccl"), find("right")
     lower = ["the", "dog", "-LRB-", "'", "-RRB-", "barked", "."]
-    assert list(sentences_for(learns, prepared())[0]) == lower
-    assert list(sentences_for(learns, prepared(lowercase=False))[0]) == list(WRITTEN)
-    assert list(sentences_for(branches, prepared())[0]) == ["The", "Dog", "'", "barked"]
-    by_characters = prepared(punctuation="characters")
+    assert list(sentences_for(learns, preprocessed())[0]) == lower
+    assert list(sentences_for(learns, preprocessed(lowercase=False))[0]) == list(WRITTEN)
+    assert list(sentences_for(branches, preprocessed())[0]) == ["The", "Dog", "'", "barked"]
+    by_characters = preprocessed(punctuation="characters")
     assert list(sentences_for(branches, by_characters)[0]) == ["The", "Dog", "barked"]
-    assert list(sentences_for(branches, prepared(), keep_punctuation=True)[0]) == list(WRITTEN)
-    only = prepared(("...", "!"), (":", "."))
+    assert list(sentences_for(branches, preprocessed(), keep_punctuation=True)[0]) == list(WRITTEN)
+    only = preprocessed(("...", "!"), (":", "."))
     assert list(sentences_for(branches, only)[0]) == ["...", "!"]
 
 
@@ -115,18 +115,18 @@ def test_input_of_systems():
     ],
 )
 def test_words_as_written(tree, written):
-    assert [str(it) for it in restore_words([read_tree(tree)], prepared())] == [written]
+    assert [str(it) for it in restore_words([read_tree(tree)], preprocessed())] == [written]
 
 
 def test_words_as_written_where_signs_repeat():
     """The best alignment may leave a sign out that the system has: it stays as it is."""
-    corpus = prepared(("'", "--", "'", "A"), ("''", ":", "POS", "NN"))
+    corpus = preprocessed(("'", "--", "'", "A"), ("''", ":", "POS", "NN"))
     assert restore_words([Tree("X", ["'", "--", "a"])], corpus)[0].words() == ["'", "--", "A"]
 
 
 def test_words_of_another_sentence_are_refused():
     with pytest.raises(DbpcfgError, match="not the same sentence"):
-        restore_words([read_tree("(X the cat barked)")], prepared())
+        restore_words([read_tree("(X the cat barked)")], preprocessed())
 
 
 def test_rare_forms_are_replaced_for_dbpcfg():

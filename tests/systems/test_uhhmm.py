@@ -5,7 +5,7 @@ import pytest
 
 from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.experiments.systems.uhhmm import UHHMM
+from dbpcfg.systems.uhhmm import UHHMM
 
 SENTENCES = [tree.words() for tree in synthetic_trees("center", 40, 3)]
 

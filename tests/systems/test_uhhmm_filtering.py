@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
-from dbpcfg.experiments.systems.uhhmm.model import (
+from dbpcfg.numerics.philox import Purpose, stream
+from dbpcfg.parsing.derivations import as_tree
+from dbpcfg.systems.uhhmm.model import (
     Size,
     contract,
     count_events,
     uniform,
     without_choice,
 )
-from dbpcfg.experiments.systems.uhhmm.system import derivations, draw_states, label_names
-from dbpcfg.numerics.philox import Purpose, stream
-from dbpcfg.parsing.derivations import as_tree
+from dbpcfg.systems.uhhmm.system import derivations, draw_states, label_names
 from tests.oracle import depth_needed, shapes
 from tests.statistics import LEAST_P, goodness_of_fit
 from tests.systems.uhhmm_oracle import counted, random_models, sequences

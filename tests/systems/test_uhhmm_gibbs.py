@@ -15,7 +15,9 @@ from scipy.special import gammaln
 from scipy.stats import beta, kstest
 
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.experiments.systems.uhhmm.model import (
+from dbpcfg.io.machine import one_blas_thread
+from dbpcfg.numerics.philox import Purpose, stream
+from dbpcfg.systems.uhhmm.model import (
     Prior,
     Size,
     count_tables,
@@ -24,9 +26,7 @@ from dbpcfg.experiments.systems.uhhmm.model import (
     uniform,
     zeros,
 )
-from dbpcfg.experiments.systems.uhhmm.system import StateSample, StateSampler
-from dbpcfg.io.machine import one_blas_thread
-from dbpcfg.numerics.philox import Purpose, stream
+from dbpcfg.systems.uhhmm.system import StateSample, StateSampler
 from tests.statistics import LEAST_P, goodness_of_fit
 from tests.systems.uhhmm_oracle import counted, sequences
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.alignment import align
-from dbpcfg.experiments.systems.upparse import Upparse
+from dbpcfg.systems.upparse import Upparse
 
 STOPS = [".", "?", "!", ";", ",", "--"]
 ODD = ["_", "a_b", "=", "=a", "==a", "a", "b", "(", "EOS", "STOP", ":"]

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from dbpcfg.experiments.systems.upparse import build_trees, find_chunks, segment_text, segments
-from dbpcfg.experiments.systems.upparse.models import ALLOWED, STOP, B, I, O, Trainer
+from dbpcfg.systems.upparse import build_trees, find_chunks, segment_text, segments
+from dbpcfg.systems.upparse.models import ALLOWED, STOP, B, I, O, Trainer
 
 NOTHING_LEARNT = None
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbpcfg.experiments.systems.upparse.models import (
+from dbpcfg.systems.upparse.models import (
     ALLOWED,
     TIE,
     Trainer,

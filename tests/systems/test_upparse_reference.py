@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dbpcfg.experiments.systems.upparse import Upparse
+from dbpcfg.systems.upparse import Upparse
 from dbpcfg.trees.brackets import read_trees
 from dbpcfg.trees.tree import Tree
 

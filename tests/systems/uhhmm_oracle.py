@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbpcfg.experiments.systems.uhhmm.model import Size, SubModels, zeros
+from dbpcfg.systems.uhhmm.model import Size, SubModels, zeros
 
 Store = tuple[tuple[int, int], ...]
 Event = tuple[str, tuple[int, ...]]

@@ -24,7 +24,7 @@ def test_without_tags_words_are_bare():
     assert str(tree_from_heads(["a", "b", "c"], [-1, 0, 1])) == "(X a (X b c))"
     assert str(tree_from_heads(["a"], [-1])) == "(X a)"
     assert str(tree_from_heads(["a"], [-1], ["N"])) == "(N a)"
-    with pytest.raises(DbpcfgError, match="found 1 tags for 2 words"):
+    with pytest.raises(DbpcfgError, match="found 1 tag for 2 words"):
         tree_from_heads(["a", "b"], [-1, 0], ["N"])
 
 
@@ -55,10 +55,10 @@ def test_long_chains():
         ([-1, -1], "found 2 roots"),
         ([-1, 2, 1], "the heads of word 2 form a cycle"),
         ([-1, 1, 0], "the heads of word 2 form a cycle"),
-        ([-1, 2], "the head of word 2 is at position 2, but there are 2 words"),
+        ([-1, 2], "the head of word 2 is at position 2, and the sentence has 2 words"),
         ([-2, 0], "the head of word 1 is at position -2"),
         ([2, 3, -1, 2], "not projective: word 4 and what depends on it"),
-        ([-1], "found 1 heads for 2 words"),
+        ([-1], "found 1 head for 2 words"),
     ],
 )
 def test_wrong_heads(heads, message):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dbpcfg.trees.drawing import place, text_width, tree_svg
+from dbpcfg.trees.drawing import layout, text_width, tree_svg
 from dbpcfg.trees.tree import Tree
 from tests.trees.strategies import SMALL, deep_tree, drawable_tokens, drawable_trees
 
@@ -24,7 +24,7 @@ def width(text: str, is_word: bool) -> float:
 @given(drawable_trees(drawable_tokens))
 def test_no_texts_touch_and_no_line_meets_a_text(tree):
     gap = 0.5
-    items = place(tree, halves, gap)
+    items = layout(tree, halves, gap)
     boxes = [
         (i.x - width(i.text, i.is_word) / 2, i.x + width(i.text, i.is_word) / 2) for i in items
     ]
@@ -46,7 +46,7 @@ def test_no_texts_touch_and_no_line_meets_a_text(tree):
 
 @given(drawable_trees(drawable_tokens))
 def test_words_are_in_order_and_nodes_over_the_middle_of_their_children(tree):
-    items = place(tree, halves, 1.0)
+    items = layout(tree, halves, 1.0)
     words = [item for item in items if item.is_word]
     assert [item.text for item in words] == tree.words()
     assert [item.x for item in words] == sorted(item.x for item in words)

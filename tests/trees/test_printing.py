@@ -1,6 +1,7 @@
 """Pictures of trees, which can be read back; and LaTeX, in which no word is a command."""
 
 import re
+import unicodedata
 
 import pytest
 from hypothesis import given, settings
@@ -12,7 +13,9 @@ from dbpcfg.trees.printing import BOX_CHARACTERS, beside, draw, forest, latex_do
 from dbpcfg.trees.tree import Tree
 from tests.trees.strategies import SMALL, deep_tree, drawable_tokens, drawable_trees
 
-TOKENS = st.text("abcXYZ019-", min_size=1, max_size=9)
+TOKENS = st.text("abcXYZ019-犬あ", min_size=1, max_size=9)
+SECOND = "\0"
+"""Stands for the second column of a wide character."""
 TREES = st.recursive(
     st.builds(Tree, TOKENS, st.lists(TOKENS, min_size=1, max_size=3)),
     lambda below: st.builds(Tree, TOKENS, st.lists(below | TOKENS, min_size=1, max_size=4)),
@@ -28,16 +31,21 @@ def picture(text: str) -> str:
     return "\n".join(line[len(end) :] for line in lines)
 
 
+def columns(text: str) -> str:
+    """A text with one character for each column of a terminal."""
+    return "".join(c + SECOND * (unicodedata.east_asian_width(c) in "WF") for c in text)
+
+
 def read_back(drawn: str) -> Tree:
     """The tree of a picture, found by following its lines from the root."""
-    lines = drawn.split("\n")
+    lines = columns(drawn).split("\n")
     width = max(map(len, lines))
     grid = [f" {line:<{width}} " for line in lines]
     last = len(grid) - 1
 
     def text_at(row: int, column: int) -> str:
         start = grid[row].rindex(" ", 0, column) + 1
-        return grid[row][start : grid[row].index(" ", column)]
+        return grid[row][start : grid[row].index(" ", column)].replace(SECOND, "")
 
     def node(row: int, column: int) -> Tree:
         branches = grid[row + 1]
@@ -96,6 +104,20 @@ def test_ascii():
     )
 
 
+def test_wide_characters_take_two_columns():
+    tree = read_tree("(S (NP 小 狗) (V 叫))")
+    assert draw(tree) == picture(
+        """
+             S
+          ┌──┴──┐
+          NP    V
+        ┌─┴─┐   │
+        小  狗  叫
+        """
+    )
+    assert beside([draw(read_tree("(V 叫)")), "b"], gap=1) == "V  b\n│\n叫"
+
+
 def test_a_node_without_label_is_a_dot():
     assert draw(read_tree("( (V go))")) == "·\n│\nV\n│\ngo"
     assert draw(read_tree("( (V go))"), ascii=True) == "*\n|\nV\n|\ngo"
@@ -119,7 +141,7 @@ def test_a_picture_shows_the_whole_tree(tree):
 @given(TREES)
 def test_ascii_is_the_same_picture_in_other_characters(tree):
     plain, boxes = draw(tree, ascii=True), draw(tree)
-    assert plain.isascii()
+    assert not set(plain) & set(BOX_CHARACTERS)
     assert len(plain) == len(boxes)
     letters = [(a, b) for a, b in zip(plain, boxes) if b not in BOX_CHARACTERS]
     assert all(a == b for a, b in letters)
@@ -155,9 +177,9 @@ def test_pictures_go_on_in_a_new_row_when_the_width_is_used_up():
 @given(st.lists(TREES, min_size=1, max_size=6), st.integers(10, 120))
 def test_no_row_is_wider_than_it_may_be(trees, width):
     pictures = [draw(tree) for tree in trees]
-    widest = max(len(line) for one in pictures for line in one.split("\n"))
+    widest = max(len(columns(line)) for one in pictures for line in one.split("\n"))
     rows = beside(pictures, width)
-    assert max(map(len, rows.split("\n"))) <= max(width, widest)
+    assert max(len(columns(line)) for line in rows.split("\n")) <= max(width, widest)
     for tree in trees:
         assert all(word in rows for word in tree.words())
 

@@ -19,14 +19,14 @@ from dbpcfg.cli.options import (
 )
 from dbpcfg.cli.output import open_output
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.options import Group, Reading, option
+from dbpcfg.options import Group, ReadingOptions, option
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from dbpcfg.corpus.preparation import Prepared
+    from dbpcfg.corpus.preprocessing import PreprocessedCorpus
     from dbpcfg.corpus.tagged import TaggedFormat
-    from dbpcfg.experiments.systems.registry import SystemSpec
+    from dbpcfg.systems.registry import SystemSpec
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def baseline(
     ],
     text: Text,
     chosen: SystemOptions,
-    reading: Reading,
+    reading: ReadingOptions,
     max_length: MaxLength = None,
     lowercase: Lowercase = True,
     punctuation: Punctuation = "auto",
@@ -86,50 +86,50 @@ def baseline(
     DMV learns dependencies between parts of speech, or words: trees or CoNLL-U.
     With --max-length N, score the result with `evaluate --gold-length N`.
     """
-    from dbpcfg.corpus.preparation import Preparation, prepare
+    from dbpcfg.corpus.preprocessing import Preprocessing, preprocess
 
     spec = _baseline_spec(system)
     _check_options(spec, chosen)
-    prepared = prepare(
-        read_corpus(text, reading, quiet), Preparation(lowercase, max_length, punctuation)
+    preprocessed = preprocess(
+        read_corpus(text, reading, quiet), Preprocessing(lowercase, max_length, punctuation)
     )
     settings: dict[str, Any] = dict(spec.parse_setting(given) for given in chosen.set)
     lines: Iterable[str]
     if spec.name == "bmmm":
-        lines = list(_tagged(spec, prepared, settings, seed, chosen, quiet))
+        lines = list(_tagged(spec, preprocessed, settings, seed, chosen, quiet))
     elif spec.name == "dmv":
-        lines = list(_dependencies(spec, prepared, settings, chosen, quiet))
+        lines = list(_dependencies(spec, preprocessed, settings, chosen, quiet))
     else:
         if chosen.mended:
             settings["faithful"] = False
         if chosen.currency:
             settings["currency_is_punctuation"] = True
-        lines = _trees(spec, prepared, settings, seed, chosen.keep_punctuation, quiet)
+        lines = _trees(spec, preprocessed, settings, seed, chosen.keep_punctuation, quiet)
     with open_output("-") as out:
         out.writelines(f"{line}\n" for line in lines)
 
 
 def _trees(
     spec: SystemSpec,
-    prepared: Prepared,
+    preprocessed: PreprocessedCorpus,
     settings: dict[str, Any],
     seed: int,
     keep_punctuation: bool,
     quiet: bool,
 ) -> Iterator[str]:
     """Return the trees of a system."""
-    from dbpcfg.experiments.systems.registry import restore_words, sentences_for
     from dbpcfg.io.progress import Progress
+    from dbpcfg.systems.registry import restore_words, sentences_for
 
     with Progress(spec.name, quiet=quiet) as progress:
         made = spec.make(seed, **settings)
-        trees = made.fit(sentences_for(spec, prepared, keep_punctuation), progress).trees()
-    return map(str, restore_words(trees, prepared))
+        trees = made.fit(sentences_for(spec, preprocessed, keep_punctuation), progress).trees()
+    return map(str, restore_words(trees, preprocessed))
 
 
 def _tagged(
     spec: SystemSpec,
-    prepared: Prepared,
+    preprocessed: PreprocessedCorpus,
     settings: dict[str, Any],
     seed: int,
     chosen: SystemOptions,
@@ -137,49 +137,51 @@ def _tagged(
 ) -> Iterator[str]:
     """Return the tagged text of BMMM, in words as written; a sentence of punctuation stays."""
     from dbpcfg.corpus.tagged import tagged_lines
-    from dbpcfg.experiments.systems.bmmm import BMMM
-    from dbpcfg.experiments.systems.registry import sentences_for
     from dbpcfg.io.progress import Progress
+    from dbpcfg.systems.bmmm import BMMM
+    from dbpcfg.systems.registry import sentences_for
 
     format = cast("TaggedFormat", chosen.format or "text")
-    kept = _kept(prepared, chosen.no_punctuation)
-    given = sentences_for(spec, prepared)
+    kept = _kept(preprocessed, chosen.no_punctuation)
+    given = sentences_for(spec, preprocessed)
     options = spec.full_settings(settings)
     with Progress(spec.name, options["iterations"], quiet) as progress:
         made = BMMM(seed=seed, **options)
         made.fit([[words[n] for n in where] for words, where in zip(given, kept)], progress)
-    for sentence, where, tags in zip(prepared.sentences, kept, made.tags(), strict=True):
+    for sentence, where, tags in zip(preprocessed.sentences, kept, made.tags(), strict=True):
         yield from tagged_lines([sentence.words[n] for n in where], [*map(str, tags)], format)
 
 
 def _dependencies(
     spec: SystemSpec,
-    prepared: Prepared,
+    preprocessed: PreprocessedCorpus,
     settings: dict[str, Any],
     chosen: SystemOptions,
     quiet: bool,
 ) -> Iterator[str]:
     """Return the trees of DMV, or CoNLL-U with heads; a sentence of punctuation stays."""
-    from dbpcfg.experiments.systems.dmv import DMV, number_tags, tags_of
     from dbpcfg.io.progress import Progress
+    from dbpcfg.systems.dmv import DMV, number_tags, tags_of
     from dbpcfg.trees.dependencies import conllu_lines, tree_from_heads
 
     column = chosen.tags
     if column is None:
-        tagged = all(sentence.tags is not None for sentence in prepared.sentences)
+        tagged = all(sentence.tags is not None for sentence in preprocessed.sentences)
         column = "upos" if tagged else "form"
         if not quiet:
             what = "parts of speech" if tagged else "words, as the text has no parts of speech"
             typer.echo(f"dmv learns from {what}", err=True)
-    kept = _kept(prepared, chosen.no_punctuation)
+    kept = _kept(preprocessed, chosen.no_punctuation)
     tags = [
         [of_sentence[n] for n in where]
-        for of_sentence, where in zip(tags_of(prepared.sentences, column), kept, strict=True)
+        for of_sentence, where in zip(tags_of(preprocessed.sentences, column), kept, strict=True)
     ]
     options = spec.full_settings(settings)
     with Progress(spec.name, options["iterations"], quiet) as progress:
         found = DMV(**options).fit(number_tags(tags)[0], progress).heads()
-    for sentence, where, labels, heads in zip(prepared.sentences, kept, tags, found, strict=True):
+    for sentence, where, labels, heads in zip(
+        preprocessed.sentences, kept, tags, found, strict=True
+    ):
         words = [sentence.words[n] for n in where]
         if chosen.format != "conllu":
             yield str(tree_from_heads(words, heads.tolist(), labels))
@@ -191,11 +193,11 @@ def _dependencies(
         yield from conllu_lines(words, heads.tolist(), upos, xpos)
 
 
-def _kept(prepared: Prepared, no_punctuation: bool) -> list[Sequence[int]]:
+def _kept(preprocessed: PreprocessedCorpus, no_punctuation: bool) -> list[Sequence[int]]:
     """The places of the words of each sentence that are kept."""
     return [
         [n for n, mark in enumerate(marks) if not (no_punctuation and mark)] or range(len(marks))
-        for marks in prepared.punctuation
+        for marks in preprocessed.punctuation
     ]
 
 
@@ -226,7 +228,7 @@ def _check_options(spec: SystemSpec, chosen: SystemOptions) -> None:
 
 
 def _baseline_spec(name: str) -> SystemSpec:
-    from dbpcfg.experiments.systems.registry import find, parts, systems
+    from dbpcfg.systems.registry import find, parts, systems
 
     if name.strip().lower() == "dbpcfg":
         raise DbpcfgError("dbpcfg itself is not a baseline; run it with `dbpcfg induce`")

@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any, Literal
 
 from dbpcfg.io.progress import clock
+from dbpcfg.io.tables import plural
 
 if TYPE_CHECKING:
     from dbpcfg.cluster.connection import DaskCluster
@@ -15,15 +16,15 @@ if TYPE_CHECKING:
     from dbpcfg.induction.settings import Configuration
 
 FIRST_SECONDS, LINE_SECONDS = 3.0, 10.0
-"""Seconds before the first lines and between others, where there is no terminal."""
+"""Seconds before the first lines and between later ones, without a terminal."""
 
 _BARS = "▁▂▃▄▅▆▇█"
 
-Mode = Literal["auto", "quiet", "json"]
+Mode = Literal["auto", "json"]
 
 
 def sparkline(values: list[float], width: int = 16) -> str:
-    """Draw a trace with one character for each value, from its minimum to its maximum."""
+    """Draw a trace, scaled from its minimum to its maximum."""
     if len(values) > width:
         step = len(values) / width
         values = [values[int((n + 1) * step) - 1] for n in range(width)]
@@ -35,21 +36,33 @@ def sparkline(values: list[float], width: int = 16) -> str:
 class ChainProgress:
     """Shows the progress of chains; a context manager, because of the live table.
 
-    ``mode``: ``"auto"`` for a live table on a terminal and lines elsewhere, ``"quiet"`` for
-    nothing, ``"json"`` for one JSON object per line on standard output.
-    ``cluster``: where the run is computed, if not here: its workers are shown too.
+    ``mode``: ``"auto"`` for a live table on a terminal and lines elsewhere, ``"json"`` for one JSON
+    object per line on standard output.
     """
 
-    def __init__(self, mode: Mode, tokens: int, cluster: DaskCluster | None = None) -> None:
-        self.mode, self.tokens, self.cluster = mode, tokens, cluster
+    def __init__(self, mode: Mode) -> None:
+        self.mode, self.tokens = mode, 1
+        self.cluster: DaskCluster | None = None
+        """Where the run is computed, if not here: its workers are shown too."""
         self.configuration: Configuration | None = None
         self.chains: dict[int, Chain] = {}
         self.began: dict[int, tuple[int, float]] = {}
         self.rows: dict[int, dict[str, Any]] = {}
-        self.next_line = time.monotonic() + min(FIRST_SECONDS, LINE_SECONDS)
+        self.next_line = 0.0
         self.live: Any = None
 
     def __enter__(self) -> ChainProgress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.live is not None:
+            self.live.stop()
+
+    def begin(self, configuration: Configuration) -> None:
+        """Show chains from now on; the time left follows from the schedule."""
+        self.configuration = configuration
+        self.tokens = configuration.corpus.get("tokens", 1)
+        self.next_line = time.monotonic() + min(FIRST_SECONDS, LINE_SECONDS)
         if self.mode == "auto" and sys.stderr.isatty():
             from rich.console import Console
             from rich.live import Live
@@ -57,20 +70,9 @@ class ChainProgress:
             console = Console(file=getattr(sys.stderr, "obeyed", sys.stderr))
             self.live = Live(console=console, refresh_per_second=4, transient=True)
             self.live.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.live is not None:
-            self.live.stop()
-
-    def plan(self, configuration: Configuration) -> None:
-        """Take in how long chains run, from which the time left is estimated."""
-        self.configuration = configuration
 
     def show(self, chain: Chain) -> None:
         """Show a chain that has advanced."""
-        if self.mode == "quiet":
-            return
         self.chains[chain.settings.chain] = chain
         row = self._row(chain)
         self.rows[chain.settings.chain] = row
@@ -91,18 +93,24 @@ class ChainProgress:
     def _race(self) -> bool:
         return self.configuration is not None and self.configuration.budget is not None
 
+    @property
+    def _nouns(self) -> tuple[str, str]:
+        """The learner's words for an iteration and for iterations."""
+        return next(iter(self.chains.values())).settings.learner.iteration
+
     def _row(self, chain: Chain) -> dict[str, Any]:
         number, now = chain.settings.chain, time.monotonic()
         first, since = self.began.setdefault(number, (chain.iteration, now))
         rate = (chain.iteration - first) / (now - since) if now > since else 0.0
-        end = self._end(chain)
+        end, learner = self._end(chain), chain.settings.learner
         row = {
             "chain": number,
             "standing": "",
             "iteration": chain.iteration,
             "log_likelihood": chain.logs[-1] if chain.logs else None,
             "per_token": chain.logs[-1] / self.tokens if chain.logs else None,
-            "burn_in": chain.burn_in,
+            "phase": learner.phases[chain.burn_in is not None],
+            "burn_in": chain.burn_in if learner.samples else None,
             "tokens_per_second": round(rate * self.tokens),
             "seconds_left": round((end - chain.iteration) / rate) if end and rate else None,
             "trace": sparkline(chain.logs) if chain.logs else "",
@@ -113,7 +121,7 @@ class ChainProgress:
         return row
 
     def _end(self, chain: Chain) -> int:
-        """How long the chain will run; 0 if that is not known."""
+        """The number of iterations of the chain; 0 if that is not known."""
         if self.configuration is None or self._race:
             return 0
         schedule = self.configuration.schedule
@@ -122,7 +130,7 @@ class ChainProgress:
         return 0 if chain.burn_in is None else chain.burn_in + schedule.after
 
     def _compare(self) -> None:
-        """Note which chain of a race leads and which were dropped."""
+        """Mark the leading chain of a race, and those that were dropped."""
         if self.configuration is None or not self._race:
             return
         from dbpcfg.induction.criteria import criteria
@@ -134,7 +142,7 @@ class ChainProgress:
         by = criteria[configuration.select]
         left = running(chains, configuration.rungs, by)[-1]
         leader = max(
-            left, key=lambda chain: by.of_iterations(chain, _counted(chain), chain.iteration)
+            left, key=lambda chain: by.of_iterations(chain, _first_counted(chain), chain.iteration)
         )
         racing = {chain.settings.chain for chain in left}
         for number, row in self.rows.items():
@@ -153,40 +161,49 @@ class ChainProgress:
         left = seconds / (done - begun) * (whole - done) if done > begun else None
         dropped = [n for n, row in sorted(self.rows.items()) if row["standing"] == "dropped"]
         return (
-            f"race: {done:,} of {whole:,} iterations, {len(self.rows) - len(dropped)} of "
-            f"{self.configuration.chains} chains run"
+            f"race: {done:,} of {whole:,} {self._nouns[1]}, {len(self.rows) - len(dropped)} of "
+            f"{plural(self.configuration.chains, 'chain')} run"
             + ("" if left is None else f", {clock(round(left))} left")
         )
 
     def _line(self, row: dict[str, Any]) -> str:
         left = "" if row["seconds_left"] is None else f", {clock(row['seconds_left'])} left"
         speed = f", {row['tokens_per_second']:,} tokens/s" if row["tokens_per_second"] else ""
-        phase = row["standing"] or ("burn-in" if row["burn_in"] is None else "sampling")
+        phase = row["standing"] or row["phase"]
+        one, _ = self._nouns
         return (
-            f"chain {row['chain']}: iteration {row['iteration']} ({phase}), "
+            f"chain {row['chain']}: {one} {row['iteration']}{f' ({phase})' * bool(phase)}, "
             f"log-likelihood {row['log_likelihood']:,.1f} {row['trace']}"
-            f"{speed}{left}{self._there(row)}"
+            f"{speed}{left}{self._cluster_text(row)}"
         )
 
-    def _there(self, row: dict[str, Any]) -> str:
-        """On a cluster: its workers, the shards of a chain, and the time of an iteration."""
+    def _cluster_text(self, row: dict[str, Any]) -> str:
+        """The cluster's workers, parts of the corpus and time per iteration, if there is one."""
         if self.cluster is None:
             return ""
-        shards = f", {row['shards']} shards" if row["shards"] else ""
+        parts = f", {plural(row['parts'], 'part')}" if row["parts"] else ""
         seconds = row["seconds_per_iteration"]
-        each = "" if seconds is None else f", {seconds:.3g} s per iteration"
-        return f"; {row['workers']} workers{shards}{each}"
+        each = "" if seconds is None else f", {seconds:.3g} s per {self._nouns[0]}"
+        return f"; {plural(row['workers'], 'worker')}{parts}{each}"
 
     def _caption(self) -> str | None:
         race = [self._summary()] if self._race else []
-        there = [self._there(row).strip("; ") for row in list(self.rows.values())[-1:]]
-        return "; ".join(part for part in (*race, *there) if part) or None
+        cluster = [self._cluster_text(row).strip("; ") for row in list(self.rows.values())[-1:]]
+        return "; ".join(part for part in (*race, *cluster) if part) or None
 
     def _table(self) -> Any:
         from rich.table import Table
 
         table = Table(box=None, pad_edge=False, caption=self._caption())
-        for name in ("chain", "iteration", "log-likelihood", "per token", "trace", "", "tokens/s"):
+        for name in (
+            "chain",
+            self._nouns[0],
+            "log-likelihood",
+            "per token",
+            "trace",
+            "",
+            "tokens/s",
+        ):
             table.add_column(name, justify="left" if name in ("trace", "") else "right")
         if not self._race:
             table.add_column("left", justify="right")
@@ -198,13 +215,13 @@ class ChainProgress:
                 f"{row['log_likelihood']:,.1f}",
                 f"{row['per_token']:.3f}",
                 row["trace"],
-                row["standing"] or ("burn-in" if row["burn_in"] is None else "sampling"),
+                row["standing"] or row["phase"],
                 f"{row['tokens_per_second']:,}",
                 *([] if self._race else ["–" if left is None else clock(left)]),
             )
         return table
 
 
-def _counted(chain: Chain) -> int:
-    """The first of the iterations that count; the last one, if none does."""
+def _first_counted(chain: Chain) -> int:
+    """The first iteration that counts for the criterion, or the last one if none does."""
     return chain.iteration - max(1, chain.retained)

@@ -21,7 +21,7 @@ from dbpcfg.cli.options import (
 )
 from dbpcfg.cli.output import print_tables
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.options import FormatReading, Group, option
+from dbpcfg.options import FormatOptions, Group, option
 
 
 @dataclass(frozen=True)
@@ -33,27 +33,29 @@ class Comparing(Group):
         "Systems, separated by commas; all if not given: right, left, balanced, random, ccl, "
         "upparse-prlg, upparse-hmm, bmmm-dmv, uhhmm, dbpcfg.",
     )
-    runs: int = option(3, "Runs of each random system, with consecutive seeds.", least=1)
+    runs: int = option(3, "Runs of each random system, with consecutive seeds.", minimum=1)
     out: str | None = option(None, "Directory for finished runs; the same command resumes.")
-    seed: int = option(0, "Seed of the first run of random systems.", least=0)
+    seed: int = option(0, "Seed of the first run of random systems.", minimum=0)
     learner: str = option("auto", "dbpcfg: gibbs, em, vb, neural; auto chooses by the text.")
     categories: int | None = option(
-        None, "dbpcfg: categories.", flags=("-K", "--categories"), least=1
+        None, "dbpcfg: categories.", flags=("-K", "--categories"), minimum=1
     )
     depth: str = option("auto", "dbpcfg: memory bound, or 'none'.", flags=("-D", "--depth"))
     budget: int | None = option(
-        None, "dbpcfg: iterations of all chains of a race; 1500 if not given.", least=1
+        None, "dbpcfg: iterations of all chains of a race; 1500 if not given.", minimum=1
     )
-    chains: int | None = option(None, "dbpcfg: chains per run, in a race at its start.", least=1)
-    iterations: int | None = option(None, "dbpcfg: iterations per chain, without a race.", least=1)
+    chains: int | None = option(None, "dbpcfg: chains per run, in a race at its start.", minimum=1)
+    iterations: int | None = option(
+        None, "dbpcfg: iterations per chain, without a race.", minimum=1
+    )
     set: tuple[str, ...] = option(
         (),
         "A setting of a system, such as bmmm-dmv.classes=10 or dbpcfg.rare=1; may be repeated.",
         metavar="SYSTEM.NAME=VALUE",
     )
-    threads: int | None = option(None, "dbpcfg: processors to use; all if not given.", least=1)
+    threads: int | None = option(None, "dbpcfg: processors to use; all if not given.", minimum=1)
     flatten: bool = option(False, "Rows NAME-F: binary trees flattened by estimated heads.")
-    permutations: int = option(10_000, "Permutations of each test.", least=1)
+    permutations: int = option(10_000, "Permutations of each test.", minimum=1)
 
 
 @takes_groups
@@ -63,7 +65,7 @@ def compare(
         typer.Argument(metavar="TREEBANK", help="Gold trees: files, directories or -."),
     ],
     asked: Comparing,
-    reading: FormatReading,
+    reading: FormatOptions,
     max_length: MaxLength = None,
     lowercase: Lowercase = True,
     punctuation: Punctuation = "auto",
@@ -78,8 +80,8 @@ def compare(
     """
     from dbpcfg.experiments.compare import compare as run_all
     from dbpcfg.experiments.corpora import Task
-    from dbpcfg.experiments.systems.registry import find
-    from dbpcfg.experiments.systems.registry import systems as known
+    from dbpcfg.systems.registry import find
+    from dbpcfg.systems.registry import systems as known
 
     names = known.names() if asked.systems is None else asked.systems.split(",")
     chosen = [find(name) for name in names if name.strip()]
@@ -103,7 +105,7 @@ def compare(
     corpus = read_corpus(treebank, reading, quiet)
     task = Task.of(corpus, lowercase=lowercase, max_length=max_length, punctuation=punctuation)
     if not quiet:
-        typer.echo(task.prepared.summary(), err=True)
+        typer.echo(task.preprocessed.summary(), err=True)
     try:
         comparison = run_all(
             task,
@@ -127,7 +129,7 @@ def compare(
 
 def _settings(given: Iterable[str]) -> dict[str, dict[str, Any]]:
     """The settings of each system that are written ``SYSTEM.NAME=VALUE``."""
-    from dbpcfg.experiments.systems.registry import find
+    from dbpcfg.systems.registry import find
 
     settings: dict[str, dict[str, Any]] = {}
     for text in given:

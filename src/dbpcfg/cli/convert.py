@@ -12,7 +12,7 @@ from dbpcfg.cli.inputs import read_corpus
 from dbpcfg.cli.options import Overwrite, Quiet, Seed, takes_groups
 from dbpcfg.cli.output import check_overwrite, open_output
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.options import Preparing, Reading, option
+from dbpcfg.options import PreprocessingOptions, ReadingOptions, option
 
 
 def synth(
@@ -30,11 +30,10 @@ def synth(
 ) -> None:
     """Print a generated corpus, one gold tree or sentence per line.
 
-    left, right and center are those of the paper; utterances are made up in
-    the style of child-directed speech.
+    left, right and center are those of the paper; utterances are
+    invented child-directed speech.
     """
-    from dbpcfg.corpus.synthetic import synthetic_trees
-    from dbpcfg.corpus.utterances import utterances
+    from dbpcfg.corpus.synthetic import synthetic_trees, utterances
 
     if kind == "utterances":
         trees = utterances(sentences, seed)
@@ -45,8 +44,8 @@ def synth(
 
 
 @dataclass(frozen=True)
-class Converting(Preparing):
-    """How words are prepared; by default they stay as they are."""
+class Converting(PreprocessingOptions):
+    """Options of preprocessing; by default words stay unchanged."""
 
     lowercase: bool = option(False, "Change words to lower case.")
 
@@ -62,16 +61,17 @@ def convert(
     ] = None,
     *,
     converting: Converting,
-    reading: Reading,
+    reading: ReadingOptions,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
     """Write a corpus as plain text or as cleaned trees, one sentence per line.
 
-    Reads plain text, CHAT, CoNLL-U, Penn, CorpusSearch, CESS and Sinica
-    brackets, Alpino XML, NEGRA export and TIGER-XML.
+    Reads plain text, CHAT, tables such as those of childes-db, BabyLM,
+    CoNLL-U, Penn, CorpusSearch, CESS and Sinica brackets, Alpino XML,
+    NEGRA export and TIGER-XML.
     """
-    from dbpcfg.corpus.preparation import Preparation, corpus_lines, prepare
+    from dbpcfg.corpus.preprocessing import Preprocessing, corpus_lines, preprocess
 
     if more:
         raise DbpcfgError(
@@ -79,11 +79,11 @@ def convert(
             f"dbpcfg convert '*{Path(source).suffix}' {more[-1]}"
         )
     check_overwrite([target], overwrite)
-    preparation = Preparation(**vars(converting))
-    corpus = read_corpus([source], reading, quiet, preparation)
+    preprocessing = Preprocessing(**vars(converting))
+    corpus = read_corpus([source], reading, quiet, preprocessing)
     kind = to or ("text" if target.endswith(".txt") or target == "-" else "penn")
-    prepared = prepare(corpus, preparation)
+    preprocessed = preprocess(corpus, preprocessing)
     with open_output(target) as out:
-        out.writelines(f"{line}\n" for line in corpus_lines(prepared, kind))
+        out.writelines(f"{line}\n" for line in corpus_lines(preprocessed, kind))
     if not quiet:
-        typer.echo(prepared.summary(), err=True)
+        typer.echo(preprocessed.summary(), err=True)

@@ -14,7 +14,7 @@ from dbpcfg.cli.inputs import read_corpus
 from dbpcfg.cli.options import Overwrite, Quiet, takes_groups
 from dbpcfg.cli.output import check_overwrite, write
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.options import Decoding, FormatReading, Group, option
+from dbpcfg.options import FileOptions, FormatOptions, Group, option
 
 if TYPE_CHECKING:
     from dbpcfg.trees.tree import Tree
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Drawing(Group):
-    """Which trees are drawn, and where."""
+    """Options of pictures."""
 
     number: int | None = option(
-        None, "Number of trees; all if not given.", flags=("-n", "--number"), least=1
+        None, "Number of trees; all if not given.", flags=("-n", "--number"), minimum=1
     )
     out: str = option("-", "File, or - for standard output; a directory for several SVG files.")
     document: bool = option(False, "LaTeX: a complete document, one page per tree.")
@@ -49,16 +49,18 @@ def draw(
     first: Annotated[int, typer.Option("--from", help="Number of the first tree.", min=1)] = 1,
     *,
     drawing: Drawing,
-    decoding: Decoding,
+    decoding: FileOptions,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
     """Draw trees in the terminal, as SVG or in LaTeX, or write them for EVALB."""
+    from dbpcfg.io.tables import plural
+
     out, document = drawing.out, drawing.document
-    found = _read_trees(trees, drawing.raw, quiet, decoding)
-    if first > len(found):
-        raise DbpcfgError(f"--from {first:,}: {trees} has only {len(found):,} trees")
-    chosen = found[first - 1 :][: drawing.number]
+    all_trees = _read_trees(trees, drawing.raw, quiet, decoding)
+    if first > len(all_trees):
+        raise DbpcfgError(f"--from {first:,}: {trees} has only {plural(len(all_trees), 'tree')}")
+    chosen = all_trees[first - 1 :][: drawing.number]
     if document and format not in ("forest", "qtree"):
         raise DbpcfgError(f"--document is for LaTeX, --as forest or --as qtree, not {format}")
     if format == "svg":
@@ -68,19 +70,19 @@ def draw(
     write(out, _drawn(chosen, format, document, to_terminal=out == "-"))
 
 
-def _read_trees(path: str, raw: bool, quiet: bool, decoding: Decoding) -> list[Tree]:
+def _read_trees(path: str, raw: bool, quiet: bool, decoding: FileOptions) -> list[Tree]:
     from dbpcfg.corpus.reading import read
 
     if (Path(path) / "trees.txt").exists():
         path = str(Path(path) / "trees.txt")
-    penn = FormatReading(decoding.encoding, decoding.skip_broken, "penn")
+    penn = FormatOptions(decoding.encoding, decoding.skip_broken, "penn")
     if raw:
         return read(path, **penn.how(), function_tags=True, empty_elements=True).trees()
     return read_corpus([path], penn, quiet).trees()
 
 
 def _draw_svg(trees: list[Tree], first: int, out: str, overwrite: bool) -> None:
-    from dbpcfg.io.files import writing
+    from dbpcfg.io.files import write_errors
     from dbpcfg.trees.drawing import tree_svg
 
     if out == "-" or out.endswith(".svg"):
@@ -95,7 +97,7 @@ def _draw_svg(trees: list[Tree], first: int, out: str, overwrite: bool) -> None:
     digits = len(str(first + len(trees) - 1))
     files = [str(Path(out) / f"{first + n:0{digits}}.svg") for n in range(len(trees))]
     check_overwrite(files, overwrite)
-    with writing(out):
+    with write_errors(out):
         Path(out).mkdir(parents=True, exist_ok=True)
     for file, tree in zip(files, trees, strict=True):
         write(file, tree_svg(tree) + "\n")

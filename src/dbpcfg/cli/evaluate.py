@@ -12,7 +12,7 @@ from dbpcfg.cli.inputs import read_corpus
 from dbpcfg.cli.options import MaxLength, Punctuation, Quiet, Seed, TableFormat, takes_groups
 from dbpcfg.cli.output import print_tables
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.options import FormatReading, Group, option
+from dbpcfg.options import FormatOptions, Group, option
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -25,7 +25,7 @@ Branching = Literal["right", "left", "balanced", "random"]
 
 @dataclass(frozen=True)
 class Scoring(Group):
-    """What is scored, and how."""
+    """Options of scores."""
 
     against: str | None = option(
         None, "Second system's trees or tagged text: score it too and test the difference."
@@ -35,7 +35,7 @@ class Scoring(Group):
     )
     flatten: bool = option(False, "Score PRED flattened by estimated heads too, as NAME-F.")
     gold_length: int | None = option(
-        None, "PRED has only those sentences of GOLD that have at most this many words.", least=1
+        None, "PRED has only those sentences of GOLD that have at most this many words.", minimum=1
     )
     labelled: bool = option(False, "Labels must match too.")
     average: Literal["corpus", "sentence"] = option(
@@ -44,10 +44,12 @@ class Scoring(Group):
     ignore_root: bool = option(False, "Do not count the span of the whole sentence.")
     category: str = option("NP", "Gold category for recall and aggregate F1.")
     mapping: int = option(
-        4000, "Choose the induced categories to aggregate on this many initial sentences.", least=1
+        4000,
+        "Choose the induced categories to aggregate on this many initial sentences.",
+        minimum=1,
     )
     intervals: bool = option(False, "Bootstrap confidence intervals of the scores.")
-    permutations: int = option(10_000, "Permutations of the significance test.", least=1)
+    permutations: int = option(10_000, "Permutations of the significance test.", minimum=1)
     direction: Literal["right", "left"] = option(
         "right", "Binarisation of trees for memory depths."
     )
@@ -63,11 +65,11 @@ def evaluate(
         typer.Argument(metavar="PRED", help="Trees or tagged text to score, in the order of GOLD."),
     ] = None,
     *,
-    asked: Scoring,
+    options: Scoring,
     max_length: MaxLength = None,
     punctuation: Punctuation = "auto",
     seed: Seed = 0,
-    reading: FormatReading,
+    reading: FormatOptions,
     format: TableFormat = "text",
     quiet: Quiet = False,
 ) -> None:
@@ -77,7 +79,7 @@ def evaluate(
     convention. Tagged text is scored by its tags: word/tag, CoNLL-U, or one
     word and tag per line, separated by a tab.
     """
-    from dbpcfg.corpus.sentence import punctuation_mask, recognised_by
+    from dbpcfg.corpus.sentence import punctuation_mask, rule_name
     from dbpcfg.corpus.tagged import read_tagged, tagged_format
     from dbpcfg.evaluation.evaluate import Evaluation
     from dbpcfg.evaluation.evaluate import evaluate as score
@@ -87,7 +89,7 @@ def evaluate(
     from dbpcfg.evaluation.tables import comparison_table, evaluation_tables, intervals_table
     from dbpcfg.io.progress import Progress
 
-    against, baseline = asked.against, asked.baseline
+    against, baseline = options.against, options.baseline
     if predicted is None and baseline is None:
         raise DbpcfgError("nothing to score: give PRED, or --baseline right")
     if "-" in (gold, predicted) and (gold == predicted or against == "-"):
@@ -95,35 +97,35 @@ def evaluate(
     corpus = read_corpus([gold], reading, quiet)
     paths = [path for path in (predicted, against) if path is not None]
     formats = {path: tagged_format(path) for path in paths}
-    if asked.flatten and (predicted is None or formats[predicted]):
-        what = "there is none" if predicted is None else f"{predicted} is tagged text"
-        raise DbpcfgError(f"--flatten is for the trees of PRED, and {what}")
+    if options.flatten and (predicted is None or formats[predicted]):
+        reason = "there is none" if predicted is None else f"{predicted} is tagged text"
+        raise DbpcfgError(f"--flatten is for the trees of PRED, and {reason}")
     if baseline is not None or None in formats.values():
         corpus.trees()  # raises an error if a sentence has no tree
     marks = [punctuation_mask(sentence, punctuation) for sentence in corpus]
-    most = asked.gold_length
+    most = options.gold_length
     kept = [n for n, mark in enumerate(marks) if mark.count(False) <= (most or len(mark))]
     sentences, marks = [corpus[n] for n in kept], [marks[n] for n in kept]
     convention = Convention(
-        labelled=asked.labelled,
-        average=asked.average,
-        whole_sentence=not asked.ignore_root,
+        labelled=options.labelled,
+        average=options.average,
+        whole_sentence=not options.ignore_root,
         max_length=max_length,
-        punctuation=recognised_by(sentences, punctuation),
+        punctuation=rule_name(sentences, punctuation),
     )
     systems: dict[str, Sequence[Sentence | Tree]] = {}
     tagged: dict[str, Sequence[Sentence]] = {}
     for path in paths:
-        # what the package writes is UTF-8, whatever the encoding of GOLD is
-        if found := formats[path]:
-            text = read_tagged(path, found)
-            _check_number(path, len(text), gold, marks, "sentences")
+        # the package writes UTF-8, whatever the encoding of GOLD is
+        if kind := formats[path]:
+            text = read_tagged(path, kind)
+            _check_number(path, len(text), gold, marks, "sentence")
             tagged[_name(path, {**systems, **tagged})] = text
             continue
         trees = read_corpus([path], replace(reading, input_format="penn", encoding="utf-8"), quiet)
         _check_number(path, len(trees), gold, marks)
         systems[_name(path, {**systems, **tagged})] = trees.sentences
-        if asked.flatten and path == predicted:
+        if options.flatten and path == predicted:
             systems[f"{_name(path, ())}-F"] = flattened(trees.trees())
     if baseline is not None:
         systems[f"{baseline}-branching"] = [
@@ -138,9 +140,9 @@ def evaluate(
                 trees_of_system,
                 marks,
                 convention,
-                category=asked.category,
-                mapping_sentences=asked.mapping,
-                direction=asked.direction,
+                category=options.category,
+                mapping_sentences=options.mapping,
+                direction=options.direction,
                 progress=progress.update,
             )
     words: dict[str, Contingency] = {}
@@ -148,11 +150,11 @@ def evaluate(
         with Progress(f"scoring {name}", len(sentences), quiet) as progress:
             words[name] = compare_tags(sentences, tags, marks, convention, progress.update)
     tables = evaluation_tables(results, words)
-    if asked.intervals and results:
+    if options.intervals and results:
         tables.append(intervals_table(results, seed))
     if len(results) > 1:
         (first, one), *others = results.items()
-        tests = {(first, n): one.compare(it, asked.permutations, seed) for n, it in others}
+        tests = {(first, n): one.compare(it, options.permutations, seed) for n, it in others}
         tables.append(comparison_table(tests))
     print_tables(tables, format)
 
@@ -160,9 +162,9 @@ def evaluate(
 def _baseline_tree(
     system: Branching, sentence: Sentence, marks: Sequence[bool], seed: int, number: int
 ) -> Tree:
-    """Make a tree over the words that are not punctuation; over all words if all are."""
-    from dbpcfg.experiments.systems.branching import branching_tree
+    """A tree over the words that are not punctuation, or over all if all are."""
     from dbpcfg.numerics.philox import Purpose, stream
+    from dbpcfg.systems.branching import branching_tree
 
     words = [word for word, mark in zip(sentence.words, marks, strict=True) if not mark]
     return branching_tree(
@@ -171,22 +173,27 @@ def _baseline_tree(
 
 
 def _name(path: str, taken: Collection[str]) -> str:
-    """Return the name of a system in tables: its file's, or the whole path if that is taken."""
+    """The name of a system in tables: its file's, or the path if another system has that name."""
     name = Path(path).name if path != "-" else "standard input"
     return path if name in taken else name
 
 
 def _check_number(
-    path: str, trees: int, gold: str, marks: Sequence[Sequence[bool]], what: str = "trees"
+    path: str, trees: int, gold: str, marks: Sequence[Sequence[bool]], noun: str = "tree"
 ) -> None:
-    """Raise an error for a wrong number of trees, with the length limit that explains it if any."""
+    """Raise an error for a wrong number of trees, with the length limit that may explain it."""
+    from dbpcfg.io.tables import plural
+
     if trees == len(marks):
         return
     lengths = sorted(mark.count(False) for mark in marks)
     limit = lengths[trees - 1] if 0 < trees < len(lengths) else None
     hint = "line i of PRED must be the tree of sentence i of GOLD"
     if limit is not None and lengths[trees] > limit:
-        hint = f"{trees:,} sentences of GOLD have {limit} words or fewer: --gold-length {limit}?"
+        hint = (
+            f"GOLD has {plural(trees, 'sentence')} of at most {plural(limit, 'word')}: "
+            f"--gold-length {limit}?"
+        )
     raise DbpcfgError(
-        f"{path} has {trees:,} {what}, but {gold} has {len(marks):,} sentences; {hint}"
+        f"{path} has {plural(trees, noun)}, but {gold} has {plural(len(marks), 'sentence')}; {hint}"
     )

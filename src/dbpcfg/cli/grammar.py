@@ -1,4 +1,4 @@
-"""``dbpcfg export``, ``bound`` and ``generate``: what a learned grammar gives besides trees."""
+"""``dbpcfg export``, ``bound`` and ``generate``: rules, bounds and sentences of a grammar."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ def export(
     run: RunArgument,
     target: Annotated[str, typer.Argument(metavar="OUT", help="File, or - for standard output.")],
     format: Annotated[
-        Literal["tsv", "json", "nltk"] | None,
+        Literal["tsv", "nltk"] | None,
         typer.Option(
             "--as",
-            help="Rule table, JSON or NLTK's PCFG notation. By the suffix of OUT (.tsv, .json, "
-            ".pcfg) if not given; tsv for -.",
+            help="Rule table or NLTK's PCFG notation. By the suffix of OUT (.tsv, .pcfg) if not "
+            "given; tsv for -.",
         ),
     ] = None,
     threshold: Annotated[
@@ -42,7 +42,7 @@ def export(
     overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write a learned grammar for other programs: rule table, JSON, or NLTK's PCFG.
+    """Write a learned grammar for other programs: rule table or NLTK's PCFG.
 
     Probabilities have all their digits.
     The file can be used wherever a RUN is expected.
@@ -50,8 +50,10 @@ def export(
     check_overwrite([target], overwrite)
 
     from dbpcfg.grammar.bounded import bounded_pcfg
-    from dbpcfg.grammar.exchange import format_of, pruned, to_text
+    from dbpcfg.grammar.exchange import format_of, to_text
     from dbpcfg.grammar.lowrank import LowRankGrammar
+    from dbpcfg.grammar.rules import pruned
+    from dbpcfg.io.tables import plural
     from dbpcfg.model.files import load
 
     kind = format or ("tsv" if target == "-" else format_of(target))
@@ -59,7 +61,7 @@ def export(
     grammar, notes = model.grammar, []
     if isinstance(grammar, LowRankGrammar):
         number = grammar.factors.phrases * grammar.categories**2
-        notes.append(f"Multiplied out from its factors: {number:,} binary rules.")
+        notes.append(f"Multiplied out from its factors: {plural(number, 'binary rule')}.")
         if depth is not None or threshold is not None:
             grammar = grammar.multiplied_out()
             notes[-1] = f"{notes[-1][:-1]}, in an array of {grammar.binary.nbytes / 1e6:,.0f} MB."
@@ -74,10 +76,10 @@ def export(
         shorter = pruned(grammar, threshold)
         grammar = shorter.grammar
         notes.append(str(shorter))
-    write(target, to_text(grammar, kind, notes))
     if not quiet:
         for note in notes:
             typer.echo(note, err=True)
+    write(target, to_text(grammar, kind, notes))
 
 
 def bound(
@@ -141,16 +143,26 @@ def generate(
     """Print generated sentences, one per line.
 
     They are sampled from the model, within its memory bound if it has one.
+    For a class of rare words, a word of the class is drawn.
     The first sentences do not depend on --number.
     """
     from dbpcfg.io.progress import Progress
+    from dbpcfg.model.generation import classes_without_words
     from dbpcfg.model.generation import generate as make
 
     model = open_model(run, depth)
-    made = make(model, number, seed, max_length, with_unknown)
+    unknown = classes_without_words(model)
+    if unknown and not quiet:
+        others = f" and {len(unknown) - 1:,} others" if len(unknown) > 1 else ""
+        typer.echo(
+            f"{unknown[0]}{others}: classes of rare words, printed as they are; {run} does not "
+            "have their words, a run does",
+            err=True,
+        )
+    generated = make(model, number, seed, max_length, with_unknown)
     out = standard_output()
     with Progress("sentences", number, quiet or out.isatty()) as progress:
-        for done, tree in enumerate(made, start=1):
+        for done, tree in enumerate(generated, start=1):
             out.write((str(tree) if trees else " ".join(tree.words())) + "\n")
             progress.update(done)
         out.flush()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -12,10 +12,10 @@ import typer
 
 from dbpcfg.cli.options import depth_bound
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.options import Decoding, Reading
+from dbpcfg.options import FileOptions, ReadingOptions
 
 if TYPE_CHECKING:
-    from dbpcfg.corpus.preparation import Preparation
+    from dbpcfg.corpus.preprocessing import Preprocessing
     from dbpcfg.corpus.reading import Corpus
     from dbpcfg.corpus.sentence import Sentence
     from dbpcfg.model.model import Model
@@ -23,21 +23,22 @@ if TYPE_CHECKING:
 
 def read_corpus(
     paths: list[str],
-    reading: Decoding | None = None,
+    reading: FileOptions | None = None,
     quiet: bool = False,
-    preparation: Preparation | None = None,
+    preprocessing: Preprocessing | None = None,
 ) -> Corpus:
     """Read files, with progress and notes of what was left out unless ``quiet``.
 
-    ``preparation``: what the sentences are for; those with broken brackets may be skipped.
+    ``preprocessing``: what the sentences are for; those with broken brackets may be skipped.
     """
-    from dbpcfg.corpus.preparation import legible
+    from dbpcfg.corpus.preprocessing import drop_malformed
     from dbpcfg.corpus.reading import read
 
-    reading = reading or Decoding()
-    corpus = read(*paths, **reading.how(), quiet=quiet)
-    if preparation is not None and preparation.brackets and reading.skip_broken:
-        corpus = legible(corpus, preparation)
+    reading = reading or FileOptions()
+    brackets = None if preprocessing is None else preprocessing.brackets
+    corpus = read(*paths, **reading.how(), bracketed=brackets == "text", quiet=quiet)
+    if preprocessing is not None and brackets and reading.skip_broken:
+        corpus = drop_malformed(corpus, preprocessing)
     if not quiet:
         for note in corpus.notes():
             typer.echo(note, err=True)
@@ -76,18 +77,25 @@ def _changed(model: Model, depth: str | None, unknown: float | None) -> Model:
     return model if depth is None else replace(model, depth=depth_bound(depth))
 
 
-LEFT_OUT = "punctuation is left out, as in the text that the model was learned from"
+LEFT_OUT = (
+    "words that are only punctuation are left out, as in the text that the model was learned from"
+)
+
+
+def noting(quiet: bool) -> Callable[[str], None]:
+    """What writes notes, unless ``quiet``."""
+    return lambda note: None if quiet else typer.echo(f"note: {note}", err=True)
 
 
 def open_text(
     text: list[str] | None,
-    reading: Reading,
+    reading: ReadingOptions,
     quiet: bool,
-    learned: Preparation,
+    learned: Preprocessing,
     tokens: Literal["space", "punctuation", "penn"] | None = None,
     brackets: Literal["text", "trees"] | None = None,
 ) -> Iterator[Sentence | None]:
-    """Read sentences one by one, as the model learned from them: see `Preparation.seen`.
+    """Read sentences one by one, as the model learned from them: see `Preprocessing.seen`.
 
     ``tokens``: how text is split into words, instead.
     ``brackets``: where known brackets come from.
@@ -104,7 +112,7 @@ def open_text(
         if not quiet:
             typer.echo(note, err=True)
 
-    sentences = stream(text or ["-"], report=report, **reading.how())
+    sentences = stream(text or ["-"], on_note=report, **reading.how(), bracketed=brackets == "text")
     learned = replace(learned, tokens=tokens or learned.tokens, brackets=brackets)
     if learned.no_punctuation:
         report(LEFT_OUT)
@@ -115,7 +123,7 @@ def open_text(
         except BracketError as error:
             if not reading.skip_broken:
                 raise
-            report(f"{error}; skipped")
+            report(f"{error.reason}; skipped")
             return None
 
     return map(seen, sentences)

@@ -17,11 +17,11 @@ import typer
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.options import (
     LEARNERS,
-    Chaining,
+    ExecutionOptions,
     Group,
+    ModelOptions,
     Option,
-    Preparing,
-    Running,
+    PreprocessingOptions,
     belongs_to,
 )
 
@@ -51,8 +51,8 @@ def declared(group: type[Group], name: str, of_learner: bool = False) -> Any:
         flags = [f"--{one.key}/--no-{one.key}"]
     if one.type is bool and one.optional:
         flags = [f"--{one.key}/--keep-{one.key.removeprefix('no-')}"]
-    if one.least is not None and one.type in (int, float) and not _or_none(one):
-        more["min"] = one.type(one.least)
+    if one.minimum is not None and one.type in (int, float) and not _or_none(one):
+        more["min"] = one.type(one.minimum)
     help = one.help
     if of_learner:
         learners = belongs_to(one.name)
@@ -66,17 +66,19 @@ def _or_none(one: Option) -> bool:
     return one.type is int and one.optional and one.default is not None
 
 
-Lowercase = Annotated[bool, declared(Preparing, "lowercase")]
-MaxLength = Annotated[int | None, declared(Preparing, "max_length")]
+Lowercase = Annotated[bool, declared(PreprocessingOptions, "lowercase")]
+MaxLength = Annotated[int | None, declared(PreprocessingOptions, "max_length")]
 Punctuation = Annotated[
-    Literal["auto", "tags", "characters", "both"], declared(Preparing, "punctuation")
+    Literal["auto", "tags", "characters", "both"], declared(PreprocessingOptions, "punctuation")
 ]
 TokensOption = Annotated[
-    Literal["space", "punctuation", "penn"] | None, declared(Preparing, "tokens")
+    Literal["space", "punctuation", "penn"] | None, declared(PreprocessingOptions, "tokens")
 ]
-BracketsOption = Annotated[Literal["text", "trees"] | None, declared(Preparing, "brackets")]
-Seed = Annotated[int, declared(Chaining, "seed")]
-Threads = Annotated[int | None, declared(Running, "threads")]
+BracketsOption = Annotated[
+    Literal["text", "trees"] | None, declared(PreprocessingOptions, "brackets")
+]
+Seed = Annotated[int, declared(ModelOptions, "seed")]
+Threads = Annotated[int | None, declared(ExecutionOptions, "threads")]
 
 Depth = Annotated[
     str | None,
@@ -101,7 +103,7 @@ TableFormat = Annotated[
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes.")]
 
-MOST_DIGITS = 18
+MAX_DIGITS = 18
 """Of a memory bound: Python does not read numbers of thousands of digits."""
 
 
@@ -109,7 +111,7 @@ def depth_bound(text: str) -> int | None:
     """Read the value of --depth: a number, or None for ``none``."""
     if text.lower() == "none":
         return None
-    if not text.isdecimal() or len(text) > MOST_DIGITS or not int(text):
+    if not text.isdecimal() or len(text) > MAX_DIGITS or not int(text):
         raise DbpcfgError(
             f"--depth must be a number from 1 up, or 'none' for no bound, got {text!r:.80}"
         )
@@ -190,6 +192,13 @@ def takes_groups(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
+def given_options(context: typer.Context, group: Group) -> dict[str, Any]:
+    """The options of a group that are on the command line."""
+    sources = {name: context.get_parameter_source(name) for name in group.options()}
+    given = [name for name, one in sources.items() if one and one.name == "COMMANDLINE"]
+    return {name: getattr(group, name) for name in given}
+
+
 def _annotation(group: type[Group], one: Option, of_learner: bool = False) -> Any:
     """The type of a parameter for an option, with all that typer is to know of it."""
     kind: Any = one.type
@@ -209,18 +218,18 @@ def _default(one: Option) -> Any:
 
 
 def _group(kind: type[Group], given: dict[str, Any]) -> Group:
-    found = {}
+    values = {}
     for name, one in kind.options().items():
         value = given.pop(name)
         if isinstance(value, str) and int in (one.type, *get_args(one.type)) and _whole(value):
             value = int(value)
         if value is not None:
-            found[name] = tuple(value) if isinstance(value, list) else value
-    return kind(**found)
+            values[name] = tuple(value) if isinstance(value, list) else value
+    return kind(**values)
 
 
 def _whole(text: str) -> bool:
-    return text.isdecimal() and len(text) <= MOST_DIGITS
+    return text.isdecimal() and len(text) <= MAX_DIGITS
 
 
 def _learner(given: dict[str, Any]) -> LearnerChoice:

@@ -25,7 +25,7 @@ _OWN = re.compile(r"(\x1b\[[01]m)")
 
 def harmless(text: str) -> str:
     """A text with its control characters made visible, ``\\x1b`` for escape: for a terminal."""
-    return _CONTROLS.sub(lambda found: ascii(found.group())[1:-1], text)
+    return _CONTROLS.sub(lambda match: ascii(match.group())[1:-1], text)
 
 
 class TerminalOutput:
@@ -127,14 +127,14 @@ def drop_standard_output() -> None:
 @contextlib.contextmanager
 def open_output(target: str) -> Iterator[TextIO]:
     """Open a file that is written whole or not at all, or standard output for ``-``."""
-    from dbpcfg.io.files import writing, written_whole
+    from dbpcfg.io.files import atomic_write, write_errors
 
     if target == "-":
         out = standard_output()
         yield out
         out.flush()
         return
-    with writing(target), written_whole(Path(target)) as file:
+    with write_errors(target), atomic_write(Path(target)) as file:
         text = io.TextIOWrapper(file, encoding="utf-8", newline="\n")
         yield text
         text.detach()  # which flushes, and leaves the file open
@@ -197,10 +197,10 @@ def compiling_announced() -> Iterator[None]:
         yield
         return
     notice = CompilingNotice()
-    compiling.begun.append(notice.begin)
-    compiling.ended.append(notice.end)
+    compiling.on_begin.append(notice.begin)
+    compiling.on_end.append(notice.end)
     try:
         yield
     finally:
-        compiling.begun.remove(notice.begin)
-        compiling.ended.remove(notice.end)
+        compiling.on_begin.remove(notice.begin)
+        compiling.on_end.remove(notice.end)

@@ -1,16 +1,15 @@
-"""``dbpcfg parse`` and ``dbpcfg probability``: trees of new text, and how probable it is."""
+"""``dbpcfg parse`` and ``dbpcfg probability``: the trees and the probability of new text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from dbpcfg.cli import output as terminal
-from dbpcfg.cli.inputs import open_model, open_text, reads_terminal
+from dbpcfg.cli.inputs import noting, open_model, open_text, reads_terminal
 from dbpcfg.cli.options import (
     BracketsOption,
     Depth,
@@ -26,20 +25,18 @@ from dbpcfg.cli.options import (
 )
 from dbpcfg.cli.output import open_output, print_tables, standard_output
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.options import Group, Reading, option
+from dbpcfg.options import Group, ReadingOptions, option
 
 if TYPE_CHECKING:
     from dbpcfg.corpus.sentence import Sentence
     from dbpcfg.model.decoding import Decoder, Parse
 
-REMEMBERED = 2**16
-"""Words of which the form is not looked up again."""
 COLUMNS = ("source", "line", "sentence", "rank", "log_probability", "posterior", "tree")
 
 
 @dataclass(frozen=True)
 class Parsing(Group):
-    """Which trees are printed, and how."""
+    """Options of the trees that are printed."""
 
     method: Literal["mbr", "mbr-chain", "viterbi", "sample"] = option(
         "mbr",
@@ -47,7 +44,7 @@ class Parsing(Group):
         "probable tree; tree sampled from the posterior.",
     )
     number: int = option(
-        1, "Trees per sentence (viterbi, sample).", flags=("-n", "--number"), least=1
+        1, "Trees per sentence (viterbi, sample).", flags=("-n", "--number"), minimum=1
     )
     scores: bool = option(False, "Table with probabilities, as with -n 2 or more.")
     draw: bool = option(False, "Draw the trees.")
@@ -58,13 +55,13 @@ def parse(
     run: RunArgument,
     text: TextOrInput = None,
     *,
-    asked: Parsing,
+    options: Parsing,
     seed: Seed = 0,
     depth: Depth = None,
     unknown: UnknownWords = None,
     tokens: TokensOption = None,
     brackets: BracketsOption = None,
-    reading: Reading,
+    reading: ReadingOptions,
     threads: Threads = None,
     quiet: Quiet = False,
 ) -> None:
@@ -77,14 +74,15 @@ def parse(
     With several trees per sentence, or --scores, the output is a tab-separated
     table with rank, log P(tree, sentence) and P(tree | sentence).
     """
+    from dbpcfg.corpus.checks import BATCH_SIZE, check_text
     from dbpcfg.io.machine import cores
     from dbpcfg.io.progress import Progress
     from dbpcfg.model.decoding import Decoder, in_batches
     from dbpcfg.trees.printing import BOX_CHARACTERS
     from dbpcfg.trees.printing import draw as picture
 
-    method, number, draw = asked.method, asked.number, asked.draw
-    table = asked.scores or number > 1
+    method, number, draw = options.method, options.number, options.draw
+    table = options.scores or number > 1
     if number > 1 and method in ("mbr", "mbr-chain"):
         raise DbpcfgError(
             f"{method} gives one tree: -n {number} needs --method viterbi, for the best trees, or "
@@ -95,56 +93,45 @@ def parse(
     ascii = not terminal.can_show(BOX_CHARACTERS)
     model = open_model(run, depth, unknown, samples=method == "mbr-chain")
     decoder = Decoder(model, method, number, seed, threads or cores(), reading.skip_broken)
-    sentences = open_text(text, reading, quiet, model.preparation, tokens, brackets)
+    sentences = open_text(text, reading, quiet, model.preprocessing, tokens, brackets)
     out = standard_output()
     if table:
         print("\t".join(COLUMNS), file=out, flush=True)
-    flat, look_up = "", lru_cache(REMEMBERED)(model.look_up)
-    total = unknown = 0
-    example = ""
+    first_flat, at_once = "", reads_terminal(text)
+    size = 1 if at_once else BATCH_SIZE
+    sentences = check_text(sentences, model.kind_of, noting(quiet), size)
     with Progress("sentences", None, quiet or out.isatty()) as progress:
-        for batch, first in in_batches(sentences, 1 if reads_terminal(text) else None):
-            found = [sentence for sentence in batch if sentence is not None]
-            strange = [w for one in found for w in one.words if look_up(w).kind == "unknown"]
-            total += sum(len(one.words) for one in found)
-            unknown += len(strange)
-            example = example or next(iter(strange), "")
+        for batch, first in in_batches(sentences, 1 if at_once else None):
+            present = [sentence for sentence in batch if sentence is not None]
             if table:
-                lines = _rows(found, decoder.parses(found, first), first)
+                lines = _rows(present, decoder.parses(present, first), first)
             elif draw:
-                trees = decoder.trees(found, first)
+                trees = decoder.trees(present, first)
                 lines = _lines(batch, (picture(t, ascii=ascii) + "\n" for (t,) in trees))
             else:
-                lines = _lines(batch, decoder.lines(found, first))
+                lines = _lines(batch, decoder.lines(present, first))
             out.writelines(f"{line}\n" for line in lines)
             out.flush()
-            if decoder.flat and not flat:
-                flat = found[decoder.first_flat - first].place
-            progress.update(first + len(found))
+            if decoder.flat and not first_flat:
+                first_flat = present[decoder.first_flat - first].location
+            progress.update(first + len(present))
     if decoder.flat and not quiet:
-        typer.echo(_flat_trees_note(decoder, flat), err=True)
-    if 2 * unknown > total and not quiet:
-        typer.echo(
-            f"note: {unknown:,} of {total:,} words are unknown to the model, such as "
-            f"{example!r}: these trees are guesses. Did it learn from the same language and "
-            f"spelling? --tokens separates punctuation",
-            err=True,
-        )
+        typer.echo(_flat_trees_note(decoder, first_flat), err=True)
 
 
 def _lines(batch: Sequence[Sentence | None], lines: Iterable[str]) -> Iterator[str]:
     """One line per sentence; blank lines stay blank."""
-    found = iter(lines)
-    return ("" if sentence is None else next(found) for sentence in batch)
+    rest = iter(lines)
+    return ("" if sentence is None else next(rest) for sentence in batch)
 
 
 def _rows(
-    sentences: Sequence[Sentence], found: Sequence[Sequence[Parse]], first: int
+    sentences: Sequence[Sentence], parsed: Sequence[Sequence[Parse]], first: int
 ) -> Iterator[str]:
-    """One row per tree. Trees have no tabs and are not quoted: `cut -f 7` gives them."""
+    """One row per tree. Trees are not quoted, as they have no tabs: `cut -f 7` extracts them."""
     from dbpcfg.io.tables import cell
 
-    for number, (sentence, parses) in enumerate(zip(sentences, found), start=first + 1):
+    for number, (sentence, parses) in enumerate(zip(sentences, parsed), start=first + 1):
         for rank, one in enumerate(parses, start=1):
             cells = (sentence.source, sentence.line, number, rank)
             yield "\t".join(
@@ -153,12 +140,12 @@ def _rows(
 
 
 def _flat_trees_note(decoder: Decoder, first: str) -> str:
-    """Say how many sentences have flat trees, and why."""
+    """A note on how many sentences have flat trees, and why."""
     from dbpcfg.corpus.readers.text import MAX_WORDS
+    from dbpcfg.io.tables import plural
 
-    number = decoder.flat
-    who = "1 sentence has" if number == 1 else f"{number:,} sentences have"
-    note = f"{who} probability zero, or over {MAX_WORDS:,} words, and a flat tree; first {first}"
+    number = plural(decoder.flat, "sentence has", "sentences have")
+    note = f"{number} probability zero, or over {MAX_WORDS:,} words, and a flat tree; first {first}"
     if decoder.model.unknown_word is not None:
         return note
     return f"{note}; if words are unknown, try --unknown 0.000001"
@@ -182,7 +169,7 @@ def probability(
     unknown: UnknownWords = None,
     tokens: TokensOption = None,
     *,
-    reading: Reading,
+    reading: ReadingOptions,
     threads: Threads = None,
     format: TableFormat = "text",
     quiet: Quiet = False,
@@ -195,21 +182,22 @@ def probability(
     """
     from dbpcfg.io.machine import cores
     from dbpcfg.io.tables import line
-    from dbpcfg.model.probabilities import probability_table, totals
+    from dbpcfg.model.probabilities import probability_table, sentence_probabilities, totals
 
     model = open_model(run, depth, unknown, samples=chain)
-    sentences = open_text(text, reading, quiet, model.preparation, tokens)
-    found = model.probabilities(
-        filter(None, sentences), chain=chain, threads=threads or cores(), quiet=quiet
+    sentences = open_text(text, reading, quiet, model.preprocessing, tokens)
+    texts = filter(None, sentences)
+    probabilities = sentence_probabilities(
+        model, texts, chain, threads or cores(), quiet, on_note=noting(quiet)
     )
     if each:
         with open_output("-") as out:
             out.write(line(("source", "line", "sentence", *PROBABILITY_COLUMNS)))
-            for number, one in enumerate(found, start=1):
+            for number, one in enumerate(probabilities, start=1):
                 cells = [getattr(one, name) for name in PROBABILITY_COLUMNS]
                 out.write(line((one.sentence.source, one.sentence.line, number, *cells)))
         return
-    everything, possible = totals(found)
+    everything, possible = totals(probabilities)
     if not everything.sentences:
         raise DbpcfgError("there is no sentence in this text")
     grammars = len(model.samples) if chain else 1

@@ -11,7 +11,7 @@ from dbpcfg.cli.inputs import read_corpus
 from dbpcfg.cli.options import Overwrite, Quiet, TableFormat, takes_groups
 from dbpcfg.cli.output import print_tables
 from dbpcfg.errors import DbpcfgError, UnfinishedRunError
-from dbpcfg.options import Decoding
+from dbpcfg.options import FileOptions
 
 GoldTrees = Annotated[
     str | None,
@@ -42,7 +42,7 @@ def report(
     ] = None,
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
     *,
-    decoding: Decoding,
+    decoding: FileOptions,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
@@ -57,7 +57,7 @@ def report(
 
     folder = Path(run)
     page = folder / "report.html" if out is None else Path(out)
-    if folder.is_dir():  # else that is what is wrong
+    if folder.is_dir():  # if not, finished_run raises the error
         check_free(page, overwrite)
     if figures is not None:
         check_folder(Path(figures), overwrite)
@@ -84,7 +84,7 @@ def compare_runs(
     gold: GoldTrees = None,
     figure: Annotated[str | None, typer.Option(help="File for a plot (.svg, .pdf, .png).")] = None,
     *,
-    decoding: Decoding,
+    decoding: FileOptions,
     overwrite: Overwrite = False,
     format: TableFormat = "text",
     quiet: Quiet = False,
@@ -95,7 +95,7 @@ def compare_runs(
     """
     from dbpcfg.induction.directory import finished_run
     from dbpcfg.report.figures import check_file
-    from dbpcfg.report.sweep import RunSummary, summarise_run, sweep_tables, write_sweep
+    from dbpcfg.report.sweep import RunSummary, run_tables, summarise_run, write_sweep
 
     if figure is not None:
         check_file(Path(figure), overwrite)
@@ -109,29 +109,29 @@ def compare_runs(
             skipped.append(str(error))
             continue
         rows.append(summarise_run(run, done, treebank, gold or "", quiet))
-    for remark in skipped if rows and not quiet else []:
-        typer.echo(f"left out: {remark}", err=True)
+    for note in skipped if rows and not quiet else []:
+        typer.echo(f"left out: {note}", err=True)
     if not rows:
         raise DbpcfgError(skipped[0])
-    print_tables(sweep_tables(rows), format)
+    print_tables(run_tables(rows), format)
     if figure is not None:
         write_sweep(rows, Path(figure))
         typer.echo(figure, err=True)
 
 
 def _in_sweeps(runs: list[str], quiet: bool) -> list[str]:
-    """The runs, with those of a sweep in place of its directory; without its other systems."""
+    """The runs, those of a sweep instead of its directory; without results of other systems."""
     from dbpcfg.experiments.results import is_other_system, runs_in
 
-    found: list[str] = []
+    directories: list[str] = []
     for run in runs:
-        inside = runs_in(Path(run))
-        if inside is not None:
-            found += map(str, inside)
+        sweep = runs_in(Path(run))
+        if sweep is not None:
+            directories += map(str, sweep)
         elif not is_other_system(Path(run)):
-            found.append(run)
+            directories.append(run)
         elif not quiet:
             typer.echo(f"left out: {run} is the result of another system, not a run", err=True)
-    if not found:
+    if not directories:
         raise DbpcfgError(f"there is no run of dbpcfg in {', '.join(runs)}")
-    return found
+    return directories

@@ -96,10 +96,10 @@ def reproduce(
     JSON, LaTeX and a page with figures are written to the directory. If a row
     fails, the others continue, and the exit code is 1.
     """
-    from dbpcfg.experiments.output import reproduction_tables, scores_data
+    from dbpcfg.experiments.recipe import recipe_trees, row_grids, write_corpus
     from dbpcfg.experiments.reproduce import collect
-    from dbpcfg.experiments.results import found_outcomes, state_table
-    from dbpcfg.experiments.rows import recipe_trees, row_grids, write_corpus
+    from dbpcfg.experiments.reproduction import reproduction_tables, scores_data
+    from dbpcfg.experiments.results import read_outcomes, state_table
     from dbpcfg.report.reproduction import score_figures
 
     running.check()
@@ -113,7 +113,7 @@ def reproduce(
     write_corpus(recipe_trees(chosen, treebank or []), place)
     grids = row_grids(chosen, place, only or [])
     cells = [one for grid in grids for one in grid.places()]
-    outcomes = found_outcomes([cell for cell, _ in cells])
+    outcomes = read_outcomes([cell for cell, _ in cells])
     if running.dry_run:
         print_tables([state_table([cell for cell, _ in cells], outcomes, _name)], format)
         return
@@ -121,10 +121,13 @@ def reproduce(
     code = run_left(cells, outcomes, running, quiet, again, name=_name)
     result = collect(chosen, grids, outcomes, place, permutations=permutations, quiet=quiet)
     tables, figures = reproduction_tables(result), score_figures(result)
-    _write(chosen, tables, figures, scores_data(result), place, format, quiet)
     if not quiet:
         for group in result.failed:
-            typer.echo(f"failed: {group.name}: {'; '.join(set(group.failures))}", err=True)
+            typer.echo(
+                f"failed: {group.name}: {'; '.join(dict.fromkeys(group.failures.values()))}",
+                err=True,
+            )
+    _write(chosen, tables, figures, scores_data(result), place, format, quiet)
     if code or result.failed:
         raise typer.Exit(code or EXIT_FAILED)
 
@@ -132,15 +135,14 @@ def reproduce(
 def _recipe(name: str, quick: bool, seeds: str | None) -> Recipe:
     from dataclasses import replace
 
-    from dbpcfg.experiments.keys import axis_values
+    from dbpcfg.experiments.grid import read_seeds
     from dbpcfg.experiments.recipe import quick_version, read_recipe
 
     found = read_recipe(name)
     if quick:
         found = quick_version(found)
     if seeds is not None:
-        given: Any = int(seeds) if seeds.isdecimal() and len(seeds) < 19 else seeds
-        found = replace(found, seeds=tuple(axis_values("seeds", given)))
+        found = replace(found, seeds=read_seeds([seeds]))
     return found
 
 
@@ -152,19 +154,20 @@ def _name(cell: Cell) -> str:
 def _depths(
     recipe: Recipe, treebank: list[str], place: Path, dry_run: bool, format: Any, quiet: bool
 ) -> None:
-    from dbpcfg.corpus.preparation import Preparation, prepare
+    from dbpcfg.corpus.preprocessing import Preprocessing, preprocess
     from dbpcfg.corpus.reading import read
-    from dbpcfg.experiments.output import analyse_depths, depth_tables, depths_data
-    from dbpcfg.experiments.rows import recipe_trees, write_corpus
+    from dbpcfg.experiments.recipe import recipe_trees, write_corpus
+    from dbpcfg.experiments.reproduction import analyse_depths, depth_tables, depths_data
+    from dbpcfg.io.tables import plural
     from dbpcfg.report.reproduction import depth_figures
 
     trees = recipe_trees(recipe, treebank)
     if dry_run:
-        typer.echo(f"{len(trees):,} gold trees would be analysed")
+        typer.echo(f"{plural(len(trees), 'gold tree')} would be analysed")
         return
     corpus = read(write_corpus(trees, place), quiet=True)
     rule = recipe.corpus.preparation.get("punctuation", "auto")
-    found = analyse_depths(recipe, prepare(corpus, Preparation(punctuation=rule)))
+    found = analyse_depths(recipe, preprocess(corpus, Preprocessing(punctuation=rule)))
     tables, figures = depth_tables(found), depth_figures(found)
     _write(recipe, tables, figures, depths_data(found), place, format, quiet)
 
@@ -184,7 +187,7 @@ def _write(
     quiet: bool,
 ) -> None:
     """Print tables, and write JSON, LaTeX and the page."""
-    from dbpcfg.experiments.output import write_reproduction
+    from dbpcfg.experiments.reproduction import write_reproduction
     from dbpcfg.report.reproduction import write_reproduction_page
 
     written = write_reproduction(recipe, tables, data, place)

@@ -8,15 +8,18 @@ import signal
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from dbpcfg.cli.output import harmless
-from dbpcfg.options import Group, option
+from dbpcfg.options import ExecutionOptions, Group, option
 
 if TYPE_CHECKING:
+    from dbpcfg.cli.chain_progress import ChainProgress
     from dbpcfg.cluster.connection import DaskCluster, Spread
+    from dbpcfg.induction.chains import Execution
+    from dbpcfg.induction.settings import Configuration
 
 LOST = 130
 """The exit code if the cluster is lost: that of a run which Ctrl-C has stopped."""
@@ -41,14 +44,14 @@ class RunningCells(Group):
     """How the cells of a grid or recipe are run."""
 
     dry_run: bool = option(False, "List the cells and their state; run nothing.")
-    jobs: int = option(1, "Cells that run side by side; they share --threads.", least=1)
+    jobs: int = option(1, "Cells that run side by side; they share --threads.", minimum=1)
     cluster: str | None = option(
         None,
         "Run cells on a Dask cluster: local:N, tcp://HOST:PORT, or a TOML file. Workers must see "
         "the same files.",
     )
     threads: int | None = option(
-        None, "Number of processors; all if not given. Results do not depend on it.", least=1
+        None, "Number of processors; all if not given. Results do not depend on it.", minimum=1
     )
 
     def check(self) -> None:
@@ -83,19 +86,50 @@ def on_cluster(
 
 
 class StopRequest:
-    """Whether a signal has asked a run to stop, and which."""
+    """The first SIGINT or SIGTERM is a request to stop; the second ends the process.
 
-    def __init__(self) -> None:
+    A context manager, which handles these signals until its end.
+
+    ``hint``: how to resume, which the second signal prints.
+    """
+
+    def __init__(self, hint: str) -> None:
+        self.hint = hint
         self.signal: int | None = None
+        self._handlers: dict[int, Any] = {}
 
     def __call__(self) -> bool:
-        """Whether the run is to stop."""
+        """Whether a signal has come."""
         return self.signal is not None
 
     @property
     def exit_code(self) -> int:
         """The exit code of a command that a signal has stopped."""
         return 128 + (self.signal or 0)
+
+    def __enter__(self) -> StopRequest:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._handlers[number] = signal.signal(number, self._handle)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
+
+    def _handle(self, number: int, _: object) -> None:
+        from dbpcfg.io.machine import kill_workers
+
+        if self():
+            cursor = "\x1b[?25h" if os.isatty(2) else ""  # a live table hides it
+            os.write(2, f"{cursor}\n{self.hint}\n".encode("utf-8", "replace"))
+            kill_workers()
+            os._exit(128 + number)  # every file is whole at any moment
+        self.signal = number
+        print(
+            "\nstopping after the current iteration; Ctrl-C again stops immediately",
+            file=sys.stderr,
+            flush=True,
+        )
 
 
 def resume_hint(run: str) -> str:
@@ -104,31 +138,52 @@ def resume_hint(run: str) -> str:
 
 
 @contextlib.contextmanager
-def stop_on_signal(run: str = "", hint: str = "") -> Iterator[StopRequest]:
-    """Turn the first SIGINT or SIGTERM into a request to stop; the second ends the process.
+def monitored(
+    run: str, options: ExecutionOptions, quiet: bool, json: bool
+) -> Iterator[tuple[Execution, StopRequest]]:
+    """How a command runs chains: it shows them, and signals stop them.
 
-    ``run``: the run that is stopped, which the second signal says how to resume.
+    ``run``: the directory of the run.
     """
-    from dbpcfg.io.machine import end_workers
+    from dbpcfg.induction.chains import Execution
 
-    stop = StopRequest()
+    check_cluster(options.cluster, options.spread)
+    stop, hidden = StopRequest(resume_hint(run)), quiet or json
 
-    def handle(number: int, _: object) -> None:
-        if stop():
-            cursor = "\x1b[?25h" if os.isatty(2) else ""  # a live table hides it
-            os.write(2, f"{cursor}\n{hint or resume_hint(run)}\n".encode("utf-8", "replace"))
-            end_workers()
-            os._exit(128 + number)  # every file is whole at any moment
-        stop.signal = number
-        print(
-            "\nstopping after the current iteration; Ctrl-C again stops immediately",
-            file=sys.stderr,
-            flush=True,
+    def say(note: str) -> None:
+        if not hidden:
+            typer.echo(note, err=True)
+
+    with contextlib.ExitStack() as stack:
+        progress = None if quiet and not json else stack.enter_context(_progress(json))
+
+        def on_plan(configuration: Configuration) -> None:
+            stack.enter_context(stop)
+            if progress is not None:
+                progress.begin(configuration)
+
+        @contextlib.contextmanager
+        def connected() -> Iterator[DaskCluster | None]:
+            with on_cluster(options.cluster, options.spread, hidden, stop.hint) as cluster:
+                if progress is not None:
+                    progress.cluster = cluster
+                yield cluster
+
+        yield (
+            Execution(
+                **{**vars(options), "cluster": connected() if options.cluster else None},
+                quiet=True,
+                on_progress=None if progress is None else progress.show,
+                should_stop=stop,
+                on_plan=on_plan,
+                on_note=say,
+                on_warning=lambda note: say(f"note: {note}"),
+            ),
+            stop,
         )
 
-    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+
+def _progress(json: bool) -> ChainProgress:
+    from dbpcfg.cli.chain_progress import ChainProgress
+
+    return ChainProgress("json" if json else "auto")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -13,13 +13,15 @@ from dbpcfg.cli.inputs import open_model, read_corpus
 from dbpcfg.cli.options import Depth, Quiet, RunArgument, TableFormat, takes_groups
 from dbpcfg.cli.output import print_tables
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.options import Decoding
+from dbpcfg.options import FileOptions
 
 if TYPE_CHECKING:
     from dbpcfg.evaluation.labels import GoldLabels
     from dbpcfg.io.tables import Table
     from dbpcfg.model.model import Model
     from dbpcfg.trees.tree import Tree
+
+Item = TypeVar("Item")
 
 
 @takes_groups
@@ -43,7 +45,7 @@ def show(
     ] = None,
     depth: Depth = None,
     *,
-    decoding: Decoding,
+    decoding: FileOptions,
     format: TableFormat = "text",
     quiet: Quiet = False,
 ) -> None:
@@ -55,37 +57,43 @@ def show(
     import json
     from dataclasses import replace
 
+    from dbpcfg.corpus.tokens import describe_contractions
     from dbpcfg.model.profile import TOP, as_json, as_tables, as_text
     from dbpcfg.trees.printing import BOX_CHARACTERS
 
     model = open_model(run, depth)
-    learned = _trees(run)
-    if not learned and (trees or gold):
+    run_trees = _trees(run)
+    if not run_trees and (trees or gold):
         raise DbpcfgError(f"--trees and --gold need the directory of a run; {run} is not one")
-    found = model.profile(learned)
+    profile = model.profile(run_trees)
     if gold is not None:
-        found = replace(found, meanings=_meanings(gold, run, learned, quiet, decoding))
-    table = _before_and_after(run, model, learned)
+        profile = replace(profile, meanings=_meanings(gold, run, run_trees, quiet, decoding))
+    table = _before_and_after(run, model, run_trees)
+    contractions = describe_contractions(model.grammar.vocabulary.words)
     ascii = not terminal.can_show(BOX_CHARACTERS + "█…–")
     if format == "json":
-        drawn = [str(tree) for tree in _evenly(learned, trees)]
-        shown = {**as_json(found, top or TOP), "drawn": drawn}
+        drawn = [str(tree) for tree in _evenly(run_trees, trees)]
+        data = {**as_json(profile, top or TOP), "drawn": drawn}
         if table:
-            shown["before_and_after"] = table[0].json()
-        typer.echo(json.dumps(shown, indent=2))
+            data["before_and_after"] = table[0].json()
+        if contractions:
+            data["tokens"] = contractions
+        typer.echo(json.dumps(data, indent=2))
     elif format == "latex":
-        print_tables([*as_tables(found, top or 5), *table], "latex")
+        print_tables([*as_tables(profile, top or 5), *table], "latex")
     else:
         width, bold = terminal.width(), terminal.coloured()
-        typer.echo(as_text(found, width, top or TOP, bold, ascii))
+        typer.echo(as_text(profile, width, top or TOP, bold, ascii))
+        if contractions:
+            typer.echo(f"\n{contractions}")
         for one in table:
             typer.echo("\n" + one.text())
         if trees:
-            typer.echo("\n" + _drawn(learned, trees, width, ascii))
+            typer.echo("\n" + _drawn(run_trees, trees, width, ascii))
 
 
 def _trees(run: str) -> list[Tree]:
-    """Return the trees of a run; none of a model file or rule table."""
+    """The trees of a run; a model file or rule table has none."""
     from dbpcfg.corpus.loading import load_text
     from dbpcfg.trees.brackets import read_trees
 
@@ -95,40 +103,41 @@ def _trees(run: str) -> list[Tree]:
 
 
 def _before_and_after(run: str, model: Model, trees: Sequence[Tree]) -> list[Table]:
-    """What changed since the run that this one started from; nothing if it started from none."""
-    from dbpcfg.induction.directory import read_configuration, read_start
-    from dbpcfg.induction.start import FILE, before_and_after
+    """A table of what changed since the run that this one started from, if there is one."""
+    from dbpcfg.induction.directory import START_FILE, read_configuration, read_start
+    from dbpcfg.induction.start import before_and_after
 
-    if not (Path(run) / FILE).exists():
+    if not (Path(run) / START_FILE).exists():
         return []
     return [before_and_after(read_start(Path(run), read_configuration(Path(run))), model, trees)]
 
 
-def _evenly(trees: Sequence[Tree], number: int) -> list[Tree]:
-    """Choose trees at even distances over the text; all if there are not more."""
+def _evenly(trees: Sequence[Item], number: int) -> list[Item]:
+    """Trees at even distances in the text, or all if there are fewer."""
     number = min(number, len(trees))
     return [trees[n * len(trees) // number] for n in range(number)]
 
 
 def _drawn(trees: Sequence[Tree], number: int, width: int, ascii: bool) -> str:
-    """Draw some trees, only those that fit the width if there are any."""
+    """Draw some trees, if possible only trees that fit the width."""
+    from dbpcfg.io.tables import display_width
     from dbpcfg.trees.printing import beside, draw
 
-    pictures = {id(tree): draw(tree, ascii=ascii) for tree in trees}
-    fitting = [t for t in trees if max(map(len, pictures[id(t)].split("\n"))) <= width]
-    return beside([pictures[id(tree)] for tree in _evenly(fitting or trees, number)], width)
+    pictures = [draw(tree, ascii=ascii) for tree in trees]
+    fitting = [p for p in pictures if max(map(display_width, p.split("\n"))) <= width]
+    return beside(_evenly(fitting or pictures, number), width)
 
 
 def _meanings(
-    path: str, run: str, trees: Sequence[Tree], quiet: bool, decoding: Decoding
+    path: str, run: str, trees: Sequence[Tree], quiet: bool, decoding: FileOptions
 ) -> GoldLabels:
-    """Count the gold labels of a run's categories, from a treebank of its sentences or of more."""
+    """The gold labels of a run's categories, from a treebank that has at least its sentences."""
     from dbpcfg.corpus.sentence import as_sentences
     from dbpcfg.evaluation.goldtrees import match_gold
     from dbpcfg.evaluation.labels import gold_labels
     from dbpcfg.induction.settings import load_configuration
 
-    rule = load_configuration(Path(run) / "config.toml").preparation.punctuation
+    rule = load_configuration(Path(run) / "config.toml").preprocessing.punctuation
     words = [tree.words() for tree in trees]
     gold = match_gold(words, read_corpus([path], decoding, quiet).sentences, path, rule)
     source = str(Path(run) / "trees.txt")

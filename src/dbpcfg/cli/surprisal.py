@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
@@ -11,13 +12,13 @@ import typer
 
 from dbpcfg.cli.inputs import (
     LEFT_OUT,
+    noting,
     open_model,
     open_survivors,
     open_text,
     read_corpus,
     reads_terminal,
 )
-from dbpcfg.cli.measure_summary import Summary
 from dbpcfg.cli.options import (
     Depth,
     Overwrite,
@@ -31,16 +32,17 @@ from dbpcfg.cli.options import (
 )
 from dbpcfg.cli.output import check_overwrite, open_output, standard_output
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.options import Group, Reading, option
+from dbpcfg.options import Group, ReadingOptions, option
 
 if TYPE_CHECKING:
     from dbpcfg.corpus.sentence import Sentence
     from dbpcfg.corpus.stimuli import Stimuli
+    from dbpcfg.model.surprisal import MeasuredSentence
 
 
 @dataclass(frozen=True)
 class Measuring(Group):
-    """What is measured, and how."""
+    """Options of measures."""
 
     no_end: bool = option(False, "No rows for sentence ends.")
     average: Literal["chain", "survivors"] | None = option(
@@ -52,7 +54,7 @@ class Measuring(Group):
 
 @dataclass(frozen=True)
 class TableOptions(Group):
-    """How a table of stimuli is read."""
+    """Options of tables of stimuli."""
 
     panel: ClassVar[str] = "Tables of stimuli"
     word: str | None = option(
@@ -80,7 +82,7 @@ class TableOptions(Group):
 
 @dataclass(frozen=True)
 class ColumnOptions(Group):
-    """Which columns are written."""
+    """Options of columns."""
 
     panel: ClassVar[str] = "Columns"
     columns: str | None = option(
@@ -90,7 +92,7 @@ class ColumnOptions(Group):
         metavar="NAMES",
     )
     spillover: int = option(
-        0, "Add the values at this many preceding words of the sentence.", least=0
+        0, "Add the values at this many preceding words of the sentence.", minimum=0
     )
     frequency: str | None = option(
         None, "Add the log frequency of words in this corpus.", metavar="CORPUS"
@@ -106,17 +108,8 @@ def surprisal(
     text: TextOrInput = None,
     depth: Depth = None,
     *,
-    asked: Measuring,
-    text_column: Annotated[
-        str | None,
-        typer.Option(
-            "--text",
-            metavar="COLUMN",
-            help="TEXT is a CSV or TSV table with a sentence in each row, in this column.",
-            rich_help_panel=TableOptions.panel,
-        ),
-    ] = None,
-    layout: TableOptions,
+    options: Measuring,
+    table_options: TableOptions,
     table: Annotated[
         Literal["csv", "tsv"] | None,
         typer.Option(
@@ -124,13 +117,13 @@ def surprisal(
             rich_help_panel=TableOptions.panel,
         ),
     ] = None,
-    chosen: ColumnOptions,
+    column_options: ColumnOptions,
     help_columns: Annotated[
         bool,
         typer.Option(
             "--help-columns",
             help="List the columns with their definitions.",
-            callback=lambda asked: list_columns() if asked else None,
+            callback=lambda wanted: list_columns() if wanted else None,
             is_eager=True,
             rich_help_panel=ColumnOptions.panel,
         ),
@@ -147,7 +140,7 @@ def surprisal(
     overwrite: Overwrite = False,
     unknown: UnknownWords = None,
     tokens: TokensOption = None,
-    reading: Reading,
+    reading: ReadingOptions,
     threads: Threads = None,
     quiet: Quiet = False,
 ) -> None:
@@ -161,79 +154,81 @@ def surprisal(
     from dbpcfg.corpus.stimuli import kind_of_table, read_stimuli
     from dbpcfg.io.machine import cores
     from dbpcfg.io.tables import csv_line, line
-    from dbpcfg.model.surprisal import Measurement
+    from dbpcfg.model.surprisal import BATCH_SIZE, Measurement
 
     check_overwrite([out], overwrite)
-    is_table = text_column is not None or layout.word is not None
-    if is_table and reading != Reading(reading.encoding):
+    is_table = reading.column is not None or table_options.word is not None
+    if is_table and reading != ReadingOptions(reading.encoding, column=reading.column):
         raise DbpcfgError(
-            "--input-format, --speaker, --exclude-speaker and --skip-broken are for corpora, not "
-            "for tables with --text or --word"
+            "--input-format, --speaker, --exclude-speaker, --age and --skip-broken are for "
+            "corpora, not for tables with --text or --word"
         )
-    if not is_table and (table or layout.no_quotes):
+    if not is_table and (table or table_options.no_quotes):
         raise DbpcfgError("--table and --no-quotes are for tables with --text or --word")
     if not is_table and reading.input_format is None:
         check_no_table(text)
-    model = open_model(run, depth, unknown, samples=asked.average == "chain")
-    given: Stimuli | Iterator[Sentence]
+    model = open_model(run, depth, unknown, samples=options.average == "chain")
+    sentences: Stimuli | Iterator[Sentence]
     if is_table:
         path = one_table(text)
         table = kind_of_table(path, table)
-        given = read_stimuli(path, table, reading.encoding, not layout.no_quotes)
-        if model.preparation.no_punctuation and not quiet:
+        sentences = read_stimuli(path, table, reading.encoding, not table_options.no_quotes)
+        if model.preprocessing.no_punctuation and not quiet:
             typer.echo(LEFT_OUT, err=True)
     else:
-        given = filter(None, open_text(text, reading, quiet, model.preparation, tokens))
+        sentences = filter(None, open_text(text, reading, quiet, model.preprocessing, tokens))
+    summary = Summary()
     measurement = Measurement(
         model,
-        given,
-        text=text_column,
-        word=layout.word,
-        by=listed(layout.by),
-        order=layout.order,
-        boundary=layout.boundary,
+        sentences,
+        text=reading.column,
+        word=table_options.word,
+        by=listed(table_options.by),
+        order=table_options.order,
+        boundary=table_options.boundary,
         tokens=tokens,
-        keep=None if layout.keep is None else listed(layout.keep),
-        columns=listed(chosen.columns) or None,
+        keep=None if table_options.keep is None else listed(table_options.keep),
+        columns=listed(column_options.columns) or None,
         average=open_survivors(run, depth, unknown)
-        if asked.average == "survivors"
-        else asked.average,
-        hale=chosen.hale,
+        if options.average == "survivors"
+        else options.average,
+        hale=column_options.hale,
         frequency=None
-        if chosen.frequency is None
-        else read_corpus([chosen.frequency], quiet=quiet),
-        spillover=chosen.spillover,
+        if column_options.frequency is None
+        else read_corpus([column_options.frequency], quiet=quiet),
+        spillover=column_options.spillover,
         prefix=prefix,
-        end=not asked.no_end,
+        end=not options.no_end,
         threads=threads or cores(),
         quiet=quiet or (not is_table and out == "-" and standard_output().isatty()),
+        on_note=noting(quiet),
+        on_sentence=summary.add,
+        batch_size=1 if reads_terminal(text) else BATCH_SIZE,
     )
-    if reads_terminal(text):
-        measurement.together = 1
-    summary = Summary()
-    written = csv_line if table == "csv" else line
+    as_line = csv_line if table == "csv" else line
     with open_output(out) as file:
-        header = written(measurement.names)
-        for block in measurement.blocks(summary.add):
+        header = as_line(measurement.names)
+        for rows in measurement.blocks():
+            if is_table and not quiet:  # everything has been measured
+                summary.write_notes()
             file.write(header)
-            file.writelines(map(written, block))
+            file.writelines(map(as_line, rows))
             file.flush()
             header = ""
         file.write(header)
-    if not quiet:
-        for note in (*summary.notes(), *measurement.doubts()):
-            typer.echo(note, err=True)
+    if not is_table and not quiet:
+        summary.write_notes()
 
 
 def list_columns() -> None:
-    """Print the columns, and end."""
+    """Print the columns and exit."""
     from dbpcfg.model.columns import COLUMNS, DEFAULT
 
-    wide = max(map(len, COLUMNS.names())) + 4
+    width = max(map(len, COLUMNS.names())) + 4
     for name in COLUMNS.names():
         column = COLUMNS[name]
-        shown = f"{name}_d1 …" if column.by_depth else name
-        typer.echo(f"{'*' if name in DEFAULT else ' '} {shown.ljust(wide)}{column.help}")
+        label = f"{name}_d1 …" if column.by_depth else name
+        typer.echo(f"{'*' if name in DEFAULT else ' '} {label.ljust(width)}{column.help}")
     typer.echo("* default")
     raise typer.Exit
 
@@ -242,15 +237,15 @@ def listed(names: str | None) -> list[str]:
     """Split names at commas; a name with a comma in it can be quoted."""
     if names is None:
         return []
-    (found,) = csv.reader([names], skipinitialspace=True) if names.strip() else ([],)
-    found = [name.strip() for name in found]
-    if "" in found:
+    (fields,) = csv.reader([names], skipinitialspace=True) if names.strip() else ([],)
+    fields = [name.strip() for name in fields]
+    if "" in fields:
         raise DbpcfgError(f"expected column names separated by commas, got {names!r}")
-    return found
+    return fields
 
 
 def one_table(text: list[str] | None) -> str:
-    """Return the path of the table."""
+    """The path of the table."""
     if text and len(text) > 1:
         raise DbpcfgError(f"a table is one file, got {len(text)}: {', '.join(text[:3])}")
     return text[0] if text else "-"
@@ -258,7 +253,8 @@ def one_table(text: list[str] | None) -> str:
 
 def check_no_table(text: list[str] | None) -> None:
     """Raise an error that names the options for tables if a file is one."""
-    from dbpcfg.corpus.readers import HEAD, recognised
+    from dbpcfg.corpus.readers import HEAD, detect_format
+    from dbpcfg.corpus.readers.table import is_childes_db
 
     for path in text or []:
         if not path.lower().endswith((".csv", ".tsv")):
@@ -268,8 +264,60 @@ def check_no_table(text: list[str] | None) -> None:
                 head = file.read(HEAD).decode("utf-8", "ignore")
         except OSError:
             continue  # which reading it reports
-        if recognised(path, head.removeprefix("\ufeff")) == "text":
+        head = head.removeprefix("\ufeff")
+        if detect_format(path, head) == "table" and not is_childes_db(head):
             raise DbpcfgError(
                 f"{path} is a table: name its column of sentences with --text, or that of words "
                 "with --word; if its lines are sentences all the same, give --input-format text"
             )
+
+
+@dataclass
+class Summary:
+    """Counts over the sentences of a text, for notes to the user."""
+
+    words: int = 0
+    grammars: int = 1
+    """Over which measures are averaged."""
+    classes: int = 0
+    """Words that the model sees as classes."""
+    unknown: int = 0
+    impossible: int = 0
+    """Sentences with an impossible word, or end."""
+    first_impossible: str = ""
+    """The location of the first impossible word."""
+
+    def add(self, measured: Sequence[MeasuredSentence]) -> None:
+        """Add a sentence, measured under each grammar."""
+        kinds = [form.kind for form in measured[0].forms]
+        self.grammars = len(measured)
+        self.words += len(kinds)
+        self.classes += kinds.count("class")
+        self.unknown += kinds.count("unknown")
+        for one in measured:
+            if not math.isfinite(one.surprisal[-1]):
+                if not self.impossible:
+                    token = one.surprisal.tolist().index(math.inf)
+                    word = (*one.sentence.words, "</s>")[token]
+                    self.first_impossible = f"{one.sentence.location}, token {token + 1}, {word!r}"
+                self.impossible += 1
+                break
+
+    def write_notes(self) -> None:
+        """Write notes to standard error, one line each."""
+        from dbpcfg.io.tables import plural
+
+        notes = [
+            f"{plural(self.words, 'word')}; {self.unknown:,} unknown to the model, "
+            f"{self.classes:,} replaced by classes"
+        ]
+        if self.grammars > 1:
+            notes.append(f"means and standard deviations over {self.grammars:,} grammars")
+        if self.impossible:
+            number = plural(self.impossible, "sentence has", "sentences have")
+            notes.append(
+                f"{number} probability zero: surprisal is Inf at the impossible word, cells are "
+                f"empty afterwards; first {self.first_impossible}"
+            )
+        for note in notes:
+            typer.echo(note, err=True)

@@ -18,16 +18,17 @@ from dbpcfg.cli.output import harmless, print_tables, write
 from dbpcfg.cli.running import RunningCells, on_cluster
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.io.progress import Progress, clock
+from dbpcfg.io.tables import plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dbpcfg.experiments.grid import Cell
     from dbpcfg.experiments.results import CellOutcome
-    from dbpcfg.experiments.runners import GridPlace
+    from dbpcfg.experiments.runners import CellInFile
     from dbpcfg.io.tables import Table
 
-MOST_NAMES = 3
+MAX_NAMES = 3
 """Running cells that a line names."""
 LINE_SECONDS = 60.0
 """Seconds between two lines while no cell ends."""
@@ -72,7 +73,7 @@ class SweepProgress:
 
     def look(self) -> None:
         """Draw the bar anew, or write a line, if it is time."""
-        self.bar.what = f"cells{self._failed()}{self._running()}"
+        self.bar.name = f"cells{self._failed()}{self._running()}"
         self.bar.update(self.done)
         if self.lines and time.monotonic() - self.last > LINE_SECONDS:
             self._line(self._running())
@@ -91,7 +92,7 @@ class SweepProgress:
 
     def _line(self, event: str) -> None:
         self.last = time.monotonic()
-        done = f"{self.done:,} of {self.total:,} cells{self._failed()}{self._left()}"
+        done = f"{self.done:,} of {plural(self.total, 'cell')}{self._failed()}{self._left()}"
         typer.echo(f"{done}{event}", err=True)
 
     def _failed(self) -> str:
@@ -101,8 +102,8 @@ class SweepProgress:
         names = [
             f"{name} {share:.0%}" if share else name for name, (share, _) in self.running.items()
         ]
-        more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-        return f"; running {', '.join(names[:MOST_NAMES])}{more}" if names else ""
+        more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+        return f"; running {', '.join(names[:MAX_NAMES])}{more}" if names else ""
 
     def _left(self) -> str:
         done = self.done - self.kept
@@ -147,8 +148,8 @@ def sweep(
     exit code is 1.
     """
     from dbpcfg.experiments.grid import read_grid
-    from dbpcfg.experiments.results import found_outcomes, state_table, sweep_tables
-    from dbpcfg.experiments.runners import GridPlace, array_script
+    from dbpcfg.experiments.results import read_outcomes, state_table, sweep_tables
+    from dbpcfg.experiments.runners import CellInFile, array_script
 
     if (cell is not None) + running.dry_run + slurm_array > 1:
         raise DbpcfgError("give one of --cell, --dry-run and --slurm-array")
@@ -161,36 +162,36 @@ def sweep(
     if cell is not None:
         if cell > len(cells):
             raise DbpcfgError(
-                f"{grid} has {len(cells):,} cells, so there is no cell {cell}; "
+                f"{grid} has {plural(len(cells), 'cell')}, so there is no cell {cell}; "
                 "`dbpcfg sweep --dry-run` lists them"
             )
         cells = [cells[cell - 1]]
-    outcomes = found_outcomes(cells)
+    outcomes = read_outcomes(cells)
     if running.dry_run:
         print_cells([state_table(cells, outcomes)], format)
         return
     if slurm_array:
         left = [one.number for one in cells if outcomes[one.number].state != "finished"]
         if not left:
-            raise DbpcfgError(f"all {len(cells):,} cells of {grid} are finished")
+            raise DbpcfgError(f"there is nothing left to run: all of {grid} is finished")
         write("-", array_script(path, left))
         return
     again = f"dbpcfg sweep {grid}" + ("" if cell is None else f" --cell {cell}")
     if running.cluster is not None:
         again += f" --cluster {running.cluster}"
-    places = [(one, GridPlace(path, one.number)) for one in cells]
+    places = [(one, CellInFile(path, one.number)) for one in cells]
     code = run_left(places, outcomes, running, quiet, again)
-    print_cells(sweep_tables(cells, outcomes), format)
     failed = [one for one in cells if outcomes[one.number].state == "failed"]
     if not quiet:
         for one in failed:
             typer.echo(f"failed: {one.name}: {outcomes[one.number].reason}", err=True)
+    print_cells(sweep_tables(cells, outcomes), format)
     if code or failed:
         raise typer.Exit(code or EXIT_FAILED)
 
 
 def run_left(
-    cells: list[tuple[Cell, GridPlace]],
+    cells: list[tuple[Cell, CellInFile]],
     outcomes: dict[int, CellOutcome],
     running: RunningCells,
     quiet: bool,
@@ -204,18 +205,18 @@ def run_left(
     ``again``: the command that runs the rest.
     ``**named``: ``name``: what progress calls a cell, if it is not its own name.
     """
-    from dbpcfg.cli.running import stop_on_signal
+    from dbpcfg.cli.running import StopRequest
     from dbpcfg.experiments.runners import run_cells, run_cells_on
 
     left = [one for one in cells if outcomes[one[0].number].state != "finished"]
     kept = len(cells) - len(left)
     if kept and not quiet:
-        typer.echo(f"{kept:,} of {len(cells):,} cells were already finished", err=True)
+        typer.echo(f"{kept:,} of {plural(len(cells), 'cell')} already finished", err=True)
     hint = f"stopped; the same command runs the rest: {harmless(again)}"
     shown = SweepProgress(len(cells), kept, quiet, **named)
     where = on_cluster(running.cluster, None, quiet, hint)
-    with stop_on_signal(hint=hint) as stop, shown, where as there:
-        how: dict[str, Any] = {"threads": running.threads, "stopping": stop}
+    with StopRequest(hint) as stop, shown, where as there:
+        how: dict[str, Any] = {"threads": running.threads, "should_stop": stop}
         if there is None:
             outcomes |= run_cells([cell for cell, _ in left], shown, jobs=running.jobs, **how)
         else:

@@ -1,4 +1,4 @@
-"""``dbpcfg warm``: compile all kernels ahead."""
+"""``dbpcfg warm``: compile all kernels in advance."""
 
 from __future__ import annotations
 
@@ -22,23 +22,24 @@ def warm(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes.")] = False,
 ) -> None:
     """Compile all kernels in advance, for container images and clusters."""
-    from dbpcfg.numerics.kernels import folder
+    from dbpcfg.numerics.kernels import folders
 
     use_everything()
     if not quiet:
-        kept = folder()
-        typer.echo("not kept: see above" if kept is None else f"compiled kernels are in {kept}")
+        kept = " and ".join(map(str, folders().read))
+        typer.echo(f"compiled kernels are in {kept}" if kept else "not kept: see above")
 
 
 def use_everything() -> None:
-    """Run everything that has a kernel once, on a few words."""
+    """Call every kernel once, on a few words."""
     import numpy as np
 
-    from dbpcfg.experiments.systems.bmmm import BMMM
-    from dbpcfg.experiments.systems.registry import find, systems
     from dbpcfg.induction.induce import induce
     from dbpcfg.parsing.chart.layout import tables
-    from dbpcfg.parsing.chart.outside import add_marginals, filled_chart
+    from dbpcfg.parsing.chart.outside import Counted
+    from dbpcfg.parsing.chart.scaled import filled_chart, scaled_outside
+    from dbpcfg.systems.bmmm import BMMM
+    from dbpcfg.systems.registry import find, systems
 
     sentences = [text.split() for text in TEXT.splitlines()]
     choices: tuple[dict[str, Any], ...] = (
@@ -58,13 +59,14 @@ def use_everything() -> None:
     for method in METHODS:
         model.parse(sentences, method)
     model.parses(sentences, 2)
-    model.parse(["[a b] c"], brackets="text")
+    model.parse(["[a b] c"], brackets="text", quiet=True)
     model.probability(sentences)
     model.surprisal(sentences, columns=["default", "stores"])
     model.generate(2)
     model.generate(2, max_length=4)
     chart, _ = filled_chart(np.zeros(3, dtype=np.int32), tables(model.grammar, 2))
-    add_marginals(chart, tables(model.grammar, 2), 0, np.zeros((6, 4)), False)
+    counted = Counted(np.zeros(4), np.zeros((4, 16)), np.zeros((4, 16)), np.zeros((3, 4)))
+    scaled_outside(chart, tables(model.grammar, 2), 1.0, counted, True, 0, np.zeros((6, 4)))
     for name in systems.names():
         find(name).make().fit(sentences).trees()
     for faithful in (False, True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import signal
 import tomllib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.io.files import reading
+from dbpcfg.io.files import read_errors
 from dbpcfg.options import Group, option
 
 if TYPE_CHECKING:
@@ -63,11 +64,11 @@ class Jobs(Group):
     """Jobs of a batch system, each of which starts workers."""
 
     kind: str = option("slurm", "The batch system.")
-    workers: int = option(0, "The number of jobs' workers in all.", least=1)
-    cores: int = option(1, "Threads of each job.", least=1)
+    workers: int = option(0, "The number of jobs' workers in all.", minimum=1)
+    cores: int = option(1, "Threads of each job.", minimum=1)
     memory: str = option("4GB", "Memory of each job.")
     processes: int | None = option(
-        None, "Worker processes of each job; one for each core, if not given.", least=1
+        None, "Worker processes of each job; one for each core, if not given.", minimum=1
     )
     queue: str | None = option(None, "The queue or partition.")
     account: str | None = option(None, "The account.")
@@ -82,7 +83,7 @@ class Jobs(Group):
     python: str | None = option(None, "The interpreter of the workers; this one, if not given.")
     local_directory: str | None = option(None, "A folder on the nodes.")
     log_directory: str | None = option(None, "A folder for the logs of jobs.")
-    wait: float = option(3600.0, "Seconds to wait for the first worker.", least=0)
+    wait: float = option(3600.0, "Seconds to wait for the first worker.", minimum=0)
 
 
 Place = Local | Scheduler | Jobs
@@ -106,7 +107,7 @@ def parsed(text: str) -> Place:
 
 
 def _from_file(path: Path) -> Place:
-    with reading(path):
+    with read_errors(path):
         try:
             content = tomllib.loads(path.read_text("utf-8"))
         except ValueError as error:
@@ -198,7 +199,7 @@ def _client(cluster: Any) -> Any:
 def _processes(workers: int) -> Any:
     """Processes of this machine with one thread each, on loopback, without a dashboard.
 
-    What chains and shards hold is not known to Dask, so it must not judge workers by their memory.
+    Dask does not judge workers by their memory: what kernels need for charts comes and goes.
     """
     from distributed import LocalCluster
 
@@ -248,12 +249,14 @@ def _reached(place: Scheduler) -> Any:
 
 def jobs_cluster(place: Jobs) -> Any:
     """The batch system's cluster; ``job_script()`` of it is the script of a job."""
+    interrupted = signal.getsignal(signal.SIGINT)
     try:
-        import dask_jobqueue
+        import dask_jobqueue  # takes Ctrl-C for itself
     except ImportError:
         raise DbpcfgError(
             'a batch system needs dask-jobqueue: pip install "dbpcfg[cluster]"'
         ) from None
+    signal.signal(signal.SIGINT, interrupted)
     names = [
         "queue",
         "account",

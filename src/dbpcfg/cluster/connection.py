@@ -1,42 +1,54 @@
 """A cluster that runs can be given to, and how it spreads a run over its workers.
 
-Chains side by side need no messages to speak of, so that is the choice where there are enough of
-them to keep all workers at work, and where each worker can hold the whole corpus. Otherwise the
-sentences of each chain are in shards.
+Chains side by side need few messages, so that is the choice where there are enough of them to keep
+all workers at work, and where each worker can hold the whole corpus. Otherwise the sentences of
+each chain are spread.
 """
 
 from __future__ import annotations
 
 import sys
 import time
-import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, cast
 
 from dbpcfg.cluster.address import EXPECTED, need_dask, parsed, started
-from dbpcfg.cluster.chains import MOST_THREADS, ClusterChains, WholeChains
+from dbpcfg.cluster.calls import ClusterLostError, threads_of_workers
+from dbpcfg.cluster.chains import by_sentences, side_by_side
+from dbpcfg.cluster.mapping import DaskMapper
 from dbpcfg.cluster.messages import check_same, environment
-from dbpcfg.cluster.shards import AT_ONCE, ShardedChains
-from dbpcfg.cluster.worker import forget
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.grammar.lowrank import LowRankGrammar
 from dbpcfg.induction import induce as induction
-from dbpcfg.induction.chains import ChainRunner, Execution
+from dbpcfg.induction.chain import Chain
+from dbpcfg.induction.chains import ChainRunner, ChainStore, Execution, run_chains
+from dbpcfg.induction.corpus import GoldSpans
 from dbpcfg.induction.run import Run
-from dbpcfg.induction.settings import Configuration
-from dbpcfg.options import Running
+from dbpcfg.induction.search import Schedule
+from dbpcfg.induction.search import side_by_side as budget_side_by_side
+from dbpcfg.induction.settings import ChainSettings, Configuration
+from dbpcfg.io.tables import plural
+from dbpcfg.options import ExecutionOptions
+from dbpcfg.parsing.mbr import MAX_BYTES
 
 if TYPE_CHECKING:
     from distributed import Client
 
-Spread = Literal["chains", "shards"]
+Spread = Literal["chains", "sentences"]
 
 LOOK_SECONDS = 5.0
 """Seconds between two looks at how many workers there are."""
-SHARD_WORK = 10**9
-"""Multiplications of one iteration in a shard, at least: about a second. Less is not worth it."""
+MAX_THREADS = 256
+"""Threads of the client, which only wait: one for each chain side by side, at most this many."""
+AT_ONCE = 2
+"""Chains that advance at the same time, if their sentences are spread: while this process draws a
+grammar of one, workers draw trees of the other."""
+SPREAD_WORK = 10**9
+"""Multiplications of one call on a worker, at least: about a second. Less is not worth it."""
 WHOLE_BYTES = 2**31
 """The most memory for one chain's trees and counts on one worker."""
 
@@ -49,7 +61,7 @@ def to_stderr(text: str) -> None:
 class DaskCluster:
     """Workers of Dask that have the same versions as this process.
 
-    ``spread``: ``"chains"`` or ``"shards"``; None to choose by the size of each run.
+    ``spread``: ``"chains"`` or ``"sentences"``; None to choose by the size of each run.
     ``announce``: called with a line about the workers, and how work is spread, before each run.
     """
 
@@ -60,7 +72,8 @@ class DaskCluster:
         announce: Callable[[str], None] = to_stderr,
     ) -> None:
         self.client, self.spread, self.announce = client, spread, announce
-        self._size, self._looked = {"workers": 0, "shards": 0}, 0.0
+        self._threads: dict[str, int] = {}
+        self._looked, self._parts = 0.0, False
         try:
             theirs = client.run(environment)
         except ImportError as error:
@@ -73,18 +86,28 @@ class DaskCluster:
         if warning is not None:
             announce(f"warning: {warning}")
 
-    def slots(self) -> list[str]:
-        """The addresses of all workers, each as often as it has threads."""
-        workers = self.client.scheduler_info(n_workers=-1)["workers"]
-        return [address for address, one in workers.items() for _ in range(one["nthreads"])]
-
-    def size(self) -> dict[str, int]:
-        """The number of workers there are now, and of shards of a chain; 0 for whole chains."""
+    def threads(self) -> dict[str, int]:
+        """The number of threads of each worker, by its address; as it was a few seconds ago."""
         if time.monotonic() - self._looked > LOOK_SECONDS:
             self._looked = time.monotonic()
-            with suppress(OSError, TimeoutError):  # whoever needs the scheduler will notice
-                self._size["workers"] = len(set(self.slots()))
-        return dict(self._size)
+            with suppress(ClusterLostError):  # whoever needs the scheduler will notice
+                self._threads = threads_of_workers(self.client)
+        return self._threads
+
+    def slots(self) -> int:
+        """The number of calls that all workers can do at a time."""
+        return sum(self.threads().values())
+
+    def size(self) -> dict[str, int]:
+        """The number of workers there are now, and of parts of a chain; 0 for whole chains."""
+        return {"workers": len(self.threads()), "parts": self.slots() if self._parts else 0}
+
+    def budget(self, iterations: int, chains: int | None) -> int:
+        """The budget of a race that takes about as long as so many iterations on one thread."""
+        threads = max(1, self.slots())
+        if self.spread == "sentences":
+            return iterations * threads
+        return budget_side_by_side(iterations, min(threads, MAX_THREADS), chains)
 
     @contextmanager
     def runner(
@@ -93,75 +116,82 @@ class DaskCluster:
         """What runs the chains of one run here."""
         import dask.config
 
-        run, slots = uuid.uuid4().hex, self.slots()
-        spread, line = spread_of(configuration, corpus, slots, self.spread)
+        spread, line = spread_of(configuration, corpus, self.threads(), self.spread)
         self.announce(line)
-        self._size = {
-            "workers": len(set(slots)),
-            "shards": len(slots) if spread == "shards" else 0,
-        }
-        large = dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"})
-        try:
-            chains: ClusterChains
-            if spread == "chains":
-                chains, most = WholeChains(self.client, run, slots), MOST_THREADS
-            else:
-                chains, most = ShardedChains(self.client, run, self.slots), AT_ONCE
-            with chains.runner(min(configuration.chains, most)) as runner:
-                yield runner
-        finally:
-            large.__exit__(None, None, None)
-            with suppress(Exception):  # the cluster may be gone
-                self.client.run(forget, run, on_error="ignore")
+        self._parts = spread == "sentences"
+        at_once = min(configuration.chains, AT_ONCE if self._parts else MAX_THREADS)
+        if self._parts:
+            threads = execution.threads_per_chain(at_once)
+            mapper = DaskMapper(self.client, self.slots, threads)
+            work = by_sentences(mapper, configuration.trees)
+        else:
+            work = side_by_side(self.client, at_once)
+        with (
+            dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}),
+            ThreadPoolExecutor(at_once) as executor,
+        ):
+
+            def run(
+                corpus: Encoded,
+                settings: Sequence[ChainSettings],
+                schedule: Schedule,
+                store: ChainStore,
+                *,
+                execution: Execution,
+                gold: GoldSpans | None,
+                until: int | None,
+            ) -> list[Chain]:
+                given = corpus, settings, schedule, store, executor, execution, gold, until
+                return run_chains(*given, work=work)
+
+            yield run
 
 
 def spread_of(
-    configuration: Configuration, corpus: Encoded, slots: list[str], asked: Spread | None
+    configuration: Configuration, corpus: Encoded, workers: dict[str, int], asked: Spread | None
 ) -> tuple[Spread, str]:
     """How a run is spread, and a line that says so.
 
-    ``slots``: the addresses of workers, each as often as it has threads.
+    ``workers``: the number of threads of each worker, by its address.
     ``asked``: how it is to be spread; None to choose.
     """
-    if not configuration.model.learner.samples:
-        if asked == "shards":
-            raise DbpcfgError("shards are for the learner gibbs; others run chains side by side")
-        asked = "chains"
-    chains, threads, workers = configuration.chains, len(slots), len(set(slots))
-    spread: Spread = asked or _chosen(configuration, corpus, threads)
-    grammar, back = bytes_per_iteration(configuration, corpus)
-    there = f"{workers} worker{'s' * (workers != 1)} with {threads} thread{'s' * (threads != 1)}"
-    if spread == "chains":
-        line = f"{there}: {chains} chain{'s' * (chains != 1)} side by side, 64 bytes per iteration"
-    else:
-        line = (
-            f"{there}: sentences in {threads} shards, per iteration of a chain "
-            f"{_text(grammar)} to each worker and at most {_text(back)} back in all"
+    model = configuration.model
+    threads, chains = sum(workers.values()), configuration.chains
+    if asked == "sentences" and not model.learner.divisible:
+        raise DbpcfgError(
+            f"the learner {model.learner.name} cannot spread sentences: give spread = chains"
         )
-    return spread, line
+    spread: Spread = asked or _chosen(configuration, corpus, threads)
+    there = f"{plural(len(workers), 'worker')} with {plural(threads, 'thread')}"
+    if spread == "chains":
+        return spread, f"{there}: {plural(chains, 'chain')} side by side"
+    grammar, _ = model.learner.needed_bytes(model, corpus)
+    return spread, (
+        f"{there}: sentences in {plural(threads, 'part')}, {_text(grammar)} to each worker for an "
+        "iteration of a chain"
+    )
 
 
 def _text(size: int) -> str:
     return f"{size / 1e6:,.1f} MB" if size >= 10**6 else f"{size / 1e3:,.0f} kB"
 
 
-def bytes_per_iteration(configuration: Configuration, corpus: Encoded) -> tuple[int, int]:
-    """Of one chain in shards: the bytes of a grammar, and the most that come back in all."""
-    K, W = configuration.model.categories, len(corpus.vocabulary)
-    rules = K + K**3 + K * W
-    used = 8 * min(rules, 2 * len(corpus.tokens))
-    return 8 * rules, used + 8 * len(corpus)
-
-
 def _chosen(configuration: Configuration, corpus: Encoded, threads: int) -> Spread:
-    K, lengths = configuration.model.categories, corpus.lengths
-    work = int((lengths**3 * K**2 + lengths**2 * K**3).sum())
+    model, lengths = configuration.model, corpus.lengths
+    if not model.learner.divisible or threads < 2:
+        return "chains"
+    K = model.categories
     spans = 4 * K * int((lengths * (lengths + 1) // 2).sum())
-    if threads > 1 and spans + 24 * len(corpus.tokens) > WHOLE_BYTES:
-        return "shards"
-    if configuration.chains < threads and work > SHARD_WORK * threads:
-        return "shards"
-    return "chains"
+    trees = 24 * len(corpus.tokens)
+    if trees + (spans if spans <= MAX_BYTES else 0) > WHOLE_BYTES:
+        return "sentences"
+    # In rank space, a split costs a number for each rank, and a span a square of them.
+    costs = (K, K**2) if model.learner.grammar_kind is LowRankGrammar else (K**2, K**3)
+    work = int((lengths**3 * costs[0] + lengths**2 * costs[1]).sum())
+    batch = getattr(model.learner, "batch", 0) or len(corpus)
+    work = work * min(batch, len(corpus)) // len(corpus)
+    idle = configuration.chains < threads
+    return "sentences" if idle and work > SPREAD_WORK * threads else "chains"
 
 
 @contextmanager
@@ -178,7 +208,8 @@ def connect(
         ``"local:4"``, the address of a scheduler, the name of a TOML file that describes a batch
         system, or a ``distributed.Client``.
     spread
-        ``"chains"`` side by side or ``"shards"`` of each chain's sentences; None to choose by size.
+        ``"chains"`` side by side, or the ``"sentences"`` of each chain over all workers; None to
+        choose by size.
     announce
         Called with a line about the workers, and how work is spread, before each run.
 
@@ -209,19 +240,21 @@ P = ParamSpec("P")
 
 
 def _connecting(verb: Callable[P, Run]) -> Callable[P, Run]:
-    """The verb, which connects to the cluster that it is given by name."""
+    """The verb, which also takes the name of a cluster."""
 
     @wraps(verb)
     def connecting(*arguments: P.args, **options: P.kwargs) -> Run:
         cluster, spread = options.get("cluster"), cast(Any, options.get("spread"))
-        Running(spread=spread)  # raises an error for a wrong one
+        ExecutionOptions(spread=spread)  # raises an error for a wrong one
         if spread is not None and getattr(cluster, "spread", spread) != spread:
             raise DbpcfgError("give spread to dbpcfg.cluster.connect, which made this cluster")
         if cluster is None or hasattr(cluster, "runner"):
             return verb(*arguments, **options)
+        if isinstance(cluster, str):
+            parsed(cluster)  # raises an error for an address that is none
         announce = (lambda _: None) if options.get("quiet") else to_stderr
-        with connect(cluster, spread, announce) as options["cluster"]:
-            return verb(*arguments, **options)
+        options["cluster"] = connect(cluster, spread, announce)  # when the run begins
+        return verb(*arguments, **options)
 
     return connecting
 

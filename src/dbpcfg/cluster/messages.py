@@ -1,8 +1,8 @@
-"""What travels between the client and its workers: sentences, chains, counts.
+"""What travels between the client and its workers, as bytes.
 
-A chain travels without its corpus and its vocabulary, which are there already, and counts without
-their zeros. Messages are only exchanged between the processes of a running cluster; no file is ever
-read this way.
+What both sides have already, such as the corpus and its vocabulary, is left out, and so are the
+zeros of arrays. Messages are only exchanged between the processes of a running cluster; no file is
+ever read this way.
 
 Results are the same to the bit only if all processes compute the same bits. What these depend on,
 beside the settings of the run, is the `Environment` of a process; it is compared with that of each
@@ -17,18 +17,16 @@ import pickle
 import platform
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.grammar.pcfg import RuleWeights
-from dbpcfg.induction.chain import Chain
-from dbpcfg.induction.corpus import GoldSpans
-from dbpcfg.numerics.kernels import Floats, Ints
+from dbpcfg.io.machine import one_blas_thread
+from dbpcfg.numerics.kernels import Longs
 from dbpcfg.parsing.mbr import SpanCounts
 from dbpcfg.version import __version__
 
@@ -71,16 +69,16 @@ def check_same(ours: Environment, theirs: Mapping[str, Environment]) -> str | No
 
     Returns a warning, if the last bits of results may differ because processors do.
     """
-    for address, found in theirs.items():
+    for address, other in theirs.items():
         for name in Environment._fields[:-1]:
-            here, there = getattr(ours, name), getattr(found, name)
+            here, there = getattr(ours, name), getattr(other, name)
             if here != there:
                 what = {"version": "dbpcfg", "kernels": "the sources of kernels"}.get(name, name)
                 raise DbpcfgError(
                     f"worker {address} has {what} {there}, this process has {here}: results would "
                     "not be the same; install the same versions on all machines"
                 )
-    kinds = {ours.processor, *(found.processor for found in theirs.values())}
+    kinds = {ours.processor, *(other.processor for other in theirs.values())}
     if len(kinds) == 1:
         return None
     return (
@@ -89,132 +87,91 @@ def check_same(ours: Environment, theirs: Mapping[str, Environment]) -> str | No
     )
 
 
-@dataclass(frozen=True)
-class Sparse:
-    """An array of counts."""
-
-    places: Ints | None
-    """Where there are counts, in the flat array; None if all are there."""
-    values: NDArray[np.integer]
-
-    def add_to(self, whole: Floats | Ints) -> None:
-        """Add them to an array, of which no part is a copy."""
-        flat = whole.reshape(-1)
-        if self.places is None:
-            flat += self.values
-        else:
-            flat[self.places] += self.values
+@cache
+def begin_call(client: Environment) -> None:
+    """What a worker does before its first call: check that it is the same as the client."""
+    check_same(client, {"on " + platform.node(): environment()})
+    one_blas_thread.hold()
 
 
-def sparse(counts: Floats | Ints) -> Sparse:
-    """Counts to be sent: 8 bytes for each that is not zero, or 4 for each, if that is less."""
-    flat = counts.reshape(-1)
-    kind = np.int32 if flat.max(initial=0) < 2**31 else np.int64
-    places = np.flatnonzero(flat)
-    if 2 * len(places) >= len(flat) or len(flat) >= 2**31:
-        return Sparse(None, flat.astype(kind))
-    return Sparse(places.astype(np.int32), flat[places].astype(kind))
-
-
-@dataclass(frozen=True)
-class SentCounts:
-    """The counts of all rules."""
-
-    root: Sparse
-    binary: Sparse
-    lexical: Sparse
-
-    @classmethod
-    def of(cls, counts: RuleWeights) -> SentCounts:
-        """Counts to be sent."""
-        return cls(sparse(counts.root), sparse(counts.binary), sparse(counts.lexical))
-
-    def add_to(self, whole: RuleWeights) -> None:
-        """Add them to others. Sums of whole numbers are the same in any order."""
-        self.root.add_to(whole.root)
-        self.binary.add_to(whole.binary)
-        self.lexical.add_to(whole.lexical)
-
-
-_CORPUS, _VOCABULARY = "corpus", "vocabulary"
+LARGE = 1000
+"""Numbers of an array from which on zeros are looked for."""
 
 
 class _Packer(pickle.Pickler):
-    """Leaves out the corpus, the vocabulary and zeros."""
+    """Leaves out what is known already, and zeros."""
 
-    def persistent_id(self, found: Any) -> str | None:
-        """The name of what is left out."""
-        if isinstance(found, Encoded):
-            return _CORPUS
-        return _VOCABULARY if isinstance(found, Vocabulary) else None
+    def __init__(self, file: io.BytesIO, known: tuple[object, ...]) -> None:
+        super().__init__(file, pickle.HIGHEST_PROTOCOL)
+        self.known = {id(one): number for number, one in enumerate(known)}
 
-    def reducer_override(self, found: Any) -> Any:
-        """Counts of spans are mostly zeros."""
-        if not isinstance(found, SpanCounts):
-            return NotImplemented
-        counts = found.__dict__.get("counts")
-        return _spans, (found.corpus, found.shape[1], None if counts is None else sparse(counts))
+    def persistent_id(self, item: Any) -> int | None:
+        """The number of what is left out."""
+        return self.known.get(id(item))
+
+    def reducer_override(self, item: Any) -> Any:
+        """Counts of spans without the corpus, arrays without zeros."""
+        if isinstance(item, SpanCounts):
+            return SpanCounts, (item.corpus, item.shape[1], item.__dict__.get("counts"))
+        if type(item) is np.ndarray and LARGE <= item.size < 2**31 and item.flags.c_contiguous:
+            flat = item.reshape(-1)
+            # Bits, as −0.0 is not 0.0.
+            places = np.flatnonzero(flat.view(f"u{item.itemsize}"))
+            if (4 + item.itemsize) * len(places) < item.nbytes:
+                return _dense, (item.shape, places.astype(np.int32), flat[places])
+        return NotImplemented
 
 
-def _spans(corpus: Encoded, categories: int, counts: Sparse | None) -> SpanCounts:
-    spans = SpanCounts(corpus, categories)
-    if counts is not None:
-        counts.add_to(spans.counts)
-    return spans
+def _dense(shape: tuple[int, ...], places: Longs, values: NDArray[Any]) -> NDArray[Any]:
+    whole = np.zeros(shape, values.dtype)
+    whole.reshape(-1)[places] = values
+    return whole
 
 
 class _Unpacker(pickle.Unpickler):
-    """Puts in the corpus and the vocabulary that are here."""
+    """Puts in what was left out."""
 
-    def __init__(self, content: bytes, corpus: Encoded) -> None:
+    def __init__(self, content: bytes, known: tuple[object, ...]) -> None:
         super().__init__(io.BytesIO(content))
-        self.here = {_CORPUS: corpus, _VOCABULARY: corpus.vocabulary}
+        self.known = known
 
-    def persistent_load(self, name: str) -> object:
+    def persistent_load(self, number: int) -> object:
         """What was left out."""
-        return self.here[name]
+        return self.known[number]
 
 
-def packed(content: Any) -> bytes:
-    """A chain, or part of one, without its corpus."""
-    found = io.BytesIO()
-    _Packer(found, pickle.HIGHEST_PROTOCOL).dump(content)
-    return found.getvalue()
+def packed(content: object, *known: object) -> bytes:
+    """An object as bytes, without those that the receiver knows."""
+    file = io.BytesIO()
+    _Packer(file, known).dump(content)
+    return file.getvalue()
 
 
-def unpacked(content: bytes, corpus: Encoded) -> Any:
-    """What was packed, with the corpus that is here."""
-    return _Unpacker(content, corpus).load()
-
-
-def unpacked_chain(content: bytes, corpus: Encoded) -> Chain:
-    """A chain that was packed, with the corpus that is here."""
-    chain = unpacked(content, corpus)
-    assert isinstance(chain, Chain)
-    return chain
+def unpacked(content: bytes, *known: object) -> Any:
+    """The object that was packed, with those known here."""
+    return _Unpacker(content, known).load()
 
 
 @dataclass(frozen=True)
-class SentCorpus:
-    """The sentences of a run, and what belongs to them, as bytes."""
+class Message:
+    """Sentences as bytes, with their digest."""
 
     content: bytes
     digest: str
-    environment: Environment
-    """That of the client: a worker may have come after they were compared."""
 
     @classmethod
-    def of(cls, corpus: Encoded, *others: Encoded | GoldSpans | None) -> SentCorpus:
-        """Sentences to be sent, without what their object has computed and remembers."""
-        bare = replace(corpus)
-        content = pickle.dumps((bare, *others), pickle.HIGHEST_PROTOCOL)
-        return cls(content, hashlib.sha256(content).hexdigest(), environment())
+    def of(cls, content: object) -> Message:
+        """The message of an object."""
+        own = packed(content)
+        return cls(own, hashlib.sha256(own).hexdigest())
 
-    def read(self) -> tuple[Any, ...]:
-        """What `of` was given."""
-        check_same(self.environment, {"on " + platform.node(): environment()})
+    def read(self) -> Any:
+        """The object."""
         if hashlib.sha256(self.content).hexdigest() != self.digest:
             raise DbpcfgError("the sentences reached a worker damaged: their digest is another one")
-        found = pickle.loads(self.content)
-        assert isinstance(found, tuple)
-        return found
+        return unpacked(self.content)
+
+
+def read_message(message: Message) -> Any:
+    """What a worker holds of sentences that it was sent."""
+    return message.read()

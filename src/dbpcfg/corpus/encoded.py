@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.io.tables import plural
 from dbpcfg.numerics.kernels import Ints, Longs
 
 
@@ -47,8 +48,8 @@ class Vocabulary:
                 numbers.append([self.index[word] for word in sentence])
             except KeyError as error:
                 raise DbpcfgError(
-                    f"sentence {n}: {error.args[0]!r} is not one of the vocabulary's {len(self)} "
-                    "words"
+                    f"sentence {n}: {error.args[0]!r} is not in the vocabulary, which has "
+                    f"{plural(len(self), 'word')}"
                 ) from None
         return Encoded.from_numbers(numbers, self)
 
@@ -73,8 +74,8 @@ class Encoded:
     """Where each sentence begins, and the end of the last."""
     vocabulary: Vocabulary
     """The words."""
-    places: Longs | None = None
-    """The numbers that the sentences have in the corpus of which this is a part, if it is one."""
+    original_ids: Longs | None = None
+    """The numbers of the sentences in the corpus that they were selected from, if any."""
     brackets: Ints | None = None
     """``[bracket, 3]``: sentence, start and end of each constituent that is known, in this order.
 
@@ -102,12 +103,12 @@ class Encoded:
         return Sentences(self.tokens, self.starts)
 
     @cached_property
-    def items(self) -> Longs:
-        """The number of each sentence, by which it has its random numbers: as in the whole corpus.
+    def sentence_ids(self) -> Longs:
+        """The number of each sentence in the whole corpus.
 
-        A part of a corpus has the same trees drawn as the whole.
+        Random numbers depend on it, so the same trees are drawn for a part as for the whole.
         """
-        return np.arange(len(self)) if self.places is None else self.places
+        return np.arange(len(self)) if self.original_ids is None else self.original_ids
 
     def with_brackets(self, known: Sequence[Iterable[tuple[int, int]]]) -> Encoded:
         """The same sentences with the brackets of each; words and whole sentences are none."""
@@ -132,6 +133,17 @@ class Encoded:
         rows[:, 0] = np.repeat(np.arange(len(sentences)), numbers)
         return rows
 
+    def equals(self, other: Encoded) -> bool:
+        """Whether the others are the same sentences, with the same brackets."""
+        if self is other:
+            return True
+        if self.brackets is None or other.brackets is None:
+            same = self.brackets is other.brackets
+        else:
+            same = np.array_equal(self.brackets, other.brackets)
+        texts = ((self.starts, other.starts), (self.tokens, other.tokens))
+        return same and all(np.array_equal(own, its) for own, its in texts)
+
     def numbers(self, sentence: int) -> Ints:
         """The word numbers of one sentence."""
         return self.tokens[self.starts[sentence] : self.starts[sentence + 1]]
@@ -153,7 +165,7 @@ class Encoded:
         if self.brackets is not None:
             first = np.searchsorted(self.brackets[:, 0], np.arange(len(self) + 1))
         for sentence in np.argsort(-self.lengths, kind="stable").tolist():
-            words = self.tokens[self.starts[sentence] : self.starts[sentence + 1]].tobytes()
+            words = self.numbers(sentence).tobytes()
             if self.brackets is not None and first is not None:
                 known = self.brackets[first[sentence] : first[sentence + 1], 1:].tobytes()
             alike.setdefault((words, known), []).append(sentence)
@@ -169,33 +181,36 @@ class Encoded:
         """How often each word of the vocabulary occurs."""
         return np.bincount(self.tokens, minlength=len(self.vocabulary))
 
-    def chosen(self, sentences: Longs) -> Encoded:
-        """Some of the sentences."""
+    def select(self, sentences: Longs, keep_ids: bool = False) -> Encoded:
+        """Some of the sentences.
+
+        ``keep_ids``: whether they keep the random numbers that they have in this corpus.
+        """
         lengths = self.lengths[sentences]
         starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        places = np.arange(starts[-1]) + np.repeat(self.starts[sentences] - starts[:-1], lengths)
-        known = self.brackets_of(sentences)
-        return Encoded(self.tokens[places], starts, self.vocabulary, brackets=known)
+        at = np.arange(starts[-1]) + np.repeat(self.starts[sentences] - starts[:-1], lengths)
+        return Encoded(
+            self.tokens[at],
+            starts,
+            self.vocabulary,
+            self.sentence_ids[sentences] if keep_ids else None,
+            self.brackets_of(sentences),
+        )
 
     @property
     def compact(self) -> tuple[Longs, Encoded]:
         """The words that occur, and the sentences over a vocabulary of these alone."""
         words, tokens = np.unique(self.tokens, return_inverse=True)
         own = Vocabulary(tuple(self.vocabulary.words[word] for word in words.tolist()))
-        found = Encoded(tokens.astype(np.int32), self.starts, own, brackets=self.brackets)
-        return words.astype(np.int64), found
-
-    def part(self, sentences: Longs) -> Encoded:
-        """Some of the sentences, with the random numbers that they have in this corpus."""
-        return replace(self.chosen(sentences), places=self.items[sentences])
+        compacted = Encoded(tokens.astype(np.int32), self.starts, own, brackets=self.brackets)
+        return words.astype(np.int64), compacted
 
     def __len__(self) -> int:
         return len(self.starts) - 1
 
     def __getitem__(self, sentence: int) -> list[str]:
-        sentence = range(len(self))[sentence]
-        numbers = self.tokens[self.starts[sentence] : self.starts[sentence + 1]]
-        return [self.vocabulary.words[number] for number in numbers]
+        sentence = range(len(self))[sentence]  # checked, and negative ones counted from the end
+        return [self.vocabulary.words[number] for number in self.numbers(sentence)]
 
     def __iter__(self) -> Iterator[list[str]]:
         return (self[sentence] for sentence in range(len(self)))

@@ -1,4 +1,4 @@
-"""Files as text: which files paths stand for, and their bytes decoded.
+"""Which files paths stand for, and their text.
 
 A folder stands for the files in it, and in the folders below, whose extension is known, sorted by
 path; hidden ones are left out.  If they are of several formats, one has to be chosen.  A pattern
@@ -16,106 +16,116 @@ from __future__ import annotations
 import codecs
 import glob
 import gzip
+import io
 import os
 import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from typing import BinaryIO
 
-from dbpcfg.corpus.readers import by_extension
-from dbpcfg.errors import DbpcfgError
-from dbpcfg.io.files import opening
+from dbpcfg.corpus.readers import HEAD, formats_by_extension
+from dbpcfg.errors import DbpcfgError, MissingFileError
+from dbpcfg.io.files import os_errors
 
 
-def expand(paths: Iterable[str | os.PathLike[str]], format: str | None = None) -> list[str]:
+def files_to_read(paths: Iterable[str | os.PathLike[str]], format: str | None = None) -> list[str]:
     """List the files to read."""
-    files: dict[str, str] = {}  # the file, and what it is on disk
+    files: dict[str, str] = {}  # by their real paths
     for path in paths:
         for file in _files(os.fspath(path), format):
-            place = STDIN if file == STDIN else os.path.realpath(file)
-            if place in files:
-                again = "" if files[place] == file else f" (as {name_of(files[place])} too)"
-                raise DbpcfgError(f"{name_of(file)}: given twice{again}; give each file once")
-            files[place] = file
+            real = STDIN if file == STDIN else os.path.realpath(file)
+            if real in files:
+                again = "" if files[real] == file else f" (as {display_name(files[real])} too)"
+                raise DbpcfgError(f"{display_name(file)}: given twice{again}; give each file once")
+            files[real] = file
     if not files:
         raise DbpcfgError("there is nothing to read; give a file, a folder or - for standard input")
     return list(files.values())
 
 
 def _files(path: str, format: str | None) -> list[str]:
-    name = name_of(path)
+    name = display_name(path)
     if not path or "\0" in path:
         raise DbpcfgError(f"{name!r} is not a path; give a file, a folder or -")
-    with opening(name):
+    with os_errors(name):
         if path == STDIN:
             return [path]
         if os.path.isdir(path):
             return _in_folder(path, format)
         if os.path.lexists(path) or not any(sign in path for sign in "*?["):
-            return [path]  # what is not there is found out when it is opened
-        found = sorted(glob.glob(path, recursive=True))
-        if not found:
-            raise DbpcfgError(f"{name}: nothing matches this pattern; is the path right?")
-        return [file for match in found for file in _files(match, format)]
+            return [path]  # opening it reports a missing file
+        matches = sorted(glob.glob(path, recursive=True))
+        if not matches:
+            raise MissingFileError(f"{name}: nothing matches this pattern; is the path right?")
+        return [file for match in matches for file in _files(match, format)]
 
 
 def _in_folder(folder: str, format: str | None) -> list[str]:
-    found = [(file, by_extension(file)) for file in sorted(_walk(folder))]
-    found = [(file, known) for file, known in found if known and format in (None, *known)]
-    counts = Counter(format or ("penn" if "penn" in known else known[0]) for _, known in found)
+    formats = {file: formats_by_extension(file) for file in sorted(_walk(folder))}
+    formats = {file: known for file, known in formats.items() if known and format in (None, *known)}
+    counts = Counter(
+        format or ("penn" if "penn" in known else known[0]) for known in formats.values()
+    )
     if not counts:
         wanted = f" {format}" if format else ""
         raise DbpcfgError(
-            f"{name_of(folder)}: there are no{wanted} files in this folder, to go by their "
-            f"extensions; name the files instead, as in {os.path.join(name_of(folder), '*')}"
+            f"{display_name(folder)}: there are no{wanted} files in this folder, to go by their "
+            f"extensions; name the files instead, as in {os.path.join(display_name(folder), '*')}"
         )
     if len(counts) > 1:
         listed = ", ".join(f"{count} {known}" for known, count in counts.most_common())
         raise DbpcfgError(
-            f"{name_of(folder)}: found files of several formats in this folder ({listed}); "
+            f"{display_name(folder)}: found files of several formats in this folder ({listed}); "
             "choose one with format= (--input-format), or name the files"
         )
-    return [file for file, _ in found]
+    return list(formats)
 
 
 def _walk(folder: str) -> Iterator[str]:
     seen = {os.path.realpath(folder)}  # links may lead round in a circle
-    for place, folders, files in os.walk(folder, onerror=_raise, followlinks=True):
+    for parent, folders, files in os.walk(folder, onerror=_raise, followlinks=True):
         for name in list(folders):
-            target = os.path.realpath(os.path.join(place, name))
+            target = os.path.realpath(os.path.join(parent, name))
             if name.startswith(".") or target in seen:
                 folders.remove(name)
             seen.add(target)
-        yield from (os.path.join(place, name) for name in files if not name.startswith("."))
+        yield from (os.path.join(parent, name) for name in files if not name.startswith("."))
 
 
 def _raise(error: OSError) -> None:
     raise error
 
 
-_SIGNS = {
+_STRING = r'"[^"\n]*"'
+_VALUE = rf"(?:{_STRING}|-?\d[\d.eE+-]*|true\b|false\b|null\b)"
+_PATTERNS = {
     "HTML": re.compile(r"\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S),
     "XML": re.compile(
         r"\s*<(?:\?xml\b|!DOCTYPE\b|!--|([A-Za-z_][\w.:-]*)(?:\s[^<>]*)?>.*</\1\s*>)", re.S
     ),
     "JSON": re.compile(
-        r'\s*(?:\{\s*(?:"[^"\n]*"\s*:|\})|\[\s*(?:[\[{]\s*[\[{"]|"[^"\n]*"\s*[,\]]))'
+        rf"\s*(?:(?:\[\s*)*\{{\s*(?:{_STRING}\s*:|\}}\s*(?:[\],\n]|$))"  # objects
+        rf"|(?:\[\s*)+(?:{_STRING}\s*\]\s*(?:\n|$)"  # lists
+        rf"|{_VALUE}\s*(?:,\s*(?:{_VALUE}|[\[{{])|\]\s*(?:\]|,\s*\[))))"
     ),
     "PDF": re.compile(r"\s*%PDF-"),
     "PostScript": re.compile(r"\s*%!PS"),
     "RTF": re.compile(r"\s*\{\\rtf"),
 }
-_TABLES = {".csv": "a table", ".tsv": "a table"}
 _LIKE_A_TREE = re.compile(r"\s*\((?!(?:I|A|OK|TV)\s)[A-Z][A-Z0-9$.|=-]*\s+[^\s()]")
 _SHOWN = 30
 
 
-def check_plain_text(head: str, path: str, name: str) -> None:
-    """Raise an error if a file that no format was found for is not plain text either."""
+def check_plain_text(head: str, name: str, bracketed: bool = False) -> None:
+    """Raise an error if a file whose format was not recognised is not plain text either.
+
+    ``bracketed``: whether its square brackets are known to be those of plain text.
+    """
     remedy = "if its lines are sentences all the same, give --input-format text (format='text')"
-    ending = os.path.splitext(path.lower().removesuffix(".gz"))[1]
-    kind = _TABLES.get(ending) or next((k for k, sign in _SIGNS.items() if sign.match(head)), None)
+    signs = {k: sign for k, sign in _PATTERNS.items() if k != "JSON" or not bracketed}
+    kind = next((k for k, sign in signs.items() if sign.match(head)), None)
     start = " ".join(head[: 4 * _SHOWN].split())[:_SHOWN]
     if kind is not None:
         raise DbpcfgError(
@@ -131,12 +141,12 @@ def check_plain_text(head: str, path: str, name: str) -> None:
 
 
 STDIN = "-"
-"""The path that stands for standard input."""
+"""The path of standard input."""
 
 GZIP = b"\x1f\x8b"
-"""How a file packed with gzip begins."""
+"""The first bytes of a gzip file."""
 
-_PACKED = {
+_COMPRESSED = {
     b"BZh": "bzip2",
     b"\xfd7zXZ\x00": "xz",
     b"\x28\xb5\x2f\xfd": "zstd",
@@ -146,28 +156,30 @@ _BOM = b"\xef\xbb\xbf"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _DECLARED = re.compile(rb"""\s*<\?xml\b[^>]*?\bencoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
 _UTF8 = "utf-8"
+_NOT_DECODED = re.compile("[\udc80-\udcff]")
+"""Where Python has put bytes that it could not decode."""
 _HIGH = bytes(range(128, 256))
 _CONTROLS = bytes(range(128, 160))  # of ISO-8859-1; letters in Windows' encodings
 
 
-def name_of(path: str) -> str:
-    """The name of a path in messages, even of one that is no valid text."""
+def display_name(path: str) -> str:
+    """The name of a path in messages, even if it is not valid Unicode."""
     return "<stdin>" if path == STDIN else path.encode("utf-8", "backslashreplace").decode()
 
 
-def checked_encoding(encoding: str | None) -> str | None:
-    """The name of an encoding that a user gave, checked to be one of text."""
+def check_encoding(encoding: str | None) -> str | None:
+    """The normal name of a text encoding, or an error if there is none of that name."""
     if encoding is None:
         return None
     try:
-        found = codecs.lookup(encoding)
+        codec = codecs.lookup(encoding)
         "".encode(encoding)  # hex and others are no encodings of text
     except (LookupError, ValueError):
         raise DbpcfgError(
             f"there is no encoding {encoding!r}; common ones are utf-8, iso-8859-1, windows-1252, "
             "utf-16, big5, gb18030, euc-jp, koi8-r"
         ) from None
-    return found.name
+    return codec.name
 
 
 def load_text(path: str, encoding: str | None = None) -> str:
@@ -178,21 +190,84 @@ def load_text(path: str, encoding: str | None = None) -> str:
     the error about a file that is not does not name the option.
     Returns the text; line ends are single newlines.
     """
-    name = name_of(path)
-    encoding = checked_encoding(encoding)
-    with opening(name, hint="is the path right?"):
+    name = display_name(path)
+    encoding = check_encoding(encoding)
+    with os_errors(name, hint="is the path right?"):
         if path == STDIN:
             data = standard_input().read()
         else:
             with open(path, "rb") as file:
                 data = file.read()
     if data.startswith(GZIP):
-        with opening(name, hint="is the gzip file damaged or cut off?"):
+        with os_errors(name, hint="is the gzip file damaged or cut off?"):
             data = gzip.decompress(data)
     text = _decoded(data, name, encoding)
     if not text.strip():
         raise DbpcfgError(f"{name}: the file is empty; leave it out, or get it again")
     return text
+
+
+def text_lines(path: str, encoding: str | None = None) -> Iterator[str]:
+    """The lines of a file one by one, as `load_text` reads them."""
+    name = display_name(path)
+    encoding = check_encoding(encoding)
+    with os_errors(name, hint="is the path right?"), ExitStack() as stack:
+        file, head = open_unpacked(path, stack)
+        _check_head(head, name, encoding)
+        if not head.strip():
+            raise DbpcfgError(f"{name}: the file is empty; leave it out, or get it again")
+        lines = as_text(file, encoding, stack)
+        with os_errors(name, hint="is the gzip file damaged or cut off?"):
+            yield from checked_lines(lines, name, encoding)
+
+
+def head_of(path: str, encoding: str | None = None) -> str:
+    """How a file begins; what cannot be decoded is left out."""
+    with os_errors(display_name(path), hint="is the path right?"), ExitStack() as stack:
+        _, head = open_unpacked(path, stack)
+    return head.decode(encoding or _UTF8, "ignore").removeprefix("\ufeff")
+
+
+def open_unpacked(path: str, stack: ExitStack) -> tuple[BinaryIO, bytes]:
+    """A file or standard input, unpacked if that is needed, and how it begins."""
+    file: BinaryIO
+    if path == STDIN:
+        file = standard_input()
+    else:
+        file = stack.enter_context(open(path, "rb", buffering=HEAD))  # noqa: SIM115
+    head = peek(file)
+    if head.startswith(GZIP):
+        file = stack.enter_context(gzip.GzipFile(fileobj=file))  # type: ignore[assignment]
+        head = peek(file)
+    return file, head
+
+
+def peek(file: BinaryIO) -> bytes:
+    """How a file begins, as far as that is there already."""
+    head: bytes = file.peek(HEAD)  # type: ignore[attr-defined]
+    return head
+
+
+def as_text(file: BinaryIO, encoding: str | None, stack: ExitStack) -> io.TextIOWrapper:
+    """The lines of a file, with what cannot be decoded in them; see `checked_lines`."""
+    given = "utf-8-sig" if encoding in (None, _UTF8) else encoding
+    lines = io.TextIOWrapper(file, encoding=given, errors="surrogateescape")
+    stack.callback(lines.detach)  # or standard input would be closed with it
+    return lines
+
+
+def checked_lines(lines: Iterable[str], name: str, encoding: str | None) -> Iterator[str]:
+    """Lines of `as_text`; an error if one was not text in the encoding."""
+    for number, line in enumerate(lines, start=1):
+        if "\0" in line:
+            raise binary_file_error(name, number)
+        if not line.isascii() and (byte := _NOT_DECODED.search(line)):
+            if encoding not in (None, _UTF8):
+                raise decoding_error(name, number, encoding)
+            sample = line.encode(errors="surrogateescape")
+            fixed = encoding is not None
+            raise not_utf8_error(name, number, ord(byte[0]) - 0xDC00, sample, fixed=fixed)
+        yield line
 
 
 def standard_input() -> BinaryIO:
@@ -202,7 +277,7 @@ def standard_input() -> BinaryIO:
     return sys.stdin.buffer
 
 
-def binary_file(name: str, line: int) -> DbpcfgError:
+def binary_file_error(name: str, line: int) -> DbpcfgError:
     """The error about a NUL byte."""
     return DbpcfgError(
         f"{name}:{line}: found a NUL byte, so this is a binary file (or UTF-16), expected UTF-8 "
@@ -210,7 +285,7 @@ def binary_file(name: str, line: int) -> DbpcfgError:
     )
 
 
-def not_utf8(
+def not_utf8_error(
     name: str, line: int, byte: int, sample: bytes = b"", *, fixed: bool = False
 ) -> DbpcfgError:
     """The error about a byte that is not UTF-8.
@@ -225,7 +300,7 @@ def not_utf8(
     )
 
 
-def not_decoded(name: str, line: int, encoding: str) -> DbpcfgError:
+def decoding_error(name: str, line: int, encoding: str) -> DbpcfgError:
     """The error about bytes that are not in the encoding that was given."""
     return DbpcfgError(f"{name}:{line}: found bytes that are not {encoding}; is --encoding right?")
 
@@ -244,8 +319,9 @@ def _likely_encoding(data: bytes) -> str:
     return "windows-1252" if len(data.translate(None, _CONTROLS)) < len(data) else "iso-8859-1"
 
 
-def _decoded(data: bytes, name: str, encoding: str | None = None) -> str:
-    for magic, program in _PACKED.items():
+def _check_head(data: bytes, name: str, encoding: str | None) -> None:
+    """Raise an error if bytes are packed, or begin as UTF-16 where UTF-8 is expected."""
+    for magic, program in _COMPRESSED.items():
         if data.startswith(magic):
             raise DbpcfgError(
                 f"{name}: found a file packed with {program}, expected text, plain or gzip; "
@@ -257,16 +333,20 @@ def _decoded(data: bytes, name: str, encoding: str | None = None) -> str:
             f"{name}: found UTF-16, expected UTF-8; "
             f"{'' if encoding else option}{_convert('UTF-16', name)}"
         )
+
+
+def _decoded(data: bytes, name: str, encoding: str | None = None) -> str:
+    _check_head(data, name, encoding)
     if encoding is None and (declared := _DECLARED.match(data)):
         try:
-            encoding = checked_encoding(declared[1].decode())
+            encoding = check_encoding(declared[1].decode())
         except DbpcfgError as error:
             raise DbpcfgError(f"{name}:1: {error}, and --encoding can name another") from None
     if encoding in (None, _UTF8):
         data = data.removeprefix(_BOM)
     nul = -1 if encoding is not None and encoding[:5] in ("utf-1", "utf-3") else data.find(b"\0")
     if nul >= 0:
-        raise binary_file(name, _line(data, nul))
+        raise binary_file_error(name, _line(data, nul))
     try:
         text = data.decode(encoding or _UTF8)
     except UnicodeDecodeError as error:
@@ -274,8 +354,8 @@ def _decoded(data: bytes, name: str, encoding: str | None = None) -> str:
         if encoding in (None, _UTF8):
             sample = data[max(0, error.start - 2000) : error.start + 2000]
             fixed = encoding is not None
-            raise not_utf8(name, line, data[error.start], sample, fixed=fixed) from error
-        raise not_decoded(name, line, str(encoding)) from error
+            raise not_utf8_error(name, line, data[error.start], sample, fixed=fixed) from error
+        raise decoding_error(name, line, str(encoding)) from error
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     return text
@@ -286,5 +366,5 @@ def _line(data: bytes, offset: int) -> int:
 
 
 def _convert(encoding: str, name: str) -> str:
-    file = "FILE" if name == name_of(STDIN) else os.path.basename(name)
+    file = "FILE" if name == display_name(STDIN) else os.path.basename(name)
     return f"convert it with `iconv -f {encoding} -t UTF-8 {file} > NEW`"

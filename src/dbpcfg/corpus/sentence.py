@@ -68,7 +68,7 @@ class Sentence:
         return cls(words, tags if all(tags) else None, tree, source=source, line=line)
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """Where the sentence is, as error messages name it."""
         return f"{self.source}:{self.line}"
 
@@ -82,7 +82,7 @@ class Sentence:
         """
         if self.tree is None:
             raise DbpcfgError(
-                f"{self.place}: the sentence has no tree; gold trees come from a treebank, "
+                f"{self.location}: the sentence has no tree; gold trees come from a treebank, "
                 "such as one in Penn brackets"
             )
         return self.tree
@@ -137,7 +137,7 @@ def punctuation_mask(sentence: Sentence, rule: PunctuationRule = "auto") -> tupl
         return by_characters(sentence.words)
     if sentence.tags is None:
         raise DbpcfgError(
-            f"{sentence.place}: the sentence has no tags to recognise punctuation by; "
+            f"{sentence.location}: the sentence has no tags to recognise punctuation by; "
             "use the rule 'characters' or 'auto'"
         )
     tagged = by_tags(sentence.tags)
@@ -158,19 +158,19 @@ def without_punctuation(sentence: Sentence, rule: PunctuationRule = "auto") -> S
     tree = None if sentence.tree is None else without_words(sentence.tree, gone)
     words, tags, xpos = map(kept, (sentence.words, sentence.tags, sentence.xpos))
     assert words is not None
-    known = moved(sentence.brackets, [not drop for drop in gone])
+    known = remap_brackets(sentence.brackets, [not drop for drop in gone])
     return replace(
         sentence, words=words, tags=tags, tree=tree, xpos=xpos, heads=None, brackets=known
     )
 
 
-def moved(brackets: Spans, sizes: Sequence[int]) -> Spans:
+def remap_brackets(brackets: Spans, sizes: Sequence[int]) -> Spans:
     """Brackets over what became of words, which are so many now: none, one, or several each."""
     to = [0, *accumulate(sizes)]
     return tuple((to[i], to[j]) for i, j in brackets if to[i] < to[j])
 
 
-def recognised_by(sentences: Sequence[Sentence], rule: PunctuationRule) -> str:
+def rule_name(sentences: Sequence[Sentence], rule: PunctuationRule) -> str:
     """The name of a rule in the signature of a score.
 
     ``sentences``: the gold sentences; the first decides what ``"auto"`` is.

@@ -1,4 +1,4 @@
-"""Sentences one by one, from text of any length: for commands that write as they read.
+"""Sentences one by one, from text of any length, for commands that write as they read.
 
 Plain text is read line by line as it comes, from files, gzip files or standard input. A blank line
 is None, so that there can be a line written for each line read. Lines may have any length. All
@@ -7,32 +7,27 @@ other formats, and a gzip file on standard input, are read whole by `dbpcfg.corp
 
 from __future__ import annotations
 
-import gzip
 import io
-import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from typing import BinaryIO
 
 from dbpcfg.corpus.loading import (
     GZIP,
     STDIN,
-    binary_file,
+    as_text,
+    check_encoding,
     check_plain_text,
-    checked_encoding,
-    expand,
-    name_of,
-    not_decoded,
-    not_utf8,
+    checked_lines,
+    display_name,
+    files_to_read,
+    open_unpacked,
+    peek,
     standard_input,
 )
-from dbpcfg.corpus.readers import HEAD, checked_format, recognised
+from dbpcfg.corpus.readers import check_format, detect_format
 from dbpcfg.corpus.reading import read
 from dbpcfg.corpus.sentence import Sentence
-from dbpcfg.io.files import opening
-
-_NOT_UTF8 = re.compile("[\udc80-\udcff]")
-"""Where Python has put bytes that it could not decode."""
+from dbpcfg.io.files import os_errors
 
 
 def stream(
@@ -40,23 +35,28 @@ def stream(
     format: str | None = None,
     speakers: Iterable[str] | None = None,
     exclude_speakers: Iterable[str] | None = None,
-    report: Callable[[str], None] = lambda remark: None,
+    on_note: Callable[[str], None] = lambda note: None,
     *,
+    age: str | None = None,
+    text: str | None = None,
     broken: str = "error",
     encoding: str | None = None,
+    bracketed: bool = False,
 ) -> Iterator[Sentence | None]:
     """Read sentences one by one.
 
-    ``report``: called with what was left out of files that are read whole.
+    ``on_note``: called with what was left out of files that are read whole.
+    ``bracketed``: see `dbpcfg.corpus.reading.read`.
     Returns the sentences; None for a blank line of plain text.
     """
-    wanted = checked_format(format)
-    encoding = checked_encoding(encoding)
-    for path in expand(paths, wanted):
-        name = name_of(path)
-        with opening(name), ExitStack() as stack:
-            lines = _plain_text(path, wanted, encoding, stack)
-            if lines is not None and not speakers and not exclude_speakers:
+    wanted = check_format(format)
+    encoding = check_encoding(encoding)
+    for path in files_to_read(paths, wanted):
+        name = display_name(path)
+        with os_errors(name), ExitStack() as stack:
+            lines = _plain_text(path, wanted, encoding, bracketed, stack)
+            chosen = speakers or exclude_speakers or age is not None or text is not None
+            if lines is not None and not chosen:
                 yield from _sentences(lines, name, encoding)
                 continue
         corpus = read(
@@ -64,57 +64,33 @@ def stream(
             format=wanted,
             speakers=speakers,
             exclude_speakers=exclude_speakers,
+            age=age,
+            text=text,
             broken=broken,
             encoding=encoding,
+            bracketed=bracketed,
         )
         for note in corpus.notes():
-            report(note)
+            on_note(note)
         yield from corpus
 
 
 def _plain_text(
-    path: str, format: str | None, encoding: str | None, stack: ExitStack
+    path: str, format: str | None, encoding: str | None, bracketed: bool, stack: ExitStack
 ) -> io.TextIOWrapper | None:
     """The lines of a file, if it is plain text; of other files nothing is taken."""
-    file: BinaryIO
-    if path == STDIN:
-        file = standard_input()
-    else:
-        file = stack.enter_context(open(path, "rb", buffering=HEAD))  # noqa: SIM115
-    head = _head(file)
-    if head.startswith(GZIP):
-        if path == STDIN:  # what is taken from it cannot be given back
-            return None
-        file = stack.enter_context(gzip.GzipFile(fileobj=file))  # type: ignore[assignment]
-        head = _head(file)
+    if path == STDIN and peek(standard_input()).startswith(GZIP):
+        return None  # what is taken from it cannot be given back
+    file, head = open_unpacked(path, stack)
     if format is None:
         text = head.decode(encoding or "utf-8", errors="ignore").removeprefix("\ufeff")
-        format = recognised(path, text)
+        format = detect_format(path, text)
         if format == "text":
-            check_plain_text(text, path, name_of(path))
-    if format != "text":
-        return None
-    given = "utf-8-sig" if encoding in (None, "utf-8") else encoding
-    lines = io.TextIOWrapper(file, encoding=given, errors="surrogateescape")
-    stack.callback(lines.detach)  # or standard input would be closed with it
-    return lines
-
-
-def _head(file: BinaryIO) -> bytes:
-    """How a file begins, as far as that is there already."""
-    head: bytes = file.peek(HEAD)  # type: ignore[attr-defined]
-    return head
+            check_plain_text(text, display_name(path), bracketed)
+    return as_text(file, encoding, stack) if format == "text" else None
 
 
 def _sentences(lines: Iterable[str], name: str, encoding: str | None) -> Iterator[Sentence | None]:
-    for number, line in enumerate(lines, start=1):
-        if "\0" in line:
-            raise binary_file(name, number)
-        if not line.isascii() and (byte := _NOT_UTF8.search(line)):
-            if encoding not in (None, "utf-8"):
-                raise not_decoded(name, number, encoding)
-            sample = line.encode(errors="surrogateescape")
-            fixed = encoding is not None
-            raise not_utf8(name, number, ord(byte[0]) - 0xDC00, sample, fixed=fixed)
+    for number, line in enumerate(checked_lines(lines, name, encoding), start=1):
         words = tuple(line.split())
         yield Sentence(words, source=name, line=number) if words else None

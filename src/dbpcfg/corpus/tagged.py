@@ -16,8 +16,8 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Literal
 
-from dbpcfg.corpus.loading import STDIN, load_text, name_of, standard_input
-from dbpcfg.corpus.readers import HEAD, Source, by_content, by_extension
+from dbpcfg.corpus.loading import STDIN, display_name, load_text, standard_input
+from dbpcfg.corpus.readers import HEAD, Source, format_by_content, formats_by_extension
 from dbpcfg.corpus.readers.conllu import CONLLU
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
@@ -54,10 +54,10 @@ def tagged_format(path: str) -> TaggedFormat | None:
             text = load_text(path, "utf-8")
         except DbpcfgError:
             return None
-    known = by_extension(path)
-    if known == ("conllu",) or by_content(text) == "conllu":
+    known = formats_by_extension(path)
+    if known == ("conllu",) or format_by_content(text) == "conllu":
         return "conllu"
-    if (known and known != ("text",)) or by_content(text) != "text":
+    if (known and known not in (("text",), ("table",))) or format_by_content(text) != "text":
         return None
     first = next((line for line in text.split("\n") if line.strip()), "")
     if first.count("\t") == 1 and all(map(str.strip, first.split("\t"))):
@@ -67,7 +67,7 @@ def tagged_format(path: str) -> TaggedFormat | None:
 
 def read_tagged(path: str, format: TaggedFormat) -> list[Sentence]:
     """Read tagged text."""
-    text, source = load_text(path, "utf-8"), name_of(path)
+    text, source = load_text(path, "utf-8"), display_name(path)
     if format == "conllu":
         return [_with_xpos(sentence) for sentence in CONLLU.read(text, Source(source))]
     lines = list(enumerate(text.split("\n"), start=1))
@@ -87,7 +87,7 @@ def read_tagged(path: str, format: TaggedFormat) -> list[Sentence]:
 def _with_xpos(sentence: Sentence) -> Sentence:
     tags = sentence.xpos or sentence.tags
     if tags is None:
-        raise DbpcfgError(f"{sentence.place}: the sentence has no tags, neither XPOS nor UPOS")
+        raise DbpcfgError(f"{sentence.location}: the sentence has no tags, neither XPOS nor UPOS")
     return replace(sentence, tags=tags)
 
 

@@ -12,8 +12,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
 from dbpcfg.corpus.sentence import by_characters
@@ -26,10 +25,9 @@ _TITLES = "mr|mrs|ms|dr|st|prof|messrs|rev|gen|col|capt|lt|sgt|vs|etc"
 _ABBREVIATION = re.compile(rf"(?:(?i:{_TITLES})|[^\W\d_](?:\.[^\W\d_])*)\.")
 _PIECE = re.compile(r"\.{2,}|-{2,}|``|''|.", re.DOTALL)
 _CLITIC = re.compile(r"(.+?)(n['’]t|['’](?:s|re|ve|ll|d|m))", re.IGNORECASE)
-FEW = 200
-"""Words or sentences from which on a text is judged."""
-UNSPLIT = 6
-"""Characters of a word that may be a sentence."""
+_ALONE = re.compile(r"n['’]t|['’](?:s|re|ve|ll|d|m)", re.IGNORECASE)
+_STRAY = 10
+"""With so many contracted forms, a single clitic by itself is an exception."""
 _CLOSING = "\"'”’)]}»"
 _FINAL = ".!?…。！？"
 
@@ -40,43 +38,39 @@ def split_tokens(text: str, tokens: Tokens = "space") -> list[str]:
     words = text.split()
     if tokens == "space":
         return words
-    found = [token for word in words for token in _pieces(word, tokens == "penn")]
-    return found if tokens == "punctuation" else [t for token in found for t in _clitics(token)]
+    pieces = [piece for word in words for piece in _pieces(word, tokens == "penn")]
+    return pieces if tokens == "punctuation" else [t for piece in pieces for t in _clitics(piece)]
 
 
-def doubts(sentences: Iterable[Sequence[str]]) -> Iterator[str]:
-    """What makes a text look as if it were not ready, and what to do about it."""
-    lines = alone = marks = words = glued = 0
-    example = ""
-    forms: Counter[str] = Counter()
-    for sentence in sentences:
-        lines += 1
-        alone += len(sentence) == 1 and len(sentence[0]) >= UNSPLIT
-        for word in sentence:
-            forms[word.lower()] += 1
-    for word, number in forms.items():
-        words += number
-        pieces = _pieces(word, penn=False)
-        if len(pieces) > 1:
-            glued, example = glued + number, example or word
-        marks += number * by_characters([word])[0]
-    if lines >= FEW and alone > lines / 2:
-        yield (
-            f"{alone:,} of {lines:,} sentences are a single long word: is the text split into "
-            "words? There is nothing to learn within a word. A word segmenter helps: fugashi or "
-            "sudachipy for Japanese, jieba or pkuseg for Chinese, pythainlp for Thai"
-        )
-    if words >= FEW and glued > max(marks, words / 50):
-        yield (
-            f"{glued:,} of {words:,} words have punctuation attached, such as {example!r}: with "
-            "--tokens punctuation it becomes words of its own, with --tokens penn English clitics "
-            "do too"
-        )
-    if words >= FEW and len(forms) > 0.7 * words:
-        yield (
-            f"{len(forms):,} of {words:,} words are different: hardly any is repeated, and what "
-            "occurs once teaches little. More text helps, and so may --rare 1"
-        )
+def is_clitic(token: str) -> bool:
+    """Whether a token is an English clitic, such as *'s*, *n't* or *'ll*."""
+    return _ALONE.fullmatch(token) is not None
+
+
+def is_contraction(token: str) -> bool:
+    """Whether a token is a word with its clitic, such as *that's* or *don't*."""
+    return _CLITIC.fullmatch(token) is not None
+
+
+def describe_contractions(words: Iterable[str]) -> str:
+    """Say whether English contracted forms are whole words in a vocabulary, split, or both.
+
+    Returns an empty text if there are none.
+    """
+    whole: list[str] = []
+    clitics: list[str] = []
+    for word in words:
+        if is_clitic(word):
+            clitics.append(word)
+        elif is_contraction(word):
+            whole.append(word)
+    if not whole and not clitics:
+        return ""
+    if len(clitics) <= (len(whole) >= _STRAY):
+        return f"contracted forms are whole, as {whole[0]}"
+    if len(whole) <= len(clitics):
+        return f"contracted forms are split, with {clitics[0]} as a word"
+    return f"contracted forms are partly whole, as {whole[0]}, partly split, with {clitics[0]}"
 
 
 def ends_sentence(word: str) -> bool:
@@ -111,5 +105,5 @@ def _quote(piece: str, opening: bool) -> str:
 
 
 def _clitics(token: str) -> list[str]:
-    found = _CLITIC.fullmatch(token)
-    return [found[1], found[2]] if found else [token]
+    match = _CLITIC.fullmatch(token)
+    return [match[1], match[2]] if match else [token]

@@ -37,6 +37,7 @@ from typing import TypeAlias
 
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.io.tables import plural
 from dbpcfg.trees.tree import Tree
 
 MISSING = -1
@@ -51,7 +52,7 @@ class AlignmentError(DbpcfgError):
 
 
 @lru_cache(maxsize=2**16)
-def _same(word: str) -> str:
+def _normalised(word: str) -> str:
     """A word in the form that is compared."""
     word = word.casefold()
     if "-" in word:
@@ -63,7 +64,7 @@ def _same(word: str) -> str:
 @lru_cache(maxsize=2**16)
 def has_letter_or_digit(word: str) -> bool:
     """Whether a token is more than signs; the names of brackets, such as ``-LRB-``, are signs."""
-    return any(character.isalnum() for character in _same(word))
+    return any(character.isalnum() for character in _normalised(word))
 
 
 def align(
@@ -81,17 +82,17 @@ def align(
     """
     if len(punctuation) != len(gold):
         raise AlignmentError(
-            f"{gold_place}: {len(gold)} words but {len(punctuation)} marks of punctuation; "
-            "give one mark for each word"
+            f"{gold_place}: {plural(len(gold), 'word')} but "
+            f"{plural(len(punctuation), 'mark')} of punctuation; give one mark for each word"
         )
-    theirs, ours = [_same(word) for word in gold], [_same(word) for word in predicted]
+    theirs, ours = [_normalised(word) for word in gold], [_normalised(word) for word in predicted]
     if theirs == ours:
         return range(len(ours))
     pairs = _anchored(theirs, punctuation, ours)
     if pairs is None:
         pairs = _best(theirs, punctuation, ours)
     if pairs is None:
-        i, j = _stuck(theirs, punctuation, ours)
+        i, j = _first_mismatch(theirs, punctuation, ours)
         raise AlignmentError(
             f"{gold_place} and {predicted_place} are not the same sentence: word {i + 1} of the "
             f"first is {_quoted(gold, i)} where word {j + 1} of the second is "
@@ -164,7 +165,7 @@ def _best(
     return pairs
 
 
-def _stuck(
+def _first_mismatch(
     gold: Sequence[str], punctuation: Sequence[bool], predicted: Sequence[str]
 ) -> tuple[int, int]:
     """Where an alignment from the left, word by word, ends: no alignment is possible."""
@@ -191,7 +192,7 @@ TOP_LABELS = frozenset({"", "ROOT", "TOP", "S1", "VROOT"})
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class TreePair:
     """The two trees of one sentence, over its words without punctuation."""
 
     words: int
@@ -206,18 +207,18 @@ class Pair:
     """The same in the predicted tree."""
 
 
-def pair(gold: Sentence, predicted: Sentence, punctuation: Sequence[bool]) -> Pair:
+def align_trees(gold: Sentence, predicted: Sentence, punctuation: Sequence[bool]) -> TreePair:
     """Align two trees and take the punctuation out.
 
     ``punctuation``: marks the words of the gold sentence that are punctuation.
     """
-    aligned = align(gold.words, punctuation, predicted.words, gold.place, predicted.place)
+    aligned = align(gold.words, punctuation, predicted.words, gold.location, predicted.location)
     gold_words = number_words(punctuation)
     words = [MISSING if leaf == MISSING else gold_words[leaf] for leaf in aligned]
     total = sum(not mark for mark in punctuation)
     gold_brackets, gold_tags = brackets(_tree(gold), gold_words)
     predicted_brackets, predicted_tags = brackets(_tree(predicted), words)
-    return Pair(
+    return TreePair(
         total,
         gold_brackets,
         predicted_brackets,
@@ -266,24 +267,24 @@ def brackets(tree: Tree, words: Sequence[int]) -> tuple[Brackets, list[str]]:
         if words[len(tags)] != MISSING:
             end = words[len(tags)] + 1
         tags.append(tag)
-    found: Brackets = {}
+    labels_of: Brackets = {}
     for start, end, label in spans:
         if start < end:
-            above = found.get((start, end), ())
+            above = labels_of.get((start, end), ())
             only_top = label in TOP_LABELS and not above and (start, end) == spans[0][:2]
-            found[start, end] = () if only_top else (*above, label)
-    return found, tags
+            labels_of[start, end] = () if only_top else (*above, label)
+    return labels_of, tags
 
 
 def _tree(sentence: Sentence) -> Tree:
     if sentence.tree is None:
-        raise DbpcfgError(f"{sentence.place}: found words but no tree; only trees can be scored")
+        raise DbpcfgError(f"{sentence.location}: found words but no tree; only trees can be scored")
     return sentence.tree
 
 
 def _of_words(tags: Sequence[str], words: Sequence[int], total: int) -> list[str]:
-    found = [""] * total
+    of_words = [""] * total
     for tag, word in zip(tags, words):
         if word != MISSING:
-            found[word] = tag
-    return found
+            of_words[word] = tag
+    return of_words

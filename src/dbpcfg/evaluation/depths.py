@@ -28,7 +28,7 @@ from typing import Literal, TypeAlias
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.alignment import Brackets, brackets, number_words
-from dbpcfg.evaluation.parseval import signed
+from dbpcfg.evaluation.parseval import signature_of
 from dbpcfg.io.tables import percent
 from dbpcfg.trees.tree import Tree
 
@@ -76,7 +76,7 @@ def depth_table(
     return DepthTable(
         counts=tuple(counts[depth] for depth in range(1, max(counts, default=0) + 1)),
         only_punctuation=nothing,
-        signature=signed("depth:memory", f"binary:{direction}", sentences),
+        signature=signature_of("depth:memory", f"binary:{direction}", sentences),
     )
 
 
@@ -88,8 +88,8 @@ def tree_depth(
     Returns the depth; 0 if there is nothing but punctuation.
     """
     words = number_words(punctuation if punctuation is not None else [False] * len(tree))
-    found, _ = brackets(tree, words)
-    return span_depth(found, max(words) + 1, direction)
+    spans, _ = brackets(tree, words)
+    return span_depth(spans, max(words) + 1, direction)
 
 
 def span_depth(spans: Brackets, words: int, direction: Direction = "right") -> int:

@@ -25,10 +25,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dbpcfg.corpus.reading import GivenTrees, trees_for
-from dbpcfg.corpus.sentence import PunctuationRule, Sentence, punctuation_mask, recognised_by
+from dbpcfg.corpus.reading import GivenTrees, load_trees
+from dbpcfg.corpus.sentence import PunctuationRule, Sentence, punctuation_mask, rule_name
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.evaluation.alignment import pair
+from dbpcfg.evaluation.alignment import align_trees
 from dbpcfg.evaluation.depths import DepthTable, Direction, depth_table, span_depth
 from dbpcfg.evaluation.labels import Contingency, matched_labels, matched_tags
 from dbpcfg.evaluation.nounphrases import (
@@ -37,14 +37,22 @@ from dbpcfg.evaluation.nounphrases import (
     Proposals,
     Recall,
     aggregate,
-    count_found,
+    count_matched,
     mapping_split,
     proposals,
 )
-from dbpcfg.evaluation.parseval import Convention, Score, Skipped, Statistics, count, score, signed
+from dbpcfg.evaluation.parseval import (
+    Convention,
+    Score,
+    Skipped,
+    Statistics,
+    count,
+    score,
+    signature_of,
+)
 from dbpcfg.evaluation.significance import Intervals, PairedTest, bootstrap, permutation_test
 from dbpcfg.io.progress import counted
-from dbpcfg.io.tables import Column, Table, percent, shortened
+from dbpcfg.io.tables import Column, Table, percent, plural, shortened
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -75,7 +83,7 @@ class Evaluation:
     def __repr__(self) -> str:
         score, recall = self.score, self.recall
         return shortened(
-            f"<Evaluation of {score.sentences:,} sentences: P {percent(score.precision)}, "
+            f"<Evaluation of {plural(score.sentences, 'sentence')}: P {percent(score.precision)}, "
             f"R {percent(score.recall)}, F1 {percent(score.f1)}, "
             f"{recall.category} recall {percent(recall.recall)}; {score.signature}>"
         )
@@ -97,7 +105,7 @@ class Evaluation:
             ("V-measure of words", tags.v_measure, tags.signature),
         ]
         columns = [Column("score"), Column("%", "percent", "value"), Column("convention")]
-        return Table("", columns, rows, [f"{score.sentences:,} sentences"])
+        return Table("", columns, rows, [plural(score.sentences, "sentence")])
 
     def to_frame(self) -> Any:
         """The scores as a pandas data frame, as fractions.
@@ -201,25 +209,28 @@ def evaluate(
     DbpcfgError
         If there are not as many predicted as gold trees, or they are not of the same sentences.
     """
-    gold = trees_for("evaluate(gold, ...)", gold, "<gold>")
-    predicted = trees_for("evaluate(..., predicted)", predicted, "<predicted>")
+    gold = load_trees("evaluate(gold, ...)", gold, "<gold>")
+    predicted = load_trees("evaluate(..., predicted)", predicted, "<predicted>")
     if len(gold) != len(predicted):
         raise DbpcfgError(
-            f"{len(gold)} gold trees{_source(gold)} but {len(predicted)} predicted trees"
+            f"{plural(len(gold), 'gold tree')}{_source(gold)} but "
+            f"{plural(len(predicted), 'predicted tree')}"
             f"{_source(predicted)}; line i of PRED must be the tree of line i of GOLD"
         )
     if isinstance(punctuation, str):
-        convention = convention or Convention(punctuation=recognised_by(gold, punctuation))
+        convention = convention or Convention(punctuation=rule_name(gold, punctuation))
         punctuation = [punctuation_mask(sentence, punctuation) for sentence in gold]
     elif len(gold) != len(punctuation):
-        raise DbpcfgError(f"{len(gold)} gold trees but marks of punctuation for {len(punctuation)}")
+        raise DbpcfgError(
+            f"{plural(len(gold), 'gold tree')} but marks of punctuation for {len(punctuation)}"
+        )
     convention = convention or Convention()
     if aggregate_min_words < 1:
         raise DbpcfgError(f"aggregate_min_words must be at least 1, not {aggregate_min_words}")
     split, split_name = mapping_split(len(gold), mapping_sentences)
     statistics, rows = [], []
     left_out: Counter[str] = Counter()
-    found = np.zeros(2, dtype=np.int64)
+    of_category = np.zeros(2, dtype=np.int64)  # matched, gold
     spans: tuple[Proposals, Proposals] = Counter(), Counter()
     constituents: Counter[tuple[str, str]] = Counter()
     tags: Counter[tuple[str, str]] = Counter()
@@ -227,7 +238,7 @@ def evaluate(
     pairs = zip(gold, predicted, punctuation)
     shown = counted(pairs, "sentences scored", len(gold), quiet if progress is None else True)
     for number, (one, other, marks) in enumerate(shown):
-        trees = pair(one, other, marks)
+        trees = align_trees(one, other, marks)
         if convention.too_long(trees.words):
             left_out["too_long"] += 1
         else:
@@ -236,7 +247,7 @@ def evaluate(
                 rows.append(number)
             else:
                 left_out["too_short" if trees.words else "only_punctuation"] += 1
-            found += count_found(trees, category)
+            of_category += count_matched(trees, category)
             spans[number >= split].update(proposals(trees, category, aggregate_min_words))
             constituents.update(matched_labels(trees))
             tags.update(matched_tags(trees))
@@ -255,17 +266,19 @@ def evaluate(
         counts,
         np.array(rows, dtype=np.int64),
         score(counts, convention, Skipped(**left_out)),
-        Recall(category, int(found[0]), int(found[1]), _phrases(category, 2, of)),
+        Recall(category, int(of_category[0]), int(of_category[1]), _phrases(category, 2, of)),
         aggregate(*spans, category, _phrases(category, aggregate_min_words, split_name, of)),
-        Contingency.of(constituents, signed("labels:topmost", "root:counted", "span:>=2", of)),
-        Contingency.of(tags, signed("labels:tags", of)),
+        Contingency.of(
+            constituents, signature_of("labels:topmost", "root:counted", "span:>=2", of)
+        ),
+        Contingency.of(tags, signature_of("labels:tags", of)),
         depth_table((depth for depth, _ in depths), direction, of),
         depth_table((depth for _, depth in depths), direction, of),
     )
 
 
 def _phrases(category: str, min_words: int, *parts: str) -> str:
-    return signed(f"gold:{category}", "root:counted", f"span:>={min_words}", *parts)
+    return signature_of(f"gold:{category}", "root:counted", f"span:>={min_words}", *parts)
 
 
 def _source(sentences: Sequence[Sentence]) -> str:

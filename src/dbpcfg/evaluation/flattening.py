@@ -82,8 +82,8 @@ def _spliced(tree: Tree, sides: dict[str, int]) -> Tree:
             return child if isinstance(child, Tree) else item
         head = sides[item.label] % len(children)
         parts: list[Tree | str] = []
-        for place, child in enumerate(children):
-            if place == head and isinstance(child, Tree) and not child.preterminal:
+        for number, child in enumerate(children):
+            if number == head and isinstance(child, Tree) and not child.preterminal:
                 parts.extend(child.children)
             else:
                 parts.append(child)

@@ -10,11 +10,12 @@ from dbpcfg.corpus.sentence import (
     PunctuationRule,
     Sentence,
     punctuation_mask,
-    recognised_by,
+    rule_name,
     without_punctuation,
 )
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.parseval import Convention
+from dbpcfg.io.tables import plural
 from dbpcfg.trees.tree import Tree
 
 _QUOTED = 8  # words of a sentence that a message repeats, at most
@@ -49,33 +50,37 @@ def match_gold(
     is the same word by word finds all of them if anything does. If the run has left punctuation
     out, so do the gold trees.
 
-    Returns the gold sentences that were found; others are left out.
+    Returns the gold sentences that were matched; others are left out.
     """
     for sentence in treebank:
         sentence.gold_tree()
-    found = _found(sentences, treebank)
-    if len(found) < len(sentences):
-        bare = _found(sentences, [without_punctuation(sentence, rule) for sentence in treebank])
+    matched = _matching_prefix(sentences, treebank)
+    if len(matched) < len(sentences):
+        bare = _matching_prefix(
+            sentences, [without_punctuation(sentence, rule) for sentence in treebank]
+        )
         if len(bare) < len(sentences):  # it is not the punctuation
-            raise _mismatch(sentences, treebank, found, name)
-        found = bare
-    convention = Convention(punctuation=recognised_by(found, rule))
-    return Gold(found, [punctuation_mask(one, rule) for one in found], convention)
+            raise _mismatch(sentences, treebank, matched, name)
+        matched = bare
+    convention = Convention(punctuation=rule_name(matched, rule))
+    return Gold(matched, [punctuation_mask(one, rule) for one in matched], convention)
 
 
-def _found(sentences: Sequence[Sequence[str]], treebank: Sequence[Sentence]) -> list[Sentence]:
+def _matching_prefix(
+    sentences: Sequence[Sequence[str]], treebank: Sequence[Sentence]
+) -> list[Sentence]:
     """The gold sentences of the first sentences, as many as are there in this order."""
-    found: list[Sentence] = []
+    matched: list[Sentence] = []
     for gold in treebank:
-        if len(found) < len(sentences) and _same(gold.words, sentences[len(found)]):
-            found.append(gold)
-    return found
+        if len(matched) < len(sentences) and _same(gold.words, sentences[len(matched)]):
+            matched.append(gold)
+    return matched
 
 
 def _mismatch(
     sentences: Sequence[Sequence[str]],
     treebank: Sequence[Sentence],
-    found: Sequence[Sentence],
+    matched: Sequence[Sentence],
     name: str,
 ) -> DbpcfgError:
     hint = "give the treebank of the text that the run learned from"
@@ -85,21 +90,21 @@ def _mismatch(
             for number, (gold, words) in enumerate(zip(treebank, sentences), start=1)
             if not _same(gold.words, words)
         )
-        place, one, other = next(
-            (place, one, other)
-            for place, (one, other) in enumerate(zip_longest(gold.words, words), start=1)
+        position, one, other = next(
+            (position, one, other)
+            for position, (one, other) in enumerate(zip_longest(gold.words, words), start=1)
             if one is None or other is None or _written(one) != _written(other)
         )
         return DbpcfgError(
-            f"{gold.place} is not sentence {number:,} of the run: word {place} is {_named(one)} "
-            f"there and {_named(other)} in the run; {hint}"
+            f"{gold.location} is not sentence {number:,} of the run: word {position} is "
+            f"{_named(one)} there and {_named(other)} in the run; {hint}"
         )
-    missing = sentences[len(found)]
+    missing = sentences[len(matched)]
     text = " ".join(missing[:_QUOTED]) + (" …" if len(missing) > _QUOTED else "")
-    after = f" after {found[-1].place}" if found else ""
+    after = f" after {matched[-1].location}" if matched else ""
     return DbpcfgError(
-        f"sentence {len(found) + 1:,} of the run, {text!r}, is not in {name}{after}; the treebank "
-        f"has {len(treebank):,} sentences, the run {len(sentences):,}: {hint}"
+        f"sentence {len(matched) + 1:,} of the run, {text!r}, is not in {name}{after}; the "
+        f"treebank has {plural(len(treebank), 'sentence')}, the run {len(sentences):,}: {hint}"
     )
 
 

@@ -28,15 +28,15 @@ from numpy.typing import NDArray
 
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.evaluation.alignment import MISSING, Pair, align, pair
-from dbpcfg.evaluation.parseval import Convention, signed
-from dbpcfg.io.tables import percent
+from dbpcfg.evaluation.alignment import MISSING, TreePair, align, align_trees
+from dbpcfg.evaluation.parseval import Convention, signature_of
+from dbpcfg.io.tables import percent, plural
 
 NO_PHRASE = "–"
 """Stands for a gold label where the gold tree has no phrase."""
 
 
-def matched_labels(trees: Pair, otherwise: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
+def matched_labels(trees: TreePair, otherwise: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
     """(induced, gold) for every span of two words or more that both trees have.
 
     ``otherwise``: the gold labels of a span that the gold tree does not have; without any it is
@@ -48,7 +48,7 @@ def matched_labels(trees: Pair, otherwise: Sequence[str] = ()) -> Iterator[tuple
             yield labels[0], gold[0]
 
 
-def matched_tags(trees: Pair) -> Iterator[tuple[str, str]]:
+def matched_tags(trees: TreePair) -> Iterator[tuple[str, str]]:
     """(induced, gold) for every word that has a tag in both trees."""
     return (tags for tags in zip(trees.predicted_tags, trees.gold_tags) if all(tags))
 
@@ -74,7 +74,7 @@ class LabelScore:
         return (
             f"many-to-one {percent(self.many_to_one)} homogeneity {percent(self.homogeneity)} "
             f"completeness {percent(self.completeness)} V {percent(self.v_measure)} "
-            f"({self.items} items) {self.signature}"
+            f"({plural(self.items, 'item')}) {self.signature}"
         )
 
 
@@ -147,7 +147,7 @@ def gold_labels(
     phrases: Counter[tuple[str, str]] = Counter()
     words: Counter[tuple[str, str]] = Counter()
     for one, other, marks in zip(gold, predicted, punctuation, strict=True):
-        trees = pair(one, other, marks)
+        trees = align_trees(one, other, marks)
         phrases.update(matched_labels(trees, (NO_PHRASE,)))
         words.update(matched_tags(trees))
     return GoldLabels(Contingency.of(phrases), Contingency.of(words))
@@ -172,21 +172,21 @@ def compare_tags(
     ``punctuation``: marks the words of each gold sentence that are punctuation, which is left out.
     """
     if not any(any(_tags(sentence)) for sentence in gold):
-        place = gold[0].place if gold else "GOLD"
-        raise DbpcfgError(f"{place}: the gold sentences have no tags to compare with")
+        location = gold[0].location if gold else "GOLD"
+        raise DbpcfgError(f"{location}: the gold sentences have no tags to compare with")
     pairs: Counter[tuple[str, str]] = Counter()
     for number, (one, other, marks) in enumerate(zip(gold, predicted, punctuation, strict=True), 1):
-        aligned = align(one.words, marks, other.words, one.place, other.place)
+        aligned = align(one.words, marks, other.words, one.location, other.location)
         if not convention.too_long(marks.count(False)):
             tags = _tags(one)
             pairs.update(
-                (induced, tags[place])
-                for induced, place in zip(_tags(other), aligned, strict=True)
-                if place != MISSING and not marks[place] and induced and tags[place]
+                (induced, tags[word])
+                for induced, word in zip(_tags(other), aligned, strict=True)
+                if word != MISSING and not marks[word] and induced and tags[word]
             )
         if progress is not None:
             progress(number)
-    return Contingency.of(pairs, signed("labels:tags", convention.sentences()))
+    return Contingency.of(pairs, signature_of("labels:tags", convention.sentences()))
 
 
 def _tags(sentence: Sentence) -> Sequence[str]:

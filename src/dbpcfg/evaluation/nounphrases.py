@@ -29,7 +29,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.evaluation.alignment import Brackets, Pair
+from dbpcfg.evaluation.alignment import Brackets, TreePair
 from dbpcfg.evaluation.parseval import BracketCounts, Convention, f1, ratios, terms
 from dbpcfg.io.tables import percent
 
@@ -40,7 +40,7 @@ class Recall:
 
     category: str
     """The gold category."""
-    found: int
+    matched: int
     """Gold constituents that are spans of the predicted trees."""
     gold: int
     """All gold constituents."""
@@ -50,14 +50,14 @@ class Recall:
     @property
     def recall(self) -> float:
         """The share found; nan if there are none to find."""
-        return self.found / self.gold if self.gold else float("nan")
+        return self.matched / self.gold if self.gold else float("nan")
 
     def __str__(self) -> str:
-        counts = f"found {self.found}, gold {self.gold}"
+        counts = f"found {self.matched}, gold {self.gold}"
         return f"{self.category} recall {percent(self.recall)} ({counts}) {self.signature}"
 
 
-def count_found(trees: Pair, category: str) -> tuple[int, int]:
+def count_matched(trees: TreePair, category: str) -> tuple[int, int]:
     """Count the gold constituents of a category in one sentence.
 
     Returns how many are spans of the predicted tree, and how many there are.
@@ -133,7 +133,7 @@ def mapping_split(sentences: int, mapping_sentences: int = MAPPING_SENTENCES) ->
 
 
 def proposals(
-    trees: Pair, category: str, min_words: int = 2
+    trees: TreePair, category: str, min_words: int = 2
 ) -> Iterator[tuple[tuple[str, ...], bool]]:
     """The items of `Proposals` of one sentence."""
     gold, predicted = trees.gold, trees.predicted

@@ -43,7 +43,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.evaluation.alignment import Brackets, Pair
+from dbpcfg.evaluation.alignment import Brackets, TreePair
 from dbpcfg.io.tables import percent
 from dbpcfg.version import __version__
 
@@ -53,7 +53,7 @@ Number = TypeVar("Number", int, NDArray[np.int64])
 Item: TypeAlias = tuple[int, int] | tuple[int, int, str]
 
 
-def signed(*parts: str) -> str:
+def signature_of(*parts: str) -> str:
     """A signature: its parts, and the version of this package."""
     return "|".join([*parts, f"dbpcfg:{__version__}"])
 
@@ -85,7 +85,7 @@ class Convention:
 
     def signature(self) -> str:
         """The convention in one line, as every score prints it."""
-        return signed(
+        return signature_of(
             f"labels:{'yes' if self.labelled else 'no'}",
             f"average:{self.average}",
             f"root:{'counted' if self.whole_sentence else 'ignored'}",
@@ -173,7 +173,7 @@ class Score:
         )
 
 
-def count(trees: Pair, convention: Convention) -> BracketCounts:
+def count(trees: TreePair, convention: Convention) -> BracketCounts:
     """Count the brackets of one sentence."""
     if trees.words < convention.min_words:
         return BracketCounts(0, 0, 0)

@@ -14,14 +14,16 @@ middle 95% of the scores.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.parseval import Convention, Floats, Statistics, ratios, score, terms
-from dbpcfg.io.tables import percent
+from dbpcfg.io.tables import percent, plural
 
 _CELLS = 2**21  # random numbers held at once
 _ROUNDING = 1e-12  # of differences that are equal in exact arithmetic
@@ -52,7 +54,7 @@ class PairedTest:
     def __str__(self) -> str:
         return (
             f"F1 {percent(self.first)} against {percent(self.second)}: p = {self.p:.4g} "
-            f"({self.permutations} permutations, seed {self.seed}) {self.signature}"
+            f"({plural(self.permutations, 'permutation')}, seed {self.seed}) {self.signature}"
         )
 
 
@@ -91,7 +93,8 @@ def permutation_test(
     if first.shape != second.shape or (first[:, 2] != second[:, 2]).any():
         raise DbpcfgError(
             "the two systems are not scored on the same gold trees "
-            f"({len(first)} sentences, {len(second)} sentences): use the same gold and convention"
+            f"({len(first):,} and {plural(len(second), 'sentence')}): use the same gold and "
+            "convention"
         )
     ours, theirs = terms(first, convention)[:, 2], terms(second, convention)[:, 2]
     exchanged = theirs - ours
@@ -141,6 +144,15 @@ def bootstrap(
     low, high = np.nanquantile(np.concatenate(values), tails, axis=0).tolist()
     precision, recall, f1 = zip(low, high)
     return Intervals(precision, recall, f1, level, resamples, seed)
+
+
+def wilson(right: float, number: int, level: float = 0.95) -> tuple[float, float]:
+    """Wilson's interval of a share (Wilson 1927); ``right`` of ``number`` are right."""
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    share, more = right / number, z * z / number
+    middle = (share + more / 2) / (1 + more)
+    half = z * math.sqrt(share * (1 - share) / number + more / (4 * number)) / (1 + more)
+    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def _f1(sums: Floats) -> Floats:

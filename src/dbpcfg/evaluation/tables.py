@@ -9,7 +9,7 @@ from dbpcfg.evaluation.evaluate import Evaluation
 from dbpcfg.evaluation.labels import Contingency
 from dbpcfg.evaluation.parseval import Score
 from dbpcfg.evaluation.significance import PairedTest
-from dbpcfg.io.tables import Column, Table, percent
+from dbpcfg.io.tables import Column, Table, percent, plural
 
 _SYSTEM = Column("System")
 
@@ -131,7 +131,8 @@ def comparison_table(comparisons: Mapping[tuple[str, str], PairedTest]) -> Table
     ]
     rows = [(*names, it.first, it.second, it.difference, it.p) for names, it in comparisons.items()]
     notes = (
-        f"paired permutation test, {it.permutations} permutations, seed {it.seed}; {it.signature}"
+        f"paired permutation test, {plural(it.permutations, 'permutation')}, seed {it.seed}; "
+        f"{it.signature}"
         for it in comparisons.values()
     )
     return Table("Difference of F1", columns, rows, _distinct(notes))
@@ -144,11 +145,11 @@ def intervals_table(systems: Mapping[str, Evaluation], seed: int = 0) -> Table:
         columns += [Column(f"{name} {end}", "percent") for end in ("from", "to")]
     rows, notes = [], []
     for name, it in systems.items():
-        found = it.intervals(seed=seed)
-        rows.append((name, *found.precision, *found.recall, *found.f1))
+        intervals = it.intervals(seed=seed)
+        rows.append((name, *intervals.precision, *intervals.recall, *intervals.f1))
         notes.append(
-            f"{100 * found.level:.0f}% intervals by bootstrap over sentences, "
-            f"{found.resamples} resamples, seed {seed}; {it.convention.signature()}"
+            f"{100 * intervals.level:.0f}% intervals by bootstrap over sentences, "
+            f"{intervals.resamples} resamples, seed {seed}; {it.convention.signature()}"
         )
     return Table("Intervals", columns, rows, _distinct(notes))
 

@@ -9,26 +9,27 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dbpcfg.corpus.reading import Corpus, corpus_at
+from dbpcfg.corpus.reading import Corpus, read_path
 from dbpcfg.corpus.sentence import PunctuationRule
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.flattening import flatten as flattened
 from dbpcfg.evaluation.flattening import flattenable
-from dbpcfg.experiments.comparison import Comparison, ScoredRun, SystemSummary
+from dbpcfg.experiments.comparison import Comparison, SystemSummary, scored_run
 from dbpcfg.experiments.corpora import CellCorpus, Task
 from dbpcfg.experiments.grid import Cell
 from dbpcfg.experiments.results import (
     CellOutcome,
     CellResult,
-    found_outcomes,
     is_results,
+    read_outcomes,
     saved_trees,
 )
 from dbpcfg.experiments.running import run_cell
-from dbpcfg.experiments.systems.registry import SystemSettings, SystemSpec, find
-from dbpcfg.experiments.systems.registry import systems as known_systems
-from dbpcfg.io.files import reading
+from dbpcfg.experiments.scores import ScoredRun
+from dbpcfg.io.files import read_errors
 from dbpcfg.io.progress import Progress, interactive
+from dbpcfg.systems.registry import SystemSettings, SystemSpec, find
+from dbpcfg.systems.registry import systems as known_systems
 from dbpcfg.trees.tree import Tree
 
 
@@ -51,7 +52,7 @@ def compare(
 ) -> Comparison:
     """Run systems on one corpus, each run in a process of its own, and score their trees.
 
-    A script that calls this needs ``if __name__ == "__main__":``, because the processes import it.
+    A system that is defined in a notebook or in the script itself runs in this process.
 
     Parameters
     ----------
@@ -110,7 +111,7 @@ def compare(
     with contextlib.ExitStack() as stack:
         place = stack.enter_context(tempfile.TemporaryDirectory()) if out is None else out
         cells = _cells(task, specs, used, range(seed, seed + runs), Path(place))
-        outcomes = found_outcomes(cells)
+        outcomes = read_outcomes(cells)
         summaries = []
         for spec in specs:
             scored, flat, failures = [], [], {}
@@ -123,9 +124,10 @@ def compare(
                 scored.append(_scored(cell, result, trees, task, quiet))
                 if flatten and flattenable(trees):
                     flat.append(_scored(cell, result, flattened(trees), task, quiet))
-            summaries.append(SystemSummary(spec, used[spec.name], scored, failures))
+            own: dict[str, Any] = {"spec": spec, "settings": used[spec.name]}
+            summaries.append(SystemSummary(spec.name, scored, failures, **own))
             if flat:
-                summaries.append(SystemSummary(spec, used[spec.name], flat, flattened=True))
+                summaries.append(SystemSummary(f"{spec.name}-F", flat, **own, flattened=True))
         comparison = Comparison.of(task, summaries, permutations, seed)
         comparison.save(Path(place))
     return comparison
@@ -133,7 +135,7 @@ def compare(
 
 def _check_directory(out: Path) -> None:
     """Raise an error if there is something else than a comparison."""
-    with reading(out):
+    with read_errors(out):
         if out.exists() and not is_results(out) and (out.is_file() or any(out.glob("[!.]*"))):
             raise DbpcfgError(
                 f"{out} exists and is not a comparison; choose another --out for the results"
@@ -178,7 +180,7 @@ def _scored(
     cell: Cell, result: CellResult, trees: Sequence[Tree], task: Task, quiet: bool
 ) -> ScoredRun:
     with Progress(f"scoring {cell.name}", len(task), quiet) as progress:
-        return ScoredRun(cell.seed, task.score(trees, progress), result)
+        return scored_run(cell, result, task.score(trees, progress))
 
 
 def _task(
@@ -188,7 +190,7 @@ def _task(
     punctuation: PunctuationRule,
 ) -> Task:
     if isinstance(treebank, str | os.PathLike):
-        treebank = corpus_at("compare", treebank)
+        treebank = read_path("compare", treebank)
     if isinstance(treebank, Corpus):
         return Task.of(
             treebank, lowercase=lowercase, max_length=max_length, punctuation=punctuation

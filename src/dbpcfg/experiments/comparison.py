@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +18,17 @@ from dbpcfg.evaluation.evaluate import Evaluation
 from dbpcfg.evaluation.significance import PairedTest
 from dbpcfg.evaluation.tables import comparison_table, has_tags
 from dbpcfg.experiments.corpora import Task
-from dbpcfg.experiments.results import CellResult, Spread, middle_runs, spread
-from dbpcfg.experiments.systems.registry import SystemSpec
-from dbpcfg.io.files import finite, read_json, write_json, writing
-from dbpcfg.io.tables import Cell, Column, Table, render, shortened
+from dbpcfg.experiments.grid import Cell
+from dbpcfg.experiments.results import CellResult
+from dbpcfg.experiments.scores import RunGroup, ScoredRun, measured, paired_tests, spread
+from dbpcfg.io.files import finite, read_json, write_errors, write_json
+from dbpcfg.io.tables import Cell as Entry
+from dbpcfg.io.tables import Column, Table, plural, render, shortened
+from dbpcfg.systems.registry import SystemSpec
 from dbpcfg.version import __version__
 
-MEASURES = ("precision", "recall", "f1", "phrase_recall", "aggregate_f1", "seconds")
+SCORES = ("precision", "recall", "f1", "phrase_recall", "aggregate_f1")
+MEASURES = (*SCORES, "seconds")
 """Measured for every run, and averaged over runs."""
 TAG_MEASURES = ("many_to_one", "homogeneity", "completeness", "v_measure")
 """Measured for runs whose trees have tags."""
@@ -32,83 +36,39 @@ FILE, FORMAT = "comparison.json", "dbpcfg comparison"
 MEGABYTE = 1_000_000
 
 
-def measured(evaluation: Evaluation, measure: str) -> float:
-    """One of the measures of some trees, but seconds."""
-    if measure == "phrase_recall":
-        return evaluation.recall.recall
-    if measure == "aggregate_f1":  # with one label for all spans there is nothing to choose
-        labelled = len(evaluation.constituents.induced) > 1
-        return evaluation.aggregate.f1 if labelled else math.nan
-    if measure in TAG_MEASURES:
-        return float(getattr(evaluation.tags.score(), measure))
-    return float(getattr(evaluation.score, measure))
+def scored_run(cell: Cell, result: CellResult, evaluation: Evaluation) -> ScoredRun:
+    """The scores of a finished cell of some system."""
+    measures = {**measured(evaluation, SCORES), "seconds": result.seconds or 0.0}
+    return ScoredRun(
+        measures,
+        cell.seed,
+        peak_bytes=result.peak_bytes,
+        version=result.version,
+        source=evaluation,
+    )
 
 
-@dataclass(frozen=True)
-class ScoredRun:
-    """A finished run and its scores."""
-
-    seed: int | None
-    evaluation: Evaluation
-    result: CellResult
-    """Its time, its memory, and the version of this package that ran it."""
-
-    def value(self, measure: str) -> float:
-        """One of the `MEASURES` or `TAG_MEASURES`."""
-        if measure == "seconds":
-            return self.result.seconds or 0.0
-        return measured(self.evaluation, measure)
-
-
-@dataclass(frozen=True)
-class SystemSummary:
-    """A system and its runs."""
+@dataclass(frozen=True, kw_only=True)
+class SystemSummary(RunGroup):
+    """A system and its runs; its name has ``-F`` if its trees were flattened."""
 
     spec: SystemSpec
     settings: Mapping[str, Any]
     """All of them, defaults included."""
-    runs: Sequence[ScoredRun]
-    """The runs that finished."""
-    failures: Mapping[int | None, str] = field(default_factory=dict)
-    """Why the others failed, by seed."""
     flattened: bool = False
     """Whether the trees were flattened before they were scored."""
 
     @property
-    def name(self) -> str:
-        """The name of the system, with ``-F`` if its trees were flattened."""
-        return f"{self.spec.name}-F" if self.flattened else self.spec.name
-
-    def spread(self, measure: str) -> Spread:
-        """How one of the measures varies over runs; all nan if none finished."""
-        return spread(run.value(measure) for run in self.runs)
-
-    @property
     def peak_bytes(self) -> int | None:
         """The peak memory of the run that used most."""
-        found = (run.result.peak_bytes for run in self.runs)
-        return max((peak for peak in found if peak), default=None)
-
-    @property
-    def median_run(self) -> ScoredRun:
-        """The run of median F1, which is the one that is tested."""
-        return middle_runs(self.runs, lambda run: run.value("f1"))[0]
+        return max((run.peak_bytes for run in self.runs if run.peak_bytes), default=None)
 
     @property
     def tested_name(self) -> str:
         """The system's name, and the seed of the run that is tested."""
-        if not self.spec.stochastic:
+        if not self.spec.stochastic or not self.runs:
             return self.name
         return f"{self.name} (seed {self.median_run.seed})"
-
-    @property
-    def remark(self) -> str | None:
-        """Why runs failed, if some did."""
-        failed = [
-            f"failed: {why}" if seed is None else f"seed {seed} failed: {why}"
-            for seed, why in self.failures.items()
-        ]
-        return "; ".join(failed) or None
 
     def data(self) -> dict[str, Any]:
         """The same as plain data."""
@@ -121,9 +81,9 @@ class SystemSummary:
             "runs": [
                 {
                     "seed": run.seed,
-                    **{measure: finite(run.value(measure)) for measure in MEASURES},
-                    "peak_bytes": run.result.peak_bytes,
-                    "version": run.result.version,
+                    **run.measures,
+                    "peak_bytes": run.peak_bytes,
+                    "version": run.version,
                 }
                 for run in self.runs
             ],
@@ -141,7 +101,7 @@ class Comparison:
     """Several systems on one corpus; ``print`` shows its tables."""
 
     corpus: Mapping[str, Any]
-    """Digest, size and preparation of the corpus."""
+    """Digest, size and preprocessing of the corpus."""
     signature: str
     """The convention of the scores."""
     category: str
@@ -167,7 +127,7 @@ class Comparison:
 
     def save(self, directory: Path) -> None:
         """Write the comparison for `comparison_data`."""
-        with writing(directory):
+        with write_errors(directory):
             write_json(directory / FILE, FORMAT, self.data())
 
     def data(self) -> dict[str, Any]:
@@ -210,7 +170,9 @@ class Comparison:
 
     def __repr__(self) -> str:
         names = ", ".join(system.name for system in self.summaries)
-        return shortened(f"<Comparison of {names} on {self.corpus['sentences']:,} sentences>")
+        return shortened(
+            f"<Comparison of {names} on {plural(self.corpus['sentences'], 'sentence')}>"
+        )
 
     def _repr_html_(self) -> str:
         return "".join(table.html() for table in self.tables())
@@ -245,14 +207,14 @@ class Comparison:
         for system in self.summaries:
             means = [system.spread(measure).mean for measure in MEASURES]
             peak = None if system.peak_bytes is None else system.peak_bytes / MEGABYTE
-            remark: list[Cell] = [system.remark or ""] if failed else []
-            rows.append([system.name, len(system.runs), *means, peak, *remark])
+            note: list[Entry] = [system.note] if failed else []
+            rows.append([system.name, len(system.runs), *means, peak, *note])
         return Table("Systems", columns, rows, self._notes())
 
     def _notes(self) -> list[str]:
         return [
-            f"{self.corpus['sentences']:,} sentences, "
-            f"{self.corpus['words']:,} words without punctuation",
+            f"{plural(self.corpus['sentences'], 'sentence')}, "
+            f"{plural(self.corpus['words'], 'word')} without punctuation",
             f"{self.category}: recall of gold {self.category}s of two words or more",
             f"{self.category} agg F1: of the labels that together are closest to {self.category}, "
             "chosen on the first sentences and scored on the others",
@@ -267,7 +229,7 @@ class Comparison:
             *(
                 f"{system.name} ran under dbpcfg {version}, not {__version__}"
                 for system in self.summaries
-                for version in dict.fromkeys(run.result.version for run in system.runs)
+                for version in dict.fromkeys(run.version for run in system.runs)
                 if version != __version__
             ),
             self.signature,
@@ -283,7 +245,7 @@ class Comparison:
         ]
         names = {"f1": "F1", "phrase_recall": f"{self.category} recall"}
         names["aggregate_f1"] = f"{self.category} agg F1"
-        rows: list[list[Cell]] = []
+        rows: list[list[Entry]] = []
         for system in self.summaries:
             for measure in MEASURES if len(system.runs) > 1 else ():
                 scale = 1 if measure == "seconds" else 100
@@ -315,13 +277,9 @@ def _tests(
     if not ranked:
         return {}
     best = max(ranked, key=lambda system: system.spread("f1").mean)
-    return {
-        (best.tested_name, other.tested_name): best.median_run.evaluation.compare(
-            other.median_run.evaluation, permutations, seed
-        )
-        for other in summaries
-        if other is not best and other.runs
-    }
+    groups = {system.tested_name: system for system in summaries if system.runs}
+    others = [name for name in groups if name != best.tested_name]
+    return paired_tests(groups, [(best.tested_name, name) for name in others], permutations, seed)
 
 
 def _tags(systems: Sequence[SystemSummary]) -> Table:
@@ -333,10 +291,12 @@ def _tags(systems: Sequence[SystemSummary]) -> Table:
         Column("V", "score", "v_measure"),
         Column("sd of V", "percent", "v_measure_sd"),
     ]
-    rows: list[list[Cell]] = []
+    rows: list[list[Entry]] = []
     for system in systems:
-        means = [system.spread(measure).mean for measure in TAG_MEASURES]
-        rows.append([system.name, len(system.runs), *means, system.spread("v_measure").sd])
+        scores = [run.evaluation.tags.score() for run in system.runs]
+        spreads = [spread(getattr(one, name) for one in scores) for name in TAG_MEASURES]
+        means = [one.mean for one in spreads]
+        rows.append([system.name, len(system.runs), *means, spreads[-1].sd])
     signatures = dict.fromkeys(run.evaluation.tags.signature for it in systems for run in it.runs)
     return Table("Word categories", columns, rows, ["means over runs", *signatures])
 

@@ -8,18 +8,18 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache
 from typing import Any, NamedTuple
 
-from dbpcfg.corpus.loading import expand
-from dbpcfg.corpus.preparation import Preparation, Prepared, prepare
-from dbpcfg.corpus.readers import checked_format
+from dbpcfg.corpus.loading import files_to_read
+from dbpcfg.corpus.preprocessing import PreprocessedCorpus, Preprocessing, preprocess
+from dbpcfg.corpus.readers import check_format
 from dbpcfg.corpus.reading import Corpus, read
-from dbpcfg.corpus.sentence import PunctuationRule, recognised_by
+from dbpcfg.corpus.sentence import PunctuationRule, rule_name
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.evaluate import Evaluation, evaluate
 from dbpcfg.evaluation.goldtrees import match_gold
 from dbpcfg.evaluation.parseval import Convention
-from dbpcfg.io.files import opening
+from dbpcfg.io.files import os_errors
 from dbpcfg.io.progress import Progress
-from dbpcfg.options import Decoding, Reading
+from dbpcfg.options import FileOptions, ReadingOptions
 from dbpcfg.trees.tree import Tree
 
 _BLOCK = 1 << 20
@@ -29,7 +29,7 @@ _BLOCK = 1 << 20
 class Task:
     """Sentences with gold trees, and how trees are scored against them."""
 
-    prepared: Prepared
+    preprocessed: PreprocessedCorpus
     """The sentences, without those that are too long."""
     convention: Convention
     sources: tuple[str, ...]
@@ -52,29 +52,29 @@ class Task:
         ``"both"``.
         """
         treebank.trees()
-        prepared = prepare(treebank, Preparation(lowercase, max_length, punctuation))
-        return cls(prepared, _convention(prepared), treebank.sources)
+        preprocessed = preprocess(treebank, Preprocessing(lowercase, max_length, punctuation))
+        return cls(preprocessed, _convention(preprocessed), treebank.sources)
 
     def __len__(self) -> int:
-        return len(self.prepared)
+        return len(self.preprocessed)
 
     def describe(self) -> dict[str, Any]:
-        """What must be the same for results to be comparable: digest, size and preparation."""
-        preparation = self.prepared.preparation
+        """What must be the same for results to be comparable: digest, size and preprocessing."""
+        preprocessing = self.preprocessed.preprocessing
         return {
             "digest": self.digest,
             "sentences": len(self),
-            "words": sum(marks.count(False) for marks in self.prepared.punctuation),
-            "lowercase": preparation.lowercase,
-            "max_length": preparation.max_length,
-            "punctuation": preparation.punctuation,
+            "words": sum(marks.count(False) for marks in self.preprocessed.punctuation),
+            "lowercase": preprocessing.lowercase,
+            "max_length": preprocessing.max_length,
+            "punctuation": preprocessing.punctuation,
         }
 
     @cached_property
     def digest(self) -> str:
         """A digest of the gold trees, and of which words are punctuation."""
         sha = hashlib.sha256()
-        for sentence, marks in zip(self.prepared.sentences, self.prepared.punctuation):
+        for sentence, marks in zip(self.preprocessed.sentences, self.preprocessed.punctuation):
             marked = "".join("01"[mark] for mark in marks)
             sha.update(f"{sentence.tree}\t{marked}\n".encode("utf-8", "surrogatepass"))
         return f"sha256:{sha.hexdigest()}"
@@ -82,20 +82,20 @@ class Task:
     def score(self, trees: Sequence[Tree], progress: Progress | None = None) -> Evaluation:
         """Score a system's trees."""
         return evaluate(
-            self.prepared.sentences,
+            self.preprocessed.sentences,
             trees,
-            self.prepared.punctuation,
+            self.preprocessed.punctuation,
             self.convention,
             category=self.category,
             progress=progress.update if progress else None,
         )
 
 
-def _convention(prepared: Prepared) -> Convention:
-    preparation = prepared.preparation
+def _convention(preprocessed: PreprocessedCorpus) -> Convention:
+    preprocessing = preprocessed.preprocessing
     return Convention(
-        max_length=preparation.max_length,
-        punctuation=recognised_by(prepared.sentences, preparation.punctuation),
+        max_length=preprocessing.max_length,
+        punctuation=rule_name(preprocessed.sentences, preprocessing.punctuation),
     )
 
 
@@ -108,21 +108,21 @@ class CellCorpus:
     paths: tuple[str, ...]
     gold: tuple[str, ...] = ()
     """A treebank of the same sentences, if the corpus itself is none."""
-    reading: Reading = field(default_factory=Reading)
-    preparation: Preparation = field(default_factory=Preparation)
+    reading: ReadingOptions = field(default_factory=ReadingOptions)
+    preprocessing: Preprocessing = field(default_factory=Preprocessing)
     task: Task | None = field(default=None, compare=False)
     """What was read and prepared already, instead of files."""
 
     @classmethod
     def of(cls, task: Task) -> CellCorpus:
         """The corpus of a task."""
-        return cls("", task.sources, preparation=task.prepared.preparation, task=task)
+        return cls("", task.sources, preprocessing=task.preprocessed.preprocessing, task=task)
 
 
 class LoadedCorpus(NamedTuple):
     """The sentences of a corpus."""
 
-    prepared: Prepared
+    preprocessed: PreprocessedCorpus
     """As dbpcfg learns from them."""
     task: Task | None
     """With their gold trees; None if there are none."""
@@ -131,7 +131,7 @@ class LoadedCorpus(NamedTuple):
 def load_corpus(corpus: CellCorpus) -> LoadedCorpus:
     """The sentences and gold trees of a corpus; of files the last one is kept."""
     if corpus.task is not None:
-        return LoadedCorpus(corpus.task.prepared, corpus.task)
+        return LoadedCorpus(corpus.task.preprocessed, corpus.task)
     return _loaded(corpus)
 
 
@@ -139,17 +139,17 @@ def load_corpus(corpus: CellCorpus) -> LoadedCorpus:
 def _loaded(corpus: CellCorpus) -> LoadedCorpus:
     how = corpus.reading
     found = read(*corpus.paths, **how.how(), quiet=True)
-    prepared = scored = prepare(found, corpus.preparation)
+    preprocessed = scored = preprocess(found, corpus.preprocessing)
     if corpus.gold:
-        decoding = Decoding(how.encoding, how.skip_broken)
+        decoding = FileOptions(how.encoding, how.skip_broken)
         treebank = read(*corpus.gold, **decoding.how(), quiet=True)
-        words = [sentence.words for sentence in prepared.sentences]
-        rule = corpus.preparation.punctuation
+        words = [sentence.words for sentence in preprocessed.sentences]
+        rule = corpus.preprocessing.punctuation
         gold = match_gold(words, treebank.sentences, ", ".join(corpus.gold), rule)
-        scored = replace(prepared, sentences=gold.sentences, punctuation=gold.punctuation)
+        scored = replace(preprocessed, sentences=gold.sentences, punctuation=gold.punctuation)
     if any(sentence.tree is None for sentence in scored.sentences):
-        return LoadedCorpus(prepared, None)
-    return LoadedCorpus(prepared, Task(scored, _convention(scored), found.sources))
+        return LoadedCorpus(preprocessed, None)
+    return LoadedCorpus(preprocessed, Task(scored, _convention(scored), found.sources))
 
 
 def digest_of(corpus: CellCorpus) -> str:
@@ -161,11 +161,11 @@ def digest_of(corpus: CellCorpus) -> str:
 def _digest_of_files(corpus: CellCorpus) -> str:
     sha = hashlib.sha256()
     for paths, format in (
-        (corpus.paths, checked_format(corpus.reading.input_format)),
+        (corpus.paths, check_format(corpus.reading.input_format)),
         (corpus.gold, None),
     ):
-        for path in expand(paths, format) if paths else ():
-            with opening(path), open(path, "rb") as file:
+        for path in files_to_read(paths, format) if paths else ():
+            with os_errors(path), open(path, "rb") as file:
                 size = 0
                 while block := file.read(_BLOCK):
                     sha.update(block)

@@ -10,7 +10,7 @@ does not say with how many categories; here there are three, for a, b and the se
 or more, ``a (b b)`` can be described as well as ``(a b) b``, and no trees are the right ones.)
 
 **Utterances.** 400 made-up utterances in the style of child-directed speech
-(``corpus.utterances``), learned in the same way with more categories.
+(``corpus.synthetic``), learned in the same way with more categories.
 
 Some four chains in ten find the structure of the first corpus; the others stay in another mode,
 most often one that branches to the right. So many chains run a race (``induction.search``), and
@@ -28,21 +28,19 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from multiprocessing import get_context
 
-from dbpcfg.corpus.synthetic import synthetic_trees
-from dbpcfg.corpus.utterances import utterances
+from dbpcfg.corpus.synthetic import synthetic_trees, utterances
 from dbpcfg.evaluation.evaluate import Evaluation, evaluate
 from dbpcfg.evaluation.parseval import Score
 from dbpcfg.experiments.recipe import quick_version, read_recipe
-from dbpcfg.experiments.systems.branching import Left, Right
-from dbpcfg.experiments.systems.registry import find
 from dbpcfg.induction.chain import Chain
 from dbpcfg.induction.induce import induce
 from dbpcfg.induction.run import Run
-from dbpcfg.io.machine import begin_worker
+from dbpcfg.io.machine import init_worker, worker_context
 from dbpcfg.io.progress import Progress
-from dbpcfg.io.tables import Cell, Column, Table, percent
+from dbpcfg.io.tables import Cell, Column, Table, percent, plural
+from dbpcfg.systems.branching import Left, Right
+from dbpcfg.systems.registry import find
 from dbpcfg.trees.printing import beside, draw
 from dbpcfg.trees.tree import Tree
 
@@ -78,9 +76,10 @@ class Experiment:
     def search(self) -> str:
         """The chains in words."""
         if self.budget is None:
-            return f"{self.chains} chains of {self.iterations} iterations"
-        chains = "" if self.chains is None else f" of {self.chains} chains"
-        return f"a race{chains} with {self.budget:,} iterations in all"
+            length = plural(self.iterations or 0, "iteration")
+            return f"{plural(self.chains or 0, 'chain')} of {length}"
+        chains = "" if self.chains is None else f" of {plural(self.chains, 'chain')}"
+        return f"a race{chains} with {plural(self.budget, 'iteration')} in all"
 
     def gold(self, seed: int) -> list[Tree]:
         """Generate the corpus."""
@@ -92,7 +91,7 @@ class Experiment:
         self,
         seed: int,
         threads: int | None = None,
-        report: Callable[[Chain], None] = lambda chain: None,
+        on_progress: Callable[[Chain], None] = lambda chain: None,
     ) -> Result:
         """Generate the corpus and induce a grammar from its words.
 
@@ -110,7 +109,7 @@ class Experiment:
             budget=self.budget,
             seed=seed,
             threads=threads,
-            report=report,
+            on_progress=on_progress,
         )
         return Result(self, gold, run)
 
@@ -173,7 +172,7 @@ def run_demo(
     if not quiet:
         print("(The first run compiles the kernels, which takes some seconds.)", file=sys.stderr)
     # The other systems, in a process of their own: kernels are compiled by one thread at a time.
-    with get_context("spawn").Pool(1, begin_worker) as pool:
+    with worker_context.Pool(1, init_worker) as pool:
         others = pool.apply_async(other_systems, (CENTER.gold(seed), seed))
         left, right = (_learn(side, seed, quiet) for side in (LEFT, RIGHT))  # a first result, soon
         show(f"{branching_table(left, right)}\n\n")
@@ -196,11 +195,11 @@ def _learn(experiment: Experiment, seed: int, quiet: bool) -> Result:
     done: dict[int, int] = {}
     with Progress(f"{what}, iterations", experiment.all_iterations, quiet) as progress:
 
-        def report(chain: Chain) -> None:
+        def on_progress(chain: Chain) -> None:
             done[chain.settings.chain] = chain.iteration
             progress.update(sum(done.values()))
 
-        return experiment.learn(seed, report=report)
+        return experiment.learn(seed, on_progress=on_progress)
 
 
 def _introduction(result: Result, seed: int) -> str:
@@ -231,7 +230,7 @@ def other_systems(gold: list[Tree], seed: int) -> dict[str, Score]:
     sentences, found = [tree.words() for tree in gold], dict[str, Score]()
     for row in quick_version(RECIPE).rows:
         if row.system and not row.own and row.name in {one.name for one in RECIPE.published}:
-            system = find(row.system).make(seed, **row.settings)
+            system = find(row.system).make(seed, **(row.settings or {}))
             found[row.name] = evaluate(gold, system.fit(sentences).trees()).score
     return found
 
@@ -306,7 +305,7 @@ def branching_table(left: Result, right: Result) -> Table:
         "Log-likelihood and F1 are those of the chain of greatest likelihood;",
         f"the two log-likelihoods differ by {percent(difference(left, right), 2)}%.",
         f"{SENTENCES} sentences each; {experiment.categories} categories, memory depth "
-        f"{experiment.depth}, {experiment.iterations} iterations.",
+        f"{experiment.depth}, {plural(experiment.iterations or 0, 'iteration')}.",
     ]
     return Table("Is one direction of branching favoured?", columns, rows, notes)
 
@@ -353,7 +352,9 @@ def pairs(result: Result, width: int, ascii: bool) -> str:
             continue
         gold, induced = result.gold[found], result.trees[found]
         wanted = _brackets(gold)
-        common = f"induced: {len(wanted & _brackets(induced))} of {len(wanted)} gold brackets"
+        common = (
+            f"induced: {len(wanted & _brackets(induced))} of {plural(len(wanted), 'gold bracket')}"
+        )
         two = [f"{common}\n\n{draw(induced, ascii=ascii)}", f"gold\n\n{draw(gold, ascii=ascii)}"]
         drawn.append(beside(two, width))
     return "\n\n".join(drawn)

@@ -7,36 +7,85 @@ The name of a cell says what it is, whatever else is in the grid: ``adam-K15-D2-
 
 In a grid file (TOML) ``K``, ``D``, ``beta``, ``seeds``, ``systems`` and ``corpus`` are a value or a
 list. A corpus is a path, or a table with further keys (``[[corpus]]``). Paths are relative to the
-file.
+file. Other keys are options of ``induce``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal
 
-from dbpcfg.corpus.preparation import Preparation
+from dbpcfg.corpus.preprocessing import Preprocessing
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.experiments import keys
 from dbpcfg.experiments.corpora import CellCorpus
-from dbpcfg.experiments.keys import MOST_CELLS, Place, TomlFile, texts
-from dbpcfg.experiments.systems.registry import SystemSpec, find
 from dbpcfg.induction.auto import AUTO
-from dbpcfg.induction.induce import Asked
 from dbpcfg.induction.learners import learners
-from dbpcfg.io.files import reading
-from dbpcfg.options import Chaining, Reading, Searching, sorted_out
+from dbpcfg.induction.plan import InductionPlan
+from dbpcfg.io.files import read_errors, read_toml
+from dbpcfg.options import (
+    LEARNERS,
+    REQUIRED,
+    Group,
+    ModelOptions,
+    Option,
+    PreprocessingOptions,
+    ReadingOptions,
+    SearchOptions,
+    keywords,
+    option,
+    read_table,
+    split_by_group,
+)
+from dbpcfg.systems.registry import SystemSpec, find
 
 OWN = "dbpcfg"
 """The system whose cells in a grid are run directories."""
+MAX_CELLS = 100_000
+
+
+@dataclass(frozen=True)
+class GridOptions(Group):
+    """The keys of a grid file that are not options of ``induce``."""
+
+    corpus: tuple[str | dict[str, Any], ...] = option(REQUIRED, "A path, or a table.")
+    K: tuple[int, ...] = option((), "Numbers of categories.", minimum=1)
+    D: tuple[int | Literal["none"], ...] = option((), "Memory bounds.", minimum=1)
+    beta: tuple[float, ...] = option((), "Dirichlet parameters.", exclusive_minimum=0)
+    seeds: tuple[int | str, ...] = option((0,), "Numbers, or ranges such as 0-9.", minimum=0)
+    systems: tuple[str, ...] = option((OWN,), "Names of systems.")
+    out: str | None = option(None, "Directory of the results.")
+    settings: dict[str, dict[str, Any]] | None = option(None, "Tables of settings, by system.")
+
+
+@dataclass(frozen=True)
+class CorpusOptions(Group):
+    """The keys of a corpus that are not options of ``induce``."""
+
+    path: tuple[str, ...] = option(REQUIRED, "Files, directories or patterns.")
+    name: str | None = option(None, "What names of cells begin with.")
+    gold: tuple[str, ...] = option((), "A treebank of the same sentences.")
+
+
+PREPARATION = keywords((PreprocessingOptions, ReadingOptions))
+"""How a corpus is read and prepared: of one corpus, or of all that do not say otherwise."""
+INDUCTION: dict[str, Option] = {
+    **keywords((SearchOptions, *LEARNERS.values())),
+    # a time is not the same in every cell
+    "budget": replace(SearchOptions.options()["budget"], kind=int | None),
+    **{name: ModelOptions.options()[name] for name in ("precision", "held_out")},
+    "learner": Option("learner", str, "gibbs", "The learner, or auto."),
+}
+"""Settings of dbpcfg that are the same in all cells."""
+del INDUCTION["beta"]
 
 _DEFAULTS = {
-    **{name: one.default for name, one in Searching.options().items()},
-    **{name: Chaining.options()[name].default for name in ("precision", "aside")},
+    **{name: one.default for name, one in SearchOptions.options().items()},
+    **{name: ModelOptions.options()[name].default for name in ("precision", "held_out")},
     "learner": "gibbs",
 }
 """Settings of dbpcfg that are the same in all cells, if the file does not have them."""
@@ -47,7 +96,7 @@ class Cell:
     """One cell: plain data, which can be sent to another process or machine."""
 
     number: int
-    """Its place in the grid, from 1."""
+    """Its position in the grid, from 1."""
     out: str
     """The directory of the results."""
     corpus: CellCorpus
@@ -96,22 +145,22 @@ class Cell:
     def settings(self) -> dict[str, Any]:
         """All that its result depends on, by the keys of the grid file; without the files."""
         corpus = self.corpus
-        prepared = corpus.preparation.table()
+        preprocessed = corpus.preprocessing.table()
         if self.is_run:
-            usual = {}
+            defaults = {}
             if self.options.get("learner") != AUTO:
                 learner = learners[self.options.get("learner", "gibbs")]
-                usual = {name: one.default for name, one in learner.options().items()}
-                usual |= {"precision": learner.usual_precision, "trees": learner.usual_trees}
-            axes = {**_DEFAULTS, **usual, **self.options}
+                defaults = {name: one.default for name, one in learner.options().items()}
+                defaults |= {"precision": learner.default_precision, "trees": learner.default_trees}
+            axes = {**_DEFAULTS, **defaults, **self.options}
             axes |= {"K": self.K, "D": self.D, "beta": self.beta}
         else:  # they get words, not classes of rare ones
             shared = ("lowercase", "max_length", "punctuation", "no_punctuation", "tokens")
-            prepared = {name: prepared[name] for name in shared}
+            preprocessed = {name: preprocessed[name] for name in shared}
             axes = self.system.full_settings(self.options)
         found = {
             "system": self.system.name,
-            **prepared,
+            **preprocessed,
             **corpus.reading.table(),
             **axes,
             "seed": self.seed,
@@ -128,10 +177,10 @@ class Grid:
     """The directory of the sweep."""
     corpora: tuple[CellCorpus, ...]
     systems: tuple[SystemSpec, ...]
-    K: tuple[int | Literal["auto"], ...] = (15,)
-    D: tuple[int | Literal["auto"] | None, ...] = (2,)
-    beta: tuple[float | None, ...] = (0.2,)
-    seeds: tuple[int, ...] = (0,)
+    K: tuple[int | Literal["auto"], ...]
+    D: tuple[int | Literal["auto"] | None, ...]
+    beta: tuple[float | None, ...]
+    seeds: tuple[int, ...]
     options: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Settings of other systems than dbpcfg, by the name of the system."""
@@ -165,142 +214,151 @@ def short(number: float) -> str:
 
 
 def read_grid(path: Path) -> Grid:
-    """Read and check a grid file.
-
-    Returns the grid. Whether its corpora can be read is not known yet.
-    """
-    file = TomlFile(path, "grid")
-    content = file.content
-    file.check(content, keys.GRID)
-    options = {key.replace("-", "_"): content[key] for key in keys.INDUCTION if key in content}
-    axes = {key: file.values(content, key) for key in keys.AXES}
-    axes["D"] = [None if depth == "none" else depth for depth in axes["D"]]
-    axes["beta"] = list(map(float, axes["beta"]))
-    axes["systems"] = _systems(file, axes["systems"] or [OWN])
-    if options.get("learner") == AUTO:
-        usual: tuple[Any, Any, float | None] = AUTO, AUTO, None
-    else:
-        with reading(path):
-            learner = learners[options.get("learner", "gibbs")]
-        beta = 0.2 if "beta" in learner.options() else None
-        usual = learner.usual_categories, learner.usual_depth, beta
-    for key, value in zip(("K", "D", "beta"), usual, strict=True):
-        axes[key] = axes[key] or [value]
-    grid = Grid(
-        path,
-        path.parent / content.get("out", path.stem),
-        tuple(_corpora(file)),
-        **{key: tuple(values) for key, values in axes.items() if values},
-        options=options,
-        settings=_settings(file, content.get("settings", {})),
-    )
-    others = [spec.name for spec in grid.systems if spec.name != OWN]
-    if others and any(corpus.preparation.brackets for corpus in grid.corpora):
-        file.fail("systems", f"{others[0]} cannot use known brackets; make two grids")
-    _check_cells(grid)
+    """Read and check a grid file; whether its corpora can be read is not known yet."""
+    content = read_toml(path)
+    with read_errors(path):
+        grid = _grid(path, content)
+        for cell in grid.cells():
+            if cell.is_run and cell.corpus is grid.corpora[0] and cell.seed == max(grid.seeds):
+                _check_settings(cell)
     return grid
 
 
-def _systems(file: TomlFile, names: list[str]) -> list[SystemSpec]:
-    found: dict[str, SystemSpec] = {}
-    for name in names:
-        try:
-            spec = find(name)
-        except DbpcfgError as error:
-            file.fail("systems", error)
-        if spec.name in found:
-            file.fail("systems", f"systems has {spec.name!r} twice")
-        found[spec.name] = spec
-    return list(found.values())
+def _grid(path: Path, content: Mapping[str, Any]) -> Grid:
+    known = {**GridOptions.options(), **INDUCTION, **PREPARATION}
+    given = read_table(content, known, "")
+    options = {name: given[name] for name in INDUCTION if name in given}
+    shared = {name: given[name] for name in PREPARATION if name in given}
+    keys = GridOptions(**{k: v for k, v in given.items() if k in GridOptions.options()})
+    for name in ("corpus", "K", "D", "beta", "seeds", "systems"):
+        values = getattr(keys, name)
+        if name in given and not values:
+            raise DbpcfgError(f"{name} is an empty list; give a value, or leave {name} out")
+        if name != "corpus":
+            check_distinct(name, values)
+    axes: dict[str, tuple[Any, ...]] = {"K": keys.K, "D": keys.D, "beta": keys.beta}
+    axes["D"] = tuple(None if depth == "none" else depth for depth in keys.D)
+    if options.get("learner") == AUTO:
+        defaults: tuple[Any, Any, float | None] = AUTO, AUTO, None
+    else:
+        learner = learners[options.get("learner", "gibbs")]
+        beta = 0.2 if "beta" in learner.options() else None
+        defaults = learner.default_categories, learner.default_depth, beta
+    for name, value in zip(axes, defaults, strict=True):
+        axes[name] = axes[name] or (value,)
+    systems = tuple(map(find, keys.systems))
+    check_distinct("systems", [spec.name for spec in systems])
+    seeds = read_seeds(keys.seeds)
+    grid = Grid(
+        path,
+        path.parent / (keys.out or path.stem),
+        tuple(_corpora(path.parent, keys.corpus, shared)),
+        systems,
+        **axes,
+        seeds=seeds,
+        options=options,
+        settings=system_settings(keys.settings or {}),
+    )
+    number = len(grid.K) * len(grid.D) * len(grid.beta) * len(grid.seeds)
+    if number * len(grid.corpora) * len(grid.systems) > MAX_CELLS:
+        raise DbpcfgError(f"there are more than {MAX_CELLS:,} cells; make several grids")
+    others = [spec.name for spec in grid.systems if spec.name != OWN]
+    if others and any(corpus.preprocessing.brackets for corpus in grid.corpora):
+        raise DbpcfgError(f"{others[0]} cannot use known brackets; make two grids")
+    return grid
 
 
-def _settings(
-    file: TomlFile, given: Mapping[str, Mapping[str, Any]]
-) -> dict[str, Mapping[str, Any]]:
+def check_distinct(name: str, values: Sequence[Any]) -> None:
+    """Raise an error if a list has a value twice."""
+    for value, times in Counter(values).items():
+        if times > 1:
+            raise DbpcfgError(f"{name} has {value!r:.80} twice")
+
+
+def read_seeds(given: Sequence[int | str]) -> tuple[int, ...]:
+    """Seeds: numbers, or ranges such as ``"0-9"``."""
+    found: list[int] = []
+    for one in given:
+        limits = re.fullmatch(r"(\d{1,18})(?:-(\d{1,18}))?", str(one).strip())
+        first, last = (int(limits[1]), int(limits[2] or limits[1])) if limits else (1, 0)
+        if last < first and not isinstance(one, int):
+            raise DbpcfgError(f"seeds are numbers, or ranges such as 0-9, got {one!r:.80}")
+        if last - first >= MAX_CELLS:
+            raise DbpcfgError(f"seeds has more than {MAX_CELLS:,} numbers: {one!r}")
+        found += [one] if isinstance(one, int) else range(first, last + 1)
+    check_distinct("seeds", found)
+    return tuple(found)
+
+
+def system_settings(tables: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """The settings of systems other than dbpcfg, by the names of the systems."""
-    found: dict[str, Mapping[str, Any]] = {}
-    for name, table in given.items():
-        try:
-            spec = find(name)
-            spec.check_settings(table)
-        except DbpcfgError as error:
-            file.fail("settings", f"settings: {error}")
+    found: dict[str, dict[str, Any]] = {}
+    for name, table in tables.items():
+        spec = find(name)
+        spec.check_settings(table)
         if spec.name == OWN:
-            file.fail("settings", f"settings of {OWN} are keys at the top of the grid, as K is")
+            raise DbpcfgError(f"settings are of other systems; {OWN} has keys of its own, as K")
         if spec.name in found:
-            file.fail("settings", f"settings has {spec.name!r} twice")
+            raise DbpcfgError(f"settings has {spec.name!r} twice")
         found[spec.name] = table
     return found
 
 
-def _corpora(file: TomlFile) -> list[CellCorpus]:
-    found = file.content.get("corpus")
-    if found is None:
-        raise DbpcfgError(f"{file.path}: there is no corpus; give one, as in corpus = 'adam.mrg'")
-    given = found if isinstance(found, list) else [found]
-    if not given:
-        file.fail("corpus", "corpus is an empty list; give a path, or a list of them")
-    corpora = [_corpus(file, one, Place("corpus", number)) for number, one in enumerate(given)]
-    places: dict[str, str] = {}
-    for corpus in corpora:
-        place = corpus.name.casefold()
-        if place in places:
-            file.fail(
-                "corpus",
-                f"{places[place]} and {corpus.paths[0]} would both be called {corpus.name!r}: give "
-                "one of them another name, as in [[corpus]] with path and name",
+def _corpora(
+    folder: Path, given: Sequence[str | dict[str, Any]], shared: Mapping[str, Any]
+) -> list[CellCorpus]:
+    names: dict[str, str] = {}
+    corpora = []
+    for number, one in enumerate(given, start=1):
+        where = f"corpus {number}"
+        table = {"path": one} if isinstance(one, str) else one
+        for key in table:
+            if key in GridOptions.options() or key.replace("-", "_") in INDUCTION:
+                raise DbpcfgError(f"{where} has {key!r}; move {key} above the first [[corpus]]")
+        values = read_table(table, {**CorpusOptions.options(), **PREPARATION}, where)
+        corpus = _corpus(folder, values, shared, where)
+        name = corpus.name.casefold()
+        if name in names:
+            raise DbpcfgError(
+                f"{names[name]} and {corpus.paths[0]} would both be called {corpus.name!r}: give "
+                "one of them another name, as in [[corpus]] with path and name"
             )
-        places[place] = corpus.paths[0]
+        names[name] = corpus.paths[0]
+        corpora.append(corpus)
     return corpora
 
 
-def _corpus(file: TomlFile, given: Any, place: Place) -> CellCorpus:
-    table = {"path": given} if isinstance(given, str) else given
-    if not isinstance(table, dict):
-        file.fail("corpus", f"a corpus is a path or a table, got {given!r:.80}")
-    file.check(table, keys.GRID_CORPUS, place)
-    if "path" not in table:
-        file.fail("corpus", f"corpus {place.number + 1} has no path", place)
-    shared = {key: file.content[key] for key in keys.PREPARATION if key in file.content}
-    all_keys = {key.replace("-", "_"): value for key, value in {**shared, **table}.items()}
-    (prepared, reading), rest = sorted_out(all_keys, (Preparation, Reading))
-    paths, gold = (_paths(file, texts(rest.get(key, [])), place) for key in ("path", "gold"))
-    name = _name(file, table, place)
-    return CellCorpus(name, paths, gold, Reading(**reading), Preparation(**prepared))
+def _corpus(
+    folder: Path, values: Mapping[str, Any], shared: Mapping[str, Any], where: str
+) -> CellCorpus:
+    groups = (CorpusOptions, Preprocessing, ReadingOptions)
+    (own, preprocessing, reading), _ = split_by_group({**shared, **values}, groups)
+    keys = CorpusOptions(**own)
+    if not keys.path:
+        raise DbpcfgError(f"{where}: path is an empty list")
+    if "-" in (*keys.path, *keys.gold):
+        raise DbpcfgError(f"{where}: a corpus of a grid is a file, not standard input")
+    paths, gold = (tuple(str(folder / path) for path in some) for some in (keys.path, keys.gold))
+    name = _name(keys, where)
+    return CellCorpus(name, paths, gold, ReadingOptions(**reading), Preprocessing(**preprocessing))
 
 
-def _paths(file: TomlFile, found: tuple[str, ...], place: Place) -> tuple[str, ...]:
-    if "-" in found:
-        file.fail("path", "a corpus of a grid is a file, not standard input", place)
-    return tuple(str(file.path.parent / path) for path in found)
-
-
-def _name(file: TomlFile, table: Mapping[str, Any], place: Place) -> str:
+def _name(keys: CorpusOptions, where: str) -> str:
     """The name of a corpus in names of cells: given, or from its path."""
-    path = texts(table["path"])[0]
-    base = re.sub(r"\.(gz|bz2|xz)$", "", Path(path).name)
-    given = table.get("name", base if path.endswith("/") else Path(base).stem)
+    base = re.sub(r"\.(gz|bz2|xz)$", "", Path(keys.path[0]).name)
+    given = keys.name or (base if keys.path[0].endswith("/") else Path(base).stem)
     name = re.sub(r"[^\w.+-]+", "_", given).lstrip(".-")
     if not re.search(r"\w", name.replace("_", "")):
-        problem = f"no name can be made from {given!r:.80}: give the corpus a name"
-        file.fail("corpus", problem, place)
-    if "name" in table and name != given:
-        file.fail("name", f"a name has letters, digits and . _ + - only, got {given!r:.80}", place)
+        raise DbpcfgError(f"{where}: no name can be made from {given!r:.80}: give it a name")
+    if keys.name and name != given:
+        raise DbpcfgError(
+            f"{where}: a name has letters, digits and . _ + - only, got {given!r:.80}"
+        )
     return name
-
-
-def _check_cells(grid: Grid) -> None:
-    number = len(grid.K) * len(grid.D) * len(grid.beta) * len(grid.seeds)
-    if number * len(grid.corpora) * len(grid.systems) > MOST_CELLS:
-        raise DbpcfgError(f"{grid.path} has more than {MOST_CELLS:,} cells; make several grids")
-    with reading(grid.path):
-        for cell in grid.cells():
-            if cell.is_run and cell.corpus is grid.corpora[0] and cell.seed == max(grid.seeds):
-                _check_settings(cell)
 
 
 def _check_settings(cell: Cell) -> None:
     """Raise an error for settings that are impossible whatever the corpus contains."""
-    (chaining, searching), own = sorted_out(cell.model, (Chaining, Searching))
+    (model_options, search_options), own = split_by_group(cell.model, (ModelOptions, SearchOptions))
     learner = own.pop("learner", "gibbs")
-    Asked(learner, own, Chaining(**chaining), Searching(**searching))
+    InductionPlan(learner, own, ModelOptions(**model_options), SearchOptions(**search_options))

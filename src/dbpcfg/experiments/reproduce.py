@@ -12,8 +12,7 @@ runs they are means of the two in the middle.
 from __future__ import annotations
 
 import math
-import statistics
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -22,22 +21,29 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.evaluate import Evaluation
 from dbpcfg.evaluation.flattening import flatten, flattenable
 from dbpcfg.evaluation.significance import PairedTest
-from dbpcfg.experiments.comparison import measured
 from dbpcfg.experiments.corpora import Task, load_corpus
 from dbpcfg.experiments.grid import Cell
-from dbpcfg.experiments.keys import MEASURES
-from dbpcfg.experiments.recipe import Published, Recipe, RecipeRow
-from dbpcfg.experiments.results import (
-    WAITING,
-    CellOutcome,
-    CellRecord,
-    middle_runs,
-    saved_trees,
+from dbpcfg.experiments.recipe import (
+    SCORES,
+    Published,
+    Recipe,
+    RecipeRow,
+    RowGrid,
+    Search,
+    recipe_corpus,
+)
+from dbpcfg.experiments.results import WAITING, CellOutcome, CellRecord, saved_trees
+from dbpcfg.experiments.scores import (
+    RunGroup,
+    ScoredRun,
+    Variant,
+    grouped,
+    measured,
+    paired_tests,
     spread,
 )
-from dbpcfg.experiments.rows import RowGrid, Search, recipe_corpus
 from dbpcfg.induction.directory import finished_run, run_times
-from dbpcfg.io.files import finite, read_json, reading, write_json, writing
+from dbpcfg.io.files import finite, read_errors, read_json, write_errors, write_json
 from dbpcfg.io.progress import Progress
 from dbpcfg.trees.brackets import read_trees
 from dbpcfg.trees.tree import Tree
@@ -56,7 +62,7 @@ NAMES: dict[GroupKind, str] = {
 """What tables call the groups."""
 
 
-class SystemTrees(NamedTuple):
+class RunTrees(NamedTuple):
     """Trees of one chain, run or file."""
 
     trees: list[Tree]
@@ -67,28 +73,7 @@ class SystemTrees(NamedTuple):
     """Of the run, all chains together."""
     per_token: float | None = None
     """Log-likelihood per token."""
-    mbr: bool = False
-    """Whether these are MBR trees of a chain whose own trees are others."""
-
-
-@dataclass(frozen=True)
-class Entry:
-    """The scores of some trees."""
-
-    seed: int | None
-    chain: int | None
-    selected: bool
-    flattened: bool
-    seconds: float | None
-    figures: Mapping[str, Mapping[str, float | None]]
-    """By score set and measure: fractions, and the log-likelihood per token."""
-    mbr: bool = False
-    cell: int | None = None
-    """The number of its cell."""
-
-    def value(self, score: str, measure: str) -> float | None:
-        """One figure; None if it is undefined."""
-        return self.figures[score].get(measure)
+    variant: Variant = ""
 
 
 class RecipeScorer:
@@ -107,173 +92,130 @@ class RecipeScorer:
         """The convention of each score set."""
         return {name: task.convention.signature() for name, task in self.tasks.items()}
 
-    def entries(self, found: SystemTrees, seed: int | None) -> Iterator[Entry]:
-        """The scores of trees; those of flattened trees too, if the recipe wants them."""
-        plain = Entry(seed, found.chain, found.selected, False, found.seconds, {}, found.mbr)
-        yield replace(plain, figures=self._figures(found.trees, found.per_token))
-        wanted = self.recipe.flatten and found.selected and not found.mbr
+    def runs(self, found: RunTrees, seed: int | None = None) -> Iterator[tuple[str, ScoredRun]]:
+        """Scores of trees, with the name of each score set; also flattened, if wanted."""
+        variants: list[tuple[Variant, list[Tree]]] = [(found.variant, found.trees)]
+        wanted = self.recipe.flatten and found.selected and not found.variant
         if wanted and flattenable(found.trees):
-            figures = self._figures(flatten(found.trees), found.per_token)
-            yield replace(plain, flattened=True, figures=figures)
+            variants.append(("flattened", flatten(found.trees)))
+        further = {"log_likelihood": found.per_token, "seconds": found.seconds}
+        for variant, trees in variants:
+            for name, task in self.tasks.items():
+                measures = {**measured(task.score(trees), SCORES), **further}
+                yield name, ScoredRun(measures, seed, found.chain, found.selected, variant)
 
-    def _figures(self, trees: list[Tree], per_token: float | None) -> dict[str, Any]:
-        return {
-            name: {**_measured(task.score(trees)), "log-likelihood": per_token}
-            for name, task in self.tasks.items()
-        }
+    def with_source(
+        self, score: str, run: ScoredRun, trees: Callable[[], Iterable[RunTrees]]
+    ) -> ScoredRun:
+        """A run that can be scored again, sentence by sentence, from its trees."""
 
-    def of_cell(self, grid: RowGrid, cell: Cell, kept: Path) -> list[Entry]:
+        def evaluation() -> Evaluation:
+            variant = "mbr" if run.variant == "mbr" else ""
+            own = next(one for one in trees() if (one.chain, one.variant) == (run.chain, variant))
+            flat = run.variant == "flattened"
+            return self.tasks[score].score(flatten(own.trees) if flat else own.trees)
+
+        return replace(run, source=evaluation)
+
+    def of_cell(self, grid: RowGrid, cell: Cell, kept: Path) -> list[tuple[str, ScoredRun]]:
         """The scores of a finished cell, which are kept in a file."""
         convention = {"sets": self.signatures(), "flatten": self.recipe.flatten}
-        with reading(kept):
+        with read_errors(kept):
             there = kept.is_file()
+        runs: list[tuple[str, ScoredRun]] = []
         if there:
             try:
                 content = read_json(kept, _SCORES)
                 if content["convention"] == convention:
-                    return [Entry(**one, cell=cell.number) for one in content["entries"]]
-            except (DbpcfgError, TypeError, KeyError):
+                    runs = [(one.pop("score"), ScoredRun(**one)) for one in content["runs"]]
+            except (DbpcfgError, TypeError, KeyError, AttributeError):
                 pass  # damaged: scored again
-        found = cell_trees(grid.search, cell)
-        entries = [entry for trees in found for entry in self.entries(trees, cell.seed)]
-        plain = [{k: v for k, v in asdict(entry).items() if k != "cell"} for entry in entries]
-        with writing(kept):
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            write_json(kept, _SCORES, {"convention": convention, "entries": plain})
-        return [replace(entry, cell=cell.number) for entry in entries]
+        if not runs:
+            found = cell_trees(grid.search, cell)
+            runs = [run for trees in found for run in self.runs(trees, cell.seed)]
+            plain = [{"score": score, **asdict(run)} for score, run in runs]
+            plain = [{k: v for k, v in one.items() if k != "source"} for one in plain]
+            with write_errors(kept):
+                kept.parent.mkdir(parents=True, exist_ok=True)
+                write_json(kept, _SCORES, {"convention": convention, "runs": plain})
+        return [
+            (score, self.with_source(score, run, lambda: cell_trees(grid.search, cell)))
+            for score, run in runs
+        ]
+
+    def of_file(self, row: RecipeRow) -> list[tuple[str, ScoredRun]]:
+        """The scores of another program's trees."""
+        assert row.trees is not None
+        path = self.recipe.path.parent / row.trees
+        with read_errors(path):
+            text = path.read_text(encoding="utf-8", errors="surrogatepass")
+        found = RunTrees(list(read_trees(text, str(path))))
+        return [
+            (score, self.with_source(score, run, lambda: [found]))
+            for score, run in self.runs(found)
+        ]
 
 
-def _measured(evaluation: Evaluation) -> dict[str, float | None]:
-    labelled = len(evaluation.constituents.induced) > 1
-    found = {
-        "homogeneity": evaluation.constituents.score().homogeneity if labelled else math.nan,
-        **{
-            name: measured(evaluation, name.replace("-", "_"))
-            for name in MEASURES
-            if name not in ("homogeneity", "log-likelihood")
-        },
-    }
-    return {name: finite(value) for name, value in found.items()}
-
-
-def cell_trees(search: Search, cell: Cell) -> Iterator[SystemTrees]:
+def cell_trees(search: Search, cell: Cell) -> Iterator[RunTrees]:
     """The trees of a finished cell.
 
     ``search``: how it searched: with ``"paper"`` the trees of every chain are wanted.
     """
     if search == "runs":
-        outcome = CellRecord(cell).found(None)
+        outcome = CellRecord(cell).outcome(None)
         assert outcome.result is not None
-        yield SystemTrees(saved_trees(cell), seconds=outcome.result.seconds)
+        yield RunTrees(saved_trees(cell), seconds=outcome.result.seconds)
         return
     run = finished_run(cell.directory)
-    times, tokens = run_times(cell.directory), len(run.corpus.forms.tokens)
+    times, tokens = run_times(cell.directory), len(run.corpus.learned.tokens)
     seconds = times and times[2]
     for chain in run.survivors if search == "paper" else [run.best]:
         number, per_token = chain.settings.chain, finite(chain.mean_log_likelihood / tokens)
         best = chain is run.best
-        yield SystemTrees(run.trees(chain), number, best, seconds, per_token)
+        yield RunTrees(run.trees(chain), number, best, seconds, per_token)
         if search == "paper" and best and run.configuration.trees != "mbr":
             same = replace(run, configuration=replace(run.configuration, trees="mbr"))
-            yield SystemTrees(same.trees(chain), number, best, seconds, per_token, mbr=True)
+            yield RunTrees(same.trees(chain), number, best, seconds, per_token, "mbr")
 
 
-def _trees_in(row: RecipeRow) -> list[Tree]:
-    """The trees of another program, one a line."""
-    assert row.trees is not None
-    path = Path(row.trees)
-    with reading(path):
-        text = path.read_text(encoding="utf-8", errors="surrogatepass")
-    return list(read_trees(text, str(path)))
-
-
-@dataclass(frozen=True)
-class RunGroup:
-    """Runs of one row that are comparable: they differ in their seed or chain."""
+@dataclass(frozen=True, kw_only=True)
+class RowGroup(RunGroup):
+    """Runs of one row that are comparable; its name has ``-F`` for flattened trees."""
 
     row: RecipeRow
     kind: GroupKind
-    flattened: bool
-    entries: Sequence[Entry]
-    failures: Sequence[str] = ()
-    """Why cells failed."""
-    missing: int = 0
-    """Cells that have not finished, without those that failed."""
-    grid: RowGrid | None = field(default=None, compare=False)
+    flattened: bool = False
 
     @property
-    def name(self) -> str:
-        """The name of the row, with ``-F`` for flattened trees."""
-        return f"{self.row.name}-F" if self.flattened else self.row.name
-
-    def values(self, score: str, measure: str) -> list[float]:
-        """The values of all entries that have one."""
-        found = [entry.value(score, measure) for entry in self.entries]
-        return [value for value in found if value is not None]
-
-    def middle(self, score: str, measure: str) -> list[Entry]:
-        """The entry of median value; of an even number the two in the middle, the lower first."""
-        having = [entry for entry in self.entries if entry.value(score, measure) is not None]
-        return middle_runs(having, lambda entry: entry.value(score, measure) or 0.0)
-
-    def figure(self, score: str, main: str, measure: str) -> float | None:
-        """A measure of the run that is median by ``main``; of two in the middle the mean."""
-        found = [entry.value(score, measure) for entry in self.middle(score, main)]
-        known = [value for value in found if value is not None]
-        return statistics.fmean(known) if known and len(known) == len(found) else None
-
-    @property
-    def remark(self) -> str:
-        """What went wrong, in words."""
-        parts = [f"failed: {why}" for why in dict.fromkeys(self.failures)]
-        if self.missing:
-            parts.append(f"{self.missing} not finished")
-        return "; ".join(parts)
-
-    def evaluation(self, scorer: RecipeScorer, score: str) -> Evaluation | None:
-        """The scores of the run of median F1, sentence by sentence, for a test."""
-        middle = self.middle(score, "f1")
-        return scorer.tasks[score].score(self._trees(middle[0])) if middle else None
-
-    def _trees(self, entry: Entry) -> list[Tree]:
-        if self.grid is None:
-            return _trees_in(self.row)
-        (cell,) = (cell for cell in self.grid.cells if cell.number == entry.cell)
-        for found in cell_trees(self.grid.search, cell):
-            if (found.chain, found.mbr) == (entry.chain, entry.mbr):
-                return flatten(found.trees) if entry.flattened else found.trees
-        raise AssertionError(f"{cell.name} has no chain {entry.chain}")
+    def title(self) -> str:
+        """Its name and kind."""
+        return f"{self.name}, {NAMES[self.kind]}"
 
 
 def _groups(
-    grid: RowGrid, entries: Sequence[Entry], outcomes: Mapping[int, CellOutcome]
-) -> list[RunGroup]:
-    """The groups of a row's cells; one without entries if none has finished."""
-    states = [outcomes[cell.number] for cell in grid.cells if cell.number in outcomes]
-    failures = [outcome.reason for outcome in states if outcome.state == "failed"]
-    finished = sum(outcome.state == "finished" for outcome in states)
-    left = len(grid.cells) - finished - len(failures)
-    plain = [entry for entry in entries if not entry.flattened and not entry.mbr]
-    kind: GroupKind = "selected" if grid.search == "paper" else grid.search
-    further: list[tuple[GroupKind, bool, list[Entry]]] = []
-    if grid.search == "paper":
-        further.append(("selected", False, [entry for entry in plain if entry.selected]))
-    further.append(("mbr", False, [entry for entry in entries if entry.mbr]))
-    further.append((kind, True, [entry for entry in entries if entry.flattened]))
-    first: GroupKind = "chains" if grid.search == "paper" else grid.search
-    return [
-        RunGroup(grid.row, first, False, plain, failures, left, grid),
-        *(RunGroup(grid.row, *group, grid=grid) for group in further if group[2]),
+    row: RecipeRow,
+    search: Search | Literal["trees"],
+    runs: Sequence[ScoredRun],
+    failures: Mapping[int | None, str],
+    missing: int = 0,
+) -> list[RowGroup]:
+    """The groups of a row's runs; one without runs if none has finished."""
+    by_variant = grouped((run.variant, run) for run in runs)
+    plain = by_variant.get("", [])
+    paper = search == "paper"
+    first: GroupKind = "chains" if search == "paper" else search
+    best: GroupKind = "selected" if search == "paper" else search
+    further: list[tuple[GroupKind, bool, list[ScoredRun]]] = [
+        ("selected", False, [run for run in plain if run.selected and paper]),
+        ("mbr", False, by_variant.get("mbr", [])),
+        (best, True, by_variant.get("flattened", [])),
     ]
-
-
-def _groups_of_file(row: RecipeRow, scorer: RecipeScorer) -> list[RunGroup]:
-    """The scores of another program's trees; what is wrong with them is a failure of the row."""
-    try:
-        entries = list(scorer.entries(SystemTrees(_trees_in(row)), None))
-    except DbpcfgError as error:
-        return [RunGroup(row, "trees", False, [], [str(error)])]
-    return [RunGroup(row, "trees", entry.flattened, [entry]) for entry in entries]
+    groups = [RowGroup(row.name, plain, failures, missing, row=row, kind=first)]
+    for kind, flat, found in further:
+        if found:
+            name = f"{row.name}-F" if flat else row.name
+            groups.append(RowGroup(name, found, row=row, kind=kind, flattened=flat))
+    return groups
 
 
 def quantile(values: Sequence[float], published: float) -> float:
@@ -290,7 +232,7 @@ def quantile(values: Sequence[float], published: float) -> float:
     return (less + equal / 2) / len(ours)
 
 
-def published_for(group: RunGroup, published: Iterable[Published]) -> Published | None:
+def published_for(group: RowGroup, published: Iterable[Published]) -> Published | None:
     """The published figures that a group is compared with."""
     for one in published:
         if one.row == group.row.name and one.flattened == group.flattened:
@@ -298,28 +240,20 @@ def published_for(group: RunGroup, published: Iterable[Published]) -> Published 
     return None
 
 
-def _tests(
-    groups: Sequence[RunGroup], scorer: RecipeScorer, score: str, permutations: int
-) -> dict[tuple[str, str], PairedTest]:
+def _tests(groups: Sequence[RowGroup], permutations: int) -> dict[tuple[str, str], PairedTest]:
     """Test our answers against the best rival and the baselines.
 
     The best rival is the system of greatest median F1 that learns and is not dbpcfg. Returns tests
     of F1 by the names of both; none if there is no rival.
     """
-    ours = [one for one in groups if one.row.own and one.kind != "chains" and not one.flattened]
-    others = [one for one in groups if not one.row.own and not one.flattened]
-    rivals = [one for one in others if not one.row.baseline and one.values(score, "f1")]
-    rivals.sort(key=lambda one: spread(one.values(score, "f1")).median)
+    scored = [one for one in groups if one.values("f1") and not one.flattened]
+    ours = {one.title: one for one in scored if one.row.own and one.kind != "chains"}
+    others = [one for one in scored if not one.row.own]
+    rivals = [one for one in others if not one.row.baseline]
+    rivals.sort(key=lambda one: spread(one.values("f1")).median)
     against = [*rivals[-1:], *(one for one in others if one.row.baseline)]
-    scored = [(other.name, other.evaluation(scorer, score)) for other in against]
-    tests: dict[tuple[str, str], PairedTest] = {}
-    for group in ours:
-        mine = group.evaluation(scorer, score)
-        for name, theirs in scored:
-            if mine is not None and theirs is not None:
-                names = f"{group.name}, {NAMES[group.kind]}", name
-                tests[names] = mine.compare(theirs, permutations)
-    return tests
+    pairs = [(name, other.name) for name in ours for other in against]
+    return paired_tests({**ours, **{one.name: one for one in against}}, pairs, permutations)
 
 
 @dataclass(frozen=True)
@@ -332,14 +266,15 @@ class Reproduction:
     """Without punctuation."""
     signatures: Mapping[str, str]
     """The convention of each score set."""
-    groups: Sequence[RunGroup]
+    groups: Mapping[str, Sequence[RowGroup]]
+    """Of each score set."""
     tests: Mapping[str, Mapping[tuple[str, str], PairedTest]] = field(default_factory=dict)
     """Of each score set: ours against the best rival and the baselines."""
 
     @property
-    def failed(self) -> list[RunGroup]:
+    def failed(self) -> list[RowGroup]:
         """The groups of which cells failed."""
-        return [group for group in self.groups if group.failures]
+        return [group for group in next(iter(self.groups.values())) if group.failures]
 
 
 def collect(
@@ -355,25 +290,41 @@ def collect(
     task = load_corpus(recipe_corpus(recipe, out)).task
     assert task is not None  # the corpus has trees
     scorer = RecipeScorer(recipe, task)
-    groups: list[RunGroup] = []
+    groups: dict[str, list[RowGroup]] = {one.name: [] for one in recipe.scores}
     total = sum(len(grid.cells) for grid in grids)
+
+    def add(row: RecipeRow, search: Any, runs: list[tuple[str, ScoredRun]], *states: Any) -> None:
+        of_set = grouped(runs)
+        for score, found in groups.items():
+            found += _groups(row, search, of_set.get(score, []), *states)
+
     with Progress("scoring cells", total, quiet) as progress:
         done = 0
         for row in recipe.rows:
             if row.trees is not None:
-                groups += _groups_of_file(row, scorer)
+                try:
+                    add(row, "trees", scorer.of_file(row), {})
+                except DbpcfgError as error:  # what is wrong with them is a failure of the row
+                    add(row, "trees", [], {None: str(error)})
             for grid in (one for one in grids if one.row == row):
-                entries: list[Entry] = []
+                runs: list[tuple[str, ScoredRun]] = []
+                failures: dict[int | None, str] = {}
+                missing = 0
                 for cell in grid.cells:
-                    if outcomes.get(cell.number, WAITING).state == "finished":
+                    outcome = outcomes.get(cell.number, WAITING)
+                    if outcome.state == "finished":
                         kept = out / "scores" / grid.path.stem / f"{cell.name}.json"
-                        entries += scorer.of_cell(grid, cell, kept)
+                        runs += scorer.of_cell(grid, cell, kept)
+                    elif outcome.state == "failed":
+                        failures[cell.seed] = outcome.reason
+                    else:
+                        missing += 1
                     done += 1
                     progress.update(done)
-                groups += _groups(grid, entries, outcomes)
+                add(row, grid.search, runs, failures, missing)
     tests = {
-        one.name: _tests(groups, scorer, one.name, permutations)
-        for one in (recipe.scores if "f1" in recipe.measures else ())
+        score: _tests(found, permutations)
+        for score, found in (groups.items() if "f1" in recipe.measures else ())
     }
     size = task.describe()
     return Reproduction(

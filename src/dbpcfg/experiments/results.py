@@ -1,4 +1,4 @@
-"""Results: the record of each cell on disk, the spread over seeds, and tables of all cells.
+"""Results: the record of each cell on disk, and tables of all cells.
 
 A record has the settings that a cell began with, its state and its scores. It is
 ``.cells/NAME/cell.json`` in the directory of the results, so the directory of the cell has nothing
@@ -11,25 +11,23 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import math
-import statistics
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeVar, get_args
+from typing import Any, Literal, get_args
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.experiments.corpora import digest_if_readable
 from dbpcfg.experiments.grid import Cell, depth_name, short
+from dbpcfg.experiments.scores import RunGroup, ScoredRun, grouped, spread
 from dbpcfg.induction.directory import RESULTS, locked
-from dbpcfg.io.files import read_json, reading, write_json, writing, written_whole
+from dbpcfg.io.files import atomic_write, read_errors, read_json, write_errors, write_json
 from dbpcfg.io.tables import Cell as Entry
-from dbpcfg.io.tables import Column, Table
+from dbpcfg.io.tables import Column, Table, plural
 from dbpcfg.trees.brackets import read_trees
 from dbpcfg.trees.tree import Tree
 from dbpcfg.version import __version__
-
-T = TypeVar("T")
 
 FORMAT = "dbpcfg cell"
 CELLS = ".cells"
@@ -93,7 +91,7 @@ class CellRecord:
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
         """Keep other processes from running the same cell at the same time."""
-        with writing(self.folder):
+        with write_errors(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
         with locked(self.folder):
             yield
@@ -111,17 +109,17 @@ class CellRecord:
             "corpus": digest,
             "result": None if outcome.result is None else asdict(outcome.result),
         }
-        with writing(self.file):
+        with write_errors(self.file):
             self.folder.mkdir(parents=True, exist_ok=True)
             write_json(self.file, FORMAT, content)
 
-    def found(self, digest: str | None) -> CellOutcome:
+    def outcome(self, digest: str | None) -> CellOutcome:
         """How far the cell is, by its record and its directory.
 
         ``digest``: the digest of its corpus now; None if it cannot be read, which is not compared.
         """
         place = self.cell.directory
-        with reading(place):
+        with read_errors(place):
             begun = place.exists() and (not place.is_dir() or any(place.glob("[!.]*")))
             recorded = self.file.exists()
         if not recorded:
@@ -144,9 +142,11 @@ class CellRecord:
         return CellOutcome("unfinished" if begun else "waiting")
 
 
-def found_outcomes(cells: Sequence[Cell]) -> dict[int, CellOutcome]:
+def read_outcomes(cells: Sequence[Cell]) -> dict[int, CellOutcome]:
     """How far cells are, by number: before anything runs, so that an error does not come late."""
-    return {cell.number: CellRecord(cell).found(digest_if_readable(cell.corpus)) for cell in cells}
+    return {
+        cell.number: CellRecord(cell).outcome(digest_if_readable(cell.corpus)) for cell in cells
+    }
 
 
 def has_results(cell: Cell) -> bool:
@@ -158,9 +158,9 @@ def has_results(cell: Cell) -> bool:
 def save_trees(cell: Cell, trees: Sequence[Tree]) -> str:
     """Write the trees of another system; their digest is for the record."""
     content = "".join(f"{tree}\n" for tree in trees).encode("utf-8", "surrogatepass")
-    with writing(cell.directory):
+    with write_errors(cell.directory):
         cell.directory.mkdir(parents=True, exist_ok=True)
-        with written_whole(cell.directory / TREES) as file:
+        with atomic_write(cell.directory / TREES) as file:
             file.write(content)
     return _digest(content)
 
@@ -171,7 +171,7 @@ def saved_trees(cell: Cell, digest: str | None = None) -> list[Tree]:
     ``digest``: the digest in the record, if it is to be compared.
     """
     path = cell.directory / TREES
-    with reading(path):
+    with read_errors(path):
         content = path.read_bytes()
     if digest is not None and digest != _digest(content):
         raise DbpcfgError(
@@ -190,7 +190,7 @@ def runs_in(folder: Path) -> list[Path] | None:
 
     Returns their directories, finished or not; None if this is not a directory of cells.
     """
-    with reading(folder):
+    with read_errors(folder):
         if not is_results(folder):
             return None
         return sorted(path.parent for path in folder.glob("[!.]*/config.toml"))
@@ -198,7 +198,7 @@ def runs_in(folder: Path) -> list[Path] | None:
 
 def is_other_system(folder: Path) -> bool:
     """Whether a directory is a cell of another system than dbpcfg, not a run."""
-    with reading(folder):
+    with read_errors(folder):
         return (folder / TREES).is_file() and not (folder / "config.toml").exists()
 
 
@@ -245,38 +245,6 @@ def _shown(value: Any) -> str:
     return "none" if value is None else str(value)
 
 
-class Spread(NamedTuple):
-    """How some values vary: those of runs that differ in their seed."""
-
-    mean: float
-    sd: float
-    """Standard deviation, n − 1; nan for one run."""
-    least: float
-    greatest: float
-    median: float
-    """Of an even number the mean of the two in the middle."""
-
-
-def spread(values: Iterable[float]) -> Spread:
-    """Mean, standard deviation, least, greatest and median; all nan if a value is, or none is."""
-    found = list(values)
-    if not found or any(map(math.isnan, found)):
-        return Spread(*[math.nan] * len(Spread._fields))
-    mean = statistics.fmean(found)
-    sd = statistics.stdev(found) if len(found) > 1 and math.isfinite(mean) else math.nan
-    return Spread(mean, sd, min(found), max(found), statistics.median(found))
-
-
-def middle_runs(runs: Iterable[T], value: Callable[[T], float]) -> list[T]:
-    """The run of median value; of an even number the two in the middle, the lower first.
-
-    A paired test needs one tree for each sentence, so it compares the first of these. Comparing the
-    best run instead would reward systems for varying, and for being run often.
-    """
-    ranked = sorted(runs, key=value)
-    return ranked[(len(ranked) - 1) // 2 : len(ranked) // 2 + 1]
-
-
 _MEASURES = (
     ("f1", "F1", 100),
     ("phrase_recall", "NP recall", 100),
@@ -303,7 +271,7 @@ def state_table(
     """The number, name and state of each cell, for a look before anything runs."""
     rows = [(cell.number, name(cell), _state(outcomes.get(cell.number, WAITING))) for cell in cells]
     done = sum(outcomes.get(cell.number, WAITING).state == "finished" for cell in cells)
-    note = f"{done:,} of {len(cells):,} cells are finished"
+    note = f"{done:,} of {plural(len(cells), 'cell')} finished"
     return Table("Cells", [Column("Cell", "count"), Column("Name"), Column("State")], rows, [note])
 
 
@@ -365,11 +333,11 @@ def _notes(cells: Sequence[Cell], results: Sequence[CellResult], scored: bool) -
 
 def _spread(cells: Sequence[Cell], outcomes: Mapping[int, CellOutcome]) -> Table:
     """The spread over cells that differ in nothing but their seed."""
-    groups: dict[tuple[Entry, ...], list[CellResult]] = {}
-    for cell in cells:
-        result = outcomes.get(cell.number, WAITING).result
-        if result is not None:
-            groups.setdefault(_axes(cell), []).append(result)
+    groups = grouped(
+        (_axes(cell), ScoredRun({key: getattr(result, key) for key, *_ in _MEASURES}))
+        for cell in cells
+        if (result := outcomes.get(cell.number, WAITING).result) is not None
+    )
     columns = [
         *_axis_columns(cells),
         Column("Seeds", "count"),
@@ -377,10 +345,10 @@ def _spread(cells: Sequence[Cell], outcomes: Mapping[int, CellOutcome]) -> Table
         *(Column(name, "number", decimals=3) for name in ("mean", "sd", "min", "max")),
     ]
     rows: list[list[Entry]] = []
-    for axes, results in groups.items():
+    for axes, runs in groups.items():
         for key, name, factor in _MEASURES:
-            values = [getattr(result, key) for result in results]
-            if len(values) > 1 and None not in values:
+            values = RunGroup("", runs).values(key)
+            if len(values) == len(runs) > 1:
                 figures = spread(factor * value for value in values)
                 rows.append([*axes, len(values), name, *figures[:4]])
     note = "sd: standard deviation over seeds, n − 1; scores in percent"

@@ -23,8 +23,8 @@ import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
-from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from multiprocessing.synchronize import Event
@@ -32,19 +32,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from dbpcfg.cluster.calls import ClusterLostError, check_connection
-from dbpcfg.errors import DbpcfgError
+from dbpcfg.errors import DbpcfgError, LockedError
 from dbpcfg.experiments.corpora import digest_if_readable
 from dbpcfg.experiments.grid import Cell
 from dbpcfg.experiments.results import CellOutcome, CellRecord
-from dbpcfg.experiments.running import ending, run_cell, started
-from dbpcfg.io.machine import cores, leave_signals_to_parent
+from dbpcfg.experiments.running import can_run_elsewhere, exit_reason, run_cell, start_process
+from dbpcfg.io.machine import cores, worker_context
+from dbpcfg.io.tables import plural
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-_LOOK_SECONDS = 0.2
+_POLL_SECONDS = 0.2
 """Seconds between two looks at what is done, and at whether to stop."""
-_LOOK_CLUSTER_SECONDS = 0.5
+_CLUSTER_POLL_SECONDS = 0.5
 """The same on a cluster."""
 _END_SECONDS = 5.0
 """Seconds that an idle worker gets to end."""
@@ -83,13 +84,13 @@ def run_cells(
     *,
     jobs: int = 1,
     threads: int | None = None,
-    stopping: Callable[[], bool] = lambda: False,
+    should_stop: Callable[[], bool] = lambda: False,
 ) -> dict[int, CellOutcome]:
-    """Run cells in worker processes. A script that calls this needs ``if __name__ == "__main__":``.
+    """Run cells in worker processes; first those that only this process can run.
 
     ``cells``: the cells; those that are finished are kept as they are.
     ``threads``: processors for all of them together; None for all there are.
-    ``stopping``: called several times a second. If it returns True, no further cell begins, and
+    ``should_stop``: called several times a second. If it returns True, no further cell begins, and
     those that run are stopped: dbpcfg after its current iterations, which are saved, other systems
     at once.
     """
@@ -98,70 +99,83 @@ def run_cells(
         raise DbpcfgError(f"there must be at least 1 job, got {jobs}")
     jobs = min(jobs, len(waiting))
     outcomes: dict[int, CellOutcome] = {}
+    for cell in [one for one in waiting if not can_run_elsewhere(one)]:
+        waiting.remove(cell)
+        if not should_stop():
+            watcher.begun(cell)
+            on_progress = partial(watcher.share, cell)
+            outcomes[cell.number] = run_cell(
+                cell, threads=threads, on_progress=on_progress, should_stop=should_stop
+            )
+            watcher.ended(cell, outcomes[cell.number])
     if not waiting:
         return outcomes
     each = max(1, (threads or cores()) // jobs)
-    stop, workers = get_context("spawn").Event(), list[_CellWorker]()
+    stop, workers = worker_context.Event(), list[_CellWorker]()
     try:
         while waiting or any(worker.cell for worker in workers):
-            if stopping() and not stop.is_set():
+            if should_stop() and not stop.is_set():
                 stop.set()
                 waiting.clear()
                 for worker in workers:
                     if worker.cell is not None and not worker.cell.is_run:
                         worker.process.kill()
-            while waiting and (idle := _idle(workers, jobs, each, stop)) is not None:
+            while waiting and (idle := _idle_worker(workers, jobs, each, stop)) is not None:
                 idle.cell = waiting.popleft()
                 watcher.begun(idle.cell)
                 idle.connection.send(idle.cell)
-            for worker, said in _heard(workers):
+            for worker, message in _messages(workers):
                 assert worker.cell is not None
-                if isinstance(said, float):
-                    watcher.share(worker.cell, said)
+                if isinstance(message, float):
+                    watcher.share(worker.cell, message)
                     continue
-                if said is None:
+                if message is None:
                     workers.remove(worker)
-                    said = _after_death(worker, stopping())
-                outcomes[worker.cell.number] = said
-                watcher.ended(worker.cell, said)
+                    message = _outcome_of_ended(worker, should_stop())
+                outcomes[worker.cell.number] = message
+                watcher.ended(worker.cell, message)
                 worker.cell = None
             watcher.look()
     finally:
         for worker in workers:
-            _end(worker)
+            _stop_worker(worker)
     return outcomes
 
 
-def _idle(workers: list[_CellWorker], jobs: int, threads: int, stop: Event) -> _CellWorker | None:
+def _idle_worker(
+    workers: list[_CellWorker], jobs: int, threads: int, stop: Event
+) -> _CellWorker | None:
     """A worker without a cell, a new one if there may be more; None if all are busy."""
     for worker in workers:
         if worker.cell is None:
             return worker
     if len(workers) == jobs:
         return None
-    workers.append(_CellWorker(*started(_serve, threads, stop)))
+    workers.append(_CellWorker(*start_process(_worker_main, threads, stop)))
     return workers[-1]
 
 
-def _heard(workers: list[_CellWorker]) -> Iterator[tuple[_CellWorker, CellOutcome | float | None]]:
+def _messages(
+    workers: list[_CellWorker],
+) -> Iterator[tuple[_CellWorker, CellOutcome | float | None]]:
     """What workers say: a share, an outcome, or None from one that is gone."""
     by_connection = {worker.connection: worker for worker in workers if worker.cell}
-    for connection in wait(list(by_connection), _LOOK_SECONDS):
+    for connection in wait(list(by_connection), _POLL_SECONDS):
         assert isinstance(connection, Connection)
         try:
-            said = connection.recv()
+            message = connection.recv()
         except (EOFError, OSError):
-            said = None
-        yield by_connection[connection], said
+            message = None
+        yield by_connection[connection], message
 
 
-def _after_death(worker: _CellWorker, stopped: bool) -> CellOutcome:
+def _outcome_of_ended(worker: _CellWorker, stopped: bool) -> CellOutcome:
     """The outcome of a cell whose worker is gone: stopped, or failed, which is recorded."""
     worker.process.join()
     worker.connection.close()
     if stopped:
         return CellOutcome("unfinished")
-    outcome = CellOutcome("failed", ending(worker.process))
+    outcome = CellOutcome("failed", exit_reason(worker.process))
     assert worker.cell is not None
     try:
         CellRecord(worker.cell).write(outcome, digest_if_readable(worker.cell.corpus))
@@ -170,7 +184,7 @@ def _after_death(worker: _CellWorker, stopped: bool) -> CellOutcome:
     return outcome
 
 
-def _end(worker: _CellWorker) -> None:
+def _stop_worker(worker: _CellWorker) -> None:
     if worker.cell is None:
         with contextlib.suppress(OSError):
             worker.connection.send(None)
@@ -180,17 +194,18 @@ def _end(worker: _CellWorker) -> None:
     worker.connection.close()
 
 
-def _serve(connection: Connection, threads: int, stop: Event) -> None:
+def _worker_main(connection: Connection, threads: int, stop: Event) -> None:
     """Run cells as they come: this is the worker."""
-    leave_signals_to_parent()
     # A batch system ends all processes of a job: this one saves its cell when the parent says so.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     while (cell := connection.recv()) is not None:
-        outcome = run_cell(cell, threads=threads, report=connection.send, stopping=stop.is_set)
+        outcome = run_cell(
+            cell, threads=threads, on_progress=connection.send, should_stop=stop.is_set
+        )
         connection.send(outcome)
 
 
-class GridPlace(NamedTuple):
+class CellInFile(NamedTuple):
     """A grid file, at a place that workers see too, and the number of a cell there."""
 
     file: Path
@@ -199,19 +214,19 @@ class GridPlace(NamedTuple):
 
 def run_cells_on(
     client: Client,
-    cells: Iterable[tuple[Cell, GridPlace]],
+    cells: Iterable[tuple[Cell, CellInFile]],
     watcher: Watcher,
     *,
     threads: int | None = None,
-    stopping: Callable[[], bool] = lambda: False,
+    should_stop: Callable[[], bool] = lambda: False,
 ) -> dict[int, CellOutcome]:
     """Run cells on the workers of a cluster.
 
     ``cells``: the cells, and the place of each in a grid file; those that are finished are kept as
     they are.
     ``threads``: processors for each cell; one if not given.
-    ``stopping``: called about twice a second. If it returns True, no further cell begins, and those
-    that run are stopped, as by Ctrl-C.
+    ``should_stop``: called about twice a second. If it returns True, no further cell begins, and
+    running cells are stopped, as by Ctrl-C.
     """
     from distributed import Event
 
@@ -221,51 +236,54 @@ def run_cells_on(
     running: dict[Future, Cell] = {}
     for cell, (file, number) in cells:
         place = str(file.resolve())
-        future = client.submit(run_elsewhere, cell, place, number, *how, pure=False)
+        future = client.submit(run_in_subprocess, cell, place, number, *how, pure=False)
         running[future] = cell
         watcher.begun(cell)
     while running:
         check_connection(client)
-        if stopping() and not stop.is_set():
+        if should_stop() and not stop.is_set():
             stop.set()
         for future in [one for one in running if one.done()]:
             cell = running.pop(future)
-            outcomes[cell.number] = _outcome_of(future, cell)
+            outcomes[cell.number] = _outcome_on_cluster(future, cell)
             watcher.ended(cell, outcomes[cell.number])
         watcher.look()
-        time.sleep(_LOOK_CLUSTER_SECONDS)
+        time.sleep(_CLUSTER_POLL_SECONDS)
     return outcomes
 
 
-def _outcome_of(future: Future, cell: Cell) -> CellOutcome:
+def _outcome_on_cluster(future: Future, cell: Cell) -> CellOutcome:
     """What became of a cell: what its record says, or why there is none."""
     try:
-        said = future.result()
+        message = future.result()
     except ClusterLostError:
         raise
     except Exception as error:  # of Dask: its workers died of the cell
-        said = f"its worker was lost again and again ({type(error).__name__})"
+        message = f"its worker was lost again and again ({type(error).__name__})"
     try:
-        found = CellRecord(cell).found(digest_if_readable(cell.corpus))
+        found = CellRecord(cell).outcome(digest_if_readable(cell.corpus))
     except DbpcfgError as error:
         return CellOutcome("failed", str(error))
-    if said and found.state not in ("finished", "failed"):
-        return CellOutcome("failed", said)
+    if message and found.state not in ("finished", "failed"):
+        return CellOutcome("failed", message)
     return found
 
 
-def run_elsewhere(cell: Cell, grid: str, number: int, threads: int, stop: str) -> str:
+def run_in_subprocess(cell: Cell, grid: str, number: int, threads: int, stop: str) -> str:
     """Run a cell in a process of its own: this is what a worker does.
 
     Returns why it has no record; empty if it has one, or was stopped.
     """
     from distributed import Event
 
-    stopping = Event(stop)
+    should_stop = Event(stop)
     if not Path(grid).is_file():
         return f"a worker has no file {grid}: workers must see the same files as this process"
-    _wait_for_lock(cell, stopping.is_set)
-    if stopping.is_set():
+    try:
+        _wait_for_lock(cell, should_stop.is_set)
+    except DbpcfgError as error:
+        return str(error)
+    if should_stop.is_set():
         return ""
     command = [sys.executable, "-m", "dbpcfg", "sweep", grid, "--cell", str(number)]
     command += ["--threads", str(threads), "--quiet", "--format", "json"]
@@ -273,25 +291,25 @@ def run_elsewhere(cell: Cell, grid: str, number: int, threads: int, stop: str) -
         command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     ) as process:
         while process.poll() is None:
-            if stopping.is_set():
+            if should_stop.is_set():
                 process.send_signal(signal.SIGINT)
                 break
-            time.sleep(_LOOK_CLUSTER_SECONDS)
+            time.sleep(_CLUSTER_POLL_SECONDS)
         _, messages = process.communicate()
-    if process.returncode == 0 or stopping.is_set():
+    if process.returncode == 0 or should_stop.is_set():
         return ""
     last = " ".join(messages.split("\n")[-_LAST_LINES:]).strip()
     return last or f"its process ended with exit code {process.returncode}"
 
 
-def _wait_for_lock(cell: Cell, stopping: Callable[[], bool]) -> None:
+def _wait_for_lock(cell: Cell, should_stop: Callable[[], bool]) -> None:
     """Wait while the process of a worker that was lost is still at the cell."""
-    while not stopping():
+    while not should_stop():
         try:
             with CellRecord(cell).locked():
                 return
-        except DbpcfgError:
-            time.sleep(_LOOK_CLUSTER_SECONDS)
+        except LockedError:
+            time.sleep(_CLUSTER_POLL_SECONDS)
 
 
 _SCRIPT = """\
@@ -316,7 +334,7 @@ exec dbpcfg sweep {grid} --cell "$SLURM_ARRAY_TASK_ID" --threads "${{SLURM_CPUS_
 
 def array_script(grid: Path, numbers: Sequence[int]) -> str:
     """Write the script. Nothing is submitted."""
-    count = f"{len(numbers):,} cell{'s' * (len(numbers) != 1)}"
+    count = plural(len(numbers), "cell")
     return _SCRIPT.format(
         cells=count,
         name=ascii(grid.name),

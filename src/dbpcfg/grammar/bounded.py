@@ -1,18 +1,18 @@
 """Competence and performance: a grammar under a bound on memory.
 
 The paper's G is competence, a grammar without a bound; G(s,d) is what a speaker with D memory
-elements can perform. This module shows the one next to the other:
+elements can perform. This module compares the two:
 
 * h(s,d,c), the probability that c yields words within the bound (`containment_table`);
 * G(s,d), the rules of the bounded grammar (`bounded_table`), also as an ordinary PCFG whose
   categories are those of G with a side and a depth (`bounded_pcfg`);
 * how much of the probability the bound keeps (`kept_mass`, `mass_table`).
 
-**Derivations that never end.** A PCFG may give some probability to derivations that go on for ever.
-No bound keeps those, because a tree that fits is finite, but what fits grows with D to all that
-ends: Z(1) ≤ Z(2) ≤ … → Z(∞), the probability that a derivation ends. So there are two shares, Z(D)
-of all derivations and Z(D) / Z(∞) of the trees. For a grammar that ends with probability one they
-are the same.
+**Derivations that never end.** A PCFG may give some probability to derivations that never end.
+No bound keeps those, because a tree that fits is finite; as D grows, Z(D) approaches the
+probability that a derivation ends: Z(1) ≤ Z(2) ≤ … → Z(∞). So there are two
+shares, Z(D) of all derivations and Z(D) / Z(∞) of the trees. They are the same for a grammar whose
+derivations end with probability one.
 
 **Use.** How often the bounded grammar uses each category, by side and depth, in an average sentence
 (`expected_use`): a node on level m (see ``bounding``) has one child on level m and one on level
@@ -22,8 +22,8 @@ two::
     use(m) = entering(m) + use(m) · S      = entering(m) · (I − S)⁻¹
     entering(m+1) = use(m) · N,            entering(0) = π under the bound
 
-one linear system for each level, exact. Without a bound the levels have no end; they are followed
-until next to nothing enters the next one.
+one linear system for each level, exact. Without a bound there is no last level; levels are followed
+until hardly any node enters the next one.
 """
 
 from __future__ import annotations
@@ -52,37 +52,37 @@ from dbpcfg.grammar.bounding import (
     right_child,
     termination,
 )
-from dbpcfg.grammar.exchange.rules import MOST_ENTRIES
 from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.grammar.rules import MAX_ENTRIES
 from dbpcfg.io.tables import Cell, Column, Table
 from dbpcfg.numerics.kernels import Floats
 
 DEEPEST = 1000
 _DECIMALS = 4
-_ENDS = 1e-7  # termination is found by iteration, and at the edge of ending only to about this much
+_ENDS = 1e-7  # how accurate the iteration for termination is in the worst case
 
 
 @dataclass(frozen=True, slots=True)
 class KeptMass:
-    """What a bound keeps of a grammar's probability."""
+    """The part of a grammar's probability that a bound keeps."""
 
     depth: int | None
     """The bound; None is no bound."""
     derivations: float
-    """Z(D): the probability that a derivation fits, of all derivations."""
+    """Z(D): the share of all derivations that fits."""
     trees: float | None
-    """Z(D) / Z(∞): the same of all derivations that end; None if none does."""
+    """Z(D) / Z(∞): the share of the derivations that end; None if none does."""
     exactly: float | None
-    """The share of these that need this depth and no less; None without a bound."""
+    """The share of these that needs exactly this depth; None without a bound."""
 
 
 def kept_mass(grammar: Grammar, depths: Sequence[int]) -> list[KeptMass]:
     """The probability that bounds keep."""
-    deepest = max(map(_checked, depths), default=1)
+    deepest = max(map(_checked_depth, depths), default=1)
     # What is above (L,D+1) does not depend on how deep that is: one pass serves all bounds.
     h = containment(grammar, deepest)
     fits = [0.0, *(float(grammar.root @ h[2 * (deepest - d)]) for d in range(1, deepest + 1))]
-    # The last is a bound below, and what is found by iteration may be less in its last digits.
+    # What iteration gives may be less than the last of these in its last digits.
     ends = min(1.0, max(float(grammar.root @ termination(grammar)), fits[-1]))
     rows = [
         KeptMass(
@@ -123,7 +123,7 @@ def mass_table(grammar: Grammar, depths: Sequence[int]) -> Table:
 
 def containment_table(grammar: Grammar, depth: int) -> Table:
     """h(s,d,c): a row for each category, a column for each side and depth."""
-    h = containment(grammar, _checked(depth))
+    h = containment(grammar, _checked_depth(depth))
     columns = [Column("category"), *_level_columns(h)]
     rows: list[list[Cell]] = [[name, *h[:, c].tolist()] for c, name in enumerate(grammar.names)]
     return Table(f"h(s,d,c) with a bound of {depth}", columns, rows)
@@ -134,13 +134,13 @@ def bounded_table(grammar: Grammar, depth: int, most: int | None = 10) -> Table:
 
     ``most``: the number of rules of each symbol; None for all.
     """
-    h = containment(grammar, _checked(depth))
+    h = containment(grammar, _checked_depth(depth))
     require_fitting(grammar, h)
     columns = [Column("rule"), Column("G", "number", "g", _DECIMALS), *_level_columns(h)]
     names, words = grammar.names, grammar.vocabulary.words
     rows: list[list[Cell]] = []
     root = bounded_root(grammar, h)
-    for c in _greatest(grammar.root, most):  # T itself is on no level; its child is on that of L1
+    for c in _greatest(grammar.root, most):  # T is on no level; its child is L1
         rows.append(
             [f"T → {names[c]}", float(grammar.root[c]), float(root[c]), *[None] * 2 * depth]
         )
@@ -155,8 +155,8 @@ def bounded_table(grammar: Grammar, depth: int, most: int | None = 10) -> Table:
             if level < len(h) - 1:  # the last one has words only
                 l, r = children(level, len(h))
                 pairs = binary * h[l][:, np.newaxis] * h[r]
-            whole = np.concatenate([pairs.reshape(-1), grammar.lexical[c]])
-            under[:, level] = quotient(whole, h[level, c : c + 1])
+            unscaled = np.concatenate([pairs.reshape(-1), grammar.lexical[c]])
+            under[:, level] = quotient(unscaled, h[level, c : c + 1])
         for rule in chosen:
             rows.append([f"{name} → {right[rule]}", float(row[rule]), *under[rule].tolist()])
     notes = [] if most is None else [f"The {most} most probable rules of each symbol."]
@@ -169,11 +169,11 @@ def bounded_pcfg(grammar: Grammar, depth: int) -> Grammar:
     It gives every sentence the same probability. Its categories are those of G on each level, such
     as ``NP/L1``; those that cannot fit are left out.
     """
-    h = containment(grammar, _checked(depth))
+    h = containment(grammar, _checked_depth(depth))
     require_fitting(grammar, h)
     levels, chosen = np.nonzero(h > 0)
     n = len(chosen)
-    if n**3 + n * len(grammar.vocabulary) > MOST_ENTRIES:
+    if n**3 + n * len(grammar.vocabulary) > MAX_ENTRIES:
         raise GrammarError(
             f"with a bound of {depth} the {grammar.categories} categories become {n:,}, too many "
             "to write out; take a smaller depth"
@@ -197,7 +197,7 @@ def bounded_pcfg(grammar: Grammar, depth: int) -> Grammar:
     return Grammar(root, binary, lexical, grammar.vocabulary).named(names)
 
 
-def _checked(depth: int) -> int:
+def _checked_depth(depth: int) -> int:
     if depth > DEEPEST:
         raise GrammarError(f"the depth bound must be at most {DEEPEST:,}, got {depth:,}")
     return check_depth(depth)
@@ -209,13 +209,14 @@ def _level_columns(h: Floats) -> list[Column]:
 
 
 def _greatest(row: Floats, most: int | None) -> list[int]:
-    """The possible rules of a row, the most probable first."""
+    """The numbers of the most probable rules of a row, without impossible ones."""
     order = np.argsort(-row, kind="stable")[:most]
     return [int(rule) for rule in order if row[rule] > 0]
 
 
-MOST_DEPTHS = 50
-NEXT_TO_NOTHING = 1e-9
+MAX_DEPTHS = 50
+NEGLIGIBLE = 1e-9
+"""Without a bound, levels are followed until fewer nodes than this enter the next one."""
 
 
 def expected_use(grammar: Grammar, depth: int | None) -> tuple[Floats, Floats]:
@@ -228,7 +229,7 @@ def expected_use(grammar: Grammar, depth: int | None) -> tuple[Floats, Floats]:
     """
     K = grammar.categories
     h = containment(grammar, depth)
-    levels = 2 * MOST_DEPTHS if depth is None else len(h) - 1
+    levels = 2 * MAX_DEPTHS if depth is None else len(h) - 1
     entering = bounded_root(grammar, h)
     use, words = [], []
     for level in range(levels):
@@ -239,7 +240,7 @@ def expected_use(grammar: Grammar, depth: int | None) -> tuple[Floats, Floats]:
         use.append(entering @ absorption(same, lexical, np.eye(K)))
         words.append(use[-1] * lexical)
         entering = use[-1] @ below
-        if depth is None and entering.sum() < NEXT_TO_NOTHING:
+        if depth is None and entering.sum() < NEGLIGIBLE:
             break
     if depth is not None:
         use.append(entering)  # (L,D+1): words
@@ -250,13 +251,13 @@ def expected_use(grammar: Grammar, depth: int | None) -> tuple[Floats, Floats]:
 def expected_depths(grammar: Grammar, depth: int | None, most: int = 5) -> Floats:
     """``[d − 1]``: the share of sentences that need exactly memory depth d.
 
-    Of the trees that fit the bound D, Z_d / Z_D fit a bound d. Without a bound, what the first few
-    depths lack to one is the share of deeper sentences.
+    Of the trees that fit the bound D, Z_d / Z_D fit a bound d. Without a bound, one minus the sum
+    over the first few depths is the share of deeper sentences.
 
     ``depth``: the bound D; None for no bound.
     """
-    whole = require_fitting(grammar, containment(grammar, depth))
+    mass = require_fitting(grammar, containment(grammar, depth))
     depths = range(1, (most if depth is None else depth) + 1)
     within = [fitting_mass(grammar, containment(grammar, d)) for d in depths]
-    shares: Floats = np.diff(within, prepend=0.0).clip(0.0) / whole
+    shares: Floats = np.diff(within, prepend=0.0).clip(0.0) / mass
     return shares

@@ -24,7 +24,7 @@ from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.numerics.kernels import Floats, also_in_kernels, kernel
 
 GREATEST_DEPTH = 10_000
-"""A sentence of a thousand words needs 500 at most; tables grow with the depth."""
+"""A sentence of a thousand words needs at most 500; tables grow with the depth."""
 
 
 def check_depth(depth: int) -> int:
@@ -34,7 +34,7 @@ def check_depth(depth: int) -> int:
     if depth > GREATEST_DEPTH:
         raise GrammarError(
             f"the depth bound must be at most {GREATEST_DEPTH:,}, got {depth:,}: no sentence needs "
-            "as much; for no bound choose none"
+            "more; for no bound choose none"
         )
     return depth
 
@@ -81,7 +81,7 @@ def right_child(level: int) -> int:
 
 @also_in_kernels
 def children(level: int, levels: int) -> tuple[int, int]:
-    """The levels of both children; if there is one level only, that."""
+    """The levels of both children; if there is only one level, that one."""
     if levels == 1:
         return 0, 0
     return left_child(level), right_child(level)
@@ -91,9 +91,9 @@ def children(level: int, levels: int) -> tuple[int, int]:
 def absorption(transition: Floats, leaving: Floats, rewards: Floats) -> Floats:
     """Least non-negative solution x of x = transition · x + rewards, a system for each column.
 
-    ``leaving`` is what each row of ``transition`` lacks to one. Knowing it apart, elimination needs
-    no subtraction (Grassmann, Taksar and Heyman 1985), so small probabilities keep all their
-    digits. Categories that can never leave have x = 0.
+    ``leaving`` is one minus the sum of each row of ``transition``. Given this, elimination needs no
+    subtraction (Grassmann, Taksar and Heyman 1985), so small probabilities keep all their digits.
+    Categories that can never leave have x = 0.
     """
     P, leaving, x = transition.copy(), leaving.copy(), rewards.copy()
     K, columns = x.shape
@@ -146,30 +146,30 @@ def containment(grammar: Grammar, depth: int | None) -> Floats:
     h[-1] = lex
     within, beyond = lex, grammar.binary_mass
     for level in range(levels - 2, -1, -1):
-        # One child is of the level below, already known; the other is of this very level.
-        over_known = grammar.over_left if is_right(level) else grammar.over_right
-        same, lost = over_known(within), over_known(beyond).sum(axis=1)
+        # One child is on the level below, already solved; the other is on this level.
+        sum_over_child = grammar.sum_over_left if is_right(level) else grammar.sum_over_right
+        same, lost = sum_over_child(within), sum_over_child(beyond).sum(axis=1)
         solved = absorption(same, lex + lost, np.stack([lex, lost], axis=1))
         within, beyond = solved[:, 0], solved[:, 1]
-        beyond[within + beyond == 0.0] = 1.0  # it recurs for ever, and so never fits
+        beyond[within + beyond == 0.0] = 1.0  # its derivations never end
         h[level] = within
     return h
 
 
-def termination(grammar: Grammar, tolerance: float = 1e-15, most: int = 200) -> Floats:
+def termination(grammar: Grammar, tolerance: float = 1e-15, max_steps: int = 200) -> Floats:
     """h without a bound: the probability that c yields a finite tree at all.
 
-    The least solution of h = lex + G (h ⊗ h), by Newton's method from zero, which climbs to it
+    The least solution of h = lex + G (h ⊗ h), by Newton's method from zero, which increases to it
     (Etessami and Yannakakis 2009).
 
     Returns ``[c]``.
     """
     lex, K = grammar.lexical_mass, grammar.categories
     h = np.zeros(K)
-    for _ in range(most):
-        slope = grammar.over_right(h) + grammar.over_left(h)
-        ahead = lex + grammar.over_both(h, h) - h
-        step = np.linalg.lstsq(np.eye(K) - slope, ahead, rcond=None)[0]
+    for _ in range(max_steps):
+        slope = grammar.sum_over_right(h) + grammar.sum_over_left(h)
+        residual = lex + grammar.sum_over_both(h, h) - h
+        step = np.linalg.lstsq(np.eye(K) - slope, residual, rcond=None)[0]
         h = np.clip(h + step, 0.0, 1.0)
         if np.abs(step).max() < tolerance:
             break
@@ -216,8 +216,8 @@ def bounded_children(grammar: Grammar, h: Floats, level: int) -> tuple[Floats, F
     left, right = (h[child] for child in children(level, len(h)))
     here = h[level][:, np.newaxis]
     return (
-        quotient(grammar.over_right(right) * left, here),
-        quotient(grammar.over_left(left) * right, here),
+        quotient(grammar.sum_over_right(right) * left, here),
+        quotient(grammar.sum_over_left(left) * right, here),
     )
 
 

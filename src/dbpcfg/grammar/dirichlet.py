@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from dbpcfg.io.machine import in_pieces
+from dbpcfg.io.machine import parallel_ranges
 from dbpcfg.numerics.elementary import exp_negative, log
 from dbpcfg.numerics.kernels import Floats, also_in_kernels, kernel, part_of_kernel
 from dbpcfg.numerics.philox import Stream, uniform_pair
@@ -24,7 +24,7 @@ def log_small_gamma(shape: float, u: float, v: float) -> float:
 
     The rejection method of Ahrens and Dieter (1974, their GS), on logarithms: x below 1 is drawn
     with density x^(shape − 1), x above 1 with density exp(−x). Both are computed and one is chosen,
-    so that there is no branch.
+    to avoid a branch.
     """
     scale = 1.0 + shape / math.e
     p = scale * u
@@ -63,33 +63,33 @@ def log_gamma_variate(shape: float, stream: Stream, item: int) -> float:
 
 @kernel
 def small_gammas(shapes: Floats, stream: Stream, first_item: int, logs: Floats) -> None:
-    """``log_gamma_variate`` of the entries with shape < 1; the others stay as they are.
+    """``log_gamma_variate`` of the entries with shape < 1; the others are not changed.
 
-    In rounds: everyone draws, and who failed draws again. Without a branch or a call, the loops of
-    a round become loops over vectors.
+    In rounds: all entries draw, and those whose draw was rejected draw again. The loops of a round
+    have no branch and no call, so the compiler can use vectors.
     """
     count, draw = 0, 0
-    places, wanted = np.empty(len(shapes), dtype=np.int64), np.empty(len(shapes))
+    entries, small = np.empty(len(shapes), dtype=np.int64), np.empty(len(shapes))
     u, v, drawn = np.empty(len(shapes)), np.empty(len(shapes)), np.empty(len(shapes))
     for x in range(len(shapes)):
-        places[count], wanted[count] = x, shapes[x]
+        entries[count], small[count] = x, shapes[x]
         count += shapes[x] < 1.0
     while count:
         for x in range(count):
-            u[x], v[x] = uniform_pair(stream, first_item + places[x], draw)
+            u[x], v[x] = uniform_pair(stream, first_item + entries[x], draw)
         for x in range(count):
-            drawn[x] = log_small_gamma(wanted[x], u[x], v[x])
-        failed = 0
+            drawn[x] = log_small_gamma(small[x], u[x], v[x])
+        rejected = 0
         for x in range(count):
-            logs[places[x]] = drawn[x]
-            places[failed], wanted[failed] = places[x], wanted[x]
-            failed += math.isnan(drawn[x])
-        count, draw = failed, draw + 1
+            logs[entries[x]] = drawn[x]
+            entries[rejected], small[rejected] = entries[x], small[x]
+            rejected += math.isnan(drawn[x])
+        count, draw = rejected, draw + 1
 
 
 @kernel
 def probabilities(logs: Floats) -> None:
-    """Exponentials of logarithms, divided by their sum, in their place."""
+    """Replace logarithms by their exponentials, divided by their sum."""
     greatest, total = logs[0], 0.0
     for x in range(len(logs)):
         greatest = max(greatest, logs[x])
@@ -113,7 +113,7 @@ def dirichlet_rows(parameters: Floats, stream: Stream, first_item: int, threads:
     def work(first: int, last: int) -> None:
         draw_rows(first, last, parameters, stream, first_item, drawn)
 
-    in_pieces(work, len(parameters), threads)
+    parallel_ranges(work, len(parameters), threads)
     return drawn
 
 
@@ -121,7 +121,7 @@ def dirichlet_rows(parameters: Floats, stream: Stream, first_item: int, threads:
 def draw_rows(
     first: int, last: int, parameters: Floats, stream: Stream, first_item: int, drawn: Floats
 ) -> None:
-    """Some of the rows. Most parameters are β alone, of rules that were never used."""
+    """Draw some of the rows. Most parameters are β alone: those of rules that were never used."""
     columns = parameters.shape[1]
     for r in range(first, last):
         item = first_item + r * columns

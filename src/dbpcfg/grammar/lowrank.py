@@ -5,8 +5,8 @@ and have words only. With R hidden symbols r (Yang, Zhao and Tu 2021)::
 
     G[A → B C] = Σ_r u_Ar v_Br w_Cr        Σ_r u_Ar = Σ_B v_Br = Σ_C w_Cr = 1
 
-so A first chooses r, and r then chooses the left child and the right one, each by itself. A chart
-of such a grammar needs vectors over r only (``parsing.lowrank``). The root is a phrase, or the
+so A first chooses r, and r then chooses the left child and the right one independently. A chart
+of such a grammar needs only vectors over r (``parsing.lowrank``). The root is a phrase, or the
 category of a word in sentences of one word.
 """
 
@@ -23,14 +23,15 @@ from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.errors import GrammarError
 from dbpcfg.grammar.pcfg import ROW_SUM_TOLERANCE, Grammar, category_name
 from dbpcfg.io.archive import ArchiveError
+from dbpcfg.io.tables import plural
 from dbpcfg.numerics.kernels import Floats
 
-MOST_RULES = 2**30
-"""The greatest number of rules that are multiplied out: 8 GB."""
+MAX_RULES = 2**30
+"""The greatest number of rules in one array: 8 GB."""
 
 
 class Factors(NamedTuple):
-    """The probabilities of a low-rank grammar; or a number for each of them."""
+    """The probabilities of a low-rank grammar, or a number for each of them."""
 
     root: Floats
     """``[c]``: π, over phrases and then words' categories."""
@@ -60,7 +61,7 @@ class Factors(NamedTuple):
 
 
 class LowRankGrammar(Grammar):
-    """A grammar known by its factors. Rules are multiplied out by `multiplied_out` only.
+    """A grammar given by its factors. Rules are only multiplied out by `multiplied_out`.
 
     Parameters
     ----------
@@ -72,12 +73,12 @@ class LowRankGrammar(Grammar):
     Raises
     ------
     GrammarError
-        If shapes or sums do not fit.
+        If shapes do not match, or sums are not 1.
     """
 
     ARRAYS = Factors._fields
     factors: Factors
-    """Its factors, in double precision; they cannot be written to."""
+    """Its factors, in double precision and read-only."""
 
     def __init__(self, factors: Factors, vocabulary: Vocabulary) -> None:
         doubles = Factors(*(np.array(array, dtype=np.float64, order="C") for array in factors))
@@ -92,10 +93,10 @@ class LowRankGrammar(Grammar):
 
     @property
     def binary(self) -> Floats:
-        """No array: nothing multiplies the factors out unless asked to by `multiplied_out`."""
+        """Not available: use `multiplied_out`."""
         raise GrammarError(
-            "this grammar is known by its factors, and its rules are not multiplied out by "
-            "themselves; grammar.multiplied_out() does it"
+            "this grammar is given by its factors, and has no array of rules; "
+            "grammar.multiplied_out() has one"
         )
 
     def multiplied_out(self) -> Grammar:
@@ -129,32 +130,32 @@ class LowRankGrammar(Grammar):
         rules: Floats = (F.left * F.parent[category]) @ F.right.T
         return rules
 
-    def over_left(self, left: Floats) -> Floats:
+    def sum_over_left(self, left: Floats) -> Floats:
         """``[c, b]``: Σ_a G[c → a b] x_a."""
         F = self.factors
         return self._of_phrases((F.parent * (left @ F.left)) @ F.right.T)
 
-    def over_right(self, right: Floats) -> Floats:
+    def sum_over_right(self, right: Floats) -> Floats:
         """``[c, a]``: Σ_b G[c → a b] y_b."""
         F = self.factors
         return self._of_phrases((F.parent * (right @ F.right)) @ F.left.T)
 
-    def over_both(self, left: Floats, right: Floats) -> Floats:
+    def sum_over_both(self, left: Floats, right: Floats) -> Floats:
         """``[c]``: Σ_ab G[c → a b] x_a y_b."""
         F = self.factors
         return self._of_phrases(F.parent @ ((left @ F.left) * (right @ F.right)))
 
     def _of_phrases(self, rows: Floats) -> Floats:
         """Rows of phrases, with zeros for words' categories."""
-        found = np.zeros((self.categories, *rows.shape[1:]))
-        found[: len(rows)] = rows
-        return found
+        padded = np.zeros((self.categories, *rows.shape[1:]))
+        padded[: len(rows)] = rows
+        return padded
 
     def __repr__(self) -> str:
         F = self.factors
         return (
             f"<LowRankGrammar: {F.phrases} phrase and {F.categories - F.phrases} word categories, "
-            f"rank {F.rank}, {len(self.vocabulary)} words>"
+            f"rank {F.rank}, {plural(len(self.vocabulary), 'word')}>"
         )
 
     @cached_property
@@ -167,7 +168,7 @@ class LowRankGrammar(Grammar):
 
     @property
     def rules_per_category(self) -> int:
-        """How many rules a category of words has."""
+        """The number of rules of a word's category."""
         return len(self.vocabulary)
 
     def arrays(self) -> dict[str, Floats]:
@@ -175,15 +176,15 @@ class LowRankGrammar(Grammar):
         return self.factors._asdict()
 
     @classmethod
-    def of_arrays(cls, arrays: Mapping[str, Any], vocabulary: Vocabulary) -> Self:
-        """The grammar of such factors."""
+    def from_arrays(cls, arrays: Mapping[str, Any], vocabulary: Vocabulary) -> Self:
+        """The grammar that has these factors."""
         return cls(Factors(**arrays), vocabulary)
 
     def _zeros(self, *shape: int) -> Floats:
-        if math.prod(shape) > MOST_RULES:
+        if math.prod(shape) > MAX_RULES:
             raise GrammarError(
                 f"a grammar of {self.categories:,} categories and {len(self.vocabulary):,} words "
-                f"has {math.prod(shape):,} rules if multiplied out, more than {MOST_RULES:,}; "
+                f"has {math.prod(shape):,} rules if multiplied out, more than {MAX_RULES:,}; "
                 "everything but a table of all rules needs its factors only"
             )
         return np.zeros(shape)
@@ -215,7 +216,7 @@ def _check_sums(factors: Factors) -> None:
 
 
 def stacked(grammars: Sequence[Grammar]) -> dict[str, Floats]:
-    """Grammars of one kind and size over one vocabulary as arrays: ``[s, …]`` has grammar s."""
+    """Arrays of several grammars of one kind, size and vocabulary: ``[s, …]`` is of grammar s."""
     each = [grammar.arrays() for grammar in grammars]
     names = each[0] if each else Grammar.ARRAYS
     return {
@@ -227,12 +228,12 @@ def stacked(grammars: Sequence[Grammar]) -> dict[str, Floats]:
 def unstacked(arrays: Mapping[str, Any], vocabulary: Vocabulary) -> list[Grammar]:
     """The grammars of arrays that `stacked` made."""
     kind = kind_of(name.removeprefix("grammars_") for name in arrays)
-    found = {name: arrays[f"grammars_{name}"] for name in kind.ARRAYS}
-    if len({len(array) for array in found.values()}) != 1:
+    stacks = {name: arrays[f"grammars_{name}"] for name in kind.ARRAYS}
+    if len({len(array) for array in stacks.values()}) != 1:
         raise ArchiveError("its grammars do not have as many of each array")
     return [
-        kind.of_arrays(dict(zip(found, each, strict=True)), vocabulary)
-        for each in zip(*found.values(), strict=True)
+        kind.from_arrays(dict(zip(stacks, each, strict=True)), vocabulary)
+        for each in zip(*stacks.values(), strict=True)
     ]
 
 

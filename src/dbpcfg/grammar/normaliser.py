@@ -59,13 +59,13 @@ def systems(grammar: Grammar, depth: int) -> Systems:
     h, f, inverse = np.empty((levels, K)), np.empty((levels, K)), []
     h[-1], f[-1] = lex, G.sum(axis=(1, 2))
     for level in range(levels - 2, -1, -1):
-        known_child = "cab,a->cb" if is_right(level) else "cab,b->ca"
-        same = np.einsum(known_child, G, h[level + 1])
-        lost = np.einsum(known_child, G, f[level + 1]).sum(axis=1)
+        over_child = "cab,a->cb" if is_right(level) else "cab,b->ca"  # that of the level below
+        same = np.einsum(over_child, G, h[level + 1])
+        lost = np.einsum(over_child, G, f[level + 1]).sum(axis=1)
         rewards = np.concatenate([np.stack([lex, lost], axis=1), np.eye(K)], axis=1)
         solved = absorption(same, lex + lost, rewards)
         h[level], f[level] = solved[:, 0], solved[:, 1]
-        f[level][h[level] + f[level] == 0.0] = 1.0  # it recurs for ever, and so never fits
+        f[level][h[level] + f[level] == 0.0] = 1.0  # its derivations never end
         inverse.append(solved[:, 2:])
     return Systems(h, f, inverse[::-1])
 
@@ -81,7 +81,7 @@ def normaliser(grammar: Grammar, depth: int | None) -> tuple[float, RuleWeights]
     G, (h, _, inverse) = grammar.binary, systems(grammar, depth)
     levels, above = len(h), grammar.root
     binary, visits = np.zeros_like(G), np.zeros(grammar.categories)
-    for level in range(levels - 1):  # what is not of the parent's own level is of the next one
+    for level in range(levels - 1):  # one child is on its parent's level, the other on the next
         reached = above @ inverse[level]
         visits += reached
         if is_right(level):
@@ -151,14 +151,14 @@ class LevelSystem(NamedTuple):
     """``[c]``."""
     matrix: Floats
     """``[A, A]``: I − A, A that of the system."""
-    known: Floats
-    """``[r]``: the sum over the child below."""
+    below: Floats
+    """``[r]``: the sum over the child on the level below."""
     own: Floats
-    """``[r]``: the sum over the child of the same level."""
+    """``[r]``: the sum over the child on the same level."""
 
 
 def low_rank_containment(factors: Factors, depth: int | None) -> Floats:
-    """``[level, c]``: h, as `dbpcfg.grammar.bounding.containment` has it, from the factors.
+    """``[level, c]``: h, as `dbpcfg.grammar.bounding.containment`, from the factors.
 
     ``depth``: the bound D; None for no bound.
     """
@@ -175,28 +175,28 @@ def low_rank_containment(factors: Factors, depth: int | None) -> Floats:
         ends, lost = weighted @ own[N:].sum(axis=0), F.parent @ (beyond @ other)
         rewards = np.stack([ends, lost], axis=1)
         within[:N], beyond[:N] = absorption(weighted @ own[:N].T, ends + lost, rewards).T
-        beyond[within + beyond == 0.0] = 1.0  # it recurs for ever, and so never fits
+        beyond[within + beyond == 0.0] = 1.0  # its derivations never end
         h.append(within.copy())
     return np.array(h[::-1])
 
 
-def _low_rank_termination(F: Factors, tolerance: float = 1e-15, most: int = 200) -> Floats:
+def _low_rank_termination(F: Factors, tolerance: float = 1e-15, max_steps: int = 200) -> Floats:
     """h without a bound, by Newton's method as in `dbpcfg.grammar.bounding.termination`."""
     N, h = F.phrases, np.ones(F.categories)
     h[:N] = 0.0
-    for _ in range(most):
+    for _ in range(max_steps):
         left, right = h @ F.left, h @ F.right
         slope = (F.parent * right) @ F.left[:N].T + (F.parent * left) @ F.right[:N].T
-        step = F.parent @ (left * right) - h[:N]
-        newton = np.linalg.lstsq(np.eye(N) - slope, step, rcond=None)[0]
-        h[:N] = np.clip(h[:N] + newton, 0.0, 1.0)
-        if np.abs(newton).max() < tolerance:
+        residual = F.parent @ (left * right) - h[:N]
+        step = np.linalg.lstsq(np.eye(N) - slope, residual, rcond=None)[0]
+        h[:N] = np.clip(h[:N] + step, 0.0, 1.0)
+        if np.abs(step).max() < tolerance:
             break
     return h
 
 
 def low_rank_mass(factors: Factors, depth: int | None) -> float:
-    """Z, the probability that a tree fits the bound, also where phrases recur for ever."""
+    """Z, the probability that a tree fits the bound, also where derivations may never end."""
     mass = float(np.asarray(factors.root, np.float64) @ low_rank_containment(factors, depth)[0])
     if mass <= 0.0:
         bound = "ends" if depth is None else f"fits a depth bound of {depth}"
@@ -212,40 +212,38 @@ def low_rank_normaliser(factors: Factors, depth: int) -> tuple[float, Factors]:
     """
     F = Factors(*(np.asarray(array, dtype=np.float64) for array in factors))
     N, levels = F.phrases, level_count(depth)
-    below = np.ones(F.categories)
-    below[:N] = 0.0
-    solved: list[LevelSystem] = []
+    only_words = np.ones(F.categories)
+    only_words[:N] = 0.0
+    h, solved = only_words, list[LevelSystem]()
     for level in range(levels - 2, -1, -1):
         own, other = (F.right, F.left) if is_right(level) else (F.left, F.right)
-        known = below @ other
-        weighted = F.parent * known
+        below = h @ other
+        weighted = F.parent * below
         matrix = np.eye(N) - weighted @ own[:N].T
         h = np.ones(F.categories)
         h[:N] = np.linalg.solve(matrix, weighted @ own[N:].sum(axis=0))
-        solved.append(LevelSystem(h, matrix, known, h @ own))
-        below = h
+        solved.append(LevelSystem(h, matrix, below, h @ own))
     solved.reverse()
-    above, last = F.root[:N], np.ones(F.categories)
-    last[:N] = 0.0
+    above = F.root[:N]
     visited, rules = np.empty((levels - 1, N)), np.empty((levels - 1, F.rank))
     children: dict[bool, tuple[list[Floats], list[Floats]]] = {False: ([], []), True: ([], [])}
-    for level, (h, matrix, known, sums) in enumerate(solved):
+    for level, (h, matrix, below, own) in enumerate(solved):
         right = is_right(level)
         visited[level] = np.linalg.solve(matrix.T, above)
-        slope, rules[level] = visited[level] @ F.parent, known * sums
-        next_h = solved[level + 1].h if level + 1 < len(solved) else last
-        for side, child, given in ((right, h, known), (not right, next_h, sums)):
+        slope, rules[level] = visited[level] @ F.parent, below * own
+        next_h = solved[level + 1].h if level + 1 < len(solved) else only_words
+        for side, child, sibling in ((right, h, below), (not right, next_h, own)):
             children[side][0].append(child)
-            children[side][1].append(slope * given)
-        above = (F.left if right else F.right)[:N] @ (slope * sums)
+            children[side][1].append(slope * sibling)
+        above = (F.left if right else F.right)[:N] @ (slope * own)
     v, w = (np.transpose(children[side][0]) @ children[side][1] for side in (False, True))
-    found = Factors(
+    uses = Factors(
         F.root * solved[0].h,
         (visited.T @ rules) * F.parent,
         v * F.left,
         w * F.right,
         np.empty_like(F.emission),
     )
-    visits = (found.left.sum(axis=1) + found.right.sum(axis=1) + found.root)[N:]
-    found.emission[:] = F.emission * visits[:, np.newaxis]
-    return float(F.root @ solved[0].h), found
+    visits = (uses.left.sum(axis=1) + uses.right.sum(axis=1) + uses.root)[N:]
+    uses.emission[:] = F.emission * visits[:, np.newaxis]
+    return float(F.root @ solved[0].h), uses

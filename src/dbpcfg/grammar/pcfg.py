@@ -25,6 +25,7 @@ import numpy as np
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.errors import GrammarError
 from dbpcfg.grammar.dirichlet import dirichlet_rows
+from dbpcfg.io.tables import plural
 from dbpcfg.numerics.kernels import Floats
 from dbpcfg.numerics.philox import Purpose, Stream, stream
 
@@ -37,13 +38,12 @@ def category_name(category: int) -> str:
 
 
 SMALLEST_BETA = 1e-12
-"""As in ``dbpcfg.options``, on which no kernel may depend: each change there would compile all."""
+"""As in ``dbpcfg.options``, which is not imported: a change there would recompile all kernels."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RuleWeights:
-    """A number for each rule: how often it was used (C in the paper), or is expected to be used;
-    its probability, or a weight in place of that."""
+    """A number for each rule: its count (C in the paper), expected count, probability or weight."""
 
     root: Floats
     """``[c]``: of T → c."""
@@ -54,7 +54,10 @@ class RuleWeights:
 
     def __repr__(self) -> str:
         words = self.lexical.shape[-1]
-        return f"<{type(self).__name__}: {self.categories} categories, {words:,} words>"
+        return (
+            f"<{type(self).__name__}: "
+            f"{plural(self.categories, 'category', 'categories')}, {plural(words, 'word')}>"
+        )
 
     @staticmethod
     def zeros(categories: int, words: int) -> RuleWeights:
@@ -64,7 +67,7 @@ class RuleWeights:
 
     @classmethod
     def from_rows(cls, root: Floats, rows: Floats, *more: Any) -> Self:
-        """From rows with K² binary rules, then W words; a grammar needs its vocabulary too."""
+        """From rows of K² binary rules and W words; for a grammar, the vocabulary follows."""
         K = len(root)
         return cls(root, rows[:, : K * K].reshape(K, K, K), rows[:, K * K :], *more)
 
@@ -75,7 +78,7 @@ class RuleWeights:
 
     @property
     def rows(self) -> Floats:
-        """As the paper writes it: row c has its K² binary rules, then its W words."""
+        """``[c, …]``: the K² binary rules of c, then its W words, as in the paper."""
         return np.concatenate([self.binary.reshape(self.categories, -1), self.lexical], axis=1)
 
     def __add__(self, other: RuleWeights) -> RuleWeights:
@@ -89,13 +92,13 @@ class RuleWeights:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Grammar(RuleWeights):
-    """A PCFG in Chomsky normal form over a vocabulary. Its arrays cannot be written to.
+    """A PCFG in Chomsky normal form over a vocabulary. Its arrays are read-only.
 
     Shapes and sums of the arrays are checked: a `GrammarError` says what is wrong.
     """
 
     ARRAYS: ClassVar[tuple[str, ...]] = ("root", "binary", "lexical")
-    """What files have of it, besides the words."""
+    """The names of the arrays that are stored in files."""
 
     root: Floats
     """``[c]``: probability of T → c."""
@@ -123,7 +126,7 @@ class Grammar(RuleWeights):
             )
         if self.lexical.shape != (K, W):
             raise GrammarError(
-                f"expected lexical of shape ({K}, {W}) for {K} categories and {W} words, "
+                f"expected lexical of shape ({K}, {W}) for K = {K} categories and W = {W} words, "
                 f"got {self.lexical.shape}"
             )
         object.__setattr__(self, "names", tuple(map(category_name, range(K))))
@@ -162,17 +165,17 @@ class Grammar(RuleWeights):
         return same
 
     def arrays(self) -> dict[str, Floats]:
-        """The arrays that files have of it."""
+        """The arrays that are stored in files."""
         return {name: getattr(self, name) for name in self.ARRAYS}
 
     @classmethod
-    def of_arrays(cls, arrays: Mapping[str, Any], vocabulary: Vocabulary) -> Self:
-        """The grammar of such arrays."""
+    def from_arrays(cls, arrays: Mapping[str, Any], vocabulary: Vocabulary) -> Self:
+        """The grammar that has these arrays."""
         return cls(**arrays, vocabulary=vocabulary)
 
     @property
     def rules_per_category(self) -> int:
-        """How many rules a category has that emits words."""
+        """The number of rules of a category that emits words."""
         return self.categories**2 + len(self.vocabulary)
 
     @property
@@ -192,17 +195,17 @@ class Grammar(RuleWeights):
         rules: Floats = self.binary[category]
         return rules
 
-    def over_left(self, left: Floats) -> Floats:
+    def sum_over_left(self, left: Floats) -> Floats:
         """``[c, b]``: Σ_a G[c → a b] x_a."""
         sums: Floats = np.einsum("cab,a->cb", self.binary, left)
         return sums
 
-    def over_right(self, right: Floats) -> Floats:
+    def sum_over_right(self, right: Floats) -> Floats:
         """``[c, a]``: Σ_b G[c → a b] y_b."""
         sums: Floats = np.einsum("cab,b->ca", self.binary, right)
         return sums
 
-    def over_both(self, left: Floats, right: Floats) -> Floats:
+    def sum_over_both(self, left: Floats, right: Floats) -> Floats:
         """``[c]``: Σ_ab G[c → a b] x_a y_b."""
         sums: Floats = np.einsum("cab,a,b->c", self.binary, left, right)
         return sums
@@ -212,7 +215,7 @@ class Grammar(RuleWeights):
 
         It has the columns of `dbpcfg export`; rules of probability 0 are left out.
         """
-        from dbpcfg.grammar.exchange.tsv import COLUMNS, rows_of
+        from dbpcfg.grammar.exchange import COLUMNS, rows_of
         from dbpcfg.io.tables import data_frame
 
         return data_frame(COLUMNS, (row for row in rows_of(self) if row[-1]))
@@ -237,15 +240,15 @@ def draw_grammar(
     return Grammar.from_rows(root[0], G, vocabulary)
 
 
-def without_zeros(grammar: Grammar, least: float) -> Grammar:
-    """The grammar with no probability below ``least``, so that it has every tree.
+def without_zeros(grammar: Grammar, minimum: float) -> Grammar:
+    """The grammar with no probability below a minimum, so that it has every tree.
 
-    ``least``: the least probability: so small that sums of rows stay 1.
+    ``minimum``: so small that sums of rows stay 1.
     """
     return Grammar(
-        np.maximum(grammar.root, least),
-        np.maximum(grammar.binary, least),
-        np.maximum(grammar.lexical, least),
+        np.maximum(grammar.root, minimum),
+        np.maximum(grammar.binary, minimum),
+        np.maximum(grammar.lexical, minimum),
         grammar.vocabulary,
     ).named(grammar.names)
 
@@ -261,18 +264,19 @@ def draw_from_prior(
     """Draw a grammar from the prior."""
     if categories < 1:
         raise GrammarError(f"a grammar needs at least one category, got {categories}")
-    nothing = RuleWeights.zeros(categories, len(vocabulary))
-    return draw_grammar(nothing, beta, vocabulary, stream(seed, chain, iteration, Purpose.PRIOR))
+    no_counts = RuleWeights.zeros(categories, len(vocabulary))
+    return draw_grammar(no_counts, beta, vocabulary, stream(seed, chain, iteration, Purpose.PRIOR))
 
 
-def normalised(counts: RuleWeights, more: float, before: Grammar) -> Grammar:
-    """The grammar in which rules are in proportion to their counts.
+def normalised(counts: RuleWeights, added: float, fallback: Grammar) -> Grammar:
+    """The grammar whose rules are proportional to their counts.
 
-    ``before``: gives the words, and the rows of categories without counts.
+    ``added``: to each count.
+    ``fallback``: has the vocabulary, and the rows of categories without counts.
     """
-    root = _shares(counts.root[np.newaxis] + more, before.root[np.newaxis])[0]
-    rows = _shares(counts.rows + more, before.rows)
-    return Grammar.from_rows(root, rows, before.vocabulary)
+    root = _proportions(counts.root[np.newaxis] + added, fallback.root[np.newaxis])[0]
+    rows = _proportions(counts.rows + added, fallback.rows)
+    return Grammar.from_rows(root, rows, fallback.vocabulary)
 
 
 def mean_grammar(counts: RuleWeights, beta: float, vocabulary: Vocabulary) -> Grammar:
@@ -282,16 +286,16 @@ def mean_grammar(counts: RuleWeights, beta: float, vocabulary: Vocabulary) -> Gr
     return Grammar.from_rows(root / root.sum(), rows, vocabulary)
 
 
-def _shares(rows: Floats, before: Floats) -> Floats:
+def _proportions(rows: Floats, fallback: Floats) -> Floats:
     totals = rows.sum(axis=1, keepdims=True)
-    # A row of counts so small that quotients would overflow is that of a category that died.
-    return np.where(totals > 1e-290, rows / np.where(totals > 1e-290, totals, 1.0), before)
+    used = totals > 1e-290  # counts smaller than this are of a category that died
+    return np.where(used, rows / np.where(used, totals, 1.0), fallback)
 
 
-MOST = 8
-"""Words, and rules, of each category that are shown."""
-LEAST = 0.0005
-"""What would be shown as 0.000 is left out."""
+SHOWN = 8
+"""How many words, and rules, of each category are shown."""
+LEAST_SHOWN = 0.0005
+"""Smaller probabilities would be shown as 0.000."""
 _SHARE = "opacity: 0.6; font-size: 85%"
 _CELL = "text-align: left; vertical-align: top"
 
@@ -299,7 +303,7 @@ _CELL = "text-align: left; vertical-align: top"
 def grammar_html(grammar: Grammar) -> str:
     """An HTML table with a row for each category: its most probable words and rules.
 
-    Nothing in a word or a name is taken for HTML, and colours are those of the page.
+    Words and names are escaped; colours are those of the page.
     """
     names, words, lexical = grammar.names, grammar.vocabulary.words, grammar.lexical
     pairs = [f"{a} {b}" for a in names for b in names]
@@ -317,15 +321,16 @@ def grammar_html(grammar: Grammar) -> str:
     head = "".join(f'<th style="{_CELL}">{name}</th>' for name in heads)
     body = "".join(f"<tr>{row}</tr>" for row in rows)
     return (
-        f"<table><caption>Grammar of {len(names):,} categories over {len(words):,} words</caption>"
+        f"<table><caption>Grammar of {plural(len(names), 'category', 'categories')} over "
+        f"{plural(len(words), 'word')}</caption>"
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     )
 
 
 def _listed(names: Sequence[str], row: Floats) -> str:
-    order = np.argsort(-row, kind="stable")[:MOST].tolist()
+    order = np.argsort(-row, kind="stable")[:SHOWN].tolist()
     return " &nbsp; ".join(
         f'{escape(names[n])} <span style="{_SHARE}">{row[n]:.3f}</span>'
         for n in order
-        if row[n] >= LEAST
+        if row[n] >= LEAST_SHOWN
     )

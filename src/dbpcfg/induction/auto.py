@@ -1,89 +1,128 @@
-"""What to learn with, if nobody says: chosen by what can be counted in the text.
+"""What suits a text: the learner if nobody names one, and how the learner is used.
+
+Decided by what can be counted in the text, punctuation apart. No gold tree plays a part.
 
 ====================================================  ============================================
-the text, without punctuation                         learner
+the text                                              what is done with it
 ====================================================  ============================================
-at least 500 sentences of 12 words or fewer, on       neural, D = 3, without punctuation
-average: speech, stories, short sentences
-anything else                                         gibbs, D = 2, with punctuation
+fewer than 100 sentences                              gibbs, D = 2, with punctuation
+speech: at most 8 words in a sentence on average,     neural, D = 3, without punctuation, learned
+and at least 4 tokens for each form                   from whole utterances
+anything else                                         neural, D = 3, without punctuation, learned
+                                                      from stretches between marks, taught by CCL
 ====================================================  ============================================
 
 Where there are fewer than 10 tokens for each form, and at least 200 sentences, forms that occur
-once become classes. The number of categories is the learner's usual one. What is asked for is kept;
-an option of one learner chooses that learner. No gold tree is looked at.
+once become classes. Whatever is given is kept, and an option of one learner chooses that learner. A
+learner does the same with the same text whether it was named or chosen.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dbpcfg.corpus.preparation import Preparation
+from dbpcfg.corpus.preprocessing import Preprocessing
 from dbpcfg.corpus.sentence import Sentence, punctuation_mask
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.options import LEARNERS, Searching
+from dbpcfg.io.tables import plural
+from dbpcfg.options import LEARNERS, SearchOptions
+
+if TYPE_CHECKING:
+    from dbpcfg.induction.settings import ChainSettings
 
 AUTO = "auto"
 CHOICES = ("gibbs", "neural")
-LEAST_SENTENCES = 500
+MIN_SENTENCES = 100
 """Sentences that the neural learner needs."""
-MOST_WORDS = 12
-"""The mean length of sentences up to which it is the better one."""
-TOKENS_PER_FORM, LEAST_FOR_CLASSES = 10, 200
+SPEECH_WORDS, SPEECH_TOKENS_PER_FORM = 8, 4
+"""The mean length of utterances, and the tokens of a form, at which a text is taken for speech."""
+TOKENS_PER_FORM, MIN_FOR_CLASSES = 10, 200
 """Where there are fewer tokens per form, but this many sentences, rare forms become classes."""
 
 
-class Choice(NamedTuple):
-    """What was chosen."""
+class TextFigures(NamedTuple):
+    """What is counted in a text without its punctuation."""
 
-    learner: str
-    preparation: Preparation
-    why: str
-    """In one line."""
+    sentences: int
+    tokens: int
+    forms: int
+
+    @classmethod
+    def of(cls, sentences: Iterable[Sentence], preprocessing: Preprocessing) -> TextFigures:
+        """Count, in the sentences that would be learned from."""
+        number = tokens = 0
+        forms: set[str] = set()
+        for sentence in map(preprocessing.seen, sentences):
+            mask = punctuation_mask(sentence, preprocessing.punctuation)
+            own = [word for word, mark in zip(sentence.words, mask, strict=True) if not mark]
+            if own and (preprocessing.max_length is None or len(own) <= preprocessing.max_length):
+                number, tokens = number + 1, tokens + len(own)
+                forms.update(map(preprocessing.letters, own))
+        return cls(number, tokens, len(forms))
+
+    @property
+    def mean_length(self) -> float:
+        """Tokens in a sentence."""
+        return self.tokens / max(1, self.sentences)
+
+    @property
+    def tokens_per_form(self) -> float:
+        """How often a form occurs."""
+        return self.tokens / max(1, self.forms)
+
+    @property
+    def is_speech(self) -> bool:
+        """Whether sentences are as short, and words as few, as in speech."""
+        short = self.mean_length <= SPEECH_WORDS
+        return short and self.tokens_per_form >= SPEECH_TOKENS_PER_FORM
+
+    @property
+    def rare(self) -> int:
+        """How often a form may occur to become a class; 0 for none."""
+        few = self.tokens_per_form < TOKENS_PER_FORM
+        return int(few and self.sentences >= MIN_FOR_CLASSES)
+
+    def __str__(self) -> str:
+        return (
+            f"{plural(self.sentences, 'sentence')} of {self.mean_length:.1f} words, "
+            f"{self.tokens_per_form:.1f} tokens per form"
+        )
 
 
-def possible(options: Mapping[str, Any], searching: Searching, scheduled: bool) -> list[str]:
+def possible(
+    options: Mapping[str, Any], search_options: SearchOptions, scheduled: bool
+) -> list[str]:
     """The learners that have all options which were given; an error if there is none."""
     known = {name for one in LEARNERS.values() for name in one.options()}
     given = [name for name, value in options.items() if value is not None and name in known]
-    found = [one for one in CHOICES if all(name in LEARNERS[one].options() for name in given)]
-    if searching.inference == "paper" or scheduled:
-        found = [one for one in found if one == "gibbs"]
-    if not found:
+    able = [one for one in CHOICES if all(name in LEARNERS[one].options() for name in given)]
+    if search_options.inference == "paper" or scheduled:
+        able = [one for one in able if one == "gibbs"]
+    if not able:
         raise DbpcfgError(f"{', '.join(given)}: name the learner that this is for, with learner")
-    return found
+    return able
 
 
-def choose(
-    sentences: Iterable[Sentence], preparation: Preparation, given: Iterable[str], among: list[str]
-) -> Choice:
-    """Choose for a text.
+def choose(text: TextFigures, among: list[str]) -> str:
+    """The learner that suits a text."""
+    if len(among) == 1:
+        return among[0]
+    return "neural" if text.sentences >= MIN_SENTENCES else "gibbs"
 
-    ``given``: names of options of the preparation, which are kept.
-    ``among``: the learners to choose from.
-    """
-    number = words = 0
-    forms: set[str] = set()
-    for sentence in map(preparation.seen, sentences):
-        mask = punctuation_mask(sentence, preparation.punctuation)
-        own = [word for word, mark in zip(sentence.words, mask, strict=True) if not mark]
-        if own and (preparation.max_length is None or len(own) <= preparation.max_length):
-            number, words = number + 1, words + len(own)
-            forms.update(map(preparation.letters, own))
-    short = number >= LEAST_SENTENCES and words <= MOST_WORDS * number
-    learner = ("neural" if short else "gibbs") if len(among) > 1 else among[0]
-    rare = int(number >= LEAST_FOR_CLASSES and words < TOKENS_PER_FORM * len(forms))
-    chosen: dict[str, Any] = {"no_punctuation": learner == "neural", "rare": rare}
-    kept = {name: getattr(preparation, name) for name in Preparation.options()}
-    kept |= {name: value for name, value in chosen.items() if name not in set(given)}
-    found = Preparation(**kept)
+
+def reason(text: TextFigures, settings: ChainSettings, preprocessing: Preprocessing) -> str:
+    """In one line, what is done with a text of such figures."""
     parts = [
-        f"{number:,} sentences of {words / max(1, number):.1f} words, "
-        f"{words / max(1, len(forms)):.1f} tokens per form: learner {learner}",
-        *(["without punctuation"] if found.no_punctuation else []),
-        *([f"classes for forms that occur {_times(found.rare)}"] if found.rare else []),
+        f"{text}: learner {settings.learner.name}",
+        *settings.learner.choices(),
+        *(["without punctuation"] if preprocessing.no_punctuation else []),
+        *(
+            [f"classes for forms that occur {_times(preprocessing.rare)}"]
+            * bool(preprocessing.rare)
+        ),
     ]
-    return Choice(learner, found, ", ".join(parts))
+    return ", ".join(parts)
 
 
 def _times(number: int) -> str:

@@ -13,10 +13,11 @@ from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.induction.corpus import LOG_EVERY, GoldSpans
 from dbpcfg.induction.criteria import Measures
 from dbpcfg.induction.learners import State
+from dbpcfg.induction.mapping import Mapper
 from dbpcfg.induction.search import Schedule
 from dbpcfg.induction.settings import ChainSettings
-from dbpcfg.induction.trees import NOT_HERE, TreeSource, mbr_under
-from dbpcfg.numerics.kernels import Ints
+from dbpcfg.induction.trees import mbr_under
+from dbpcfg.io.tables import plural
 from dbpcfg.parsing.derivations import Derivations
 from dbpcfg.parsing.mbr import SpanCounts
 
@@ -29,12 +30,14 @@ GRAMMARS_KEPT = 8
 
 @dataclass(frozen=True, repr=False)
 class Sample:
-    """The trees of one iteration, the grammar they were drawn under and its log-likelihood."""
+    """An iteration: the grammar that its trees were drawn under, and its log-likelihood.
+
+    The trees follow from grammar and iteration: `trees_of` draws them again.
+    """
 
     iteration: int
     log_likelihood: float
     grammar: Grammar
-    nodes: Ints
 
     def __repr__(self) -> str:
         return f"<Sample of iteration {self.iteration:,}, {self.log_likelihood:,.1f}>"
@@ -62,11 +65,15 @@ class Chain:
     """Grammars of every 1st, 2nd, 4th … retained iteration: always evenly spaced, and few."""
     scores: dict[int, float] = field(default_factory=dict)
     """F1 after some iterations, if there are gold trees; never used for selection."""
+    trees: dict[str, Derivations] = field(default_factory=dict)
+    """Those of `trees_of`, by its method, once they are computed; a checkpoint has none."""
 
     def __repr__(self) -> str:
-        burn_in = "" if self.burn_in is None else f", burn-in {self.burn_in:,}"
+        learner = self.settings.learner
+        known = learner.samples and self.burn_in is not None
+        burn_in = f", burn-in {self.burn_in:,}" if known else ""
         return (
-            f"<Chain {self.settings.chain}: {self.iteration:,} iterations{burn_in}, "
+            f"<Chain {self.settings.chain}: {plural(self.iteration, *learner.iteration)}{burn_in}, "
             f"log-likelihood {self.mean_log_likelihood:,.1f}>"
         )
 
@@ -109,35 +116,42 @@ def advance(
     corpus: Encoded,
     schedule: Schedule,
     seconds: float,
-    threads: int = 1,
+    work: Mapper | None = None,
     gold: GoldSpans | None = None,
     until: int | None = None,
-    trees: TreeSource | None = None,
 ) -> Chain:
     """Run a chain until it is finished, has a given length, or the time is up.
 
     ``seconds``: the time; the iteration that is running then is the last one.
+    ``work``: what computes functions of the sentences; this process on one thread, if not given.
     ``until``: the length at which it pauses; None if it does not.
-    ``trees``: what draws its trees and holds them; this process, if not given.
     """
     end = time.monotonic() + seconds
-    if trees is None:
-        trees = chain.settings.learner.trees(corpus, chain.settings, threads)
+    work = work or Mapper()
+    chain.trees.clear()
     while not chain.finished(schedule, until):
-        _iterate(chain, corpus, schedule, threads, trees)
-        if gold is not None and chain.iteration % LOG_EVERY == 0:
-            chain.scores[chain.iteration] = trees.f1(gold)
+        _iterate(chain, corpus, schedule, work, gold)
         if time.monotonic() >= end:
             break
     return chain
 
 
 def _iterate(
-    chain: Chain, corpus: Encoded, schedule: Schedule, threads: int, trees: TreeSource
+    chain: Chain, corpus: Encoded, schedule: Schedule, work: Mapper, gold: GoldSpans | None
 ) -> None:
     if chain.burn_in is None and schedule.converged(chain.logs):
         chain.burn_in, chain.best = chain.iteration, None
-    before, after = _step(chain.state, corpus, chain.settings, threads, trees)
+    counted = chain.burn_in is not None and chain.spans.kept
+    scored = gold is not None and (chain.iteration + 1) % LOG_EVERY == 0
+    learner, settings = chain.settings.learner, chain.settings
+    before, after = _step(chain.state, corpus, settings, work, counted or scored)
+    trees = after.derivations
+    if scored and gold is not None and gold.text is not None:
+        parsed = learner.trees_of(before.grammar, before.iteration, gold.text, settings, work)
+        chain.scores[after.iteration] = gold.f1(gold.text.starts, parsed.nodes)
+        scored = False
+    if trees is None and (counted or scored):
+        trees = learner.trees_of(before.grammar, before.iteration, corpus, settings, work)
     assert after.measures is not None
     log_likelihood = after.measures.likelihood
     chain.state = replace(after, derivations=None, measures=None)
@@ -146,25 +160,29 @@ def _iterate(
         values.append(getattr(after.measures, name))
     chain.betas.append(before.beta)
     if chain.burn_in is not None:
-        trees.count(chain.spans)
         _keep_grammar(chain, before.grammar)
-    nodes = NOT_HERE if trees.derivations is None else trees.derivations.nodes
-    chain.last = Sample(after.iteration, log_likelihood, before.grammar, nodes)
+    if counted:
+        assert trees is not None
+        chain.spans.add(trees)
+    if scored:
+        assert gold is not None
+        assert trees is not None
+        chain.scores[after.iteration] = gold.f1(corpus.starts, trees.nodes)
+    chain.last = Sample(after.iteration, log_likelihood, before.grammar)
     if chain.best is None or log_likelihood > chain.best.log_likelihood:
         chain.best = chain.last
-        trees.keep()
 
 
 def _step(
-    before: State, corpus: Encoded, settings: ChainSettings, threads: int, trees: TreeSource
+    before: State, corpus: Encoded, settings: ChainSettings, work: Mapper, with_trees: bool
 ) -> tuple[State, State]:
     """The state that a step began with, and the one after it."""
     learner = settings.learner
     try:
-        return before, learner.step(before, corpus, settings, threads, trees)
+        return before, learner.step(before, corpus, settings, work, with_trees)
     except (GrammarError, UnparsableError) as error:
         before = learner.without_zeros(before, settings, error)
-    return before, learner.step(before, corpus, settings, threads, trees)
+    return before, learner.step(before, corpus, settings, work, with_trees)
 
 
 def _keep_grammar(chain: Chain, grammar: Grammar) -> None:
@@ -179,20 +197,29 @@ def _keep_grammar(chain: Chain, grammar: Grammar) -> None:
             chain.grammars = chain.grammars[::2]
 
 
-def trees_of(chain: Chain, corpus: Encoded, method: str, threads: int = 1) -> Derivations:
+def trees_of(chain: Chain, corpus: Encoded, method: str, work: Mapper | None = None) -> Derivations:
     """The trees of a chain, one for each sentence.
 
+    ``corpus``: the sentences of the run, which need not be what is learned from.
     ``method``: ``"mbr"`` for MBR trees over the retained samples, or over the posteriors of the
-    chain's grammars if there are too many spans to count; ``"best"`` for the sample of greatest
-    log-likelihood; ``"last"`` for the last one. Of learners that sample none they are MBR trees.
+    chain's grammars if spans were not counted, or not in these sentences; ``"best"`` for the
+    sample of greatest log-likelihood; ``"last"`` for the last one. Of learners that sample none
+    they are MBR trees.
     """
-    depth = chain.settings.depth
-    if method in ("mbr", "consensus") and chain.retained:
-        if chain.spans.kept:
-            return chain.spans.decode(threads)
-        return mbr_under(chain.grammars, depth, corpus, threads)
+    if method not in ("best", "last"):
+        method = "mbr" if chain.retained else "last"
+    if method not in chain.trees or not chain.trees[method].corpus.equals(corpus):
+        chain.trees[method] = _trees_of(chain, corpus, method, work or Mapper())
+    return chain.trees[method]
+
+
+def _trees_of(chain: Chain, corpus: Encoded, method: str, work: Mapper) -> Derivations:
+    settings = chain.settings
+    if method == "mbr":
+        if chain.spans.kept and chain.spans.corpus.equals(corpus):
+            return chain.spans.decode(work.threads)
+        return mbr_under(chain.grammars, settings.depth, corpus, work)
     sample = chain.best if method == "best" else chain.last
     assert sample is not None
-    if not chain.settings.learner.samples and not len(sample.nodes):
-        return mbr_under([sample.grammar], depth, corpus, threads)
-    return Derivations(sample.nodes, corpus)
+    number = sample.iteration - 1
+    return settings.learner.trees_of(sample.grammar, number, corpus, settings, work)

@@ -7,7 +7,7 @@ anything else in `Execution`; how soon progress is reported and a request to sto
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
@@ -18,19 +18,21 @@ from concurrent.futures import (
     ThreadPoolExecutor,
     wait,
 )
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
-from multiprocessing import get_context
-from typing import Protocol
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
+from dbpcfg.corpus.checks import warn
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction.chain import Chain, advance, new_chain
 from dbpcfg.induction.corpus import GoldSpans
+from dbpcfg.induction.learners import Learner
+from dbpcfg.induction.mapping import Mapper
 from dbpcfg.induction.search import Schedule
 from dbpcfg.induction.settings import ChainSettings, Configuration
-from dbpcfg.io.machine import begin_worker, cores
-from dbpcfg.options import Running
+from dbpcfg.io.machine import can_send_to_worker, cores, init_worker, worker_context
+from dbpcfg.options import ExecutionOptions
 from dbpcfg.parsing.mbr import SpanCounts
 
 BLOCK_SECONDS = 1.0
@@ -86,39 +88,73 @@ class Cluster(Protocol):
     ) -> AbstractContextManager[ChainRunner]:
         """What runs the chains of one run there."""
 
+    def budget(self, iterations: int, chains: int | None) -> int:
+        """As `Execution.budget`."""
+
 
 @dataclass(frozen=True)
-class Execution:
-    """How a run is computed, and its callbacks."""
+class Execution(ExecutionOptions):
+    """How a run is computed, and its callbacks. Its result does not depend on any of this."""
 
-    running: Running = field(default_factory=Running)
-    report: Callable[[Chain], None] | None = None
+    cluster: Any = None
+    """Where chains run instead of here: a `Cluster`, or a context manager that connects to one."""
+    quiet: bool | None = None
+    """Whether no progress bar is shown; if None, it is, unless there is ``on_progress``."""
+    on_progress: Callable[[Chain], None] | None = None
     """Called with a chain after each block of its iterations."""
-    stopping: Callable[[], bool] = lambda: False
+    should_stop: Callable[[], bool] = lambda: False
     """Called after each block; the run stops if it returns True."""
-    planned: Callable[[Configuration], None] = lambda _: None
-    """Called once with the settings of the run, before chains begin."""
-    cluster: Cluster | None = None
-    """Where chains run instead of here."""
+    on_plan: Callable[[Configuration], None] = lambda _: None
+    """Called with the settings of the run before chains begin."""
+    on_note: Callable[[str], None] = lambda _: None
+    """Called with what may be worth knowing of the text and of the run."""
+    on_warning: Callable[[str], None] = warn
+    """Called with a note on a text that is probably not ready."""
 
     def __post_init__(self) -> None:
-        if self.running.spread is not None and self.cluster is None:
+        super().__post_init__()
+        is_cluster = hasattr(self.cluster, "runner") or hasattr(self.cluster, "__enter__")
+        if self.cluster is not None and not is_cluster:
+            raise DbpcfgError(
+                f"{self.cluster!r} is not a cluster: give what dbpcfg.cluster.connect returns, or "
+                "call dbpcfg.induce, which connects"
+            )
+        if self.spread is not None and self.cluster is None:
             raise DbpcfgError("spread says how a cluster computes a run: give cluster too")
+
+    @contextmanager
+    def connected(self) -> Iterator[Execution]:
+        """The same, connected to the cluster."""
+        if self.cluster is None or hasattr(self.cluster, "runner"):
+            yield self
+        else:
+            with self.cluster as cluster:
+                yield replace(self, cluster=cluster)
 
     def threads_per_chain(self, chains: int) -> int:
         """How many threads each of a number of chains has."""
         return max(1, self._threads // chains)
 
-    def executor(self, chains: int) -> Executor:
-        """Start the workers for a number of chains."""
+    def executor(self, chains: int, learner: Learner | None = None) -> Executor:
+        """Start the workers for a number of chains: threads if the learner cannot be sent."""
         workers = min(self._threads, chains)
-        if self.running.workers == "threads":
+        if self.workers == "threads" or not can_send_to_worker(learner):
             return ThreadPoolExecutor(workers)
-        return ProcessPoolExecutor(workers, get_context("spawn"), initializer=begin_worker)
+        return ProcessPoolExecutor(workers, worker_context, initializer=init_worker)
+
+    def budget(self, iterations: int, chains: int | None) -> int:
+        """The budget of a race that takes about as long as so many iterations on one thread.
+
+        ``chains``: the number of chains at the first rung, if it was given.
+        """
+        if self.cluster is not None:
+            cluster: Cluster = self.cluster
+            return cluster.budget(iterations, chains)
+        return iterations * self._threads
 
     @property
     def _threads(self) -> int:
-        return self.running.threads or cores()
+        return self.threads or cores()
 
 
 def begin(
@@ -158,15 +194,15 @@ def run_chains(
     until: int | None = None,
     work: Callable[..., Chain] | None = None,
 ) -> list[Chain]:
-    """Run chains until all are finished or `Execution.stopping`; then all are saved.
+    """Run chains until all are finished or `Execution.should_stop`; then all are saved.
 
     ``until``: the length at which chains pause; None if they do not.
     ``work``: what runs a block, called as `dbpcfg.induction.chain.advance`, which it is by default.
     Returns the chains in the order of ``settings``, as far as they have run.
     """
-    stopping, checkpoint = execution.stopping, execution.running.checkpoint
-    report = execution.report or (lambda _: None)
-    threads = execution.threads_per_chain(len(settings))
+    should_stop, checkpoint = execution.should_stop, execution.checkpoint
+    on_progress = execution.on_progress or (lambda _: None)
+    mapper = Mapper(execution.threads_per_chain(len(settings)))
     chains = [begin(corpus, one, schedule, store.load(one)) for one in settings]
     saved = {n: time.monotonic() for n in range(len(chains))}
     running: dict[Future[Chain], int] = {}
@@ -175,7 +211,7 @@ def run_chains(
 
     def submit(n: int) -> None:
         try:
-            future = executor.submit(work, chains[n], corpus, schedule, block, threads, gold, until)
+            future = executor.submit(work, chains[n], corpus, schedule, block, mapper, gold, until)
         except BrokenExecutor as error:
             future = Future()
             future.set_exception(error)
@@ -183,21 +219,21 @@ def run_chains(
 
     for n, chain in enumerate(chains):
         if chain.finished(schedule, until):
-            report(chain)
+            on_progress(chain)
         else:
             submit(n)
     while running:
         done, waiting = wait(running, return_when=FIRST_COMPLETED)
-        if stopping():
+        if should_stop():
             for future in waiting:
                 future.cancel()
         for future in done:
             n = running.pop(future)
-            chains[n] = chain = _result(future, chains[n], stopping)
+            chains[n] = chain = _result(future, chains[n], should_stop)
             if not chain.iteration:  # stopped before it began
                 continue
-            report(chain)
-            ends = stopping() or chain.finished(schedule, until)
+            on_progress(chain)
+            ends = should_stop() or chain.finished(schedule, until)
             if ends or time.monotonic() - saved[n] > checkpoint:
                 store.save(chain)
                 saved[n] = time.monotonic()
@@ -206,16 +242,16 @@ def run_chains(
     return chains
 
 
-def _result(future: Future[Chain], before: Chain, stopping: Callable[[], bool]) -> Chain:
+def _result(future: Future[Chain], before: Chain, should_stop: Callable[[], bool]) -> Chain:
     """The chain after a block; as it was before, if the run stops and the block did not run."""
     try:
         return future.result()
     except CancelledError:
         return before
     except BrokenExecutor:
-        if stopping():  # the signal that stopped this process may have stopped the workers too
+        if should_stop():  # the signal that stopped this process may have stopped the workers too
             return before
         raise DbpcfgError(
-            "a worker process has died: it was killed, memory ran out, or the calling script lacks "
-            "`if __name__ == '__main__':`; the last checkpoint can be resumed"
+            "a worker process has died: it was killed, or memory ran out; "
+            "the last checkpoint can be resumed"
         ) from None

@@ -15,12 +15,11 @@ from dbpcfg.grammar.lowrank import stacked, unstacked
 from dbpcfg.induction.chain import OTHER, Chain, Sample
 from dbpcfg.induction.criteria import Measures, plausible
 from dbpcfg.induction.settings import ChainSettings
-from dbpcfg.induction.trees import NOT_HERE
 from dbpcfg.io.archive import ArchiveError, read_archive, write_archive
-from dbpcfg.io.files import reading
+from dbpcfg.io.files import read_errors
 from dbpcfg.parsing.mbr import SpanCounts
 
-FORMAT, VERSION = "dbpcfg chain", 4
+FORMAT, VERSION = "dbpcfg chain", 5
 NO_SPANS = np.zeros(0, dtype=np.int32)
 """Counts of spans of a chain without a sample that counts."""
 
@@ -48,14 +47,13 @@ def save_chain(chain: Chain, corpus: Encoded, path: Path) -> None:
         **(stacked(chain.grammars) if chain.settings.learner.samples else {}),
     }
     for name, sample in (("best", chain.best), ("last", chain.last)):
-        arrays[f"{name}_nodes"] = sample.nodes
-        arrays |= {f"{name}_{array}": found for array, found in sample.grammar.arrays().items()}
+        arrays |= {f"{name}_{array}": values for array, values in sample.grammar.arrays().items()}
     write_archive(path, FORMAT, VERSION, header, arrays)
 
 
 def load_chain(path: Path, corpus: Encoded, settings: ChainSettings) -> Chain:
     """Read a checkpoint of a chain with these settings over this corpus."""
-    with reading(path):
+    with read_errors(path):
         header, arrays = read_archive(path, FORMAT, {VERSION: _types(settings)})
         try:
             return _chain(header, arrays, corpus, settings)
@@ -72,7 +70,7 @@ def _types(settings: ChainSettings) -> dict[str, Any]:
     return {
         **{prefix + name: np.float64 for prefix in kept for name in names},
         **dict.fromkeys((*Measures._fields, "betas"), np.float64),
-        **dict.fromkeys(("best_nodes", "last_nodes", "spans"), np.int32),
+        "spans": np.int32,
         **learner.types(settings),
     }
 
@@ -86,19 +84,13 @@ def _chain(
     learner = settings.learner
 
     def sample(name: str) -> Sample:
-        nodes = arrays[f"{name}_nodes"]
-        decoded_later = not learner.samples and nodes.shape == NOT_HERE.shape
-        if not decoded_later and nodes.shape != (2 * len(corpus.tokens) - len(corpus), 3):
-            raise ArchiveError("its trees are not those of the run's corpus")
-        if not decoded_later and not _are_trees(nodes, corpus, settings.categories):
-            raise ArchiveError("its trees are no trees of the run's sentences")
         number, log_likelihood = header[name]
         if not 1 <= _whole(number) <= iteration or not plausible(log_likelihood):
             raise ArchiveError(f"its {name} sample is impossible: {header[name]!r:.80}")
         kind = learner.grammar_kind
-        own = {array: arrays[f"{name}_{array}"] for array in kind.ARRAYS}
-        grammar = kind.of_arrays(own, corpus.vocabulary)
-        return Sample(number, float(log_likelihood), grammar, nodes)
+        grammar_arrays = {array: arrays[f"{name}_{array}"] for array in kind.ARRAYS}
+        grammar = kind.from_arrays(grammar_arrays, corpus.vocabulary)
+        return Sample(number, float(log_likelihood), grammar)
 
     if header["settings"] != _recorded(settings):
         raise ArchiveError("it is of a chain with other settings than the run's")
@@ -114,7 +106,7 @@ def _chain(
     for name in (*Measures._fields, "betas"):
         if arrays[name].shape != (iteration,):
             raise ArchiveError(f"{name} is not the trace of {iteration} iterations")
-    for name in Measures._fields if settings.aside else Measures._fields[:-1]:
+    for name in Measures._fields if settings.held_out else Measures._fields[:-1]:
         if not plausible(arrays[name]):
             raise ArchiveError(f"{name} has impossible values")
     betas = np.append(arrays["betas"], float(header["beta"]))
@@ -155,28 +147,6 @@ def _whole(number: Any) -> int:
     if type(number) is not int:
         raise ArchiveError(f"{number!r:.80} is not a whole number")
     return number
-
-
-def _are_trees(nodes: NDArray[Any], corpus: Encoded, categories: int) -> bool:
-    """Whether nodes are those of binary trees over the sentences, in pre-order."""
-    begins, ends, labels = nodes.T
-    sizes = 2 * corpus.lengths - 1
-    after = np.repeat(np.cumsum(sizes), sizes)  # where each node's sentence ends
-    roots = np.cumsum(sizes) - sizes
-    if (labels < 0).any() or (labels >= categories).any() or (ends <= begins).any():
-        return False
-    if begins[roots].any() or (ends[roots] != corpus.lengths).any():
-        return False
-    phrases = np.flatnonzero(ends - begins > 1)
-    left = phrases + 1
-    if (left >= after[phrases]).any() or (begins[left] != begins[phrases]).any():
-        return False
-    right = phrases + 2 * (ends[left].astype(np.int64) - begins[phrases])
-    return bool(
-        (right < after[phrases]).all()
-        and (begins[right] == ends[left]).all()
-        and (ends[right] == ends[phrases]).all()
-    )
 
 
 def _fingerprint(corpus: Encoded) -> str:

@@ -9,39 +9,59 @@ the same number, with more detail.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dbpcfg.corpus.brackets import BracketError, shown
+from dbpcfg.corpus.brackets import BracketError, show_brackets
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
-from dbpcfg.corpus.preparation import Prepared
-from dbpcfg.evaluation.parseval import f1
+from dbpcfg.corpus.preprocessing import PreprocessedCorpus, Preprocessing, word_class
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.io.archive import ArchiveError, read_archive, text_list, write_archive
-from dbpcfg.io.files import reading
+from dbpcfg.io.files import read_errors
+from dbpcfg.io.tables import plural
 from dbpcfg.numerics.kernels import Bytes, Ints, Longs, kernel
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.trees.tree import Tree
 
-FORMAT, VERSION = "dbpcfg corpus", 1
+FORMAT, VERSION = "dbpcfg corpus", 2
 _DTYPES: dict[str, Any] = {
     "forms": np.int32,
     "words": np.int32,
     "starts": np.int64,
     "punctuation": np.uint8,
+    "brackets": np.int32,
+    "parts": np.int32,
+    "part_brackets": np.int32,
 }
-_WITH_BRACKETS = 2
-"""The version of a file that has brackets."""
+
+
+class Lessons(NamedTuple):
+    """Parts of sentences that are learned from in place of whole sentences."""
+
+    sentences: Encoded
+    """The parts, as sentences, with the brackets that they are learned with."""
+    parts: Longs
+    """``[part, 3]``: the sentence, start and end of each."""
+
+    @classmethod
+    def of(
+        cls, forms: Encoded, parts: Longs, brackets: Sequence[Iterable[tuple[int, int]]]
+    ) -> Lessons:
+        """Parts of sentences, with their brackets."""
+        words = [forms.numbers(s)[start:end].tolist() for s, start, end in parts.tolist()]
+        sentences = Encoded.from_numbers(words, forms.vocabulary).with_brackets(brackets)
+        return cls(sentences, parts)
 
 
 @dataclass(frozen=True, repr=False)
 class RunCorpus:
-    """The sentences that a run learns from, and their words as written, to print trees with."""
+    """The sentences of a run, and their words as written, to print trees with."""
 
     forms: Encoded
     """The sentences in the forms that the model sees."""
@@ -49,16 +69,23 @@ class RunCorpus:
     """The same sentences as written."""
     punctuation: list[tuple[bool, ...]]
     """Which words of each sentence are punctuation."""
+    lessons: Lessons | None = None
+    """What is learned from, if not all sentences as they are."""
+
+    @property
+    def learned(self) -> Encoded:
+        """What is learned from."""
+        return self.forms if self.lessons is None else self.lessons.sentences
 
     def __repr__(self) -> str:
-        forms = self.forms
-        return f"<RunCorpus: {len(forms):,} sentences, {len(forms.vocabulary):,} forms>"
+        forms = plural(len(self.forms.vocabulary), "form")
+        return f"<RunCorpus: {plural(len(self.forms), 'sentence')}, {forms}>"
 
     @classmethod
-    def of(cls, prepared: Prepared) -> RunCorpus:
+    def of(cls, preprocessed: PreprocessedCorpus) -> RunCorpus:
         """The sentences of a prepared corpus."""
-        words = Encoded.from_sentences(sentence.words for sentence in prepared.sentences)
-        return cls(prepared.encoded, words, prepared.punctuation)
+        words = Encoded.from_sentences(sentence.words for sentence in preprocessed.sentences)
+        return cls(preprocessed.encoded, words, preprocessed.punctuation)
 
     def size(self) -> dict[str, int]:
         """The numbers of sentences, tokens and different forms."""
@@ -67,6 +94,26 @@ class RunCorpus:
             "tokens": len(self.forms.tokens),
             "forms": len(self.forms.vocabulary),
         }
+
+    def classes(self, preprocessing: Preprocessing) -> dict[str, dict[str, int]]:
+        """The words that each class stands for, and how often each of them occurs.
+
+        They are in the letters that the model sees, if these still are of the class.
+        """
+        if not (preprocessing.rare or preprocessing.numbers):
+            return {}
+        forms, words = self.forms.vocabulary.words, self.words.vocabulary.words
+        pairs = self.forms.tokens.astype(np.int64) * len(words) + self.words.tokens
+        classes: dict[str, dict[str, int]] = {}
+        for pair, count in zip(*map(np.ndarray.tolist, np.unique(pairs, return_counts=True))):
+            form, word = forms[pair // len(words)], words[pair % len(words)]
+            letters = preprocessing.letters(word)
+            if form not in (preprocessing.own_form(word), letters):
+                same = word_class(letters, preprocessing.scheme) == form
+                members = classes.setdefault(form, {})
+                spelling = letters if same else word
+                members[spelling] = members.get(spelling, 0) + count
+        return classes
 
     def digest(self) -> str:
         """A digest of the sentences: the same for the same text prepared the same way."""
@@ -86,26 +133,31 @@ def save_corpus(corpus: RunCorpus, path: Path) -> None:
         "word_list": list(corpus.words.vocabulary.words),
     }
     marks = [mark for marks in corpus.punctuation for mark in marks]
-    arrays = {
+    arrays: dict[str, Any] = {
         "forms": corpus.forms.tokens,
         "words": corpus.words.tokens,
         "starts": corpus.forms.starts,
         "punctuation": np.array(marks, dtype=np.uint8),
+        "brackets": _rows(corpus.forms.brackets),
+        "parts": _rows(None),
+        "part_brackets": _rows(None),
     }
-    if corpus.forms.brackets is None:
-        write_archive(path, FORMAT, VERSION, header, arrays)
-    else:
-        arrays["brackets"] = corpus.forms.brackets
-        write_archive(path, FORMAT, _WITH_BRACKETS, header, arrays)
+    if corpus.lessons is not None:
+        arrays["parts"] = corpus.lessons.parts.astype(np.int32)
+        arrays["part_brackets"] = _rows(corpus.learned.brackets)
+    write_archive(path, FORMAT, VERSION, header, arrays)
+
+
+def _rows(brackets: Ints | None) -> Ints:
+    return np.zeros((0, 3), dtype=np.int32) if brackets is None else brackets
 
 
 def load_corpus(path: Path) -> RunCorpus:
     """Read the sentences of a run."""
-    with reading(path):
-        layouts = {VERSION: _DTYPES, _WITH_BRACKETS: _DTYPES | {"brackets": np.int32}}
-        header, arrays = read_archive(path, FORMAT, layouts)
+    with read_errors(path):
+        header, arrays = read_archive(path, FORMAT, {VERSION: _DTYPES})
         starts, marks = arrays["starts"], arrays["punctuation"].astype(bool).tolist()
-        parts = {}
+        both = {}
         for name, listed in (("forms", "form_list"), ("words", "word_list")):
             tokens, vocabulary = arrays[name], Vocabulary(text_list(header, listed))
             whole = starts.ndim == 1 and len(starts) > 1 and starts[0] == 0
@@ -113,11 +165,26 @@ def load_corpus(path: Path) -> RunCorpus:
                 raise ArchiveError("its sentences do not begin and end with its words")
             if tokens.min() < 0 or tokens.max() >= len(vocabulary) or len(marks) != len(tokens):
                 raise ArchiveError("it has words that are not in its lists")
-            parts[name] = Encoded(tokens, starts, vocabulary)
-        if "brackets" in arrays:
-            parts["forms"] = _with_brackets(parts["forms"], arrays["brackets"])
+            both[name] = Encoded(tokens, starts, vocabulary)
+        forms = _with_brackets(both["forms"], arrays["brackets"])
+        lessons = _lessons(forms, arrays["parts"], arrays["part_brackets"])
     punctuation = [tuple(marks[a:b]) for a, b in pairwise(starts)]
-    return RunCorpus(parts["forms"], parts["words"], punctuation)
+    return RunCorpus(forms, both["words"], punctuation, lessons)
+
+
+def _lessons(forms: Encoded, parts: Ints, brackets: Ints) -> Lessons | None:
+    """The parts of a file that are learned from, if they are parts of its sentences."""
+    if not len(parts):
+        return None
+    if parts.ndim != 2 or parts.shape[1] != 3:
+        raise ArchiveError("its parts of sentences are not three numbers each")
+    s, start, end = parts.T.astype(np.int64)
+    if (s < 0).any() or (s >= len(forms)).any():
+        raise ArchiveError("it has parts of sentences that are not there")
+    if (start < 0).any() or (end <= start).any() or (end > forms.lengths[s]).any():
+        raise ArchiveError("it has parts that are not within their sentences")
+    bare = Lessons.of(forms, parts.astype(np.int64), [()] * len(parts))
+    return bare._replace(sentences=_with_brackets(bare.sentences, brackets))
 
 
 def _with_brackets(forms: Encoded, brackets: Ints) -> Encoded:
@@ -128,46 +195,57 @@ def _with_brackets(forms: Encoded, brackets: Ints) -> Encoded:
         for s, start, end in brackets.tolist():
             if 0 <= s < len(known) and 0 <= start < end <= lengths[s]:
                 known[s].append((start, end))
-    found = forms.with_brackets(known)
-    if found.brackets is None or not np.array_equal(found.brackets, brackets):
+    bracketed = forms.with_brackets(known)
+    if not np.array_equal(_rows(bracketed.brackets), brackets):
         raise ArchiveError("its brackets are not those of its sentences")
-    return found
+    return bracketed
 
 
-def fitting(prepared: Prepared, depth: int | None, skip: bool = False) -> Prepared:
-    """The sentences that have a tree with their brackets within the bound.
+def fits_bound(corpus: Encoded, depth: int | None) -> NDArray[np.bool_]:
+    """``[s]``: whether a sentence has a tree with its brackets within the bound.
 
     Under a grammar of one category every tree is possible, so only bound and brackets decide.
+    """
+    fits = np.ones(len(corpus), dtype=bool)
+    if corpus.brackets is not None and depth is not None:
+        some, W = np.unique(corpus.brackets[:, 0]).astype(np.int64), len(corpus.vocabulary)
+        lexical = np.full((1, W), 0.5 / W)
+        grammar = Grammar(np.ones(1), np.full((1, 1, 1), 0.5), lexical, corpus.vocabulary)
+        logs = ChartParser(grammar, depth).log_probabilities(corpus.select(some))
+        fits[some] = np.isfinite(logs)
+    return fits
+
+
+def within_bound(
+    preprocessed: PreprocessedCorpus, depth: int | None, skip: bool = False
+) -> PreprocessedCorpus:
+    """The sentences that have a tree with their brackets within the bound.
 
     ``depth``: the bound D; None for no bound.
     ``skip``: whether the others are left out and counted; else the first is an error.
     """
-    corpus = prepared.encoded
+    corpus = preprocessed.encoded
     if corpus.brackets is None or depth is None:
-        return prepared
-    some, W = np.unique(corpus.brackets[:, 0]).astype(np.int64), len(corpus.vocabulary)
-    lexical = np.full((1, W), 0.5 / W)
-    grammar = Grammar(np.ones(1), np.full((1, 1, 1), 0.5), lexical, corpus.vocabulary)
-    logs = ChartParser(grammar, depth).log_probabilities(corpus.chosen(some))
-    without = set(some[np.isneginf(logs)].tolist())
+        return preprocessed
+    without = set(np.flatnonzero(~fits_bound(corpus, depth)).tolist())
     if not without:
-        return prepared
+        return preprocessed
     reason = f"brackets that no tree within the bound D = {depth} has"
     if not skip:
-        first = prepared.sentences[min(without)]
+        first = preprocessed.sentences[min(without)]
         raise BracketError(
-            f"{first.place}: found {reason}: {shown(first)}; give a greater D, or skip_broken "
-            "(--skip-broken) to leave such sentences out"
+            f"{first.location}: found {reason}: {show_brackets(first)}; give a greater D, or "
+            "skip_broken (--skip-broken) to leave such sentences out"
         )
-    kept = [s for s in range(len(prepared)) if s not in without]
+    kept = [s for s in range(len(preprocessed)) if s not in without]
     if not kept:
         raise BracketError(f"there is no sentence left: all have {reason}")
     return replace(
-        prepared,
-        sentences=[prepared.sentences[s] for s in kept],
-        forms=[prepared.forms[s] for s in kept],
-        punctuation=[prepared.punctuation[s] for s in kept],
-        dropped={**prepared.dropped, reason: len(without)},
+        preprocessed,
+        sentences=[preprocessed.sentences[s] for s in kept],
+        forms=[preprocessed.forms[s] for s in kept],
+        punctuation=[preprocessed.punctuation[s] for s in kept],
+        removed={**preprocessed.removed, reason: len(without)},
     )
 
 
@@ -189,9 +267,13 @@ class GoldSpans:
     words: Ints
     first: Longs
     spans: Bytes
+    text: Encoded | None = None
+    """The sentences, if others are learned from."""
 
     def f1(self, starts: Longs, nodes: Ints) -> float:
         """F1 of trees."""
+        from dbpcfg.evaluation.parseval import f1
+
         counts = span_counts(starts, nodes, self.kept, self.words, self.first, self.spans)
         return float(f1(*counts))
 
@@ -247,9 +329,9 @@ def save_gold(gold: GoldSpans, path: Path) -> None:
 def load_gold(path: Path, starts: Longs) -> GoldSpans:
     """Read the gold spans of a run."""
     dtypes = {"kept": np.int32, "words": np.int32, "first": np.int64, "spans": np.uint8}
-    with reading(path):
+    with read_errors(path):
         _, arrays = read_archive(path, GOLD_FORMAT, {GOLD_VERSION: dtypes})
-        gold = GoldSpans(**arrays)
+        gold = GoldSpans(arrays["kept"], arrays["words"], arrays["first"], arrays["spans"])
         if not _fits(gold, starts):
             raise ArchiveError("its spans are not those of the run's sentences")
     return gold

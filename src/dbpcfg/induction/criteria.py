@@ -38,30 +38,30 @@ class Measures(NamedTuple):
     posterior: float
     variance: float
     heldout: float
-    """Not a number if no sentences are kept aside."""
+    """Not a number if no sentences are held out."""
 
 
 def measure(
-    logs: Floats, lengths: Longs, aside: Longs, counts: RuleWeights | None, beta: float
+    logs: Floats, lengths: Longs, held_out: Longs, counts: RuleWeights | None, beta: float
 ) -> Measures:
     """Measure an iteration.
 
     ``counts``: rule counts of the trees of the others; None if the learner says what ``posterior``
     is.
     """
-    learned = float(logs.sum()) if not len(aside) else float(np.delete(logs, aside).sum())
+    learned = float(logs.sum()) if not len(held_out) else float(np.delete(logs, held_out).sum())
     return Measures(
         likelihood=learned,
         posterior=float("nan")
         if counts is None
         else log_marginal(counts.root[np.newaxis], beta) + log_marginal(counts.rows, beta),
         variance=float(np.var(logs / lengths)),
-        heldout=float(logs[aside].sum()) if len(aside) else float("nan"),
+        heldout=float(logs[held_out].sum()) if len(held_out) else float("nan"),
     )
 
 
-def kept_aside(sentences: int, every: int) -> Longs:
-    """The numbers of the sentences that are kept aside: every n-th one, none if n is 0."""
+def held_out_sentences(sentences: int, every: int) -> Longs:
+    """The numbers of the sentences that are held out: every n-th one, none if n is 0."""
     return np.arange(every - 1, sentences, every) if every else np.zeros(0, dtype=np.int64)
 
 
@@ -123,14 +123,14 @@ class Agreeing(Traced):
 
     def of_chain(self, chain: Chain, run: Run) -> float:
         """F1 against the trees of the other chains; by the measure, if there are no others."""
-        found = run.shared.agreement(chain.settings.chain)
-        return super().of_chain(chain, run) if found is None else found
+        agreement = run.shared.agreement(chain.settings.chain)
+        return super().of_chain(chain, run) if agreement is None else agreement
 
 
 LIKELIHOOD = Traced("likelihood", "log-likelihood")
 POSTERIOR = Traced("posterior", "log-posterior")
 VARIANCE = Traced("variance", "least variance of surprisal", -1)
-HELDOUT = Traced("heldout", "log-likelihood of the sentences kept aside")
+HELDOUT = Traced("heldout", "log-likelihood of the sentences held out")
 AGREEMENT = Agreeing("posterior", "agreement with the other chains")
 
 criteria: Registry[Criterion] = Registry(

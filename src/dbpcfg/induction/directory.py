@@ -10,7 +10,8 @@
 ``model.npz``         the selected grammar, its words, its bound and how text is prepared for it
 ``samples.npz``       other grammars of the same chain after burn-in
 ``trees.txt``         one bracketed tree for each sentence, in order, in the words as written
-``agreement.tsv``     for each sentence the share of its spans that the other survivors have
+``agreement.tsv``     for each sentence the share of its spans that two survivors have in common
+``.results``          a digest of these five, and of the settings and chains that they are of
 ====================  =========================================================================
 
 Each file is written whole, so a run can be killed at any moment and resumed. It begins with its
@@ -20,16 +21,16 @@ Each file is written whole, so a run can be killed at any moment and resumed. It
 from __future__ import annotations
 
 import contextlib
-import filecmp
+import hashlib
 import math
 import os
-import tempfile
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from dbpcfg.errors import DbpcfgError, UnfinishedRunError
+from dbpcfg.errors import DbpcfgError, LockedError, MissingFileError, UnfinishedRunError
 from dbpcfg.induction.chain import Chain
 from dbpcfg.induction.chains import can_continue
 from dbpcfg.induction.checkpoint import load_chain, save_chain
@@ -51,34 +52,49 @@ from dbpcfg.induction.settings import (
     load_configuration,
     save_configuration,
 )
-from dbpcfg.induction.start import FILE as START
-from dbpcfg.induction.start import Start, load_start, save_start
 from dbpcfg.induction.summary import ChainSummary
-from dbpcfg.io.files import is_temporary, reading, writing, written_whole
+from dbpcfg.io.files import atomic_write, is_temporary, read_errors, write_errors
 from dbpcfg.io.progress import Progress
+from dbpcfg.io.tables import plural
 from dbpcfg.model.files import MODEL, SAMPLES, save_model, save_samples
 
+if TYPE_CHECKING:
+    from dbpcfg.induction.start import Start
+
+START_FILE = "start.npz"
 RESULTS = ("chains.tsv", SAMPLES, MODEL, "trees.txt", "agreement.tsv")
 """The files that `write_results` writes."""
+STAMP = ".results"
+"""The file that it writes last."""
 
 
 def write_results(run: Run, path: Path) -> None:
     """Write the results of a finished run: chains, model, trees, and how far chains share them."""
-    with writing(path):
+    with write_errors(path):
         _write(_summary_lines(run.summaries()), path / "chains.tsv")
         save_samples(run.best.grammars, path / SAMPLES)
         save_model(run.model, path / MODEL)
         _write(map(str, run.trees()), path / "trees.txt")
         _write(_agreement_lines(run), path / "agreement.tsv")
+        _write([_digest(path)], path / STAMP)
 
 
-def results_are_there(run: Run, path: Path) -> bool:
-    """Whether the files of a finished run are what `write_results` would write."""
-    if not all((path / name).is_file() for name in RESULTS):
+def results_are_there(path: Path) -> bool:
+    """Whether the results of a finished run are as `write_results` wrote them for these chains."""
+    try:
+        return (path / STAMP).read_text("ascii").strip() == _digest(path)
+    except (OSError, UnicodeDecodeError):
         return False
-    with tempfile.TemporaryDirectory() as folder:
-        write_results(run, Path(folder))
-        return all(filecmp.cmp(path / name, Path(folder, name), shallow=False) for name in RESULTS)
+
+
+def _digest(path: Path) -> str:
+    """A digest of the results of a run, and of the settings and chains that they are made of."""
+    digest, chains = hashlib.sha256(), sorted(path.glob("chains/*/chain.npz"))
+    for file in (path / "config.toml", *chains, *(path / name for name in RESULTS)):
+        with open(file, "rb") as content:
+            name = file.relative_to(path).as_posix()
+            digest.update(f"{name} {hashlib.file_digest(content, 'sha256').hexdigest()}".encode())
+    return f"sha256:{digest.hexdigest()}"
 
 
 def write_trace(chain: Chain, tokens: int, path: Path) -> None:
@@ -89,7 +105,7 @@ def write_trace(chain: Chain, tokens: int, path: Path) -> None:
 def remove_results(path: Path) -> None:
     """Remove what an earlier run wrote and nothing else: states first, or they would be resumed."""
     chains = ("chains/*/chain.npz", "chains/*/trace.tsv")
-    for name in (*chains, *RESULTS, "gold.npz", START):
+    for name in (*chains, STAMP, *RESULTS, "gold.npz", START_FILE):
         for old in path.glob(name):
             old.unlink()
     for folder in path.glob("chains/*"):
@@ -103,18 +119,18 @@ def run_times(path: Path) -> tuple[str, str, float] | None:
     None where the dates cannot be those of the run, as after copying without them.
     """
     try:
-        begun = (path / "config.toml").stat().st_mtime
+        began = (path / "config.toml").stat().st_mtime
         ended = (path / "chains.tsv").stat().st_mtime
     except OSError:
         return None
-    if ended <= begun:
+    if ended <= began:
         return None
-    names = [datetime.fromtimestamp(t, UTC).strftime("%Y-%m-%d %H:%M UTC") for t in (begun, ended)]
-    return names[0], names[1], ended - begun
+    names = [datetime.fromtimestamp(t, UTC).strftime("%Y-%m-%d %H:%M UTC") for t in (began, ended)]
+    return names[0], names[1], ended - began
 
 
 def _write(lines: Iterable[str], path: Path) -> None:
-    with written_whole(path) as file:
+    with atomic_write(path) as file:
         for line in lines:
             file.write(f"{line}{os.linesep}".encode())
 
@@ -135,31 +151,24 @@ def _trace_lines(chain: Chain, tokens: int) -> Iterator[str]:
 
 
 def _summary_lines(summaries: Iterable[ChainSummary]) -> Iterator[str]:
-    yield (
-        "chain\titerations\tburn_in\tmean_log_likelihood\tsd\tbest_log_likelihood\tposterior\t"
-        "variance\theldout\tagreement\tsurvived\tselected"
-    )
+    names = [one.name for one in fields(ChainSummary) if one.name not in ("per_token", "last_f1")]
+    yield "\t".join(names)
     for one in summaries:
-        yield (
-            f"{one.chain}\t{one.iterations}\t{_known(one.burn_in)}\t{one.mean_log_likelihood!r}\t"
-            f"{one.sd!r}\t{one.best_log_likelihood!r}\t{one.posterior!r}\t{one.variance!r}\t"
-            f"{_known(one.heldout)}\t{_known(one.agreement)}\t{int(one.survived)}\t{int(one.selected)}"
+        values = (getattr(one, name) for name in names)
+        yield "\t".join(
+            "" if value is None else repr(int(value) if isinstance(value, bool) else value)
+            for value in values
         )
 
 
 def _agreement_lines(run: Run) -> Iterator[str]:
-    """For each sentence the mean share of its spans that the other survivors have."""
-    yield "sentence\twords\tspans\tshared"
+    """For each sentence the share of its spans that two survivors have in common, on average."""
+    yield "sentence\twords\tspans\tagreement"
     shared, lengths = run.shared, run.corpus.forms.lengths
-    means = shared.sentences(run.answer, run.others)
+    means = shared.sentences()
     rows = zip(lengths.tolist(), shared.spans.tolist(), means.tolist(), strict=True)
-    for number, (words, spans, share) in enumerate(rows, start=1):
-        yield f"{number}\t{words}\t{spans}\t{'' if math.isnan(share) else repr(share)}"
-
-
-def _known(value: float | None) -> str:
-    """A number as it is, nothing for none."""
-    return "" if value is None else repr(value)
+    for number, (words, spans, mean) in enumerate(rows, start=1):
+        yield f"{number}\t{words}\t{spans}\t{'' if math.isnan(mean) else repr(mean)}"
 
 
 class RunDirectory:
@@ -179,7 +188,7 @@ class RunDirectory:
         self.configuration = configuration
         self.corpus = corpus
         self.gold = gold
-        self._place = _identity(path)
+        self._inode = _inode_of(path)
 
     @classmethod
     @contextlib.contextmanager
@@ -193,19 +202,21 @@ class RunDirectory:
     ) -> Iterator[RunDirectory]:
         """Make a new run."""
         check_free(path, overwrite)
-        with writing(path):
+        with write_errors(path):
             path.mkdir(parents=True, exist_ok=True)
         with locked(path):
-            with writing(path):
+            with write_errors(path):
                 remove_results(path)
                 save_corpus(corpus, path / _pending("corpus.npz"))
                 if gold is not None:
                     save_gold(gold, path / _pending("gold.npz"))
                 if configuration.model.start is not None:
-                    save_start(configuration.model.start, path / _pending(START))
+                    from dbpcfg.induction.start import save_start
+
+                    save_start(configuration.model.start, path / _pending(START_FILE))
                 # From here on the directory is known for a run, which can be resumed.
                 save_configuration(configuration, path / "config.toml")
-                _put_in_place(path)
+                _rename_pending(path)
             yield cls(path, configuration, corpus, gold)
 
     @classmethod
@@ -214,10 +225,10 @@ class RunDirectory:
         """Open a run to resume it."""
         # Nothing is written where there is no run, or one of a later version.
         configuration = read_configuration(path)
-        with reading(path / "config.toml"):
+        with read_errors(path / "config.toml"):
             check_version(configuration)
         with locked(path):
-            with writing(path):
+            with write_errors(path):
                 _complete_start(path, configuration)
             directory = cls._read(path)
             if directory.configuration.gold:
@@ -257,8 +268,8 @@ class RunDirectory:
                     f"{self.path} has a budget of {old.budget:,} iterations: {budget:,} would be "
                     "less; a race can be extended, not shortened"
                 )
-            usual = old.chains == rungs_of(old.budget)[0].chains
-            rungs = rungs_of(budget, None if usual else old.chains)
+            default = old.chains == rungs_of(old.budget)[0].chains
+            rungs = rungs_of(budget, None if default else old.chains)
             old, iterations = replace(old, budget=budget), rungs[-1].iterations
             old = replace(old, chains=rungs[0].chains)
         assert iterations is not None
@@ -274,7 +285,7 @@ class RunDirectory:
             if chain is not None and not can_continue(chain, new.schedule):
                 again.append(number)
         if new != self.configuration:
-            with writing(self.path):
+            with write_errors(self.path):
                 save_configuration(new, self.path / "config.toml")
         self.configuration = new
         return again
@@ -282,21 +293,21 @@ class RunDirectory:
     def load(self, settings: ChainSettings) -> Chain | None:
         """The chain with these settings as it was last saved; None if it never was."""
         path = self._chain(settings) / "chain.npz"
-        return load_chain(path, self.corpus.forms, settings) if path.exists() else None
+        return load_chain(path, self.corpus.learned, settings) if path.exists() else None
 
     def save(self, chain: Chain) -> None:
         """Write the chain's trace and its state."""
         folder = self._chain(chain.settings)
-        self.check_place()
-        with writing(folder):
+        self.check_not_moved()
+        with write_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
             # The state last: a chain whose state says that it is finished has its whole trace.
-            write_trace(chain, len(self.corpus.forms.tokens), folder / "trace.tsv")
-            save_chain(chain, self.corpus.forms, folder / "chain.npz")
+            write_trace(chain, len(self.corpus.learned.tokens), folder / "trace.tsv")
+            save_chain(chain, self.corpus.learned, folder / "chain.npz")
 
-    def check_place(self) -> None:
-        """Raise an error if the directory is no longer where it was: it must not be made anew."""
-        if self._place is not None and _identity(self.path) != self._place:
+    def check_not_moved(self) -> None:
+        """Raise an error if the directory was moved or removed: it must not be made again."""
+        if self._inode is not None and _inode_of(self.path) != self._inode:
             raise DbpcfgError(
                 f"{self.path} has been removed or moved while the run was running; if it was "
                 "moved, resume it with `dbpcfg resume` where it is now"
@@ -311,7 +322,7 @@ def check_free(path: Path, overwrite: bool = False) -> None:
 
     ``path``: the directory; it need not exist.
     """
-    with writing(path):
+    with write_errors(path):
         if path.exists() and not path.is_dir():
             raise DbpcfgError(f"{path} is a file; --out needs a directory: choose another name")
         if path.exists() and any(path.glob("[!.]*")):
@@ -326,13 +337,13 @@ def check_free(path: Path, overwrite: bool = False) -> None:
 
 def read_configuration(path: Path) -> Configuration:
     """Read the settings of a run."""
-    with reading(path):
+    with read_errors(path):
         is_folder, exists = path.is_dir(), path.exists()
         config = is_folder and (path / "config.toml").exists()
         inside = sorted(path.glob("*/config.toml")) if is_folder and not config else []
     if not is_folder:
-        what = "is a file" if exists else "does not exist"
-        raise DbpcfgError(f"{path} {what}; give the directory that `dbpcfg induce --out` wrote")
+        kind, what = (DbpcfgError, "is a file") if exists else (MissingFileError, "does not exist")
+        raise kind(f"{path} {what}; give the directory that `dbpcfg induce --out` wrote")
     if not config:
         hint = f"perhaps {inside[0].parent}" if inside else "give one that `dbpcfg induce` wrote"
         raise DbpcfgError(f"{path} is not a run: there is no config.toml in it; {hint}")
@@ -341,8 +352,10 @@ def read_configuration(path: Path) -> Configuration:
 
 def read_start(path: Path, configuration: Configuration) -> Start:
     """What the chains of a run begin with."""
+    from dbpcfg.induction.start import load_start
+
     names, digest = configuration.model.learner.START, configuration.start.get("digest", "")
-    return load_start(path / START, names, digest)
+    return load_start(path / START_FILE, names, digest)
 
 
 def finished_run(path: Path, quiet: bool = True) -> Run:
@@ -369,37 +382,37 @@ def _unfinished(
 ) -> UnfinishedRunError:
     return UnfinishedRunError(
         f"{path} is not finished: chain {number} of {configuration.chains} has done "
-        f"{done:,} iterations; resume it with `dbpcfg resume {path}`"
+        f"{plural(done, 'iteration')}; resume it with `dbpcfg resume {path}`"
     )
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
+def _inode_of(path: Path) -> tuple[int, int] | None:
     """What stays the same as long as a directory does."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def _pending(name: str) -> str:
-    """The name of a file before the run has begun."""
+    """The name of a file until ``config.toml`` is there."""
     return f".{name}"
 
 
-def _put_in_place(path: Path) -> None:
-    """Give the files of a run that has begun their names; the corpus last."""
-    for name in ("gold.npz", START, "corpus.npz"):
+def _rename_pending(path: Path) -> None:
+    """Give pending files their names; the corpus last."""
+    for name in ("gold.npz", START_FILE, "corpus.npz"):
         if (path / _pending(name)).exists():
             os.replace(path / _pending(name), path / name)
 
 
 def _complete_start(path: Path, configuration: Configuration) -> None:
-    """Put files in place if the run was killed just after it had begun; drop those of no run."""
+    """Rename pending files if the run was killed before it could; delete those of no run."""
     waiting = path / _pending("corpus.npz")
     if waiting.exists() and load_corpus(waiting).digest() == configuration.corpus.get("digest"):
-        _put_in_place(path)
-    for name in ("corpus.npz", "gold.npz", START):
+        _rename_pending(path)
+    for name in ("corpus.npz", "gold.npz", START_FILE):
         (path / _pending(name)).unlink(missing_ok=True)
 
 
@@ -420,16 +433,16 @@ def locked(path: Path) -> Iterator[None]:
         yield
         return
     with contextlib.ExitStack() as stack:
-        with writing(path):
+        with write_errors(path):
             file = stack.enter_context(open(path / ".lock", "a"))
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise DbpcfgError(f"{path} is being run by another process") from None
+            raise LockedError(f"{path} is being run by another process") from None
         except OSError:  # not on this file system: do without
             yield
             return
-        with writing(path):  # what processes have left that were killed while they wrote
+        with write_errors(path):  # what processes have left that were killed while they wrote
             for left in [*path.glob(".*"), *path.glob("chains/*/.*")]:
                 if is_temporary(left.name):
                     left.unlink()

@@ -13,33 +13,33 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dbpcfg.corpus.reading import GivenSentences, GivenTrees, trees_for
+from dbpcfg.corpus.reading import GivenSentences, GivenTrees, load_trees
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.evaluation.goldtrees import Gold, match_gold
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.induction.chain import Chain, Sample, trees_of
+from dbpcfg.induction.consensus import SharedSpans
 from dbpcfg.induction.corpus import RunCorpus
-from dbpcfg.induction.criteria import criteria, kept_aside
+from dbpcfg.induction.criteria import criteria, held_out_sentences
 from dbpcfg.induction.search import running
 from dbpcfg.induction.settings import Configuration
-from dbpcfg.induction.start import before_and_after
 from dbpcfg.induction.summary import (
     ChainSummary,
     Convergence,
-    SharedSpans,
     chain_table,
     convergence,
     summary_of,
 )
-from dbpcfg.io.tables import Table, data_frame, html
-from dbpcfg.model.decoding import Method
+from dbpcfg.io.tables import Table, data_frame, html, plural
 from dbpcfg.model.model import Model, unknown_mass
 from dbpcfg.parsing.derivations import Derivations, as_tree
 from dbpcfg.trees.tree import Tree
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from dbpcfg.evaluation.goldtrees import Gold
+    from dbpcfg.model.decoding import Method
 
 
 @dataclass(frozen=True, repr=False)
@@ -53,26 +53,30 @@ class Run:
     def __repr__(self) -> str:
         settings, done = self.configuration.model, [chain.iteration for chain in self.chains]
         state = "finished" if self.finished else "not finished"
-        most = f"{min(done):,}" if min(done) == max(done) else f"{min(done):,} to {max(done):,}"
+        least = "" if min(done) == max(done) else f"{min(done):,} to "
+        most = f"{least}{plural(max(done), *settings.learner.iteration)}"
         return (
             f"<Run: K = {settings.categories}, D = {settings.depth}, "
-            f"{len(self.corpus.words):,} sentences, {_number(len(self.chains), 'chain')} of {most} "
-            f"iterations, {state}>"
+            f"{plural(len(self.corpus.words), 'sentence')}, {plural(len(self.chains), 'chain')} of "
+            f"{most}, {state}>"
         )
 
     def _repr_html_(self) -> str:
         """What notebooks show: the chains."""
-        begun = all(chain.best is not None for chain in self.chains)
-        return html(repr(self).strip("<>"), [self.table()] if begun else [])
+        started = all(chain.best is not None for chain in self.chains)
+        return html(repr(self).strip("<>"), [self.table()] if started else [])
 
     def table(self) -> Table:
         """The chains as a table, and whether they agree."""
+        summaries = self.summaries()
+        return chain_table(summaries, self.convergence(), self.configuration, self.remarks())
+
+    def remarks(self) -> list[str]:
+        """What to know of the chains: what learning met, how far they agree, what trees say."""
         learner = self.configuration.model.learner
-        own = [(chain.settings.chain, learner.remark(chain.state)) for chain in self.survivors]
-        remarks = [f"chain {number}: {remark}" for number, remark in own if remark is not None]
-        if self.finished:
-            remarks += self.shared.remarks(self.answer, self.others)
-        return chain_table(self.summaries(), self.convergence(), self.configuration, remarks)
+        notes = [(chain.settings.chain, learner.note(chain.state)) for chain in self.survivors]
+        remarks = [f"chain {number}: {note}" for number, note in notes if note is not None]
+        return [*remarks, *self.shared.remarks(self.answer)] if self.finished else remarks
 
     def to_frame(self) -> Any:
         """A pandas data frame with a row for each chain, those dropped from a race included."""
@@ -164,7 +168,7 @@ class Run:
         self._check_finished()
         trees = None
         if gold is not None:
-            trees = self.match_gold(trees_for("run.report(gold=...)", gold, "<gold>"))
+            trees = self.match_gold(load_trees("run.report(gold=...)", gold, "<gold>"))
         write = import_module("dbpcfg.report.assemble").report_run
         write(self, Path(path), trees, overwrite, quiet)
 
@@ -209,8 +213,22 @@ class Run:
 
     @cached_property
     def best(self) -> Chain:
-        """The selected chain: the best of the survivors; the first one, among equals."""
-        return max(self.survivors, key=self.goodness)
+        """The selected chain: the best of the survivors; the first one, among equals.
+
+        Where chains vote, it is one that has a vote.
+        """
+        return max(self.voters, key=self.goodness)
+
+    @property
+    def voters(self) -> list[Chain]:
+        """The survivors whose trees are voted on: those that do more than branch to one side.
+
+        If no survivor does, or they do not vote, all of them.
+        """
+        if self.configuration.trees != "consensus" or not self.finished:
+            return self.survivors
+        one_sided = self.shared.one_sided
+        return [c for c in self.survivors if c.settings.chain not in one_sided] or self.survivors
 
     def goodness(self, chain: Chain) -> float:
         """How good a survivor is, by what the run selects by; more is better.
@@ -233,19 +251,13 @@ class Run:
         """The trees of the run: those of the selected chain, or the consensus of all survivors."""
         selected = self.best.settings.chain
         if self.voting:
-            return self.shared.consensus(selected)
+            return self.shared.consensus(selected, [c.settings.chain for c in self.voters])
         return self.shared.trees[selected]
 
     @property
     def voting(self) -> bool:
         """Whether the answer is the consensus of several chains."""
-        return self.configuration.trees == "consensus" and len(self.survivors) > 1
-
-    @property
-    def others(self) -> list[int]:
-        """The chains that the answer is compared with: survivors other than the selected one, or
-        all survivors if they voted."""
-        return [c.settings.chain for c in self.survivors if self.voting or c is not self.best]
+        return self.configuration.trees == "consensus" and len(self.voters) > 1
 
     @property
     def grammar(self) -> Grammar:
@@ -268,14 +280,15 @@ class Run:
         """The grammar of a chain's best sample, with the other grammars that it kept."""
         settings, best = self.configuration.model, chain.best
         assert best is not None
-        counts = Derivations(best.nodes, self.corpus.forms).counts(settings.categories)
+        counts = trees_of(chain, self.corpus.forms, "best").counts(settings.categories)
         beta, rules = chain.betas[best.iteration - 1], best.grammar.rules_per_category
         return Model(
             best.grammar,
             settings.depth,
-            replace(self.configuration.preparation, brackets=None),
+            replace(self.configuration.preprocessing, brackets=None),
             unknown_mass(counts.rows.sum(axis=1), beta, rules),
             tuple(chain.grammars),
+            self.corpus.classes(self.configuration.preprocessing),
         )
 
     def _selected(self) -> Sample:
@@ -289,7 +302,7 @@ class Run:
             if not chain.finished(self.configuration.schedule):
                 raise DbpcfgError(
                     f"the run is not finished: chain {chain.settings.chain} of {len(self.chains)} "
-                    f"has done {chain.iteration:,} iterations; continue it with "
+                    f"has done {plural(chain.iteration, 'iteration')}; continue it with "
                     "dbpcfg.resume(path), or take run.trees(run.chains[0])"
                 )
 
@@ -339,6 +352,7 @@ class Run:
         width
             Characters in a line, at most.
         """
+        from dbpcfg.induction.start import before_and_after
         from dbpcfg.model.profile import as_text
 
         trees, start = self.trees(), self.configuration.model.start
@@ -366,7 +380,9 @@ class Run:
         DbpcfgError
             If a sentence of the run has no gold tree in its place.
         """
-        rule = self.configuration.preparation.punctuation
+        from dbpcfg.evaluation.goldtrees import match_gold
+
+        rule = self.configuration.preprocessing.punctuation
         return match_gold(list(self.corpus.words), treebank, name, rule)
 
     def convergence(self) -> Convergence:
@@ -377,8 +393,10 @@ class Run:
 
     def summaries(self) -> list[ChainSummary]:
         """The length and the log-likelihoods of each chain, in a few numbers."""
-        forms, aside = self.corpus.forms, self.configuration.model.aside
-        tokens = int(forms.lengths.sum() - forms.lengths[kept_aside(len(forms), aside)].sum())
+        forms, held_out = self.corpus.learned, self.configuration.model.held_out
+        tokens = int(
+            forms.lengths.sum() - forms.lengths[held_out_sentences(len(forms), held_out)].sum()
+        )
         survivors = {chain.settings.chain for chain in self.survivors}
         finished = self.finished and len(survivors) > 1
         return [
@@ -393,7 +411,3 @@ class Run:
             )
             for number, chain in ((chain.settings.chain, chain) for chain in self.chains)
         ]
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'s' * (count != 1)}"

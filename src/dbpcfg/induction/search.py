@@ -20,6 +20,7 @@ from __future__ import annotations
 import itertools
 import re
 import time
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -28,15 +29,16 @@ import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.induction.criteria import Criterion, criteria
-from dbpcfg.io.machine import cores
-from dbpcfg.options import Group, Searching, option
+from dbpcfg.induction.criteria import Criterion
+from dbpcfg.induction.mapping import Mapper
+from dbpcfg.io.tables import plural
+from dbpcfg.options import Group, SearchOptions, option
 
 if TYPE_CHECKING:
     from dbpcfg.induction.chain import Chain
     from dbpcfg.induction.settings import ChainSettings
 
-MOST_ITERATIONS = 10**15
+MAX_ITERATIONS = 10**15
 """Of a chain: no run lasts that long, and times and means of so many are still numbers."""
 PAPER_CHAINS = 4
 """Chains without a race, if nothing else is asked for."""
@@ -67,38 +69,39 @@ class Schedule(Group):
     iterations: int | None = option(
         None,
         "The number of iterations, of which the second half counts; None for the paper's rule.",
-        least=1,
-        most=MOST_ITERATIONS,
+        minimum=1,
+        maximum=MAX_ITERATIONS,
     )
-    least: int = option(500, "Iterations before convergence is checked, at least.", least=1)
-    window: int = option(100, "Iterations compared with as many before them.", least=1)
-    after: int = option(250, "Iterations after convergence, which count.", least=1)
-    most: int = option(
+    minimum: int = option(500, "Iterations before convergence is checked, at least.", minimum=1)
+    window: int = option(100, "Iterations compared with as many before them.", minimum=1)
+    after: int = option(250, "Iterations after convergence, which count.", minimum=1)
+    maximum: int = option(
         5000,
         "Iterations in all, at most: the last ``after`` of them count, converged or not.",
-        least=1,
-        most=MOST_ITERATIONS,
+        minimum=1,
+        maximum=MAX_ITERATIONS,
     )
     kept: int | None = option(
         None,
         "With ``iterations``: how many of them count, the last ones; None for the second half.",
-        least=1,
+        minimum=1,
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.kept is not None and self.iterations is None:
             raise DbpcfgError(f"kept is a number of iterations that are given, got {self.kept}")
-        if self.most < self.least + self.after:
+        if self.maximum < self.minimum + self.after:
             raise DbpcfgError(
-                f"most must be at least least + after, {self.least + self.after}, got {self.most}"
+                f"maximum must be at least minimum + after, {self.minimum + self.after}, "
+                f"got {self.maximum}"
             )
 
     @property
     def latest_burn_in(self) -> int:
         """The latest iteration after which samples begin to count."""
         if self.iterations is None:
-            return self.most - self.after
+            return self.maximum - self.after
         return max(0, self.iterations - (self.kept or self.iterations - self.iterations // 2))
 
     @property
@@ -109,7 +112,7 @@ class Schedule(Group):
     def converged(self, logs: Sequence[float]) -> bool:
         """Whether burn-in ends now; to be called before every iteration until it does."""
         done = len(logs)
-        if self.iterations is None and done >= self.least and levelled_off(logs, self.window):
+        if self.iterations is None and done >= self.minimum and levelled_off(logs, self.window):
             return True
         return done >= self.latest_burn_in
 
@@ -132,49 +135,10 @@ def levelled_off(logs: Sequence[float], window: int) -> bool:
     return bool(last.mean() - before.mean() <= last.std())
 
 
-class Search(NamedTuple):
-    """The chains of a run, how long they run and what they are compared by."""
-
-    chains: int
-    schedule: Schedule
-    budget: int | None
-    """Iterations of all chains together, if they run a race; None if each runs to its end."""
-    select: str
-
-
-def search_for(
-    settings: ChainSettings,
-    asked: Searching,
-    schedule: Schedule | None = None,
-    budget: int | None = None,
-    sentences: int = 0,
-) -> Search:
-    """What follows from the options that were given, for so many sentences.
-
-    ``budget`` is theirs, in iterations.
-    """
-    learner, iterations = settings.learner, asked.iterations
-    select = asked.select or learner.criterion(settings)
-    if select not in criteria:
-        raise DbpcfgError(f"no criterion {select!r}; choose one of {', '.join(criteria.names())}")
-    if not learner.samples and schedule is not None:
-        raise DbpcfgError("a schedule is for samples; other learners have iterations")
-    kept = None if learner.samples else 1
-    if kept and iterations is None and budget is None and asked.inference != "race":
-        iterations = learner.usual_iterations(sentences)
-    each = iterations is not None or schedule is not None
-    if is_race(asked, budget is not None, each):
-        budget = BUDGET if budget is None else budget
-        rungs = rungs_of(budget, asked.chains)
-        length = Schedule(iterations=rungs[-1].iterations, kept=kept)
-        return Search(rungs[0].chains, length, budget, select)
-    number = PAPER_CHAINS if asked.chains is None else asked.chains
-    return Search(number, schedule or Schedule(iterations, kept=kept), None, select)
-
-
-def is_race(asked: Searching, budget: bool, each: bool) -> bool:
-    """Whether chains run a race; ``each``: whether the length of every chain is known."""
-    inference = asked.inference or ("paper" if each and not budget else "race")
+def is_race(options: SearchOptions, each: bool) -> bool:
+    """Whether chains run a race; ``each``: whether the length of every chain is given."""
+    budget = options.budget is not None
+    inference = options.inference or ("paper" if each and not budget else "race")
     if inference == "race" and each:
         raise DbpcfgError(
             "iterations is the length of every chain; a race has a budget for all of them: "
@@ -186,39 +150,34 @@ def is_race(asked: Searching, budget: bool, each: bool) -> bool:
 
 
 def budget_of(given: int | str | None) -> int | float | None:
-    """A budget as it is written: iterations, an int, or a time in seconds, a float."""
+    """The value of ``budget``: iterations as an int, or a time in seconds as a float."""
     if given is None or isinstance(given, int):
         return given
     if re.fullmatch(r"\d{1,15}", given) and int(given):
         return int(given)
-    found = _DURATION.fullmatch(given)
-    if found is None or not float(found[1]):
+    time = _DURATION.fullmatch(given)
+    if time is None or not float(time[1]):
         raise DbpcfgError(
             f"a budget is a number of iterations or a time, such as 6000, 30min or 2h, got "
             f"{given!r}"
         )
-    return float(found[1]) * _SECONDS[found[2]]
+    return float(time[1]) * _SECONDS[time[2]]
 
 
-def iterations_in(
-    seconds: float, corpus: Encoded, settings: ChainSettings, threads: int | None
-) -> int:
-    """About how many iterations there are in a time: a few are timed.
+def iterations_in(seconds: float, corpus: Encoded, settings: ChainSettings) -> int:
+    """About how many iterations one thread does in a time: a few are timed.
 
     The number is recorded with the run, which can so be repeated; the time cannot.
-
-    ``threads``: processors to use; None for all.
     """
-    step = settings.learner.step
-    state = step(
-        settings.learner.first(corpus, settings), corpus, settings
-    )  # kernels are compiled now
+    step, work = settings.learner.step, Mapper()
+    state = settings.learner.first(corpus, settings)
+    state = step(state, corpus, settings, work)  # kernels are compiled now
     began, done = time.perf_counter(), 0
     while not done or time.perf_counter() - began < min(1.0, seconds / 20):
-        state = step(state, corpus, settings)
+        state = step(state, corpus, settings, work)
         done += 1
     each = (time.perf_counter() - began) / done
-    return max(1, int(seconds / each * (threads or cores())))
+    return max(1, int(seconds / each))
 
 
 class Rung(NamedTuple):
@@ -253,7 +212,8 @@ def rungs_of(budget: int, chains: int | None = None) -> tuple[Rung, ...]:
     last = Rung(racing, done + left // racing)
     if not enough or not last.iterations:
         raise DbpcfgError(
-            f"a budget of {budget:,} iterations is not enough for {chains or racing:,} chains: "
+            f"a budget of {plural(budget, 'iteration')} is not enough for "
+            f"{plural(chains or racing, 'chain')}: "
             "increase --budget or use fewer --chains"
         )
     return (*rungs, last)
@@ -268,6 +228,25 @@ def total(rungs: Sequence[Rung]) -> int:
     )
 
 
+def side_by_side(iterations: int, threads: int, chains: int | None = None) -> int:
+    """The greatest budget of a race that takes no longer than so many iterations of one chain.
+
+    Each chain has one thread, so of the last rung only a few threads are busy.
+
+    ``chains``: as in `rungs_of`.
+    """
+
+    def length(budget: int) -> int:
+        try:
+            rungs = rungs_of(budget, chains)
+        except DbpcfgError:  # not enough for so many chains
+            return 0
+        return total([rung._replace(chains=-(-rung.chains // threads)) for rung in rungs])
+
+    budgets = range(iterations * threads + 1)
+    return bisect_right(budgets, iterations, lo=iterations, key=length) - 1
+
+
 def running(
     chains: Sequence[Chain], rungs: Sequence[Rung], criterion: Criterion
 ) -> list[list[Chain]]:
@@ -279,7 +258,7 @@ def running(
     for (_, length), after in itertools.pairwise(rungs):
         if any(chain.iteration < length for chain in left[-1]):
             break
-        found = [-criterion.of_iterations(chain, length - RECENT, length) for chain in left[-1]]
-        ranked = sorted(range(len(found)), key=found.__getitem__)
+        scores = [-criterion.of_iterations(chain, length - RECENT, length) for chain in left[-1]]
+        ranked = sorted(range(len(scores)), key=scores.__getitem__)
         left.append([left[-1][n] for n in sorted(ranked[: after.chains])])
     return left

@@ -1,7 +1,4 @@
-"""The settings of a chain, and of a run: everything needed to repeat it.
-
-A run's settings are its ``config.toml``, which people read and programs check.
-"""
+"""The settings of a chain and of a run: all that is needed to repeat it, as in ``config.toml``."""
 
 from __future__ import annotations
 
@@ -9,44 +6,60 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from dbpcfg.corpus.preparation import Preparation
+from dbpcfg.corpus.preprocessing import Preprocessing
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.bounding import check_depth
 from dbpcfg.induction.criteria import criteria
 from dbpcfg.induction.learners import Learner, learners
 from dbpcfg.induction.search import Rung, Schedule, rungs_of
-from dbpcfg.induction.start import Start
-from dbpcfg.io.files import reading, written_whole
+from dbpcfg.io.files import atomic_write, read_errors
 from dbpcfg.numerics.philox import stream
-from dbpcfg.options import Chaining, Searching
+from dbpcfg.options import REQUIRED, ModelOptions, Option, SearchOptions, read_table
 from dbpcfg.parsing.chart.layout import Precision
 from dbpcfg.version import __version__
 
+if TYPE_CHECKING:
+    from dbpcfg.induction.start import Start
+
 FORMAT, VERSION = "dbpcfg run", 2
+_RUN = {
+    "chains": Option("chains", int, REQUIRED, "", minimum=1),
+    "trees": Option("trees", SearchOptions.options()["trees"].type, REQUIRED, ""),
+    "select": Option("select", str, REQUIRED, ""),
+    "budget": Option("budget", int | None, None, "", minimum=1),
+    "why": Option("why", str, "", ""),
+    "gold": Option("gold", tuple[str, ...], (), ""),
+}
+_CORPUS = {
+    **{name: Option(name, int, 1, "", minimum=1) for name in ("sentences", "tokens", "forms")},
+    **{name: Option(name, str, "", "") for name in ("digest", "age", "text")},
+    **{
+        name: Option(name, tuple[str, ...], (), "")
+        for name in ("sources", "speakers", "exclude_speakers")
+    },
+}
 
 
 def _gibbs() -> Learner:
     return learners["gibbs"]()
 
 
-def _usual(name: str) -> Any:
-    """A declared option of which the learner knows the usual value."""
-    declared = Chaining.__dataclass_fields__[name]
-    return field(default=declared.default, metadata=declared.metadata)
+_NOT_GIVEN: dict[str, Any] = {name: one.default for name, one in ModelOptions.options().items()}
 
 
 @dataclass(frozen=True)
-class ChainSettings(Chaining):
+class ChainSettings(ModelOptions):
     """The settings of a chain: with a corpus, all that its result depends on."""
 
-    categories: int = _usual("categories")
-    """K; if not given, the learner's usual number."""
-    depth: int | None = _usual("depth")
-    """D, likewise; None for no bound."""
-    precision: Precision = _usual("precision")  # noqa: RUF009
+    categories: int = _NOT_GIVEN["categories"]
+    """K; if not given, the learner's default, as of D and the precision."""
+    depth: int | None = _NOT_GIVEN["depth"]
+    """D; None for no bound."""
+    precision: Precision = _NOT_GIVEN["precision"]
     learner: Learner = field(default_factory=_gibbs)
     """How the grammar is learned."""
     chain: int = 0
@@ -55,45 +68,51 @@ class ChainSettings(Chaining):
     """What it begins with, if not with a grammar from the prior."""
 
     def __post_init__(self) -> None:
-        for name, given in (("categories", None), ("depth", "auto"), ("precision", None)):
-            if getattr(self, name) == given:
-                object.__setattr__(self, name, getattr(self.learner, f"usual_{name}"))
+        for name in ("categories", "depth", "precision"):
+            if getattr(self, name) == _NOT_GIVEN[name]:
+                object.__setattr__(self, name, getattr(self.learner, f"default_{name}"))
         super().__post_init__()
         if self.depth is not None:
             check_depth(self.depth)
         stream(self.seed, self.chain)  # raises an error for an impossible seed
-        if self.aside == 1:
-            raise DbpcfgError("aside must be 0, or at least 2 to hold out every n-th sentence")
+        if self.held_out == 1:
+            raise DbpcfgError("held_out must be 0, or at least 2 to hold out every n-th sentence")
         self.learner.check(self)
         if self.start is not None:
             self.learner.check_start(self)
+
+    @classmethod
+    @cache
+    def options(cls) -> dict[str, Option]:
+        """The options of `ModelOptions`."""
+        return ModelOptions.options()
 
     def table(self) -> dict[str, Any]:
         """The settings as files have them, the number of the chain apart."""
         return {"learner": self.learner.name, **super().table(), **self.learner.table()}
 
     @classmethod
-    def of_table(cls, table: Mapping[str, Any], place: str) -> Self:
+    def of_table(cls, table: Mapping[str, Any], where: str) -> Self:
         """The settings in a table of a file."""
         name = table.get("learner", "gibbs")
         if not isinstance(name, str):
-            raise DbpcfgError(f"{place} learner must be a name, got {name!r:.80}")
+            raise DbpcfgError(f"{where} learner must be a name, got {name!r:.80}")
         kind = learners[name]
-        own = {key: value for key, value in table.items() if key in kind.options()}
-        rest = {key: table[key] for key in table if key not in own and key != "learner"}
-        chaining = Chaining.of_table(rest, place)
-        shared = {key: getattr(chaining, key) for key in Chaining.options()}
-        return cls(**shared, learner=kind.of_table(own, place))
+        learner_options = {key: value for key, value in table.items() if key in kind.options()}
+        rest = {key: table[key] for key in table if key not in learner_options and key != "learner"}
+        model_options = ModelOptions.of_table(rest, where)
+        shared = {key: getattr(model_options, key) for key in ModelOptions.options()}
+        return cls(**shared, learner=kind.of_table(learner_options, where))
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """The settings of a run: model, chains, schedule, preparation and corpus."""
+    """The settings of a run, once its text is known; ``config.toml`` has them."""
 
     model: ChainSettings
     """The settings of every chain, except its number."""
     schedule: Schedule
-    preparation: Preparation
+    preprocessing: Preprocessing
     chains: int = 4
     trees: str = "mbr"
     """How the trees of the selected chain are chosen."""
@@ -102,7 +121,7 @@ class Configuration:
     select: str = "likelihood"
     """What chains are compared by, in a race and at the end."""
     why: str = ""
-    """Why the learner was chosen, if it was by the text."""
+    """Why the learner was chosen, if ``"auto"`` chose it."""
     corpus: dict[str, Any] = field(default_factory=dict)
     """Sources, speakers, numbers of sentences, tokens and forms, and a digest."""
     start: dict[str, str] = field(default_factory=dict)
@@ -113,9 +132,10 @@ class Configuration:
 
     def __post_init__(self) -> None:
         if self.select not in criteria:
-            raise DbpcfgError(f"no criterion {self.select!r} among {', '.join(criteria.names())}")
-        if self.select == "heldout" and not self.model.aside:
-            raise DbpcfgError("select = heldout needs held-out sentences: give aside")
+            known = ", ".join(criteria.names())
+            raise DbpcfgError(f"no criterion {self.select!r}; choose one of {known}")
+        if self.select == "heldout" and not self.model.held_out:
+            raise DbpcfgError("select = heldout needs held-out sentences: give held_out")
 
     @property
     def rungs(self) -> tuple[Rung, ...]:
@@ -159,24 +179,24 @@ def save_configuration(configuration: Configuration, path: Path) -> None:
         },
         "model": one.model.table(),
         "schedule": one.schedule.table(),
-        "preparation": one.preparation.table(),
+        "preprocessing": one.preprocessing.table(),
         "corpus": one.corpus,
         **({"start": one.start} if one.start else {}),
         "versions": one.versions,
     }
-    with written_whole(path) as file:
+    with atomic_write(path) as file:
         file.write(tomli_w.dumps(content).encode())
 
 
 def load_configuration(path: Path) -> Configuration:
     """Read the file, ``config.toml`` in a run's directory."""
-    with reading(path, hint="is this a run?"):
+    with read_errors(path, hint="is this a run?"):
         data = path.read_bytes()
     try:
         content = tomllib.loads(data.decode())
     except (ValueError, RecursionError) as error:
         raise DbpcfgError(f"{path} is not TOML: {error}") from None
-    with reading(path):
+    with read_errors(path):
         kind = _table(content, "format")
         if kind.get("name") != FORMAT:
             raise DbpcfgError(f"its [format] does not say that it is a {FORMAT!r}")
@@ -186,27 +206,20 @@ def load_configuration(path: Path) -> Configuration:
                 f"a run of version {version!r}; this program reads version {VERSION}: "
                 "use the version of dbpcfg that it was made with"
             )
-        run = dict(_table(content, "run"))
-        gold = _texts(run.pop("gold", []), "[run] gold")
-        (why,) = _texts([run.pop("why", "")], "[run] why")
-        searching = Searching.of_table(run, "[run]")
-        if searching.chains is None or searching.select is None or searching.trees is None:
-            raise DbpcfgError("[run] must have chains, select and trees")
-        if isinstance(searching.budget, str):
-            raise DbpcfgError("[run] budget must be a number of iterations")
+        run = read_table(_table(content, "run"), _RUN, "[run]")
+        corpus, start, made_by = (_table(content, name) for name in ("corpus", "start", "versions"))
+        read_table(corpus, _CORPUS, "[corpus]")
+        for name, texts in (("[start]", start), ("[versions]", made_by)):
+            read_table(texts, {key: Option(key, str, "", "") for key in texts}, name)
+        prepared = _table(content, "preprocessing")
         return Configuration(
             model=ChainSettings.of_table(_table(content, "model"), "[model]"),
             schedule=Schedule.of_table(_table(content, "schedule"), "[schedule]"),
-            preparation=Preparation.of_table(_table(content, "preparation"), "[preparation]"),
-            chains=searching.chains,
-            trees=searching.trees,
-            budget=searching.budget,
-            select=searching.select,
-            why=why,
-            gold=tuple(gold),
-            corpus=_checked_corpus(content),
-            start=_checked_texts(content, "start"),
-            versions=_checked_texts(content, "versions"),
+            preprocessing=Preprocessing.of_table(prepared, "[preprocessing]"),
+            corpus=corpus,
+            start=start,
+            versions=made_by,
+            **run,
         )
 
 
@@ -221,8 +234,8 @@ def check_version(configuration: Configuration) -> None:
 
 def _release(version: str) -> tuple[int, ...]:
     """The numbers of a version before ``dev``, ``rc`` and the like."""
-    found = re.match(r"\d{1,9}(\.\d{1,9})*", version)
-    return tuple(map(int, found.group().split("."))) if found else ()
+    numbers = re.match(r"\d{1,9}(\.\d{1,9})*", version)
+    return tuple(map(int, numbers.group().split("."))) if numbers else ()
 
 
 def _table(content: dict[str, Any], name: str) -> dict[str, Any]:
@@ -230,28 +243,3 @@ def _table(content: dict[str, Any], name: str) -> dict[str, Any]:
     if not isinstance(table, dict):
         raise DbpcfgError(f"[{name}] must be a table")
     return table
-
-
-def _texts(value: Any, name: str) -> list[str]:
-    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
-        raise DbpcfgError(f"{name} must be a list of texts, got {value!r:.80}")
-    return value
-
-
-def _checked_corpus(content: dict[str, Any]) -> dict[str, Any]:
-    corpus = _table(content, "corpus")
-    for name in ("sentences", "tokens", "forms"):
-        number = corpus.get(name, 1)
-        if type(number) is not int or number < 1:
-            raise DbpcfgError(f"[corpus] {name} must be a number from 1 up, got {number!r:.80}")
-    for name in ("sources", "speakers", "exclude_speakers"):
-        _texts(corpus.get(name, []), f"[corpus] {name}")
-    return corpus
-
-
-def _checked_texts(content: dict[str, Any], table: str) -> dict[str, str]:
-    found = _table(content, table)
-    for name, text in found.items():
-        if not isinstance(text, str):
-            raise DbpcfgError(f"[{table}] {name} must be a text, got {text!r:.80}")
-    return found

@@ -8,18 +8,17 @@ never seen (``model``), with u = unknown(c)::
     G'[c → w] ∝ G[c → w] if w is known, u / (1 − u) if not        Σ_w G'[c → w] = Σ_w G[c → w]
 
 Known words that the new text does not have are left out. Of a neural grammar all parameters are
-kept, and those that belong to new words are initialised as usual; the optimiser begins anew.
+kept, and those that belong to new words are initialised as usual; the optimiser starts afresh.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -27,19 +26,17 @@ from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.io.archive import ArchiveError, read_archive, text_list, write_archive
-from dbpcfg.io.files import reading
-from dbpcfg.io.tables import Cell, Column, Table
+from dbpcfg.io.files import read_errors
+from dbpcfg.io.tables import Cell, Column, Table, plural
 from dbpcfg.model.model import Model
 from dbpcfg.numerics.kernels import Floats, Longs
 from dbpcfg.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from dbpcfg.induction.learners import Learner
     from dbpcfg.induction.run import Run
 
 FORMAT, VERSION = "dbpcfg start", 1
-FILE = "start.npz"
-MOST_GAINED = 8
+MAX_GAINED = 8
 """New words of a category that are shown, at most."""
 
 
@@ -62,8 +59,16 @@ class Start:
             sha.update(f"\n{name} {array.shape}\n".encode() + array.tobytes())
         object.__setattr__(self, "digest", f"sha256:{sha.hexdigest()}")
 
+    @classmethod
+    def of(cls, run: Run, name: str) -> Self:
+        """What a finished run has learned; ``name`` is its path."""
+        settings, model = run.configuration.model, run.model
+        words = run.answer.counts(settings.categories).lexical.sum(axis=1)
+        arrays = settings.learner.warm_start(run.best.state, model)
+        return cls(name, model.grammar.vocabulary.words, arrays, words / words.sum())
+
     def table(self) -> dict[str, str]:
-        """What ``config.toml`` notes of it."""
+        """The table ``[start]`` of ``config.toml``."""
         return {"run": self.run, "digest": self.digest}
 
     @property
@@ -71,7 +76,7 @@ class Start:
         """K."""
         return len(self.share)
 
-    def places(self, vocabulary: Vocabulary) -> tuple[Longs, Longs]:
+    def known_words(self, vocabulary: Vocabulary) -> tuple[Longs, Longs]:
         """The numbers of known words in the new vocabulary, and in the old one."""
         old = Vocabulary(self.words).index
         known = [(new, old[word]) for new, word in enumerate(vocabulary.words) if word in old]
@@ -81,7 +86,7 @@ class Start:
     def grammar(self, vocabulary: Vocabulary) -> Grammar:
         """The first grammar of a chain over a vocabulary, by the formula above."""
         lexical, unknown = self.arrays["lexical"], self.arrays["unknown"]
-        new, old = self.places(vocabulary)
+        new, old = self.known_words(vocabulary)
         weights = np.repeat((unknown / (1.0 - unknown))[:, np.newaxis], len(vocabulary), axis=1)
         weights[:, new] = lexical[:, old]
         total = weights.sum(axis=1, keepdims=True)
@@ -99,14 +104,15 @@ class Start:
             )
         if self.categories != categories:
             raise DbpcfgError(
-                f"{self.run} has {self.categories} categories, and K = {categories} was asked for: "
+                f"{self.run} has K = {self.categories}, and K = {categories} was asked for: "
                 "leave K out, or learn without start"
             )
 
     def known(self, vocabulary: Vocabulary) -> str:
         """How many forms of a text are known, in words."""
-        new, _ = self.places(vocabulary)
-        return f"starts from {self.run}, which knows {len(new):,} of {len(vocabulary):,} forms"
+        new, _ = self.known_words(vocabulary)
+        forms = plural(len(vocabulary), "form")
+        return f"starts from {self.run}, which knows {len(new):,} of {forms}"
 
 
 def save_start(start: Start, path: Path) -> None:
@@ -120,7 +126,7 @@ def load_start(path: Path, names: Iterable[str], digest: str) -> Start:
 
     ``names``: those of the learner's arrays.
     """
-    with reading(path):
+    with read_errors(path):
         layout = dict.fromkeys((*names, "share"), np.float64)
         header, arrays = read_archive(path, FORMAT, {VERSION: layout})
         share, run = arrays.pop("share"), header.get("run")
@@ -128,53 +134,6 @@ def load_start(path: Path, names: Iterable[str], digest: str) -> Start:
         if start.digest != digest:
             raise ArchiveError("it is not what the run started from: its digest is another one")
     return start
-
-
-class Inherited(NamedTuple):
-    """What a run takes from the one that it starts from, unless it was asked for."""
-
-    start: Start
-    learner: Learner | str
-    options: dict[str, Any]
-    """Those of the learner."""
-    chaining: dict[str, Any]
-    preparing: dict[str, Any]
-
-
-def inherited(
-    start: Run | str | os.PathLike[str],
-    learner: Learner | str,
-    options: Mapping[str, Any],
-    chaining: Mapping[str, Any],
-    preparing: Mapping[str, Any],
-) -> Inherited:
-    """K, D, learner and preparation of a run to start from; what was asked for instead is kept."""
-    from dbpcfg.induction.auto import AUTO
-    from dbpcfg.induction.directory import finished_run
-
-    run = finished_run(Path(start)) if isinstance(start, str | os.PathLike) else start
-    old, model = run.configuration.model, run.model
-    usual: dict[str, tuple[Any, Any]] = {
-        "categories": (None, old.categories),
-        "depth": ("auto", old.depth),
-    }
-    if learner in (AUTO, old.learner.name):
-        learner, mine = old.learner.name, vars(old.learner)
-        options = {**mine, **{k: v for k, v in options.items() if v is not None}}
-        usual["precision"] = (None, old.precision)
-    words = run.answer.counts(old.categories).lexical.sum(axis=1)
-    found = Start(
-        os.fspath(start) if isinstance(start, str | os.PathLike) else "a run in memory",
-        model.grammar.vocabulary.words,
-        old.learner.to_start_from(run.best.state, model),
-        words / words.sum(),
-    )
-    chained = {
-        name: inherited if chaining.get(name, asked) == asked else chaining[name]
-        for name, (asked, inherited) in usual.items()
-    }
-    prepared = {**vars(model.preparation), **preparing}
-    return Inherited(found, learner, dict(options), {**chaining, **chained}, prepared)
 
 
 def before_and_after(start: Start, model: Model, trees: Iterable[Tree]) -> Table:
@@ -199,7 +158,7 @@ def before_and_after(start: Start, model: Model, trees: Iterable[Tree]) -> Table
     rows: list[tuple[Cell, ...]] = [
         (
             *(name, float(start.share[c]), tokens[name] / total, len(gained[name])),
-            ", ".join(word for word, _ in gained[name].most_common(MOST_GAINED)),
+            ", ".join(word for word, _ in gained[name].most_common(MAX_GAINED)),
         )
         for c, name in enumerate(names)
     ]

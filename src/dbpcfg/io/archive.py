@@ -21,9 +21,9 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.io.files import written_whole
+from dbpcfg.io.files import atomic_write
 
-MOST_EMPTY = 2**20
+MAX_EMPTY = 2**20
 """The greatest extent of an array that has no numbers."""
 
 
@@ -36,7 +36,7 @@ def write_archive(
 ) -> None:
     """Write an archive, whole; the same content always gives the same bytes."""
     text = json.dumps({"format": kind, "version": version, **header}, ensure_ascii=False)
-    with written_whole(path) as file:
+    with atomic_write(path) as file:
         np.savez(file, header=np.frombuffer(text.encode(), dtype=np.uint8), **arrays)
 
 
@@ -63,13 +63,13 @@ def read_archive(
 
 def _version(archive: zipfile.ZipFile, kind: str, layouts: Mapping[int, Mapping[str, Any]]) -> int:
     """The version whose entries an archive has."""
-    found = sorted(info.filename for info in archive.infolist())
+    present = sorted(info.filename for info in archive.infolist())
     entries = {
         version: sorted(f"{name}.npy" for name in ("header", *dtypes))
         for version, dtypes in layouts.items()
     }
     for version, names in entries.items():
-        if found == names:
+        if present == names:
             return version
     expected = ", or ".join(", ".join(names) for names in entries.values())
     raise ArchiveError(f"not a {kind} file: expected the entries {expected}")
@@ -97,22 +97,22 @@ def _array(file: IO[bytes], info: zipfile.ZipInfo, dtype: np.dtype[Any]) -> NDAr
     try:
         if npy.read_magic(file) != (1, 0):
             raise ValueError("an unknown version of the npy format")
-        shape, fortran, found = npy.read_array_header_1_0(file)
+        shape, fortran, actual = npy.read_array_header_1_0(file)
     except Exception as error:  # NumPy evaluates the header as a literal, with many ways to fail
         raise ArchiveError(f"{info.filename} is not an array ({error!s:.200})") from None
-    if found != dtype or fortran:
+    if actual != dtype or fortran:
         raise ArchiveError(f"{info.filename} must be a C-ordered array of {dtype}")
     data = file.read()
     if not 1 <= len(shape) <= 4 or not all(type(x) is int and abs(x) < 2**63 for x in shape):
         raise ArchiveError(f"{info.filename} has a shape that no such array has")
     # Python's whole numbers do not overflow, however large a shape the file claims; an array
     # without numbers may have any moderate shape.
-    if len(data) != found.itemsize * math.prod(shape) or any(
-        not 0 <= extent <= max(len(data), MOST_EMPTY) for extent in shape
+    if len(data) != actual.itemsize * math.prod(shape) or any(
+        not 0 <= extent <= max(len(data), MAX_EMPTY) for extent in shape
     ):
         raise ArchiveError(f"{info.filename} has {len(data):,} bytes for the shape {shape}")
     # A copy can be written to, so kernels meet the same kind of array as before it was saved.
-    return np.frombuffer(data, dtype=found).reshape(shape).copy()
+    return np.frombuffer(data, dtype=actual).reshape(shape).copy()
 
 
 def _header(encoded: bytes, kind: str, version: int) -> dict[str, Any]:
@@ -122,10 +122,10 @@ def _header(encoded: bytes, kind: str, version: int) -> dict[str, Any]:
         raise ArchiveError(f"its header is not JSON in UTF-8 ({error})") from None
     if not isinstance(header, dict) or header.get("format") != kind:
         raise ArchiveError(f"its header does not say that it is a {kind!r}")
-    found = header.get("version")
-    if found is True or found != version:
+    actual = header.get("version")
+    if actual is True or actual != version:
         raise ArchiveError(
-            f"it has version {found!r} of the format; this program reads version {version}"
+            f"it has version {actual!r} of the format; this program reads version {version}"
         )
     return header
 

@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import math
 import os
+import pickle
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from multiprocessing import parent_process
+from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
 from threading import Lock, Thread
+from typing import Any
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -64,7 +68,7 @@ one_blas_thread = _OneBlasThread()
 """A context that keeps BLAS from starting threads of its own beside ours."""
 
 
-def in_pieces(work: Callable[[int, int], None], items: int, threads: int) -> None:
+def parallel_ranges(work: Callable[[int, int], None], items: int, threads: int) -> None:
     """Call ``work(first, last)`` until all items are done, on several threads.
 
     ``work``: does items ``first`` to ``last − 1``. It must write each item's result where only that
@@ -82,7 +86,70 @@ def in_pieces(work: Callable[[int, int], None], items: int, threads: int) -> Non
                 pass
 
 
-def begin_worker() -> None:
+class _WorkerProcess(SpawnProcess):
+    """A new process that does not import the main module.
+
+    Nothing that is sent to it may be defined there (`can_send_to_worker`). So a script that starts
+    one needs no ``if __name__ == "__main__":``, without which each process would run it again.
+    """
+
+    _lock = Lock()
+
+    def start(self) -> None:
+        """Start it."""
+        from multiprocessing import spawn
+
+        with self._lock:
+            complete = spawn.get_preparation_data
+
+            def without_main(name: str) -> dict[str, Any]:
+                data = complete(name)
+                return {key: data[key] for key in data if not key.startswith("init_main")}
+
+            spawn.get_preparation_data = without_main
+            try:
+                super().start()
+            finally:
+                spawn.get_preparation_data = complete
+
+
+class _WorkerContext(SpawnContext):
+    Process = _WorkerProcess
+
+
+worker_context = _WorkerContext()
+"""What starts the processes of this package, in place of `multiprocessing.get_context`."""
+
+
+def can_send_to_worker(what: object) -> bool:
+    """Whether a worker process can be given this: nothing of it is defined in the main module.
+
+    What a notebook or the script itself defines is not there in another process, nor is what a
+    function defines.
+    """
+    try:
+        return b"__main__" not in pickle.dumps(what)
+    except Exception:  # each class has its own
+        return False
+
+
+@contextmanager
+def defer_interrupts() -> Iterator[None]:
+    """Let Ctrl-C wait until the end of the block."""
+    if threading.current_thread() is not threading.main_thread():  # which alone gets it
+        yield
+        return
+    held = list[int]()
+    before = signal.signal(signal.SIGINT, lambda number, _: held.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if held:
+            signal.raise_signal(signal.SIGINT)
+
+
+def init_worker() -> None:
     """What a worker process does first: its numbers are those of the process that started it."""
     leave_signals_to_parent()
     one_blas_thread.hold()
@@ -101,7 +168,7 @@ def leave_signals_to_parent() -> None:
     Thread(target=watch, daemon=True).start()
 
 
-def end_workers(seconds: float = 2.0) -> None:
+def kill_workers(seconds: float = 2.0) -> None:
     """Kill the worker processes of this one at once, and give back their semaphores.
 
     For a process that is about to end without the usual clean-up of `multiprocessing`, which would
@@ -174,12 +241,12 @@ def memory_limit() -> int | None:
     return min((size for size in known if size > 0), default=None)
 
 
-def count_text(number: int) -> str:
+def format_count(number: int) -> str:
     """A number that may be too large for a float, with three digits."""
     return f"{number:.3g}" if number < 2**1000 else f"10^{int(math.log10(number))}"
 
 
-def size_text(size: int) -> str:
+def format_bytes(size: int) -> str:
     """An amount of memory in MiB or GiB, such as ``931 GiB``; never 0."""
     if size >= 2**70:  # too many digits to read, or for a float
         return f"10^{int(math.log10(size))} bytes"

@@ -1,8 +1,8 @@
-"""Progress of a long job, with the time left, once it has taken two seconds.
+"""Progress of a long job, with the time left, after two seconds.
 
 On a terminal it is a bar that is erased when the job ends, in a notebook one line that changes,
-elsewhere lines that follow each other. The time left comes from the rate since the first update:
-what was done before, such as compiling kernels, is not part of it.
+elsewhere a line now and then. The time left is estimated from the rate since the first update, so
+what happened before, such as compiling kernels, does not count.
 """
 
 from __future__ import annotations
@@ -24,20 +24,21 @@ BAR_SECONDS = 0.2
 class Progress:
     """Progress of one job, a context manager.
 
+    ``name``: of the items, which messages begin with.
     ``total``: the number of items, if known.
-    ``quiet``: whether to show nothing; None to show something on a terminal or in a notebook only.
-    ``to``: where to print; standard error if not given, or a notebook.
+    ``quiet``: whether nothing is shown; None shows progress on a terminal or in a notebook only.
+    ``to``: a stream; if not given, the notebook or standard error.
     """
 
     def __init__(
         self,
-        what: str,
+        name: str,
         total: int | None = None,
         quiet: bool | None = False,
         to: TextIO | None = None,
     ) -> None:
-        # The name of a file, perhaps: a terminal must not obey it.
-        self.what = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in what)
+        # It may contain a file's name, and the terminal must not obey control characters in it.
+        self.name = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in name)
         self.total = total
         self.quiet = not interactive() if quiet is None else quiet
         self.to = sys.stderr if to is None else to
@@ -47,7 +48,7 @@ class Progress:
         self._display: _Lines | None = None
 
     def update(self, done: int) -> None:
-        """Show the number of items done, unless the last time is too recent."""
+        """Show the number of items done, unless the last update was shown just before."""
         if self.quiet:
             return
         now = time.monotonic()
@@ -59,10 +60,10 @@ class Progress:
         self._last = now
         if self._display is None:
             self._display = self._new_display()
-        self._display.show(self.what, done, self.total, self._seconds_left(done, now))
+        self._display.show(self.name, done, self.total, self._seconds_left(done, now))
 
     def after(self, done: int) -> Progress:
-        """The progress of a part of the job that begins when this many items are done."""
+        """The progress of a part of the job that begins after this many items."""
         return _Continued(self, done)
 
     def _seconds_left(self, done: int, now: float) -> float | None:
@@ -86,10 +87,10 @@ class Progress:
 
 
 class _Continued(Progress):
-    """Counts on from where a part of a job begins."""
+    """Progress of a part of a job."""
 
     def __init__(self, whole: Progress, before: int) -> None:
-        super().__init__(whole.what, quiet=True)
+        super().__init__(whole.name, quiet=True)
         self._whole, self._before = whole, before
 
     def update(self, done: int) -> None:
@@ -97,25 +98,25 @@ class _Continued(Progress):
 
 
 def counted(
-    items: Iterable[Item], what: str, total: int | None = None, quiet: bool | None = None
+    items: Iterable[Item], name: str, total: int | None = None, quiet: bool | None = None
 ) -> Iterator[Item]:
-    """Show progress while items are used up."""
-    with Progress(what, total, quiet) as progress:
+    """Yield items and show progress."""
+    with Progress(name, total, quiet) as progress:
         for number, item in enumerate(items, start=1):
             yield item
             progress.update(number)
 
 
 class _Lines:
-    """Lines that follow each other; the other displays change the one that they show."""
+    """A new line for each update; the other displays replace the previous one."""
 
     pause = PATIENCE
 
     def __init__(self, to: TextIO) -> None:
         self.to = to
 
-    def show(self, what: str, done: int, total: int | None, left: float | None) -> None:
-        print(_line(what, done, total, left), file=self.to, flush=True)
+    def show(self, name: str, done: int, total: int | None, left: float | None) -> None:
+        print(_line(name, done, total, left), file=self.to, flush=True)
 
     def close(self) -> None:
         pass
@@ -127,8 +128,8 @@ class _Cell(_Lines):
     pause = BAR_SECONDS
     handle: Any = None
 
-    def show(self, what: str, done: int, total: int | None, left: float | None) -> None:
-        line = {"text/plain": _line(what, done, total, left)}
+    def show(self, name: str, done: int, total: int | None, left: float | None) -> None:
+        line = {"text/plain": _line(name, done, total, left)}
         if self.handle is None:
             display = sys.modules["IPython.display"].display  # a notebook has imported it
             self.handle = display(line, raw=True, display_id=True)
@@ -160,9 +161,9 @@ class _Bar(_Lines):
         self.bars.start()
         self.task = self.bars.add_task("", state="")
 
-    def show(self, what: str, done: int, total: int | None, left: float | None) -> None:
+    def show(self, name: str, done: int, total: int | None, left: float | None) -> None:
         state = _line("", done, total, left)
-        self.bars.update(self.task, description=what, completed=done, total=total, state=state)
+        self.bars.update(self.task, description=name, completed=done, total=total, state=state)
         self.bars.refresh()
 
     def close(self) -> None:
@@ -170,7 +171,7 @@ class _Bar(_Lines):
 
 
 def interactive() -> bool:
-    """Whether somebody watches: a notebook, or standard error is a terminal."""
+    """Whether this is a notebook, or standard error is a terminal."""
     return in_notebook() or (sys.stderr is not None and sys.stderr.isatty())
 
 
@@ -182,13 +183,13 @@ def in_notebook() -> bool:
 
 
 def clock(seconds: float) -> str:
-    """A time in hours, minutes and seconds, as 1:02:03 or 2:03."""
+    """A time in hours, minutes and seconds, such as 1:02:03 or 2:03."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-def _line(what: str, done: int, total: int | None, left: float | None) -> str:
+def _line(name: str, done: int, total: int | None, left: float | None) -> str:
     of = f" of {total:,}" if total else ""
     time_left = "" if left is None else f", {clock(left)} left"
-    return f"{f'{what}: ' if what else ''}{done:,}{of}{time_left}"
+    return f"{f'{name}: ' if name else ''}{done:,}{of}{time_left}"

@@ -1,13 +1,12 @@
 """Tables: of results, as text, JSON, LaTeX or HTML; and lines of TSV and CSV files.
 
-A percentage is held as a fraction: text and LaTeX show it with one decimal, as the paper does, and
-JSON has it unrounded.  What is undefined (None or nan) is a dash, and null in JSON.
+Percentages are stored as fractions: text and LaTeX show them with one decimal, as the paper does,
+and JSON has them unrounded.  Undefined values (None or nan) are a dash, and null in JSON.
 
-Files are such that R, pandas and csv read them with their defaults.  Text goes between double
-quotes, and a double quote within is doubled, if it has a line end or a quote in it, in TSV also a
-tab or ``#`` (R's read.table takes ' for a quote as well, and # for a comment), in CSV also a comma
-or white space at an end.  Numbers have 12 digits; infinity is ``Inf``, and what is not a number is
-left out.
+R, pandas and csv read the files with their defaults.  Text is quoted by double quotes, and a double
+quote within is doubled, if it contains a line end or a quote, in TSV also a tab or ``#`` (R's
+read.table takes ' for a quote as well, and # for a comment), in CSV also a comma or white space at
+an end.  Numbers have 12 digits; infinity is ``Inf``, and nan an empty cell.
 """
 
 from __future__ import annotations
@@ -78,25 +77,39 @@ TableFormat: TypeAlias = Literal["text", "json", "latex"]
 UNDEFINED = "–"
 
 NARROWEST = 12
-"""Columns of text are not made narrower than this."""
+"""The least width of a wrapped column of text."""
 
 _LATEX = {**SPECIAL, "|": r"\textbar\allowbreak{}", "–": "--", "−": "$-$"}
 
 
-MOST_CHARACTERS = 200
+MAX_CHARACTERS = 200
 """The longest ``repr`` of an object that holds a corpus or a result."""
 
 
+def plural(number: int, noun: str, nouns: str | None = None) -> str:
+    """A number with its noun, such as 1 tree or 2,000 trees.
+
+    ``nouns``: the plural, if it is not the noun and an s.
+    """
+    return f"{number:,} {noun if number == 1 else nouns or f'{noun}s'}"
+
+
 def shortened(text: str) -> str:
-    """A text that is cut off if it is too long for a ``repr``."""
-    return text if len(text) <= MOST_CHARACTERS else f"{text[: MOST_CHARACTERS - 2]}…>"
+    """A text, cut if it is too long for a ``repr``."""
+    return text if len(text) <= MAX_CHARACTERS else f"{text[: MAX_CHARACTERS - 2]}…>"
+
+
+def display_width(text: str) -> int:
+    """The columns of a terminal that a text takes: two for each wide character, as of Chinese."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
 
 
 def percent(fraction: float | None, decimals: int = 1) -> str:
-    """A fraction as a percentage, without the sign: 0.4784 is 47.8.
-
-    ``fraction``: the fraction; None or nan is shown as a dash.
-    """
+    """A fraction as a percentage, without the sign: 0.4784 is 47.8; None and nan are a dash."""
     return _number(None if fraction is None else 100 * fraction, decimals)
 
 
@@ -152,13 +165,13 @@ class Table:
         return [head, *([c.show(cell) for c, cell in zip(self.columns, row)] for row in self.rows)]
 
     def text(self, width: int | None = None) -> str:
-        """The table in columns that line up, numbers to the right.
+        """The table as text, numbers aligned to the right.
 
-        ``width``: characters in a line: texts are wrapped if the table is wider, and if that is not
-        enough, the columns follow in several parts. None for any width.
+        ``width``: of lines: if the table is wider, texts are wrapped, and if that is not enough,
+        the columns are divided into several parts. None for any width.
         """
         lines = self._shown()
-        widths = [max(map(len, cells)) for cells in zip(*lines)]
+        widths = [max(map(display_width, cells)) for cells in zip(*lines)]
         notes: Iterable[str] = self.notes
         if width is not None:
             texts = [n for n, column in enumerate(self.columns) if column.kind == "text"]
@@ -168,25 +181,24 @@ class Table:
         return "\n".join([*filter(None, [self.title]), "\n\n".join(blocks), *notes])
 
     def _block(self, lines: list[list[str]], widths: list[int], chosen: list[int]) -> str:
-        """Some of the columns, with a rule below the headings."""
-        written: list[str] = []
+        """Some of the columns, with a line below the headings."""
+        text: list[str] = []
         for cells in lines:
             wrapped = {n: _wrapped(cells[n], widths[n]) for n in chosen}
             for row in range(max(map(len, wrapped.values()))):
-                padded = [
-                    cell.ljust(widths[n])
-                    if self.columns[n].kind == "text"
-                    else cell.rjust(widths[n])
-                    for n, parts in wrapped.items()
-                    for cell in [parts[row] if row < len(parts) else ""]
-                ]
-                written.append("  ".join(padded).rstrip())
+                padded = []
+                for n, parts in wrapped.items():
+                    cell = parts[row] if row < len(parts) else ""
+                    blanks = " " * (widths[n] - display_width(cell))
+                    pair = (cell, blanks) if self.columns[n].kind == "text" else (blanks, cell)
+                    padded.append("".join(pair))
+                text.append("  ".join(padded).rstrip())
             if cells is lines[0]:
-                written.append("  ".join("-" * widths[n] for n in chosen))
-        return "\n".join(written)
+                text.append("  ".join("-" * widths[n] for n in chosen))
+        return "\n".join(text)
 
     def html(self) -> str:
-        """The table for a page or a notebook; nothing in a cell is taken for HTML."""
+        """The table for a page or a notebook; cells are escaped."""
         head, *body = [[escape(cell) for cell in line] for line in self._shown()]
         sides = ["left" if column.kind == "text" else "right" for column in self.columns]
 
@@ -212,7 +224,7 @@ class Table:
         return data_frame(keys, self.rows)
 
     def json(self) -> dict[str, object]:
-        """The table as JSON has it: rows by key, numbers unrounded."""
+        """The table as JSON: rows by key, numbers unrounded."""
         keys = [column.json_key for column in self.columns]
         rows = [dict(zip(keys, map(_plain, row))) for row in self.rows]
         return {"title": self.title, "rows": rows, "notes": list(self.notes)}
@@ -221,8 +233,8 @@ class Table:
         """A ``table`` for LaTeX with the package booktabs; the best of several scores is bold."""
         head, *body = [[_escape(cell) for cell in line] for line in self._shown()]
         for n, column in enumerate(self.columns):
-            found = [cell for row in self.rows if isinstance(cell := row[n], float)]
-            scores = [score for score in found if not math.isnan(score)]
+            floats = [cell for row in self.rows if isinstance(cell := row[n], float)]
+            scores = [score for score in floats if not math.isnan(score)]
             if column.kind == "score" and len(scores) > 1:
                 best = column.show(max(scores))
                 for cells in body:
@@ -255,7 +267,7 @@ class Table:
 
 
 def _narrowed(widths: list[int], texts: list[int], width: int) -> list[int]:
-    """Widths of columns after the widest texts have been wrapped, as far as that helps."""
+    """Widths of columns with the widest texts wrapped, as far as that is needed and possible."""
     widths = list(widths)
     while sum(widths) + 2 * (len(widths) - 1) > width and texts:
         widest = max(texts, key=lambda n: widths[n])

@@ -1,11 +1,11 @@
 """The columns of surprisal: how each is computed, combined over tokens, and averaged over grammars.
 
 ``docs/surprisal.md`` has the formulas. *Before* a word means given the words of the sentence before
-it, *after* it given it too; entropies are in bits. What is not known, as after a word of
-probability zero, is not a number.
+it, *after* it means given the word as well; entropies are in bits. Undefined values, such as those
+after a word of probability zero, are nan.
 
 A column of your own is a `SurprisalColumn` that is added to `COLUMNS`, by a program or by an entry
-point of the group ``dbpcfg.columns``; its name can then be chosen like others.
+point of the group ``dbpcfg.columns``; it can then be chosen by its name.
 """
 
 from __future__ import annotations
@@ -14,14 +14,16 @@ import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from dbpcfg.corpus.stimuli import END
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.model.incremental import BIT, MeasuredSentence
 from dbpcfg.registry import Registry
+
+if TYPE_CHECKING:
+    from dbpcfg.model.surprisal import MeasuredSentence
 
 
 def last(values: Sequence[Any]) -> Any:
@@ -39,29 +41,29 @@ class SurprisalColumn:
     """A column of surprisal."""
 
     help: str
-    """What it is, in a line."""
+    """Its definition, in a line."""
     values: Callable[..., Any]
     """Called with a `MeasuredSentence`: a value for each token, and a last one for the end."""
     combine: Callable[[Sequence[Any]], Any] | None = last
     """The value of a row of several tokens, such as a word with its comma; None if ``values`` are
     of rows already."""
     average: Literal["mean", "same", "none"] = "mean"
-    """Over several grammars: mean and standard deviation, or the same in all, or there is none."""
+    """Over several grammars: mean and standard deviation, the same in all, or undefined."""
     lagged: bool = True
     """Whether spillover repeats the values of the words before."""
     by_depth: bool = False
-    """Whether it stands for a column for each depth, as ``name_d1``; ``values`` is then called with
+    """Whether there is a column for each depth, such as ``name_d1``; ``values`` is then called with
     the sentence and the depth."""
     option: str = ""
-    """The option that adds it, or the group it is in; it is there only if one is named."""
+    """The option that adds it, or the name of its group; without one of them it is left out."""
     needs: Collection[str] = ()
-    """What it is computed from, beside the chart: ``"bound"``, ``"entropies"`` of next words,
+    """What it needs besides the chart: ``"bound"``, ``"entropies"`` of next words,
     ``"stores"``, ``"derivations"``."""
 
     def cells(self, measured: MeasuredSentence) -> list[Any]:
         """The cell of each row of a sentence."""
-        found = self.values(measured)
-        values = found.tolist() if isinstance(found, np.ndarray) else list(found)
+        computed = self.values(measured)
+        values = computed.tolist() if isinstance(computed, np.ndarray) else list(computed)
         spans, combine = measured.rows.spans, self.combine
         if combine is None:
             return values
@@ -77,7 +79,7 @@ COLUMNS: Registry[SurprisalColumn] = Registry("column of surprisal", "columns", 
 """All columns, in order."""
 
 PLACES = ("source", "line", "sentence", "token", "word")
-"""Where a word stands: a table of stimuli says it by columns of its own."""
+"""The location of a word, which a table of stimuli has in columns of its own."""
 MEASURES = (
     *("form", "kind", "surprisal", "next_word_entropy", "next_word_entropy_reduction"),
     *("end_probability", "depth", "fork", "join"),
@@ -92,16 +94,16 @@ OF_WORDS = ("position", *MEASURES, "end_surprisal")
 
 def known_columns(depth: int | None) -> dict[str, SurprisalColumn]:
     """All columns under a memory bound, by their names."""
-    found = {}
+    columns = {}
     for name in COLUMNS.names():
         column = COLUMNS[name]
         if not column.by_depth:
-            found[name] = column
+            columns[name] = column
             continue
         for d in range(1, (depth or 0) + 1):
             values = partial(column.values, depth=d)
-            found[f"{name}_d{d}"] = replace(column, values=values, by_depth=False)
-    return found
+            columns[f"{name}_d{d}"] = replace(column, values=values, by_depth=False)
+    return columns
 
 
 def choose(
@@ -111,12 +113,12 @@ def choose(
     options: Sequence[str] = (),
     averaged: bool = False,
 ) -> dict[str, SurprisalColumn]:
-    """The columns that are asked for, by their names.
+    """The columns that a user names, by their names.
 
-    ``wanted``: ``default`` stands for several, ``all`` for all measures, ``stores`` for those of
-    stores, the name of a column by depth for one for each; None for the default.
-    ``depth``: the memory bound; None if there is none.
-    ``options``: those that add columns, as far as they are given.
+    ``wanted``: ``default``, ``all``, ``stores`` and names of columns by depth each name several;
+    None for the default.
+    ``depth``: the memory bound; None for no bound.
+    ``options``: the given options that add columns.
     ``averaged``: whether means over grammars are computed.
     """
     known = known_columns(depth)
@@ -161,7 +163,7 @@ def _without(hidden: Collection[str], names: Collection[str]) -> list[str]:
 
 
 _KINDS = ("end", "word", "class", "unknown")
-"""From what a model knows best to what it knows least."""
+"""From the best known to the least known."""
 
 
 def _reduction(s: MeasuredSentence) -> Any:
@@ -181,9 +183,9 @@ def _depth(s: MeasuredSentence) -> Any:
 
 
 def _end_surprisal(s: MeasuredSentence) -> Any:
-    found = np.full(s.tokens, np.nan)
-    found[-2] = s.surprisal[-1]
-    return found
+    surprisal = np.full(s.tokens, np.nan)
+    surprisal[-2] = s.surprisal[-1]
+    return surprisal
 
 
 def _length(s: MeasuredSentence) -> list[float]:
@@ -202,7 +204,7 @@ def _log_frequency(s: MeasuredSentence) -> list[float]:
     return [*map(s.frequencies.of, s.sentence.words), math.nan]
 
 
-def _place(help: str, values: Callable[[MeasuredSentence], Any], **options: Any) -> SurprisalColumn:
+def _fixed(help: str, values: Callable[[MeasuredSentence], Any], **options: Any) -> SurprisalColumn:
     """A column that does not depend on the grammar."""
     return SurprisalColumn(help, values, **{"average": "same", "lagged": False, **options})
 
@@ -210,15 +212,15 @@ def _place(help: str, values: Callable[[MeasuredSentence], Any], **options: Any)
 _STORES: dict[str, Any] = {"option": "stores", "needs": ("bound", "stores")}
 _DERIVATIONS: dict[str, Any] = {"option": "hale", "needs": ("bound", "derivations")}
 _OWN = {
-    "source": _place("the file", lambda s: [s.sentence.source] * s.tokens),
-    "line": _place("the line where the sentence begins", lambda s: [s.sentence.line] * s.tokens),
-    "sentence": _place("number of the sentence in the text", lambda s: [s.number] * s.tokens),
-    "token": _place("number of the token in the sentence", lambda s: range(1, s.tokens + 1)),
-    "word": _place("the word as written", lambda s: [*s.sentence.words, END], combine=" ".join),
-    "form": _place(
+    "source": _fixed("the file", lambda s: [s.sentence.source] * s.tokens),
+    "line": _fixed("the line where the sentence begins", lambda s: [s.sentence.line] * s.tokens),
+    "sentence": _fixed("number of the sentence in the text", lambda s: [s.number] * s.tokens),
+    "token": _fixed("number of the token in the sentence", lambda s: range(1, s.tokens + 1)),
+    "word": _fixed("the word as written", lambda s: [*s.sentence.words, END], combine=" ".join),
+    "form": _fixed(
         "what the model sees", lambda s: [*(x.form for x in s.forms), END], combine=" ".join
     ),
-    "kind": _place(
+    "kind": _fixed(
         "word, class, unknown or end",
         lambda s: [*(x.kind for x in s.forms), "end"],
         combine=lambda kinds: max(kinds, key=_KINDS.index),
@@ -269,7 +271,7 @@ _OWN = {
     ),
     "store": SurprisalColumn(
         "the most probable state of memory, before the word",
-        MeasuredSentence.stores,
+        lambda s: s.stores(),
         average="none",
         lagged=False,
         **_STORES,
@@ -279,7 +281,7 @@ _OWN = {
     ),
     "store_entropy": SurprisalColumn(
         "uncertainty about the state of memory, before the word",
-        lambda s: s.trace.entropy / BIT,
+        lambda s: s.store_entropies,
         **_STORES,
     ),
     "end_surprisal": SurprisalColumn(
@@ -296,13 +298,13 @@ _OWN = {
         total,
         **_DERIVATIONS,
     ),
-    "position": _place(
+    "position": _fixed(
         "number of the row in its sentence",
         lambda s: range(1, len(s.rows.spans) + 1),
         combine=None,
     ),
-    "length": _place("characters in the row", _length, combine=None, lagged=True),
-    "log_frequency": _place(
+    "length": _fixed("characters in the row", _length, combine=None, lagged=True),
+    "log_frequency": _fixed(
         "of the least frequent token, in a corpus",
         _log_frequency,
         combine=min,

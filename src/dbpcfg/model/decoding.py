@@ -8,8 +8,8 @@
 ``sample``     trees drawn from the posterior
 =============  ===================================================================================
 
-The first two choose the label of each span by itself, so their trees need not fit the bound, nor
-use possible rules only. A sentence of probability zero, or of more than 1,000 words, has a flat
+The first two choose the label of each span by itself, so their trees may go beyond the bound or
+have impossible rules. A sentence of probability zero, or of more than 1,000 words, has a flat
 tree, ``(X w1 w2 …)``.
 """
 
@@ -24,10 +24,11 @@ from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from dbpcfg.corpus.brackets import BracketError, shown
+from dbpcfg.corpus.brackets import BracketError, show_brackets
+from dbpcfg.corpus.checks import check_text, ignore, warn
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.corpus.readers.text import MAX_WORDS
-from dbpcfg.corpus.reading import GivenSentences, sentences_for
+from dbpcfg.corpus.reading import GivenSentences, load_sentences
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError, UnparsableError
 from dbpcfg.io.progress import Progress
@@ -37,7 +38,8 @@ from dbpcfg.options import check_choice
 from dbpcfg.parsing.chart.layout import Logs, Precision, logarithms
 from dbpcfg.parsing.derivations import as_brackets, as_tree, log_probability
 from dbpcfg.parsing.mbr import mbr
-from dbpcfg.parsing.parsers import Parser, parser_of
+from dbpcfg.parsing.parser import Parser
+from dbpcfg.parsing.parsers import parser_of
 from dbpcfg.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -50,7 +52,7 @@ BATCH = 1000
 """The greatest number of lines that are parsed together."""
 BATCH_WORK = 2e7
 """Their greatest sum of cubed lengths: a few seconds of work for small grammars."""
-MOST_TREES = 10_000
+MAX_TREES = 10_000
 """The greatest number of trees of one sentence."""
 FLAT = "X"
 """The label of a flat tree."""
@@ -68,11 +70,10 @@ class Parse:
 def in_batches(
     sentences: Iterable[Sentence | None], most: int | None = None
 ) -> Iterator[tuple[list[Sentence | None], int]]:
-    """Divide sentences into batches that are not too much work.
+    """Divide sentences into batches of limited work, each with the number of its first sentence.
 
     ``sentences``: None is a blank line, which is kept but not counted.
     ``most``: the greatest number of lines in a batch; `BATCH` if not given.
-    Returns each batch, and the number of its first sentence, from 0.
     """
     batch: list[Sentence | None] = []
     work = first = done = 0
@@ -93,14 +94,38 @@ def in_batches(
         yield batch, first
 
 
+def batches_for(
+    model: Model,
+    call: str,
+    sentences: GivenSentences,
+    progress_name: str,
+    quiet: bool | None = None,
+    on_note: Callable[[str], None] | None = None,
+    brackets: Literal["text", "trees"] | None = None,
+) -> Iterator[tuple[list[Sentence], int]]:
+    """Any sentences as a model sees them, in batches, with progress; see `in_batches`.
+
+    ``call``: the public function, for error messages.
+    ``on_note``: called with a note about the text; if not given, it is a warning unless ``quiet``.
+    """
+    read = load_sentences(call, sentences, brackets == "text")
+    total = len(read) if isinstance(read, Sized) else None
+    seen = map(replace(model.preprocessing, brackets=brackets).seen, read)
+    noted = check_text(seen, model.kind_of, on_note or (ignore if quiet else warn))
+    with Progress(progress_name, total, quiet) as progress:
+        for batch, first in in_batches(noted):
+            yield [one for one in batch if one is not None], first
+            progress.update(first + len(batch))
+
+
 class Decoder:
     """A model and a method, ready for batches of sentences.
 
     The trees of a sentence do not depend on other sentences, except for rounding where posteriors
     are in single precision, and only those of ``sample`` depend on its number in the text.
 
-    ``skip_broken``: whether a sentence with brackets that no tree has gets a flat tree; else it is
-    an error.
+    ``skip_broken``: whether a sentence gets a flat tree if no tree has its brackets; otherwise
+    that is an error.
     """
 
     def __init__(
@@ -113,8 +138,8 @@ class Decoder:
         skip_broken: bool = False,
     ) -> None:
         check_choice("method", method, get_args(Method))
-        if not 1 <= n <= MOST_TREES:
-            raise DbpcfgError(f"a sentence can have 1 to {MOST_TREES:,} trees, not {n:,}")
+        if not 1 <= n <= MAX_TREES:
+            raise DbpcfgError(f"a sentence can have 1 to {MAX_TREES:,} trees, not {n:,}")
         if n > 1 and method not in ("viterbi", "sample"):
             raise DbpcfgError(f"{method} gives one tree; several come from viterbi or sample")
         if method == "mbr-chain" and not model.samples:
@@ -126,53 +151,47 @@ class Decoder:
         self.model, self.method, self.n = model, method, n
         self.seed, self.threads, self.skip_broken = seed, threads, skip_broken
         self.flat, self.first_flat = 0, -1
-        """How many sentences had flat trees so far, and the number of the first of them."""
+        """The number of flat trees so far, and the first sentence that has one."""
 
     def each(
         self,
         call: str,
-        given: GivenSentences,
+        sentences: GivenSentences,
         decode: Callable[[list[Sentence], int], list[Item]],
         quiet: bool | None = None,
         brackets: Literal["text", "trees"] | None = None,
     ) -> Iterator[Item]:
-        """What one of the methods below gives for each of any sentences, with progress.
-
-        ``call``: the function that was called, as messages name it.
-        """
-        sentences = sentences_for(call, given)
-        total = len(sentences) if isinstance(sentences, Sized) else None
-        preparation = replace(self.model.preparation, brackets=brackets)
-        sentences = map(preparation.seen, sentences)
-        with Progress("sentences parsed", total, quiet) as progress:
-            for batch, first in in_batches(sentences):
-                yield from decode([one for one in batch if one is not None], first)
-                progress.update(first + len(batch))
+        """Apply one of the methods below to any sentences; see `batches_for`."""
+        batches = batches_for(
+            self.model, call, sentences, "sentences parsed", quiet, brackets=brackets
+        )
+        for batch, first in batches:
+            yield from decode(batch, first)
 
     def trees(self, sentences: Sequence[Sentence], first: int = 0) -> list[list[Tree]]:
-        """The trees of each sentence of a batch."""
-        found = self._nodes(sentences, first)
-        return [self._as_trees(one.words, nodes) for one, nodes in zip(sentences, found)]
+        """The trees of each sentence of a batch; ``first`` is the number of its first sentence."""
+        decoded = self._nodes(sentences, first)
+        return [self._as_trees(one.words, nodes) for one, nodes in zip(sentences, decoded)]
 
     def lines(self, sentences: Sequence[Sentence], first: int = 0) -> list[str]:
-        """The first tree of each sentence of a batch in brackets, without making `Tree` objects."""
-        found = self._nodes(sentences, first)
-        possible = [s for s, nodes in enumerate(found) if nodes is not None]
+        """The first tree of each sentence of a batch, in brackets, without `Tree` objects."""
+        decoded = self._nodes(sentences, first)
+        possible = [s for s, nodes in enumerate(decoded) if nodes is not None]
         lines = as_brackets(
-            [nodes[0] for nodes in found if nodes is not None],
+            [nodes[0] for nodes in decoded if nodes is not None],
             [sentences[s].words for s in possible],
             self.model.grammar.names,
         )
         if len(lines) == len(sentences):
             return lines
-        written = dict(zip(possible, lines))
-        return [written.get(s) or str(Tree(FLAT, one.words)) for s, one in enumerate(sentences)]
+        by_sentence = dict(zip(possible, lines))
+        return [by_sentence.get(s) or str(Tree(FLAT, one.words)) for s, one in enumerate(sentences)]
 
     def parses(self, sentences: Sequence[Sentence], first: int = 0) -> list[list[Parse]]:
         """The trees of each sentence of a batch, with their probabilities."""
-        found = self._nodes(sentences, first)
+        decoded = self._nodes(sentences, first)
         results = []
-        for one, nodes in zip(sentences, found):
+        for one, nodes in zip(sentences, decoded):
             trees = self._as_trees(one.words, nodes)
             if nodes is None:
                 results.append([Parse(trees[0], -math.inf, 0.0)])
@@ -188,10 +207,10 @@ class Decoder:
             )
         return results
 
-    def _as_trees(self, words: Sequence[str], found: Ints | None) -> list[Tree]:
-        if found is None:
+    def _as_trees(self, words: Sequence[str], decoded: Ints | None) -> list[Tree]:
+        if decoded is None:
             return [Tree(FLAT, words)]
-        return [as_tree(nodes, words, self.model.grammar.names) for nodes in found]
+        return [as_tree(nodes, words, self.model.grammar.names) for nodes in decoded]
 
     @cached_property
     def _parser(self) -> Parser:
@@ -206,7 +225,7 @@ class Decoder:
         return self._parsers("double")
 
     def _parsers(self, precision: Precision) -> list[Parser]:
-        """Of the model's grammar, or of each of the chain's."""
+        """The parser of the model's grammar, or one for each grammar of the chain."""
         model = self.model
         grammars = [model.grammar_with_unknown]
         if self.method == "mbr-chain":
@@ -233,31 +252,32 @@ class Decoder:
                 for s in np.flatnonzero(free & ~there)[:1].tolist():
                     one = sentences[possible[s]]
                     raise BracketError(
-                        f"{one.place}: no tree within the bound has the brackets {shown(one)}; "
-                        "parse with a greater depth, or --skip-broken gives a flat tree"
+                        f"{one.location}: no tree within the bound has the brackets "
+                        f"{show_brackets(one)}; parse with a greater depth, or "
+                        "--skip-broken gives a flat tree"
                     ) from None
             finite = np.flatnonzero(there)
             possible = [possible[s] for s in finite.tolist()]
-            corpus = corpus.chosen(finite)
+            corpus = corpus.select(finite)
             try:
                 chosen = self._choose(corpus, [first + s for s in possible])
             except UnparsableError:  # its probability is too small for single precision
                 trees = mbr(self._precise, corpus, self.threads)
                 chosen = [trees[s][np.newaxis] for s in range(len(trees))]
-        found: list[Ints | None] = [None] * len(sentences)
+        decoded: list[Ints | None] = [None] * len(sentences)
         for s, nodes in zip(possible, chosen):
-            found[s] = nodes
-        flat = [first + s for s, nodes in enumerate(found) if nodes is None]
+            decoded[s] = nodes
+        flat = [first + s for s, nodes in enumerate(decoded) if nodes is None]
         if flat and not self.flat:
             self.first_flat = flat[0]
         self.flat += len(flat)
-        return found
+        return decoded
 
     def _possible(self, corpus: Encoded) -> NDArray[np.bool_]:
         """``[sentence]``: whether it has a tree under any of the grammars."""
         logs = [chart.log_probabilities(corpus) for chart in self._precise]
-        found: NDArray[np.bool_] = np.isfinite(np.max(logs, axis=0))
-        return found
+        possible: NDArray[np.bool_] = np.isfinite(np.max(logs, axis=0))
+        return possible
 
     def _numbers(self, words: Sequence[str]) -> list[int] | None:
         """The numbers of words' forms; None if one has none, or there are too many words."""

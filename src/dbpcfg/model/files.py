@@ -1,10 +1,11 @@
 """Models as files, and ``load``: the model of a run, a model file, or a rule table.
 
 A model file is an archive (see ``dbpcfg.io.archive`` for what makes it safe to read): the arrays
-``root``, ``binary``, ``lexical`` and ``unknown``, and a header with the words in order, the depth
-and the preparation. In a run it is ``model.npz``, and ``samples.npz`` beside it has other grammars
-of the same chain. Of low-rank grammars both have the factors in place of rules, ``root``,
-``parent``, ``left``, ``right`` and ``emission``: this is version 2 of either format.
+``root``, ``binary``, ``lexical`` and ``unknown``, and a header with the words in order, the depth,
+the preprocessing, and the words of each class with their counts. In a run it is ``model.npz``, and
+``samples.npz`` beside it has other grammars of the same chain. Of low-rank grammars both have the
+factors in place of rules, ``root``, ``parent``, ``left``, ``right`` and ``emission``: this is
+version 2 of either format.
 """
 
 from __future__ import annotations
@@ -12,12 +13,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from dbpcfg.corpus.encoded import Vocabulary
-from dbpcfg.corpus.preparation import Preparation
-from dbpcfg.corpus.readers import by_content
+from dbpcfg.corpus.preprocessing import Preprocessing
+from dbpcfg.corpus.readers import format_by_content
 from dbpcfg.errors import GrammarError
 from dbpcfg.grammar.lowrank import (
     Factors,
@@ -27,13 +29,15 @@ from dbpcfg.grammar.lowrank import (
 )
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.io.archive import ArchiveError, read_archive, text_list, write_archive
-from dbpcfg.io.files import reading
+from dbpcfg.io.files import read_errors
 from dbpcfg.model.model import Model
 
 FORMAT, VERSION = "dbpcfg model", 1
 SAMPLES_FORMAT, SAMPLES_VERSION = "dbpcfg samples", 1
 FACTORED = 2
 """The version of both formats that has the factors of low-rank grammars."""
+MOST = 2**31
+"""Counts of words are less than this."""
 MODEL, SAMPLES = "model.npz", "samples.npz"
 _GRAMMAR = ("root", "binary", "lexical")
 _LAYOUTS = {
@@ -56,14 +60,15 @@ def save_model(model: Model, path: str | Path) -> None:
         "words": list(model.grammar.vocabulary.words),
         "names": list(model.grammar.names),
         "depth": model.depth,
-        "preparation": model.preparation.table(),
+        "preprocessing": model.preprocessing.table(),
+        "classes": {name: dict(words) for name, words in model.classes.items()},
     }
     write_archive(Path(path), FORMAT, version, header, {**arrays, "unknown": model.unknown})
 
 
 def load_model(path: str | Path) -> Model:
     """Read a model file."""
-    with reading(path, GrammarError):
+    with read_errors(path, GrammarError):
         header, arrays = read_archive(Path(path), FORMAT, _LAYOUTS)
         unknown = arrays.pop("unknown")
         depth = header.get("depth")
@@ -78,21 +83,41 @@ def load_model(path: str | Path) -> Model:
         return Model(
             grammar.named(text_list(header, "names")),
             depth,
-            Preparation.of_table(header["preparation"], "preparation"),
+            Preprocessing.of_table(header["preprocessing"], "preprocessing"),
             unknown,
+            classes=_classes(header, vocabulary),
         )
 
 
+def _classes(header: dict[str, Any], vocabulary: Vocabulary) -> dict[str, dict[str, int]]:
+    """The words of each class."""
+    classes = header.get("classes")
+    if not isinstance(classes, dict) or not all(
+        name in vocabulary.index and isinstance(words, dict) and words and _are_counts(words)
+        for name, words in classes.items()
+    ):
+        raise ArchiveError(
+            "the classes in its header must be words of the model, each with some words and how "
+            "often these occurred"
+        )
+    text_list({"classes": [word for words in classes.values() for word in words]}, "classes")
+    return classes
+
+
+def _are_counts(words: dict[str, Any]) -> bool:
+    return all(type(count) is int and 0 < count < MOST for count in words.values())
+
+
 def save_samples(grammars: list[Grammar], path: Path) -> None:
-    """Write grammars over the vocabulary of the model beside them."""
+    """Write other grammars of a chain, which share the vocabulary of the model."""
     factored = bool(grammars) and isinstance(grammars[0], LowRankGrammar)
     version = FACTORED if factored else SAMPLES_VERSION
     write_archive(path, SAMPLES_FORMAT, version, {}, stacked(grammars))
 
 
 def load_samples(path: Path, vocabulary: Vocabulary) -> Sequence[Grammar]:
-    """Read the grammars beside a model."""
-    with reading(path, GrammarError):
+    """Read other grammars of a chain."""
+    with read_errors(path, GrammarError):
         _, arrays = read_archive(path, SAMPLES_FORMAT, _SAMPLES_LAYOUTS)
         return unstacked(arrays, vocabulary)
 
@@ -103,7 +128,7 @@ def load(path: str | Path, samples: bool = False) -> Model:
     Parameters
     ----------
     path
-        The directory of a finished run, a model file (``.npz``), or rules as ``.tsv``, ``.json``,
+        The directory of a finished run, a model file (``.npz``), or rules as ``.tsv``,
         ``.pcfg`` or ``.nltk``.
     samples
         Whether other grammars of the run's chain are loaded too.
@@ -115,16 +140,18 @@ def load(path: str | Path, samples: bool = False) -> Model:
 
     Raises
     ------
+    MissingFileError
+        If there is no such file; it is a `DbpcfgError` and a `FileNotFoundError`.
     GrammarError
         If there is no model, or the file is damaged or something else, such as a treebank.
     """
     path = Path(path)
-    if path.suffix in (".tsv", ".json", ".pcfg", ".nltk"):
+    if path.suffix in (".tsv", ".pcfg", ".nltk"):
         if samples:
             raise GrammarError(f"{path} is one grammar: only a run has others of the same chain")
         from dbpcfg.grammar.exchange import read_grammar
 
-        return Model(read_grammar(path), None, Preparation(lowercase=False))
+        return Model(read_grammar(path), None, Preprocessing(lowercase=False))
     if path.is_dir():
         if not (path / MODEL).exists():
             raise GrammarError(_no_model(path))
@@ -133,16 +160,18 @@ def load(path: str | Path, samples: bool = False) -> Model:
     model = load_model(path)
     if not samples:
         return model
-    beside = path.with_name(SAMPLES)
-    grammars = load_samples(beside, model.grammar.vocabulary)
+    samples_path = path.with_name(SAMPLES)
+    grammars = load_samples(samples_path, model.grammar.vocabulary)
     K = model.grammar.categories
     if any(grammar.categories != K for grammar in grammars):
-        raise GrammarError(f"{beside}: its grammars do not have the {K} categories of the model")
+        raise GrammarError(
+            f"{samples_path}: its grammars do not have K = {K} categories, as the model does"
+        )
     return replace(model, samples=tuple(grammars))
 
 
 def _check_kind(path: Path) -> None:
-    """Raise an error that says what a file of text is, if it is one."""
+    """Raise an error that names the kind of a file if it is text."""
     try:
         with path.open("rb") as file:
             start = file.read(4096)
@@ -153,10 +182,10 @@ def _check_kind(path: Path) -> None:
     text = start.decode("utf-8", "ignore")
     kinds = {"chat": "a transcript", "text": "text"}
     first = text.lstrip()[:1]
-    kind = "a treebank" if first == "(" else kinds.get(by_content(text), "a treebank")
+    kind = "a treebank" if first == "(" else kinds.get(format_by_content(text), "a treebank")
     raise GrammarError(
         f"{path} is {kind}, not a model: give a run, a model file (.npz) or a rule table "
-        f"(.tsv, .json, .pcfg); sentences and trees are read with dbpcfg.read"
+        f"(.tsv, .pcfg); sentences and trees are read with dbpcfg.read"
     )
 
 

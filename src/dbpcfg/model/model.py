@@ -1,16 +1,16 @@
-"""``Model``, a learned grammar and what can be done with it.
+"""``Model``: a learned grammar that parses, measures and generates sentences.
 
-**Words never seen.** The prior gives every rule of a row the same β, and would have given it to a
-word that did not occur as well. Had the vocabulary had one more word, its predictive probability
-after a category c that was expanded n(c) times would be::
+**Unknown words.** The prior gives every rule of a row the same β. With one more word in the
+vocabulary, which does not occur, the predictive probability of this word under a category c that
+was expanded n(c) times would be::
 
     unknown(c) = β / (n(c) + β (K² + W + 1))
 
-So ``grammar_with_unknown`` has one more word, ``<unknown>``, with this probability, and everything
-else in the row shrinks to make room: a category that was used often for many things is unlikely to
-emit a new word, one that was used little is not. All unknown words are this one word. Where rare
-words were put into classes, a new word is first of all a member of its class. If the text itself
-has a word ``<unknown>``, that is a word like others, and unknown ones are ``<<unknown>>``.
+So ``grammar_with_unknown`` has one more word, ``<unknown>``, with this probability, and the other
+rules of the row are scaled down: a category that was used often is unlikely to emit a new word. All
+unknown words are this one word. If rare words were replaced by classes, a new word is a member of
+its class. If the text itself has a word ``<unknown>``, that is a word like any other, and unknown
+words are ``<<unknown>>``.
 
 Phrases of a low-rank grammar have no words, so they emit no unknown ones, and the grammar with one
 more word is of low rank as well.
@@ -18,37 +18,38 @@ more word is of low rank as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from types import MethodType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
-from dbpcfg.corpus.preparation import Preparation, word_class
+from dbpcfg.corpus.preprocessing import Preprocessing, word_class
 from dbpcfg.corpus.reading import GivenSentences
 from dbpcfg.errors import DbpcfgError, GrammarError, UnparsableError
 from dbpcfg.grammar.bounding import check_depth
 from dbpcfg.grammar.lowrank import LowRankGrammar
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.io.progress import counted
-from dbpcfg.io.tables import html
-from dbpcfg.model.decoding import Decoder, Method, Parse
+from dbpcfg.io.tables import html, plural
 from dbpcfg.numerics.kernels import Floats
 from dbpcfg.parsing.chart.layout import Precision
-from dbpcfg.parsing.parsers import Parser, parser_of
+from dbpcfg.parsing.parser import Parser
+from dbpcfg.parsing.parsers import parser_of
 from dbpcfg.trees.tree import Tree
 
 if TYPE_CHECKING:
+    from dbpcfg.corpus.tokens import Tokens
+    from dbpcfg.model.decoding import Method, Parse
     from dbpcfg.model.probabilities import SentenceProbability, TextProbability
     from dbpcfg.model.profile import Profile
-    from dbpcfg.model.surprisal import surprisal as measured
+    from dbpcfg.model.surprisal import MeasuredWords
 
 UNKNOWN = "<unknown>"
-"""The word that stands for all unknown words, unless the text has a word of this name."""
+"""The word for all unknown words, unless the text has a word of this name."""
 
 
 class WordForm(NamedTuple):
@@ -61,15 +62,6 @@ class WordForm(NamedTuple):
     """Known, a member of a class, or unknown."""
 
 
-class _Surprisal:
-    """The method `Model.surprisal`, which is imported when it is used."""
-
-    def __get__(self, model: Model | None, owner: type[Model]) -> Any:
-        from dbpcfg.model.surprisal import surprisal
-
-        return surprisal if model is None else MethodType(surprisal, model)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Model:
     """A learned grammar, ready for other text.
@@ -80,22 +72,23 @@ class Model:
         The grammar as it was learned.
     depth
         The memory bound D; None for none.
-    preparation
+    preprocessing
         How text is prepared for it; by default letters are changed to lower case.
     unknown
-        ``[c]``: the probability with which category c emits a word never seen; None for zero.
+        ``[c]``: the probability that category c emits an unknown word; None for zero.
     samples
         Other grammars of the same chain, after burn-in and evenly spaced, for ``mbr-chain``,
         ``probability(chain=True)`` and ``surprisal(average="chain")``.
+    classes
+        The words of each class of rare words, and how often each occurred.
     """
 
     grammar: Grammar
     depth: int | None
-    preparation: Preparation = field(default_factory=Preparation)
+    preprocessing: Preprocessing = field(default_factory=Preprocessing)
     unknown: Floats | None = None
     samples: tuple[Grammar, ...] = ()
-
-    surprisal = measured if TYPE_CHECKING else _Surprisal()
+    classes: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.depth is not None:
@@ -103,7 +96,9 @@ class Model:
         K = self.grammar.categories
         unknown = np.zeros(K) if self.unknown is None else np.array(self.unknown, dtype=np.float64)
         if unknown.shape != (K,) or not ((unknown >= 0) & (unknown < 1)).all():
-            raise GrammarError(f"unknown must be {K} probabilities, each at least 0 and below 1")
+            raise GrammarError(
+                f"unknown must be K = {K} probabilities, each at least 0 and below 1"
+            )
         if isinstance(self.grammar, LowRankGrammar):
             unknown[: self.grammar.factors.phrases] = 0.0
         unknown.flags.writeable = False
@@ -111,9 +106,10 @@ class Model:
 
     def __repr__(self) -> str:
         grammar, samples = self.grammar, len(self.samples)
+        more = f", {plural(samples, 'sample')}" if samples else ""
         return (
             f"<Model: K = {grammar.categories}, D = {self.depth}, "
-            f"{len(grammar.vocabulary):,} words{f', {samples} samples' if samples else ''}>"
+            f"{plural(len(grammar.vocabulary), 'word')}{more}>"
         )
 
     def _repr_html_(self) -> str:
@@ -144,7 +140,7 @@ class Model:
             Of ``"sample"``.
         brackets
             Constituents that are known: ``"text"`` for those in square brackets, as in
-            ``[the dog] barked``, ``"trees"`` for those of trees. The trees found have them.
+            ``[the dog] barked``, ``"trees"`` for those of trees. The results have them.
         threads
             The number of threads.
         quiet
@@ -159,12 +155,14 @@ class Model:
         Raises
         ------
         DbpcfgError
-            If a sentence is empty, ``"mbr-chain"`` is asked of a model without samples, or brackets
-            are broken or such as no tree within the bound has.
+            If a sentence is empty, the method is ``"mbr-chain"`` and the model has no samples, or
+            brackets are broken or in no tree within the bound.
         """
+        from dbpcfg.model.decoding import Decoder
+
         decoder = Decoder(self, method, 1, seed, threads)
-        found = decoder.each("parse", sentences, decoder.trees, quiet, brackets)
-        return [tree for (tree,) in found]
+        trees = decoder.each("parse", sentences, decoder.trees, quiet, brackets)
+        return [tree for (tree,) in trees]
 
     def parses(
         self,
@@ -208,6 +206,8 @@ class Model:
         DbpcfgError
             If a sentence is empty, or the method does not have n trees.
         """
+        from dbpcfg.model.decoding import Decoder
+
         decoder = Decoder(self, method, n, seed, threads)
         return list(decoder.each("parses", sentences, decoder.parses, quiet, brackets))
 
@@ -240,13 +240,13 @@ class Model:
         Raises
         ------
         DbpcfgError
-            If a sentence is empty or has more than 1,000 words, or ``chain`` is asked of a model
-            without samples.
+            If a sentence is empty or has more than 1,000 words, or ``chain`` is true and the model
+            has no samples.
         """
         from dbpcfg.model.probabilities import totals
 
-        found = self.probabilities(sentences, chain=chain, threads=threads, quiet=quiet)
-        return totals(found)[0]
+        each = self.probabilities(sentences, chain=chain, threads=threads, quiet=quiet)
+        return totals(each)[0]
 
     def probabilities(
         self,
@@ -261,6 +261,115 @@ class Model:
 
         return sentence_probabilities(self, sentences, chain, threads, quiet)
 
+    def surprisal(
+        self,
+        sentences: Any,
+        *,
+        text: str | None = None,
+        word: str | None = None,
+        by: Sequence[str] = (),
+        order: str | None = None,
+        boundary: str | None = None,
+        tokens: Tokens | None = None,
+        keep: Sequence[str] | None = None,
+        columns: Sequence[str] | None = None,
+        average: Literal["chain"] | Sequence[Model] | None = None,
+        hale: bool = False,
+        frequency: GivenSentences | None = None,
+        spillover: int = 0,
+        prefix: str = "",
+        depth: int | None = None,
+        end: bool = True,
+        threads: int = 1,
+        quiet: bool | None = None,
+    ) -> MeasuredWords | Any:
+        """Measure every word: surprisal, entropies, memory depth, forks and joins.
+
+        Parameters
+        ----------
+        sentences
+            Lists of words, texts that are split at white space, sentences as read, or a path; with
+            ``text`` or ``word`` a table: a data frame of pandas or polars, a list of dicts, or the
+            path of a CSV or TSV file.
+        text
+            The column of a table that has a sentence in each row.
+        word
+            The column of a table that has a word in each row.
+        by
+            Columns that are the same for all words of a text, or that name each row.
+        order
+            The column with the position of each word in its text.
+        boundary
+            ``"punctuation"``, or a column that is true at the end of each sentence.
+        tokens
+            How text and cells are split: at white space (``"space"``), also from
+            ``"punctuation"``, or as in the Penn Treebank (``"penn"``); as the text that the model
+            was learned from, if not given.
+        keep
+            The columns of the table that the result has too; all if not given.
+        columns
+            The columns of measures; ``"default"``, ``"all"``, ``"storage"``, ``"integration"`` and
+            ``"stores"`` each name several.
+        average
+            ``"chain"``: means and standard deviations over ``samples``; or models to average over,
+            such as ``run.models``, each with its samples.
+        hale
+            Whether there are columns for the entropy of derivations.
+        frequency
+            A corpus in which the frequency of words is counted, for a column.
+        spillover
+            How many words back the values of the columns are repeated.
+        prefix
+            Prefix for the names of the measures. If a column of the table has the same name, it is
+            ``dbpcfg_``.
+        depth
+            The memory bound; the model's if not given. Without a bound there are no columns of
+            memory.
+        end
+            Whether there is a row for the end of each sentence.
+        threads
+            The number of threads.
+        quiet
+            Whether no progress is shown; if not given, it is shown on a terminal or in a notebook.
+
+        Returns
+        -------
+        MeasuredWords or data frame
+            A list with a row for every word of every sentence, such as ``row.surprisal`` or
+            ``row["surprisal"]``; its ``to_frame()`` is a data frame. Of a table, the table with
+            columns for the measures: a data frame if it is one.
+
+        Raises
+        ------
+        DbpcfgError
+            If a column needs a memory bound and there is none, or there are too many stores, if a
+            sentence is empty or has more than 1,000 words, or a table is malformed.
+        """
+        from dbpcfg.model.surprisal import Measurement
+
+        measurement = Measurement(
+            self,
+            sentences,
+            text=text,
+            word=word,
+            by=by,
+            order=order,
+            boundary=boundary,
+            tokens=tokens,
+            keep=keep,
+            columns=columns,
+            average=average,
+            hale=hale,
+            frequency=frequency,
+            spillover=spillover,
+            prefix=prefix,
+            depth=depth,
+            end=end,
+            threads=threads,
+            quiet=quiet,
+        )
+        return measurement.result()
+
     def generate(
         self,
         n: int = 10,
@@ -272,6 +381,10 @@ class Model:
     ) -> list[Tree]:
         """Generate sentences with their trees.
 
+        For a class of rare words, such as ``<*ed>``, a word of the class is drawn, as often as it
+        occurred in the text. A class stays as it is if the model does not know its words: those
+        of rule tables do not.
+
         Parameters
         ----------
         n
@@ -281,7 +394,7 @@ class Model:
         max_length
             The greatest number of words in a sentence; None for any.
         with_unknown
-            Whether there can be the word that stands for unknown words, ``<unknown>``.
+            Whether sentences can contain ``<unknown>``, the word for unknown words.
         quiet
             Whether no progress is shown; if not given, it is shown on a terminal or in a notebook.
 
@@ -298,8 +411,8 @@ class Model:
         """
         from dbpcfg.model.generation import generate
 
-        made = generate(self, n, seed, max_length, with_unknown)
-        return list(counted(made, "generated sentences", n, quiet))
+        trees = generate(self, n, seed, max_length, with_unknown)
+        return list(counted(trees, "generated sentences", n, quiet))
 
     def profile(self, trees: Iterable[Tree] = ()) -> Profile:
         """How the grammar uses its categories.
@@ -344,10 +457,10 @@ class Model:
 
     @cached_property
     def unknown_word(self) -> str | None:
-        """The word that stands for unknown words in ``grammar_with_unknown``; None if none does.
+        """The word for unknown words in ``grammar_with_unknown``, if it has one.
 
-        A grammar without a probability for unknown words, such as a table of rules, may have a word
-        for them by name.
+        A grammar without a probability for unknown words, such as a rule table, can have a word of
+        this name.
         """
         assert self.unknown is not None
         index, last, free = self.grammar.vocabulary.index, None, UNKNOWN
@@ -361,10 +474,7 @@ class Model:
         return self.with_unknown(self.grammar)
 
     def with_unknown(self, grammar: Grammar) -> Grammar:
-        """The same of the model's grammar or of another one of its chain.
-
-        The other rules of each row shrink to make room; the grammar is of low rank if it was.
-        """
+        """The model's grammar, or another one of its chain, with the word for unknown words."""
         assert self.unknown is not None
         if not self.unknown.any():
             return grammar
@@ -385,16 +495,20 @@ class Model:
         ).named(grammar.names)
 
     def look_up(self, word: str) -> WordForm:
-        """What the model sees in place of a word."""
+        """The form of a word that the model sees."""
         try:
             number = self._number(word)
         except UnparsableError:
-            return WordForm(-1, self.preparation.form(word), "unknown")
+            return WordForm(-1, self.preprocessing.form(word), "unknown")
         form = self.grammar_with_unknown.vocabulary.words[number]
         if form == self.unknown_word:
             return WordForm(number, form, "unknown")
-        own = (self.preparation.own_form(word), self.preparation.letters(word))
+        own = (self.preprocessing.own_form(word), self.preprocessing.letters(word))
         return WordForm(number, form, "word" if form in own else "class")
+
+    def kind_of(self, word: str) -> str:
+        """Whether a word is a ``"word"``, a ``"class"`` or ``"unknown"`` to the model."""
+        return self.look_up(word).kind
 
     def numbers(self, words: Sequence[str]) -> list[int]:
         """The number of each word's form in the vocabulary of ``grammar_with_unknown``."""
@@ -403,26 +517,26 @@ class Model:
 
     @cached_property
     def _known(self) -> dict[str, int]:
-        """Words that are their own forms, as most words of most texts are, with their numbers."""
-        index, form = self.grammar_with_unknown.vocabulary.index, self.preparation.form
+        """The numbers of words that are equal to their forms, as most words are."""
+        index, form = self.grammar_with_unknown.vocabulary.index, self.preprocessing.form
         return {word: number for word, number in index.items() if form(word) == word}
 
     def _number(self, word: str) -> int:
         index = self.grammar_with_unknown.vocabulary.index
-        found = index.get(self.preparation.form(word))
-        letters = self.preparation.letters(word)
-        if found is None and not letters.startswith("<<"):
-            found = index.get(letters)  # the name of a class, as generated sentences have them
-        if found is None and self.preparation.rare:
-            found = index.get(word_class(word, self.preparation.scheme))
-        if found is None and self.unknown_word is not None:
-            found = index[self.unknown_word]
-        if found is None:
+        number = index.get(self.preprocessing.form(word))
+        letters = self.preprocessing.letters(word)
+        if number is None and not letters.startswith("<<"):
+            number = index.get(letters)  # the name of a class, as generated sentences have them
+        if number is None and self.preprocessing.rare:
+            number = index.get(word_class(word, self.preprocessing.scheme))
+        if number is None and self.unknown_word is not None:
+            number = index[self.unknown_word]
+        if number is None:
             raise UnparsableError(
-                f"{word!r} is not one of the grammar's {len(index):,} words, and it has none for "
-                f"unknown ones: give it a word {UNKNOWN}, or a probability for unknown words"
+                f"{word!r} is not in the grammar, which has {plural(len(index), 'word')} and none "
+                f"for unknown ones: give it a word {UNKNOWN}, or a probability for unknown words"
             )
-        return found
+        return number
 
     def encode(self, sentences: Iterable[Sequence[str]]) -> Encoded:
         """Encode lists of words in the vocabulary of ``grammar_with_unknown``."""
@@ -439,9 +553,9 @@ class Model:
 
 
 def unknown_mass(expansions: Floats, beta: float, rules: int) -> Floats:
-    """``[c]``: the probability with which each category emits a word never seen.
+    """``[c]``: the probability that each category emits an unknown word.
 
     ``expansions``: ``[c]``: how often each category was expanded.
-    ``rules``: how many a category has: K² + W, of a word's category in a low-rank grammar W.
+    ``rules``: the number of rules of a category: K² + W, or W in a low-rank grammar.
     """
     return beta / (expansions + beta * (rules + 1))

@@ -1,7 +1,7 @@
-"""How probable a text is under a model: log-probability, bits and perplexity.
+"""The probability of a text under a model: log-probability, bits per word and perplexity.
 
-A model generates whole sentences: P(sentence) is that of its words and of its ending there. With N
-tokens in S sentences::
+A model generates whole sentences: P(sentence) includes the sentence's end. With N tokens in S
+sentences::
 
     log P          Σ_s log P(s), in nats
     bits per word  −log₂ P / N
@@ -12,7 +12,7 @@ One sentence of probability zero makes the perplexity infinite; such sentences a
 others are summed separately.
 
 **Unknown words** are all one word to the model, and rare ones are their classes: the probability is
-that of the text as the model sees it. Perplexities compare between models that see the same words.
+that of the text as the model sees it. Compare perplexities only of models that see the same words.
 
 **Over a chain**, P(s) is the mean of the probabilities under several of its grammars: the posterior
 predictive probability of a sentence, as far as the chain has explored the posterior.
@@ -21,7 +21,7 @@ predictive probability of a sentence, as far as the chain has explored the poste
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import compress
@@ -31,13 +31,13 @@ import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.corpus.readers.text import MAX_WORDS
-from dbpcfg.corpus.reading import GivenSentences, sentences_for
+from dbpcfg.corpus.reading import GivenSentences
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.io.progress import counted
 from dbpcfg.io.tables import Column, Table
-from dbpcfg.model.decoding import in_batches
-from dbpcfg.parsing.parsers import Parser, parser_of
+from dbpcfg.model.decoding import batches_for
+from dbpcfg.parsing.parser import Parser
+from dbpcfg.parsing.parsers import parser_of
 
 if TYPE_CHECKING:
     from dbpcfg.model.model import Model, WordForm
@@ -47,7 +47,7 @@ _BIT = math.log(2)
 
 @dataclass(frozen=True, slots=True)
 class SentenceProbability:
-    """The log-probability of a sentence, in nats, and how many of its words the model knows."""
+    """The log-probability of a sentence, in nats, and counts of words that the model lacks."""
 
     sentence: Sentence
     log_probability: float
@@ -127,12 +127,16 @@ def totals(sentences: Iterable[SentenceProbability]) -> tuple[TextProbability, T
 
 def sentence_probabilities(
     model: Model,
-    given: GivenSentences,
+    sentences: GivenSentences,
     chain: bool = False,
     threads: int = 1,
     quiet: bool | None = None,
+    on_note: Callable[[str], None] | None = None,
 ) -> Iterator[SentenceProbability]:
-    """The probability of each sentence; see `Model.probability` for the parameters."""
+    """The probability of each sentence; see `Model.probability` for the parameters.
+
+    ``on_note``: see `batches_for`.
+    """
     if chain and not model.samples:
         raise DbpcfgError(
             "there are no other grammars of the chain; a run has some, which "
@@ -141,22 +145,15 @@ def sentence_probabilities(
     grammars = (
         [model.with_unknown(g) for g in model.samples] if chain else [model.grammar_with_unknown]
     )
-    charts = [parser_of(grammar, model.depth, threads) for grammar in grammars]
-    sentences = sentences_for("probability", given)
-    total = len(sentences) if isinstance(sentences, Sized) else None
-    sentences = map(model.preparation.seen, sentences)
-    look_up = cache(model.look_up)
-    found = (
-        one
-        for batch, first in in_batches(sentences)
-        for one in _batch(look_up, charts, grammars[0].vocabulary, list(filter(None, batch)), first)
-    )
-    return counted(found, "sentences", total, quiet)
+    parsers = [parser_of(grammar, model.depth, threads) for grammar in grammars]
+    look_up, words = cache(model.look_up), grammars[0].vocabulary
+    batches = batches_for(model, "probability", sentences, "sentences", quiet, on_note)
+    return (one for batch in batches for one in _batch(look_up, parsers, words, *batch))
 
 
 def _batch(
     look_up: Callable[[str], WordForm],
-    charts: Sequence[Parser],
+    parsers: Sequence[Parser],
     vocabulary: Vocabulary,
     batch: Sequence[Sentence],
     first: int,
@@ -171,8 +168,8 @@ def _batch(
     known = [all(word.number >= 0 for word in words) for words in seen]
     numbers = [[word.number for word in words] for words in compress(seen, known)]
     corpus = Encoded.from_numbers(numbers, vocabulary)
-    logs = [chart.log_probabilities(corpus) for chart in charts]
-    means = iter((np.logaddexp.reduce(logs, axis=0) - math.log(len(charts))).tolist())
+    logs = [parser.log_probabilities(corpus) for parser in parsers]
+    means = iter((np.logaddexp.reduce(logs, axis=0) - math.log(len(parsers))).tolist())
     for sentence, forms, all_known in zip(batch, seen, known):
         kinds = [form.kind for form in forms]
         yield SentenceProbability(

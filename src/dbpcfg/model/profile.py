@@ -28,7 +28,7 @@ from dbpcfg.grammar.bounding import (
     right_child,
 )
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.io.tables import Cell, Column, Table
+from dbpcfg.io.tables import Cell, Column, Table, display_width, plural
 from dbpcfg.numerics.kernels import Floats
 from dbpcfg.trees.tree import Tree
 
@@ -63,7 +63,7 @@ class CategoryUse:
 
 @dataclass(frozen=True, eq=False)
 class Profile:
-    """What is shown of a grammar."""
+    """How a grammar uses its categories."""
 
     grammar: Grammar
     depth: int | None
@@ -93,12 +93,12 @@ class Profile:
         return [int(c) for c in np.argsort(-self.use.share, kind="stable")]
 
     def words(self, category: int, most: int) -> list[tuple[str, float]]:
-        """The most probable words of a category, with G[c → w]; at most ``most`` of them."""
+        """A category's most probable words, at most ``most``, with G[c → w]."""
         row, words = self.grammar.lexical[category], self.grammar.vocabulary.words
         return [(words[w], float(row[w])) for w in _greatest(row, most)]
 
     def rules(self, category: int, most: int) -> list[tuple[tuple[str, str], float]]:
-        """The most probable binary rules of a category, with G[c → a b]; at most ``most``."""
+        """A category's most probable binary rules, at most ``most``, with G[c → a b]."""
         names, K = self.grammar.names, self.grammar.categories
         row = self.grammar.binary_of(category).reshape(-1)
         return [((names[ab // K], names[ab % K]), float(row[ab])) for ab in _greatest(row, most)]
@@ -163,16 +163,16 @@ def _greatest(row: Floats, most: int) -> list[int]:
 
 
 TOP = 12
-"""Words and rules of a category, at most."""
+"""The greatest number of words or rules of a category."""
 RARE = 0.001
 """Categories with a smaller share of all nodes are only named."""
 LEAST, LEAST_RULE = 0.0005, 0.005
-"""Smaller shares are left out of lists: mostly they are what the prior left."""
+"""Smaller probabilities are left out of lists: mostly they come from the prior alone."""
 SELDOM = 0.015
-"""A category whose share of words is smaller has no list of words; likewise with rules."""
+"""A category has a list of words if at least this share of its nodes are words; rules likewise."""
 LONGEST = 24
-"""Characters of a word that are shown, at most."""
-NARROWEST, MOST_LEVELS = 40, 12
+"""Longer words are cut."""
+NARROWEST, MAX_LEVELS = 40, 12
 BAR = 10
 
 
@@ -185,13 +185,13 @@ def as_text(
     """
     width = max(width, NARROWEST)
     share = profile.use.share
-    shown = [c for c in profile.order if share[c] >= RARE]
+    used = [c for c in profile.order if share[c] >= RARE]
     rare = [profile.grammar.names[c] for c in profile.order if share[c] < RARE]
     blocks = ["\n".join(textwrap.fill(line, width) for line in _summary(profile))]
-    blocks += [_category(profile, c, width, top, bold, ascii) for c in shown]
+    blocks += [_category(profile, c, width, top, bold, ascii) for c in used]
     if rare:
         blocks.append(textwrap.fill(f"Hardly used, if at all: {', '.join(rare)}", width))
-    blocks.append(_positions_text(profile, shown, width))
+    blocks.append(_positions_text(profile, used, width))
     text = "\n\n".join(blocks)
     return text.encode("ascii", "replace").decode() if ascii else text
 
@@ -200,12 +200,13 @@ def _summary(profile: Profile) -> list[str]:
     grammar, depth = profile.grammar, profile.depth
     bound = "without a memory bound" if depth is None else f"within memory depth {depth}"
     lines = [
-        f"A grammar of {grammar.categories:,} categories and {len(grammar.vocabulary):,} words, "
+        f"A grammar of {plural(grammar.categories, 'category', 'categories')} and "
+        f"{plural(len(grammar.vocabulary), 'word')}, "
         f"{bound}."
     ]
     if profile.counted is not None:
         lines.append(
-            f"Use is counted in the {profile.trees:,} trees of the run, of "
+            f"Use is counted in the {plural(profile.trees, 'tree')} of the run, of "
             f"{profile.counted.length:.1f} words on average."
         )
     needs = ", ".join(f"{_percent(share)} need depth {d}" for d, share in _depths(profile))
@@ -229,7 +230,7 @@ def _category(profile: Profile, c: int, width: int, top: int, bold: bool, ascii:
     if profile.root[c] >= LEAST:
         head += f", {_percent(profile.root[c])} of roots"
     head = textwrap.fill(margin + head, width, subsequent_indent=margin, drop_whitespace=True)
-    shown = f"\x1b[1m{name}\x1b[0m" if bold else name
+    label = f"\x1b[1m{name}\x1b[0m" if bold else name
     words, rules = _words(profile, c, top), _rules(profile, c, top)
     lists = [(f"{margin}words ", words), (f"{margin}rules ", rules)]
     if word_share < 0.5:
@@ -239,7 +240,7 @@ def _category(profile: Profile, c: int, width: int, top: int, bold: bool, ascii:
             number, labels = _gold(table, name, top)
             lists.append((f"{margin}{title}   {number:,}:", labels))
     lines = [_line(start, items, width) for start, items in lists if items]
-    return "\n".join([shown + head[len(name) :], *lines])
+    return "\n".join([label + head[len(name) :], *lines])
 
 
 def _words(profile: Profile, c: int, top: int) -> list[tuple[str, float]]:
@@ -266,14 +267,14 @@ def _line(start: str, items: Iterable[tuple[str, float]], width: int) -> str:
     line = start
     for name, share in items:
         item = f" {name} {_percent(share)} "
-        if line != start and len(line) + len(item) > width + 1:
+        if line != start and display_width(line + item) > width + 1:
             break
         line += item
     return line.rstrip()
 
 
 def _gold(table: Contingency, name: str, top: int) -> tuple[int, list[tuple[str, float]]]:
-    """How often a category meets gold labels, and the share of each, most frequent first."""
+    """The number of a category's gold labels, and the share of each, most frequent first."""
     if name not in table.induced:
         return 0, []
     row = table.counts[table.induced.index(name)]
@@ -289,8 +290,8 @@ def _positions(profile: Profile, categories: Iterable[int], levels: int) -> Tabl
     columns += [Column(level_name(level), "count") for level in range(levels)]
     rows = [(names[c], *(100 * use.nodes[:levels, c]).tolist()) for c in categories]
     rows.append(("all", *(100 * use.nodes[:levels].sum(axis=1)).tolist()))
-    whose = "the grammar's own sentences" if profile.counted is None else "the run's trees"
-    title = f"Nodes in 100 of {whose}, by side (left, right) and depth"
+    source = "the grammar's own sentences" if profile.counted is None else "the run's trees"
+    title = f"Nodes in 100 of {source}, by side (left, right) and depth"
     notes = []
     if levels < len(use.nodes):
         notes.append(f"and so on, to {level_name(len(use.nodes) - 1)}")
@@ -301,7 +302,7 @@ def _positions(profile: Profile, categories: Iterable[int], levels: int) -> Tabl
 
 def _positions_text(profile: Profile, categories: list[int], width: int) -> str:
     """The same as text, with as many levels as fit."""
-    levels = min(len(profile.use.nodes), MOST_LEVELS)
+    levels = min(len(profile.use.nodes), MAX_LEVELS)
     while True:
         table = _positions(profile, categories, levels)
         bare = replace(table, title="", notes=()).text()
@@ -330,14 +331,15 @@ def as_tables(profile: Profile, top: int = 5) -> list[Table]:
         rows.append((profile.grammar.names[c], *map(float, facts), *listed))
     tables = [
         Table("Categories", columns, rows, _summary(profile)),
-        _positions(profile, profile.order, min(len(profile.use.nodes), MOST_LEVELS)),
+        _positions(profile, profile.order, min(len(profile.use.nodes), MAX_LEVELS)),
     ]
     if profile.meanings is not None:
-        both = (profile.meanings.phrases, profile.meanings.words)
+        gold = (profile.meanings.phrases, profile.meanings.words)
         labels: list[tuple[Cell, ...]] = []
         for name in (profile.grammar.names[c] for c in profile.order):
-            met = [_gold(table, name, top)[1] for table in both]
-            labels.append((name, *(", ".join(f"{g} {_percent(p)}" for g, p in gs) for gs in met)))
+            shares = [_gold(table, name, top)[1] for table in gold]
+            texts = (", ".join(f"{label} {_percent(p)}" for label, p in items) for items in shares)
+            labels.append((name, *texts))
         heads = [Column("Category"), Column("Gold phrases"), Column("Gold tags")]
         tables.append(Table("Gold labels of categories", heads, labels))
     return tables
@@ -400,5 +402,5 @@ def _percent(share: float) -> str:
 
 
 def _printable(word: str) -> str:
-    shown = "".join(letter if letter.isprintable() else "?" for letter in word)
-    return shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 1]}…"
+    printable = "".join(letter if letter.isprintable() else "?" for letter in word)
+    return printable if len(printable) <= LONGEST else f"{printable[: LONGEST - 1]}…"

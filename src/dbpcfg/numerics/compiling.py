@@ -1,25 +1,25 @@
-"""Who is informed of kernels that are being compiled: nobody, unless the program asks for it.
+"""Callbacks for the compilation of kernels.
 
-Apart from ``kernels``, so that the program can ask without waiting for numba to be loaded.
+Not in ``kernels``, so that the program can add some without loading numba.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-begun: list[Callable[[str], None]] = []
+on_begin: list[Callable[[str], None]] = []
 """Called with the name of a kernel before it is compiled."""
-ended: list[Callable[[str], None]] = []
+on_end: list[Callable[[str], None]] = []
 """Called with the name of a kernel after it was compiled."""
 
 
 def begin(name: str) -> None:
-    """Inform of a kernel that will now be compiled."""
-    for inform in begun:
-        inform(name)
+    """Call ``on_begin``."""
+    for callback in on_begin:
+        callback(name)
 
 
 def end(name: str) -> None:
-    """Inform of a kernel that was compiled."""
-    for inform in ended:
-        inform(name)
+    """Call ``on_end``."""
+    for callback in on_end:
+        callback(name)

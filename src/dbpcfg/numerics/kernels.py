@@ -6,11 +6,15 @@ interpreter's lock. They never start threads of their own: threads take pieces o
 
 Compiled kernels on disk: one file for each kernel and each type of arguments.
 
-A file's name has a digest of the sources that the kernel is made of, of numba's version and of the
-processor, so a file is never out of date, wherever the change was. Files are written under another
-name first, so several processes may start on an empty folder at once; and they begin with a digest
-of the rest, so a damaged one is noticed. Nothing here raises an error: if files cannot be read or
-written, kernels are compiled in every process, with one line on standard error.
+A file's name contains a digest of the kernel's sources, of numba's version and of the processor, so
+a file is never out of date. Files are written under another name first, so several processes may
+start on an empty folder at once; and they begin with a digest of the rest, so damage is noticed.
+Nothing here raises an error: if files cannot be read or written, kernels are compiled in every
+process, with a warning on standard error.
+
+Files contain code, so a file is only read if nobody else could have changed it than this user,
+root, and the owner of the package, whose code runs anyway. What is written here can be read by all
+users: an administrator can compile for them.
 """
 
 from __future__ import annotations
@@ -19,14 +23,17 @@ import hashlib
 import os
 import pickle
 import re
+import secrets
+import stat
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from threading import Event
 from types import SimpleNamespace
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numba
 import numpy as np
@@ -42,8 +49,8 @@ from numpy.typing import NDArray
 from dbpcfg.numerics import compiling
 
 PACKAGE = Path(__file__).resolve().parent.parent
-_given_up = Event()
-"""Set when reading or writing has failed: no cache is used from then on."""
+_disabled = Event()
+"""Set when writing has failed: no cache is used from then on."""
 _DIGEST = hashlib.sha256().digest_size
 
 
@@ -58,53 +65,61 @@ class KernelCache(_Cache):
     @property
     def cache_path(self) -> str | None:
         """The folder."""
-        found = folder()
-        return None if found is None else str(found)
+        folder = folders().written
+        return None if folder is None else str(folder)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The kernel for these types, if a file has it."""
+        """The kernel for these types, if it is in a file."""
         target_context.refresh()
-        found = self._read(self._path(sig, target_context.codegen()))
-        loaded = None if found is None else _rebuilt(target_context, found)
-        if loaded is None:
+        content = self._read(self._file(sig, target_context.codegen()))
+        kernel = None if content is None else _rebuilt(target_context, content)
+        if kernel is None:
             compiling.begin(self.name)
-        return loaded
+        return kernel
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep a kernel that was compiled for these types."""
+        """Write a kernel that was compiled for these types."""
         compiling.end(self.name)
         if data.lifted or data.library.has_dynamic_globals:
             return
-        path = self._path(sig, data.codegen)
-        if path is None:
+        file, folder = self._file(sig, data.codegen), folders().written
+        if file is None:
+            return
+        if folder is None:
+            _warn(
+                "there is no folder to keep compiled kernels in, so every run compiles them again; "
+                "set NUMBA_CACHE_DIR to a folder that can be written to"
+            )
             return
         try:
-            _write(path, dumps(data._reduce()))  # type: ignore[no-untyped-call]
+            _write(folder / file, dumps(data._reduce()))  # type: ignore[no-untyped-call]
         except OSError as error:
-            _give_up(f"cannot write {path.parent} ({error.strerror or error})")
+            _disable(f"cannot write {folder} ({error.strerror or error})")
+        except Exception as error:
+            _disable(f"numba {numba.__version__} cannot store kernels ({type(error).__name__})")
 
-    def _path(self, sig: Any, codegen: Any) -> Path | None:
-        place = None if _given_up.is_set() else folder()
-        if place is None or not os.path.exists(self.source):
+    def _file(self, sig: Any, codegen: Any) -> str | None:
+        if _disabled.is_set() or not os.path.exists(self.source):
             return None
         types = [str(kind) for kind in sig]
-        key = repr((self.name, self.line, types, codegen.magic_tuple(), made_of(Path(self.source))))
-        return place / f"{self.name}.{hashlib.sha256(key.encode()).hexdigest()[:24]}.nbc"
+        key = repr(
+            (self.name, self.line, types, codegen.magic_tuple(), source_digest(Path(self.source)))
+        )
+        return f"{self.name}.{hashlib.sha256(key.encode()).hexdigest()[:24]}.nbc"
 
-    def _read(self, path: Path | None) -> bytes | None:
-        if path is None:
+    def _read(self, file: str | None) -> bytes | None:
+        if file is None:
             return None
-        try:
-            stored = path.read_bytes()
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            _give_up(f"cannot read {path} ({error.strerror or error})")
-            return None
-        if hashlib.sha256(stored[_DIGEST:]).digest() != stored[:_DIGEST]:
-            _warn(f"{path} is damaged; its kernel is compiled again")
-            return None
-        return stored[_DIGEST:]
+        for folder in folders().read:
+            with suppress(OSError), open(folder / file, "rb") as stored:
+                if reason := distrust(os.fstat(stored.fileno()), trusted_owners()):
+                    _warn(f"some compiled kernels in {folder} are not used: {reason}")
+                    continue
+                content = stored.read()
+                if hashlib.sha256(content[_DIGEST:]).digest() == content[:_DIGEST]:
+                    return content[_DIGEST:]
+                _warn(f"{folder / file} is damaged; its kernel is compiled again")
+        return None
 
     def enable(self) -> None:
         """Numba asks for this; it is always in use."""
@@ -117,50 +132,88 @@ class KernelCache(_Cache):
 
 
 def _rebuilt(target_context: Any, payload: bytes) -> Any:
-    """The kernel in a file; None if it is of another numba or Python after all."""
-    rebuild: Any = CompileResult._rebuild
+    """The kernel in a file; None, with a warning, if numba cannot load it."""
     try:
+        rebuild: Any = CompileResult._rebuild
         return rebuild(target_context, *pickle.loads(payload))
-    except Exception:
+    except Exception as error:
+        _warn(
+            f"numba {numba.__version__} cannot load compiled kernels ({type(error).__name__}); "
+            "they are compiled again"
+        )
         return None
 
 
 def _write(path: Path, payload: bytes) -> None:
-    """Put a whole file in its place, or nothing."""
-    handle, name = tempfile.mkstemp(prefix=".kernel-", dir=path.parent)
+    """Write a file, whole or not at all; others may read it unless the umask forbids it."""
+    temporary = path.with_name(f".kernel-{secrets.token_hex(8)}")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with open(temporary, "xb", opener=lambda name, how: os.open(name, how, 0o644)) as file:
             file.write(hashlib.sha256(payload).digest() + payload)
-        os.replace(name, path)
+        os.replace(temporary, path)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 
-@cache
-def folder() -> Path | None:
-    """Where kernels are kept: ``NUMBA_CACHE_DIR``, the package's own folder, or the user's cache.
+class Folders(NamedTuple):
+    """Where compiled kernels are."""
 
-    The first of them that can be written; None, and a warning, if there is none.
+    read: list[Path]
+    """Those that kernels are read from, in this order."""
+    written: Path | None
+    """The one that they are written to, the last of them; None if none is writable."""
+
+
+@cache
+def folders() -> Folders:
+    """``NUMBA_CACHE_DIR``, the package's own folder, the user's cache.
+
+    Up to the first that can be written, and only those that are trusted.
     """
     users: Any = AppDirs("dbpcfg", appauthor=False)  # type: ignore[no-untyped-call]
-    places = [PACKAGE / "__pycache__", Path(users.user_cache_dir)]
+    candidates = [PACKAGE / "__pycache__", Path(users.user_cache_dir)]
     chosen = getattr(config, "CACHE_DIR", "")
     if chosen:
-        places.insert(0, Path(chosen) / "dbpcfg")
-    for place in places:
-        found = place / "kernels"
+        candidates.insert(0, Path(chosen) / "dbpcfg")
+    read: list[Path] = []
+    for folder in (path / "kernels" for path in candidates):
+        with suppress(OSError):
+            folder.mkdir(mode=0o755, parents=True, exist_ok=True)
         try:
-            found.mkdir(parents=True, exist_ok=True)
-            tempfile.TemporaryFile(dir=found).close()
-        except OSError:
+            reason = distrust(folder.stat(), trusted_owners())
+        except OSError:  # it does not exist
             continue
-        return found
-    _warn(
-        "no folder to keep compiled kernels in, so every run compiles them again; "
-        "name one that can be written in NUMBA_CACHE_DIR"
-    )
-    return None
+        if reason:
+            _warn(f"compiled kernels in {folder} are not used: {reason}")
+            continue
+        read.append(folder)
+        with suppress(OSError):
+            tempfile.TemporaryFile(dir=folder).close()
+            return Folders(read, folder)
+    return Folders(read, None)
+
+
+@cache
+def trusted_owners() -> frozenset[int] | None:
+    """Users whose compiled kernels are run; None where files have no owners."""
+    if not hasattr(os, "geteuid"):
+        return None
+    return frozenset({os.geteuid(), 0, PACKAGE.stat().st_uid})
+
+
+def distrust(status: os.stat_result, owners: frozenset[int] | None) -> str:
+    """Why a file or folder is not used; empty if it is.
+
+    ``owners``: users that are trusted; None for all.
+    """
+    if owners is None:
+        return ""
+    if status.st_uid not in owners:
+        return "another user owns them"
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        return "other users can change them (chmod go-w to use them)"
+    return ""
 
 
 @cache
@@ -173,17 +226,20 @@ def sources() -> str:
 
 
 @cache
-def made_of(path: Path) -> str:
-    """A digest of the file that a kernel is in and of all modules of the package it imports."""
+def source_digest(path: Path) -> str:
+    """A digest of a kernel's file and of all modules of the package that it imports.
+
+    It does not depend on where they are installed.
+    """
     digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
-    found, waiting = set[Path](), [path]
-    while waiting:
-        one = waiting.pop()
-        if one not in found:
-            found.add(one)
-            waiting += _imported(one)
-    for one in sorted(found):
-        digest.update(one.read_bytes())
+    files, to_visit = set[Path](), [path]
+    while to_visit:
+        file = to_visit.pop()
+        if file not in files:
+            files.add(file)
+            to_visit += _imported(file)
+    for content in sorted(file.read_bytes() for file in files):
+        digest.update(content)
     return digest.hexdigest()
 
 
@@ -195,9 +251,9 @@ def _imported(path: Path) -> list[Path]:
     return [file for one in modules + inside if (file := PACKAGE / f"{one}.py").exists()]
 
 
-def _give_up(reason: str) -> None:
+def _disable(reason: str) -> None:
     """Use no cache from now on."""
-    _given_up.set()
+    _disabled.set()
     _warn(f"{reason}; compiled kernels are not kept")
 
 
@@ -217,7 +273,7 @@ Bytes = NDArray[np.uint8]
 class PartLibrary(JITCodeLibrary):
     """Code that only kernels call: each optimises its own copy, so this is not made executable.
 
-    Saves about a third of the time of compiling.
+    This saves about a third of the compile time.
     """
 
     codegen = SimpleNamespace(set_env=lambda name, env: None)
@@ -249,7 +305,7 @@ class PartCompiler(Compiler):
 
 
 class QuickCompiler(Compiler):
-    """Numba's compiler with fewer passes of LLVM: what has to be fast is in vectors already.
+    """Numba's compiler with fewer passes of LLVM: inner loops are vectors already.
 
     The setting is numba's own and for the whole process, so it is put back; one lock is held while
     anything is compiled.
@@ -267,10 +323,10 @@ class QuickCompiler(Compiler):
 
 @cache
 def repeated(kernel: Callable[..., None], numbers: np.dtype[Any]) -> Callable[..., None]:
-    """A kernel for one call after another with arguments of the same types.
+    """A kernel for many calls with arguments of the same types.
 
-    Numba looks at the types of all arguments in each call, which for tuples of arrays takes longer
-    than a small batch; here it is done in the first one, and nothing is checked later.
+    Numba inspects the types of all arguments in each call, which for tuples of arrays takes longer
+    than a small batch. Here only the first call does so, and later ones check nothing.
 
     ``numbers``: the only thing in which its arguments may differ in type from call to call.
     """
@@ -289,8 +345,8 @@ def repeated(kernel: Callable[..., None], numbers: np.dtype[Any]) -> Callable[..
 def kernel(function: Function) -> Function:
     """Compile a function of arrays and numbers; division by zero follows IEEE 754.
 
-    For functions that Python calls. Each costs a wrapper, and compiles again all that it calls:
-    what only kernels call is ``also_in_kernels``.
+    For functions that Python calls. Each needs a wrapper, and compiles all that it calls again;
+    use ``also_in_kernels`` for functions that only kernels call.
     """
     # no_cfunc_wrapper: nothing calls kernels from C
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
@@ -308,12 +364,12 @@ def loop_kernel(function: Function) -> Function:
 
 
 def also_in_kernels(function: Function, **options: bool) -> Function:
-    """Let kernels call a function; from Python it is the function itself, not compiled."""
+    """Let kernels call a function; called from Python, it is not compiled."""
     return register_jitable(
         error_model="numpy", pipeline_class=PartCompiler, no_cfunc_wrapper=True, **options
     )(function)
 
 
 def part_of_kernel(function: Function) -> Function:
-    """``also_in_kernels``, put in the place of every call, so that loops can use vectors."""
+    """``also_in_kernels``, always inlined, so that loops around it can use vectors."""
     return also_in_kernels(function, forceinline=True)

@@ -128,4 +128,4 @@ def uniform_pair(stream: Stream, item: int, draw: int) -> tuple[float, float]:
 
 
 compiled_uniform_pair = kernel(uniform_pair)
-"""``uniform_pair`` for many calls from Python; few are done sooner than this is compiled."""
+"""``uniform_pair`` for many calls from Python; for a few, compiling would take longer."""

@@ -1,15 +1,14 @@
-"""Products of small matrices, and what else kernels do with cells, in vector registers.
+"""Products of small matrices, and other operations on cells, in vector registers.
 
-BLAS takes 100 ns to get going, longer than a whole product of a 16 × 5 and a 5 × 16 matrix takes;
-and there are some hundred thousand of these in every iteration. For few rows and few columns, as
-the rules have, it is not at its best either. Here products are made in tiles of 8 × 16 numbers that
-stay in registers, with nothing checked and nothing allocated. The tiles are written as LLVM
-vectors, since the compiler finds them in no loop that one can write; LLVM makes of them what the
-processor has. And unlike functions, these take arrays without counting references to them, which
-takes as long as copying a cell.
+A call of BLAS costs 100 ns, more than the whole product of a 16 × 5 and a 5 × 16 matrix; and there
+are some hundred thousand of these in every iteration. BLAS is also slow for few rows and columns,
+as the rules have. Here products are made in tiles of 8 × 16 numbers that stay in registers, with
+nothing checked and nothing allocated. The tiles are written as LLVM vectors, which the compiler
+finds in no plain loop; LLVM translates them to the processor's instructions. Unlike functions,
+intrinsics do not count references to arrays, which takes as long as copying a cell.
 
-What each part is worth, as the time of a sampling pass with plain code in its place over that with
-the part (``benchmarks/simd.py``; K = 15, 30, 45 at D = 1 and 2; one run of nine rounds on a busy
+What each part is worth: the time of a sampling pass with plain code instead of it over that with
+it (``benchmarks/simd.py``; K = 15, 30, 45 at D = 1 and 2; one run of nine rounds on a busy
 machine, in which the package against itself gave 0.9 to 1.1):
 
 =================  ==================  ==========================================================
@@ -98,7 +97,7 @@ def _product(context: Any, builder: Any, sig: Any, args: Sequence[Any], added: b
 
 
 def _one(value: Any) -> bool:
-    """Whether a number is 1 wherever the code runs."""
+    """Whether a number is known to be 1 when code is generated."""
     return isinstance(value, ir.Constant) and value.constant == 1
 
 
@@ -137,8 +136,8 @@ def _product_function(
         with cgutils.for_range(builder, inner, intp=index) as loop:
             right = _load(builder, B, add(j, times(loop.index, b_row)), vector)
             for r in range(height):
-                place = add(at[r], times(loop.index, a_column))
-                left = _spread(builder, builder.load(builder.gep(A, [place])), vector)
+                offset = add(at[r], times(loop.index, a_column))
+                left = _spread(builder, builder.load(builder.gep(A, [offset])), vector)
                 # "contract": one instruction for both, where the processor has it
                 product = builder.fmul(left, right, flags=("contract",))
                 total = builder.fadd(builder.load(sums[r]), product, flags=("contract",))
@@ -163,14 +162,14 @@ def copy_cell(_, A, a0, C, c0, columns, least, most):  # type: ignore[no-untyped
 
     That is if some number is at least one bound, and all are at most the other.
     """
-    places = [types.intp, types.intp]
-    return signature(types.boolean, A, places[0], C, *places, A.dtype, A.dtype), _copy
+    numbers = [types.intp, types.intp]
+    return signature(types.boolean, A, numbers[0], C, *numbers, A.dtype, A.dtype), _copy
 
 
 def _copy(context: Any, builder: Any, sig: Any, args: Sequence[Any]) -> Any:
     A, C = (_data(context, builder, sig, args, n) for n in (0, 2))
     a0, c0, columns, least, most = args[1], *args[3:7]
-    found, fair = (
+    reached, fair = (
         cgutils.alloca_once_value(builder, ir.Constant(ir.IntType(1), start)) for start in (0, 1)
     )
     for j, lanes in _tiles(builder, columns):
@@ -182,9 +181,9 @@ def _copy(context: Any, builder: Any, sig: Any, args: Sequence[Any]) -> Any:
         some, every = (builder.bitcast(mask, ir.IntType(lanes)) for mask in (large, small))
         some = builder.icmp_unsigned("!=", some, some.type(0))
         every = builder.icmp_unsigned("==", every, every.type(2**lanes - 1))
-        builder.store(builder.or_(builder.load(found), some), found)
+        builder.store(builder.or_(builder.load(reached), some), reached)
         builder.store(builder.and_(builder.load(fair), every), fair)
-    return builder.and_(builder.load(found), builder.load(fair))
+    return builder.and_(builder.load(reached), builder.load(fair))
 
 
 @_in_kernels
@@ -208,8 +207,8 @@ def _cell_product(context: Any, builder: Any, sig: Any, args: Sequence[Any]) -> 
             product = add(*_halves(builder, product, lanes))
         builder.store(add(builder.load(sums), product), sums)
     total = add(*_halves(builder, builder.load(sums), 2))
-    place = ir.IntType(32)
-    return add(builder.extract_element(total, place(0)), builder.extract_element(total, place(1)))
+    lane = ir.IntType(32)
+    return add(builder.extract_element(total, lane(0)), builder.extract_element(total, lane(1)))
 
 
 @_in_kernels
@@ -268,9 +267,9 @@ def _add_weighted(context: Any, builder: Any, sig: Any, args: Sequence[Any]) -> 
 
 def _halves(builder: Any, vector: Any, lanes: int) -> tuple[Any, Any]:
     """The first and the second half of a vector."""
-    undefined, places = ir.Constant(vector.type, ir.Undefined), ir.VectorType(ir.IntType(32), lanes)
+    undefined, mask = ir.Constant(vector.type, ir.Undefined), ir.VectorType(ir.IntType(32), lanes)
     first, second = (
-        builder.shuffle_vector(vector, undefined, ir.Constant(places, list(half)))
+        builder.shuffle_vector(vector, undefined, ir.Constant(mask, list(half)))
         for half in (range(lanes), range(lanes, 2 * lanes))
     )
     return first, second
@@ -318,26 +317,26 @@ def _tiles(
         done = end
 
 
-def _place(builder: Any, array: Any, place: Any, vector: Any) -> Any:
-    return builder.bitcast(builder.gep(array, [place]), vector.as_pointer())
+def _pointer(builder: Any, array: Any, offset: Any, vector: Any) -> Any:
+    return builder.bitcast(builder.gep(array, [offset]), vector.as_pointer())
 
 
-def _load(builder: Any, array: Any, place: Any, vector: Any) -> Any:
-    return builder.load(_place(builder, array, place, vector), align=_alignment(vector))
+def _load(builder: Any, array: Any, offset: Any, vector: Any) -> Any:
+    return builder.load(_pointer(builder, array, offset, vector), align=_alignment(vector))
 
 
-def _store(builder: Any, value: Any, array: Any, place: Any) -> None:
-    where = _place(builder, array, place, value.type)
-    builder.store(value, where, align=_alignment(value.type))
+def _store(builder: Any, value: Any, array: Any, offset: Any) -> None:
+    pointer = _pointer(builder, array, offset, value.type)
+    builder.store(value, pointer, align=_alignment(value.type))
 
 
 def _alignment(vector: Any) -> int:
-    """That of a number: a vector need not begin where vectors do, it is only faster."""
+    """That of a number: vectors need not be aligned, they are only faster if they are."""
     return 8 if isinstance(vector.element, ir.DoubleType) else 4
 
 
 def _spread(builder: Any, number: Any, vector: Any) -> Any:
-    """A vector that has a number in every place."""
+    """A vector with the same number in every lane."""
     undefined = ir.Constant(vector, ir.Undefined)
     first = builder.insert_element(undefined, number, ir.IntType(32)(0))
     everywhere = ir.Constant(ir.VectorType(ir.IntType(32), vector.count), [0] * vector.count)
@@ -348,7 +347,7 @@ def _spread(builder: Any, number: Any, vector: Any) -> Any:
 def in_tiles(B: Floats) -> bool:
     """Whether products with B are made in tiles: all but those with large 64-bit matrices.
 
-    Tiles are faster than BLAS there too, but would change the last bits of what is known.
+    Tiles are faster than BLAS there too, but would change the last bits of results.
     """
     return B.itemsize == 4 or B.itemsize * B.size <= NEAR
 
@@ -375,8 +374,8 @@ def in_panels(B: Floats) -> Floats:
     """A wide matrix cut into panels of some columns, one below the other, for ``product``.
 
     A tile goes down the rows of B. If these are far apart, and more so if by a power of two (64²
-    numbers), they compete for the same few places in the nearest cache, and are fetched from afar
-    for every tile; the rows of a panel are next to each other. What goes to BLAS stays as it is.
+    numbers), they compete for the same few lines of the nearest cache, and are fetched again
+    for every tile; the rows of a panel are next to each other. Matrices for BLAS are not cut.
     """
     inner, columns = B.shape
     if columns % PANEL or not in_tiles(B):

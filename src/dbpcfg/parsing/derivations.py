@@ -65,7 +65,7 @@ class Derivations:
 
     @classmethod
     def empty(cls, corpus: Encoded) -> Derivations:
-        """Room for the trees of a corpus."""
+        """Trees that are still to be filled in."""
         rows = first_node(corpus.starts, len(corpus))
         return cls(np.full((rows, 3), -1, dtype=np.int32), corpus)
 
@@ -86,18 +86,20 @@ class Derivations:
         """All trees, in the order of the corpus."""
         return (self.tree(sentence) for sentence in range(len(self)))
 
-    def counts(self, categories: int, aside: int = 0) -> RuleWeights:
+    def counts(self, categories: int, held_out: int = 0) -> RuleWeights:
         """How often each rule is used in all trees: C in the paper.
 
-        ``aside``: every n-th tree is not counted; 0 counts all of them.
+        ``held_out``: every n-th tree is not counted; 0 counts all of them.
         """
         used = self.nodes[:, CATEGORY]
         if used.min(initial=0) < 0 or used.max(initial=0) >= categories:
             raise DbpcfgError(f"a tree has a category beyond the first {categories}")
         counts = RuleWeights.zeros(categories, len(self.corpus.vocabulary))
         sentences = self.corpus.sentences
-        items = self.corpus.items
-        count_rules(sentences, items, self.nodes, aside, counts.root, counts.binary, counts.lexical)
+        items = self.corpus.sentence_ids
+        count_rules(
+            sentences, items, self.nodes, held_out, counts.root, counts.binary, counts.lexical
+        )
         return counts
 
 
@@ -106,7 +108,7 @@ def count_rules(
     sentences: Sentences,
     items: Longs,
     nodes: Ints,
-    aside: int,
+    held_out: int,
     root: Floats,
     binary: Floats,
     lexical: Floats,
@@ -114,7 +116,7 @@ def count_rules(
     """Add the rules of all sentences' trees to the counts, but for every n-th sentence."""
     tokens, starts = sentences
     for s in range(len(starts) - 1):
-        if aside and items[s] % aside == aside - 1:
+        if held_out and items[s] % held_out == held_out - 1:
             continue
         base = first_node(starts, s)
         root[nodes[base, CATEGORY]] += 1
@@ -129,25 +131,25 @@ def count_rules(
 
 
 def as_tree(nodes: Ints, words: Sequence[str], names: Sequence[str] = ()) -> Tree:
-    """Turn pre-order nodes into a tree; built from the last node to the first, without recursion.
+    """Turn pre-order nodes into a tree, from the last node to the first, without recursion.
 
     ``names``: the labels of categories; those of ``category_name`` if not given.
     """
     names = names or _plain_names(int(nodes[:, CATEGORY].max()) + 1)
     tree = Tree.unchecked
-    waiting: list[Tree] = []
+    subtrees: list[Tree] = []
     for start, end, category in reversed(nodes.tolist()):
         if end - start == 1:
-            waiting.append(tree(names[category], (words[start],)))
+            subtrees.append(tree(names[category], (words[start],)))
         else:
-            waiting.append(tree(names[category], (waiting.pop(), waiting.pop())))
-    return waiting[0]
+            subtrees.append(tree(names[category], (subtrees.pop(), subtrees.pop())))
+    return subtrees[0]
 
 
 def as_brackets(
     trees: Sequence[Ints], sentences: Sequence[Sequence[str]], names: Sequence[str]
 ) -> list[str]:
-    """Trees in brackets, as ``str(as_tree(…))`` writes them: all at once, without making trees."""
+    """Trees in brackets, as ``str(as_tree(…))``, but without building trees."""
     if not trees:
         return []
     words = [word for sentence in sentences for word in sentence]
@@ -158,7 +160,7 @@ def as_brackets(
     ends = np.cumsum(sizes)
     width = nodes[:, END] - nodes[:, START]
     leaves = np.flatnonzero(width == 1)
-    # After a word come as many brackets as nodes end with it: numbered through all sentences.
+    # Each word is followed by as many brackets as nodes end with it.
     shift = np.repeat(np.cumsum([0, *(len(s) for s in sentences[:-1])]), sizes)
     closing = np.bincount(nodes[:, END] + shift - 1, minlength=len(words))
     pieces = np.array([f"({name}" for name in names], dtype=object)[nodes[:, CATEGORY]]
@@ -226,7 +228,7 @@ def check_parsable(grammar: Grammar, corpus: Encoded, logs: Floats) -> None:
     emitted = grammar.lexical.max(axis=0) > 0
     silent = [word for word in words if not emitted[grammar.vocabulary.index[word]]]
     shown = " ".join(words[:12]) + (" …" if len(words) > 12 else "")
-    known = corpus.brackets_of(np.array([sentence])) is not None
-    reason = f"no tree of it fits the bound{' and has its brackets' * known}"
+    bracketed = corpus.brackets_of(np.array([sentence])) is not None
+    reason = f"no tree of it fits the bound{' and has its brackets' * bracketed}"
     reason = f"no category can emit {silent[0]!r}" if silent else reason
     raise UnparsableError(f"sentence {sentence + 1} ({shown}) has probability zero: {reason}")

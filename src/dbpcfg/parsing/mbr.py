@@ -15,19 +15,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import UnparsableError
-from dbpcfg.io.machine import in_pieces
+from dbpcfg.io.machine import parallel_ranges
 from dbpcfg.numerics.kernels import Floats, Ints, Longs, also_in_kernels, kernel
 from dbpcfg.parsing.derivations import Derivations, first_cells, first_node, span_cell
-
-if TYPE_CHECKING:
-    from dbpcfg.parsing.parsers import Parser
+from dbpcfg.parsing.parser import Parser
 
 GRAIN = 2.0**24
 """Weights are rounded to multiples of 1/GRAIN, so that the order of sums decides no tie."""
@@ -80,7 +77,7 @@ def mbr_trees(corpus: Encoded, weights: Floats | Ints, threads: int = 1) -> Deri
     def work(first: int, last: int) -> None:
         heaviest_trees(first, last, corpus.starts, cells, weights, trees.nodes)
 
-    in_pieces(work, len(corpus), threads)
+    parallel_ranges(work, len(corpus), threads)
     return trees
 
 
@@ -140,14 +137,14 @@ def heaviest_tree(gain: Floats, labels: Longs, nodes: Ints) -> float:
     return float(total[0, n])
 
 
-MOST_BYTES = 2**30
+MAX_BYTES = 2**30
 """The most memory for counts of spans: 85,000 sentences of 20 words with K = 15."""
 
 
 class SpanCounts:
     """Counts of (start, end, category) over samples of the trees of one corpus.
 
-    No counts are kept of a corpus for which they would take more than ``MOST_BYTES``: they grow
+    No counts are kept of a corpus for which they would take more than ``MAX_BYTES``: they grow
     with the corpus, more than anything else.
 
     ``counts``: counts so far, ``[cell, c]`` as in `dbpcfg.parsing.derivations`; zeros if not
@@ -158,7 +155,7 @@ class SpanCounts:
         self.corpus = corpus
         self.first_cell = first_cells(corpus)
         size = int(self.first_cell[-1])
-        self.kept = 4 * size * categories <= MOST_BYTES
+        self.kept = 4 * size * categories <= MAX_BYTES
         self.shape = (size if self.kept else 0, categories)
         if counts is not None:
             self.counts = counts
@@ -183,6 +180,7 @@ class SpanCounts:
 
     def decode(self, threads: int = 1) -> Derivations:
         """MBR trees of all sentences."""
+        assert self.kept
         return mbr_trees(self.corpus, self.counts, threads)
 
 

@@ -3,11 +3,11 @@
 **Pruning.** A tree is no more probable than any of its labelled spans, each on its level. So trees
 of posterior probability t or more have only labels whose posterior is at least t, and those are
 few: one search among them is cheap. If it finds N trees of t or more, they are the best. If the
-N-th is less probable, its own probability is the next t, which is certain to do; if there are fewer
-than N, a power of t is. Posteriors that were computed with spans pruned below some probability
-serve for every t above it, since no span of the trees in question is pruned: what is computed of
-such a span is at least the tree's own share. They are all that is asked of a parser, so this is for
-dense charts and for those in rank space.
+N-th is less probable, its own probability is the next t, which is certain to suffice; if there are
+fewer than N, the next is a power of t. Posteriors computed with spans pruned below some probability
+can be used for every t above it, since no span of the trees in question is pruned: the posterior of
+such a span is at least the tree's own share. Only posteriors are needed, so this works for dense
+charts and for those in rank space.
 
 **Search.** An *item* is one of these labels c on a span (i,j) and a level. Its derivations, best
 first and at most N, are made from those of its children, in order of width::
@@ -18,17 +18,18 @@ first and at most N, are made from those of its children, in order of width::
 with score_x the x-th best. The inner maximum is the same for all c: an *edge* is k with the
 children's labels, and edges with the same labels are a *pair*, which has its best edge. So where
 nothing can be pruned a span costs n K² and not n K³, and then pairs are tried in order of
-max_c log G[c → a b] + their best: no pair is tried that cannot be better than what is known. (For a
-grammar of low rank, instead of the first maximum it is a bound, Σ_r max_c u_cr v_ar w_br.)
+max_c log G[c → a b] + their best: no pair is tried that cannot be better than the best so far. (For
+a low-rank grammar there is a bound instead of the first maximum: Σ_r max_c u_cr v_ar w_br.)
 
 The next best is always at the top of a heap (Huang and Chiang 2005, algorithm 2), which a pair's
 best edge joins when the pair is tried. When (k, a, b, x, y) is taken, then (k, a, b, x, y + 1), and
-(k, a, b, x + 1, 0) if y = 0, join it; so do other edges of the pair when its best is taken. The
-level of a span follows from its place in the tree, so different derivations are different trees.
+(k, a, b, x + 1, 0) if y = 0, join it; so do other edges of the pair when its best edge is taken.
+The level of a span follows from its position in the tree, so different derivations are different
+trees.
 
 Among equally probable trees the first is the one of the lower root category, the earlier split, the
-lower left and right categories; then those of the better left and right children. It does not
-depend on N, nor on what was pruned.
+lower left and right categories, the better left and right children. This does not depend on N, nor
+on pruning.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ class Items(NamedTuple):
     begins: Longs  # [cell]   where the items of each span and level begin
     labels: Longs  # [item]   their categories
     first: Longs  # [item]    the number of its best derivation; others follow
-    known: Longs  # [item]    how many derivations it has; the last item is none, and has one
+    number: Longs  # [item]   how many derivations it has; the last item is none, and has one
 
 
 class Pool(NamedTuple):
@@ -91,55 +92,54 @@ def with_room(P: Pool, used: int, more: int) -> Pool:
     return Pool(derivations, scores)
 
 
+LEFT_ITEM, RIGHT_ITEM, PAIR, NEXT = range(4)
+"""Columns of ``Edges.edges``: the children's items, the pair, its next edge or −1."""
+BEST, LABELS = range(2)
+"""Columns of ``Edges.pairs``: the best edge, and a · K + b."""
+SUM, RULE = range(2)
+"""Columns of ``Edges.sums``: the score of the best edge without a rule; log G[c → a b]."""
+
+
 class Edges(NamedTuple):
     """The edges of a span, their pairs of labels, and a heap of the derivations of an item."""
 
-    lefts: Longs  # [edge]   the children's items
-    rights: Longs  # [edge]
-    pairs: Longs  # [edge]
-    others: Longs  # [edge]  the next edge of the same pair, or −1
-    heads: Longs  # [pair]   its best edge
-    labels: Longs  # [pair]  a · K + b
-    sums: Floats  # [pair]   the score of its best edge, without a rule
-    rules: Floats  # [pair]  the logarithm of the rule of an item, if the pair was tried
-    limits: Floats  # [place]  no item has more from the pair; a heap, then from the end on sorted
-    order: Longs  # [place]    the pair
-    scores: Floats  # [place]  the heap
-    keys: Longs  # [place]     (edge · N + x) · N + y: the order of k, a, b, x, y
+    edges: Longs  # [edge, column]
+    pairs: Longs  # [pair, column]
+    sums: Floats  # [pair, column]
+    limits: Floats  # [index]  no item has more from the pair; a heap, then from the end on sorted
+    order: Longs  # [index]    the pair
+    scores: Floats  # [index]  the heap of derivations
+    keys: Longs  # [index]     (edge · N + x) · N + y: the order of k, a, b, x, y
 
 
 @also_in_kernels
-def new_edges(most: int, trees: int) -> Edges:
-    """Room for a number of edges, and for the heap of the best derivations."""
-    numbers, floats = np.empty((7, most), np.int64), np.empty((3, most))
-    lefts, rights, pairs, others = numbers[0], numbers[1], numbers[2], numbers[3]
-    heads, labels, order = numbers[4], numbers[5], numbers[6]
-    sums, rules, limits = floats[0], floats[1], floats[2]
-    scores, keys = np.empty(most + 2 * trees), np.empty(most + 2 * trees, np.int64)
-    return Edges(
-        lefts, rights, pairs, others, heads, labels, sums, rules, limits, order, scores, keys
-    )
+def new_edges(size: int, trees: int) -> Edges:
+    """Memory for a number of edges, and for the heap of the best derivations."""
+    edges, pairs = np.empty((size, 4), np.int64), np.empty((size, 2), np.int64)
+    sums, limits, order = np.empty((size, 2)), np.empty(size), np.empty(size, np.int64)
+    heap = size + 2 * trees
+    return Edges(edges, pairs, sums, limits, order, np.empty(heap), np.empty(heap, np.int64))
 
 
 @also_in_kernels
-def surviving(weights: Floats, least: float) -> Items:
-    """The labels of a sentence whose weights are not less than least."""
+def surviving(weights: Floats, threshold: float) -> Items:
+    """The labels of a sentence whose weights reach a threshold."""
     (cells, K), size = weights.shape, 0
     begins = np.empty(cells + 1, dtype=np.int64)
     for x in range(cells):
         for c in range(K):
-            size += weights[x, c] > 0.0 and weights[x, c] >= least
+            size += weights[x, c] > 0.0 and weights[x, c] >= threshold
     labels, size = np.empty(size, dtype=np.int64), 0
     for x in range(cells):
         begins[x] = size
         for c in range(K):
-            if weights[x, c] > 0.0 and weights[x, c] >= least:
+            if weights[x, c] > 0.0 and weights[x, c] >= threshold:
                 labels[size] = c
                 size += 1
     begins[cells] = size
-    known = np.zeros(size + 1, dtype=np.int64)
-    known[size] = 1
-    return Items(begins, labels, np.zeros(size + 1, dtype=np.int64), known)
+    number = np.zeros(size + 1, dtype=np.int64)
+    number[size] = 1
+    return Items(begins, labels, np.zeros(size + 1, dtype=np.int64), number)
 
 
 @also_in_kernels
@@ -148,7 +148,7 @@ def derive(
     j: int,
     c: int,
     tried: int,
-    pairs: int,
+    pair_count: int,
     G: Logs,
     I: Items,
     P: Pool,
@@ -159,53 +159,51 @@ def derive(
     """The best derivations of an item from its pairs, after those in use; return their number.
 
     ``c``: its label; −1 for the root of the tree, whose child it is.
-    ``tried``: how many pairs are sorted, which other items have tried; also returned.
+    ``tried``: how many pairs are sorted, as other items have tried them; also returned.
     """
-    first, known, best, keys, K = I.first, I.known, H.scores, H.keys, G.lexical.shape[1]
-    lefts, rights, pair_of, others, heads = H.lefts, H.rights, H.pairs, H.others, H.heads
-    labels, sums, rules, limits, order, root = H.labels, H.sums, H.rules, H.limits, H.order, G.root
+    first, number, edges, pairs, sums = I.first, I.number, H.edges, H.pairs, H.sums
+    limits, order, best, keys, K = H.limits, H.order, H.scores, H.keys, G.lexical.shape[1]
     P = with_room(P, used, most)
-    derivations, scores, size, place = P.derivations, P.scores, 0, pairs
-    for number in range(used, used + most):
-        while place:
-            if pairs - place == tried:
+    derivations, scores, size, index = P.derivations, P.scores, 0, pair_count
+    for new in range(used, used + most):
+        while index:
+            if pair_count - index == tried:
                 limit, pair, tried = limits[0], order[0], tried + 1
-                remove_best(limits, order, place - 1)
-                limits[place - 1], order[place - 1] = limit, pair
-            place -= 1
-            if size and limits[place] < best[0]:
-                place += 1
+                remove_best(limits, order, index - 1)
+                limits[index - 1], order[index - 1] = limit, pair
+            if size and limits[index - 1] < best[0]:
                 break
-            pair = order[place]
-            a, b = labels[pair] // K, labels[pair] % K
-            rules[pair] = root[a] if c < 0 else log_rule(G, c, a, b)
-            score = rules[pair] + sums[pair]
+            index -= 1
+            pair = order[index]
+            a, b = pairs[pair, LABELS] // K, pairs[pair, LABELS] % K
+            sums[pair, RULE] = G.root[a] if c < 0 else log_rule(G, c, a, b)
+            score = sums[pair, RULE] + sums[pair, SUM]
             if score > -np.inf:
-                push(best, keys, size, score, heads[pair] * most * most)
+                push(best, keys, size, score, pairs[pair, BEST] * most * most)
                 size += 1
         if size == 0:
-            return P, number - used, tried
+            return P, new - used, tried
         score, key, size = best[0], keys[0], size - 1
         remove_best(best, keys, size)
         e, x, y = key // (most * most), key // most % most, key % most
-        left, right, rule = first[lefts[e]] + x, first[rights[e]] + y, rules[pair_of[e]]
-        new = derivations[number]
-        new[START], new[END], new[CATEGORY], new[LEFT], new[RIGHT] = i, j, c, left, right
-        scores[number] = score
-        if number + 1 == used + most:
+        left_item, right_item, pair = edges[e, LEFT_ITEM], edges[e, RIGHT_ITEM], edges[e, PAIR]
+        left, right, rule = first[left_item] + x, first[right_item] + y, sums[pair, RULE]
+        row, scores[new] = derivations[new], score
+        row[START], row[END], row[CATEGORY], row[LEFT], row[RIGHT] = i, j, c, left, right
+        if new + 1 == used + most:
             break
-        if y + 1 < known[rights[e]]:
+        if y + 1 < number[right_item]:
             push(best, keys, size, rule + (scores[left] + scores[right + 1]), key + 1)
             size += 1
-        if y == 0 and x + 1 < known[lefts[e]]:
+        if y == 0 and x + 1 < number[left_item]:
             push(best, keys, size, rule + (scores[left + 1] + scores[right]), key + most)
             size += 1
-        if x + y == 0 and e == heads[pair_of[e]]:
-            e = others[e]
+        if x + y == 0 and e == pairs[pair, BEST]:
+            e = edges[e, NEXT]
             while e >= 0:
-                score = rule + (scores[first[lefts[e]]] + scores[first[rights[e]]])
-                push(best, keys, size, score, e * most * most)
-                e, size = others[e], size + 1
+                left, right = first[edges[e, LEFT_ITEM]], first[edges[e, RIGHT_ITEM]]
+                push(best, keys, size, rule + (scores[left] + scores[right]), e * most * most)
+                e, size = edges[e, NEXT], size + 1
     return P, most, tried
 
 
@@ -226,47 +224,45 @@ def find_edges(
 
     ``pair_of``: ``[a · K + b]``: −1, before and after.
     """
-    begins, labels, known = I.begins, I.labels, I.known
+    begins, labels, first, number, scores = I.begins, I.labels, I.first, I.number, P.scores
     l, r = (left_below(level, G.depth), right_below(level, G.depth)) if G.depth else (0, 0)
     only_word, K = G.depth > 0 and l == 2 * G.depth, G.lexical.shape[1]
-    last, edges, pairs = i + 2 if only_word else j, 0, 0
+    last, size = i + 2 if only_word else j, 0
     for k in range(i + 1, last):
-        here, there = level_cell(n, l, i, k), level_cell(n, r, k, j)
-        edges += (begins[here + 1] - begins[here]) * (begins[there + 1] - begins[there])
-    if edges > len(H.lefts):
-        H = new_edges(2 * edges, most)
-    lefts, rights, numbers, others, heads = H.lefts, H.rights, H.pairs, H.others, H.heads
-    pair_labels, sums, limits, order, bounds = H.labels, H.sums, H.limits, H.order, G.limits
-    first, scores = I.first, P.scores
-    edges = 0
+        x, y = level_cell(n, l, i, k), level_cell(n, r, k, j)
+        size += (begins[x + 1] - begins[x]) * (begins[y + 1] - begins[y])
+    if size > len(H.edges):
+        H = new_edges(2 * size, most)
+    edges, pairs, sums, e, pair_count = H.edges, H.pairs, H.sums, 0, 0
     for k in range(i + 1, last):
-        here, there = level_cell(n, l, i, k), level_cell(n, r, k, j)
-        for left in range(begins[here], begins[here + 1]):
-            if known[left] == 0:
+        x, y = level_cell(n, l, i, k), level_cell(n, r, k, j)
+        for left in range(begins[x], begins[x + 1]):
+            if number[left] == 0:
                 continue
             a, score = labels[left], scores[first[left]]
-            for right in range(begins[there], begins[there + 1]):
-                if known[right] == 0:
+            for right in range(begins[y], begins[y + 1]):
+                if number[right] == 0:
                     continue
                 label, sum = a * K + labels[right], score + scores[first[right]]
-                pair = pair_of[label]
+                pair, following = pair_of[label], -1
                 if pair < 0:
-                    pair = pair_of[label] = pairs
-                    pair_labels[pair], sums[pair], heads[pair] = label, sum, edges
-                    others[edges], pairs = -1, pairs + 1
-                elif sum > sums[pair]:
-                    others[edges] = heads[pair]
-                    sums[pair], heads[pair] = sum, edges
+                    pair = pair_of[label] = pair_count
+                    pairs[pair, LABELS], pair_count = label, pair_count + 1
+                    pairs[pair, BEST], sums[pair, SUM] = e, sum
+                elif sum > sums[pair, SUM]:
+                    following = pairs[pair, BEST]
+                    pairs[pair, BEST], sums[pair, SUM] = e, sum
                 else:
-                    others[edges] = others[heads[pair]]
-                    others[heads[pair]] = edges
-                lefts[edges], rights[edges], numbers[edges] = left, right, pair
-                edges += 1
-    for pair in range(pairs):
-        label = pair_labels[pair]
+                    best = pairs[pair, BEST]
+                    following, edges[best, NEXT] = edges[best, NEXT], e
+                edges[e, LEFT_ITEM], edges[e, RIGHT_ITEM] = left, right
+                edges[e, PAIR], edges[e, NEXT] = pair, following
+                e += 1
+    for pair in range(pair_count):
+        label = pairs[pair, LABELS]
         pair_of[label] = -1
-        push(limits, order, pair, bounds[label // K, label % K] + sums[pair], pair)
-    return H, pairs
+        push(H.limits, H.order, pair, G.limits[label // K, label % K] + sums[pair, SUM], pair)
+    return H, pair_count
 
 
 @also_in_kernels
@@ -278,7 +274,7 @@ def search(
     The last two are their first number, and how many there are.
     """
     n, levels = len(words), max(1, 2 * G.depth)
-    begins, labels, first, known = I.begins, I.labels, I.first, I.known
+    begins, labels, first, number = I.begins, I.labels, I.first, I.number
     P.scores[0], used = 0.0, 1
     for i in range(n):
         cell = span_cell(n, i, i + 1)
@@ -287,7 +283,7 @@ def search(
             word = P.derivations[used]
             word[START], word[END], word[CATEGORY] = i, i + 1, labels[x]
             P.scores[used] = G.lexical[words[i], labels[x]]
-            first[x], known[x], used = used, 1, used + 1
+            first[x], number[x], used = used, 1, used + 1
     for width in range(2, n + 1):
         for level in range(levels):
             for i in beginnings(level, G.depth, n, width):
@@ -297,22 +293,23 @@ def search(
                 H, pairs = find_edges(level, i, i + width, n, G, I, P, H, pair_of, most)
                 tried = 0
                 for x in range(begins[cell], begins[cell + 1]):
-                    P, number, tried = derive(
+                    P, size, tried = derive(
                         i, i + width, labels[x], tried, pairs, G, I, P, used, most, H
                     )
-                    first[x], known[x], used = used, number, used + number
+                    first[x], number[x], used = used, size, used + size
     whole, pairs = span_cell(n, 0, n), 0
-    if begins[whole + 1] - begins[whole] > len(H.lefts):
+    if begins[whole + 1] - begins[whole] > len(H.edges):
         H = new_edges(begins[whole + 1] - begins[whole], most)
     for x in range(begins[whole], begins[whole + 1]):
-        if known[x]:
-            H.lefts[pairs], H.rights[pairs], H.pairs[pairs] = x, len(known) - 1, pairs
-            H.heads[pairs], H.others[pairs] = pairs, -1
-            H.labels[pairs], H.sums[pairs] = labels[x] * G.lexical.shape[1], P.scores[first[x]]
-            push(H.limits, H.order, pairs, H.sums[pairs], pairs)
+        if number[x]:
+            H.edges[pairs, LEFT_ITEM], H.edges[pairs, RIGHT_ITEM] = x, len(number) - 1
+            H.edges[pairs, PAIR], H.edges[pairs, NEXT] = pairs, -1
+            H.pairs[pairs, BEST], H.pairs[pairs, LABELS] = pairs, labels[x] * G.lexical.shape[1]
+            H.sums[pairs, SUM] = P.scores[first[x]]
+            push(H.limits, H.order, pairs, P.scores[first[x]], pairs)
             pairs += 1
-    P, number, _ = derive(0, n, -1, 0, pairs, G, I, P, used, most, H)
-    return P, H, used, number
+    P, size, _ = derive(0, n, -1, 0, pairs, G, I, P, used, most, H)
+    return P, H, used, size
 
 
 @also_in_kernels
@@ -345,13 +342,13 @@ def best_of_sentences(
     logs: Floats,
     thresholds: Floats,
 ) -> None:
-    """The best trees of some sentences, whose posteriors are right for labels of ``least`` or more.
+    """The best trees of some sentences, given posteriors that are exact for ``least`` or more.
 
     ``totals``: log Σ_τ P(τ) of each sentence; −∞ if it has no tree.
     ``nodes``: those of sentence s from ``most · first_node(s)`` on, one tree after another.
     ``logs``: ``[s, tree]``; −∞ where there is none.
-    ``thresholds``: ``[s]``: the first t; then that for which ``least`` is too much, or −1 if these
-    are the best trees.
+    ``thresholds``: ``[s]``: the first t; afterwards one below ``least`` to be tried next, or −1 if
+    these are the best trees.
     """
     tokens, starts = sentences
     H, pair_of = new_edges(64, most), np.full(G.limits.size, -1)
@@ -366,10 +363,10 @@ def best_of_sentences(
             if t == 0.0:
                 break
             if number == most:
-                found = math.exp(P.scores[first + most - 1] - totals[s])
-                if found >= t:
+                posterior = math.exp(P.scores[first + most - 1] - totals[s])
+                if posterior >= t:
                     break
-                t = found * (1.0 - ROUNDING)
+                t = posterior * (1.0 - ROUNDING)
             else:
                 t = t**STEP
             t = t if t >= LEAST else 0.0

@@ -1,55 +1,17 @@
-"""The parser of a grammar, and what parsers have in common."""
+"""The parser of a grammar."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.grammar.lowrank import LowRankGrammar
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.numerics.kernels import Floats, Ints
-from dbpcfg.numerics.philox import Stream
 from dbpcfg.parsing.chart.layout import Precision
 from dbpcfg.parsing.chart.parser import ChartParser
-from dbpcfg.parsing.derivations import Derivations
+from dbpcfg.parsing.parser import Parser
 
 if TYPE_CHECKING:
     from dbpcfg.parsing.prefixes import PrefixParser
-
-
-class Sampler(Protocol):
-    """A grammar and a bound, ready for sentences: what the left-corner parser does too."""
-
-    @property
-    def grammar(self) -> Grammar:
-        """G, without a bound."""
-
-    def log_probabilities(self, corpus: Encoded) -> Floats:
-        """log P(sentence) of every sentence; −∞ for one that the grammar cannot yield."""
-
-    def sample(self, corpus: Encoded, numbers: Stream) -> tuple[Derivations, Floats]:
-        """A tree from the posterior of every sentence, and every log P(sentence)."""
-
-    def viterbi(self, corpus: Encoded) -> tuple[Derivations, Floats]:
-        """The most probable tree of every sentence, and log P(tree, sentence) of each."""
-
-
-class Parser(Sampler, Protocol):
-    """What a grammar's own parser does. Its ``expected_counts`` are of rules, or of factors."""
-
-    @property
-    def log_fitting_mass(self) -> float:
-        """log Z: the logarithm of the probability that a tree fits the bound; 0 without a bound."""
-
-    def n_best(self, corpus: Encoded, n: int) -> list[Ints]:
-        """``[tree, node, 3]`` of every sentence: its n most probable trees, best first."""
-
-    def samples(self, corpus: Encoded, n: int, seed: int, items: Sequence[int]) -> list[Ints]:
-        """``[tree, node, 3]`` of every sentence: n trees from its posterior."""
-
-    def posteriors(self, corpus: Encoded, negligible: float = ...) -> tuple[Floats, Floats]:
-        """Posterior probabilities of all labelled spans, and every log P(sentence)."""
 
 
 def parser_of(
@@ -68,7 +30,10 @@ def parser_of(
 
 
 def prefix_parser_of(grammar: Grammar, depth: int | None) -> PrefixParser:
-    """What follows sentences word by word under a grammar and a bound; None for no bound."""
+    """The parser of a grammar that follows sentences word by word.
+
+    ``depth``: the bound D; None for no bound.
+    """
     if isinstance(grammar, LowRankGrammar):
         from dbpcfg.parsing.lowrank.prefix import RankPrefixParser
 

@@ -1,6 +1,6 @@
-"""What is known at every word of a sentence, given the words before it.
+"""Measures at each word of a sentence, given the words before it.
 
-It follows from prefix probabilities, which ``chart.prefix`` and ``lowrank.prefix`` compute.
+They follow from prefix probabilities, which ``chart.prefix`` and ``lowrank.prefix`` compute.
 """
 
 from __future__ import annotations
@@ -16,14 +16,19 @@ from dbpcfg.numerics.kernels import Floats, Ints, kernel
 from dbpcfg.parsing.chart.layout import EMPTY
 
 BLOCK = 2**18
-"""Probabilities of next words held at once."""
+"""How many probabilities of next words are in memory at once."""
 
 
 class Prefixes(NamedTuple):
     """A sentence of n words: entry t = 0 … n − 1 is word w_t, and entry n the sentence's end.
 
-    *Before* means given the words before it, *after* given it too. What comes after a word, or end,
-    of probability zero is not a number. Without a bound, depth 1 stands for all.
+    *Before* means given the words before it, *after* given it too. After a word, or end, of
+    probability zero all is NaN. Without a bound, depth 1 stands for all.
+
+    At every word, exp(logs[t]) = Σ_c awaited[t, c] G[c → w_t], and the logs sum to log P(sentence).
+    Without a bound these are the grammar's own probabilities: if some derivations never end, what
+    is awaited before the first word has only the mass of those that do. All else is given that the
+    sentence ends.
     """
 
     logs: Floats  # [t] log P(w_t), before
@@ -35,10 +40,10 @@ class Prefixes(NamedTuple):
     closed: Floats  # [t, d] probability that w_t ends fragment d, which joins d − 1, after
 
 
-class Opened(NamedTuple):
-    """What kernels find of a batch of sentences of one length, with exponents of two.
+class PrefixBatch(NamedTuple):
+    """Prefix probabilities of a batch of sentences, with exponents of two.
 
-    A row is one of the sums of a(R,1), a(R,2), …: of left parents (L,d), then of right ones (R,d).
+    Rows are the sums of a(R,1), a(R,2), …: of left parents (L,d), then of right ones (R,d).
     """
 
     scale: Ints  # [m, k]            exponents
@@ -49,39 +54,38 @@ class Opened(NamedTuple):
     awaited: Floats  # [m, t, c]     y
 
 
-def new_opened(sentences: int, n: int, categories: int, depths: int) -> Opened:
-    """Room for a batch."""
+def new_prefix_batch(sentences: int, n: int, categories: int, depths: int) -> PrefixBatch:
+    """Memory for a batch."""
     scale = np.full((2, sentences, n + 1), EMPTY, dtype=np.int32)
     scale[:, :, 0] = 0
     masses, words = np.zeros((2, sentences, n + 1, 2 * depths)), np.zeros((sentences, n + 1, 2))
     awaited = np.empty((sentences, n + 1, categories))
-    return Opened(scale[0], masses[0], scale[1], masses[1], words, awaited)
+    return PrefixBatch(scale[0], masses[0], scale[1], masses[1], words, awaited)
 
 
-def noted(
-    found: Opened, ending: Floats, exponents: Ints, log_scale: Floats, all_mass: float
+def prefix_measures(
+    batch: PrefixBatch, ending: Floats, exponents: Ints, log_scale: Floats
 ) -> Prefixes:
-    """What is known of each word of a batch, with sentences as the first axis.
+    """The measures at each word of a batch, with sentences as the first axis.
 
     ``ending``: ``[m, k − 1]``: P(words before k, end), with its exponents.
     ``log_scale``: ``[m, t]``: the logarithm of what the probabilities of a word were divided by.
-    ``all_mass``: the probability of all sentences.
     """
     sentences, n = ending.shape
-    common = np.maximum(found.scale[:, 1:], exponents)
-    shift = (found.scale[:, 1:] - common)[..., np.newaxis]
-    masses, end = np.ldexp(found.masses[:, 1:], shift), np.ldexp(ending, exponents - common)
+    common = np.maximum(batch.scale[:, 1:], exponents)
+    shift = (batch.scale[:, 1:] - common)[..., np.newaxis]
+    masses, end = np.ldexp(batch.masses[:, 1:], shift), np.ldexp(ending, exponents - common)
     left, right = masses[..., ::2], masses[..., 1::2]
-    words, awaited = found.words, found.awaited
+    words, awaited = batch.words, batch.awaited
     words[:, 1:] = np.ldexp(words[:, 1:], shift)
     awaited[:, 1:] = np.ldexp(awaited[:, 1:], shift)
     total = words[:, :n].sum(axis=2)
-    before = np.full((sentences, n + 1), all_mass)
+    before = np.ones((sentences, n + 1))
     before[:, 1:] = masses.sum(axis=2) + end
     before[:, 1:][np.logical_or.accumulate(total == 0.0, axis=1)] = np.nan
     after = before[:, 1:, np.newaxis]
-    early_shift = (found.early_scale[:, 1:] - common)[..., np.newaxis]
-    ends_fragment = np.ldexp(found.early[:, 1:, 1::2], early_shift)  # d, which joins d − 1
+    early_shift = (batch.early_scale[:, 1:] - common)[..., np.newaxis]
+    ends_fragment = np.ldexp(batch.early[:, 1:, 1::2], early_shift)  # d, which joins d − 1
     ended, fork, join = (np.full((sentences, n + 1), x) for x in (0.0, np.nan, np.nan))
     depths, closed = (np.full((*before.shape, left.shape[2] + 1), x) for x in (0.0, np.nan))
     ended[:, 1:] = end / before[:, 1:]
@@ -105,12 +109,12 @@ def noted(
 
 
 @kernel
-def next_word_entropies(awaited: Floats, ended: Floats, lexical: Floats, found: Floats) -> None:
+def next_word_entropies(awaited: Floats, ended: Floats, lexical: Floats, entropies: Floats) -> None:
     """Entropy in nats of what comes next, a word or the end, before each word::
 
         P(w) = Σ_c awaited[t, c] G[c → w]        H = − ended log ended − Σ_w P(w) log P(w)
 
-    one matrix product for the words of a sentence.
+    by one matrix product for the words of a sentence.
     """
     rows = max(1, BLOCK // lexical.shape[1])
     logs = np.empty(lexical.shape[1])
@@ -118,33 +122,35 @@ def next_word_entropies(awaited: Floats, ended: Floats, lexical: Floats, found: 
         P = np.dot(awaited[first : first + rows], lexical)
         for r in range(len(P)):
             x = ended[first + r]
-            H = -x * np.log(x) if x > 0.0 else 0.0 * x  # not a number stays that
+            H = -x * np.log(x) if x > 0.0 else 0.0 * x  # NaN stays NaN
             for w in range(len(logs)):
                 logs[w] = log(P[r, w])  # some finite number for 0
             H -= np.dot(P[r], logs)
-            found[first + r] = max(H, 0.0) if H == H else H
+            entropies[first + r] = max(H, 0.0) if H == H else H
 
 
 class PrefixParser(ABC):
     """A grammar and a bound, ready to follow sentences word by word.
 
     ``lexical``: ``[c, w]``: the words of the categories that have any.
+    ``mass``: the probability of all sentences.
     """
 
-    def __init__(self, lexical: Floats) -> None:
-        self.lexical = lexical
+    def __init__(self, lexical: Floats, mass: float) -> None:
+        self.lexical, self.mass = lexical, mass
         self.impossible = lexical.shape[1]
-        """In place of the number of a word: one that no category emits."""
+        """The number of a word that no category emits."""
 
     @abstractmethod
     def prefixes(self, corpus: Encoded, threads: int = 1) -> list[Prefixes]:
-        """What is known at each word of all sentences of a corpus.
+        """The measures at each word of all sentences of a corpus.
 
         ``threads``: the number of threads; results do not depend on it.
         """
 
-    def entropies(self, found: Prefixes) -> Floats:
+    def entropies(self, prefixes: Prefixes) -> Floats:
         """``[t]``: the entropy of what comes next, before each word; in nats."""
-        entropies = np.empty(len(found.logs))
-        next_word_entropies(found.awaited, found.ended, self.lexical, entropies)
+        entropies, awaited = np.empty(len(prefixes.logs)), prefixes.awaited.copy()
+        awaited[0] /= self.mass
+        next_word_entropies(awaited, prefixes.ended, self.lexical, entropies)
         return entropies

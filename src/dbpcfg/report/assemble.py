@@ -1,13 +1,13 @@
-"""One HTML file from its parts; it loads nothing.
+"""The page of a run: one HTML file, which loads no others.
 
-Words from corpora are data. They are in the file only within one JSON text, in which every
-character that has a meaning in HTML is escaped; the page's program turns them into text nodes and
-never into markup. The page's content security policy forbids requests and all other programs.
+Words of corpora are in the file only within one JSON text, in which every character that is special
+in HTML is escaped; the page's script turns them into text nodes, never into markup. The page's
+content security policy forbids requests and all other scripts.
 
 The data of a page or a figure, as JSON can hold it.
 
 ===============  ===========================================================  ==================
-``run``          text, settings, versions, the command to repeat it           `overview`
+``run``          text, settings, versions, the command to repeat it           `runs`
 ``chains``       traces, R-hat, effective sample size, verdict                `runs`
 ``scores``       of chains and baselines, by length; None without gold        `scores`
 ``others``       other systems on the text; None without a comparison         `scores`
@@ -32,12 +32,19 @@ from typing import Any
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.goldtrees import Gold
 from dbpcfg.induction.run import Run
-from dbpcfg.io.files import reading, writing, written_whole
+from dbpcfg.io.files import atomic_write, read_errors, write_errors
 from dbpcfg.io.progress import Progress
 from dbpcfg.model.profile import as_json
 from dbpcfg.parsing.derivations import as_tree
-from dbpcfg.report.overview import overview
-from dbpcfg.report.runs import MOST_ITEMS, gold_labels, grammar_profile, memory, modes, traces
+from dbpcfg.report.runs import (
+    MAX_ITEMS,
+    gold_labels,
+    grammar_profile,
+    memory,
+    modes,
+    overview,
+    traces,
+)
 from dbpcfg.report.scores import BASELINES, match_comparison, scores
 from dbpcfg.report.sentences import pack, sentences
 from dbpcfg.version import __version__
@@ -51,7 +58,7 @@ PROGRAM = tuple(
     )
 )
 MARK = '<meta name="generator" content="dbpcfg report'
-"""Pages are recognised by this."""
+"""By which an existing page is recognised."""
 
 _ESCAPED = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
@@ -70,29 +77,26 @@ def as_page(data: dict[str, Any]) -> str:
 
 
 def style_sheet() -> str:
-    """The styles of the page, for other pages of one file."""
+    """The styles of the page, which other pages use too."""
     return "\n".join(_part(name) for name in STYLES)
 
 
 def safe_json(data: object) -> str:
-    """JSON in which characters that have a meaning in HTML are escaped.
-
-    Lone surrogates, which no file can hold, are escaped as well.
-    """
+    """JSON in which characters that are special in HTML, and lone surrogates, are escaped."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     text = text.translate(_ESCAPED)
     return "".join(f"\\u{ord(c):04x}" if "\ud800" <= c <= "\udfff" else c for c in text)
 
 
 def check_free(path: Path, overwrite: bool) -> None:
-    """Raise an error if the page cannot be written, or would replace a file that is no page."""
+    """Raise an error if the page cannot be written, or would replace another kind of file."""
     if path.is_dir():
         raise DbpcfgError(f"{path} is a directory; give the name of a file for the page")
     if not path.resolve().parent.is_dir():
         raise DbpcfgError(f"there is no directory {path.parent} for the page; make it first")
     if overwrite or not path.exists():
         return
-    with reading(path), path.open("rb") as file:
+    with read_errors(path), path.open("rb") as file:
         ours = MARK.encode() in file.read(2000)
     if not ours:
         raise DbpcfgError(
@@ -102,8 +106,8 @@ def check_free(path: Path, overwrite: bool) -> None:
 
 
 def write_page(data: dict[str, Any], path: Path) -> None:
-    """Write a page, whole or not at all."""
-    with writing(path), written_whole(path) as file:
+    """Write a page."""
+    with write_errors(path), atomic_write(path) as file:
         file.write(as_page(data).encode())
 
 
@@ -139,7 +143,7 @@ def collect(
             "chains": traces(run),
             "scores": None,
             "others": None,
-            "grammar": as_json(categories, MOST_ITEMS),
+            "grammar": as_json(categories, MAX_ITEMS),
             "meanings": gold_labels(categories),
             "sentences": sentences(run, derivations, gold),
             "modes": modes(run),

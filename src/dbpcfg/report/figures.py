@@ -1,6 +1,6 @@
-"""Figures for papers by matplotlib, without pyplot, its state and its windows.
+"""Figures for papers by matplotlib, without pyplot and its global state.
 
-Dollar signs in words and labels are not mathematics; the same data gives the same file.
+Dollar signs in words and labels are not mathematics; equal data give equal files.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction.run import Run
-from dbpcfg.io.files import writing, written_whole
+from dbpcfg.io.files import atomic_write, write_errors
 from dbpcfg.io.progress import Progress
 from dbpcfg.report.runs import traces
 
@@ -25,11 +25,11 @@ DASHES: tuple[Any, ...] = ("-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (8
 MARKS = "os^vDP"
 ACCENT, SOFT = "#0b6e69", "#56605d"
 DROPPED = "#c4c8c5"
-"""Of the lines of chains that were dropped from a race."""
+"""For the lines of chains that were dropped from a race."""
 FORMATS = ("pdf", "svg")
-MOST_LABELS = 22
+MAX_LABELS = 22
 LONGEST_NAME = 40
-"""Letters of a system's name, at most: the plot needs the room."""
+"""Longer names of systems are cut, as the plot needs the room."""
 
 Draw = Callable[[dict[str, Any], "Axes"], None]
 
@@ -86,10 +86,10 @@ def new_figure(width: float, height: float) -> tuple[Figure, Axes]:
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write a figure whole, in the format of its extension."""
+    """Write a figure in the format of its extension."""
     extension = path.suffix[1:]
     dates: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
-    with written_whole(path) as file:
+    with atomic_write(path) as file:
         figure.savefig(file, format=extension, metadata=dates.get(extension, {}), dpi=200)
 
 
@@ -121,10 +121,10 @@ def require_matplotlib() -> Any:
 
 
 def write_figures(data: dict[str, Any], folder: Path, quiet: bool = True) -> list[Path]:
-    """Write all figures that the data has into a folder, which is made if it does not exist."""
+    """Write all figures for which there is data, into a folder that is made if necessary."""
     drawn = [name for name in _FIGURES if _has(data, name)]
-    written: list[Path] = []
-    with writing(folder), Progress("figures", len(drawn), quiet) as progress, style():
+    paths: list[Path] = []
+    with write_errors(folder), Progress("figures", len(drawn), quiet) as progress, style():
         folder.mkdir(parents=True, exist_ok=True)
         for number, name in enumerate(drawn, start=1):
             figure, axes = new_figure(*_size(name, data))
@@ -132,9 +132,9 @@ def write_figures(data: dict[str, Any], folder: Path, quiet: bool = True) -> lis
             for extension in FORMATS:
                 path = folder / f"{name}.{extension}"
                 save(figure, path)
-                written.append(path)
+                paths.append(path)
             progress.update(number)
-    return written
+    return paths
 
 
 def check_folder(folder: Path, overwrite: bool) -> None:
@@ -163,27 +163,29 @@ def _traces(data: dict[str, Any], axes: Axes) -> None:
             label=f"{chain['chain']}{' (selected)' if chosen else ''}",
         )
     survivors = [chain for chain in data["chains"]["chains"] if chain["survived"]]
-    for burn_in in sorted({chain["burn_in"] for chain in survivors}):
+    sampled, (iteration, _) = data["chains"]["sampled"], data["chains"]["iteration"]
+    for burn_in in sorted({chain["burn_in"] for chain in survivors if sampled}):
         axes.axvline(burn_in, color=SOFT, linestyle=":", linewidth=0.75)
     rungs = data["chains"]["rungs"][:-1]
     for rung in rungs:
         axes.axvline(rung["iterations"], color=DROPPED, linewidth=0.75, zorder=1)
     axes.locator_params("x", integer=True)
-    compared = "; pale: chains are dropped" if rungs else ""
-    axes.set_xlabel(f"iteration (dotted: burn-in ends{compared})")
+    marks = ["dotted: burn-in ends"] * sampled + ["pale: chains are dropped"] * bool(rungs)
+    axes.set_xlabel(f"{iteration} ({'; '.join(marks)})" if marks else iteration)
     axes.set_ylabel("log-likelihood")
     axes.legend(title="chain", frameon=False, fontsize=7)
 
 
 def _likelihood_f1(data: dict[str, Any], axes: Axes) -> None:
-    means = {chain["chain"]: chain["mean"] for chain in data["chains"]["chains"]}
+    means = {chain["chain"]: chain["mean_log_likelihood"] for chain in data["chains"]["chains"]}
     for one in data["scores"]["systems"]:
         if one["kind"] == "chain" and one["f1"] is not None:
-            place = (means[one["chain"]], 100 * one["f1"])
+            point = (means[one["chain"]], 100 * one["f1"])
             chosen = one["selected"]
-            axes.plot(*place, "D" if chosen else "o", color=ACCENT if chosen else SOFT)
-            axes.annotate(str(one["chain"]), place, (5, 5), textcoords="offset points")
-    axes.set_xlabel("mean log-likelihood after burn-in (diamond: selected)")
+            axes.plot(*point, "D" if chosen else "o", color=ACCENT if chosen else SOFT)
+            axes.annotate(str(one["chain"]), point, (5, 5), textcoords="offset points")
+    label = "mean log-likelihood after burn-in" if data["chains"]["sampled"] else "log-likelihood"
+    axes.set_xlabel(f"{label} (diamond: selected)")
     axes.set_ylabel("F1 (%)")
 
 
@@ -226,11 +228,11 @@ def _heat_map(which: str) -> Draw:
         table = data["meanings"][which]
         order = [one["name"] for one in data["grammar"]["categories"]]
         rows = [name for name in order if name in table["categories"]]
-        labels = table["labels"][:MOST_LABELS]
+        labels = table["labels"][:MAX_LABELS]
         shares = []
         for name in rows:
             counts = table["counts"][table["categories"].index(name)]
-            shares.append([100 * n / max(1, sum(counts)) for n in counts[:MOST_LABELS]])
+            shares.append([100 * n / max(1, sum(counts)) for n in counts[:MAX_LABELS]])
         axes.imshow(shares, cmap="Greys", vmin=0, vmax=150, aspect="auto")
         for r, row in enumerate(shares):
             for c, share in enumerate(row):
@@ -308,7 +310,7 @@ def _size(name: str, data: dict[str, Any]) -> tuple[float, float]:
     if name == "categories":
         return 5.5, 1 + 0.22 * K
     if name.startswith("categories-"):
-        labels = min(MOST_LABELS, len(data["meanings"][name.split("-")[1]]["labels"]))
+        labels = min(MAX_LABELS, len(data["meanings"][name.split("-")[1]]["labels"]))
         return 1.5 + 0.3 * labels, 1.4 + 0.2 * K
     if name == "systems":
         return 4.8, 0.8 + 0.25 * len(data["others"]["systems"])

@@ -11,10 +11,10 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
-from dbpcfg.experiments.output import HEADINGS, QUICK, DepthAnalysis, title
 from dbpcfg.experiments.recipe import Recipe
-from dbpcfg.experiments.reproduce import NAMES, Reproduction, published_for
-from dbpcfg.io.files import writing, written_whole
+from dbpcfg.experiments.reproduce import Reproduction, published_for
+from dbpcfg.experiments.reproduction import HEADINGS, QUICK, DepthAnalysis, title
+from dbpcfg.io.files import atomic_write, write_errors
 from dbpcfg.io.tables import Table
 from dbpcfg.report.assemble import style_sheet
 from dbpcfg.version import __version__
@@ -33,7 +33,7 @@ main .table { margin-bottom: 2rem; } td, th { padding: .25rem .625rem; }
 _WIDTH, _LABELS, _RIGHT, _ROW, _TOP, _BOTTOM = 820, 270, 30, 26, 12, 44
 _STEPS = (1, 2, 5, 10, 20)
 """Percentages between two lines."""
-_MOST_LINES = 9
+_MAX_LINES = 9
 
 
 class StripRow(NamedTuple):
@@ -108,7 +108,7 @@ def _row(row: StripRow, y: float, x: Callable[[float], float]) -> list[str]:
 
 def _step(low: float, high: float) -> int:
     for step in _STEPS:
-        if (high - low) / step <= _MOST_LINES:
+        if (high - low) / step <= _MAX_LINES:
             return step
     return _STEPS[-1]
 
@@ -118,14 +118,14 @@ def score_figures(result: Reproduction) -> list[tuple[str, str]]:
     recipe, found = result.recipe, []
     shown = [recipe.main] if recipe.main == "f1" else recipe.measures
     for score in recipe.scores:
-        for measure in (one for one in shown if one != "log-likelihood"):
+        for measure in (one for one in shown if one != "log_likelihood"):
             rows = []
-            for group in result.groups:
+            for group in result.groups[score.name]:
                 quoted = published_for(group, recipe.published_of(score))
                 rows.append(
                     StripRow(
-                        f"{group.name}, {NAMES[group.kind]}",
-                        [100 * value for value in group.values(score.name, measure)],
+                        group.title,
+                        [100 * value for value in group.values(measure)],
                         None if quoted is None else quoted.figures.get(measure),
                     )
                 )
@@ -153,7 +153,7 @@ def write_reproduction_page(
 ) -> Path:
     """Write ``reproduction.html``."""
     path = out / "reproduction.html"
-    with writing(path), written_whole(path) as file:
+    with write_errors(path), atomic_write(path) as file:
         file.write(_page(recipe, tables, figures).encode("utf-8", "surrogatepass"))
     return path
 
@@ -183,7 +183,7 @@ base-uri 'none'; form-action 'none'">
 <header class="masthead">
   <p class="eyebrow">dbpcfg reproduce {escape(recipe.name)}</p>
   <h1>{escape(recipe.title)}</h1>
-  <p class="lead">{escape(recipe.table)} of {escape(recipe.reference)}, run again.</p>
+  <p class="lead">{escape(recipe.where)} of {escape(recipe.reference)}, run again.</p>
 </header>
 <main id="content">{warning}
 <section aria-labelledby="figures"><h2 id="figures">Every run</h2>{drawn}</section>

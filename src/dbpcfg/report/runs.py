@@ -1,19 +1,23 @@
-"""Chains, categories and memory depths of a run.
+"""The parts of a page about a run: overview, chains, modes, categories, memory depths.
 
-* The chains: their log-likelihoods over time, what they are compared by, whether they agree.
-* Modes: chains of this model settle in different ones. Each other survivor is shown by some short
-  sentences, those of which its tree and that of the selected chain share the fewest spans; of
-  equally few the longest.
-* The grammar: categories, and which gold labels they are used for.
+* Overview: text, settings, versions, and the command that repeats the run.
+* Chains: their log-likelihoods over time, the criterion, whether they agree.
+* Modes: chains of this model end in different ones. Each other survivor is shown by some short
+  sentences whose trees share the fewest spans with those of the selected chain; of equally few the
+  longest.
+* Grammar: categories, and their gold labels.
 * Memory: the depths that sentences need.
 """
 
 from __future__ import annotations
 
 import math
+import os
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,57 +29,174 @@ from dbpcfg.evaluation.depths import span_depth, tree_depth
 from dbpcfg.evaluation.goldtrees import Gold
 from dbpcfg.evaluation.labels import NO_PHRASE, Contingency
 from dbpcfg.induction.chain import Chain
+from dbpcfg.induction.consensus import SharedSpans
+from dbpcfg.induction.directory import run_times
 from dbpcfg.induction.run import Run
+from dbpcfg.induction.search import rungs_of
+from dbpcfg.induction.settings import ChainSettings, Configuration
 from dbpcfg.induction.summary import selected_by
 from dbpcfg.io.files import finite
 from dbpcfg.model.profile import Profile
 from dbpcfg.numerics.kernels import Floats
+from dbpcfg.options import ModelOptions
 from dbpcfg.parsing.derivations import CATEGORY, END, START, Derivations
 from dbpcfg.report.sentences import Posterior, codes, pack
 from dbpcfg.trees.tree import Tree
+from dbpcfg.version import __version__
 
-MOST_POINTS = 800
-"""Points of a line, at most: a screen cannot show more."""
-MOST_ITEMS = 24
-"""Words and rules of a category, at most."""
+MAX_SOURCES = 4
+"""The greatest number of files that are listed; of more, their folder is shown."""
+MAX_POINTS = 800
+"""The greatest number of points of a line."""
+MAX_ITEMS = 24
+"""The greatest number of words or rules of a category."""
 EXAMPLES = 4
-"""Sentences that are shown for each mode, at most."""
+"""The greatest number of sentences for each mode."""
 LONGEST = 12
-"""Tokens of an example, if there are such sentences: two trees have to fit side by side."""
+"""The greatest length of an example, if possible: two trees must fit side by side."""
+
+
+def overview(run: Run, path: Path) -> dict[str, Any]:
+    """The data of the page's first part."""
+    configuration = run.configuration
+    settings, corpus = configuration.model, configuration.corpus
+    when = run_times(path)
+    return {
+        "name": path.resolve().name,
+        "sources": _sources(configuration),
+        "sentences": len(run.corpus.forms),
+        "tokens": len(run.corpus.forms.tokens),
+        "forms": len(run.corpus.forms.vocabulary),
+        "digest": corpus.get("digest", ""),
+        "categories": settings.categories,
+        "depth": settings.depth,
+        "settings": _settings(configuration),
+        "chains": configuration.chains,
+        "survivors": len(run.survivors),
+        "agreement": run.shared.agreement(),
+        "selected": run.best.settings.chain,
+        "trees": configuration.trees,
+        "iterations": sum(chain.iteration for chain in run.chains),
+        "begun": when and when[0],
+        "ended": when and when[1],
+        "seconds": when and when[2],
+        "versions": configuration.versions,
+        "reported_by": __version__,
+        "command": command(configuration, path),
+        "remark": ""
+        if corpus.get("sources")
+        else "The text was given by a program, not as files: put its file in place of TEXT.",
+    }
+
+
+def command(configuration: Configuration, path: Path) -> str:
+    """The command that repeats a run; options with their defaults are left out."""
+    model, preprocessing = configuration.model, configuration.preprocessing
+    words = ["dbpcfg", "induce", *(_sources(configuration) or ["TEXT"])]
+    for option in ("speakers", "exclude_speakers"):
+        for name in configuration.corpus.get(option, []):
+            words += [f"--{option.replace('_', '-').removesuffix('s')}", str(name)]
+    for option in ("age", "text"):
+        if option in configuration.corpus:
+            words += [f"--{option}", str(configuration.corpus[option])]
+    if configuration.start:
+        words += ["--start", configuration.start.get("run", "RUN")]
+    words += ["-K", str(model.categories), "-D", str(model.depth or "none")]
+    words += [*_search(configuration), "--seed", str(model.seed)]
+    if configuration.trees != model.learner.default_trees:
+        words += ["--trees", configuration.trees]
+    words += [*_learner(model, set()), *preprocessing.flags()]
+    return shlex.join([*words, "--out", str(path)])
+
+
+def _learner(model: ChainSettings, leave_out: set[str]) -> list[str]:
+    """The options of the learner, and those of all learners."""
+    name = model.learner.name
+    usual = {"precision"} if model.precision == model.learner.default_precision else set()
+    common = ModelOptions.flags(model, {"categories", "depth", "seed"} | usual)
+    return ["--learner", name, *common, *model.learner.flags(leave_out)]
+
+
+def _search(configuration: Configuration) -> list[str]:
+    """The options of the chains, their length and the criterion."""
+    budget, iterations = configuration.budget, configuration.schedule.iterations
+    chains = ["--chains", str(configuration.chains)]
+    if budget is not None:
+        usual = rungs_of(budget)[0].chains
+        words = ["--budget", str(budget), *(chains if configuration.chains != usual else [])]
+    elif iterations is not None:
+        words = [*chains, "--iterations", str(iterations)]
+    else:
+        words = ["--inference", "paper", *chains]
+    if configuration.select != configuration.model.learner.criterion(configuration.model):
+        words += ["--select", configuration.select]
+    return words
+
+
+def _settings(configuration: Configuration) -> list[list[str]]:
+    """Names and values of the settings, as rows of a table."""
+    model, preprocessing = configuration.model, configuration.preprocessing
+    schedule, rungs = configuration.schedule, configuration.rungs
+    used = "the first half as burn-in" if model.learner.samples else "the last one is the result"
+    if rungs:
+        length = (
+            f"{configuration.budget:,} for all chains together, {rungs[-1].iterations:,} of each "
+            f"chain that ran to the end, {used}"
+        )
+    elif schedule.iterations is None:
+        least, after = schedule.minimum, schedule.after
+        length = f"{least:,} or more until the log-likelihood levels off, then {after:,}"
+    else:
+        length = f"{schedule.iterations:,}, {used}"
+    rows = [
+        ["categories K", str(model.categories)],
+        ["memory bound D", "none" if model.depth is None else str(model.depth)],
+        ["β", f"{model.learner.beta:g}"],
+        ["seed", str(model.seed)],
+        [model.learner.iteration[1], length],
+        ["chain selected by", selected_by(configuration)],
+        ["case", "lower case" if preprocessing.lowercase else "as written"],
+    ]
+    if configuration.start:
+        rows.append(["started from", configuration.start.get("run", "")])
+    further = [*_learner(model, {"beta"}), *preprocessing.flags({"lowercase"})]
+    if further:
+        rows.append(["other options", shlex.join(further)])
+    return rows
+
+
+def _sources(configuration: Configuration) -> list[str]:
+    """The files, or the folder that they are all in if there are many."""
+    sources = [str(source) for source in configuration.corpus.get("sources", [])]
+    if len(sources) <= MAX_SOURCES:
+        return sources
+    try:
+        folder = os.path.commonpath(sources)
+    except ValueError:  # some are absolute and some are not
+        folder = ""
+    return [folder] if folder and folder != os.sep else sources
 
 
 def traces(run: Run) -> dict[str, Any]:
     """Every chain with its trace, thinned out evenly if it is long, and the verdict on all."""
     chains = []
     for chain, summary in zip(run.chains, run.summaries(), strict=True):
-        every = math.ceil(len(chain.logs) / MOST_POINTS)
-        chains.append(
-            {
-                "chain": summary.chain,
-                "selected": summary.selected,
-                "iterations": summary.iterations,
-                "burn_in": summary.burn_in,
-                "mean": summary.mean_log_likelihood,
-                "sd": summary.sd,
-                "per_token": summary.per_token,
-                "greatest": summary.best_log_likelihood,
-                "posterior": summary.posterior,
-                "variance": summary.variance,
-                "heldout": summary.heldout,
-                "agreement": summary.agreement,
-                "survived": summary.survived,
-                "every": every,
-                "logs": [round(log, 2) for log in chain.logs[::every]],
-            }
-        )
+        every = math.ceil(len(chain.logs) / MAX_POINTS)
+        shown = {name: value for name, value in asdict(summary).items() if name != "last_f1"}
+        logs = [round(log, 2) for log in chain.logs[::every]]
+        chains.append({**shown, "every": every, "logs": logs})
+    model = run.configuration.model
     convergence = run.convergence()
     return {
         "chains": chains,
+        "columns": [{**asdict(one), "key": one.json_key} for one in model.learner.columns(model)],
+        "iteration": model.learner.iteration,
         "sampled": convergence.sampled,
         "rhat": finite(convergence.rhat),
         "effective": finite(convergence.effective_samples),
         "retained": sum(chain.retained for chain in run.survivors),
         "verdict": convergence.verdict(),
+        "remarks": run.remarks(),
         "selected_by": selected_by(run.configuration),
         "rungs": [rung._asdict() for rung in run.configuration.rungs],
     }
@@ -89,8 +210,9 @@ def modes(run: Run) -> list[dict[str, Any]]:
 
 def _mode(run: Run, chain: Chain) -> dict[str, Any]:
     number, selected = chain.settings.chain, run.best.settings.chain
-    common = run.shared.sentences(run.shared.trees[selected], [number])
-    posterior = Posterior(chain)
+    pair = SharedSpans({n: run.shared.trees[n] for n in (selected, number)})
+    common = pair.sentences()
+    posterior = Posterior(chain, run.corpus.forms)
     examples = []
     for s in _most_different(run, common):
         nodes = run.shared.trees[number][s]
@@ -106,17 +228,16 @@ def _mode(run: Run, chain: Chain) -> dict[str, Any]:
                 "posterior": pack(posterior.of(sentence, *phrases[:, :CATEGORY].T)),
             }
         )
-    agreement = run.shared.between(selected, number)
     return {
         "chain": number,
-        "agreement": None if np.isnan(agreement) else agreement,
+        "agreement": pair.agreement(),
         "different": int((common < 1).sum()),
         "examples": examples,
     }
 
 
 def _most_different(run: Run, common: Floats) -> list[int]:
-    """Sentences of different trees, no two of the same words."""
+    """The sentences whose trees differ most, no two of the same words."""
     different = np.flatnonzero(common < 1)
     lengths = run.corpus.forms.lengths[different]
     order = np.lexsort((-lengths, common[different], np.maximum(lengths, LONGEST)))
@@ -129,21 +250,21 @@ def _most_different(run: Run, common: Floats) -> list[int]:
 
 
 def grammar_profile(run: Run, trees: list[Tree], gold: Gold | None) -> Profile:
-    """Describe the categories of a run, with gold labels if there are gold trees."""
-    found = run.model.profile(trees)
+    """The categories of a run, with gold labels if there are gold trees."""
+    profile = run.model.profile(trees)
     if gold is None:
-        return found
+        return profile
     predicted = as_sentences(trees, "<predicted>")
-    met = labels.gold_labels(gold.sentences, predicted, gold.punctuation)
-    return replace(found, meanings=met)
+    meanings = labels.gold_labels(gold.sentences, predicted, gold.punctuation)
+    return replace(profile, meanings=meanings)
 
 
 def gold_labels(categories: Profile) -> dict[str, Any] | None:
     """Categories against gold phrases and tags; None without gold trees."""
-    found = categories.meanings
-    if found is None:
+    meanings = categories.meanings
+    if meanings is None:
         return None
-    return {"phrases": _table(found.phrases), "tags": _table(found.words)}
+    return {"phrases": _table(meanings.phrases), "tags": _table(meanings.words)}
 
 
 def _table(table: Contingency) -> dict[str, Any]:
@@ -167,7 +288,7 @@ def memory(trees: Derivations, profile: Profile, gold: Gold | None) -> dict[str,
     if gold is not None:
         needed = (tree_depth(tree, "right") for tree in gold.trees)
         series["gold trees, made binary to the right"] = shares(needed)
-    named = [{"name": name, "shares": found} for name, found in series.items()]
+    named = [{"name": name, "shares": values} for name, values in series.items()]
     return {"bound": profile.depth, "series": named}
 
 

@@ -20,22 +20,22 @@ from typing import Any
 
 import numpy as np
 
-from dbpcfg.corpus.preparation import Prepared
-from dbpcfg.errors import DbpcfgError
-from dbpcfg.evaluation.alignment import Brackets, Pair, brackets, number_words
+from dbpcfg.corpus.preprocessing import PreprocessedCorpus
+from dbpcfg.errors import DbpcfgError, MissingFileError
+from dbpcfg.evaluation.alignment import Brackets, TreePair, brackets, number_words
 from dbpcfg.evaluation.goldtrees import Gold
 from dbpcfg.evaluation.parseval import BracketCounts, Statistics, count, f1_terms, score
 from dbpcfg.experiments.comparison import MEASURES, comparison_data
 from dbpcfg.experiments.corpora import Task
-from dbpcfg.experiments.systems.branching import Shape, branching_tree
 from dbpcfg.induction.run import Run
 from dbpcfg.io.files import finite
+from dbpcfg.io.tables import plural
 from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.parsing.derivations import Derivations
+from dbpcfg.report.sentences import NOT_SCORED
+from dbpcfg.systems.branching import Shape, branching_tree
 
-NOT_SCORED = 255
-"""In place of a percentage, for sentences of one word or none."""
-MOST_LENGTHS = 20
+MAX_LENGTHS = 20
 """Points of the curve over sentence length, at most."""
 BASELINES: dict[Shape, str] = {
     "right": "right-branching",
@@ -86,7 +86,7 @@ class Scorer:
         """Counts of all sentences; zeros for those that are not scored."""
         rows: list[BracketCounts] = []
         for s, predicted in enumerate(found):
-            pair = Pair(int(self.words[s]), self.gold[s], predicted, (), ())
+            pair = TreePair(int(self.words[s]), self.gold[s], predicted, (), ())
             rows.append(count(pair, self.convention))
         return np.array(rows, dtype=np.int64).reshape(-1, 3)
 
@@ -141,7 +141,7 @@ def _by_length(scorer: Scorer, counts: dict[str, Statistics]) -> list[dict[str, 
     """F1 of each system over sentences of similar length, in classes of equal width."""
     lengths = scorer.words[scorer.scored]
     longest = int(lengths.max(initial=0))
-    width = -(-longest // MOST_LENGTHS) or 1
+    width = -(-longest // MAX_LENGTHS) or 1
     rows = []
     for first in range(1, longest + 1, width):
         here = (lengths >= first) & (lengths < first + width)
@@ -165,10 +165,9 @@ FIGURES = ("mean", "sd", "min", "max")
 def read_comparison(directory: Path) -> dict[str, Any]:
     """Read a comparison for a page."""
     if not directory.is_dir():
-        what = "is a file" if directory.exists() else "does not exist"
-        raise DbpcfgError(
-            f"{directory} {what}; give the directory that `dbpcfg compare --out` wrote"
-        )
+        there = directory.exists()
+        kind, what = (DbpcfgError, "is a file") if there else (MissingFileError, "does not exist")
+        raise kind(f"{directory} {what}; give the directory that `dbpcfg compare --out` wrote")
     if not any((directory / name).exists() for name in (".cells", "comparison.json")):
         raise DbpcfgError(
             f"{directory} is not a comparison: it has no comparison.json; give the directory that "
@@ -268,7 +267,7 @@ def match_comparison(
         **comparison,
         "same": same,
         "differences": differences,
-        "same_case": corpus["lowercase"] == run.configuration.preparation.lowercase,
+        "same_case": corpus["lowercase"] == run.configuration.preprocessing.lowercase,
         "own": _own(comparison, scores) if same and scores else None,
     }
 
@@ -278,13 +277,17 @@ def _differences(corpus: dict[str, Any], run: Run, gold: Gold | None) -> list[st
     sentences, words = len(run.corpus.words), sum(mark.count(False) for mark in marks)
     found = []
     if corpus["sentences"] != sentences:
-        found.append(f"it has {corpus['sentences']:,} sentences, the run {sentences:,}")
+        found.append(f"it has {plural(corpus['sentences'], 'sentence')}, the run {sentences:,}")
     if corpus["words"] != words:
-        found.append(f"it has {corpus['words']:,} words without punctuation, the run {words:,}")
+        found.append(
+            f"it has {plural(corpus['words'], 'word')} without punctuation, the run {words:,}"
+        )
     if gold is None or found:
         return found
-    prepared = Prepared(gold.sentences, [], gold.punctuation, run.configuration.preparation)
-    if corpus["digest"] == Task(prepared, gold.convention, ()).digest:
+    preprocessed = PreprocessedCorpus(
+        gold.sentences, [], gold.punctuation, run.configuration.preprocessing
+    )
+    if corpus["digest"] == Task(preprocessed, gold.convention, ()).digest:
         return []
     return ["its gold trees, or which of their words are punctuation, are not those given"]
 

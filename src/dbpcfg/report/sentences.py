@@ -1,13 +1,15 @@
-"""The sentences of a run with their trees, packed: a page holds tens of thousands of them.
+"""The sentences of a run with their trees, packed: a page has tens of thousands of them.
 
 Words and labels are numbers of lists. A binary tree is its nodes in pre-order, each a number 2c for
 a phrase of category c or 2c + 1 for a word. A gold tree is its nodes in pre-order, each a label and
-a number of children, 0 for a word under its tag. Each phrase in either tree also has the posterior
-probability of its span, as a percentage: the share of retained samples that have it or, if the
-learner draws no samples, that under the grammar.
-Where a gold bracket begins or ends next to punctuation, which is ignored, it is that of the most
-probable span over the same words. If there are other survivors, each phrase of the run's trees also
-has the number of those that have its span; all have that of the whole sentence.
+a number of children, 0 for a word under its tag.
+
+Each phrase in either tree has the posterior probability of its span, as a percentage: the share of
+retained samples with this span or, if the learner draws no samples, the probability under the
+grammar. If a gold bracket begins or ends next to punctuation, which is ignored, it is that of the
+most probable span over the same words. If there are other survivors, each phrase of the run's trees
+has the number of survivors with this span, and each sentence the agreement of the chains on it, as
+a percentage.
 """
 
 from __future__ import annotations
@@ -15,22 +17,26 @@ from __future__ import annotations
 import base64
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.goldtrees import Gold
 from dbpcfg.induction.chain import Chain
 from dbpcfg.induction.run import Run
 from dbpcfg.induction.trees import span_probabilities
 from dbpcfg.numerics.kernels import Floats, Ints
-from dbpcfg.parsing.derivations import CATEGORY, END, START, Derivations
+from dbpcfg.parsing.derivations import CATEGORY, END, START, Derivations, first_cells
 from dbpcfg.trees.tree import Tree
 
 Numbers = NDArray[np.int64]
-Place = tuple[int, int, int]
+NOT_SCORED = 255
+"""Instead of a percentage, for sentences without brackets."""
+SentenceSpan = tuple[int, int, int]
 """A sentence, and the start and end of a span in it."""
 
 
@@ -58,7 +64,7 @@ def sentences(run: Run, trees: Derivations, gold: Gold | None) -> dict[str, Any]
     nodes = trees.nodes
     sentence = np.repeat(np.arange(len(words)), 2 * lengths - 1)
     phrases = nodes[:, END] - nodes[:, START] > 1
-    posterior = Posterior(run.best)
+    posterior = Posterior(run.best, run.corpus.forms)
     data: dict[str, Any] = {
         "categories": [f"X{c}" for c in range(K)],
         "words": list(words.vocabulary.words),
@@ -68,46 +74,50 @@ def sentences(run: Run, trees: Derivations, gold: Gold | None) -> dict[str, Any]
         "nodes": pack(codes(nodes)),
         "posterior": pack(posterior.of(sentence[phrases], *nodes[phrases, :CATEGORY].T)),
     }
-    others = len(run.others)
+    itself = 0 if run.voting else 1  # a chain is not compared with itself
+    others = len(run.survivors) - itself
     if others:
-        shares = run.shared.shares(trees, run.others)[phrases]
-        counts = np.round(np.nan_to_num(shares, nan=1.0) * others)
-        data |= {"others": others, "shared": pack(counts)}
+        agreement = np.nan_to_num(np.round(100 * run.shared.sentences()), nan=NOT_SCORED)
+        data |= {
+            "others": others,
+            "shared": pack(run.shared.votes(trees)[phrases] - itself),
+            "agreement": pack(agreement),
+        }
     if gold is not None:
         data["gold"] = _gold(gold, posterior)
     return data
 
 
 class Posterior:
-    """The posterior probability of any span, of any category, as a percentage.
+    """The posterior probability of any span, whatever its category, as a percentage.
 
-    It is counted in the chain's retained samples, or computed from its grammar if it drew none.
+    It is counted in the chain's samples, or computed from its grammar if there are none.
     """
 
-    def __init__(self, chain: Chain) -> None:
+    def __init__(self, chain: Chain, corpus: Encoded) -> None:
         if not chain.spans.kept:
             raise DbpcfgError(
-                f"{len(chain.spans.corpus):,} sentences are too many for a page: the run did not "
-                "count their spans"
+                f"{len(corpus):,} sentences are too many for a page: the run did not count their "
+                "spans"
             )
-        self.spans = chain.spans
+        self.lengths, self.first_cell = corpus.lengths, first_cells(corpus)
         self.share: Floats
         if chain.settings.learner.samples:
             self.share = chain.spans.counts.sum(axis=1) / chain.retained
         else:
             assert chain.last is not None
-            depth, corpus = chain.settings.depth, chain.spans.corpus
-            self.share = span_probabilities(chain.last.grammar, depth, corpus, 1)
+            grammar, depth = chain.last.grammar, chain.settings.depth
+            self.share = span_probabilities(grammar, depth, corpus, 1)
 
     def of(self, sentence: Numbers, start: Numbers, end: Numbers) -> Numbers:
         """The percentage of each span (start, end) of a sentence."""
-        n = self.spans.corpus.lengths[sentence]
-        cell = self.spans.first_cell[sentence] + start * n - start * (start - 1) // 2
+        n = self.lengths[sentence]
+        cell = self.first_cell[sentence] + start * n - start * (start - 1) // 2
         share: Numbers = np.round(100 * self.share[cell + end - start - 1]).astype(np.int64)
         return share
 
-    def of_words(self, spans: list[Place], punctuation: list[tuple[bool, ...]]) -> Numbers:
-        """The percentage of each span, the greatest of all spans over the same words."""
+    def of_words(self, spans: list[SentenceSpan], punctuation: list[tuple[bool, ...]]) -> Numbers:
+        """The greatest percentage of all spans over the same words, for each span."""
         same = [
             (n, s, *ends)
             for n, (s, i, j) in enumerate(spans)
@@ -120,7 +130,7 @@ class Posterior:
 
 
 def same_words(start: int, end: int, punctuation: Sequence[bool]) -> list[tuple[int, int]]:
-    """All spans over the same words, with more or less of the punctuation around them."""
+    """All spans over the same words, with any of the punctuation around them."""
     words = [k for k in range(start, end) if not punctuation[k]]
     if not words:
         return [(start, end)]
@@ -144,8 +154,24 @@ def _gold(gold: Gold, posterior: Posterior) -> dict[str, Any]:
         "sizes": pack([len(tree) for tree in nodes]),
         "nodes": pack([index[label] for label in labels]),
         "children": pack(children),
-        "posterior": pack(posterior.of_words(spans, gold.punctuation)),
+        "posterior": pack(posterior.of_words(*_in_run(spans, gold, posterior.lengths))),
     }
+
+
+def _in_run(
+    spans: list[SentenceSpan], gold: Gold, lengths: Numbers
+) -> tuple[list[SentenceSpan], list[tuple[bool, ...]]]:
+    """Gold spans, and what is punctuation, by the words of the run: it may have no punctuation."""
+    marks, to = list(gold.punctuation), []
+    for s, (own, n) in enumerate(zip(gold.punctuation, lengths.tolist(), strict=True)):
+        bare = len(own) != n
+        to.append(list(accumulate((not (bare and mark) for mark in own), initial=0)))
+        marks[s] = (False,) * n if bare else own
+    moved = []
+    for s, i, j in spans:
+        start = min(to[s][i], int(lengths[s]) - 1)
+        moved.append((s, start, max(start + 1, to[s][j])))
+    return moved, marks
 
 
 def preorder(tree: Tree) -> Iterator[tuple[str, int]]:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.experiments.grid import depth_name
 from dbpcfg.induction.run import Run
-from dbpcfg.io.files import finite, writing
+from dbpcfg.io.files import finite, write_errors
 from dbpcfg.io.progress import Progress
 from dbpcfg.io.tables import Cell, Column, Table
 from dbpcfg.report.figures import (
@@ -29,7 +30,7 @@ def write_sweep(rows: Sequence[RunSummary], path: Path) -> None:
     ``path``: the file; its extension is the format.
     """
     scored = any(row.f1 is not None for row in rows)
-    with writing(path), style():
+    with write_errors(path), style():
         figure, axes = new_figure(4.8, 3.4)
         for number, depth in enumerate(
             dict.fromkeys(row.depth for row in sorted(rows, key=sort_key))
@@ -97,7 +98,7 @@ def summarise_run(
         settings.depth,
         len(run.chains),
         len(run.survivors),
-        run.best.mean_log_likelihood / len(run.corpus.forms.tokens),
+        run.best.mean_log_likelihood / len(run.corpus.learned.tokens),
         finite(run.convergence().rhat),
         f1,
         spread,
@@ -106,7 +107,7 @@ def summarise_run(
     )
 
 
-def sweep_tables(rows: Sequence[RunSummary]) -> list[Table]:
+def run_tables(rows: Sequence[RunSummary]) -> list[Table]:
     """A table of all runs in the order of D and K; grids of K against D if there is one."""
     scored = any(row.f1 is not None for row in rows)
     raced = any(row.survivors != row.chains for row in rows)
@@ -142,11 +143,6 @@ def sweep_tables(rows: Sequence[RunSummary]) -> list[Table]:
 def sort_key(row: RunSummary) -> tuple[float, int, str]:
     """Depth, no bound last, then categories."""
     return (float("inf") if row.depth is None else row.depth, row.categories, row.name)
-
-
-def depth_name(depth: int | None) -> str:
-    """The name of a bound in tables."""
-    return "none" if depth is None else str(depth)
 
 
 def is_grid(rows: Sequence[RunSummary]) -> bool:

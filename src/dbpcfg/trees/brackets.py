@@ -9,9 +9,9 @@
 * An empty word, or white space inside a word or label, cannot be written: `TreeSyntaxError`.
 
 `Tree.bracketed` writes brackets; this module reads them, and `evalb_line` writes them for EVALB and
-tools that follow its format: one tree a line, below a node ``TOP``.  Each word has a preterminal,
-which such tools take for a part of speech and do not score: where a tree has none, it is ``XX``,
-the Penn Treebank's tag for a word of unknown kind.  A node without a label is ``X``.
+tools that follow its format: one tree a line, below a node ``TOP``.  Such tools take preterminals
+for parts of speech and do not score them: a word without one gets ``XX``, the Penn Treebank's tag
+for unknown parts of speech.  A node without a label is ``X``.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ def read_trees(text: str, source: str = "<string>", *, drop_empty: bool = False)
 
     Preterminals that are equal may be one object.
 
-    ``drop_empty``: whether a node without children is no error but left out, together with the
-    parents that it leaves without children.
+    ``drop_empty``: whether nodes without children are left out, and so are parents that then have
+    none; otherwise they are an error.
     """
-    found = _read(text.removeprefix("\ufeff"), source, drop_empty)
-    return (tree for _, tree in found if tree is not None)
+    trees = _read(text.removeprefix("\ufeff"), source, drop_empty)
+    return (tree for _, tree in trees if tree is not None)
 
 
 def read_trees_at(
     text: str, source: str = "<string>", *, drop_empty: bool = False, first_line: int = 1
 ) -> Iterator[tuple[int, Tree | None]]:
-    """Read every tree of a text, with the line on which it begins; see `read_trees`.
+    """Read every tree of a text, with its first line; see `read_trees`.
 
-    ``first_line``: the number of the first line, of a text that is part of a file.
-    Returns the line and the tree, or `None` where ``drop_empty`` leaves nothing of it.
+    ``first_line``: the number of the text's first line in a file.
+    A tree of which ``drop_empty`` leaves nothing is None.
     """
     text = text.removeprefix("\ufeff")
     line, counted = first_line, 0
@@ -63,19 +63,19 @@ def read_trees_at(
 def read_tree(text: str, source: str = "<string>") -> Tree:
     """Read the tree of a text that has exactly one."""
     text = text.removeprefix("\ufeff")
-    found = list(islice(((at, tree) for at, tree in _read(text, source) if tree), 2))
-    if not found:
+    trees = list(islice(((offset, tree) for offset, tree in _read(text, source) if tree), 2))
+    if not trees:
         raise _error(text, 0, source, "no tree", "exactly one tree", _LOOKS_LIKE)
-    if len(found) > 1:
+    if len(trees) > 1:
         hint = "read_trees reads many"
-        raise _error(text, found[1][0], source, "a second tree", "exactly one tree", hint)
-    return found[0][1]
+        raise _error(text, trees[1][0], source, "a second tree", "exactly one tree", hint)
+    return trees[0][1]
 
 
 def _read(
     text: str, source: str, drop_empty: bool = False, first_line: int = 1
 ) -> Iterator[tuple[int, Tree | None]]:
-    """The trees, each with the offset of its first bracket; `None` where one is dropped whole."""
+    """The trees, each with the offset of its first bracket; None for one that is dropped."""
     # Most nodes are preterminals seen before: to share them halves the time and the memory.
     preterminal = cache(lambda label, word: Tree(label, [word]))
     unclosed: list[tuple[int, str, list[Tree | str]]] = []
@@ -134,8 +134,8 @@ def _error(
 ) -> TreeSyntaxError:
     # Lines are counted only here, so that reading good text does not pay for it.
     lines = _LINE_BREAK.split(text[:offset])
-    place = f"{source}:{len(lines) + first_line - 1}:{len(lines[-1]) + 1}"
-    return TreeSyntaxError(f"{place}: found {found}, expected {expected}; hint: {hint}")
+    location = f"{source}:{len(lines) + first_line - 1}:{len(lines[-1]) + 1}"
+    return TreeSyntaxError(f"{location}: found {found}, expected {expected}; hint: {hint}")
 
 
 TOP, TAG, LABEL = "TOP", "XX", "X"

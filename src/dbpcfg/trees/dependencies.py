@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.io.tables import plural
 from dbpcfg.trees.tree import Tree
 
 LABEL = "X"
@@ -23,22 +24,22 @@ def tree_from_heads(
     """Make a tree of the constituents of dependencies.
 
     ``heads``: for each word the position of its head, from 0; −1 for the root.
-    ``tags``: the tag of each word, which labels its preterminal and its constituent. Without tags,
-    words have no preterminals, and the label is ``X``.
+    ``tags``: the labels of preterminals and constituents. Without them words have no preterminals,
+    and the label is ``X``.
     """
-    for name, items in (("heads", heads), ("tags", tags)):
+    for name, items in (("head", heads), ("tag", tags)):
         if items is not None and len(items) != len(words):
-            raise DbpcfgError(f"found {len(items)} {name} for {len(words)} words")
+            raise DbpcfgError(f"found {plural(len(items), name)} for {plural(len(words), 'word')}")
     order = _from_root(heads)
     _check_projective(heads, order)
     parts: list[list[Tree | str]] = [
-        [word if tags is None else Tree(tags[place], [word])] for place, word in enumerate(words)
+        [word if tags is None else Tree(tags[i], [word])] for i, word in enumerate(words)
     ]
     dependents = _dependents(heads)
     for head in reversed(order):
         if dependents[head]:
-            left = [part for place in dependents[head] if place < head for part in parts[place]]
-            right = [part for place in dependents[head] if place > head for part in parts[place]]
+            left = [part for i in dependents[head] if i < head for part in parts[i]]
+            right = [part for i in dependents[head] if i > head for part in parts[i]]
             children = [*left, *parts[head], *right]
             parts[head] = [Tree(LABEL if tags is None else tags[head], children)]
     (whole,) = parts[order[0]]
@@ -51,45 +52,44 @@ def conllu_lines(
     tags: Sequence[str] | None = None,
     xpos: Sequence[str] | None = None,
 ) -> Iterator[str]:
-    """Write a sentence with its heads as CoNLL-U.
+    """The lines of a sentence in CoNLL-U, without line ends; the last one is empty.
 
     ``heads``: for each word the position of its head, from 0; −1 for the root.
-    ``tags``: universal parts of speech, one a word, if there are any.
-    ``xpos``: other parts of speech, one a word, if there are any.
-    Returns a line for each word, and an empty one, without their ends.
+    ``tags``: universal parts of speech, if known.
+    ``xpos``: other parts of speech, if known.
     """
-    for place, (word, head) in enumerate(zip(words, heads, strict=True)):
-        upos, other = (column[place] if column else "_" for column in (tags, xpos))
+    for i, (word, head) in enumerate(zip(words, heads, strict=True)):
+        upos, other = (column[i] if column else "_" for column in (tags, xpos))
         relation = "root" if head < 0 else "dep"
         yield "\t".join(
-            [str(place + 1), word, "_", upos, other, "_", str(head + 1), relation, "_", "_"]
+            [str(i + 1), word, "_", upos, other, "_", str(head + 1), relation, "_", "_"]
         )
     yield ""
 
 
 def _dependents(heads: Sequence[int]) -> list[list[int]]:
     dependents: list[list[int]] = [[] for _ in heads]
-    for place, head in enumerate(heads):
+    for i, head in enumerate(heads):
         if head >= 0:
-            dependents[head].append(place)
+            dependents[head].append(i)
     return dependents
 
 
 def _from_root(heads: Sequence[int]) -> list[int]:
     """All positions, heads before their dependents."""
     n = len(heads)
-    for place, head in enumerate(heads):
+    for i, head in enumerate(heads):
         if not -1 <= head < n:
             raise DbpcfgError(
-                f"the head of word {place + 1} is at position {head}, but there are {n} words; "
-                "positions are counted from 0, and the root has -1"
+                f"the head of word {i + 1} is at position {head}, and the sentence has "
+                f"{plural(n, 'word')}; positions are counted from 0, and the root has -1"
             )
-    order = [place for place, head in enumerate(heads) if head == -1]
+    order = [i for i, head in enumerate(heads) if head == -1]
     if len(order) != 1:
         raise DbpcfgError(f"found {len(order)} roots, expected one word whose head is -1")
     dependents = _dependents(heads)
-    for place in order:  # grows
-        order.extend(dependents[place])
+    for i in order:  # grows
+        order.extend(dependents[i])
     if len(order) < n:
         word = min(set(range(n)) - set(order)) + 1
         raise DbpcfgError(f"the heads of word {word} form a cycle, which does not reach the root")
@@ -99,14 +99,14 @@ def _from_root(heads: Sequence[int]) -> list[int]:
 def _check_projective(heads: Sequence[int], order: Sequence[int]) -> None:
     first, last = list(range(len(heads))), list(range(len(heads)))
     size = [1] * len(heads)
-    for place in reversed(order):
-        if last[place] - first[place] + 1 != size[place]:
+    for i in reversed(order):
+        if last[i] - first[i] + 1 != size[i]:
             raise DbpcfgError(
-                f"the dependencies are not projective: word {place + 1} and what depends on it are "
+                f"the dependencies are not projective: word {i + 1} and what depends on it are "
                 "not next to each other, so they are no constituent"
             )
-        head = heads[place]
+        head = heads[i]
         if head >= 0:
-            first[head] = min(first[head], first[place])
-            last[head] = max(last[head], last[place])
-            size[head] += size[place]
+            first[head] = min(first[head], first[i])
+            last[head] = max(last[head], last[i])
+            size[head] += size[i]

@@ -1,9 +1,9 @@
-"""Trees drawn as SVG, and the places of nodes and words in any drawing.
+"""Trees drawn as SVG, and the layout of nodes and words in any drawing.
 
-Words stand in row 0, in their order; a node stands one row above the highest of its children, so
-that all preterminals are next to their words. From side to side, each node has a strip of its own:
-the strips of its children side by side, and room for its text over their middle. So a line that
-leaves a node within the row below it, and then goes straight down to a child, meets nothing else.
+Words are in row 0, in their order; a node is one row above the highest of its children, so that
+all preterminals are next to their words. Each node has a strip of its own: the strips of its
+children side by side, and room for its text over their middle. So a line that leaves a node within
+the row below it, and then goes straight down to a child, crosses nothing.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _WIDTHS = {
     1015: "@",
 }
 _WIDTH_OF = {letter: width for width, letters in _WIDTHS.items() for letter in letters}
-_MOST_LETTERS = 556
+_MAX_LETTERS = 556
 _WIDE = 1000
 
 
@@ -51,7 +51,7 @@ def text_width(text: str) -> float:
         if unicodedata.category(letter) in ("Mn", "Me", "Cf"):
             continue  # an accent over the letter before, or nothing to see
         wide = unicodedata.east_asian_width(letter) in "WF"
-        total += _WIDE if wide else _WIDTH_OF.get(letter, _MOST_LETTERS)
+        total += _WIDE if wide else _WIDTH_OF.get(letter, _MAX_LETTERS)
     return total / 1000
 
 
@@ -68,20 +68,20 @@ class Node(Protocol):
 
 
 @dataclass(slots=True, eq=False)
-class Placed:
-    """A word or a node, and its place."""
+class Item:
+    """A word or a node, and its position."""
 
     text: str
     is_word: bool
     depth: int
-    """Counted from the root down."""
-    children: list[Placed] = field(default_factory=list)
+    """From the root down."""
+    children: list[Item] = field(default_factory=list)
     row: int = 0
-    """0 for words; counted upwards."""
+    """0 for words, greater above."""
     x: float = 0
-    """The middle of its text, counted from the left end of the picture."""
+    """The middle of its text, from the left end of the picture."""
     left: float = 0
-    """The left end of its strip, counted likewise."""
+    """The left end of its strip."""
     width: float = 0
     """The width of its strip."""
 
@@ -90,33 +90,32 @@ def _half_way(first: float, last: float) -> float:
     return (first + last) / 2
 
 
-def place(
+def layout(
     tree: Node,
     halves: Callable[[str, bool], tuple[float, float]],
     gap: float,
     middle: Callable[[float, float], float] = _half_way,
-) -> list[Placed]:
-    """Place everything in a tree, parents before their children.
+) -> list[Item]:
+    """The positions of all nodes and words of a tree, parents before their children.
 
-    ``halves``: gives the width of a text on both sides of its middle, and is called with it and
-    whether it is a word.
-    ``middle``: gives the place between two others; whole numbers stay whole if its results are.
+    ``halves``: called with a text and whether it is a word: its widths on both sides of its middle.
+    ``middle``: called with two positions: the one between them.
     """
-    items: list[Placed] = []
-    todo: list[tuple[Placed, Node | None]] = [(Placed(tree.label, False, 0), tree)]
+    items: list[Item] = []
+    todo: list[tuple[Item, Node | None]] = [(Item(tree.label, False, 0), tree)]
     while todo:
         item, node = todo.pop()
         items.append(item)
-        below: list[tuple[Placed, Node | None]] = []
+        below: list[tuple[Item, Node | None]] = []
         for child in node.children if node else ():
             inner = None if isinstance(child, str) else child
             text = child if isinstance(child, str) else child.label
-            below.append((Placed(text, inner is None, item.depth + 1), inner))
+            below.append((Item(text, inner is None, item.depth + 1), inner))
         item.children = [part for part, _ in below]
         todo.extend(reversed(below))
     for item in reversed(items):  # children before their parents
         _measure(item, *halves(item.text, item.is_word), gap, middle)
-    for item in items:  # from places within the parent's strip to places in the picture
+    for item in items:  # from positions within the parent's strip to those in the picture
         for part in item.children:
             part.left += item.left
             part.x += item.left
@@ -124,16 +123,15 @@ def place(
 
 
 def _measure(
-    item: Placed,
+    item: Item,
     before: float,
     after: float,
     gap: float,
     middle: Callable[[float, float], float],
 ) -> None:
-    """Put the children side by side and the text over their middle; make room if it sticks out.
+    """Put the children side by side and the text over their middle, with room for a wide text.
 
-    Afterwards ``x`` is counted from the left end of the item's own strip, and those of its children
-    from there as well.
+    Afterwards ``x``, of the item and of its children, is from the left end of the item's strip.
     """
     item.width, item.x = before + after, before
     if not item.children:
@@ -155,7 +153,7 @@ def _measure(
 
 _FONT = "Helvetica, Arial, 'Liberation Sans', sans-serif"
 BLANK = "·"
-"""What a node without a label is shown as."""
+"""The text of a node without a label."""
 
 # Lengths are in units of the size of the font.
 _GAP, _MARGIN = 1.0, 0.6
@@ -178,25 +176,23 @@ class Svg(str):
 
 
 def tree_svg(tree: Node, size: float = 15.0, title: str | None = None) -> Svg:
-    """Draw a tree as SVG.
+    """Draw a tree as SVG, its words on one line at the bottom; words and labels are escaped.
 
-    Words stand on one line at the bottom. Nothing in a word or label is taken for markup.
-
-    ``title``: the title for screen readers and pointing devices; by default the sentence.
+    ``title``: for screen readers and as a tooltip; the sentence if not given.
     """
-    items = place(tree, _halves, _GAP)
+    items = layout(tree, _halves, _GAP)
     root = items[0]
 
-    def at(item: Placed) -> tuple[float, float]:
+    def point(item: Item) -> tuple[float, float]:
         """The middle of its baseline."""
         down = _ROW * (root.row - item.row) - (_ROW - _WORD_ROW if item.is_word else 0.0)
         return _MARGIN + item.x, _MARGIN + _ABOVE + down
 
-    branches = [_branch(at(item), at(child)) for item in items for child in item.children]
+    branches = [_branch(point(item), point(child)) for item in items for child in item.children]
     path = "".join(
         f"{letter}{_numbers(numbers, size)}" for step in branches for letter, numbers in step
     )
-    w, h = (_numbers([end], size) for end in (root.width + 2 * _MARGIN, at(items[-1])[1] + 1.0))
+    w, h = (_numbers([end], size) for end in (root.width + 2 * _MARGIN, point(items[-1])[1] + 1.0))
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{w}" height="{h}" '
         f'viewBox="0 0 {w} {h}" fill="currentColor" text-anchor="middle" '
@@ -214,9 +210,9 @@ def tree_svg(tree: Node, size: float = 15.0, title: str | None = None) -> Svg:
                 f"<title>{_xml(_sentence(items) if title is None else title)}</title>",
                 lines,
                 labels,
-                *(_text(item.text, at(item), size) for item in items if not item.is_word),
+                *(_text(item.text, point(item), size) for item in items if not item.is_word),
                 "</g>",
-                *(_text(item.text, at(item), size) for item in items if item.is_word),
+                *(_text(item.text, point(item), size) for item in items if item.is_word),
                 "</svg>",
             ]
         )
@@ -237,8 +233,8 @@ def _branch(
     return [*steps, ("L", before), ("Q", [end_x, turn, end_x, turn + _ROUND]), ("V", [end_y])]
 
 
-def _text(text: str, at: tuple[float, float], size: float) -> str:
-    x, y = (_numbers([number], size) for number in at)
+def _text(text: str, point: tuple[float, float], size: float) -> str:
+    x, y = (_numbers([number], size) for number in point)
     return f'<text x="{x}" y="{y}">{_xml(text or BLANK)}</text>'
 
 
@@ -251,7 +247,7 @@ def _numbers(lengths: Iterable[float], size: float) -> str:
     return " ".join(f"{length * size:.1f}".removesuffix(".0") for length in lengths)
 
 
-def _sentence(items: Iterable[Placed]) -> str:
+def _sentence(items: Iterable[Item]) -> str:
     words = [item.text for item in items if item.is_word]
     return " ".join(words[:_TITLE_WORDS]) + (" …" if len(words) > _TITLE_WORDS else "")
 

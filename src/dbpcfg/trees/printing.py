@@ -8,29 +8,30 @@ r"""Trees as text: drawn with box-drawing characters or plain ASCII, and as LaTe
      ┌─┴─┐   │      .-+-.   |
      a   b   c      a   b   c
 
-All words stand in the last line, in their order. A node stands in the line of its distance from the
-root, over the middle of its children; the lines between hold the branches. A picture is plain text
-without white space at the ends of its lines: `draw` makes one, `beside` puts several next to each
-other. Every character counts as one column. Nothing here recurses.
+All words are in the last line, in their order. A node is in the line of its distance from the
+root, over the middle of its children; the lines between have the branches. A picture is plain text
+without white space at line ends: `draw` makes one, `beside` puts several next to each other. Wide
+characters, such as Chinese ones, take two columns. Nothing here recurses.
 
-In LaTeX, for the packages ``forest`` and ``tikz-qtree``, every word and label stands in braces, and
-characters that are special to LaTeX are escaped: a word is never a command, and a bracket in a word
-is never one of the tree.
+In LaTeX, for the packages ``forest`` and ``tikz-qtree``, every word and label is in braces, and
+characters that are special to LaTeX are escaped: no word is a command, and no bracket in a word is
+one of the tree.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import accumulate, zip_longest
 from typing import Literal, TypeAlias
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.io.tables import SPECIAL
-from dbpcfg.trees.drawing import Placed, place
+from dbpcfg.io.tables import SPECIAL, display_width
+from dbpcfg.trees.drawing import Item, layout
 from dbpcfg.trees.tree import Tree
 
 BOX_CHARACTERS = "─│┌┐┬┴┼·"
-"""What pictures are made of besides words and labels, unless they are ASCII."""
+"""The characters of branches, and of nodes without a label, unless a picture is ASCII."""
 _ASCII = dict(zip(BOX_CHARACTERS, "-|..+++*"))
 _UNPRINTABLE = "?"
 
@@ -43,7 +44,7 @@ def draw(tree: Tree, *, ascii: bool = False, gap: int = 2) -> str:
     if gap < 1:
         raise DbpcfgError(f"words need a gap of at least 1 between them, got {gap}")
     marks = {mark: _ASCII[mark] if ascii else mark for mark in BOX_CHARACTERS}
-    items = place(tree, _halves, gap, middle=lambda first, last: (first + last) // 2)
+    items = layout(tree, _halves, gap, middle=lambda first, last: (first + last) // 2)
     lines: list[dict[int, str]] = [{} for _ in range(2 * max(item.depth for item in items) + 1)]
     for item in items:
         _paint(item, lines, marks)
@@ -51,15 +52,15 @@ def draw(tree: Tree, *, ascii: bool = False, gap: int = 2) -> str:
 
 
 def beside(pictures: Iterable[str], width: int = 80, *, gap: int = 4) -> str:
-    """Put pictures next to each other, their tops in line.
+    """Put pictures next to each other, in rows that a blank line divides.
 
-    A blank line divides rows. A picture that is itself too wide has a row of its own, uncut.
+    A picture that is too wide has a row of its own.
     """
     rows: list[list[list[str]]] = []
     room = 0
     for picture in pictures:
         lines = picture.split("\n")
-        needed = gap + max(map(len, lines))
+        needed = gap + max(map(display_width, lines))
         if needed > room:
             rows.append([])
             room = width + gap
@@ -73,50 +74,46 @@ def _shown(text: str) -> str:
 
 
 def _halves(text: str, is_word: bool) -> tuple[int, int]:
-    """The columns before the one in the middle, and the others."""
-    columns = len(_shown(text))
+    """The columns before the one in the middle, and the rest."""
+    columns = max(1, display_width(_shown(text)))
     return (columns - 1) // 2, columns - (columns - 1) // 2
 
 
-def _paint(item: Placed, lines: list[dict[int, str]], marks: dict[str, str]) -> None:
-    """Write a text, the branches under it, and the long line down to a word."""
-    row, at = 2 * item.depth, int(item.x)
+def _paint(item: Item, lines: list[dict[int, str]], marks: dict[str, str]) -> None:
+    """Write a text, the branches below it, and the vertical line down to a word."""
+    row, column = 2 * item.depth, int(item.x)
     if item.is_word:
         for line in lines[row:-1]:
-            line[at] = marks["│"]
+            line[column] = marks["│"]
         row = len(lines) - 1
     text = _shown(item.text) if item.text else marks["·"]
-    lines[row].update(enumerate(text, at - _halves(text, item.is_word)[0]))
+    lines[row][column - _halves(text, item.is_word)[0]] = text
     if not item.children:
         return
     # Two children are never in neighbouring columns, as there is a gap: the middle is always free.
     branches, below = lines[row + 1], [int(child.x) for child in item.children]
     if len(below) == 1:
-        branches[at] = marks["│"]
+        branches[column] = marks["│"]
         return
     branches.update(dict.fromkeys(range(below[0], below[-1]), marks["─"]))
     branches.update(dict.fromkeys(below, marks["┬"]))
     branches[below[0]], branches[below[-1]] = marks["┌"], marks["┐"]
-    branches[at] = marks["┼"] if at in below else marks["┴"]
+    branches[column] = marks["┼"] if column in below else marks["┴"]
 
 
-def _line(marks: dict[int, str]) -> str:
+def _line(texts: dict[int, str]) -> str:
+    """A line of texts, each from its column on."""
     pieces, end = [], 0
-    for column in sorted(marks):
-        pieces.append(" " * (column - end) + marks[column])
-        end = column + 1
+    for column, text in sorted(texts.items()):
+        pieces.append(" " * (column - end) + text)
+        end = column + display_width(text)
     return "".join(pieces).rstrip()
 
 
 def _abreast(pictures: list[list[str]], gap: int) -> str:
-    widths = [max(map(len, lines)) + gap for lines in pictures]
-    height = max(map(len, pictures))
+    ends = list(accumulate(max(map(display_width, lines)) + gap for lines in pictures))
     return "\n".join(
-        "".join(
-            (lines[row] if row < len(lines) else "").ljust(width)
-            for lines, width in zip(pictures, widths)
-        ).rstrip()
-        for row in range(height)
+        _line(dict(zip([0, *ends], row))) for row in zip_longest(*pictures, fillvalue="")
     )
 
 

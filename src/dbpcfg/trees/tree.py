@@ -1,15 +1,14 @@
 """Phrase-structure trees: one immutable type, and its spans.
 
 A `Tree` is a label over children; a child is another tree or a word, and a word is a plain `str`
-(as in NLTK).  Every node has at least one child, so every node covers at least one word, and the
-words that it covers are the half-open span ``start:end``, counted from 0.
+(as in NLTK).  Every node has at least one child, so every node covers at least one word: a
+half-open span ``start:end``, counted from 0.
 
-Nothing here recurses: a tree may be deeper than Python's stack.  What is computed from the words
-upwards goes through `Tree.fold`.  Equality, hashes and pickles go through the *flat form*: the
-nodes in pre-order, each as ``(label, number of children)``, and the words as they are.  It
-determines the tree.
+Nothing here recurses, as a tree may be deeper than Python's stack.  `Tree.fold` computes from the
+words upwards.  Equality, hashes and pickles use the *flat form*: the nodes in pre-order, each as
+``(label, number of children)``, and the words.  It determines the tree.
 
-`dbpcfg.trees.brackets` reads what ``str(tree)`` writes, and says how.
+`dbpcfg.trees.brackets` reads what ``str(tree)`` writes.
 """
 
 from __future__ import annotations
@@ -18,10 +17,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, NamedTuple, TypeAlias, TypeVar, final
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, final
 
 from dbpcfg.errors import DbpcfgError, TreeSyntaxError
-from dbpcfg.trees.drawing import Svg, tree_svg
+from dbpcfg.io.tables import plural
+
+if TYPE_CHECKING:
+    from dbpcfg.trees.drawing import Svg
 
 _Word = TypeVar("_Word")
 _Node = TypeVar("_Node")
@@ -80,13 +82,13 @@ class Tree:
 
     @classmethod
     def unchecked(cls, label: str, children: tuple[Tree | str, ...]) -> Tree:
-        """Make a tree without checks of its parts: for our own, by the thousand."""
+        """Make a tree without checks, which is faster."""
         tree = object.__new__(cls)
         _set(tree, "label", label)
         _set(tree, "children", children)
         return tree
 
-    # --- what the tree is made of ---------------------------------------------------------------
+    # --- nodes, words and spans -----------------------------------------------------------------
 
     @property
     def preterminal(self) -> bool:
@@ -257,7 +259,9 @@ class Tree:
         """
         new = list(words)
         if len(new) != len(self):
-            raise DbpcfgError(f"expected {len(self)} words, as in the tree, got {len(new)}")
+            raise DbpcfgError(
+                f"expected {plural(len(self), 'word')}, as in the tree, got {len(new)}"
+            )
         left = iter(new)
         return self.fold(lambda _: next(left), lambda tree, children: Tree(tree.label, children))
 
@@ -273,17 +277,17 @@ class Tree:
         """
         return "".join(self._pieces(writable))[1:]
 
-    def _pieces(self, written: Callable[[str, str], str]) -> Iterator[str]:
-        """The brackets on one line, bit by bit, after one space too many."""
+    def _pieces(self, write: Callable[[str, str], str]) -> Iterator[str]:
+        """The pieces of the brackets on one line, after an extra space."""
         todo: list[Tree | str | None] = [self]
         while todo:
             item = todo.pop()
             if item is None:
                 yield ")"
             elif isinstance(item, str):
-                yield " " + written(item, "word")
+                yield " " + write(item, "word")
             else:
-                yield " (" + written(item.label, "label")
+                yield " (" + write(item.label, "label")
                 todo.append(None)
                 todo.extend(reversed(item.children))
 
@@ -296,7 +300,9 @@ class Tree:
         return f"<Tree {text[:_REPR_LENGTH]}{'…' if len(text) > _REPR_LENGTH else ''}>"
 
     def _repr_svg_(self) -> str | None:
-        """What notebooks show: a picture, or the brackets if no screen is wide enough for it."""
+        """What notebooks show: a picture, or brackets if the tree is too wide."""
+        from dbpcfg.trees.drawing import tree_svg
+
         return tree_svg(self) if len(self) <= _PICTURE_WORDS else None
 
     def plot(self, size: float = 15.0, title: str | None = None) -> Svg:
@@ -305,15 +311,17 @@ class Tree:
         Parameters
         ----------
         size
-            The size of the letters, in pixels.
+            The size of the font, in pixels.
         title
-            What the tooltip says; the sentence if not given.
+            The tooltip; the sentence if not given.
 
         Returns
         -------
         Svg
             The picture, which a notebook shows: a `str` that can be written to an SVG file.
         """
+        from dbpcfg.trees.drawing import tree_svg
+
         return tree_svg(self, size, title)
 
     # --- NLTK -----------------------------------------------------------------------------------
@@ -375,7 +383,7 @@ def _tree(flat: _Flat) -> Tree:
 
 
 def writable(token: str, kind: str) -> str:
-    """A word or label as brackets hold it."""
+    """A word or label as it is written in brackets."""
     if not token and kind == "word":
         raise TreeSyntaxError("an empty word cannot be written in brackets")
     if not _UNWRITABLE.search(token):
@@ -386,17 +394,17 @@ def writable(token: str, kind: str) -> str:
     return token
 
 
-def without_words(tree: Tree, gone: Sequence[bool]) -> Tree:
-    """The tree without some of its words, and without nodes that then have none.
+def without_words(tree: Tree, removed: Sequence[bool]) -> Tree:
+    """The tree without some of its words, and without nodes that have no words left.
 
-    ``gone``: for each word whether it is removed; at least one stays.
+    ``removed``: whether each word is removed; at least one is not.
     """
-    marks = iter(gone)
+    marks = iter(removed)
 
-    def kept(node: Tree, parts: list[Tree | str | None]) -> Tree | None:
+    def without(node: Tree, parts: list[Tree | str | None]) -> Tree | None:
         children = [part for part in parts if part is not None]
         return Tree(node.label, children) if children else None
 
-    whole = tree.fold(lambda word: None if next(marks) else word, kept)
+    whole = tree.fold(lambda word: None if next(marks) else word, without)
     assert whole is not None
     return whole

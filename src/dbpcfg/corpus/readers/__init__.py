@@ -1,18 +1,19 @@
 """The formats of corpora: what a reader is, which readers there are, and which one a file is for.
 
-A format is a `CorpusReader` in a module of its own and a line in `readers`. A program adds another
-with ``readers.add("name", CorpusReader(...))``, a package with an entry point of the group
-``dbpcfg.readers``.
+A format is a `CorpusReader` in its own module, listed in `readers`. A program adds another with
+``readers.add("name", CorpusReader(...))``, a package with an entry point in ``dbpcfg.readers``.
 
-An ending that belongs to one format decides, so that mistakes in such a file are reported as
-mistakes; among formats that share an ending, as ``.xml``, the content does.  ``.txt``, any other
-ending and standard input say nothing, and the content decides, because treebanks come as ``.txt``
-too, and brackets read as words would go unnoticed.  A text that no reader recognises is plain text.
+A file extension that only one format has decides, so that mistakes in such a file are reported as
+mistakes.  Otherwise, as with ``.xml``, ``.txt`` and standard input, the content decides: treebanks
+come as ``.txt`` too, and brackets read as words would go unnoticed.  ``.csv`` and ``.tsv`` are
+tables unless recognised as something else.  Any other text that no reader recognises is plain text.
 """
 
 from __future__ import annotations
 
+import math
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -23,10 +24,10 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.registry import Registry
 
 HEAD = 1 << 16
-"""Characters that a format is recognised by, at most."""
+"""How many characters of a file are used to detect its format."""
 
 SKIP_HINT = "--skip-broken (in Python broken='skip') skips what is broken"
-"""The end of an error about something that can be skipped."""
+"""The hint in errors about parts that can be skipped."""
 
 
 @dataclass(slots=True)
@@ -34,40 +35,40 @@ class Speakers:
     """A choice of speakers.
 
     A speaker has several names, such as the code ``MOT`` and the role ``Mother``; any of them
-    counts, in capitals or not. With neither `only` nor `without` the choice is the format's.
+    counts, regardless of case. Without a choice, the format has a default.
     """
 
-    only: tuple[str, ...] | None = None
-    """Those to read; None: everyone."""
-    without: tuple[str, ...] | None = None
-    """Those to leave out."""
-    heard: dict[str, None] = field(default_factory=dict)
+    include: tuple[str, ...] | None = None
+    """Speakers to read; None for all."""
+    exclude: tuple[str, ...] | None = None
+    """Speakers to leave out."""
+    seen: dict[str, None] = field(default_factory=dict)
     """Every name seen so far, in order."""
 
     @classmethod
-    def of(cls, only: Iterable[str] | None, without: Iterable[str] | None) -> Speakers:
+    def of(cls, include: Iterable[str] | None, exclude: Iterable[str] | None) -> Speakers:
         """Make a choice from lists of names; a single name needs no list."""
-        return cls(_names(only), _names(without))
+        return cls(_names(include), _names(exclude))
 
     @property
-    def by_default(self) -> bool:
+    def is_default(self) -> bool:
         """Whether no choice was made."""
-        return self.only is None and self.without is None
+        return self.include is None and self.exclude is None
 
-    def take(self, names: Collection[str]) -> bool:
-        """Whether a speaker with these names is chosen."""
-        self.heard.update(dict.fromkeys(names))
+    def includes(self, names: Collection[str]) -> bool:
+        """Whether to read a speaker who has these names."""
+        self.seen.update(dict.fromkeys(names))
         folded = {name.casefold() for name in names}
-        if self.only is not None and folded.isdisjoint(map(str.casefold, self.only)):
+        if self.include is not None and folded.isdisjoint(map(str.casefold, self.include)):
             return False
-        return self.without is None or folded.isdisjoint(map(str.casefold, self.without))
+        return self.exclude is None or folded.isdisjoint(map(str.casefold, self.exclude))
 
     def check(self) -> None:
-        """Raise an error if nobody has a chosen name: most likely it is a typing error."""
-        folded = {name.casefold() for name in self.heard}
-        for name in (self.only or ()) + (self.without or ()):
+        """Raise an error if no speaker has a chosen name: most likely it is misspelt."""
+        folded = {name.casefold() for name in self.seen}
+        for name in (self.include or ()) + (self.exclude or ()):
             if name.casefold() not in folded:
-                known = ", ".join(sorted(self.heard)) or "the files name nobody"
+                known = ", ".join(sorted(self.seen)) or "the files name nobody"
                 raise DbpcfgError(f"no speaker is called {name!r}; the speakers are {known}")
 
 
@@ -77,8 +78,63 @@ def _names(names: Iterable[str] | None) -> tuple[str, ...] | None:
     return (names,) if isinstance(names, str) else tuple(names)
 
 
+DAYS_PER_MONTH = 30.4375
+"""As childes-db reckons."""
+
+_AGE = re.compile(r"([0-9]{1,3});(?:([0-9]{1,2})(?:\.([0-9]{1,2})?)?)?")
+
+
+def months(text: str) -> float | None:
+    """An age in months; None if it is not given.
+
+    It is written ``2;03.04`` (years, months, days), as in CHAT, or as a number of months.
+    """
+    text = text.strip()
+    if found := _AGE.fullmatch(text):
+        years, rest, days = (int(part or 0) for part in found.groups())
+        return 12 * years + rest + days / DAYS_PER_MONTH
+    try:
+        age = float(text)
+    except ValueError:
+        return None
+    return age if math.isfinite(age) and age >= 0 else None
+
+
+@dataclass(frozen=True, slots=True)
+class AgeRange:
+    """A range of ages in months, ends included: ``24-36``, ``24-`` or ``-36``."""
+
+    text: str
+    """As it was given."""
+    youngest: float
+    oldest: float
+
+    @classmethod
+    def of(cls, text: str | None) -> AgeRange | None:
+        """Read a range; None stays None."""
+        if text is None:
+            return None
+        first, dash, last = str(text).partition("-")
+        youngest = months(first) if first.strip() else 0.0
+        oldest = months(last) if last.strip() else math.inf
+        given = dash and (first.strip() or last.strip())
+        if not given or youngest is None or oldest is None or youngest > oldest:
+            raise DbpcfgError(
+                "ages must be a range in months, such as 24-36, 24- or 2;00-3;00, the younger age "
+                f"first, got {text!r:.80}"
+            )
+        return cls(str(text), youngest, oldest)
+
+    def why_not(self, age: float | None) -> str:
+        """Why the utterances of a transcript are left out; nothing if they are not."""
+        if age is None:
+            return "utterances of transcripts without an age"
+        inside = self.youngest <= age <= self.oldest
+        return "" if inside else f"utterances at ages outside {self.text}"
+
+
 class Malformed(Exception):
-    """What is wrong with a part of a file, and how such a part should look."""
+    """A malformed part of a file; ``hint`` says how it should look."""
 
     def __init__(self, line: int, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -106,40 +162,44 @@ class SkippedPart(NamedTuple):
 
 @dataclass(slots=True)
 class Source:
-    """A file that is read: what is asked of its reader, and what the reader notes about it."""
+    """A file being read: the options of its reader, and counts of what it removed or modified."""
 
     name: str = "<text>"
-    """The file, as messages name it."""
+    """The name of the file in messages."""
     skip_broken: bool = False
-    """Whether what is broken is skipped, and not an error."""
+    """Whether to skip broken parts, which are errors otherwise."""
     speakers: Speakers = field(default_factory=Speakers)
-    """Whose utterances to read."""
+    """The speakers to read."""
+    ages: AgeRange | None = None
+    """The ages of the target child to read; None: all."""
+    text: str | None = None
+    """The column of a table that has the sentences; the reader's own if not given."""
     function_tags: bool = False
     """Whether labels in brackets keep function tags."""
     empty_elements: bool = False
     """Whether brackets keep empty elements."""
-    dropped: Counter[str] = field(default_factory=Counter)
-    """How many of what was left out."""
-    changed: Counter[str] = field(default_factory=Counter)
-    """How many of what was changed."""
-    kept: Counter[str] = field(default_factory=Counter)
-    """How many of what is a word here, but may be none."""
+    removed: Counter[str] = field(default_factory=Counter)
+    """What was left out, and how often."""
+    modified: Counter[str] = field(default_factory=Counter)
+    """What was modified, and how often."""
+    suspicious: Counter[str] = field(default_factory=Counter)
+    """What was read as a word but may be none, and how often."""
     skipped: list[SkippedPart] = field(default_factory=list)
-    """What was broken and skipped."""
+    """Broken parts that were skipped."""
 
-    def add(self, other: Source) -> None:
-        """Take over what was noted about another source, or about a part of this one."""
-        self.dropped += other.dropped
-        self.changed += other.changed
-        self.kept += other.kept
+    def merge(self, other: Source) -> None:
+        """Add the counts of another source, or of a part of this one."""
+        self.removed += other.removed
+        self.modified += other.modified
+        self.suspicious += other.suspicious
         self.skipped += other.skipped
 
-    def skip(self, what: str, line: int, last_line: int, reason: str) -> None:
-        """Note that a broken part is skipped."""
-        self.dropped[what] += 1
+    def record_skipped(self, what: str, line: int, last_line: int, reason: str) -> None:
+        """Record a broken part that is skipped."""
+        self.removed[what] += 1
         self.skipped.append(SkippedPart(self.name, line, last_line, reason))
 
-    def fault(
+    def skip_or_raise(
         self,
         fault: Malformed,
         line: int,
@@ -147,10 +207,10 @@ class Source:
         what: str = "broken sentences",
         error: type[DbpcfgError] = DbpcfgError,
     ) -> None:
-        """Skip a part with a fault, or raise an error about it."""
+        """Skip a malformed part, or raise an error about it."""
         reason = f"{self.name}:{fault.line}: {fault}"
         if self.skip_broken:
-            self.skip(what, line, last_line, reason)
+            self.record_skipped(what, line, last_line, reason)
         else:
             hint = f"; {fault.hint}" if fault.hint else ""
             raise error(f"{reason}{hint}; {SKIP_HINT}") from None
@@ -161,15 +221,21 @@ class CorpusReader:
     """Reads the files of one format."""
 
     read: Callable[[str, Source], Iterator[Sentence]]
-    """Reads a text, and notes in its source what is left out, changed or skipped."""
-    endings: tuple[str, ...] = ()
-    """How the names of its files end, such as ``.mrg``."""
+    """Reads a text, and counts in its source what it removes, modifies or skips."""
+    extensions: tuple[str, ...] = ()
+    """File extensions, such as ``.mrg``."""
     recognises: Callable[[str], object] = lambda text: False
     """Whether a text begins like one in this format."""
     has_speakers: bool = False
     """Whether it reads the utterances of `Source.speakers` only."""
+    has_ages: bool = False
+    """Whether it reads the utterances to children of `Source.ages` only."""
+    has_columns: bool = False
+    """Whether it reads the column `Source.text`."""
     has_function_tags: bool = False
     """Whether it can keep function tags and empty elements."""
+    read_lines: Callable[[Iterable[str], Source], Iterator[Sentence]] | None = None
+    """The same from the lines of a file, which then need not be in memory as a whole."""
 
 
 readers: Registry[CorpusReader] = Registry(
@@ -186,33 +252,37 @@ readers: Registry[CorpusReader] = Registry(
         "export": "corpus.readers.export:EXPORT",
         "alpino": "corpus.readers.alpino:ALPINO",
         "tigerxml": "corpus.readers.tigerxml:TIGERXML",
+        "table": "corpus.readers.table:TABLE",
+        "babylm": "corpus.readers.babylm:BABYLM",
     },
 )
-"""The readers by the names of their formats, in the order in which they are asked."""
+"""The readers by format, in the order in which formats are tried."""
 
 
-def checked_format(format: str | None) -> str | None:
-    """A format that a user gave, checked to be one."""
+def check_format(format: str | None) -> str | None:
+    """The format, or an error if there is no such format."""
     if format is not None:
         readers[format]  # raises an error if there is none
     return format
 
 
-def by_extension(path: str) -> tuple[str, ...]:
-    """The formats that the ending of a path stands for, before ``.gz`` if it has that."""
-    ending = os.path.splitext(path.lower().removesuffix(".gz"))[1]
-    return tuple(name for name in readers.names() if ending in readers[name].endings)
+def formats_by_extension(path: str) -> tuple[str, ...]:
+    """The formats that have the extension of a path (before ``.gz``)."""
+    extension = os.path.splitext(path.lower().removesuffix(".gz"))[1]
+    return tuple(name for name in readers.names() if extension in readers[name].extensions)
 
 
-def by_content(text: str) -> str:
+def format_by_content(text: str) -> str:
     """The format that a text seems to be in."""
     return next((name for name in readers.names() if readers[name].recognises(text)), "text")
 
 
-def recognised(path: str, text: str) -> str:
-    """The format of a file, by its ending or else by its content."""
-    known = by_extension(path)
-    if len(known) == 1 and known != ("text",):
-        return known[0]
-    found = by_content(text)
-    return "penn" if "penn" in known and found not in known else found
+def detect_format(path: str, text: str) -> str:
+    """The format of a file, by its extension or else by its content."""
+    candidates = formats_by_extension(path)
+    if len(candidates) == 1 and candidates[0] not in ("text", "table"):
+        return candidates[0]
+    format = format_by_content(text)
+    if candidates == ("table",) and format == "text":
+        return "table"
+    return "penn" if "penn" in candidates and format not in candidates else format

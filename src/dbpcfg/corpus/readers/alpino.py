@@ -1,11 +1,11 @@
 """Alpino XML: the Dutch treebanks of Alpino and Lassy, one or many ``<alpino_ds>`` in a file.
 
 A ``<node>`` with nodes in it is a constituent, with its category in ``cat``; one with a ``word`` is
-a word, with its tag in ``pos`` or else ``pt``, and its place in the sentence in ``begin``.  A node
-with neither, but an ``index``, is a trace of the node with that index: left out and counted.
+a word, with its tag in ``pos`` or else ``pt``, and its position in the sentence in ``begin``.  A
+node with neither, but an ``index``, is a trace of the node with that index: left out and counted.
 
 The order of nodes in the file is not that of the words, and constituents may have gaps: see
-`dbpcfg.corpus.readers.raising`.  The encoding is the one that the file declares.
+`dbpcfg.corpus.readers.discontinuity`.  The encoding is the one that the file declares.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from dbpcfg.corpus.readers import CorpusReader, Malformed, Source
-from dbpcfg.corpus.readers.raising import (
+from dbpcfg.corpus.readers.discontinuity import (
     Graph,
     GraphNode,
     as_label,
@@ -31,7 +31,7 @@ def _read(text: str, source: Source) -> Iterator[Sentence]:
     return graph_sentences(sentence_elements(text, "alpino_ds", source), _graph, source)
 
 
-def _graph(sentence: Element, dropped: Counter[str]) -> Graph:
+def _graph(sentence: Element, removed: Counter[str]) -> Graph:
     tops = list(sentence.named("node"))
     if len(tops) != 1:
         raise Malformed(
@@ -54,32 +54,32 @@ def _graph(sentence: Element, dropped: Counter[str]) -> Graph:
             tag = as_label(attributes.get("pos") or attributes.get("pt", ""))
             word = GraphNode(tag, element.line, head, as_word(attributes["word"], element.line))
             parent.children.append(word)
-            place = _place(element)
-            if place in words:
-                raise Malformed(element.line, f"found a second word at {place} (begin)")
-            words[place] = word
+            position = _position(element)
+            if position in words:
+                raise Malformed(element.line, f"found a second word at {position} (begin)")
+            words[position] = word
         elif "index" in attributes:
-            dropped["traces"] += 1
+            removed["traces"] += 1
         else:
             raise Malformed(element.line, "found a <node> without word, nodes and index")
-    _check_places(words)
+    _check_positions(words)
     top = root.children[0] if root.children else root
     if top.word is not None:  # a sentence of a single word
         top = root
         top.label = "top"
-    return top, [words[place] for place in sorted(words)]
+    return top, [words[position] for position in sorted(words)]
 
 
-def _place(element: Element) -> int:
+def _position(element: Element) -> int:
     begin = element.attributes.get("begin", "")
     if not (begin.isdecimal() and begin.isascii() and len(begin) < 10):
         raise Malformed(
-            element.line, f"found the place begin={begin[:20]!r} of a word, expected a number"
+            element.line, f"found the position begin={begin[:20]!r} of a word, expected a number"
         )
     return int(begin)
 
 
-def _check_places(words: dict[int, GraphNode]) -> None:
+def _check_positions(words: dict[int, GraphNode]) -> None:
     for before, after in pairwise([-1, *sorted(words)]):
         if after != before + 1:
             word = str(words[after].word)[:30]

@@ -31,17 +31,17 @@ _BRACKETS = {"-Fpa-": "-LRB-", "-Fpt-": "-RRB-"}
 def _read(text: str, source: Source) -> Iterator[Sentence]:
     relabel = cache(str if source.function_tags else category)
 
-    def clean(tree: Tree, found: Source) -> Tree | None:
+    def clean(tree: Tree, counts: Source) -> Tree | None:
         def cleaned(node: Tree, parts: list[Tree | str | None]) -> Tree | None:
             first = parts[0]
             if isinstance(first, str) and len(parts) <= 2 and not isinstance(parts[-1], Tree):
                 if first == _ELIDED and not source.empty_elements:
-                    found.dropped[EMPTY] += 1
+                    counts.removed[EMPTY] += 1
                     return None
                 return Tree(relabel(node.label), (_BRACKETS.get(first, first),))
             children = tuple([part for part in parts if part is not None])
             if len(children) > 2 and all(isinstance(child, str) for child in children):
-                found.kept["leaves of more than a word and its lemma"] += 1
+                counts.suspicious["leaves of more than a word and its lemma"] += 1
             return Tree.unchecked(relabel(node.label), children) if children else None
 
         return tree.fold(str, cleaned)

@@ -8,7 +8,8 @@ follow each other.
 By default everyone's speech is read but the target child's, that is, speech *to* a child.  The
 target child is the speaker with the role ``Target_Child`` in ``@Participants`` or ``@ID``, or
 ``CHI`` if no speaker has it.  Speakers are chosen by code (``MOT``), name or role (``Mother``); any
-choice replaces the default, so that an empty list of excluded speakers reads everyone.
+choice replaces the default, so that an empty list of excluded speakers reads everyone.  The age of
+the target child is in its ``@ID``.
 
 Lines that are broken can be skipped; a transcript without ``@End`` is then read to its last line.
 
@@ -48,7 +49,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from dbpcfg.corpus.readers import CorpusReader, Malformed, Source
+from dbpcfg.corpus.readers import CorpusReader, Malformed, Source, months
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 
@@ -70,12 +71,19 @@ _TOKEN = re.compile(
 _REMOVED = frozenset({"/", "//", "///", "/-", "/?", "e"})
 _UNTRANSCRIBED = frozenset({"xxx", "yyy", "www", "xx", "yy"})
 _SEPARATORS = frozenset(",;„‡")
+_TERMINATOR = re.compile(r"\+.*[.?!]")
 _GLUED_END = re.compile(r"(.*[^.?!])([.?!]+)")
 _INSIDE_WORDS = re.compile(rf"{_PAUSE}|↫[^↫]*↫|[⌈⌉⌊⌋][2-9]?")  # pauses, stutters, overlaps
 _SIGNS = dict.fromkeys(
     [*range(0x20), 0x7F, *map(ord, '():^ˈˌ↑↓→↗↘⇗⇘∞≈≋≡≠∙∆∇∬⁎⁇°◉▁▔☺♋§↻∮↫“”‘‹›«»"')]
 )
 
+
+_LETTERS = "A-Za-zÀ-ÖØ-öø-ÿ_'"
+_PLAIN = re.compile(
+    rf"(?:\s*(?![_']|(?:xxx?|yyy?|www)(?![{_LETTERS}]))[{_LETTERS}]+(?=\s|$))+\s*", re.IGNORECASE
+)
+"""Words only, as most cells of a table are: nothing has to be cleaned."""
 
 LEFT_OUT = "retraced, unclear and omitted words, fillers and events"
 """What is counted of the utterances that are read."""
@@ -94,12 +102,15 @@ class Utterance(NamedTuple):
 
 def clean_utterance(line: str) -> Utterance:
     """Clean the main line of an utterance."""
-    found = _said(_BULLET.sub(" ", line))
-    if found is None:
+    if _PLAIN.fullmatch(line):
+        return Utterance(tuple(line.split()))
+    tokens = _said(_BULLET.sub(" ", line))
+    if tokens is None:
         return Utterance((), "utterances with brackets that do not match")
-    said, left_out = found
-    end = _GLUED_END.fullmatch(said[-1]) if said else None
-    if end is not None and not said[-1].startswith("+"):
+    said, left_out = tokens
+    last = said[-1] if said else ""
+    end = _GLUED_END.fullmatch(last) or _GLUED_END.fullmatch(_bare(last))
+    if end is not None and not _TERMINATOR.fullmatch(last):
         said[-1:] = end[1], "+" + end[2]
     words = tuple(word for word in map(_word, said) if word)
     if any(character.isalnum() for word in words for character in word):
@@ -152,7 +163,7 @@ def _word(token: str) -> str:
     """What a token says; nothing, if it says nothing."""
     if token[0] in "&0#":
         return ""
-    if token[0] == "+" and token[-1] in ".?!":
+    if _TERMINATOR.fullmatch(token):
         return "..." if token.endswith("...") else token[-1]
     if token[0] in _SEPARATORS:
         return ";" if token == ";" else ","
@@ -174,17 +185,19 @@ def _bare(token: str) -> str:
 _MAIN = re.compile(r"\*([^\s:*]+):(.*)", re.DOTALL)
 _TARGET_ROLE, _TARGET_CODE = "Target_Child", "CHI"
 _EXPECTED = "a CHAT transcript has its utterances between the lines @Begin and @End"
-_CODE, _ROLE = 2, 7  # fields of @ID: language|corpus|code|age|sex|group|SES|role|education|custom
+# The fields of @ID: language|corpus|code|age|sex|group|SES|role|education|custom
+_CODE, _AGE, _ROLE = 2, 3, 7
 
 
 def _read(text: str, source: Source) -> Iterator[Sentence]:
-    speakers, dropped = source.speakers, source.dropped
+    speakers, removed = source.speakers, source.removed
 
     def fault(number: int, found: str, expected: str) -> None:
         wrong = Malformed(number, f"found {found}, expected {expected}", _EXPECTED)
-        source.fault(wrong, number, number, "broken lines")
+        source.skip_or_raise(wrong, number, number, "broken lines")
 
     participants: dict[str, dict[str, None]] = {}  # the names and roles of each code
+    ages: dict[str, float | None] = {}
     begun_at = ended_at = 0
     for number, line in _logical_lines(text, fault):
         keyword, _, value = line.partition(":")
@@ -192,7 +205,7 @@ def _read(text: str, source: Source) -> Iterator[Sentence]:
         if first == "@Begin":
             if begun_at:
                 fault(number, "a second @Begin", f"@End after line {begun_at}")
-            begun_at, participants = number, {}
+            begun_at, participants, ages = number, {}, {}
         elif first == "@End":
             if not begun_at:
                 fault(number, "@End", "@Begin before it")
@@ -204,6 +217,8 @@ def _read(text: str, source: Source) -> Iterator[Sentence]:
                 participants.setdefault(code, {}).update(dict.fromkeys(names))
         elif keyword == "@ID":
             fields = [entry.strip() for entry in value.split("|")]
+            if len(fields) > _AGE:
+                ages[fields[_CODE]] = months(fields[_AGE])
             if len(fields) > _ROLE and fields[_ROLE]:
                 participants.setdefault(fields[_CODE], {})[fields[_ROLE]] = None
         elif line[0] == "*":
@@ -215,18 +230,21 @@ def _read(text: str, source: Source) -> Iterator[Sentence]:
                 fault(number, f"an utterance of {main[1]}", "@Begin before it")
                 continue
             code = main[1]
-            if not speakers.take((code, *participants.get(code, ()))) or (
-                speakers.by_default and _is_target(code, participants)
+            if not speakers.includes((code, *participants.get(code, ()))) or (
+                speakers.is_default and _is_target(code, participants)
             ):
-                dropped[f"utterances of {code}"] += 1
+                removed[f"utterances of {code}"] += 1
+                continue
+            if source.ages and (why := source.ages.why_not(_target_age(ages, participants))):
+                removed[why] += 1
                 continue
             words, why_empty, left_out = clean_utterance(main[2])
             if words:
                 if left_out:
-                    dropped[LEFT_OUT] += left_out
+                    removed[LEFT_OUT] += left_out
                 yield Sentence(words, speaker=code, source=source.name, line=number)
             else:
-                dropped[why_empty] += 1
+                removed[why_empty] += 1
     if begun_at:
         fault(begun_at, "no @End after this @Begin", "one; is the file cut off?")
         ended_at = begun_at
@@ -253,6 +271,14 @@ def _logical_lines(text: str, fault: Callable[[int, str, str], None]) -> Iterato
         yield start, " ".join(pieces)
 
 
+def _target_age(
+    ages: dict[str, float | None], participants: dict[str, dict[str, None]]
+) -> float | None:
+    """The age of the target child; of several, the first that is given."""
+    found = (age for code, age in ages.items() if _is_target(code, participants))
+    return next((age for age in found if age is not None), None)
+
+
 def _is_target(code: str, participants: dict[str, dict[str, None]]) -> bool:
     if any(_TARGET_ROLE in names for names in participants.values()):
         return _TARGET_ROLE in participants.get(code, ())
@@ -260,5 +286,9 @@ def _is_target(code: str, participants: dict[str, dict[str, None]]) -> bool:
 
 
 CHAT = CorpusReader(
-    _read, (".cha",), re.compile(r"\s*@(?:UTF8|Begin|Font|Window|PID)\b").match, has_speakers=True
+    _read,
+    (".cha",),
+    re.compile(r"\s*@(?:UTF8|Begin|Font|Window|PID)\b").match,
+    has_speakers=True,
+    has_ages=True,
 )

@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 
 from dbpcfg.corpus.readers import CorpusReader, Malformed, Source
 from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.io.tables import plural
 
 COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 """The names of the ten columns."""
@@ -61,11 +62,11 @@ def _read(text: str, source: Source) -> Iterator[Sentence]:
             if block.covered > len(block.words) or (block.nodes and not block.words):
                 raise Malformed(
                     last + 1,
-                    f"found the end of a sentence after {len(block.words)} words, "
+                    f"found the end of a sentence after {plural(len(block.words), 'word')}, "
                     f"expected word {len(block.words) + 1}; is the file cut off?",
                 )
         except Malformed as fault:
-            source.fault(fault, first, last)
+            source.skip_or_raise(fault, first, last)
             continue
         if block.words:  # and not comments on their own
             yield from _chosen(block, source, first)
@@ -101,7 +102,7 @@ def _add_word(block: _Block, line: str, number: int) -> None:
     if len(columns) != len(COLUMNS):
         raise Malformed(
             number,
-            f"found {len(columns)} tab-separated column{'s' * (len(columns) != 1)} in "
+            f"found {plural(len(columns), 'tab-separated column')} in "
             f"{line[:40]!r}, expected 10; CoNLL-U has "
             f"{' '.join(COLUMNS)}, and a blank line after each sentence",
         )
@@ -140,13 +141,13 @@ def _add_word(block: _Block, line: str, number: int) -> None:
 def _chosen(block: _Block, source: Source, line: int) -> Iterator[Sentence]:
     """The sentence, if its speaker was chosen and its words are given."""
     speaker = next((block.speaker[key] for key in _PREFERRED if key in block.speaker), None)
-    if not source.speakers.take(block.speaker.values()):
-        source.dropped[f"sentences of {speaker or 'an unknown speaker'}"] += 1
+    if not source.speakers.includes(block.speaker.values()):
+        source.removed[f"sentences of {speaker or 'an unknown speaker'}"] += 1
     elif len(block.words) > 1 and set(block.words) == {"_"}:
-        source.dropped["sentences with their words withheld (_)"] += 1
+        source.removed["sentences with their words withheld (_)"] += 1
     else:
         if block.empty:
-            source.dropped["empty nodes"] += block.empty
+            source.removed["empty nodes"] += block.empty
         yield Sentence(
             tuple(block.words),
             _given(block.tags),

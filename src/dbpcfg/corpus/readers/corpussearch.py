@@ -45,7 +45,7 @@ _ESCAPED = {"<dash>": "-", "<slash>": "/", "<paren>": "-LRB-", "<$$paren>": "-RR
 
 def _read(text: str, source: Source) -> Iterator[Sentence]:
     text, comments = _COMMENT.subn(lambda comment: _VISIBLE.sub(" ", comment[0]), text)
-    source.dropped["comments"] += comments
+    source.removed["comments"] += comments
     return read_with(_cleaner(source, _has_lemmas(text)), text, source)
 
 
@@ -57,17 +57,17 @@ def _cleaner(asked: Source, lemmas: bool) -> Cleaner:
         def cleaned(node: Tree, parts: list[Tree | str | None]) -> Tree | None:
             tag = category(node.label)
             if tag in _NO_WORDS:
-                source.dropped[f"{tag} nodes"] += 1
+                source.removed[f"{tag} nodes"] += 1
                 return None
             if len(parts) == 1 and isinstance(parts[0], str):
                 leaf = parts[0]
                 if looks_empty(leaf, tag):
                     if not asked.empty_elements:
-                        source.dropped[EMPTY] += 1
+                        source.removed[EMPTY] += 1
                         return None
                     return Tree(relabel(node.label), (leaf,))
                 if leaf == "0":
-                    source.kept["0 that may be an empty element"] += 1
+                    source.suspicious["0 that may be an empty element"] += 1
                 return Tree(relabel(node.label), (_word(leaf, lemmas, source),))
             children = tuple([part for part in parts if part is not None])
             return Tree.unchecked(relabel(node.label), children) if children else None
@@ -78,22 +78,22 @@ def _cleaner(asked: Source, lemmas: bool) -> Cleaner:
 
 
 def _category(label: str) -> str:
-    found = _CATEGORY.match(label)
-    return found[0] if found else label
+    match = _CATEGORY.match(label)
+    return match[0] if match else label
 
 
 def _word(leaf: str, lemmas: bool, source: Source) -> str:
     if lemmas:
         word = _before_lemma(leaf)
         if word:
-            source.dropped["lemmas"] += 1
+            source.removed["lemmas"] += 1
             leaf = word
         else:
-            source.kept["words without a lemma"] += 1
+            source.suspicious["words without a lemma"] += 1
     bare = _MARKS.sub("", leaf)
     word = _ESCAPE.sub(lambda escape: _ESCAPED[escape[0]], bare)
-    source.changed["words with $ or @ at an end"] += bare != leaf
-    source.changed["words with escaped characters"] += word != bare
+    source.modified["words with $ or @ at an end"] += bare != leaf
+    source.modified["words with escaped characters"] += word != bare
     return word
 
 
@@ -123,4 +123,4 @@ def _recognises(text: str) -> bool:
     return bool(PENN.recognises(text) and _ID.search(text))
 
 
-CORPUSSEARCH = CorpusReader(_read, PENN.endings, _recognises, has_function_tags=True)
+CORPUSSEARCH = CorpusReader(_read, PENN.extensions, _recognises, has_function_tags=True)

@@ -10,7 +10,7 @@ with ``#`` and a number from 500, a constituent; its columns are separated by ta
 constituent, or 0, the root, which is called ``ROOT``.  Pairs of columns after the parent are
 secondary edges: left out and counted.  Comments, from ``%%``, and tables, from ``#BOT`` to
 ``#EOT``, are not read; ``--`` in place of a tag means that there is none.  Constituents may have
-gaps: see `dbpcfg.corpus.readers.raising`.  A broken sentence ends at the next ``#BOS``.
+gaps: see `dbpcfg.corpus.readers.discontinuity`.  A broken sentence ends at the next ``#BOS``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from dbpcfg.corpus.readers import CorpusReader, Malformed, Source
-from dbpcfg.corpus.readers.raising import (
+from dbpcfg.corpus.readers.discontinuity import (
     Graph,
     GraphNode,
     as_label,
@@ -102,7 +102,7 @@ def _blocks(text: str) -> Iterator[_SentenceLines]:
         yield outside
 
 
-def _graph(block: _SentenceLines, dropped: Counter[str]) -> Graph:
+def _graph(block: _SentenceLines, removed: Counter[str]) -> Graph:
     if block.fault is not None:
         raise block.fault
     root = GraphNode("ROOT", block.line)
@@ -111,9 +111,9 @@ def _graph(block: _SentenceLines, dropped: Counter[str]) -> Graph:
     words: list[GraphNode] = []
     for line, row in block.rows:
         columns = _columns(row)
-        place = _parent_column(columns, block.version, line)
-        name, parent = columns[0], columns[place]
-        label, head = columns[place - 3], is_head(columns[place - 1])
+        column = _parent_column(columns, block.version, line)
+        name, parent = columns[0], columns[column]
+        label, head = columns[column - 3], is_head(columns[column - 1])
         label = "" if label == _NONE else as_label(label)
         phrase = _PHRASE.fullmatch(name)
         if phrase is not None and int(phrase[1]) >= _FIRST_PHRASE:
@@ -125,7 +125,7 @@ def _graph(block: _SentenceLines, dropped: Counter[str]) -> Graph:
             node = GraphNode(label, line, head, as_word(name, line))
             words.append(node)
         nodes.append((node, parent))
-        dropped["secondary edges"] += (len(columns) - place - 1) // 2
+        removed["secondary edges"] += (len(columns) - column - 1) // 2
     for node, parent in nodes:
         if parent not in phrases:
             raise Malformed(
@@ -134,7 +134,7 @@ def _graph(block: _SentenceLines, dropped: Counter[str]) -> Graph:
             )
         phrases[parent].children.append(node)
     check_connected(root, [node for node, _ in nodes])
-    dropped["nodes without children"] += sum(
+    removed["nodes without children"] += sum(
         not node.children for node, _ in nodes if node.word is None
     )
     return root, words
@@ -147,9 +147,9 @@ def _columns(row: str) -> list[str]:
 
 
 def _parent_column(columns: list[str], version: str, line: int) -> int:
-    for place in (int(version) + 1,) if version in _NUMBERS else (4, 5):
-        if place < len(columns) and _PARENT.fullmatch(columns[place]):
-            return place
+    for column in (int(version) + 1,) if version in _NUMBERS else (4, 5):
+        if column < len(columns) and _PARENT.fullmatch(columns[column]):
+            return column
     layout = "word, tag, morphology, edge, parent"
     if version != "3":
         layout += " (version 3; version 4 has the lemma after the word)"

@@ -38,7 +38,6 @@ from itertools import pairwise
 from dbpcfg.corpus.readers import SKIP_HINT, CorpusReader, Source
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import TreeSyntaxError
-from dbpcfg.trees.brackets import read_trees_at
 from dbpcfg.trees.tree import Tree
 
 Cleaner = Callable[[Tree, Source], "Tree | None"]
@@ -72,7 +71,7 @@ def read_with(clean: Cleaner, text: str, source: Source) -> Iterator[Sentence]:
             raise TreeSyntaxError(f"{error}; {SKIP_HINT}") from None
         sentences = list(_unbroken(text, source, clean))
     else:
-        source.add(whole)
+        source.merge(whole)
     yield from sentences
 
 
@@ -87,10 +86,10 @@ def _cleaner(function_tags: bool, empty_elements: bool, has_traces: bool) -> Cle
 
     def clean(tree: Tree, source: Source) -> Tree | None:
         def counted(label: str, word: str) -> Tree | None:
-            found = preterminal(label, word)
-            if found is None:
-                source.dropped[EMPTY if "NONE" in label else "words that look like traces"] += 1
-            return found
+            leaf = preterminal(label, word)
+            if leaf is None:
+                source.removed[EMPTY if "NONE" in label else "words that look like traces"] += 1
+            return leaf
 
         def cleaned(node: Tree, parts: list[Tree | str | None]) -> Tree | None:
             if len(parts) == 1 and isinstance(parts[0], str):
@@ -113,11 +112,13 @@ def _sentences(
     childless = len(_CHILDLESS.findall(text))
     if childless:
         _check_lost_words(text, source.name, first_line)
-        source.dropped["nodes without children"] += childless
+        source.removed["nodes without children"] += childless
+    from dbpcfg.trees.brackets import read_trees_at
+
     for line, tree in read_trees_at(text, source.name, drop_empty=True, first_line=first_line):
         root = clean(tree, source) if tree else None
         if root is None:
-            source.dropped["trees without words"] += 1
+            source.removed["trees without words"] += 1
             continue
         sentence = Sentence.from_tree(root, source.name, line)
         yield sentence if root.label else replace(sentence, tree=Tree("ROOT", root.children))
@@ -135,9 +136,9 @@ def _unbroken(text: str, source: Source, clean: Cleaner) -> Iterator[Sentence]:
             first = line + part.count("\n", 0, blank)
             last = line + part.rstrip().count("\n")
             reason = str(error).partition("; hint: ")[0]
-            source.skip("broken trees", first, last, reason)
+            source.record_skipped("broken trees", first, last, reason)
         else:
-            source.add(unbroken)
+            source.merge(unbroken)
             yield from sentences
         line += part.count("\n")
 
@@ -163,8 +164,8 @@ def _are_trees(parts: list[str]) -> bool:
 
 def category(label: str) -> str:
     """A label without function tags and annotations."""
-    found = _CATEGORY.match(label)
-    return found[0] if found else label
+    match = _CATEGORY.match(label)
+    return match[0] if match else label
 
 
 def _check_lost_words(text: str, source: str, first_line: int) -> None:

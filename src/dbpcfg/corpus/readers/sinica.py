@@ -35,7 +35,7 @@ def _read(text: str, source: Source) -> Iterator[Sentence]:
             yield Sentence.from_tree(_tree(line.strip()), source.name, number)
         except _NotATree as error:
             fault = Malformed(number, str(error), _LOOKS_LIKE)
-            source.fault(fault, number, number, "broken trees", TreeSyntaxError)
+            source.skip_or_raise(fault, number, number, "broken trees", TreeSyntaxError)
 
 
 class _NotATree(Exception):
@@ -94,8 +94,8 @@ def _marks(text: str) -> Iterator[Tree]:
         yield Tree(mark[2], (mark[1],))
 
 
-def _named(line: str, place: int) -> str:
-    return f"{line[place : place + _SHOWN]!r}" if place < len(line) else "the end of the line"
+def _named(line: str, start: int) -> str:
+    return f"{line[start : start + _SHOWN]!r}" if start < len(line) else "the end of the line"
 
 
 SINICA = CorpusReader(

@@ -1,7 +1,7 @@
 """Plain text: one sentence per line, its words set apart by white space.
 
 White space is what Unicode says it is.  Nothing else is done to the words: no lower case, no
-tokenisation.  Blank lines are dropped and counted.  A line of over a thousand words, or a word of
+tokenisation.  Blank lines are removed and counted.  A line of over a thousand words, or a word of
 over a thousand characters, is a text that has not been split into sentences or words, and an
 error: a parser's work grows with the cube of the length.
 """
@@ -23,25 +23,29 @@ MAX_CHARACTERS = 1000
 
 def _read(text: str, source: Source) -> Iterator[Sentence]:
     for number, line in enumerate(text.removesuffix("\n").split("\n"), start=1):
-        words = tuple(line.split())
-        if not words:
-            source.dropped["blank lines"] += 1
-            continue
-        place = f"{source.name}:{number}"
-        if len(words) > MAX_WORDS:
-            raise DbpcfgError(
-                f"{place}: found a line of {len(words):,} words, expected one sentence per line, "
-                f"of at most {MAX_WORDS:,} words; split the text into sentences first"
-            )
-        if len(line) > MAX_CHARACTERS and max(map(len, words)) > MAX_CHARACTERS:
-            word = max(words, key=len)
-            raise DbpcfgError(
-                f"{place}: found a word of {len(word):,} characters, {word[:20]!r}…, expected "
-                f"words of at most {MAX_CHARACTERS:,}, separated by white space; split the text "
-                "into words first"
-            )
-        yield Sentence(words, source=source.name, line=number)
+        if words := split_words(line, f"{source.name}:{number}"):
+            yield Sentence(words, source=source.name, line=number)
+        else:
+            source.removed["blank lines"] += 1
 
 
-TEXT = CorpusReader(_read, (".txt",))
+def split_words(line: str, location: str) -> tuple[str, ...]:
+    """The words of a line, if it is a sentence by its length."""
+    words = tuple(line.split())
+    if len(words) > MAX_WORDS:
+        raise DbpcfgError(
+            f"{location}: found a line of {len(words):,} words, expected one sentence per line, "
+            f"of at most {MAX_WORDS:,} words; split the text into sentences first"
+        )
+    if len(line) > MAX_CHARACTERS and words and max(map(len, words)) > MAX_CHARACTERS:
+        word = max(words, key=len)
+        raise DbpcfgError(
+            f"{location}: found a word of {len(word):,} characters, {word[:20]!r}…, expected "
+            f"words of at most {MAX_CHARACTERS:,}, separated by white space; split the text "
+            "into words first"
+        )
+    return words
+
+
+TEXT = CorpusReader(_read, (".txt", ".train", ".dev", ".test"))
 """What no other reader recognises."""

@@ -6,7 +6,7 @@ its constituents, ``<nt id="s1_500" cat="NP">``, which name their children by
 read; secondary edges are left out and counted, and so are words with the tag ``-NONE-``, traces.
 
 The tree is called ``ROOT``: it stands for ``VROOT``, and holds what no edge leads to, as
-punctuation.  Constituents may have gaps: see `dbpcfg.corpus.readers.raising`.
+punctuation.  Constituents may have gaps: see `dbpcfg.corpus.readers.discontinuity`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from dbpcfg.corpus.readers import CorpusReader, Malformed, Source
-from dbpcfg.corpus.readers.raising import (
+from dbpcfg.corpus.readers.discontinuity import (
     Graph,
     GraphNode,
     as_label,
@@ -34,7 +34,7 @@ def _read(text: str, source: Source) -> Iterator[Sentence]:
     return graph_sentences(sentence_elements(text, "s", source), _graph, source)
 
 
-def _graph(sentence: Element, dropped: Counter[str]) -> Graph:
+def _graph(sentence: Element, removed: Counter[str]) -> Graph:
     graphs = list(sentence.named("graph"))
     if len(graphs) != 1:
         raise Malformed(sentence.line, f"found {len(graphs)} <graph> in <s>, expected one")
@@ -48,7 +48,7 @@ def _graph(sentence: Element, dropped: Counter[str]) -> Graph:
                 element.line, f"found a second <{element.name}> with the id {name[:_SHOWN]!r}"
             )
         nodes[name] = _node(element)
-        dropped["secondary edges"] += sum(1 for _ in element.named("secedge"))
+        removed["secondary edges"] += sum(1 for _ in element.named("secedge"))
     free = dict(nodes)
     for phrase in phrases:
         for edge in phrase.named("edge"):
@@ -73,7 +73,7 @@ def _graph(sentence: Element, dropped: Counter[str]) -> Graph:
     check_connected(root, [node for node in nodes.values() if node.label != "VROOT"])
     words = [nodes[t.attributes["id"]] for t in terminals]
     heard = [node for node in words if node.word is not None]
-    dropped["traces"] += len(words) - len(heard)
+    removed["traces"] += len(words) - len(heard)
     return root, heard
 
 

@@ -1,4 +1,4 @@
-"""XML from strangers, sentence by sentence: data, and never instructions.
+"""Untrusted XML, read sentence by sentence.
 
 Python's own parser (expat) reads the text piece by piece; only the elements of one sentence are
 kept at a time.  A document type with declarations of its own is an error, so there are no entities
@@ -57,21 +57,21 @@ def xml_with(pattern: str) -> Callable[[str], bool]:
 
 def sentence_elements(text: str, name: str, source: Source) -> Iterator[Element]:
     """Read the elements that are sentences, one by one."""
-    found = False
+    any_sentence = False
     try:
         if source.skip_broken:
             for _ in _elements(text, name, source.name):
                 pass
         for element in _elements(text, name, source.name):
-            found = True
+            any_sentence = True
             yield element
     except Malformed as error:
         if not source.skip_broken:
-            source.fault(error, error.line, error.line)
+            source.skip_or_raise(error, error.line, error.line)
         for element in _well_formed(text, name, source, error):
-            found = True
+            any_sentence = True
             yield element
-    if not found and not source.skipped:
+    if not any_sentence and not source.skipped:
         raise DbpcfgError(
             f"{source.name}: found no element <{name}>, expected one for each sentence"
         )
@@ -114,8 +114,8 @@ def _elements(text: str, name: str, source: str, first_line: int = 1) -> Iterato
                 "which are not read, for safety; remove them from the file"
             )
         if unknown := _REFERENCE.search(text):  # expat would leave it out without an error
-            place = first_line + text.count("\n", 0, unknown.start())
-            raise Malformed(place, f"found {unknown[0][:20]!r}, which is not defined in the file")
+            at = first_line + text.count("\n", 0, unknown.start())
+            raise Malformed(at, f"found {unknown[0][:20]!r}, which is not defined in the file")
 
     parser.StartElementHandler = start
     parser.EndElementHandler = end
@@ -144,10 +144,10 @@ def _well_formed(text: str, name: str, source: Source, fault: Malformed) -> Iter
         end = ending.search(text, start, stop)
         part = text[start : end.end() if end else stop].rstrip()
         try:
-            found = list(_elements(part, name, source.name, line))
+            elements = list(_elements(part, name, source.name, line))
         except Malformed as error:
-            source.fault(error, line, line + part.count("\n"))
+            source.skip_or_raise(error, line, line + part.count("\n"))
         else:
-            yield from found
+            yield from elements
     if not source.skipped:
-        source.fault(fault, fault.line, fault.line)
+        source.skip_or_raise(fault, fault.line, fault.line)

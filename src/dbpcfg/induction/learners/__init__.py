@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -26,16 +27,19 @@ from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.pcfg import Grammar, draw_from_prior, without_zeros
 from dbpcfg.induction.criteria import Measures
-from dbpcfg.induction.trees import DecodedTrees, TreeSource
+from dbpcfg.induction.mapping import Mapper
+from dbpcfg.induction.trees import mbr_under
+from dbpcfg.io.tables import Column
 from dbpcfg.numerics.kernels import Floats
 from dbpcfg.options import INDUCE, LearnerOptions, belongs_to, keywords
 from dbpcfg.parsing.chart.layout import Precision
-from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import Derivations
-from dbpcfg.parsing.parsers import Sampler
 from dbpcfg.registry import Registry
 
 if TYPE_CHECKING:
+    from dbpcfg.corpus.preprocessing import PreprocessedCorpus, Preprocessing
+    from dbpcfg.induction.auto import TextFigures
+    from dbpcfg.induction.corpus import Lessons
     from dbpcfg.induction.settings import ChainSettings
     from dbpcfg.model.model import Model
 
@@ -44,9 +48,9 @@ if TYPE_CHECKING:
 class State:
     """A chain after some iterations. With its settings and corpus, all that the next step needs.
 
-    ``derivations`` were drawn under the grammar before this one, and ``measures`` are of that
-    grammar and these trees; both are None before the first iteration, and trees that are not in
-    this process are. Learners that need more have a state of their own.
+    ``measures`` are of the grammar before this one and its trees, ``derivations``; None before the
+    first iteration, and ``derivations`` also if nobody needs them. Learners that need more have a
+    state of their own.
     """
 
     iteration: int
@@ -64,19 +68,45 @@ class Learner(LearnerOptions):
     """What it is registered by; files name it so."""
     samples: ClassVar[bool] = False
     """Whether iterations are samples, of which the second half counts; of others the last does."""
-    usual_categories: ClassVar[int] = 15
-    usual_depth: ClassVar[int] = 2
-    usual_precision: ClassVar[Precision] = "double"
+    default_categories: ClassVar[int] = 15
+    default_depth: ClassVar[int] = 2
+    default_precision: ClassVar[Precision] = "double"
     grammar_kind: ClassVar[type[Grammar]] = Grammar
     """What kind of grammar it learns."""
-    usual_trees: ClassVar[str] = "mbr"
+    default_trees: ClassVar[str] = "mbr"
     """What trees are written, if nothing is asked for."""
     beta: ClassVar[float] = 0.2
     """β, by which unknown words get their share of the grammar."""
+    iteration: ClassVar[tuple[str, str]] = ("iteration", "iterations")
+    """What an iteration is called; one, and several."""
+    phases: ClassVar[tuple[str, str]] = ("", "")
+    """What progress calls a chain before the iterations that count, and during them."""
+    divisible: ClassVar[bool] = False
+    """Whether a step maps over parts of the corpus, so that these can be on several machines."""
     START: ClassVar[tuple[str, ...]] = (*Grammar.ARRAYS, "unknown")
     """The arrays that another run can start from."""
 
-    def usual_iterations(self, sentences: int) -> int:
+    def suited_to(self, text: TextFigures, preprocessing: Preprocessing) -> Learner:
+        """The same learner, with whatever is left to the text decided by it."""
+        return self
+
+    def depth_for(self, text: TextFigures) -> int:
+        """The memory bound that suits a text."""
+        return self.default_depth
+
+    def choices(self) -> list[str]:
+        """What was decided by the text, as notes name it."""
+        return []
+
+    def preprocessing_for(self, text: TextFigures) -> dict[str, Any]:
+        """The options of preprocessing that suit it, unless they are given."""
+        return {}
+
+    def lessons(self, text: PreprocessedCorpus, settings: ChainSettings) -> Lessons | None:
+        """The parts of the text to learn from; None for all sentences as they are."""
+        return None
+
+    def default_iterations(self, sentences: int) -> int:
         """The length of chains, if nothing is asked for; samplers run a race then."""
         return 100
 
@@ -88,14 +118,29 @@ class Learner(LearnerOptions):
         assert settings.start is not None
         settings.start.check(self.START, settings.categories, self.name)
 
-    def to_start_from(self, state: State, model: Model) -> dict[str, Floats]:
+    def warm_start(self, state: State, model: Model) -> dict[str, Floats]:
         """The arrays of `START`, of a chain in its last state and its model."""
         assert model.unknown is not None
         return {**model.grammar.arrays(), "unknown": model.unknown}
 
     def criterion(self, settings: ChainSettings) -> str:
         """What chains are compared by, if nothing is asked for."""
-        return "heldout" if settings.aside else "likelihood"
+        return "heldout" if settings.held_out else "likelihood"
+
+    def columns(self, settings: ChainSettings) -> list[Column]:
+        """What the table of chains shows; the keys are attributes of `ChainSummary`."""
+        maximised = self.maximises(settings)
+        return [
+            Column(self.iteration[1], "count", "iterations"),
+            Column("log-likelihood", "number", "mean_log_likelihood"),
+            Column("per token", "number", decimals=3),
+            *([Column(maximised, "number", "posterior")] if maximised else []),
+            Column("variance", "number", decimals=3),
+        ]
+
+    def maximises(self, settings: ChainSettings) -> str:
+        """The name of what it maximises; empty if that is the log-likelihood, or nothing is."""
+        return ""
 
     def first(self, corpus: Encoded, settings: ChainSettings) -> State:
         """The state of a chain before its first iteration: a grammar from the prior, or a run's."""
@@ -110,14 +155,17 @@ class Learner(LearnerOptions):
         state: State,
         corpus: Encoded,
         settings: ChainSettings,
-        threads: int = 1,
-        trees: TreeSource | None = None,
+        work: Mapper,
+        with_trees: bool = False,
     ) -> State:
         """The chain after one more iteration; a pure function of its state.
 
         Random numbers are those of (seed, chain, iteration), so that neither the number of threads
-        nor stopping in between makes a difference. ``trees`` draws the trees, if the learner
-        samples any; otherwise it is given the grammar before the step, to decode trees with.
+        nor stopping in between makes a difference.
+
+        ``work``: what computes functions of the sentences, and how many threads there are.
+        ``with_trees``: whether the trees of the iteration are needed. They may still be left out:
+        then they are those of `trees_of`.
         """
         raise NotImplementedError
 
@@ -125,36 +173,18 @@ class Learner(LearnerOptions):
         """The state to begin a step with, if a sentence has probability zero under its grammar."""
         raise error
 
-    def trees(self, corpus: Encoded, settings: ChainSettings, threads: int = 1) -> TreeSource:
-        """What holds the trees of a chain in this process."""
-        return DecodedTrees(corpus, settings.depth, threads)
-
-    def sample_trees(
+    def trees_of(
         self,
-        corpus: Encoded,
         grammar: Grammar,
         iteration: int,
+        corpus: Encoded,
         settings: ChainSettings,
-        threads: int = 1,
-        pilots: Encoded | None = None,
-    ) -> tuple[Derivations, Floats]:
-        """Draw a tree for every sentence; with them log P(sentence). Only samplers do.
+        work: Mapper,
+    ) -> Derivations:
+        """The trees of an iteration, by its number from 0 and the grammar before it: MBR trees."""
+        return mbr_under([grammar], settings.depth, corpus, work)
 
-        If the corpus is a part of one, ``pilots`` are `pilots_of` the whole.
-        """
-        raise DbpcfgError(f"the learner {self.name} draws no trees")
-
-    def parser_for(
-        self,
-        grammar: Grammar,
-        settings: ChainSettings,
-        threads: int = 1,
-        pilots: Encoded | None = None,
-    ) -> Sampler:
-        """The parser that samples trees."""
-        return ChartParser(grammar, settings.depth, threads, settings.precision, pilots)
-
-    def remark(self, state: State) -> str | None:
+    def note(self, state: State) -> str | None:
         """What the user has to know of a chain in this state, beside its measures."""
         return None
 
@@ -219,6 +249,7 @@ learners: Registry[type[Learner]] = Registry(
         "vb": "induction.learners.expectation:VariationalBayes",
         "neural": "induction.learners.neural:Neural",
     },
+    also=["auto"],
 )
 
 
@@ -233,8 +264,9 @@ def learner_with(given: Learner | str, options: Mapping[str, Any]) -> Learner:
                 whose = f"learner{'s' * (len(others) > 1)} {', '.join(others)}"
                 raise DbpcfgError(f"{name} is an option of the {whose}, not of {kind.name}")
             known = {**keywords(INDUCE), **kind.options()}
-            same = [key for key, one in known.items() if one.name == name]
-            hint = f"did you mean {same[0]}?" if same else f"there are {', '.join(known)}"
+            meant = [key for key, one in known.items() if one.name == name]
+            meant += get_close_matches(name, known, 1)
+            hint = f"did you mean {meant[0]}?" if meant else "help(dbpcfg.induce) lists all"
             raise DbpcfgError(f"there is no option {name!r}; {hint}")
     if not isinstance(given, Learner):
         return kind(**options)

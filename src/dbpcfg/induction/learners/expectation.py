@@ -1,7 +1,7 @@
 """Learning from expected rule counts: EM and variational Bayes.
 
 Both alternate between expected counts, of the trees that fit the bound, under weights of rules
-(``parsing.chart.counts``), and a grammar from these counts::
+(``parsing.chart.outside``), and a grammar from these counts::
 
     EM   weights G                                 G[c → x] ∝ E[c → x] + λ
     VB   weights exp(ψ(α[c → x]) − ψ(Σ_y α[c → y]))   α = E + β, the grammar is its mean
@@ -40,18 +40,19 @@ from dbpcfg.errors import DbpcfgError, GrammarError
 from dbpcfg.grammar.bounding import containment, require_fitting
 from dbpcfg.grammar.normaliser import failures
 from dbpcfg.grammar.pcfg import Grammar, RuleWeights, mean_grammar, normalised, without_zeros
-from dbpcfg.induction.criteria import kept_aside, log_marginal, measure
+from dbpcfg.induction.criteria import held_out_sentences, log_marginal, measure
 from dbpcfg.induction.learners import Learner, State, least_probability, with_every_rule
+from dbpcfg.induction.mapping import CorpusPart, InBlocks, Mapper, in_corpus_order
 from dbpcfg.induction.settings import ChainSettings
-from dbpcfg.induction.trees import TreeSource
 from dbpcfg.io.archive import ArchiveError
 from dbpcfg.numerics.kernels import Floats, Longs, kernel
 from dbpcfg.numerics.philox import Purpose, Stream, stream, uniform_pair
 from dbpcfg.options import EMOptions, ExpectationOptions, VariationalOptions
+from dbpcfg.parsing.chart.expectation import Block
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import check_parsable
 
-MOST_COUNTS = 1e280
+MAX_COUNTS = 1e280
 """The greatest expected count of a rule: so many that sums of them are no more than a float."""
 
 
@@ -78,6 +79,8 @@ class CountsLearner(ExpectationOptions, Learner):
     """What EM and VB have in common."""
 
     exact: ClassVar[bool] = False
+    divisible: ClassVar[bool] = True
+    iteration: ClassVar[tuple[str, str]] = ("pass", "passes")
 
     def rule_weights(
         self,
@@ -106,23 +109,23 @@ class CountsLearner(ExpectationOptions, Learner):
         state: State,
         corpus: Encoded,
         settings: ChainSettings,
-        threads: int = 1,
-        trees: TreeSource | None = None,
+        work: Mapper,
+        with_trees: bool = False,
     ) -> State:
         """One iteration: expected counts, then the grammar that follows from them."""
         depth, before = settings.depth, state.grammar
-        aside = kept_aside(len(corpus), settings.aside)
-        learned = np.delete(np.arange(len(corpus), dtype=np.int64), aside)
-        done = self._pass(state, corpus, learned, settings, threads)
+        held_out = held_out_sentences(len(corpus), settings.held_out)
+        learned = np.delete(np.arange(len(corpus), dtype=np.int64), held_out)
+        done = self._pass(state, corpus, learned, settings, work)
         log_mass, logs = _log_mass(before, depth), done.logs
         if logs is None:
-            logs = ChartParser(before, depth, threads, settings.precision).log_probabilities(corpus)
+            parts = work.parts(corpus, InBlocks.of(settings))
+            each = work.map(log_part, parts, before, settings)
+            logs = in_corpus_order(corpus, parts, each)
             check_parsable(before, corpus, logs)
             logs = logs + log_mass
         objective = self.objective(state, done, logs, log_mass, learned)
-        measures = measure(logs - log_mass, corpus.lengths, aside, None, state.beta)
-        if trees is not None:
-            trees.of(before)
+        measures = measure(logs - log_mass, corpus.lengths, held_out, None, state.beta)
         return CountsState(
             state.iteration + 1,
             done.grammar,
@@ -137,7 +140,7 @@ class CountsLearner(ExpectationOptions, Learner):
         corpus: Encoded,
         learned: Longs,
         settings: ChainSettings,
-        threads: int,
+        work: Mapper,
     ) -> Pass:
         """The mini-batches of one iteration."""
         grammar, depth = state.grammar, settings.depth
@@ -147,14 +150,11 @@ class CountsLearner(ExpectationOptions, Learner):
         whole, entropy, logs = len(parts) == 1, 0.0, None
         for number, part in enumerate(parts):
             weights = self.rule_weights(grammar, statistics, state.beta, settings)
-            here, copies = (corpus, np.zeros(len(corpus))) if whole else (corpus.chosen(part), None)
-            if copies is not None:
-                copies[part] = 1.0
-            chart = ChartParser(grammar, depth, threads, settings.precision, weights=weights)
-            counts, sums = chart.expected_counts(here, copies)
+            here = corpus if whole else corpus.select(part)
+            counts, sums = expected_counts(here, grammar, weights, settings, whole, work)
             check_parsable(grammar, here, sums)
             _check_finite(counts)
-            total = float((sums if copies is None else sums[part]).sum())
+            total = float((sums[part] if whole else sums).sum())
             entropy += total - _energy(counts, weights)
             if self.exact and depth is not None:
                 with np.errstate(over="ignore", invalid="ignore"):
@@ -197,9 +197,9 @@ class CountsLearner(ExpectationOptions, Learner):
         found = {name: arrays[f"counts_{name}"] for name in Grammar.ARRAYS}
         for name, counts in found.items():
             shape = getattr(state.grammar, name).shape
-            if counts.shape != shape or not ((counts >= 0) & (counts < MOST_COUNTS)).all():
+            if counts.shape != shape or not ((counts >= 0) & (counts < MAX_COUNTS)).all():
                 raise ArchiveError(
-                    f"counts_{name} must be numbers of shape {shape} from 0 to {MOST_COUNTS:g}"
+                    f"counts_{name} must be numbers of shape {shape} from 0 to {MAX_COUNTS:g}"
                 )
         return CountsState(iteration, state.grammar, beta, statistics=RuleWeights(**found))
 
@@ -209,6 +209,11 @@ class EM(EMOptions, CountsLearner):
     """Expectation maximisation."""
 
     name: ClassVar[str] = "em"
+
+    def maximises(self, settings: ChainSettings) -> str:
+        """The log-likelihood, but for a prior, and for Z if that is left out."""
+        normalised = self.exact or settings.depth is None
+        return "" if normalised and not self.smoothing else "objective"
 
     def grammar_of(
         self, statistics: RuleWeights, before: Grammar, beta: float, settings: ChainSettings
@@ -231,9 +236,13 @@ class VariationalBayes(VariationalOptions, CountsLearner):
 
     name: ClassVar[str] = "vb"
 
+    def maximises(self, settings: ChainSettings) -> str:
+        """A bound of the probability of the sentences."""
+        return "lower bound"
+
     def criterion(self, settings: ChainSettings) -> str:
-        """The bound that it maximises, unless sentences are kept aside."""
-        return "heldout" if settings.aside else "posterior"
+        """The bound that it maximises, unless sentences are held out."""
+        return "heldout" if settings.held_out else "posterior"
 
     def rule_weights(
         self,
@@ -263,10 +272,10 @@ class VariationalBayes(VariationalOptions, CountsLearner):
         corpus: Encoded,
         learned: Longs,
         settings: ChainSettings,
-        threads: int,
+        work: Mapper,
     ) -> Pass:
         """Its weights are not the grammar's: log-likelihoods have to be computed."""
-        return super()._pass(state, corpus, learned, settings, threads)._replace(logs=None)
+        return super()._pass(state, corpus, learned, settings, work)._replace(logs=None)
 
     def objective(
         self, state: State, done: Pass, logs: Floats, log_mass: float, learned: Longs
@@ -275,10 +284,54 @@ class VariationalBayes(VariationalOptions, CountsLearner):
         return done.entropy + _log_evidence(done.statistics, state.beta)
 
 
+def expected_counts(
+    corpus: Encoded,
+    grammar: Grammar,
+    weights: RuleWeights,
+    settings: ChainSettings,
+    whole: bool,
+    work: Mapper,
+) -> tuple[RuleWeights, Floats]:
+    """Expected rule counts, and the logarithm of each sentence's sum.
+
+    ``whole``: whether this is the whole corpus, of which some sentences may be held out.
+    """
+    parts = work.parts(corpus, InBlocks.of(settings))
+    blocks, logs = [], []
+    for some, own in work.map(count_part, parts, grammar, weights, settings, whole):
+        blocks += some
+        logs.append(own)
+    chart = ChartParser(grammar, settings.depth, work.threads, settings.precision, weights=weights)
+    return chart.sum_of_blocks(corpus, blocks), in_corpus_order(corpus, parts, logs)
+
+
+def count_part(
+    part: CorpusPart,
+    grammar: Grammar,
+    weights: RuleWeights,
+    settings: ChainSettings,
+    whole: bool,
+    threads: int,
+) -> tuple[list[Block], Floats]:
+    """The expected counts of the blocks of a part."""
+    copies, every = np.ones(len(part.sentences)), settings.held_out
+    if whole and every:
+        copies[part.sentences.sentence_ids % every == every - 1] = 0.0
+    precision, scaling_sample = settings.precision, part.scaling_sample
+    chart = ChartParser(grammar, settings.depth, threads, precision, scaling_sample, weights)
+    return chart.count_blocks(part.sentences, copies, edges=part.blocks)
+
+
+def log_part(part: CorpusPart, grammar: Grammar, settings: ChainSettings, threads: int) -> Floats:
+    """log P(sentence) of every sentence of a part."""
+    chart = ChartParser(grammar, settings.depth, threads, settings.precision, part.scaling_sample)
+    return chart.log_probabilities(part.sentences)
+
+
 def _check_finite(counts: RuleWeights) -> None:
     """Counts are not finite if probabilities are so small that quotients of them overflow."""
     found = (counts.root, counts.binary, counts.lexical)
-    if not all((rules < MOST_COUNTS).all() for rules in found):
+    if not all((rules < MAX_COUNTS).all() for rules in found):
         raise GrammarError("probabilities of the grammar are too small for a float")
 
 

@@ -27,26 +27,30 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError, UnparsableError
-from dbpcfg.grammar.derivation import failed_derivations
 from dbpcfg.grammar.pcfg import Grammar, RuleWeights, draw_grammar
-from dbpcfg.induction.criteria import kept_aside, log_marginal, measure
+from dbpcfg.induction.criteria import held_out_sentences, log_marginal, measure
 from dbpcfg.induction.learners import Learner, State, with_every_rule
+from dbpcfg.induction.mapping import CorpusPart, InBatches, Mapper, in_corpus_order, joined_nodes
 from dbpcfg.induction.settings import ChainSettings
-from dbpcfg.induction.trees import DrawnTrees, TreeSource
-from dbpcfg.numerics.kernels import Floats
+from dbpcfg.io.tables import Column
+from dbpcfg.numerics.kernels import Floats, Ints
 from dbpcfg.numerics.philox import Purpose, Stream, stream, uniform_pair
 from dbpcfg.options import GibbsOptions
-from dbpcfg.parsing.derivations import Derivations
-from dbpcfg.parsing.parsers import Sampler
+from dbpcfg.parsing.chart.parser import ChartParser
+from dbpcfg.parsing.derivations import Derivations, check_parsable
+from dbpcfg.parsing.parser import Sampler
+
+if TYPE_CHECKING:
+    from dbpcfg.induction.auto import TextFigures
 
 _WIDTH = 1.0
-_MOST_STEPS = 100
+_MAX_STEPS = 100
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,12 @@ class Gibbs(GibbsOptions, Learner):
 
     name: ClassVar[str] = "gibbs"
     samples: ClassVar[bool] = True
+    divisible: ClassVar[bool] = True
+    phases: ClassVar[tuple[str, str]] = ("burn-in", "sampling")
+
+    def preprocessing_for(self, text: TextFigures) -> dict[str, Any]:
+        """Rare forms become classes where there are few tokens of a form."""
+        return {"rare": text.rare}
 
     def check(self, settings: ChainSettings) -> None:
         """The left-corner parser needs a bound, and has double precision."""
@@ -64,8 +74,21 @@ class Gibbs(GibbsOptions, Learner):
             raise DbpcfgError("the left-corner parser needs a depth bound; the chart does not")
 
     def criterion(self, settings: ChainSettings) -> str:
-        """The paper's, whether sentences are kept aside or not."""
+        """The paper's, whether sentences are held out or not."""
         return "likelihood"
+
+    def columns(self, settings: ChainSettings) -> list[Column]:
+        """Means over the samples after burn-in, and how these vary."""
+        return [
+            Column("iterations", "count"),
+            Column("burn-in", "count"),
+            Column("log-likelihood", "number", "mean_log_likelihood"),
+            Column("sd", "number"),
+            Column("per token", "number", decimals=3),
+            Column("greatest", "number", "best_log_likelihood"),
+            Column("posterior", "number"),
+            Column("variance", "number", decimals=3),
+        ]
 
     def needed_bytes(self, settings: ChainSettings, corpus: Encoded) -> tuple[int, int]:
         """The left-corner parser has stores instead of a chart."""
@@ -82,28 +105,31 @@ class Gibbs(GibbsOptions, Learner):
         state: State,
         corpus: Encoded,
         settings: ChainSettings,
-        threads: int = 1,
-        trees: TreeSource | None = None,
+        work: Mapper,
+        with_trees: bool = False,
     ) -> State:
         """Sample all trees given G, count their rules, draw G ~ Dirichlet(counts + β)."""
 
         def numbers_for(purpose: Purpose) -> Stream:
             return stream(settings.seed, settings.chain, state.iteration, purpose)
 
-        trees = self.trees(corpus, settings, threads) if trees is None else trees
-        logs, counts = trees.draw(state.grammar, state.iteration)
-        aside = kept_aside(len(corpus), settings.aside)
-        measures = measure(logs, corpus.lengths, aside, counts, state.beta)
+        logs, counts, trees = drawn_trees(
+            state.grammar, state.iteration, corpus, settings, work, with_trees
+        )
+        held_out = held_out_sentences(len(corpus), settings.held_out)
+        measures = measure(logs, corpus.lengths, held_out, counts, state.beta)
         if self.exact and settings.depth is not None:
+            from dbpcfg.grammar.derivation import failed_derivations
+
             rejected = numbers_for(Purpose.REJECTED)
-            learned = len(corpus) - len(aside)
+            learned = len(corpus) - len(held_out)
             counts += failed_derivations(state.grammar, settings.depth, learned, rejected)
         beta = state.beta
         if self.sample_beta:
             beta = draw_beta(counts, beta, numbers_for(Purpose.BETA))
         numbers = numbers_for(Purpose.GRAMMAR)
-        grammar = draw_grammar(counts, beta, corpus.vocabulary, numbers, threads)
-        return State(state.iteration + 1, grammar, beta, trees.derivations, measures)
+        grammar = draw_grammar(counts, beta, corpus.vocabulary, numbers, work.threads)
+        return State(state.iteration + 1, grammar, beta, trees, measures)
 
     def without_zeros(self, state: State, settings: ChainSettings, error: DbpcfgError) -> State:
         """With a very small β most rules have probabilities too small for a float."""
@@ -114,40 +140,102 @@ class Gibbs(GibbsOptions, Learner):
             ) from None
         return found
 
-    def trees(self, corpus: Encoded, settings: ChainSettings, threads: int = 1) -> TreeSource:
-        """Trees that are drawn in this process."""
-        return DrawnTrees(corpus, settings, threads)
-
-    def sample_trees(
+    def trees_of(
         self,
-        corpus: Encoded,
         grammar: Grammar,
         iteration: int,
+        corpus: Encoded,
         settings: ChainSettings,
-        threads: int = 1,
-        pilots: Encoded | None = None,
-    ) -> tuple[Derivations, Floats]:
-        """Draw a tree for every sentence; with them log P(sentence).
-
-        If the corpus is a part of one, ``pilots`` are `pilots_of` the whole.
-        """
-        numbers = stream(settings.seed, settings.chain, iteration, Purpose.TREES)
-        return self.parser_for(grammar, settings, threads, pilots).sample(corpus, numbers)
+        work: Mapper,
+    ) -> Derivations:
+        """The trees that the iteration has drawn, drawn again."""
+        trees = drawn_trees(grammar, iteration, corpus, settings, work, True).trees
+        assert trees is not None
+        return trees
 
     def parser_for(
         self,
         grammar: Grammar,
         settings: ChainSettings,
         threads: int = 1,
-        pilots: Encoded | None = None,
+        scaling_sample: Encoded | None = None,
     ) -> Sampler:
-        """The parser that samples trees."""
+        """The parser that samples trees.
+
+        ``scaling_sample``: those of the whole corpus, if a part is parsed.
+        """
         if self.parser == "leftcorner":
             assert settings.depth is not None
             from dbpcfg.parsing.leftcorner.parser import LeftCornerParser
 
             return LeftCornerParser(grammar, settings.depth, threads)
-        return super().parser_for(grammar, settings, threads, pilots)
+        return ChartParser(grammar, settings.depth, threads, settings.precision, scaling_sample)
+
+
+class PartTrees(NamedTuple):
+    """What was drawn for a part of the corpus."""
+
+    logs: Floats
+    """log P(sentence) of every sentence."""
+    counts: RuleWeights | None
+    """The rules of the trees, but for those of sentences that are held out; None if a sentence has
+    probability zero."""
+    nodes: Ints | None
+    """The trees, if they are needed."""
+
+
+class DrawnTrees(NamedTuple):
+    """What was drawn in an iteration."""
+
+    logs: Floats
+    counts: RuleWeights
+    trees: Derivations | None
+
+
+def drawn_trees(
+    grammar: Grammar,
+    iteration: int,
+    corpus: Encoded,
+    settings: ChainSettings,
+    work: Mapper,
+    with_trees: bool,
+) -> DrawnTrees:
+    """Draw a tree for every sentence; a sentence of probability zero is an `UnparsableError`."""
+    parts = work.parts(corpus, InBatches.of(settings))
+    drawn: list[PartTrees] = work.map(draw_part, parts, grammar, iteration, settings, with_trees)
+    logs = in_corpus_order(corpus, parts, [one.logs for one in drawn])
+    check_parsable(grammar, corpus, logs)
+    counts = drawn[0].counts
+    assert counts is not None
+    for one in drawn[1:]:  # sums of whole numbers are the same in any order
+        assert one.counts is not None
+        for name in ("root", "binary", "lexical"):
+            getattr(counts, name)[...] += getattr(one.counts, name)
+    if not with_trees:
+        return DrawnTrees(logs, counts, None)
+    nodes = [one.nodes for one in drawn if one.nodes is not None]
+    return DrawnTrees(logs, counts, Derivations(joined_nodes(corpus, parts, nodes), corpus))
+
+
+def draw_part(
+    part: CorpusPart,
+    grammar: Grammar,
+    iteration: int,
+    settings: ChainSettings,
+    with_trees: bool,
+    threads: int,
+) -> PartTrees:
+    """Draw a tree for every sentence of a part."""
+    learner = settings.learner
+    assert isinstance(learner, Gibbs)
+    numbers = stream(settings.seed, settings.chain, iteration, Purpose.TREES)
+    parser = learner.parser_for(grammar, settings, threads, part.scaling_sample)
+    try:
+        trees, logs = parser.sample(part.sentences, numbers)
+    except UnparsableError:  # which does not know the sentence's number in the whole corpus
+        return PartTrees(parser.log_probabilities(part.sentences), None, None)
+    counts = trees.counts(settings.categories, settings.held_out)
+    return PartTrees(logs, counts, trees.nodes if with_trees else None)
 
 
 def draw_beta(counts: RuleWeights, beta: float, numbers: Stream) -> float:
@@ -162,7 +250,10 @@ def draw_beta(counts: RuleWeights, beta: float, numbers: Stream) -> float:
 
 
 def slice_move(log_density: Callable[[float], float], x: float, numbers: Stream) -> float:
-    """One move of slice sampling, with stepping out and shrinkage."""
+    """One move of slice sampling, with stepping out and shrinkage.
+
+    A FloatingPointError is raised if the density at ``x`` is no finite number.
+    """
     draw = 0
 
     def uniform() -> float:
@@ -171,19 +262,21 @@ def slice_move(log_density: Callable[[float], float], x: float, numbers: Stream)
         return uniform_pair(numbers, 0, draw - 1)[0]
 
     height = log_density(x) + math.log(uniform())
+    if not math.isfinite(height):  # no proposal would be above it
+        raise FloatingPointError(f"the log-density at {x!r} is not finite: it is {height!r}")
     left = x - _WIDTH * uniform()
     right = left + _WIDTH
-    for _ in range(_MOST_STEPS):
-        if log_density(left) <= height:
+    for _ in range(_MAX_STEPS):
+        if not log_density(left) > height:
             break
         left -= _WIDTH
-    for _ in range(_MOST_STEPS):
-        if log_density(right) <= height:
+    for _ in range(_MAX_STEPS):
+        if not log_density(right) > height:
             break
         right += _WIDTH
     while True:
         proposal = left + (right - left) * uniform()
-        if log_density(proposal) > height:
+        if proposal == x or log_density(proposal) > height:
             return proposal
         if proposal < x:
             left = proposal

@@ -7,7 +7,7 @@ sampler, the bound's normaliser Z is left out, unless ``exact``: then log Z is s
 iteration is one pass over the sentences.
 
 **When to stop.** The grammar of a chain is that of its network after the last pass. If sentences
-are kept aside, it is that of the pass after which these were most probable, and after ``patience``
+are held out, it is that of the pass after which these were most probable, and after ``patience``
 passes without a better one no more is learned. Nor is it after a pass that diverged: numbers became
 too large, or log P of the sentences ``DIVERGED`` times what it was at the start. The network before
 that pass is kept.
@@ -23,18 +23,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
+from dbpcfg.corpus.preprocessing import PreprocessedCorpus, Preprocessing
 from dbpcfg.errors import DbpcfgError, GrammarError, UnparsableError
 from dbpcfg.grammar.lowrank import Factors, LowRankGrammar
 from dbpcfg.grammar.normaliser import low_rank_normaliser
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.induction.criteria import Measures, kept_aside, measure, plausible
+from dbpcfg.induction.auto import TextFigures
+from dbpcfg.induction.corpus import Lessons
+from dbpcfg.induction.criteria import Measures, held_out_sentences, measure, plausible
 from dbpcfg.induction.learners import Learner, State
 from dbpcfg.induction.learners.expectation import minibatches
 from dbpcfg.induction.learners.network import (
@@ -46,21 +49,27 @@ from dbpcfg.induction.learners.network import (
     slopes_of,
     views,
 )
+from dbpcfg.induction.lessons import lessons_of
+from dbpcfg.induction.mapping import CorpusPart, Mapper, in_corpus_order, parts_of, together
 from dbpcfg.induction.settings import ChainSettings
-from dbpcfg.induction.trees import TreeSource
 from dbpcfg.io.archive import ArchiveError
+from dbpcfg.io.tables import plural
 from dbpcfg.model.model import Model
 from dbpcfg.numerics.kernels import Floats, Longs, loop_kernel
 from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.options import NeuralOptions
 from dbpcfg.parsing.chart.layout import Precision
 from dbpcfg.parsing.derivations import check_parsable
-from dbpcfg.parsing.lowrank.parser import FactorParser
+from dbpcfg.parsing.lowrank.parser import BlockCounts, FactorParser, block_edges
 
 BETA1, BETA2, EPSILON = 0.75, 0.999, 1e-8
 LONGEST = 3.0
 """The greatest length of the gradient."""
 DIVERGED = 5.0
+STRETCH = 15
+"""The greatest number of words in a stretch that is learned from, with a teacher."""
+LITTLE_SPEECH = 30_000
+"""Tokens of speech below which the bound is 2."""
 STEPS = 2000
 """Mini-batches after which a chain ends, if nothing is asked for."""
 
@@ -114,14 +123,51 @@ class Neural(NeuralOptions, Learner):
     """The neural grammar of low rank."""
 
     name: ClassVar[str] = "neural"
-    usual_categories: ClassVar[int] = 60
-    usual_depth: ClassVar[int] = 3
-    usual_precision: ClassVar[Precision] = "single"
-    usual_trees: ClassVar[str] = "consensus"
+    divisible: ClassVar[bool] = True
+    default_categories: ClassVar[int] = 60
+    default_depth: ClassVar[int] = 3
+    default_precision: ClassVar[Precision] = "single"
+    default_trees: ClassVar[str] = "consensus"
+    iteration: ClassVar[tuple[str, str]] = ("pass", "passes")
     grammar_kind: ClassVar[type[Grammar]] = LowRankGrammar
     START: ClassVar[tuple[str, ...]] = ("parameters", "shape")
 
-    def usual_iterations(self, sentences: int) -> int:
+    def maximises(self, settings: ChainSettings) -> str:
+        """The log-likelihood, unless Z is left out."""
+        return "" if self.exact or settings.depth is None else "objective"
+
+    def preprocessing_for(self, text: TextFigures) -> dict[str, Any]:
+        """Punctuation is left out, and divides sentences."""
+        return {"no_punctuation": True, "punctuation_brackets": True, "rare": text.rare}
+
+    def suited_to(self, text: TextFigures, preprocessing: Preprocessing) -> Learner:
+        """Whether it has a teacher, and learns from stretches."""
+        known = preprocessing.brackets is not None
+        teacher = self.teacher
+        if teacher == "auto":
+            teacher = "none" if known or text.is_speech else "ccl"
+        stretch = self.stretch
+        if stretch is None:
+            stretch = 0 if known or teacher == "none" else STRETCH
+        return replace(self, teacher=teacher, stretch=stretch)
+
+    def depth_for(self, text: TextFigures) -> int:
+        """2 for a little speech: with 3, most chains become right-branching."""
+        return 2 if text.is_speech and text.tokens < LITTLE_SPEECH else self.default_depth
+
+    def choices(self) -> list[str]:
+        """Whose brackets it learns from, and from which stretches."""
+        taught = ["taught by CCL"] if self.teacher == "ccl" else []
+        return [*taught, *([f"from stretches of {self.stretch} words"] if self.stretch else [])]
+
+    def lessons(self, text: PreprocessedCorpus, settings: ChainSettings) -> Lessons | None:
+        """Stretches between punctuation marks, with the brackets of the teacher."""
+        taught, limit = self.teacher == "ccl", self.stretch or 0
+        if settings.held_out or not (taught or limit):
+            return None
+        return lessons_of(text, settings.depth, limit, taught)
+
+    def default_iterations(self, sentences: int) -> int:
         """Passes that have ``STEPS`` mini-batches together, but at least 5 and at most 30."""
         return max(5, min(30, math.ceil(STEPS * self.batch / max(1, sentences))))
 
@@ -130,7 +176,8 @@ class Neural(NeuralOptions, Learner):
         if not self.word_categories < settings.categories or settings.categories < 2:
             raise DbpcfgError(
                 "the learner neural needs a phrase category and a word category, got "
-                f"{settings.categories} categories, of which {self.word_categories} are of words"
+                f"{plural(settings.categories, 'category', 'categories')}, of which "
+                f"{self.word_categories} for words"
             )
 
     def shape(self, settings: ChainSettings, vocabulary: Vocabulary) -> Shape:
@@ -153,7 +200,7 @@ class Neural(NeuralOptions, Learner):
         parameters: Floats = initial_parameters(shape, numbers).astype(_number_type(settings))
         if settings.start is not None:
             old = settings.start.arrays["parameters"].astype(parameters.dtype)
-            here, there = settings.start.places(corpus.vocabulary)
+            here, there = settings.start.known_words(corpus.vocabulary)
             before = views(old, shape._replace(vocabulary=len(settings.start.words)))
             for name, layer in views(parameters, shape).items():
                 if name.startswith("emission.out"):  # of which each word has a column
@@ -177,7 +224,7 @@ class Neural(NeuralOptions, Learner):
                 f"word_categories and rank out"
             )
 
-    def to_start_from(self, state: State, model: Model) -> dict[str, Floats]:
+    def warm_start(self, state: State, model: Model) -> dict[str, Floats]:
         """The network after its last pass."""
         assert isinstance(state, NetworkState)
         assert state.network is not None
@@ -202,8 +249,8 @@ class Neural(NeuralOptions, Learner):
         state: State,
         corpus: Encoded,
         settings: ChainSettings,
-        threads: int = 1,
-        trees: TreeSource | None = None,
+        work: Mapper,
+        with_trees: bool = False,
     ) -> State:
         """One pass over the sentences, in mini-batches."""
         assert isinstance(state, NetworkState)
@@ -211,35 +258,35 @@ class Neural(NeuralOptions, Learner):
         assert network is not None
         assert isinstance(before, LowRankGrammar)
         if network.measures is None:
-            found = self.measures(before, corpus, settings, threads)
+            found = self.measures(before, corpus, settings, work)
             network = network._replace(measures=found, start=found.posterior)
         after, measures = before, network.measures
         assert measures is not None
-        if not network.diverged and (not settings.aside or network.since < self.patience):
-            learned = np.delete(np.arange(len(corpus)), kept_aside(len(corpus), settings.aside))
+        if not network.diverged and (not settings.held_out or network.since < self.patience):
+            learned = np.delete(
+                np.arange(len(corpus)), held_out_sentences(len(corpus), settings.held_out)
+            )
             try:
                 with np.errstate(over="ignore", invalid="ignore"):
                     numbered = learned, settings, state.iteration
-                    trained = self.train(network, corpus, *numbered, threads)
+                    trained = self.train(network, corpus, *numbered, work)
                     new = self.grammar_of(trained.parameters, settings, corpus.vocabulary)
-                    found = self.measures(new, corpus, settings, threads)
+                    found = self.measures(new, corpus, settings, work)
                 if not found.posterior >= DIVERGED * network.start:
                     raise GrammarError("the sentences are too improbable")
             except (GrammarError, UnparsableError, np.linalg.LinAlgError):
                 network = network._replace(diverged=state.iteration + 1)
             else:
-                if not settings.aside or found.heldout > measures.heldout:
+                if not settings.held_out or found.heldout > measures.heldout:
                     after = new
                     network = trained._replace(answer=trained.parameters, measures=found, since=0)
                 else:
                     network = trained._replace(since=network.since + 1)
-        if trees is not None:
-            trees.of(before)
         return NetworkState(
             state.iteration + 1, after, state.beta, measures=measures, network=network
         )
 
-    def remark(self, state: State) -> str | None:
+    def note(self, state: State) -> str | None:
         """In which pass it diverged, if it did."""
         assert isinstance(state, NetworkState)
         if state.network is None or not state.network.diverged:
@@ -256,7 +303,7 @@ class Neural(NeuralOptions, Learner):
         learned: Longs,
         settings: ChainSettings,
         iteration: int,
-        threads: int = 1,
+        work: Mapper,
     ) -> Network:
         """The network after one pass over the sentences that are learned from."""
         moments = Moments(network.parameters.copy(), network.first.copy(), network.second.copy())
@@ -264,7 +311,7 @@ class Neural(NeuralOptions, Learner):
         numbers = stream(settings.seed, settings.chain, iteration, Purpose.MINIBATCHES)
         steps = network.steps
         for part in minibatches(learned, self.batch, numbers):
-            self.gradient(moments.parameters, corpus.chosen(part), settings, gradient, threads)
+            self.gradient(moments.parameters, corpus.select(part), settings, gradient, work)
             steps += 1
             ascend(moments, gradient, self.rate, steps)
         return network._replace(**moments._asdict(), steps=steps)
@@ -275,7 +322,7 @@ class Neural(NeuralOptions, Learner):
         sentences: Encoded,
         settings: ChainSettings,
         gradient: Floats,
-        threads: int = 1,
+        work: Mapper,
     ) -> Floats:
         """The gradient of the mean of log Σ_τ P(τ | G) over some sentences; if exact, less log Z.
 
@@ -288,8 +335,12 @@ class Neural(NeuralOptions, Learner):
         seen = factors._replace(emission=factors.emission[:, words])
         if not all(np.isfinite(array).all() for array in seen):
             raise GrammarError("the network has numbers that are too large")
-        parser = FactorParser(seen, settings.depth, threads, settings.precision)
-        counts, logs = parser.expected_counts(here)
+        parser = FactorParser(seen, settings.depth, work.threads, settings.precision)
+        parts, blocks, logs = work.parts(here, InFactorBlocks(parser.cell_bytes)), [], []
+        for some, own in work.map(count_part, parts, seen, settings.depth, settings.precision):
+            blocks += some
+            logs.append(own)
+        counts = parser.sum_of_blocks(blocks)
         if self.exact and settings.depth is not None:
             mass, uses = low_rank_normaliser(seen, settings.depth)
             share = len(sentences) / mass
@@ -297,18 +348,21 @@ class Neural(NeuralOptions, Learner):
             counts = rules._replace(emission=counts.emission)  # Z depends on none
         slopes = slopes_of(factors, counts, words, 1.0 / len(sentences))
         backward(P, done, slopes, shape.phrases, G)
-        return logs
+        return in_corpus_order(here, parts, logs)
 
     def measures(
-        self, grammar: LowRankGrammar, corpus: Encoded, settings: ChainSettings, threads: int = 1
+        self, grammar: LowRankGrammar, corpus: Encoded, settings: ChainSettings, work: Mapper
     ) -> Measures:
         """The measures of a grammar; ``posterior`` is what is maximised."""
-        parser = FactorParser(grammar.factors, settings.depth, threads, settings.precision)
-        logs, log_mass = parser.log_inside(corpus), parser.log_fitting_mass
+        given = grammar.factors, settings.depth, settings.precision
+        parser = FactorParser(given[0], given[1], work.threads, given[2])
+        parts = work.parts(corpus, InFactorBlocks(parser.cell_bytes))
+        logs = in_corpus_order(corpus, parts, work.map(log_part, parts, *given))
+        log_mass = parser.log_fitting_mass
         check_parsable(grammar, corpus, logs)
-        aside = kept_aside(len(corpus), settings.aside)
-        found = measure(logs - log_mass, corpus.lengths, aside, None, self.beta)
-        learned = np.delete(logs - log_mass if self.exact else logs, aside)
+        held_out = held_out_sentences(len(corpus), settings.held_out)
+        found = measure(logs - log_mass, corpus.lengths, held_out, None, self.beta)
+        learned = np.delete(logs - log_mass if self.exact else logs, held_out)
         return found._replace(posterior=float(learned.sum()))
 
     def types(self, settings: ChainSettings) -> dict[str, Any]:
@@ -347,9 +401,9 @@ class Neural(NeuralOptions, Learner):
             raise ArchiveError("network_second has negative numbers")
         most = [iteration * len(corpus), iteration, iteration]
         if steps.shape != (3,) or (steps < 0).any() or (steps > most).any():
-            raise ArchiveError(f"network_steps cannot be that of {iteration} iterations")
+            raise ArchiveError(f"network_steps cannot be that after iteration {iteration}")
         if measures.shape != (len(Measures._fields),) or not plausible(
-            measures[: 4 if settings.aside else 3]
+            measures[: 4 if settings.held_out else 3]
         ):
             raise ArchiveError("network_measures has impossible values")
         done, since, diverged = steps.tolist()
@@ -363,6 +417,36 @@ class Neural(NeuralOptions, Learner):
             except GrammarError:
                 raise ArchiveError(f"network_{name} has numbers that are too large") from None
         return NetworkState(iteration, grammar, beta, network=network)
+
+
+@dataclass(frozen=True)
+class InFactorBlocks:
+    """Parts of whole blocks of the chart in rank space, in their order.
+
+    ``cell_bytes``: those of a cell of the chart.
+    """
+
+    cell_bytes: int
+
+    def __call__(self, corpus: Encoded, most: int) -> list[CorpusPart]:
+        """Divide a corpus."""
+        edges = block_edges(corpus, self.cell_bytes)
+        some = together(len(edges) - 1, most)
+        return parts_of(corpus, [[(edges[own[0]], edges[own[-1] + 1])] for own in some])
+
+
+def count_part(
+    part: CorpusPart, factors: Factors, depth: int | None, precision: Precision, threads: int
+) -> tuple[list[BlockCounts], Floats]:
+    """The expected counts of the blocks of a part, and the logarithm of each sentence's sum."""
+    return FactorParser(factors, depth, threads, precision).count_blocks(part.sentences)
+
+
+def log_part(
+    part: CorpusPart, factors: Factors, depth: int | None, precision: Precision, threads: int
+) -> Floats:
+    """The logarithm of the sum of each sentence of a part."""
+    return FactorParser(factors, depth, threads, precision).log_inside(part.sentences)
 
 
 def _number_type(settings: ChainSettings) -> type:

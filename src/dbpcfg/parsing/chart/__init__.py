@@ -13,15 +13,14 @@ A bounded grammar is the unbounded one conditioned on the tree fitting the bound
 polynomial in D, where the left-corner parser's states are K^(2D).
 
 ===============  ===============================================================================
-``layout``       where u of a span is kept; scaling against underflow
+``layout``       where u of a span is stored; scaling against underflow
 ``inside``       the recurrence above
 ``batches``      which sentences are parsed side by side, and their charts
 ``trees``        trees from the posterior, top down
-``outside``      posteriors of labelled spans and expected counts, of one sentence
-``posteriors``   posteriors of labelled spans, of many sentences
-``counts``       expected counts, of many sentences
-``expectation``  expected counts of a corpus, on several threads
-``prefix``       prefix probabilities, and what else is known word by word
+``outside``      posteriors of labelled spans and expected counts, of a batch
+``scaled``       the same of one sentence, with exponents
+``expectation``  posteriors and expected counts of a corpus, on several threads
+``prefix``       prefix probabilities and other measures word by word
 ``parser``       all of it for a corpus, on several threads
 ===============  ===============================================================================
 """

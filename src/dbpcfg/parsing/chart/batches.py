@@ -1,12 +1,11 @@
-"""Which sentences a chart kernel takes together, and the charts that they share.
+"""Which sentences are parsed together in a batch, and their charts.
 
-Sentences of one length are parsed side by side, so that the matrix products of one width have many
-rows; identical sentences share one chart, and each still draws its own tree. Which sentences are
-taken together depends on the corpus, K and D only, never on the number of threads: so neither do
-the last bits of the results.
+Sentences of one length are parsed together, so that the matrix products of one width have many
+rows; identical sentences share one chart, but each draws its own tree. Batches depend on the
+corpus, K and D only, not on the number of threads, so results are the same for any number of them.
 
-The loops over batches are in Python, which calls a kernel or two for each: a kernel with such a
-loop would be compiled together with all that it calls, once more for each of these loops.
+The loops over batches are in Python, as a kernel with such a loop would compile all that it calls
+once more.
 """
 
 from __future__ import annotations
@@ -23,9 +22,9 @@ from dbpcfg.numerics.simd import aligned
 from dbpcfg.parsing.chart.inside import Workspace, inside, new_workspace
 from dbpcfg.parsing.chart.layout import Tables, cell_count, chart_levels, crossing
 
-MOST_TOGETHER = 32
+MAX_TOGETHER = 32
 CHART_BYTES = 2**20
-"""About the most memory for the charts of one batch: they should stay in the cache."""
+"""About the most memory for the charts of one batch, which should stay in the cache."""
 
 
 class Batches(NamedTuple):
@@ -51,7 +50,7 @@ def batches(corpus: Encoded, G: Tables) -> Batches:
     return Batches(
         corpus,
         corpus.sentences,
-        corpus.items,
+        corpus.sentence_ids,
         corpus.frequencies,
         bounds(corpus.lengths[distinct], len(G.root), G.depth),
         distinct,
@@ -62,22 +61,22 @@ def batches(corpus: Encoded, G: Tables) -> Batches:
 
 def bounds(lengths: Longs, K: int, depth: int) -> Longs:
     """Where batches of sentences of these lengths, longest first, begin and end."""
-    found, changes = [], np.flatnonzero(np.diff(lengths)) + 1
+    starts, changes = [], np.flatnonzero(np.diff(lengths)) + 1
     edges = np.unique([0, *changes.tolist(), len(lengths)]).tolist()
     for first, last in itertools.pairwise(edges):
-        most = together(int(lengths[first]), K, depth)
-        found.append(np.arange(first, last, most, dtype=np.int64))
-    return np.concatenate([*found, np.array([len(lengths)], dtype=np.int64)])
+        size = batch_size(int(lengths[first]), K, depth)
+        starts.append(np.arange(first, last, size, dtype=np.int64))
+    return np.concatenate([*starts, np.array([len(lengths)], dtype=np.int64)])
 
 
-def together(length: int, K: int, depth: int) -> int:
-    """The number of sentences of a length that are in one batch, but for the last one's rest."""
+def batch_size(length: int, K: int, depth: int) -> int:
+    """The number of sentences of a length in a batch; the last batch may have fewer."""
     chart = 8 * K * chart_levels(depth) * cell_count(length)
-    return max(1, min(MOST_TOGETHER, CHART_BYTES // max(1, chart)))
+    return max(1, min(MAX_TOGETHER, CHART_BYTES // max(1, chart)))
 
 
-class Room(NamedTuple):
-    """Room for the charts of one batch after another."""
+class Buffers(NamedTuple):
+    """Memory for the charts of one batch after another."""
 
     cells: Floats
     exponents: Ints
@@ -103,39 +102,39 @@ def largest(B: Batches, first: int, last: int) -> tuple[int, int]:
     return int(n.max(initial=0)), int(cells.max(initial=0))
 
 
-def new_room(B: Batches, first: int, last: int, G: Tables, careful: bool) -> Room:
-    """Room for the charts of some batches; unless ``careful``, no cell is ever scaled."""
-    longest, most = largest(B, first, last)
-    size, starts = chart_levels(G.depth) * most, B.sentences.starts
+def new_buffers(B: Batches, first: int, last: int, G: Tables, scaling: bool) -> Buffers:
+    """Memory for the charts of some batches; without ``scaling``, no cell is ever scaled."""
+    longest, most_cells = largest(B, first, last)
+    size, starts = chart_levels(G.depth) * most_cells, B.sentences.starts
     begins = B.bounds[first:last]
     n = starts[B.distinct[begins] + 1] - starts[B.distinct[begins]]
     words = int(((B.bounds[first + 1 : last + 1] - begins) * n).max(initial=0))
-    return Room(
+    return Buffers(
         aligned(G.root, size * len(G.root)),
         np.empty(size, dtype=np.int32),
-        new_workspace(longest, G, careful, words, B.frequencies),
+        new_workspace(longest, G, scaling, words, B.frequencies),
         repeated(inside, G.root.dtype),
     )
 
 
 def gather(B: Batches, number: int) -> Ints:
-    """The words of one batch's sentences, a sentence a row."""
+    """The words of one batch's sentences, one sentence per row."""
     starts, distinct = B.sentences.starts, B.distinct[B.bounds[number] : B.bounds[number + 1]]
     n = starts[distinct[0] + 1] - starts[distinct[0]]
     return B.sentences.tokens[starts[distinct][:, np.newaxis] + np.arange(n)]
 
 
-def filled(B: Batches, number: int, G: Tables, room: Room, flush: bool = False) -> Charts:
+def filled(B: Batches, number: int, G: Tables, buffers: Buffers, flush: bool = False) -> Charts:
     """The charts of one batch, after the inside pass."""
     batch = gather(B, number)
     sentences, n = batch.shape
     levels, size, K = chart_levels(G.depth), cell_count(n), G.root.shape[0]
-    whole = sentences * levels * size
-    cells = room.cells[: whole * K].reshape(sentences, levels, size, K)
-    exponents = room.exponents[:whole].reshape(sentences, levels, size)
+    total = sentences * levels * size
+    cells = buffers.cells[: total * K].reshape(sentences, levels, size, K)
+    exponents = buffers.exponents[:total].reshape(sentences, levels, size)
     logs = np.empty(sentences)
     crossed = crossing(B.corpus, B.distinct[B.bounds[number] : B.bounds[number + 1]])
-    room.inside(batch, crossed, G, cells, exponents, room.work, flush, logs)
+    buffers.inside(batch, crossed, G, cells, exponents, buffers.work, flush, logs)
     return Charts(batch, cells, exponents, logs, crossed)
 
 
@@ -147,7 +146,7 @@ def copies_of(B: Batches, number: int) -> tuple[Longs, Longs]:
 
 def inside_batches(first: int, last: int, B: Batches, G: Tables, logs: Floats) -> None:
     """``log_inside`` of the sentences of some batches into ``logs[sentence]``."""
-    room = new_room(B, first, last, G, True)
+    buffers = new_buffers(B, first, last, G, True)
     for number in range(first, last):
         copies, begins = copies_of(B, number)
-        logs[copies] = np.repeat(filled(B, number, G, room).logs, np.diff(begins))
+        logs[copies] = np.repeat(filled(B, number, G, buffers).logs, np.diff(begins))

@@ -1,25 +1,26 @@
-"""Expected rule counts of a corpus, on several threads, with the same bits for any number of them.
+"""Expected rule counts and posteriors of a corpus, on several threads.
 
-Batches are put together in blocks, at most ``BLOCKS`` of them, that depend on the corpus, K and D
-only. Each block has sums of its own, which are added up in the order of the blocks.
+Counts are the same to the bit for any number of threads: batches are put together in blocks, at
+most ``BLOCKS`` of them, that depend on the corpus, K and D only. Each block has its own sums, which
+are added in the order of the blocks.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from dbpcfg.grammar.pcfg import RuleWeights
-from dbpcfg.io.machine import in_pieces
-from dbpcfg.numerics.kernels import Bytes, Floats, Ints, Longs, repeated
+from dbpcfg.io.machine import parallel_ranges
+from dbpcfg.numerics.kernels import Floats, Longs, repeated
 from dbpcfg.numerics.simd import aligned
-from dbpcfg.parsing.chart.batches import Batches, copies_of, filled, gather, largest, new_room
-from dbpcfg.parsing.chart.counts import counts_of_batch, new_expansion, take
+from dbpcfg.parsing.chart.batches import Batches, copies_of, filled, gather, largest, new_buffers
 from dbpcfg.parsing.chart.layout import Tables, chart_levels
-from dbpcfg.parsing.chart.outside import Counted, add_expected_counts, filled_chart
+from dbpcfg.parsing.chart.outside import Counted, Weighted, move_sums, new_workspace, outside
+from dbpcfg.parsing.chart.scaled import filled_chart, scaled_outside
 
 BLOCKS = 32
 """More balance the work better, fewer take less memory."""
@@ -27,6 +28,7 @@ BLOCK_CELLS = 2000
 """Chart cells of rules that a block has at least: adding up blocks takes time too."""
 OFTEN = 16
 """Batches whose sums are made in the precision of the chart, before they are added in double."""
+_NO_WEIGHTS = Weighted(np.zeros(0, dtype=np.int64), 0, np.zeros((0, 0)))
 
 
 class Block(NamedTuple):
@@ -52,41 +54,50 @@ class Expectation(NamedTuple):
     """``[sentence]``: ``log_inside``, written to."""
 
 
-def expected_counts(
-    B: Batches, task: Expectation, categories: int, vocabulary: int, threads: int
-) -> RuleWeights:
-    """Expected rule counts of a corpus; not finite if quotients of probabilities overflow."""
-    edges = block_edges(B, task.G.depth)
-    blocks: list[Block | None] = [None] * (len(edges) - 1)
+def count_all_blocks(edges: Longs, B: Batches, task: Expectation, threads: int) -> list[Block]:
+    """The sums of each block, on several threads.
+
+    ``edges``: where blocks of batches begin and end.
+    """
+    blocks: dict[int, Block] = {}
 
     def work(first: int, last: int) -> None:
-        found = count_blocks(edges[first : last + 1].tolist(), B, task)
-        for block, sums in zip(range(first, last), found, strict=True):
-            blocks[block] = sums
+        sums = count_blocks(edges[first : last + 1].tolist(), B, task)
+        blocks.update(zip(range(first, last), sums, strict=True))
 
-    in_pieces(work, len(blocks), threads)
-    K, G = len(task.G.root), task.exact
+    parallel_ranges(work, len(edges) - 1, threads)
+    return [blocks[number] for number in range(len(edges) - 1)]
+
+
+def sum_of_blocks(
+    blocks: Sequence[Block], G: Tables, exact: Tables, categories: int
+) -> RuleWeights:
+    """Expected rule counts; not finite if quotients of probabilities overflow."""
+    K = len(G.root)
     root, by_parent, by_left = np.zeros(K), np.zeros((K, K * K)), np.zeros((K, K * K))
-    lexical = np.zeros((vocabulary, K))
-    for done in blocks:
-        assert done is not None
-        root += done.counted.root
-        by_parent += done.counted.by_parent
-        by_left += done.counted.by_left
-        lexical[done.words] += done.counted.lexical
+    lexical = np.zeros(G.emission.shape)
+    for words, counted in blocks:
+        root += counted.root
+        by_parent += counted.by_parent
+        by_left += counted.by_left
+        lexical[words] += counted.lexical
     binary = by_parent.reshape(K, K, K) + by_left.reshape(K, K, K).transpose(1, 0, 2)
     k = categories
     with np.errstate(over="ignore", invalid="ignore"):
         return RuleWeights(
             root[:k],
-            (binary * G.binary)[:k, :k, :k],
-            np.ascontiguousarray((lexical * task.G.emission)[:, :k].T),
+            (binary * exact.binary)[:k, :k, :k],
+            np.ascontiguousarray((lexical * G.emission)[:, :k].T),
         )
 
 
-def block_edges(B: Batches, depth: int) -> Longs:
-    """Where blocks of batches begin and end."""
-    numbers, lengths = len(B.bounds) - 1, np.diff(B.sentences.starts)[B.distinct]
+def block_edges(lengths: Longs, bounds: Longs, depth: int) -> Longs:
+    """Where blocks of batches begin and end.
+
+    ``lengths``: of the distinct sentences, longest first.
+    ``bounds``: where batches of them begin and end.
+    """
+    numbers = len(bounds) - 1
     spans = lengths * (lengths + 1) // 2
     cells = int((spans if not depth else lengths + (2 * depth - 2) * spans).sum())
     count = max(1, min(numbers, BLOCKS, cells // BLOCK_CELLS))
@@ -94,16 +105,14 @@ def block_edges(B: Batches, depth: int) -> Longs:
 
 
 def count_blocks(edges: list[int], B: Batches, task: Expectation) -> Iterator[Block]:
-    """The sums of the batches between one edge and the next, for all edges, in the same room."""
+    """The sums of the batches between one edge and the next, for all edges, in the same buffers."""
     first, last, G = edges[0], edges[-1], task.G
     K, levels, single = len(G.root), chart_levels(G.depth), G.root.itemsize == 4
-    room, (longest, most) = new_room(B, first, last, G, False), largest(B, first, last)
+    buffers, (longest, most) = new_buffers(B, first, last, G, False), largest(B, first, last)
     batches = [gather(B, number) for number in range(first, last)]
     above = aligned(G.root, levels * most * K)
-    tokens = max(batch.size for batch in batches)
-    W = new_expansion(longest, tokens, len(G.log_scale), G)
-    W.by_parent[:], W.by_left[:] = 0.0, 0.0
-    count, row_of = repeated(counts_of_batch, G.root.dtype), np.zeros(len(G.log_scale), np.int32)
+    W = new_workspace(longest, max(batch.size for batch in batches), len(G.log_scale), G)
+    run, row_of = repeated(outside, G.root.dtype), np.zeros(len(G.log_scale), np.int32)
     for begin, end in itertools.pairwise(edges):
         here = batches[begin - first : end - first]
         row_of[:] = 0
@@ -111,47 +120,82 @@ def count_blocks(edges: list[int], B: Batches, task: Expectation) -> Iterator[Bl
             row_of[batch] = 1
         words = np.flatnonzero(row_of)
         row_of[words] = np.arange(len(words))
-        counted = _zeros(K, len(words))
+        pairs = np.zeros((2, K, K * K))
+        counted = Counted(np.zeros(K), pairs[0], pairs[1], np.zeros((len(words), K)))
         for number, batch in zip(range(begin, end), here, strict=True):
-            _, cells, _, logs, crossed = filled(B, number, G, room, single)
+            _, cells, _, logs, crossed = filled(B, number, G, buffers, single)
             which, begins = copies_of(B, number)
             copies, totals = np.add.reduceat(task.copies[which], begins[:-1]), np.empty(len(batch))
             v, rows = above[: cells.size].reshape(cells.shape), row_of[batch]
             v.fill(0.0)
-            settle = number == end - 1 or (single and (number - begin) % OFTEN == OFTEN - 1)
-            sums = task.negligible, totals, counted, settle, single
-            count(batch, rows, crossed, copies, G, cells, v, W, *sums)
+            finish = number == end - 1 or (single and (number - begin) % OFTEN == OFTEN - 1)
+            sums = task.negligible, totals, counted, True, finish, _NO_WEIGHTS, single
+            run(batch, rows, crossed, copies, G, cells, v, W, *sums)
             for m in np.flatnonzero(np.isinf(totals)).tolist():
-                size, times = cells.shape[2], float(copies[m])
-                own = crossed[m * size : (m + 1) * size]
-                logs[m] = _add_exact(batch[m], own, rows[m], times, task, counted)
+                # Derivatives by scaled emissions, and the scales differ.
+                own = counted._replace(lexical=np.zeros((batch.shape[1], K)))
+                crossed_here = crossed[m * cells.shape[2] : (m + 1) * cells.shape[2]]
+                chart, logs[m] = filled_chart(batch[m], task.exact, crossed=crossed_here)
+                if copies[m] and logs[m] > -np.inf:
+                    scaled_outside(chart, task.exact, copies[m], own, True, 0, np.zeros((0, 0)))
+                emission = G.emission[batch[m]].astype(np.float64)
+                with np.errstate(over="ignore", invalid="ignore"):
+                    counts = own.lexical * task.exact.emission[batch[m]]
+                    np.divide(counts, emission, out=counts, where=emission > 0)
+                np.add.at(counted.lexical, rows[m], np.where(emission > 0, counts, 0.0))
             task.logs[which] = np.repeat(logs, np.diff(begins))
-            if settle:
-                take(W.by_parent, counted.by_parent)
-                if G.depth:
-                    take(W.by_left, counted.by_left)
+            if finish:
+                move_sums(W.by_parent, counted.by_parent)
+                move_sums(W.by_left, counted.by_left)
         yield Block(words, counted)
 
 
-def _zeros(K: int, words: int) -> Counted:
-    return Counted(np.zeros(K), np.zeros((K, K * K)), np.zeros((K, K * K)), np.zeros((words, K)))
+def posteriors_of_batches(
+    first: int,
+    last: int,
+    B: Batches,
+    G: Tables,
+    exact: Tables,
+    negligible: float,
+    first_cell: Longs,
+    apart: int,
+    weights: Floats,
+    logs: Floats,
+) -> None:
+    """Write the posterior probabilities of all labelled spans to ``weights``, which are zero.
 
-
-def _add_exact(
-    words: Ints, crossed: Bytes, places: Ints, copies: float, task: Expectation, counted: Counted
-) -> float:
-    """The same for a sentence that needs a chart with exponents; return its ``log_inside``.
-
-    ``lexical`` is multiplied by scaled emissions later, and the scales differ.
+    ``log_inside`` goes into ``logs``; a sentence for which that is −∞ has none. ``exact`` is the
+    same grammar in double precision, for long sentences. ``apart``: 1 keeps levels apart.
     """
-    own = counted._replace(lexical=np.zeros((len(words), len(task.exact.root))))
-    chart, log = filled_chart(words, task.exact, crossed=crossed)
-    if copies and log > -np.inf:
-        rows = np.arange(len(words), dtype=np.int32)
-        add_expected_counts(chart, task.exact, rows, copies, own)
-    emission = task.G.emission[words].astype(np.float64)
-    with np.errstate(over="ignore", invalid="ignore"):
-        counts = own.lexical * task.exact.emission[words]
-        np.divide(counts, emission, out=counts, where=emission > 0)
-    np.add.at(counted.lexical, places, np.where(emission > 0, counts, 0.0))
-    return log
+    K, levels, single = len(G.root), chart_levels(G.depth), G.root.itemsize == 4
+    buffers, (longest, most) = new_buffers(B, first, last, G, False), largest(B, first, last)
+    tokens = max((gather(B, number).size for number in range(first, last)), default=0)
+    above, W = aligned(G.root, levels * most * K), new_workspace(longest, longest, tokens, G)
+    run, none = repeated(outside, G.root.dtype), np.zeros((0, 0))
+    for number in range(first, last):
+        batch, cells, _, batch_logs, crossed = filled(B, number, G, buffers, single)
+        copies, begins = copies_of(B, number)
+        (sentences, n), size = batch.shape, cells.shape[2]
+        v, totals = above[: cells.size].reshape(cells.shape), np.empty(sentences)
+        v.fill(0.0)
+        local = np.arange(batch.size, dtype=np.int32).reshape(batch.shape)
+        counted = Counted(np.zeros(K), none, none, np.zeros((batch.size, K)))
+        X = Weighted(first_cell[copies[begins[:-1]]], apart, weights)
+        sums = negligible, totals, counted, False, True, X, single
+        run(batch, local, crossed, np.ones(sentences), G, cells, v, W, *sums)
+        words = counted.lexical.reshape(sentences, n, K) * G.emission[batch]
+        for m in np.flatnonzero(np.isinf(totals)).tolist():
+            own = Counted(np.zeros(K), none, none, np.zeros((n, K)))
+            crossed_here = crossed[m * size : (m + 1) * size]
+            chart, batch_logs[m] = filled_chart(batch[m], exact, crossed=crossed_here)
+            if batch_logs[m] > -np.inf:
+                scaled_outside(chart, exact, 1.0, own, False, apart, weights[X.first[m] :])
+            words[m] = own.lexical * exact.emission[batch[m]]
+        word_cells = np.cumsum(np.arange(n + 1, 1, -1)) - n - 1
+        weights[X.first[:, np.newaxis] + word_cells] = words[..., : weights.shape[1]]
+        logs[copies] = np.repeat(batch_logs, np.diff(begins))
+        for m in np.flatnonzero(np.diff(begins) > 1).tolist() if len(copies) > sentences else ():
+            first_copy = copies[begins[m]]
+            here = weights[first_cell[first_copy] : first_cell[first_copy + 1]]
+            for s in copies[begins[m] + 1 : begins[m + 1]].tolist():
+                weights[first_cell[s] : first_cell[s + 1]] = here

@@ -16,20 +16,20 @@ from dbpcfg.parsing.chart.layout import (
     beginnings,
     cell_of,
     chart_levels,
-    fair_size,
     left_below,
     left_cell,
+    rescale_cell,
     right_below,
     right_cell,
-    settle,
+    size_limit,
 )
 
 BLOCK = 48
 """Spans whose sums over split points are multiplied by G together."""
 HELD_BYTES = 2**23
-"""About the most memory for what is kept of frequent words."""
+"""About the most memory for the matrices of frequent words."""
 UNKNOWN, RARE = -1, -2
-"""In place of the number of a matrix: not computed yet; never kept."""
+"""Stand for the number of a matrix: not computed yet; not kept."""
 
 
 @also_in_kernels
@@ -48,61 +48,60 @@ def fill_words(batch: Ints, G: Tables, cells: Floats, exponents: Ints) -> None:
 
 
 class Workspace(NamedTuple):
-    """Room for the inside passes of one batch after another."""
+    """Memory for the inside passes of one batch after another."""
 
     outer: Floats  # [row, ab]    sums over split points, of a block of spans
     applied: Floats  # [row, c]   G applied to them
-    rows: Ints  # [row, 4]        which sentence, level and start, and the sum's exponent
+    positions: Ints  # [row, 4]        which sentence, level and start, and the sum's exponent
     steps: Floats  # [x, bc]      A_w, first of frequent words, then of others in a batch
     vectors: Floats  # [x, c]     these words' vectors
     kept: Ints  # [w]             which A_w is that of a frequent word
-    used: Ints  # [2]             how many frequent words have theirs, and for how many is room
-    places: Ints  # [m · n + i]   which A_w is that of a word of the batch
+    used: Ints  # [2]             how many A_w of frequent words there are, and how many fit
+    step_of: Ints  # [m · n + i]  which A_w is that of a word of the batch
     spans: Floats  # [j, c]       (R,D) spans of one start, and of the one after it
     left: Floats  # [k, c]        left children of one span, scaled
     scaled: Ints  # [0]           whether any exponent of the charts is not 0
-    fair: Floats  # [2]           how small and how large the greatest entry of a cell may be
+    limits: Floats  # [2]         lower and upper limit of the greatest entry of a cell
 
 
 def new_workspace(
     longest: int,
     G: Tables,
-    careful: bool = True,
+    scaling: bool = True,
     words: int | None = None,
     frequencies: Longs | None = None,
 ) -> Workspace:
-    """Room for the inside passes of batches.
+    """Memory for the inside passes of batches.
 
-    ``words``: the most words of a batch; by default those of one sentence.
-    ``frequencies``: how often each word occurs; if not given, nothing is kept of words.
+    ``words``: the greatest number of words of a batch; by default that of one sentence.
+    ``frequencies``: how often each word occurs; if not given, no matrices of words are kept.
     """
     K, like, words = G.root.shape[0], G.root, longest if words is None else words
-    room, kept = 0, np.full(len(G.emission), RARE, dtype=np.int32)
-    if frequencies is not None and in_tiles(G.by_left):  # what BLAS rounds to may depend on others
+    capacity, kept = 0, np.full(len(G.emission), RARE, dtype=np.int32)
+    if frequencies is not None and in_tiles(G.by_left):  # BLAS may round differently
         repeated = np.flatnonzero(frequencies > 1)
-        room = min(len(repeated), HELD_BYTES // (K * K * like.itemsize))
-        if room < len(repeated):
-            most = np.argpartition(-frequencies[repeated], room)[:room]
-            repeated = repeated[most]
+        capacity = min(len(repeated), HELD_BYTES // (K * K * like.itemsize))
+        if capacity < len(repeated):
+            repeated = repeated[np.argpartition(-frequencies[repeated], capacity)[:capacity]]
         kept[repeated] = UNKNOWN
     return Workspace(
         aligned(like, BLOCK, K * K),
         aligned(like, BLOCK, K),
         np.empty((BLOCK, 4), dtype=np.int32),
-        aligned(like, room + words, K * K),
-        aligned(like, room + words, K),
+        aligned(like, capacity + words, K * K),
+        aligned(like, capacity + words, K),
         kept,
-        np.array([0, room], dtype=np.int32),
+        np.array([0, capacity], dtype=np.int32),
         np.empty(words, dtype=np.int32),
         aligned(like, 2 * longest, K),
         aligned(like, longest, K),
         np.zeros(1, dtype=np.int32),
-        np.array([1 / fair_size(like), fair_size(like)]) if careful else np.array([0.0, np.inf]),
+        np.array([1 / size_limit(like), size_limit(like)]) if scaling else np.array([0.0, np.inf]),
     )
 
 
 @also_in_kernels
-def brought_together(
+def align_exponents(
     splits: int,
     m: int,
     l: int,
@@ -133,33 +132,33 @@ def brought_together(
 
 
 @also_in_kernels
-def find_places(
+def find_step_matrices(
     batch: Ints, first: int, last: int, G: Tables, W: Workspace
 ) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Where A_w is for the words of sentences ``first`` to ``last − 1``; which are to be computed.
+    """Find A_w for the words of sentences ``first`` to ``last − 1``; return those to be computed.
 
-    Those of frequent words are computed only once. The first word is no right node, and the last
-    one has nothing to its right.
+    A_w of frequent words is computed only once. The first word is not a right node, and nothing is
+    to the right of the last one.
     """
     n, K = batch.shape[1], len(G.root)
-    vectors, kept, places, emission = W.vectors, W.kept, W.places, G.emission
-    begin, room = int(W.used[0]), int(W.used[1])
-    frequent, other = begin, room
+    vectors, kept, step_of, emission = W.vectors, W.kept, W.step_of, G.emission
+    begin, capacity = int(W.used[0]), int(W.used[1])
+    frequent, other = begin, capacity
     for m in range(first, last):
         for i in range(1, n - 1):
             word = batch[m, i]
-            place = kept[word]
-            if place < 0:
-                if place == UNKNOWN:
-                    place = kept[word] = frequent
+            step = kept[word]
+            if step < 0:
+                if step == UNKNOWN:
+                    step = kept[word] = frequent
                     frequent += 1
                 else:
-                    place = other
+                    step = other
                     other += 1
-                copy_cell(emission, word * K, vectors, place * K, K, 0.0, 0.0)
-            places[m * n + i] = place
+                copy_cell(emission, word * K, vectors, step * K, K, 0.0, 0.0)
+            step_of[m * n + i] = step
     W.used[0] = frequent
-    return (begin, frequent), (room, other)
+    return (begin, frequent), (capacity, other)
 
 
 @also_in_kernels
@@ -173,19 +172,19 @@ def deepest_right_nodes(
     """
     sentences, n = batch.shape
     levels, size, K = cells.shape[1:]
-    level, least, most = right_level(G.depth), W.fair[0], W.fair[1]
-    steps, spans, scaled, places = W.steps, W.spans, W.scaled, W.places
-    emission, together = G.emission, sentences if in_tiles(G.by_left) else 1
+    level, lower, upper = right_level(G.depth), W.limits[0], W.limits[1]
+    steps, spans, scaled, step_of = W.steps, W.spans, W.scaled, W.step_of
+    emission, stride = G.emission, sentences if in_tiles(G.by_left) else 1
     for m in range(sentences):
-        if m % together == 0:
-            for begins, ends in find_places(batch, m, m + together, G, W):
+        if m % stride == 0:
+            for begins, ends in find_step_matrices(batch, m, m + stride, G, W):
                 product(W.vectors, begins, ends, G.by_left, steps)
         here, before = 0, len(spans) // 2 * K  # the halves take turns
-        copy_cell(emission, batch[m, n - 1] * K, spans, before, K, least, most)
+        copy_cell(emission, batch[m, n - 1] * K, spans, before, K, lower, upper)
         for i in range(n - 2, 0, -1):
-            rows, step = n - i - 1, places[m * n + i] * K * K
+            rows, step = n - i - 1, step_of[m * n + i] * K * K
             small_product(spans, before, K, 1, steps, step, K, spans, here + K, K, rows, K, K)
-            copy_cell(emission, batch[m, i] * K, spans, here, K, least, most)
+            copy_cell(emission, batch[m, i] * K, spans, here, K, lower, upper)
             for j in range(i + 2, n + 1):
                 cell = right_cell(i, j)
                 exponent = exponents[m, level, right_cell(i + 1, j)]
@@ -193,9 +192,9 @@ def deepest_right_nodes(
                 if len(crossed) and crossed[m * size + cell]:
                     for c in range(K):
                         spans[row // K, c] = 0.0
-                if not copy_cell(spans, row, cells, to, K, least, most):
-                    exponent = settle(cells[m, level, cell], exponent)
-                    copy_cell(cells, to, spans, row, K, least, most)
+                if not copy_cell(spans, row, cells, to, K, lower, upper):
+                    exponent = rescale_cell(cells[m, level, cell], exponent)
+                    copy_cell(cells, to, spans, row, K, lower, upper)
                     scaled[0] |= exponent != 0 and exponent != EMPTY
                 exponents[m, level, cell] = exponent
             before, here = here, before
@@ -205,17 +204,18 @@ def deepest_right_nodes(
 def apply_rules(
     rows: int, width: int, n: int, G: Tables, cells: Floats, exponents: Ints, W: Workspace
 ) -> None:
-    """Multiply a block of sums over split points by G, and put the results into their cells."""
-    applied, placed, scaled = W.applied, W.rows, W.scaled
+    """Multiply a block of sums over split points by G, and store the results in their cells."""
+    applied, positions, scaled = W.applied, W.positions, W.scaled
     levels, size, K = cells.shape[1:]
-    least, most = W.fair[0], W.fair[1]
+    lower, upper = W.limits[0], W.limits[1]
     product(W.outer, 0, rows, G.by_children, applied)
     for row in range(rows):
-        m, level, i, exponent = placed[row, 0], placed[row, 1], placed[row, 2], placed[row, 3]
+        m, level = positions[row, 0], positions[row, 1]
+        i, exponent = positions[row, 2], positions[row, 3]
         cell = cell_of(n, level, i, i + width)
         to = ((m * levels + level) * size + cell) * K
-        if not copy_cell(applied, row * K, cells, to, K, least, most):
-            exponent = settle(cells[m, level, cell], exponent)
+        if not copy_cell(applied, row * K, cells, to, K, lower, upper):
+            exponent = rescale_cell(cells[m, level, cell], exponent)
             scaled[0] |= exponent != 0 and exponent != EMPTY
         exponents[m, level, cell] = exponent
         if G.depth == 0:
@@ -258,7 +258,7 @@ def inside(
     if depth and n > 1:
         deepest_right_nodes(batch, crossed, G, cells, exponents, W)
     levels = chart_levels(depth) - 1  # without (R,D); without a bound, without the copy
-    outer, left, placed, scaled = W.outer, W.left, W.rows, W.scaled
+    outer, left, positions, scaled = W.outer, W.left, W.positions, W.scaled
     K, size = cells.shape[3], cells.shape[2] * cells.shape[3]
     for width in range(2, n + 1):
         rows, splits = 0, width - 1
@@ -273,12 +273,12 @@ def inside(
                             leave_empty(m, 1, right_cell(i, i + width), cells, exponents)
                         continue
                     x, y = left_cell(n, i, i + 1), right_cell(i + 1, i + width)
-                    placed[rows, 0], placed[rows, 1] = m, level
-                    placed[rows, 2], placed[rows, 3] = i, 0
+                    positions[rows, 0], positions[rows, 1] = m, level
+                    positions[rows, 2], positions[rows, 3] = i, 0
                     # Σ_k u_left(i,k) ⊗ u_right(k,j)
                     to, b = rows * K * K, rights + y * K
                     if scaled[0]:
-                        placed[rows, 3] = brought_together(
+                        positions[rows, 3] = align_exponents(
                             splits, m, l, x, r, y, cells, exponents, W
                         )
                         small_product(left, 0, 1, K, cells, b, K, outer, to, K, K, K, splits)

@@ -43,26 +43,25 @@ from dbpcfg.numerics.simd import in_panels
 EMPTY = -(2**30)
 """Exponent of a cell whose entries are all zero."""
 
-FAIR, FAIR_SINGLE = 2.0**400, 2.0**40
+LIMIT, LIMIT_SINGLE = 2.0**400, 2.0**40
 """The greatest entry of a cell is at most this, and at least the inverse."""
 
-
 NOTHING_CROSSES: Bytes = np.zeros(0, dtype=np.uint8)
-"""In place of ``crossing`` where there are no brackets."""
+"""Stands for ``crossing`` if there are no brackets."""
 
-MOST_KEPT = 2**23
+MAX_KEPT = 2**23
 """The most rules of a low-rank grammar whose logarithms are computed at once: 64 MB."""
 
 ROUNDING = 1e-9
-"""More than what a logarithm can be wrong by."""
+"""More than the greatest error of a logarithm."""
 
 Precision = Literal["double", "single"]
 
 
 class Tables(NamedTuple):
-    """A grammar and its bound as the chart's kernels want them.
+    """A grammar and its bound, laid out for the chart's kernels.
 
-    There may be more categories than the grammar's: impossible ones, added to fill vectors.
+    K may be greater than the grammar's: impossible categories are added to fill vectors.
     """
 
     root: Floats  # [c]            π
@@ -81,12 +80,12 @@ class Tables(NamedTuple):
 class Logs(NamedTuple):
     """The logarithms of a grammar, and its bound; depth 0 means none.
 
-    One of low rank has its factors, and logarithms of rules if they are not too many.
+    A low-rank grammar has its factors, and logarithms of rules only if these are not too many.
     """
 
     root: Floats  # [c]
-    binary: Floats  # [c, a, b]  of all c, of phrases, or nothing
-    parent: Floats  # [c, r]     u of phrases, or nothing
+    binary: Floats  # [c, a, b]  of all c, of phrases, or empty
+    parent: Floats  # [c, r]     u of phrases, or empty
     left: Floats  # [a, r]       v
     right: Floats  # [b, r]      w
     lexical: Floats  # [w, c]
@@ -107,7 +106,7 @@ def tables(grammar: RuleWeights, depth: int, precision: Precision = "double") ->
     ``precision``: ``"double"`` or ``"single"``; ``log_scale`` is double in either.
     """
     K = padded(grammar.categories)
-    more = (0, K - grammar.categories)
+    padding = (0, K - grammar.categories)
     scale = grammar.lexical.max(axis=0)
     emission = np.divide(
         grammar.lexical, scale, out=np.zeros_like(grammar.lexical), where=scale > 0
@@ -115,12 +114,12 @@ def tables(grammar: RuleWeights, depth: int, precision: Precision = "double") ->
     with np.errstate(divide="ignore"):
         log_scale = np.log(scale)
     number = np.float64 if precision == "double" else np.float32
-    binary = np.pad(grammar.binary.astype(number, copy=False), (more, more, more))
+    binary = np.pad(grammar.binary.astype(number, copy=False), (padding, padding, padding))
     by_right = np.ascontiguousarray(binary.transpose(0, 2, 1))
     by_left = np.ascontiguousarray(binary.transpose(1, 2, 0).reshape(K, K * K))
-    vectors = np.pad(emission, (more, (0, 0))).T
+    vectors = np.pad(emission, (padding, (0, 0))).T
     return Tables(
-        root=np.pad(grammar.root, more).astype(number, copy=False),
+        root=np.pad(grammar.root, padding).astype(number, copy=False),
         binary=binary,
         by_parent=binary.reshape(K, K * K),
         by_children=np.ascontiguousarray(binary.reshape(K, K * K).T),
@@ -147,9 +146,9 @@ def logarithms(grammar: RuleWeights, depth: int | None) -> Logs:
     with np.errstate(divide="ignore"):
         if isinstance(grammar, LowRankGrammar):
             _, parent, left, right, _ = grammar.factors
-            kept = parent if len(parent) * len(left) ** 2 <= MOST_KEPT else parent[:0]
-            products = np.array([u * left @ right.T for u in kept])
-            binary = np.log(products.reshape(len(kept), len(left), len(left)))
+            some = parent if len(parent) * len(left) ** 2 <= MAX_KEPT else parent[:0]
+            products = np.array([u * left @ right.T for u in some])
+            binary = np.log(products.reshape(len(some), len(left), len(left)))
             limits = np.log(parent.max(axis=0) * left @ right.T) + ROUNDING
         else:
             binary = np.log(grammar.binary)
@@ -173,13 +172,13 @@ def log_rule(G: Logs, c: int, a: int, b: int) -> float:
 
 @also_in_kernels
 def chart_levels(depth: int) -> int:
-    """How many levels a chart keeps; (L,D+1) is not kept, it is the word's own vector."""
+    """The number of levels in a chart: without (L,D+1), which is always a word."""
     return 2 * depth if depth else 2
 
 
 @also_in_kernels
 def left_below(level: int, depth: int) -> int:
-    """Level of the left child; 2 · depth, beyond the chart, when it must be a word."""
+    """Level of the left child; 2 · depth, which is not in the chart, if it must be a word."""
     return left_child(level) if depth else 0
 
 
@@ -191,7 +190,7 @@ def right_below(level: int, depth: int) -> int:
 
 @also_in_kernels
 def cell_count(n: int) -> int:
-    """How many spans a sentence of n words has."""
+    """The number of spans of a sentence of n words."""
     return n * (n + 1) // 2
 
 
@@ -215,7 +214,7 @@ def cell_of(n: int, level: int, i: int, j: int) -> int:
 
 @also_in_kernels
 def beginnings(level: int, depth: int, n: int, width: int) -> range:
-    """Where spans of a width begin: with a bound, those of (L,1) at word 0, and no others there."""
+    """Where spans of a width begin: with a bound, those of (L,1) at word 0, and no others."""
     if depth and level == 0:
         return range(0, 1)
     return range(1 if depth else 0, n - width + 1)
@@ -241,7 +240,7 @@ def crossing(corpus: Encoded, sentences: Longs) -> Bytes:
 
 @kernel
 def cross(brackets: Ints, lengths: Longs, first: Longs, crossed: Bytes) -> None:
-    """Note the spans that cross each bracket, from the left and from the right."""
+    """Mark the spans that cross each bracket, from the left and from the right."""
     for row in range(len(brackets)):
         s, start, end = brackets[row, 0], brackets[row, 1], brackets[row, 2]
         for i in range(start):
@@ -253,20 +252,20 @@ def cross(brackets: Ints, lengths: Longs, first: Longs, crossed: Bytes) -> None:
 
 
 @also_in_kernels
-def fair_size(numbers: Floats) -> float:
-    """How large the greatest entry of a cell may be; and its inverse, how small."""
-    return FAIR if numbers.itemsize == 8 else FAIR_SINGLE
+def size_limit(numbers: Floats) -> float:
+    """The limit of a cell's greatest entry; its inverse is the lower limit."""
+    return LIMIT if numbers.itemsize == 8 else LIMIT_SINGLE
 
 
 @also_in_kernels
-def settle(vector: Floats, exponent: int) -> int:
-    """Scale a cell that has become too small or too large; return its exponent."""
+def rescale_cell(vector: Floats, exponent: int) -> int:
+    """Scale a cell that is too small or too large; return its exponent."""
     greatest = 0.0
     for c in range(len(vector)):
         greatest = max(greatest, vector[c])
     if greatest == 0.0:
         return EMPTY
-    if 1 / fair_size(vector) <= greatest <= fair_size(vector):
+    if 1 / size_limit(vector) <= greatest <= size_limit(vector):
         return exponent
     _, shift = math.frexp(greatest)
     for c in range(len(vector)):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -12,36 +13,37 @@ import numpy as np
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.grammar.bounding import check_depth, containment, require_fitting
 from dbpcfg.grammar.pcfg import Grammar, RuleWeights
-from dbpcfg.io.machine import in_pieces
-from dbpcfg.numerics.kernels import Floats
+from dbpcfg.io.machine import parallel_ranges
+from dbpcfg.numerics.kernels import Floats, Longs
 from dbpcfg.numerics.philox import Stream
 from dbpcfg.parsing.chart.batches import batches, inside_batches
-from dbpcfg.parsing.chart.expectation import Expectation, expected_counts
 from dbpcfg.parsing.chart.layout import Logs, Precision, Tables, logarithms, shifted, tables
-from dbpcfg.parsing.chart.posteriors import posteriors_of_batches
 from dbpcfg.parsing.chart.trees import sample_batches
 from dbpcfg.parsing.derivations import Derivations, check_parsable, check_vocabulary, first_cells
-from dbpcfg.parsing.trees import TreeParser
+from dbpcfg.parsing.parser import Parser
 
-PILOTS = 32
-"""The number of sentences that show how many bits a word costs."""
+if TYPE_CHECKING:
+    from dbpcfg.parsing.chart.expectation import Block
+
+SCALING_SENTENCES = 32
+"""The number of sentences in a scaling sample."""
 NEGLIGIBLE = 1e-7
 """Posterior probability of a span below which it is pruned."""
-_PILOTS: WeakKeyDictionary[Encoded, Encoded] = WeakKeyDictionary()
+_scaling_samples: WeakKeyDictionary[Encoded, Encoded] = WeakKeyDictionary()
 
 
-def pilots_of(corpus: Encoded) -> Encoded:
-    """Some sentences of a corpus, evenly spaced, that show how many bits a word costs.
+def scaling_sample_of(corpus: Encoded) -> Encoded:
+    """Evenly spaced sentences of a corpus, from which the bits lost per word are estimated.
 
     They are the same in each iteration, so they are kept as long as the corpus is.
     """
-    if corpus not in _PILOTS:
-        places = np.unique(np.linspace(0, len(corpus) - 1, PILOTS).astype(np.int64))
-        _PILOTS[corpus] = corpus.chosen(places)
-    return _PILOTS[corpus]
+    if corpus not in _scaling_samples:
+        chosen = np.unique(np.linspace(0, len(corpus) - 1, SCALING_SENTENCES).astype(np.int64))
+        _scaling_samples[corpus] = corpus.select(chosen)
+    return _scaling_samples[corpus]
 
 
-class ChartParser(TreeParser):
+class ChartParser(Parser):
     """Exact inference for sentences under a grammar and a depth bound.
 
     With a bound, probabilities are those of the bounded grammar: conditional on the tree fitting
@@ -51,8 +53,8 @@ class ChartParser(TreeParser):
     ``threads``: the number of threads; results do not depend on it.
     ``precision``: of the chart's numbers, ``"double"`` or ``"single"``: single is faster for many
     categories, and right to some 5 digits.
-    ``pilots``: sentences that show how to scale numbers of single precision; by default `pilots_of`
-    the first corpus.
+    ``scaling_sample``: sentences from which the scale of single precision is estimated; by default
+    `scaling_sample_of` the first corpus.
     ``weights``: weights of rules to sum in place of the grammar's probabilities. They need not sum
     to one, and nothing is divided by Z: logarithms are those of sums of weights.
     """
@@ -63,14 +65,14 @@ class ChartParser(TreeParser):
         depth: int | None,
         threads: int = 1,
         precision: Precision = "double",
-        pilots: Encoded | None = None,
+        scaling_sample: Encoded | None = None,
         weights: RuleWeights | None = None,
     ) -> None:
         self.grammar = grammar
         self.depth = depth
         self.threads = threads
         self.precision = precision
-        self.pilots = pilots
+        self.scaling_sample = scaling_sample
         self._depth = 0 if depth is None else check_depth(depth)
         self._rules = grammar if weights is None else weights
         self._tables, self._shifted = tables(self._rules, self._depth, precision), False
@@ -125,6 +127,8 @@ class ChartParser(TreeParser):
     def _posteriors(
         self, corpus: Encoded, G: Tables, negligible: float, levels: int
     ) -> tuple[Floats, Floats]:
+        from dbpcfg.parsing.chart.expectation import posteriors_of_batches
+
         cells, logs = first_cells(corpus, levels), np.empty(len(corpus))
         weights = np.zeros((int(cells[-1]), self.grammar.categories))
         outputs = cells, int(levels > 1), weights, logs
@@ -143,20 +147,39 @@ class ChartParser(TreeParser):
         ``negligible``: spans less probable than this are pruned, with all that is below them.
         ``counts``: summed over the sentences; nothing is counted for one of probability zero.
         """
+        blocks, logs = self.count_blocks(corpus, copies, negligible)
+        return self.sum_of_blocks(corpus, blocks), logs
+
+    def count_blocks(
+        self,
+        corpus: Encoded,
+        copies: Floats | None = None,
+        negligible: float = NEGLIGIBLE,
+        edges: Longs | None = None,
+    ) -> tuple[list[Block], Floats]:
+        """As `expected_counts`, but the sums of each block of sentences.
+
+        ``edges``: where blocks of batches begin and end; by default those of the whole corpus.
+        """
+        from dbpcfg.parsing.chart.expectation import Expectation, block_edges, count_all_blocks
+
         check_vocabulary(self.grammar, corpus)
-        words, K, logs = (
-            len(self.grammar.vocabulary),
-            self.grammar.categories,
-            np.empty(len(corpus)),
-        )
+        logs = np.empty(len(corpus))
         if not len(corpus):
-            return RuleWeights.zeros(K, words), logs
+            return [], logs
         G = self._tables_for(corpus)
         B = batches(corpus, G)
         times = np.ones(len(corpus)) if copies is None else np.asarray(copies, dtype=np.float64)
         task = Expectation(G, self._exact, negligible, times, logs)
-        counts = expected_counts(B, task, K, words, self.threads)
-        return counts, logs - self.log_fitting_mass
+        if edges is None:
+            edges = block_edges(corpus.lengths[B.distinct], B.bounds, G.depth)
+        return count_all_blocks(edges, B, task, self.threads), logs - self.log_fitting_mass
+
+    def sum_of_blocks(self, corpus: Encoded, blocks: Sequence[Block]) -> RuleWeights:
+        """The expected counts of a corpus from those of its blocks, in their order."""
+        from dbpcfg.parsing.chart.expectation import sum_of_blocks
+
+        return sum_of_blocks(blocks, self._tables_for(corpus), self._exact, self.grammar.categories)
 
     def _in_batches(self, kernel: Callable[..., None], corpus: Encoded, *arguments: object) -> None:
         """Run a kernel on all batches of a corpus, on several threads."""
@@ -165,7 +188,7 @@ class ChartParser(TreeParser):
         def work(first: int, last: int) -> None:
             kernel(first, last, B, *arguments)
 
-        in_pieces(work, len(B.bounds) - 1, self.threads)
+        parallel_ranges(work, len(B.bounds) - 1, self.threads)
 
     @cached_property
     def logs(self) -> Logs:
@@ -180,17 +203,19 @@ class ChartParser(TreeParser):
     def _tables_for(self, corpus: Encoded) -> Tables:
         """The tables, scaled so that in single precision most charts need no exponents.
 
-        Some sentences of the first corpus show how many bits a word costs. Scaling by powers of
-        two changes no digit of what does not underflow.
+        The scale is estimated from some sentences of the first corpus. Scaling by powers of two is
+        exact unless something underflows.
         """
         if self.precision == "double" or not len(corpus) or self._shifted:
             return self._tables
-        pilots = pilots_of(corpus) if self.pilots is None else self.pilots
-        logs = self._log_inside(pilots, self._tables)
-        scales = np.add.reduceat(self._tables.log_scale[pilots.tokens], pilots.starts[:-1])
+        sample = self.scaling_sample
+        if sample is None:
+            sample = scaling_sample_of(corpus)
+        logs = self._log_inside(sample, self._tables)
+        scales = np.add.reduceat(self._tables.log_scale[sample.tokens], sample.starts[:-1])
         possible = np.isfinite(logs)
         lost = scales[possible] - logs[possible]
-        bits = lost / pilots.lengths[possible] / math.log(2.0)
+        bits = lost / sample.lengths[possible] / math.log(2.0)
         if len(bits):
             self._tables, self._shifted = shifted(self._tables, round(float(np.median(bits)))), True
         return self._tables

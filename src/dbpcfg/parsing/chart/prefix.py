@@ -1,4 +1,4 @@
-"""Prefix probabilities, and what else is known word by word, from the inside chart.
+"""Prefix probabilities and other measures word by word, from the inside chart.
 
 Let a(R,d,c,k) be the probability that the words before k are generated and that a right node (R,d)
 of category c starts at k, and q(L,d,c,k) the same for left nodes, over all of them that start at k;
@@ -10,7 +10,7 @@ one recursion over positions. With u, h and Z of ``chart``, and half-open spans:
     q(L,d+1,k) = a(R,d,k)ᵀ E_d C_d+1                             C_D+1 = I: (L,D+1) is a word
     a(R,d,b,k) = Σ_i<k Σ_cx ( q(L,d,c,i) u(L,d,x,i,k) + a(R,d,c,i) u(L,d+1,x,i,k) ) G[c → x b]
 
-Without a bound there is one d, and C_2 is C_1. Then::
+Without a bound there is one d, C_2 is C_1, and nothing is divided by Z. Then::
 
     P(words before k, w)   = Σ_c y(c,k) G[c → w]       y(k) = Σ_d q(L,d,k) + a(R,d,k)
     P(words before k, end) = Σ_c π_c u(L,1,c,0,k) / Z
@@ -42,20 +42,26 @@ from dbpcfg.grammar.bounding import (
     right_level,
 )
 from dbpcfg.grammar.pcfg import Grammar, RuleWeights
-from dbpcfg.io.machine import in_pieces
+from dbpcfg.io.machine import parallel_ranges
 from dbpcfg.numerics.kernels import Floats, Ints, also_in_kernels, kernel, repeated
 from dbpcfg.numerics.simd import (
     add_small_product,
     small_product,
 )
-from dbpcfg.parsing.chart.batches import Charts, batches, copies_of, filled, new_room
-from dbpcfg.parsing.chart.layout import EMPTY, FAIR, Tables, left_below, left_cell, tables
+from dbpcfg.parsing.chart.batches import Charts, batches, copies_of, filled, new_buffers
+from dbpcfg.parsing.chart.layout import EMPTY, LIMIT, Tables, left_below, left_cell, tables
 from dbpcfg.parsing.derivations import check_free
-from dbpcfg.parsing.prefixes import Opened, Prefixes, PrefixParser, new_opened, noted
+from dbpcfg.parsing.prefixes import (
+    PrefixBatch,
+    Prefixes,
+    PrefixParser,
+    new_prefix_batch,
+    prefix_measures,
+)
 
 
-class Openings(NamedTuple):
-    """What a grammar says of words to come."""
+class PrefixTables(NamedTuple):
+    """Sums over all that may follow."""
 
     first: Floats  # [c]           q(L,1,0)
     descent: Floats  # [d, b, c]   E_d C_d+1
@@ -64,13 +70,13 @@ class Openings(NamedTuple):
     mass: float  # that of all sentences: 1; Z without a bound
 
 
-def openings(grammar: Grammar, depth: int | None, K: int) -> Openings:
-    """Sum over all that can come, for K categories of which some may be added ones.
+def prefix_tables(grammar: Grammar, depth: int | None, K: int) -> PrefixTables:
+    """Sum over all that may follow, for K categories, which may be padded.
 
     Without a bound, probabilities are the grammar's own, and not divided by that of trees that end.
     """
     h = containment(grammar, depth)
-    Z, more = require_fitting(grammar, h), (0, K - grammar.categories)
+    Z, padding = require_fitting(grammar, h), (0, K - grammar.categories)
     rights = [0] if depth is None else [right_level(d) for d in range(1, depth + 1)]
 
     def descent(above: Floats, level: int) -> Floats:
@@ -88,10 +94,10 @@ def openings(grammar: Grammar, depth: int | None, K: int) -> Openings:
         )
         for d, level in enumerate(rights)
     ]
-    return Openings(
-        np.pad(first, more),
-        np.pad(np.stack(below), ((0, 0), more, more)),
-        np.pad(h[rights], ((0, 0), more)),
+    return PrefixTables(
+        np.pad(first, padding),
+        np.pad(np.stack(below), ((0, 0), padding, padding)),
+        np.pad(h[rights], ((0, 0), padding)),
         divisor,
         Z / divisor,
     )
@@ -99,7 +105,7 @@ def openings(grammar: Grammar, depth: int | None, K: int) -> Openings:
 
 @also_in_kernels
 def rescale(above: Floats, scale: Ints, m: int, k: int, exponent: int) -> None:
-    """Let the sums of a position have another exponent."""
+    """Give the sums of a position another exponent."""
     if scale[m, k] != EMPTY:
         factor = math.ldexp(1.0, scale[m, k] - exponent)
         for row in range(above.shape[1]):
@@ -109,7 +115,7 @@ def rescale(above: Floats, scale: Ints, m: int, k: int, exponent: int) -> None:
 
 
 @also_in_kernels
-def brought_together(
+def align_exponents(
     first: int, m: int, i: int, exponents: Ints, above: Floats, scale: Ints, factors: Floats
 ) -> bool:
     """Powers of two by which left children (i,k), k > i, are multiplied; return whether all are 1.
@@ -145,10 +151,10 @@ def weigh(above: Floats, fits: Floats, m: int, k: int, masses: Floats) -> float:
 
 
 @also_in_kernels
-def settle_sums(above: Floats, scale: Ints, fits: Floats, m: int, k: int, masses: Floats) -> None:
-    """Weigh the sums of a position that is complete, and scale them if they are small or large."""
+def rescale_sums(above: Floats, scale: Ints, fits: Floats, m: int, k: int, masses: Floats) -> None:
+    """Weigh the sums of a complete position, and scale them if they are too small or large."""
     mass = weigh(above, fits, m, k, masses)
-    if mass > 0.0 and not 1 / FAIR <= mass <= FAIR:
+    if mass > 0.0 and not 1 / LIMIT <= mass <= LIMIT:
         _, shift = math.frexp(mass)
         rescale(above, scale, m, k, scale[m, k] + shift)
         weigh(above, fits, m, k, masses)
@@ -156,7 +162,7 @@ def settle_sums(above: Floats, scale: Ints, fits: Floats, m: int, k: int, masses
 
 @also_in_kernels
 def find_parents(
-    i: int, depth: int, T: Openings, above: Floats, parents: Floats, left: Floats, right: Floats
+    i: int, depth: int, T: PrefixTables, above: Floats, parents: Floats, left: Floats, right: Floats
 ) -> None:
     """q(·,i) and a(·,i), in the rows of parents; their sums over d into ``left`` and ``right``."""
     sentences, rows, K = parents.shape
@@ -184,19 +190,19 @@ def find_parents(
 def prefixes(
     batch: Ints,
     G: Tables,
-    T: Openings,
+    T: PrefixTables,
     cells: Floats,
     exponents: Ints,
     above: Floats,
-    found: Opened,
+    result: PrefixBatch,
 ) -> None:
-    """Fill ``found`` for sentences of one length, the rows of ``batch``, from their charts.
+    """Fill ``result`` for sentences of one length, the rows of ``batch``, from their charts.
 
     ``above[m, row, k, b]``: the two sums of a(R,d,b,k) for each d; 0 at first.
     """
     sentences, n = batch.shape
     depth, levels, size, K = G.depth, cells.shape[1], cells.shape[2], len(G.root)
-    scale, masses, early_scale, early, words, awaited = found
+    scale, masses, early_scale, early, words, awaited = result
     emission, by_parent, rows, wide = G.emission, G.by_parent, above.shape[1], K * K
     parents, pairs = np.zeros((sentences, rows, K)), np.empty((sentences, rows, wide))
     left, right = np.empty((sentences, K)), np.empty((sentences, K))
@@ -208,8 +214,8 @@ def prefixes(
                 awaited[m, i, c] = left[m, c] + right[m, c]
         if i == n:
             break
-        together, x = sentences * rows, left_cell(n, i, i + 1)
-        small_product(parents, 0, K, 1, by_parent, 0, wide, pairs, 0, wide, together, wide, K)
+        width, x = sentences * rows, left_cell(n, i, i + 1)
+        small_product(parents, 0, K, 1, by_parent, 0, wide, pairs, 0, wide, width, wide, K)
         for m in range(sentences):
             for c in range(K):
                 words[m, i, 0] += left[m, c] * emission[batch[m, i], c]
@@ -224,14 +230,14 @@ def prefixes(
                     level, splits = 0, 1
                 some, at = factors[:splits], ((m * levels + level) * size + x) * K
                 of, to = (m * rows + row) * wide, ((m * rows + row) * (n + 1) + i + 1) * K
-                if brought_together(x, m, i, exponents[m, level], above, scale, some):
+                if align_exponents(x, m, i, exponents[m, level], above, scale, some):
                     add_small_product(cells, at, K, 1, pairs, of, K, above, to, K, splits, K, K)
                     continue
                 for k in range(splits):
                     for c in range(K):
                         children[k, c] = cells[m, level, x + k, c] * some[k]
                 add_small_product(children, 0, K, 1, pairs, of, K, above, to, K, splits, K, K)
-            settle_sums(above, scale, T.fits, m, i + 1, masses)
+            rescale_sums(above, scale, T.fits, m, i + 1, masses)
 
 
 class ChartPrefixParser(PrefixParser):
@@ -241,40 +247,40 @@ class ChartPrefixParser(PrefixParser):
     """
 
     def __init__(self, grammar: Grammar, depth: int | None) -> None:
-        nothing = np.zeros((grammar.categories, 1))
+        impossible_word = np.zeros((grammar.categories, 1))
         rules = RuleWeights(
-            grammar.root, grammar.binary, np.concatenate([grammar.lexical, nothing], axis=1)
+            grammar.root, grammar.binary, np.concatenate([grammar.lexical, impossible_word], axis=1)
         )
         self._tables = tables(rules, depth or 0)
-        self._openings = openings(grammar, depth, len(self._tables.root))
-        super().__init__(grammar.lexical)
+        self._prefix_tables = prefix_tables(grammar, depth, len(self._tables.root))
+        super().__init__(grammar.lexical, self._prefix_tables.mass)
 
     def prefixes(self, corpus: Encoded, threads: int = 1) -> list[Prefixes]:
-        """What is known at each word of all sentences of a corpus."""
+        """The measures at each word of all sentences of a corpus."""
         G = self._tables
         check_free(corpus)
         B = batches(corpus, G)
         results: dict[int, Prefixes] = {}
 
         def work(first: int, last: int) -> None:
-            room = new_room(B, first, last, G, True)
+            buffers = new_buffers(B, first, last, G, True)
             for number in range(first, last):
-                found = self._of_charts(filled(B, number, G, room))
+                measures = self._of_charts(filled(B, number, G, buffers))
                 copies, begins = copies_of(B, number)
                 for m in range(len(begins) - 1):
-                    one = Prefixes(*(array[m] for array in found))
+                    one = Prefixes(*(array[m] for array in measures))
                     results.update(dict.fromkeys(copies[begins[m] : begins[m + 1]].tolist(), one))
 
-        in_pieces(work, len(B.bounds) - 1, threads)
+        parallel_ranges(work, len(B.bounds) - 1, threads)
         return [results[s] for s in range(len(corpus))]
 
     def _of_charts(self, charts: Charts) -> Prefixes:
-        G, T, (batch, cells, exponents, _, _) = self._tables, self._openings, charts
+        G, T, (batch, cells, exponents, _, _) = self._tables, self._prefix_tables, charts
         (sentences, n), depths, K = batch.shape, len(T.fits), len(G.root)
-        found = new_opened(sentences, n, K, depths)
+        result = new_prefix_batch(sentences, n, K, depths)
         above = np.zeros((sentences, 2 * depths, n + 1, K))
-        repeated(prefixes, G.root.dtype)(batch, G, T, cells, exponents, above, found)
+        repeated(prefixes, G.root.dtype)(batch, G, T, cells, exponents, above, result)
         whole = slice(left_cell(n, 0, 1), left_cell(n, 0, n) + 1)
         ending = cells[:, 0, whole] @ G.root / T.divisor
-        found = found._replace(awaited=found.awaited[..., : len(self.lexical)])
-        return noted(found, ending, exponents[:, 0, whole], G.log_scale[batch], T.mass)
+        result = result._replace(awaited=result.awaited[..., : len(self.lexical)])
+        return prefix_measures(result, ending, exponents[:, 0, whole], G.log_scale[batch])

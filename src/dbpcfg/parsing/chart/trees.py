@@ -10,7 +10,7 @@ import numpy as np
 from dbpcfg.numerics.kernels import Floats, Ints, Longs, also_in_kernels, kernel, repeated
 from dbpcfg.numerics.philox import Stream, uniform_pair
 from dbpcfg.numerics.simd import aligned, small_product
-from dbpcfg.parsing.chart.batches import Batches, Charts, copies_of, filled, largest, new_room
+from dbpcfg.parsing.chart.batches import Batches, Charts, copies_of, filled, largest, new_buffers
 from dbpcfg.parsing.chart.layout import (
     Tables,
     cell_of,
@@ -26,14 +26,14 @@ BUNCH = 4
 
 
 class SamplingWorkspace(NamedTuple):
-    """Room for drawing one tree after another."""
+    """Memory for drawing one tree after another."""
 
     above: Floats  # [k, a]    Σ_b G[c → a b] · u(b,k,j) for each split point of a node
     stack: Longs  # [node, 4]  start, end, category and level of nodes still to be drawn
 
 
 def new_sampling_workspace(longest: int, G: Tables) -> SamplingWorkspace:
-    """Room for sentences up to a length."""
+    """Memory for sentences up to a length."""
     return SamplingWorkspace(
         aligned(G.root, longest, len(G.root)), np.empty((longest + 1, 4), dtype=np.int64)
     )
@@ -96,14 +96,19 @@ def sample_tree(
             if exponents[m, r, y] != here:
                 total = math.ldexp(total, here - exponents[m, r, y])
         else:
-            target, running, found = uniform_k * total, 0.0, 0
+            target, running, chosen = uniform_k * total, 0.0, 0
             for k in range(splits):
                 if k % BUNCH == 0:
                     to, rows = k * K, min(BUNCH, splits - k)
                     small_product(
                         cells, rights + to, K, 1, by_right, c * K * K, K, above, to, K, rows, K, K
                     )
-                s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0  # each addition waits for the one before it
+                s0, s1, s2, s3 = (
+                    0.0,
+                    0.0,
+                    0.0,
+                    0.0,
+                )  # an addition waits for the one before
                 for a in range(0, K, 4):
                     s0 += cells[m, l, x + k, a] * above[k, a]
                     s1 += cells[m, l, x + k, a + 1] * above[k, a + 1]
@@ -111,12 +116,12 @@ def sample_tree(
                     s3 += cells[m, l, x + k, a + 3] * above[k, a + 3]
                 weight = (s0 + s1) + (s2 + s3)
                 if weight > 0.0:
-                    found, total = k, weight
+                    chosen, total = k, weight
                     shift = exponents[m, l, x + k] + exponents[m, r, y + k] - here
                     running += math.ldexp(weight, shift) if shift else weight
                     if running >= target:
                         break
-            k = found
+            k = chosen
 
         # The share of a's weight in which the number falls decides b: one number serves for both.
         target, before, running, chosen_a, chosen_b = uniform_ab * total, 0.0, 0.0, 0, 0
@@ -156,12 +161,11 @@ def sample_trees(
     logs: Floats,
 ) -> None:
     """A tree for each copy of the sentences of a batch, and ``log_inside``; none if that is −∞."""
-    found = C.logs
-    for m in range(len(found)):
+    for m in range(len(C.logs)):
         for y in range(begins[m], begins[m + 1]):
             s = copies[y]
-            logs[s] = found[m]
-            if found[m] > -np.inf:
+            logs[s] = C.logs[m]
+            if C.logs[m] > -np.inf:
                 sample_tree(C, m, G, work, numbers, items[s], first_node(starts, s), nodes)
 
 
@@ -169,9 +173,9 @@ def sample_batches(
     first: int, last: int, B: Batches, G: Tables, numbers: Stream, nodes: Ints, logs: Floats
 ) -> None:
     """A tree for each sentence of some batches, and ``log_inside``; no tree if that is −∞."""
-    room = new_room(B, first, last, G, True)
+    buffers = new_buffers(B, first, last, G, True)
     work, starts = new_sampling_workspace(largest(B, first, last)[0], G), B.sentences.starts
     draw = repeated(sample_trees, G.root.dtype)
     for number in range(first, last):
-        C = filled(B, number, G, room)
+        C = filled(B, number, G, buffers)
         draw(C, *copies_of(B, number), starts, B.items, G, work, numbers, nodes, logs)

@@ -9,7 +9,7 @@ top and bottom signs; every one of these models follows from the bounded grammar
                         store sequences, and the trees that they build
 ``filtering``           the forward distribution over stores; a store sequence drawn from the
                         posterior, or the most probable one
-``tracing``             what is expected before each word, and known after it
+``tracing``             measures before and after each word
 ``derivation_entropy``  the entropy of all derivations that begin with the words so far
 ``parser``              all of it for a corpus, on several threads
 ======================  ========================================================================

@@ -1,4 +1,4 @@
-"""The entropy of all derivations of a whole sentence that begins with the words so far (Hale 2006).
+"""The entropy of all derivations of a whole sentence that starts with the words so far (Hale 2006).
 
 A derivation is a sequence of decisions, with its words, and after t words all that matters for the
 rest of it is the store q. So the entropy is that of the decisions so far, and what is expected of
@@ -73,43 +73,43 @@ class DerivationEntropies:
             for d, s in enumerate(self._signs)
         ]
         below = M.join[:, :, :, 0, None] * M.top
-        self._begins = [
+        self._starts = [
             _decisions(
                 (below[d, :s, :, :, None] * M.bottom_left[d].swapaxes(0, 1)).reshape(s, K, K * K)
             )
             for d, s in enumerate(self._signs[:-1])
         ]
-        self.whole, self._rest = _future(M, self._joins, self._begins, self._signs)
+        self.whole, self._rest = _future(M, self._joins, self._starts, self._signs)
 
     def follow(self, words: Sequence[int]) -> Floats:
         """The entropy before each word, before the end, and after it, in nats.
 
         ``words``: word numbers; −1 is a word that no category emits.
-        ``array``: ``[t]``, n + 2 entries; not a number after what has probability zero.
+        ``array``: ``[t]``, n + 2 entries; NaN after a word of probability zero.
         """
-        found = np.full(len(words) + 2, np.nan)
-        found[0] = self.whole
+        entropies = np.full(len(words) + 2, np.nan)
+        entropies[0] = self.whole
         K = self.models.fork.shape[1]
         x = [np.zeros((s * K * K) if d else 1) for d, s in self._shapes()]
         x[0][0] = 1.0
         g = [np.zeros_like(some) for some in x]
         for t, word in enumerate(words, start=1):
             if word < 0:
-                return found
+                return entropies
             x, g = self._step(x, g, self.models.emission[word])
             Z = sum(float(some.sum()) for some in x)
             if Z == 0.0:
-                return found
+                return entropies
             x = [some / Z for some in x]
             g = [some / Z + here * np.log(Z) for some, here in zip(g, x, strict=True)]
             past = sum(float(some.sum()) for some in g)
             rest = sum(float(a @ b) for a, b in zip(x, self._rest, strict=True))
-            found[t] = max(past + rest, 0.0)
+            entropies[t] = max(past + rest, 0.0)
             ended, ways = float(x[0][0]), float(g[0][0])
             x[0][0] = g[0][0] = 0.0
         if ended > 0.0:
-            found[-1] = max(ways / ended + np.log(ended), 0.0)
-        return found
+            entropies[-1] = max(ways / ended + np.log(ended), 0.0)
+        return entropies
 
     def _shapes(self) -> list[tuple[int, int]]:
         """Each depth, and the number of stores of the depth above."""
@@ -143,23 +143,23 @@ class DerivationEntropies:
                 + on_x @ completed.surprise
             )
             done_x, done_g = done_x.swapaxes(0, 1), done_g.swapaxes(0, 1)  # [y, head, c]
-            joins, begins = self._joins[d], self._begins[d]
+            joins, starts = self._joins[d], self._starts[d]
             to_x += (done_x @ joins.p).sum(axis=0)
             to_g += (done_g @ joins.p + done_x @ joins.surprise).sum(axis=0)
-            begun_x = done_x @ begins.p
-            begun_g = done_g @ begins.p + done_x @ begins.surprise
-            after[d + 1] += begun_x.swapaxes(0, 1).reshape(-1)
-            grown[d + 1] += begun_g.swapaxes(0, 1).reshape(-1)
+            started_x = done_x @ starts.p
+            started_g = done_g @ starts.p + done_x @ starts.surprise
+            after[d + 1] += started_x.swapaxes(0, 1).reshape(-1)
+            grown[d + 1] += started_g.swapaxes(0, 1).reshape(-1)
         return after, grown
 
 
 def _future(
-    M: Models, joins: list[_Decisions], begins: list[_Decisions], all_signs: list[int]
+    M: Models, joins: list[_Decisions], starts: list[_Decisions], all_signs: list[int]
 ) -> tuple[float, list[Floats]]:
     """The entropy before the first word, and R of the stores of each depth."""
     K = M.fork.shape[1]
     words = _eta(M.emission * np.exp(M.log_scale)[:, None]).sum(axis=0)
-    S = np.zeros(K)  # of depth d + 1; below the deepest signs nothing begins
+    S = np.zeros(K)  # of depth d + 1; below the deepest signs nothing starts
     U: list[Floats] = []
     whole = 0.0
     expected: list[Floats] = []
@@ -169,21 +169,21 @@ def _future(
         forked = fork[:, 1, None] * M.preterminal[d, :signs]
         u = joins[d].surprise.sum(axis=2)  # U without S_d and U_d
         climbing = np.zeros((signs, K, K))
-        if d < len(begins):
-            u = u + begins[d].surprise.sum(axis=2)
-            p = begins[d].p.reshape(signs, K, K, K)
+        if d < len(starts):
+            u = u + starts[d].surprise.sum(axis=2)
+            p = starts[d].p.reshape(signs, K, K, K)
             u = u + (p @ S).sum(axis=2)
             climbing = p.sum(axis=3)
-        # U_d(b, ·) = known[b] + linear[b] S_d
+        # U_d(b, ·) = constant[b] + linear[b] S_d
         inverse = np.linalg.inv(np.eye(K) - climbing)
-        known = (inverse @ u[:, :, None])[:, :, 0]
+        constant = (inverse @ u[:, :, None])[:, :, 0]
         here = joins[d].p if d else np.zeros((1, K, 1))  # T that is awaited again is the end
         linear = inverse @ here
         s = _eta(fork[:, 0]) + fork[:, 0] * words[:signs] if d else np.zeros(1)
-        s = s + (_eta(forked) + forked * words).sum(axis=1) + (forked * known).sum(axis=1)
+        s = s + (_eta(forked) + forked * words).sum(axis=1) + (forked * constant).sum(axis=1)
         matrix = np.einsum("bp,bps->bs", forked, linear)
         S = np.linalg.solve(np.eye(signs) - matrix, s)
-        U.insert(0, known + linear @ S)
+        U.insert(0, constant + linear @ S)
         expected.insert(0, S)
         whole = float(S[0])
     rest = [np.zeros(1)]

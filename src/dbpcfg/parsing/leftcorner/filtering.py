@@ -34,18 +34,18 @@ def combine(x: float, y: float, best: bool) -> float:
 
 
 @also_in_kernels
-def word_moves(M: Models, o: Floats, d: int, best: bool, joined: Floats, begun: Floats) -> None:
+def word_moves(M: Models, o: Floats, d: int, best: bool, joined: Floats, started: Floats) -> None:
     """What a forked word does below each bottom sign b at depth d.
 
-    ``joined[b, b']``: it joins b, and b' is awaited; ``begun[b, a, b']``: it begins a fragment
+    ``joined[b, b']``: it joins b, and b' is awaited; ``started[b, a, b']``: it starts a fragment
     a/b'. Both are summed over the word's category p, with o[p] the word's probability::
 
         joined = F_d(1|b) P_d(p|b) o[p] J_d(1|b p) B_R,d(b'|b p)
-        begun  = F_d(1|b) P_d(p|b) o[p] J_d(0|b p) A_d(a|b p) B_L,d+1(b'|a p)
+        started  = F_d(1|b) P_d(p|b) o[p] J_d(0|b p) A_d(a|b p) B_L,d+1(b'|a p)
     """
     K = len(o)
     joined[:] = 0.0
-    begun[:] = 0.0
+    started[:] = 0.0
     for b in range(1 if d == 0 else K):
         for p in range(K):
             x = M.fork[d, b, 1] * M.preterminal[d, b, p] * o[p]
@@ -59,12 +59,13 @@ def word_moves(M: Models, o: Floats, d: int, best: bool, joined: Floats, begun: 
                 if y == 0.0:
                     continue
                 for b2 in range(K):
-                    begun[b, a, b2] = combine(begun[b, a, b2], y * M.bottom_left[d, a, p, b2], best)
+                    z = y * M.bottom_left[d, a, p, b2]
+                    started[b, a, b2] = combine(started[b, a, b2], z, best)
 
 
 @also_in_kernels
 def fork(
-    v: Floats, d: int, D: int, best: bool, joined: Floats, begun: Floats, following: Floats
+    v: Floats, d: int, D: int, best: bool, joined: Floats, started: Floats, following: Floats
 ) -> None:
     """Add what becomes of stores of depth d when the next word forks."""
     K = joined.shape[0]
@@ -82,7 +83,7 @@ def fork(
             for a in range(K):
                 for b2 in range(K):
                     to = deeper + (store * K + a) * K + b2
-                    following[to] = combine(following[to], x * begun[b, a, b2], best)
+                    following[to] = combine(following[to], x * started[b, a, b2], best)
 
 
 @also_in_kernels
@@ -126,15 +127,15 @@ def step(v: Floats, M: Models, o: Floats, best: bool, following: Floats) -> None
     Entry 0 of ``following``, the empty store, is the mass of sentences that end here.
     """
     K, D = len(o), M.fork.shape[0] - 1
-    joined, begun = np.empty((K, K)), np.empty((K, K, K))
+    joined, started = np.empty((K, K)), np.empty((K, K, K))
     following[:] = 0.0
     for d in range(D + 1):
         if d > 0:
             complete(v, M, o, d, best, following)
         elif v[0] == 0.0:
             continue
-        word_moves(M, o, d, best, joined, begun)
-        fork(v, d, D, best, joined, begun, following)
+        word_moves(M, o, d, best, joined, started)
+        fork(v, d, D, best, joined, started, following)
 
 
 @kernel

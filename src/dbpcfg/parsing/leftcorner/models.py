@@ -10,9 +10,10 @@ Two corrections make the product over a derivation the product of its rules: the
 the lexical mass in the preterminal model. Then E⁺ cancels everywhere, and fork and no-fork sum to
 one by themselves.
 
-What is decided at a word is one row ``(fork, join, preterminal, top, bottom)`` of a store sequence:
-the two decisions, the word's category, the top sign of the fragment begun if there is no join (else
-−1), and the bottom sign then awaited (−1 at the end of the sentence). ``nodes_of`` builds the tree.
+The decisions at a word are one row ``(fork, join, preterminal, top, bottom)`` of a store sequence:
+the two decisions, the word's category, the top sign of the fragment that starts if there is no join
+(else −1), and the bottom sign awaited next (−1 at the end of the sentence). ``nodes_of`` builds the
+tree.
 """
 
 from __future__ import annotations
@@ -80,31 +81,31 @@ def nodes_of(steps: Ints, nodes: Ints) -> None:
         made += 1
     stack = np.empty(n + 1, dtype=np.int64)
     stack[0] = root
-    waiting, node, words = 1, 0, 0
-    while waiting:
-        waiting -= 1
-        x = stack[waiting]
+    size, node, words = 1, 0, 0
+    while size:
+        size -= 1
+        x = stack[size]
         nodes[node, 0], nodes[node, 2] = words, category[x]
         if left[x] < 0:
             words += 1
             nodes[node, 1] = words
         else:
             nodes[node, 1] = -1
-            stack[waiting], stack[waiting + 1] = right[x], left[x]
-            waiting += 2
+            stack[size], stack[size + 1] = right[x], left[x]
+            size += 2
         node += 1
     # A phrase ends where its right child ends: fill in ends from the last node to the first.
-    waiting = 0
+    size = 0
     for node in range(2 * n - 2, -1, -1):
         if nodes[node, 1] < 0:
-            nodes[node, 1] = stack[waiting - 2]
-            waiting -= 2
-        stack[waiting] = nodes[node, 1]
-        waiting += 1
+            nodes[node, 1] = stack[size - 2]
+            size -= 2
+        stack[size] = nodes[node, 1]
+        size += 1
 
 
-class Ingredients(NamedTuple):
-    """What the models at one depth follow from; b is T (row 0) at depth 0."""
+class DepthRules(NamedTuple):
+    """The rules that the models at one depth are made of; b is T (row 0) at depth 0."""
 
     right: Floats  # [b, a, b'] G(R,d); at depth 0, T → a T with T as row and column 0
     left: Floats  # [c, a, b'] G(L,d+1)
@@ -114,7 +115,7 @@ class Ingredients(NamedTuple):
 
 
 class Models(NamedTuple):
-    """All models at all depths, as the kernels want them."""
+    """All models at all depths, laid out for the kernels."""
 
     fork: Floats  # [d, b, f]
     preterminal: Floats  # [d, b, p]
@@ -126,7 +127,7 @@ class Models(NamedTuple):
     log_scale: Floats  # [w]
 
 
-def fork_model(g: Ingredients) -> Floats:
+def fork_model(g: DepthRules) -> Floats:
     """``[b, f]``: whether the next word starts a new left corner below b::
 
         F_d(0 | b) = G(R,d)[b] · lexical
@@ -137,8 +138,8 @@ def fork_model(g: Ingredients) -> Floats:
     return np.stack([g.right_lexical, g.expected @ g.left_lexical], axis=1)
 
 
-def preterminal_model(g: Ingredients) -> Floats:
-    """``[b, p]``: the category of the word that a fork begins with::
+def preterminal_model(g: DepthRules) -> Floats:
+    """``[b, p]``: the category of the word that a fork starts with::
 
         P_d(p | b) = E⁺_d[b, p] · lex(p) / Σ_p' E⁺_d[b, p'] · lex(p')
 
@@ -148,7 +149,7 @@ def preterminal_model(g: Ingredients) -> Floats:
     return _normalised(g.expected * g.left_lexical)
 
 
-def join_model(g: Ingredients) -> Floats:
+def join_model(g: DepthRules) -> Floats:
     """``[b, c, j]``: whether a finished left child c is the child of b itself or further below::
 
         J_d(1 | b c) ∝ G(R,d)[b → c ·]
@@ -161,7 +162,7 @@ def join_model(g: Ingredients) -> Floats:
     return _normalised(np.stack([below, joined], axis=2))
 
 
-def top_model(g: Ingredients) -> Floats:
+def top_model(g: DepthRules) -> Floats:
     """``[b, c, a]``: the parent a of a finished left child c that does not join b::
 
     A_d(a | b c) ∝ E⁺_d[b, a] · G(L,d+1)[a → c ·]
@@ -169,7 +170,7 @@ def top_model(g: Ingredients) -> Floats:
     return _normalised(np.einsum("ba,ac->bca", g.expected, g.left.sum(axis=2)))
 
 
-def bottom_right_model(g: Ingredients) -> Floats:
+def bottom_right_model(g: DepthRules) -> Floats:
     """``[b, c, b']``: the right child of b after its left child c::
 
     B_R,d(b' | b c) ∝ G(R,d)[b → c b']
@@ -177,7 +178,7 @@ def bottom_right_model(g: Ingredients) -> Floats:
     return _normalised(g.right)
 
 
-def bottom_left_model(g: Ingredients) -> Floats:
+def bottom_left_model(g: DepthRules) -> Floats:
     """``[a, c, b']``: the right child of a after its left child c::
 
     B_L,d+1(b' | a c) ∝ G(L,d+1)[a → c b']
@@ -185,7 +186,7 @@ def bottom_left_model(g: Ingredients) -> Floats:
     return _normalised(g.left)
 
 
-def ingredients(grammar: Grammar, h: Floats, expected: Floats, d: int) -> Ingredients:
+def depth_rules(grammar: Grammar, h: Floats, expected: Floats, d: int) -> DepthRules:
     """G(R,d), G(L,d+1), their lexical masses, and E⁺_d."""
     K, lex = grammar.categories, grammar.lexical_mass
     if d == 0:
@@ -195,7 +196,7 @@ def ingredients(grammar: Grammar, h: Floats, expected: Floats, d: int) -> Ingred
     else:
         right = bounded_binary(grammar, h, right_level(d))
         right_lexical = quotient(lex, h[right_level(d)])
-    return Ingredients(
+    return DepthRules(
         right=right,
         left=bounded_binary(grammar, h, left_level(d + 1)),
         right_lexical=right_lexical,
@@ -215,23 +216,23 @@ def left_corner_models(grammar: Grammar, depth: int) -> Models:
         grammar = grammar.multiplied_out()
     h = containment(grammar, depth)
     expected = left_corner_expectations(grammar, h)
-    at = [ingredients(grammar, h, expected, d) for d in range(depth + 1)]
+    by_depth = [depth_rules(grammar, h, expected, d) for d in range(depth + 1)]
     words = quotient(grammar.lexical, grammar.lexical_mass[:, np.newaxis])
     scale = words.max(axis=0)
     with np.errstate(divide="ignore"):
         log_scale = np.log(scale)
     return Models(
-        fork=np.stack([fork_model(g) for g in at]),
-        preterminal=np.stack([preterminal_model(g) for g in at]),
-        join=np.stack([join_model(g) for g in at]),
-        top=np.stack([top_model(g) for g in at]),
-        bottom_right=np.stack([bottom_right_model(g) for g in at]),
-        bottom_left=np.stack([bottom_left_model(g) for g in at]),
+        fork=np.stack([fork_model(g) for g in by_depth]),
+        preterminal=np.stack([preterminal_model(g) for g in by_depth]),
+        join=np.stack([join_model(g) for g in by_depth]),
+        top=np.stack([top_model(g) for g in by_depth]),
+        bottom_right=np.stack([bottom_right_model(g) for g in by_depth]),
+        bottom_left=np.stack([bottom_left_model(g) for g in by_depth]),
         emission=np.ascontiguousarray(quotient(words, scale).T),
         log_scale=log_scale,
     )
 
 
 def _normalised(weights: Floats) -> Floats:
-    """Divide by the sum over the last axis; what has no weight keeps none."""
+    """Divide by the sum over the last axis; zeros if it is zero."""
     return quotient(weights, weights.sum(axis=-1, keepdims=True))

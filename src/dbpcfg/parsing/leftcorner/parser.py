@@ -10,7 +10,7 @@ from dbpcfg.corpus.encoded import Encoded, Sentences
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.bounding import check_depth
 from dbpcfg.grammar.pcfg import Grammar
-from dbpcfg.io.machine import count_text, in_pieces, size_text
+from dbpcfg.io.machine import format_bytes, format_count, parallel_ranges
 from dbpcfg.numerics.kernels import Floats, Ints, Longs
 from dbpcfg.numerics.philox import Stream, stream
 from dbpcfg.parsing.derivations import (
@@ -24,7 +24,7 @@ from dbpcfg.parsing.leftcorner.filtering import backward, forward, offset
 from dbpcfg.parsing.leftcorner.models import Models, left_corner_models, nodes_of
 from dbpcfg.parsing.leftcorner.tracing import Trace, empty_trace, follow, products
 
-MOST_BYTES = 4 * 2**30
+MAX_BYTES = 4 * 2**30
 """The most memory for the forward distributions of one sentence."""
 
 
@@ -62,8 +62,9 @@ class LeftCornerParser:
 
     def _trees(self, corpus: Encoded, numbers: Stream, best: bool) -> tuple[Derivations, Floats]:
         drawn, logs = Derivations.empty(corpus), np.empty(len(corpus))
-        found = drawn.nodes, logs
-        self._longest_first(backward_sentences, corpus, best, numbers, corpus.items, *found)
+        self._longest_first(
+            backward_sentences, corpus, best, numbers, corpus.sentence_ids, drawn.nodes, logs
+        )
         check_parsable(self.grammar, corpus, logs)
         return drawn, logs
 
@@ -77,7 +78,7 @@ class LeftCornerParser:
         def work(first: int, last: int) -> None:
             kernel(order[first:last], corpus.sentences, self.models, *arguments)
 
-        in_pieces(work, len(corpus), self.threads)
+        parallel_ranges(work, len(corpus), self.threads)
 
     def _check(self, corpus: Encoded) -> None:
         check_vocabulary(self.grammar, corpus)
@@ -90,16 +91,16 @@ def check_stores(categories: int, depth: int, longest: int) -> None:
     """Raise an error if the stores of a sentence take too much memory."""
     stores = offset(depth + 1, categories)
     needed = 8 * stores * (longest + 1)
-    if needed > MOST_BYTES:
+    if needed > MAX_BYTES:
         raise DbpcfgError(
-            f"the left-corner parser would need {size_text(needed)} for {count_text(stores)} "
+            f"the left-corner parser would need {format_bytes(needed)} for {format_count(stores)} "
             f"stores ({categories} categories, depth {depth}); "
             "use the chart parser, or fewer categories, or a smaller depth"
         )
 
 
-def room_for(order: Longs, sentences: Sentences, M: Models) -> tuple[Floats, Floats, Ints]:
-    """Room for the forward distributions, their logs and the steps of any of some sentences."""
+def new_workspace(order: Longs, sentences: Sentences, M: Models) -> tuple[Floats, Floats, Ints]:
+    """Memory for the forward distributions, their logs and the steps of some sentences."""
     size = offset(M.fork.shape[0], M.fork.shape[1])
     longest = int((sentences.starts[order + 1] - sentences.starts[order]).max(initial=0))
     steps = np.empty((longest, 5), dtype=np.int32)
@@ -109,7 +110,7 @@ def room_for(order: Longs, sentences: Sentences, M: Models) -> tuple[Floats, Flo
 def forward_sentences(order: Longs, sentences: Sentences, M: Models, result: Floats) -> None:
     """log P(sentence) of some sentences of a corpus into ``result[sentence]``."""
     tokens, starts = sentences
-    v, logs, _ = room_for(order, sentences, M)
+    v, logs, _ = new_workspace(order, sentences, M)
     for s in order.tolist():
         words = tokens[starts[s] : starts[s + 1]]
         n = len(words)
@@ -128,7 +129,7 @@ def backward_sentences(
 ) -> None:
     """A tree for each of some sentences; log P(sentence), or log P(tree, sentence) if ``best``."""
     tokens, starts = sentences
-    v, logs, steps = room_for(order, sentences, M)
+    v, logs, steps = new_workspace(order, sentences, M)
     for s in order.tolist():
         words = tokens[starts[s] : starts[s + 1]]
         n = len(words)
@@ -148,11 +149,11 @@ class WordByWord:
         K = grammar.categories
         self.stores = offset(check_depth(depth) + 1, K)
         needed = 24 * self.stores + 32 * (depth + 1) * K**3
-        if needed > MOST_BYTES:
+        if needed > MAX_BYTES:
             raise DbpcfgError(
-                f"columns of stores and of derivations follow all {count_text(self.stores)} stores "
-                f"({K} categories, depth {depth}), which would need {size_text(needed)}: leave "
-                "these columns out, or choose a smaller depth"
+                f"columns of stores and of derivations follow all {format_count(self.stores)} "
+                f"stores ({K} categories, depth {depth}), which would need {format_bytes(needed)}: "
+                "leave these columns out, or choose a smaller depth"
             )
         self.grammar, self.depth = grammar, depth
         self.models = left_corner_models(grammar, depth)
@@ -179,7 +180,7 @@ class WordByWord:
             for s in longest_first[first:last]:
                 followed[s] = self.follow(sentences[s])
 
-        in_pieces(work, len(sentences), threads)
+        parallel_ranges(work, len(sentences), threads)
         return [followed[s] for s in range(len(sentences))]
 
     def fragments(self, number: int) -> list[tuple[int, int]]:

@@ -1,9 +1,9 @@
-"""A sentence word by word: what the parser expects before every word, and knows after it.
+"""Measures of the stores before and after each word of a sentence.
 
 All of it is read off the distribution over stores given the words so far. What the next word can
 do depends on the depth d of a store and on the signs on top of it, a/b below y, only: so a few
-small tables stand for the whole distribution. All but stores themselves, with their entropy, is
-known from the chart as well, and much faster (``chart.prefix``). The entropy of stores takes most
+small tables stand for the whole distribution. All but the stores themselves and their entropy also
+follows from the chart, much faster (``chart.prefix``). The entropy of stores takes most
 of the time: logarithms are taken in vectors, a block of stores after the other.
 
 **A word as a few matrix products.** The four cases of ``filtering.fork`` and ``filtering.complete``
@@ -13,7 +13,7 @@ q::
 
     finished[q, c] = v[q] F_d(1|y) P_d(c|y) o[c]  +  Σ_b v[q c/b] F_d+1(0|b) o[b]
 
-Then c joins y, or begins a fragment a/b' on q::
+Then c joins y, or starts a fragment a/b' on q::
 
     v'[q, b' for y] = Σ_c finished[q, c] J_d(1|y c) B_R,d(b'|y c)
     v'[q a/b']      = Σ_c finished[q, c] J_d(0|y c) A_d(a|y c) B_L,d+1(b'|a c)
@@ -25,7 +25,7 @@ deepest bottom signs a word can only join, so there the forks of all c are one m
     joined[y, b']   = Σ_c F_D(1|y) P_D(c|y) o[c] J_D(1|y c) B_R,D(b'|y c)
 
 The deepest stores come first, so that each is complete, and its probability can be added to
-``near``, when what begins on the store below it has been added.
+``near``, when what starts on the store below it has been added.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Trace(NamedTuple):
     """One sentence of n words: entry t = 0 … n − 1 is word w_t, and entry n the sentence's end.
 
     *Before* means given the words before it, w_0 … w_t−1; *after* means given w_t too. Whatever
-    comes after a word (or end) of probability zero is not a number.
+    comes after a word (or end) of probability zero is NaN.
     """
 
     logs: Floats  # [t] log P(w_t), before
@@ -64,7 +64,7 @@ class Trace(NamedTuple):
 
 
 def empty_trace(words: int, categories: int, depth: int) -> Trace:
-    """Room for the measures of a sentence, all unknown."""
+    """The measures of a sentence, all unknown."""
     n, unknown = words + 1, np.nan
     columns = {name: np.full(n, unknown) for name in Trace._fields}
     columns["category"] = np.full((n, categories), unknown)
@@ -91,8 +91,8 @@ def bottom_signs(near: Floats) -> Floats:
 
 
 @also_in_kernels
-def note_before(awaited: Floats, ended: float, M: Models, trace: Trace, t: int) -> None:
-    """Note what is expected of word t.
+def measure_before(awaited: Floats, ended: float, M: Models, trace: Trace, t: int) -> None:
+    """Measure what is expected of word t.
 
     It is a p if it forks as one, or if it is the p that is awaited::
 
@@ -115,7 +115,7 @@ def note_before(awaited: Floats, ended: float, M: Models, trace: Trace, t: int) 
 
 @also_in_kernels
 def divide(x: Floats, total: float) -> None:
-    """x /= total, by a loop that is in vectors."""
+    """x /= total, by a loop that the compiler turns into vectors."""
     inverse = 1.0 / total
     if inverse < np.inf:
         for i in range(len(x)):
@@ -127,36 +127,36 @@ def divide(x: Floats, total: float) -> None:
 
 @also_in_kernels
 def take_logs(x: Floats, logs: Floats) -> None:
-    """The logarithms of numbers; of 0, which is no number to take it of, some finite number."""
+    """The logarithms of numbers; some finite number for 0."""
     for i in range(len(x)):
         logs[i] = log(x[i])
 
 
 @also_in_kernels
 def greatest_of(bits: Longs) -> np.int64:
-    """The greatest of the bits of numbers that are not negative: those of the greatest number."""
-    most = np.int64(0)
+    """The bits of the greatest of some numbers, none negative: these are the greatest bits."""
+    greatest = np.int64(0)
     for i in range(len(bits)):
-        most = max(most, bits[i])
-    return most
+        greatest = max(greatest, bits[i])
+    return greatest
 
 
 @also_in_kernels
-def observe_all(v: Floats, total: float, ended: float, trace: Trace, t: int) -> None:
-    """v /= total; note the entropy of all stores, and the first of the most probable ones."""
+def measure_stores(v: Floats, total: float, ended: float, trace: Trace, t: int) -> None:
+    """v /= total; the entropy of all stores, and the first of the most probable ones."""
     entropy = -ended * np.log(ended) if ended > 0.0 else 0.0
     best, greatest = 0, ended  # a sentence that has ended is the empty store, number 0
-    room = np.empty(NEAR)
+    buffer = np.empty(NEAR)
     for first in range(0, len(v), NEAR):
         x = v[first : first + NEAR]
-        logs = room[: len(x)]
+        logs = buffer[: len(x)]
         divide(x, total)
         take_logs(x, logs)
         entropy -= np.dot(x, logs)
         bits = x.view(np.int64)
-        most = greatest_of(bits)
+        greatest_bits = greatest_of(bits)
         i = 0
-        while bits[i] != most:
+        while bits[i] != greatest_bits:
             i += 1
         if x[i] > greatest:
             best, greatest = first + i, x[i]
@@ -165,10 +165,10 @@ def observe_all(v: Floats, total: float, ended: float, trace: Trace, t: int) -> 
 
 
 @also_in_kernels
-def note_word(
+def measure_word(
     near: Floats, awaited: Floats, M: Models, word: int, total: float, trace: Trace, t: int
 ) -> None:
-    """Note what is known after word t, of probability ``total`` (scaled as its o[p] are)::
+    """Measures after word t, of probability ``total`` (scaled as its o[p] are)::
 
     forked = Σ awaited[d, b] F_d(1|b) P_d(p|b) o[p]
     closed[d] = Σ near[d, y, a, b] F_d(0|b) o[b] J_d−1(1|y a)
@@ -206,7 +206,7 @@ class Products(NamedTuple):
     """The matrices of all bottom signs y at all depths d, at index ``sign(d, y, K)``."""
 
     joins: Floats  # [(d, y), c, b'] J_d(1|y c) B_R,d(b'|y c)
-    begins: Floats  # [(d, y), c, a K + b'] J_d(0|y c) A_d(a|y c) B_L,d+1(b'|a c), for d < D
+    starts: Floats  # [(d, y), c, a K + b'] J_d(0|y c) A_d(a|y c) B_L,d+1(b'|a c), for d < D
 
 
 @also_in_kernels
@@ -218,15 +218,15 @@ def sign(d: int, y: int, K: int) -> int:
 def products(M: Models) -> Products:
     """Multiply out the models that no word changes."""
     levels, K = M.fork.shape[:2]
-    joins, begins = [], []
+    joins, starts = [], []
     for d in range(levels):
         signs = 1 if d == 0 else K
         joins.append(M.join[d, :signs, :, 1, None] * M.bottom_right[d, :signs])
         if d < levels - 1:
             below = M.join[d, :signs, :, 0, None] * M.top[d, :signs]  # [y, c, a]
-            begun = below[..., None] * M.bottom_left[d].swapaxes(0, 1)
-            begins.append(begun.reshape(signs, K, K * K))
-    return Products(np.concatenate(joins), np.concatenate(begins))
+            started = below[..., None] * M.bottom_left[d].swapaxes(0, 1)
+            starts.append(started.reshape(signs, K, K * K))
+    return Products(np.concatenate(joins), np.concatenate(starts))
 
 
 @also_in_kernels
@@ -240,21 +240,21 @@ def deepest_joins(before: Floats, joins: Floats, forked: Floats, after: Floats) 
 
 @also_in_kernels
 def add(more: Floats, to: Floats) -> None:
-    """to += more, by a loop that is in vectors."""
+    """to += more, by a loop that the compiler turns into vectors."""
     for i in range(len(to)):
         to[i] += more[i]
 
 
 @also_in_kernels
-def put(begun: Floats, y: int, old: bool, on_top: Floats) -> None:
-    """Add what begins on the stores with sign y to the old, or put it there if there is none."""
-    for head in range(len(begun)):
+def add_or_set(started: Floats, y: int, old: bool, on_top: Floats) -> None:
+    """Add the fragments that start on stores with sign y to the old ones, or set them."""
+    for head in range(len(started)):
         if old:
-            for ab in range(begun.shape[1]):
-                on_top[head, y, ab] += begun[head, ab]
+            for ab in range(started.shape[1]):
+                on_top[head, y, ab] += started[head, ab]
         else:
-            for ab in range(begun.shape[1]):
-                on_top[head, y, ab] = begun[head, ab]
+            for ab in range(started.shape[1]):
+                on_top[head, y, ab] = started[head, ab]
 
 
 @also_in_kernels
@@ -289,7 +289,7 @@ def step_by_products(
                 completing[b] = M.fork[d + 1, b, 0] * o[b]
             np.dot(fragments, completing, completed.reshape(heads * signs * K))
         on_top = following[deeper : offset(d + 2, K)].reshape(heads, signs, K * K)
-        finished, begun = np.empty((heads, K)), np.empty((heads, K * K))
+        finished, started = np.empty((heads, K)), np.empty((heads, K * K))
         joined = np.empty((heads, signs))
         after[:] = 0.0
         for y in range(signs):
@@ -302,8 +302,8 @@ def step_by_products(
             else:
                 for c in range(K):
                     after[0, 0] += finished[0, c] * T.joins[0, c, 0]
-            np.dot(finished, T.begins[sign(d, y, K)], begun)
-            put(begun, y, d < deepest, on_top)
+            np.dot(finished, T.starts[sign(d, y, K)], started)
+            add_or_set(started, y, d < deepest, on_top)
         over_heads = near[d + 1, :signs].reshape(signs * K * K)
         np.dot(np.ones(heads), on_top.reshape(heads, signs * K * K), over_heads)
     reached: int = min(deepest + 1, D)
@@ -322,8 +322,8 @@ def follow(words: Ints, M: Models, T: Products, trace: Trace) -> None:
     v[0], near[0, 0, 0, 0], ended, deepest, total = 1.0, 1.0, 0.0, 0, 1.0
     awaited = bottom_signs(near)
     for t in range(n + 1):
-        observe_all(v[: offset(deepest + 1, K)], total, ended, trace, t)
-        note_before(awaited, ended, M, trace, t)
+        measure_stores(v[: offset(deepest + 1, K)], total, ended, trace, t)
+        measure_before(awaited, ended, M, trace, t)
         if t == n:
             trace.logs[t] = np.log(ended)
             return
@@ -336,7 +336,7 @@ def follow(words: Ints, M: Models, T: Products, trace: Trace) -> None:
         if total == 0.0:
             trace.logs[t] = -np.inf
             return
-        note_word(near, before, M, words[t], total, trace, t)
+        measure_word(near, before, M, words[t], total, trace, t)
         v, following, near, near_after = following, v, near_after, near
         ended, v[0] = v[0] / total, 0.0
         divide(near.reshape(near.size), total)

@@ -45,7 +45,7 @@ SMALL, SMALL_SINGLE = 2.0**-100, 2.0**-10
 
 
 class Rules(NamedTuple):
-    """Factors and a bound as kernels want them: N and R padded to fill vector registers."""
+    """Factors and a bound, laid out for kernels: N and R are padded to fill vectors."""
 
     root: Floats  # [A]       π of phrases
     parent: Floats  # [A, r]  u
@@ -71,13 +71,12 @@ class RankCharts(NamedTuple):
 
 
 class RankWorkspace(NamedTuple):
-    """Room for a block of spans."""
+    """Memory for a block of spans."""
 
-    rows: Longs  # [row, 6]   sentence, level, start; cell; where its children's cells begin
+    positions: Longs  # [row, 6]   sentence, level, start; cell; where its children's cells begin
     sums: Floats  # [row, r]
     phrases: Floats  # [row, A]
     uses: Floats  # [row, r]
-    more: Floats  # [row, r]
     derivatives: Floats  # [row, A]
     factors: Floats  # [k]    powers of two
     small: Floats  # [0]
@@ -94,7 +93,7 @@ class Sums(NamedTuple):
     right_words: Floats  # [token, r]
     first_weight: Longs  # [s]  where the weights of each sentence's spans begin
     apart: int  # 1 if levels have weights of their own, or 0
-    weights: Floats  # [cell, A]  their posteriors; may be empty, and then is not written to
+    weights: Floats  # [cell, A]  posteriors; not written to if empty
 
 
 def rules(factors: Factors, depth: int, dtype: Any) -> Rules:
@@ -113,7 +112,7 @@ def rules(factors: Factors, depth: int, dtype: Any) -> Rules:
 
 
 def new_charts(cells: int, G: Rules) -> RankCharts:
-    """Room for a number of cells."""
+    """Memory for a number of cells."""
     N, R = G.parent.shape
     nothing = np.zeros(0, dtype=np.int64)
     return RankCharts(
@@ -129,14 +128,13 @@ def new_charts(cells: int, G: Rules) -> RankCharts:
 
 
 def new_workspace(longest: int, G: Rules) -> RankWorkspace:
-    """Room for sentences up to a length."""
+    """Memory for sentences up to a length."""
     N, R = G.parent.shape
     like = G.root
     return RankWorkspace(
         np.empty((ROWS, 6), dtype=np.int64),
         aligned(like, ROWS, R),
         aligned(like, ROWS, N),
-        aligned(like, ROWS, R),
         aligned(like, ROWS, R),
         aligned(like, ROWS, N),
         aligned(like, max(1, longest)),
@@ -145,7 +143,7 @@ def new_workspace(longest: int, G: Rules) -> RankWorkspace:
 
 
 def new_sums(tokens: int, G: Rules, first_weight: Longs, apart: int, weights: Floats) -> Sums:
-    """Sums of zero for sentences of so many words; weights may have been added to."""
+    """Sums of zero for sentences with a number of words; weights need not be zero."""
     N, R = G.parent.shape
     parent, left, right = (np.zeros((N, R), G.root.dtype) for _ in range(3))
     left_words, right_words = (np.zeros((tokens, R), G.root.dtype) for _ in range(2))
@@ -181,7 +179,7 @@ def scale(
 
 
 @also_in_kernels
-def settled(vector: Floats, exponent: int) -> int:
+def rescale(vector: Floats, exponent: int) -> int:
     """Scale a vector so that its greatest entry is near 1; return its exponent."""
     greatest = 0.0
     for r in range(len(vector)):
@@ -196,20 +194,20 @@ def settled(vector: Floats, exponent: int) -> int:
 
 
 @also_in_kernels
-def place(
+def set_position(
     row: int, s: int, level: int, i: int, width: int, depth: int, C: RankCharts, W: RankWorkspace
 ) -> None:
-    """Note a span in a row of the workspace: its cell, and where its children's cells begin."""
-    rows, n = W.rows, C.starts[s + 1] - C.starts[s]
+    """Write a span to a row of the workspace: its cell, and where its children's cells begin."""
+    positions, n = W.positions, C.starts[s + 1] - C.starts[s]
     size = cell_count(n)
     l, r = left_below(level, depth), right_below(level, depth)
     if depth and l == 2 * depth:  # a word: as on the level above
         l -= 2
     first = C.first[s]
-    rows[row, 0], rows[row, 1], rows[row, 2] = s, level, i
-    rows[row, 3] = first + level * size + cell_of(n, level, i, i + width)
-    rows[row, 4] = first + l * size + left_cell(n, i, i + 1)
-    rows[row, 5] = first + r * size + right_cell(i + 1, i + width)
+    positions[row, 0], positions[row, 1], positions[row, 2] = s, level, i
+    positions[row, 3] = first + level * size + cell_of(n, level, i, i + width)
+    positions[row, 4] = first + l * size + left_cell(n, i, i + 1)
+    positions[row, 5] = first + r * size + right_cell(i + 1, i + width)
 
 
 @also_in_kernels
@@ -232,15 +230,15 @@ def fill_words(left_words: Floats, right_words: Floats, depth: int, C: RankChart
 @also_in_kernels
 def combine(rows: int, width: int, side: int, G: Rules, C: RankCharts, W: RankWorkspace) -> None:
     """Fill the cells of a block of spans, all on even levels or all on odd ones."""
-    placed, sums, phrases, uses = W.rows, W.sums, W.phrases, W.uses
+    positions, sums, phrases, uses = W.positions, W.sums, W.phrases, W.uses
     N, R = G.parent.shape
     for row in range(rows):
-        cell, left, right = placed[row, 3], placed[row, 4], placed[row, 5]
-        splits = splits_of(placed[row, 1], G.depth, width)
+        cell, left, right = positions[row, 3], positions[row, 4], positions[row, 5]
+        splits = splits_of(positions[row, 1], G.depth, width)
         e = scale(C, W, splits, left, right, EMPTY)
         weighted_sum(W.factors, C.uses, left * R, C.uses, right * R, sums, row * R, R, splits)
         if not copy_cell(sums, row * R, C.sums, cell * R, R, W.small[0], np.inf):
-            e = settled(C.sums[cell], e)
+            e = rescale(C.sums[cell], e)
             copy_cell(C.sums, cell * R, sums, row * R, R, 0.0, 0.0)
         C.exponents[cell] = e
     small_product(sums, 0, R, 1, G.parent_by_rank, 0, N, phrases, 0, N, rows, N, R)
@@ -249,20 +247,20 @@ def combine(rows: int, width: int, side: int, G: Rules, C: RankCharts, W: RankWo
     else:
         small_product(phrases, 0, N, 1, G.left, 0, R, uses, 0, R, rows, R, N)
     for row in range(rows):
-        copy_cell(phrases, row * N, C.phrases, placed[row, 3] * N, N, 0.0, 0.0)
-        copy_cell(uses, row * R, C.uses, placed[row, 3] * R, R, 0.0, 0.0)
+        copy_cell(phrases, row * N, C.phrases, positions[row, 3] * N, N, 0.0, 0.0)
+        copy_cell(uses, row * R, C.uses, positions[row, 3] * R, R, 0.0, 0.0)
     if G.depth == 0:
         small_product(phrases, 0, N, 1, G.right, 0, R, uses, 0, R, rows, R, N)
         for row in range(rows):
             same = cell_as_right(row, width, C, W)
             copy_cell(uses, row * R, C.uses, same * R, R, 0.0, 0.0)
-            C.exponents[same] = C.exponents[placed[row, 3]]
+            C.exponents[same] = C.exponents[positions[row, 3]]
 
 
 @also_in_kernels
 def cell_as_right(row: int, width: int, C: RankCharts, W: RankWorkspace) -> int:
     """Without a bound: the cell of a span as a right child."""
-    s, i = W.rows[row, 0], W.rows[row, 2]
+    s, i = W.positions[row, 0], W.positions[row, 2]
     cell: int = C.first[s] + cell_count(C.starts[s + 1] - C.starts[s]) + right_cell(i, i + width)
     return cell
 
@@ -270,7 +268,7 @@ def cell_as_right(row: int, width: int, C: RankCharts, W: RankWorkspace) -> int:
 @also_in_kernels
 def leave_empty(row: int, width: int, G: Rules, C: RankCharts, W: RankWorkspace) -> None:
     """A span that crosses a bracket: x = h = l = r = 0."""
-    cell = W.rows[row, 3]
+    cell = W.positions[row, 3]
     for r in range(C.uses.shape[1]):
         C.sums[cell, r] = C.uses[cell, r] = 0.0
     for A in range(C.phrases.shape[1]):
@@ -294,11 +292,11 @@ def inside(
     flush: bool,
     logs: Floats,
 ) -> None:
-    """Fill the charts of some sentences of two words or more, longest first, width by width.
+    """Fill the charts of some sentences, longest first, width by width.
 
     l and r of all words are given, and which spans cross brackets (``layout.crossing``). log P goes
-    into ``logs[s]``, before scales of words are added. If ``flush``, denormal numbers are taken for
-    zero.
+    into ``logs[s]``, before scales of words are added, for sentences of two words or more: the root
+    of a single word is no phrase. If ``flush``, denormal numbers are taken for zero.
     """
     round_to_zero(flush)
     starts, depth = C.starts, G.depth
@@ -313,7 +311,7 @@ def inside(
                     break
                 for level in range(side, levels, 2):
                     for i in beginnings(level, depth, n, width):
-                        place(rows, s, level, i, width, depth, C, W)
+                        set_position(rows, s, level, i, width, depth, C, W)
                         if len(crossed):
                             span = C.first[s] // chart_levels(depth) + right_cell(i, i + width)
                             if crossed[span]:
@@ -327,6 +325,8 @@ def inside(
                 combine(rows, width, side, G, C, W)
     for s in range(sentences):
         n = starts[s + 1] - starts[s]
+        if n == 1:
+            break
         whole = C.first[s] + left_cell(n, 0, n)
         total = total_of(whole, G, C)
         log_scale = C.exponents[whole] * math.log(2.0)

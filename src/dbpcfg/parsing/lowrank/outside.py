@@ -39,8 +39,8 @@ from dbpcfg.parsing.lowrank.inside import (
     Rules,
     Sums,
     cell_as_right,
-    place,
     scale,
+    set_position,
     splits_of,
     total_of,
 )
@@ -51,43 +51,43 @@ def expand(
     rows: int, width: int, side: int, G: Rules, C: RankCharts, W: RankWorkspace, S: Sums
 ) -> None:
     """From the derivatives of a block of spans to those of their children and of the factors."""
-    placed, sums, phrases, uses, found = W.rows, W.sums, W.phrases, W.uses, W.derivatives
+    positions, sums, phrases, uses, slopes = W.positions, W.sums, W.phrases, W.uses, W.derivatives
     depth, starts, weights, (N, R) = G.depth, C.starts, S.weights, G.parent.shape
     for row in range(rows):
-        cell = placed[row, 3]
+        cell = positions[row, 3]
         copy_cell(C.above, cell * R, uses, row * R, R, 0.0, 0.0)
         copy_cell(C.sums, cell * R, sums, row * R, R, 0.0, 0.0)
         copy_cell(C.phrases, cell * N, phrases, row * N, N, 0.0, 0.0)
     if side:
-        small_product(uses, 0, R, 1, G.right_by_rank, 0, N, found, 0, N, rows, N, R)
+        small_product(uses, 0, R, 1, G.right_by_rank, 0, N, slopes, 0, N, rows, N, R)
         add_small_product(phrases, 0, 1, N, uses, 0, R, S.right, 0, R, N, R, rows)
     else:
-        small_product(uses, 0, R, 1, G.left_by_rank, 0, N, found, 0, N, rows, N, R)
+        small_product(uses, 0, R, 1, G.left_by_rank, 0, N, slopes, 0, N, rows, N, R)
         add_small_product(phrases, 0, 1, N, uses, 0, R, S.left, 0, R, N, R, rows)
     if depth == 0:
         for row in range(rows):
             same = cell_as_right(row, width, C, W)
             copy_cell(C.above, same * R, uses, row * R, R, 0.0, 0.0)
-        add_small_product(uses, 0, R, 1, G.right_by_rank, 0, N, found, 0, N, rows, N, R)
+        add_small_product(uses, 0, R, 1, G.right_by_rank, 0, N, slopes, 0, N, rows, N, R)
         add_small_product(phrases, 0, 1, N, uses, 0, R, S.right, 0, R, N, R, rows)
     for row in range(rows):
-        s, i = placed[row, 0], placed[row, 2]
+        s, i = positions[row, 0], positions[row, 2]
         n = starts[s + 1] - starts[s]
         if n == width:
-            share = C.copies[s] / total_of(placed[row, 3], G, C)
+            share = C.copies[s] / total_of(positions[row, 3], G, C)
             for A in range(N):
-                found[row, A] = G.root[A] * share
+                slopes[row, A] = G.root[A] * share
                 S.root[A] += phrases[row, A] * share
         if len(weights):
-            at = S.first_weight[s] + level_cell(n, S.apart * placed[row, 1], i, i + width)
+            at = S.first_weight[s] + level_cell(n, S.apart * positions[row, 1], i, i + width)
             for A in range(min(N, weights.shape[1])):
-                weights[at, A] += phrases[row, A] * found[row, A]
-    add_small_product(found, 0, 1, N, sums, 0, R, S.parent, 0, R, N, R, rows)
-    small_product(found, 0, N, 1, G.parent, 0, R, sums, 0, R, rows, R, N)
+                weights[at, A] += phrases[row, A] * slopes[row, A]
+    add_small_product(slopes, 0, 1, N, sums, 0, R, S.parent, 0, R, N, R, rows)
+    small_product(slopes, 0, N, 1, G.parent, 0, R, sums, 0, R, rows, R, N)
     for row in range(rows):
-        left, right = placed[row, 4], placed[row, 5]
-        splits = splits_of(placed[row, 1], depth, width)
-        scale(C, W, splits, left, right, C.exponents[placed[row, 3]])
+        left, right = positions[row, 4], positions[row, 5]
+        splits = splits_of(positions[row, 1], depth, width)
+        scale(C, W, splits, left, right, C.exponents[positions[row, 3]])
         x, l, r = row * R, left * R, right * R
         add_weighted(W.factors, sums, x, C.uses, r, C.above, l, R, splits)
         add_weighted(W.factors, sums, x, C.uses, l, C.above, r, R, splits)
@@ -115,8 +115,8 @@ def outside(
                     continue
                 for level in range(side, levels, 2):
                     for i in beginnings(level, depth, n, width):
-                        place(rows, s, level, i, width, depth, C, W)
-                        cell = W.rows[rows, 3]
+                        set_position(rows, s, level, i, width, depth, C, W)
+                        cell = W.positions[rows, 3]
                         mass = cell_product(C.uses, cell * R, C.above, cell * R, R)
                         if depth == 0:
                             same = C.first[s] + cell_count(n) + right_cell(i, i + width)

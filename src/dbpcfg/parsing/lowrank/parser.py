@@ -1,15 +1,16 @@
 """Sentences under a low-rank grammar: log-likelihoods, expected counts, posteriors of spans.
 
-Sentences are put together in blocks that depend on the corpus, the grammar's size and the bound
-only. Each block has sums of its own, which are added up in the order of the blocks: so results are
-the same for any number of threads. Products with words' categories are left to BLAS, all words of a
-block together; phrases are the kernels'.
+Sentences are parsed in blocks that depend on the corpus, the grammar's size and the bound only.
+Each block has its own sums, which are added in the order of the blocks, so results are the same for
+any number of threads. Products with words' categories are done by BLAS for all words of a block;
+phrases are done by kernels.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import NamedTuple, TypeVar
 
@@ -20,7 +21,8 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.bounding import check_depth
 from dbpcfg.grammar.lowrank import Factors, LowRankGrammar
 from dbpcfg.grammar.normaliser import low_rank_mass
-from dbpcfg.io.machine import in_pieces
+from dbpcfg.io.machine import parallel_ranges
+from dbpcfg.io.tables import plural
 from dbpcfg.numerics.kernels import Bytes, Floats, Longs, repeated
 from dbpcfg.numerics.philox import Stream
 from dbpcfg.parsing.chart.layout import (
@@ -44,7 +46,7 @@ from dbpcfg.parsing.lowrank.inside import (
 )
 from dbpcfg.parsing.lowrank.outside import outside
 from dbpcfg.parsing.lowrank.trees import WordRules, sample_trees
-from dbpcfg.parsing.trees import TreeParser
+from dbpcfg.parsing.parser import Parser
 
 BLOCK_BYTES = 2**22
 """About the most memory for the charts of one block."""
@@ -61,6 +63,15 @@ class SentenceBlock(NamedTuple):
     copies: Floats  # [s]  how often each counts
     numbers: list[Longs]  # of the sentences of the corpus that each stands for
     crossed: Bytes  #        spans that cross brackets
+
+
+class BlockCounts(NamedTuple):
+    """The expected counts of one block."""
+
+    words: Longs
+    """The words that occur in it."""
+    counts: Factors
+    """``emission`` has a column for each of these words."""
 
 
 class FactorParser:
@@ -90,7 +101,6 @@ class FactorParser:
         self._left, self._right = words
         scale = np.asarray(factors.emission).max(axis=0)
         self._scale = np.where(scale > 0, scale, 1.0).astype(np.float64)
-        self._possible = scale > 0
 
     @cached_property
     def log_fitting_mass(self) -> float:
@@ -104,7 +114,7 @@ class FactorParser:
     def log_inside(self, corpus: Encoded) -> Floats:
         """The logarithm of each sentence's sum; −∞ for one that the grammar cannot yield."""
         logs = np.empty(len(corpus))
-        self._run(corpus, None, partial(self._done, logs=logs, negligible=None, weights=None))
+        self._run(corpus, None, partial(self._block, logs=logs, negligible=None, weights=None))
         return logs
 
     def expected_counts(
@@ -118,16 +128,31 @@ class FactorParser:
         ``negligible``: spans less probable than this are pruned, with all that is below them.
         ``counts``: in double precision; nothing is counted for a sentence of probability zero.
         """
+        blocks, logs = self.count_blocks(corpus, copies, negligible)
+        return self.sum_of_blocks(blocks), logs
+
+    def count_blocks(
+        self, corpus: Encoded, copies: Floats | None = None, negligible: float = NEGLIGIBLE
+    ) -> tuple[list[BlockCounts], Floats]:
+        """As `expected_counts`, but the counts of each block of sentences."""
         logs = np.empty(len(corpus))
-        work = partial(self._done, logs=logs, negligible=negligible, weights=None)
-        total = Factors(*(np.zeros(array.shape) for array in self.factors))
+        work = partial(self._block, logs=logs, negligible=negligible, weights=None)
+        blocks = []
         for block, counts in self._run(corpus, copies, work):
-            for name in ("root", "parent", "left", "right"):
-                getattr(total, name)[:] += getattr(counts, name)
             order = np.argsort(block.tokens, kind="stable")
             words, begins = np.unique(block.tokens[order], return_index=True)
-            total.emission[:, words] += np.add.reduceat(counts.emission[order], begins).T
-        return total, logs
+            emission = np.add.reduceat(counts.emission[order], begins).T
+            blocks.append(BlockCounts(words, counts._replace(emission=emission)))
+        return blocks, logs
+
+    def sum_of_blocks(self, blocks: Sequence[BlockCounts]) -> Factors:
+        """The expected counts of a corpus from those of its blocks, in their order."""
+        total = Factors(*(np.zeros(array.shape) for array in self.factors))
+        for words, counts in blocks:
+            for name in ("root", "parent", "left", "right"):
+                getattr(total, name)[:] += getattr(counts, name)
+            total.emission[:, words] += counts.emission
+        return total
 
     def posteriors(self, corpus: Encoded, negligible: float = NEGLIGIBLE) -> tuple[Floats, Floats]:
         """Posterior probabilities of all labelled spans.
@@ -146,33 +171,37 @@ class FactorParser:
         cells, logs = first_cells(corpus, levels), np.empty(len(corpus))
         weights = np.zeros((int(cells[-1]), self.factors.categories))
         into = cells, levels, weights
-        self._run(corpus, None, partial(self._done, logs=logs, negligible=negligible, weights=into))
+        self._run(
+            corpus,
+            None,
+            partial(self._block, logs=logs, negligible=negligible, weights=into),
+        )
         return weights, logs
 
     def _run(
         self, corpus: Encoded, copies: Floats | None, work: Callable[..., Result]
     ) -> list[tuple[SentenceBlock, Result]]:
-        """Do all blocks; their results are in the order of blocks."""
+        """Process all blocks; results are in the order of blocks."""
         if len(corpus.vocabulary) != self.factors.emission.shape[1]:
             raise DbpcfgError(
-                f"the corpus has {len(corpus.vocabulary)} words and the grammar "
+                f"the corpus has {plural(len(corpus.vocabulary), 'word')} and the grammar "
                 f"{self.factors.emission.shape[1]}: make it with the grammar's vocabulary"
             )
         blocks = self._blocks(corpus, copies)
-        found: list[tuple[SentenceBlock, Result] | None] = [None] * len(blocks)
+        results: list[tuple[SentenceBlock, Result] | None] = [None] * len(blocks)
 
         def some(first: int, last: int) -> None:
             largest = max(blocks[first:last], key=self._cells, default=None)
             if largest is None:
                 return
             longest = max(int(block.starts[1]) for block in blocks[first:last])
-            room = new_charts(self._cells(largest), self._rules)
+            memory = new_charts(self._cells(largest), self._rules)
             W = new_workspace(longest, self._rules)
             for number in range(first, last):
-                found[number] = blocks[number], work(blocks[number], room, W)
+                results[number] = blocks[number], work(blocks[number], memory, W)
 
-        in_pieces(some, len(blocks), self.threads)
-        return [result for result in found if result is not None]
+        parallel_ranges(some, len(blocks), self.threads)
+        return [result for result in results if result is not None]
 
     def _cells(self, block: SentenceBlock) -> int:
         lengths = np.diff(block.starts)
@@ -180,38 +209,35 @@ class FactorParser:
 
     def _blocks(self, corpus: Encoded, copies: Floats | None) -> list[SentenceBlock]:
         distinct, first_copy, all_copies = corpus.distinct
-        N, R = self._rules.parent.shape
-        each = chart_levels(self.depth) * (3 * R + N) * self.dtype.itemsize
         blocks: list[SentenceBlock] = []
-        begin = size = 0
-        lengths = corpus.lengths[distinct].tolist()
-        for number, n in enumerate([*lengths, 0]):
-            more = each * cell_count(n)
-            ends = not n or size + more > BLOCK_BYTES or (n == 1) != (lengths[begin] == 1)
-            if ends and number > begin:
-                alike = np.split(
-                    all_copies[first_copy[begin] : first_copy[number]],
-                    first_copy[begin + 1 : number] - first_copy[begin],
-                )
-                times = [float(len(a)) if copies is None else copies[a].sum() for a in alike]
-                some = distinct[begin:number]
-                here, crossed = corpus.chosen(some), crossing(corpus, some)
-                tokens = here.tokens.astype(np.int64)
-                blocks.append(SentenceBlock(here.starts, tokens, np.array(times), alike, crossed))
-                begin, size = number, 0
-            size += more
+        for begin, end in itertools.pairwise(block_edges(corpus, self.cell_bytes).tolist()):
+            alike = np.split(
+                all_copies[first_copy[begin] : first_copy[end]],
+                first_copy[begin + 1 : end] - first_copy[begin],
+            )
+            times = [float(len(a)) if copies is None else copies[a].sum() for a in alike]
+            some = distinct[begin:end]
+            here, crossed = corpus.select(some), crossing(corpus, some)
+            tokens = here.tokens.astype(np.int64)
+            blocks.append(SentenceBlock(here.starts, tokens, np.array(times), alike, crossed))
         return blocks
 
-    def _done(
+    @property
+    def cell_bytes(self) -> int:
+        """The memory of the cells of one span."""
+        N, R = self._rules.parent.shape
+        return int(chart_levels(self.depth) * (3 * R + N) * self.dtype.itemsize)
+
+    def _block(
         self,
         block: SentenceBlock,
-        room: RankCharts,
+        memory: RankCharts,
         W: RankWorkspace,
         logs: Floats,
         negligible: float | None,
         weights: tuple[Longs, int, Floats] | None,
     ) -> Factors:
-        """The counts of one block; its logarithms and posteriors are put where they belong."""
+        """The counts of one block; its logarithms and posteriors go to the arrays."""
         starts, factors = block.starts, self.factors
         emission, scales = self._words(block)
         lengths = np.diff(starts)
@@ -219,13 +245,13 @@ class FactorParser:
         first = cells[[same[0] for same in block.numbers]] if levels else cells
         times = np.ones(len(lengths)) if levels else block.copies
         if lengths[0] == 1:
-            found, counts, words = self._single_words(emission, times)
+            block_logs, counts, words = self._single_words(emission, times)
         else:
-            found, counts, words = self._phrases(
-                block, times, emission, room, W, negligible, first, int(levels > 1), all_weights
+            block_logs, counts, words = self._phrases(
+                block, times, emission, memory, W, negligible, first, int(levels > 1), all_weights
             )
         for s, same in enumerate(block.numbers):
-            logs[same] = found[s] + scales[s]
+            logs[same] = block_logs[s] + scales[s]
             if levels and np.isfinite(logs[same[0]]):
                 word_cells = np.cumsum(np.arange(lengths[s] + 1, 1, -1)) - lengths[s] - 1
                 here = all_weights[first[s] : cells[same[0] + 1]]
@@ -239,7 +265,6 @@ class FactorParser:
         tokens, starts = block.tokens, block.starts
         emission = (self.factors.emission[:, tokens] / self._scale[tokens]).T.astype(self.dtype)
         scales = np.add.reduceat(np.log(self._scale[tokens]), starts[:-1])
-        scales[~np.logical_and.reduceat(self._possible[tokens], starts[:-1])] = -np.inf
         return emission, scales
 
     def _inside(
@@ -247,7 +272,7 @@ class FactorParser:
         block: SentenceBlock,
         times: Floats,
         emission: Floats,
-        room: RankCharts,
+        memory: RankCharts,
         W: RankWorkspace,
     ) -> tuple[RankCharts, Floats]:
         """The charts of sentences of two words or more, and their logarithms before scales."""
@@ -255,7 +280,7 @@ class FactorParser:
         lengths = np.diff(starts)
         sizes = chart_levels(self.depth) * (lengths * (lengths + 1) // 2)
         first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        C = room._replace(starts=starts, first=first, copies=times)
+        C = memory._replace(starts=starts, first=first, copies=times)
         left, right = emission @ self._left, emission @ self._right
         flush = self.dtype.itemsize == 4
         repeated(inside, self.dtype)(self._rules, left, right, block.crossed, C, W, flush, logs)
@@ -270,16 +295,16 @@ class FactorParser:
             logs = np.log(total)
         possible = np.where(total > 0, total, 1.0)
         words = joint / possible[:, np.newaxis] * times[:, np.newaxis]
-        nothing = np.zeros_like(self.factors.left)
+        none = np.zeros_like(self.factors.left)
         root = np.concatenate([np.zeros(N), words.sum(axis=0)])
-        return logs, Factors(root, nothing[:N], nothing, nothing, words), words
+        return logs, Factors(root, none[:N], none, none, words), words
 
     def _phrases(
         self,
         block: SentenceBlock,
         times: Floats,
         emission: Floats,
-        room: RankCharts,
+        memory: RankCharts,
         W: RankWorkspace,
         negligible: float | None,
         first_weight: Longs,
@@ -288,7 +313,7 @@ class FactorParser:
     ) -> tuple[Floats, Factors, Floats]:
         """Sentences of two words or more: both passes, or the first if ``negligible`` is None."""
         factors, G, flush = self.factors, self._rules, self.dtype.itemsize == 4
-        C, logs = self._inside(block, times, emission, room, W)
+        C, logs = self._inside(block, times, emission, memory, W)
         if negligible is None:
             return logs, factors, emission
         C.above[: int(C.first[-1])] = 0.0
@@ -309,7 +334,24 @@ class FactorParser:
         return logs, counts, words
 
 
-class LowRankParser(FactorParser, TreeParser):
+def block_edges(corpus: Encoded, cell_bytes: int) -> Longs:
+    """Where blocks of distinct sentences begin and end.
+
+    ``cell_bytes``: `FactorParser.cell_bytes`.
+    """
+    edges, begin, size = [0], 0, 0
+    lengths = corpus.lengths[corpus.distinct[0]].tolist()
+    for number, n in enumerate(lengths):
+        more = cell_bytes * cell_count(n)
+        full = size + more > BLOCK_BYTES or (n == 1) != (lengths[begin] == 1)
+        if full and number > begin:
+            edges.append(number)
+            begin, size = number, 0
+        size += more
+    return np.array([*edges, len(lengths)] if lengths else edges, dtype=np.int64)
+
+
+class LowRankParser(FactorParser, Parser):
     """Exact inference for sentences under a low-rank grammar and a depth bound, in rank space.
 
     ``depth``: the bound D; None for no bound.
@@ -348,23 +390,23 @@ class LowRankParser(FactorParser, TreeParser):
         """
         drawn, logs = Derivations.empty(corpus), np.empty(len(corpus))
         N = self.factors.phrases
-        given = corpus.starts, corpus.items, numbers, drawn.nodes
+        given = corpus.starts, corpus.sentence_ids, numbers, drawn.nodes
 
-        def work(block: SentenceBlock, room: RankCharts, W: RankWorkspace) -> None:
-            emission, found = self._words(block)
-            times = np.ones(len(found))
-            C = room._replace(starts=block.starts, first=block.starts, copies=times)
+        def work(block: SentenceBlock, memory: RankCharts, W: RankWorkspace) -> None:
+            emission, block_logs = self._words(block)
+            times = np.ones(len(block_logs))
+            C = memory._replace(starts=block.starts, first=block.starts, copies=times)
             if block.starts[1] == 1:
-                found += self._single_words(emission, times)[0]
+                block_logs += self._single_words(emission, times)[0]
             else:
-                C, inner = self._inside(block, times, emission, room, W)
-                found += inner
+                C, inner = self._inside(block, times, emission, memory, W)
+                block_logs += inner
             V = WordRules(self.factors.root[N:], self._left, self._right, emission)
             sizes = [len(same) for same in block.numbers]
             begins = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
             copies = np.concatenate(block.numbers)
-            logs[copies] = np.repeat(found, sizes)
-            sample_trees(N, self._rules, C, W, V, found, copies, begins, *given)
+            logs[copies] = np.repeat(block_logs, sizes)
+            sample_trees(N, self._rules, C, W, V, block_logs, copies, begins, *given)
 
         self._run(corpus, None, work)
         check_parsable(self.grammar, corpus, logs)

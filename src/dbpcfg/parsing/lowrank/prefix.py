@@ -28,11 +28,11 @@ from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.grammar.bounding import absorption, left_level, quotient, right_level
 from dbpcfg.grammar.lowrank import Factors
 from dbpcfg.grammar.normaliser import low_rank_containment, low_rank_mass
-from dbpcfg.io.machine import in_pieces
+from dbpcfg.io.machine import parallel_ranges
 from dbpcfg.numerics.kernels import Floats, also_in_kernels, kernel, repeated
 from dbpcfg.numerics.simd import add_weighted, small_product
 from dbpcfg.parsing.chart.layout import cell_count, chart_levels, left_below, left_cell
-from dbpcfg.parsing.chart.prefix import brought_together, settle_sums, weigh
+from dbpcfg.parsing.chart.prefix import align_exponents, rescale_sums, weigh
 from dbpcfg.parsing.derivations import check_free
 from dbpcfg.parsing.lowrank.inside import (
     RankCharts,
@@ -43,11 +43,17 @@ from dbpcfg.parsing.lowrank.inside import (
     new_workspace,
 )
 from dbpcfg.parsing.lowrank.parser import FactorParser, SentenceBlock
-from dbpcfg.parsing.prefixes import Opened, Prefixes, PrefixParser, new_opened, noted
+from dbpcfg.parsing.prefixes import (
+    PrefixBatch,
+    Prefixes,
+    PrefixParser,
+    new_prefix_batch,
+    prefix_measures,
+)
 
 
-class RankOpenings(NamedTuple):
-    """What a grammar says of words to come."""
+class RankPrefixTables(NamedTuple):
+    """Sums over all that may follow."""
 
     first: Floats  # [r]           z(L,1,0)
     fits: Floats  # [d, r]         ρ
@@ -56,11 +62,11 @@ class RankOpenings(NamedTuple):
     mass: float  # that of all sentences: 1; Z without a bound
 
 
-def rank_openings(factors: Factors, depth: int | None, G: Rules) -> RankOpenings:
-    """Sum over all that can come."""
+def rank_prefix_tables(factors: Factors, depth: int | None, G: Rules) -> RankPrefixTables:
+    """Sum over all that may follow."""
     F, (N, R) = factors, G.parent.shape
     h, Z = low_rank_containment(F, depth), low_rank_mass(F, depth)
-    more = (0, N - F.phrases), (0, R - F.rank)
+    padding = (0, N - F.phrases), (0, R - F.rank)
     rights = [0] if depth is None else [right_level(d) for d in range(1, depth + 1)]
     fits, divisor = h[rights] @ F.right, 1.0 if depth is None else Z
 
@@ -70,15 +76,15 @@ def rank_openings(factors: Factors, depth: int | None, G: Rules) -> RankOpenings
         weighted = quotient(F.parent * fits[d], own[:, np.newaxis])
         leaving = weighted @ F.left[F.phrases :].sum(axis=0)
         inverse = absorption(weighted @ phrases.T * own, leaving, np.eye(F.phrases))
-        found: Floats = (own[:, np.newaxis] * inverse) @ quotient(F.parent, own[:, np.newaxis])
-        return found
+        result: Floats = (own[:, np.newaxis] * inverse) @ quotient(F.parent, own[:, np.newaxis])
+        return result
 
     closures = [closure(d, 0 if depth is None else left_level(d + 1)) for d in range(len(fits))]
     below = [*closures[1:], np.zeros_like(F.parent)] if depth else closures
-    return RankOpenings(
-        np.pad(F.root[: F.phrases] @ closures[0] / divisor, more[1]),
-        np.pad(fits, ((0, 0), more[1])),
-        np.stack([np.pad(one, more) for one in below]),
+    return RankPrefixTables(
+        np.pad(F.root[: F.phrases] @ closures[0] / divisor, padding[1]),
+        np.pad(fits, ((0, 0), padding[1])),
+        np.stack([np.pad(one, padding) for one in below]),
         divisor,
         Z / divisor,
     )
@@ -89,7 +95,7 @@ def find_rank_parents(
     i: int,
     active: int,
     G: Rules,
-    T: RankOpenings,
+    T: RankPrefixTables,
     above: Floats,
     parents: Floats,
     left: Floats,
@@ -130,22 +136,22 @@ def find_rank_parents(
 @kernel
 def rank_prefixes(
     G: Rules,
-    T: RankOpenings,
+    T: RankPrefixTables,
     left_words: Floats,
     right_words: Floats,
     C: RankCharts,
     above: Floats,
     left: Floats,
     right: Floats,
-    found: Opened,
+    result: PrefixBatch,
 ) -> None:
-    """Fill ``found`` for some sentences, longest first, from their charts.
+    """Fill ``result`` for some sentences, longest first, from their charts.
 
     ``above[s, row, k, r]``: the two sums of s_r(d,k) for each d; 0 at first.
     """
     depth, (_, rows, last, R) = G.depth, above.shape
     starts, uses, exponents, fits = C.starts, C.uses, C.exponents, T.fits
-    scale, masses, early_scale, early, words, _ = found
+    scale, masses, early_scale, early, words, _ = result
     parents, factors = np.zeros((len(above), rows, R)), np.empty(last)
     active = len(above)
     for i in range(last):
@@ -169,10 +175,10 @@ def rank_prefixes(
                     level, splits = 0, 1
                 x = C.first[s] + level * cell_count(n) + left_cell(n, i, i + 1)
                 some = factors[:splits]
-                brought_together(x, s, i, exponents, above, scale, some)
+                align_exponents(x, s, i, exponents, above, scale, some)
                 at, to = (s * rows + row) * R, ((s * rows + row) * last + i + 1) * R
                 add_weighted(some, parents, at, uses, x * R, above, to, R, splits)
-            settle_sums(above, scale, fits, s, i + 1, masses)
+            rescale_sums(above, scale, fits, s, i + 1, masses)
 
 
 class RankPrefixParser(PrefixParser, FactorParser):
@@ -182,62 +188,60 @@ class RankPrefixParser(PrefixParser, FactorParser):
     """
 
     def __init__(self, factors: Factors, depth: int | None) -> None:
-        PrefixParser.__init__(self, factors.emission)
-        nothing = np.zeros((len(factors.emission), 1))
-        emission = np.concatenate([factors.emission, nothing], axis=1)
+        impossible_word = np.zeros((len(factors.emission), 1))
+        emission = np.concatenate([factors.emission, impossible_word], axis=1)
         FactorParser.__init__(self, factors._replace(emission=emission), depth)
-        self._openings = rank_openings(factors, depth, self._rules)
-        self._alone = factors.root[factors.phrases :] / self._openings.divisor
+        self._prefix_tables = rank_prefix_tables(factors, depth, self._rules)
+        PrefixParser.__init__(self, factors.emission, self._prefix_tables.mass)
+        self._alone = factors.root[factors.phrases :] / self._prefix_tables.divisor
 
     def prefixes(self, corpus: Encoded, threads: int = 1) -> list[Prefixes]:
-        """What is known at each word of all sentences of a corpus."""
+        """The measures at each word of all sentences of a corpus."""
         check_free(corpus)
         blocks, results = self._blocks(corpus, None), dict[int, Prefixes]()
 
         def work(first: int, last: int) -> None:
             some, G = blocks[first:last], self._rules
-            room = new_charts(max(map(self._cells, some), default=0), G)
+            memory = new_charts(max(map(self._cells, some), default=0), G)
             W = new_workspace(max((int(block.starts[1]) for block in some), default=0), G)
             for block in some:
-                for numbers, one in zip(block.numbers, self._of(block, room, W), strict=True):
+                for numbers, one in zip(block.numbers, self._of(block, memory, W), strict=True):
                     results.update(dict.fromkeys(numbers.tolist(), one))
 
-        in_pieces(work, len(blocks), threads)
+        parallel_ranges(work, len(blocks), threads)
         return [results[s] for s in range(len(corpus))]
 
-    def _of(self, block: SentenceBlock, room: RankCharts, W: RankWorkspace) -> Iterator[Prefixes]:
-        """What is known of each sentence of a block."""
-        G, T, starts, tokens = self._rules, self._openings, block.starts, block.tokens
+    def _of(self, block: SentenceBlock, memory: RankCharts, W: RankWorkspace) -> Iterator[Prefixes]:
+        """The measures of each sentence of a block."""
+        G, T, starts, tokens = self._rules, self._prefix_tables, block.starts, block.tokens
         lengths, scale = np.diff(starts), self._scale[tokens]
         emission = np.ascontiguousarray((self.factors.emission[:, tokens] / scale).T)
         left_words, right_words = emission @ self._left, emission @ self._right
         sizes = chart_levels(self.depth) * (lengths * (lengths + 1) // 2)
         first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        C = room._replace(starts=starts, first=first, copies=block.copies)
-        nowhere = np.empty(len(lengths))
-        repeated(inside, self.dtype)(
-            G, left_words, right_words, block.crossed, C, W, False, nowhere
-        )
+        C = memory._replace(starts=starts, first=first, copies=block.copies)
+        unused = np.empty(len(lengths))
+        repeated(inside, self.dtype)(G, left_words, right_words, block.crossed, C, W, False, unused)
         sentences, n, R = len(lengths), int(lengths[0]), left_words.shape[1]
-        found = new_opened(sentences, n, 0, len(T.fits))
+        result = new_prefix_batch(sentences, n, 0, len(T.fits))
         above, sides = (
             np.zeros((sentences, 2 * len(T.fits), n + 1, R)),
             np.zeros((2, sentences, n + 1, R)),
         )
         repeated(rank_prefixes, self.dtype)(
-            G, T, left_words, right_words, C, above, sides[0], sides[1], found
+            G, T, left_words, right_words, C, above, sides[0], sides[1], result
         )
         alone = emission[starts[:-1]] @ self._alone
-        found.words[:, 0, 0] += alone
+        result.words[:, 0, 0] += alone
         awaited = sides[0] @ self._left.T + sides[1] @ self._right.T
         awaited[:, 0] += self._alone
-        found = found._replace(awaited=awaited)
+        result = result._replace(awaited=awaited)
         for same in np.split(np.arange(sentences), np.flatnonzero(np.diff(lengths)) + 1):
             n = int(lengths[same[0]])
             whole = first[same][:, np.newaxis] + left_cell(n, 0, 1) + np.arange(n)
-            ending, exponents = C.phrases[whole] @ G.root / T.divisor, C.exponents[whole]
-            ending[:, 0] = alone[same]
+            phrases = C.phrases[whole[:, 1:]] @ G.root / T.divisor  # words have no phrases
+            ending = np.concatenate([alone[same, np.newaxis], phrases], axis=1)
             logs = np.log(scale[starts[same][:, np.newaxis] + np.arange(n)])
-            some = {name: array[same, : n + 1] for name, array in found._asdict().items()}
-            known = noted(Opened(**some), ending, exponents, logs, T.mass)
-            yield from (Prefixes(*(array[m] for array in known)) for m in range(len(same)))
+            some = {name: array[same, : n + 1] for name, array in result._asdict().items()}
+            measures = prefix_measures(PrefixBatch(**some), ending, C.exponents[whole], logs)
+            yield from (Prefixes(*(array[m] for array in measures)) for m in range(len(same)))

@@ -1,7 +1,7 @@
-"""Trees drawn from the posterior in rank space, from filled charts and from the top down.
+"""Trees draw_index from the posterior in rank space, from filled charts and from the top down.
 
-A node A on (i,j) first chooses its hidden symbol r, then the split point, then each child by
-itself, with x, h, l and r of ``inside``::
+A node A on (i,j) first draws its hidden symbol r, then the split point, then each child
+independently, with x, h, l and r of ``inside``::
 
     P(r) ∝ u_Ar x_r(i,j)        P(k | r) ∝ l_r(i,k) r_r(k,j)
     P(B | r, k) ∝ v_Br h_B(i,k)        P(C | r, k) ∝ w_Cr h_C(k,j)
@@ -32,7 +32,7 @@ from dbpcfg.parsing.lowrank.inside import RankCharts, RankWorkspace, Rules, scal
 
 
 class WordRules(NamedTuple):
-    """What words' categories have, for the words of some sentences."""
+    """Rules of words' categories, for the words of some sentences."""
 
     root: Floats  # [p]          π
     left: Floats  # [p, r]       v
@@ -41,8 +41,8 @@ class WordRules(NamedTuple):
 
 
 @also_in_kernels
-def drawn(weights: Floats, size: int, uniform: float) -> int:
-    """One of the first weights, in proportion to them; never one of weight zero."""
+def draw_index(weights: Floats, size: int, uniform: float) -> int:
+    """The index of one of the first weights, drawn in proportion to them; never of weight zero."""
     target, running, chosen = 0.0, 0.0, 0
     for x in range(size):
         target += weights[x]
@@ -76,10 +76,10 @@ def draw_child(
     if token >= 0:
         for p in range(len(words)):
             weights[p] = words[p, r] * V.emission[token, p]
-        return N + drawn(weights, len(words), uniform)
+        return N + draw_index(weights, len(words), uniform)
     for A in range(N):
         weights[A] = phrases[A, r] * C.phrases[cell, A]
-    return drawn(weights, N, uniform)
+    return draw_index(weights, N, uniform)
 
 
 @also_in_kernels
@@ -106,11 +106,11 @@ def sample_tree(
     if n == 1:
         for p in range(len(V.root)):
             weights[p] = V.root[p] * V.emission[begin, p]
-        category = N + drawn(weights, len(V.root), uniform)
+        category = N + draw_index(weights, len(V.root), uniform)
     else:
         for A in range(N):
             weights[A] = G.root[A] * C.phrases[first + left_cell(n, 0, n), A]
-        category = drawn(weights, N, uniform)
+        category = draw_index(weights, N, uniform)
     stack = np.empty((n + 1, 4), dtype=np.int64)
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, n, category, 0
     top, node = 1, 0
@@ -126,7 +126,7 @@ def sample_tree(
         cell = first + level * size + cell_of(n, level, i, j)
         for x in range(G.parent.shape[1]):
             weights[x] = G.parent[A, x] * C.sums[cell, x]
-        r = drawn(weights, G.parent.shape[1], uniform_r)
+        r = draw_index(weights, G.parent.shape[1], uniform_r)
         l, below = left_below(level, depth), right_below(level, depth)
         word_level = depth > 0 and l == 2 * depth  # a word: as on the level above
         left = first + (l - 2 if word_level else l) * size + left_cell(n, i, i + 1)
@@ -134,7 +134,7 @@ def sample_tree(
         scale(C, W, splits, left, right, EMPTY)
         for x in range(splits):
             weights[x] = W.factors[x] * C.uses[left + x, r] * C.uses[right + x, r]
-        x = drawn(weights, splits, uniform_k)
+        x = draw_index(weights, splits, uniform_k)
         k = i + 1 + x
         token = begin + i if k - i == 1 else -1
         B = draw_child(left + x, token, r, uniform_left, G.left, V.left, C, V, N, weights)

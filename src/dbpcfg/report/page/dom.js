@@ -18,6 +18,7 @@ const byId = (id) => document.getElementById(id);
 const announce = (text) => { byId("announce").textContent = text; };
 
 const whole = (number) => Math.round(number).toLocaleString("en");
+const plural = (number, noun, nouns = `${noun}s`) => `${whole(number)} ${number === 1 ? noun : nouns}`;
 const fixed = (number, digits) => number === null || number === undefined ? "–"
   : number.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits }).replace("-", "−");
 const percent = (share) => share === null || share === undefined ? "–" : fixed(100 * share, 1);

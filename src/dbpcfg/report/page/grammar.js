@@ -29,7 +29,7 @@ function showGrammar({ grammar, meanings, run }) {
   update();
   const bound = run.depth === null ? "" : `, within memory depth ${run.depth}`;
   byId("grammar").append(
-    el("p", {}, `Shares are of all nodes in the run's ${whole(grammar.trees)} trees. Generated sentences have ${fixed(grammar.expected_length, 1)} words on average${bound}; those of the text have ${fixed(grammar.mean_length, 1)}.`),
+    el("p", {}, `Shares are of all nodes in the run's ${plural(grammar.trees, "tree")}. Generated sentences have ${fixed(grammar.expected_length, 1)} words on average${bound}; those of the text have ${fixed(grammar.mean_length, 1)}.`),
     el("div", { class: "controls" }, el("label", { class: "grow" }, "Search", search), el("label", {}, "Sort by", sort)),
     status, list);
   if (meanings) showHeatMaps(grammar, meanings);

@@ -92,7 +92,7 @@ class Memory {
         svg("text", { class: measure(text, "12px") > w - 8 ? "middle tiny" : "middle", x: x + w / 2, y: base + d * tall + 19 }, text));
     }));
     const column = t > 0 ? svg("rect", { class: "now-column", x: edge(t - 1), y: floor + 18, width: edge(t) - edge(t - 1), height: base + rows * tall - floor - 16, rx: 5 }) : null;
-    return drawing(width + left, total, `The parser's tree and store after ${t} words`, branches, labels, circles, words, cells, column,
+    return drawing(width + left, total, `The parser's tree and store after ${plural(t, "word")}`, branches, labels, circles, words, cells, column,
       [...Array(rows).keys()].map((d) => svg("text", { class: "soft", x: 4, y: base + d * tall + 19 }, `depth ${d + 1}`)),
       svg("text", { class: "soft tiny", x: 4, y: base + rows * tall + 18 }, "the store after each word"));
   }

@@ -13,8 +13,8 @@ function showModes({ run, chains, scores, modes }, sentences) {
       + "and some short sentences in which the trees differ most. Each chain numbers its categories in its own way, so only brackets are compared."),
     table("Chains that ran to the end, the best first", [
       { name: "chain", show: (m) => m.selected ? `${m.chain} ★ selected` : `${m.chain}` },
-      { name: "log-likelihood", number: true, show: (m) => fixed(of(m.chain).mean, 1) },
-      { name: "posterior", number: true, show: (m) => fixed(of(m.chain).posterior, 1) },
+      ...chains.columns.filter((column) => ["mean_log_likelihood", "posterior"].includes(column.key))
+        .map((column) => ({ name: column.name, number: true, show: (m) => fixed(of(m.chain)[column.key], 1) })),
       ...(scores ? [{ name: "F1", number: true, show: (m) => percent(f1(m.chain)) }] : []),
       { name: "brackets shared with the selected chain", number: true, show: (m) => m.agreement === null ? "–" : `${percent(m.agreement)}%` },
       { name: "sentences of another tree", number: true, show: (m) => m.different === null ? "–" : whole(m.different) },

@@ -24,7 +24,7 @@ function showOtherSystems({ others }) {
       { name: "MB", number: true, show: (one) => one.peak_bytes === null ? "–" : whole(one.peak_bytes / 1e6) },
       { name: "failed", number: true, show: (one) => whole(one.failures.length) },
     ], others.systems, (one) => isBest(others, one) ? "chosen" : null),
-    el("p", { class: "small" }, `Of ${whole(others.corpus.sentences)} sentences, ${whole(others.corpus.words)} words without punctuation. `
+    el("p", { class: "small" }, `Of ${plural(others.corpus.sentences, "sentence")}, ${plural(others.corpus.words, "word")} without punctuation. `
       + "Seconds are wall-clock time, the mean over runs; MB is the peak memory of the run that used most. Signature: ", el("code", {}, others.signature)),
     ...failures(others.systems), chart, ...tests(others.tests),
     el("h3", {}, "About the systems"), pairs(others.systems.map((one) => [one.name, one.about])));

@@ -4,13 +4,13 @@ function showOverview({ run, chains, scores }) {
   byId("title").textContent = run.name;
   document.title = `${run.name} – what was learned`;
   const bound = run.depth === null ? "without a memory bound" : `within memory depth ${run.depth}`;
-  byId("lead").textContent = `A grammar of ${run.categories} categories ${bound}, learned from ${whole(run.sentences)} sentences of words alone.`;
+  byId("lead").textContent = `A grammar of ${plural(run.categories, "category", "categories")} ${bound}, learned from ${plural(run.sentences, "sentence")} of words alone.`;
   const selected = scores && scores.systems.find((one) => one.selected);
   const facts = [
     ["sentences", whole(run.sentences)], ["tokens", whole(run.tokens)], ["different forms", whole(run.forms)],
     [run.survivors < run.chains ? `chains, ${run.survivors} to the end` : "chains", `${run.chains}`], ["selected", `chain ${run.selected}`],
     chains.sampled ? ["R-hat over chains", chains.rhat === null ? "–" : fixed(chains.rhat, 2)] : null,
-    run.agreement === null ? null : [run.survivors > 2 ? "brackets shared by other chains" : "brackets shared by the other chain", `${percent(run.agreement)}%`],
+    run.agreement === null ? null : ["brackets that two chains share", `${percent(run.agreement)}%`],
     selected ? ["F1 of the selected chain", percent(selected.f1)] : null,
   ].filter(Boolean);
   const copy = el("button", { class: "quiet", type: "button", onclick: () => copyText(run.command, copy) }, "Copy");
@@ -27,7 +27,7 @@ function showOverview({ run, chains, scores }) {
         ["reported with", `dbpcfg ${run.reported_by}`]])),
       el("div", {}, el("h3", {}, "Settings"), pairs([...run.settings.map(([name, value]) => [name, value]),
         ["trees", { mbr: `MBR (minimum Bayes risk) ${chains.sampled ? "over the retained samples" : "under the grammar"}`, best: "the sample of greatest likelihood", last: "the last sample", consensus: "consensus of all chains" }[run.trees]],
-        ["iterations done", `${whole(run.iterations)} over all chains`]]))),
+        [`${chains.iteration[1]} done`, `${whole(run.iterations)} over all chains`]]))),
     el("h3", {}, "The command that repeats this run"),
     el("div", { class: "command" }, el("code", {}, run.command), copy),
     run.remark ? el("p", { class: "small" }, run.remark) : "");

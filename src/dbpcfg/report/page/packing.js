@@ -24,6 +24,7 @@ class Sentences {
     this.posterior = unpack(data.posterior);
     this.others = data.others || 0; // chains that the trees are compared with
     this.shared = data.shared ? unpack(data.shared) : null;
+    this.agreement = data.agreement ? unpack(data.agreement) : null;
     this.f1 = data.f1 ? unpack(data.f1) : null;
     this.count = this.lengths.length;
     this.sizes = this.lengths.map((_, s) => {
@@ -63,15 +64,6 @@ class Sentences {
     let sum = 0;
     for (let p = first + 1; p < last; p++) sum += this.posterior[p];
     return last - first > 1 ? sum / (last - first - 1) : 100;
-  }
-
-  // The mean share of the other chains that have a bracket of the sentence; null if there is none to compare.
-  share(s) {
-    const first = this.starts[s] - s + 1, last = this.starts[s + 1] - s - 1;
-    if (!this.shared || last <= first) return null;
-    let sum = 0;
-    for (let p = first; p < last; p++) sum += this.shared[p];
-    return sum / (last - first) / this.others;
   }
 
   induced(s) {

@@ -26,7 +26,7 @@ function showScores({ scores, chains }) {
       { name: "predicted", number: true, show: (s) => whole(s.predicted) },
       { name: "gold", number: true, show: (s) => whole(s.gold) },
     ], scores.systems, (s) => [s.selected ? "chosen" : "", firstOf.size && !firstOf.has(s.kind) ? "rule-above" : "", void firstOf.add(s.kind)].join(" ").trim() || null),
-    el("p", { class: "small" }, `Of ${whole(scores.sentences)} sentences; ${whole(scores.left_out)} of one word or none left out. Signature: `, el("code", {}, scores.signature)),
+    el("p", { class: "small" }, `Of ${plural(scores.sentences, "sentence")}; ${whole(scores.left_out)} of one word or none left out. Signature: `, el("code", {}, scores.signature)),
     el("div", { class: "columns" }, figures));
   addEventListener("resize", () => figures.forEach((one) => one.redraw()));
 }
@@ -44,13 +44,13 @@ function together(points) {
 
 const half = () => innerWidth > 980 ? Math.min(520, pageWidth() / 2 - 8) : pageWidth(620);
 
-function drawAgainst(scores, { chains }) {
+function drawAgainst(scores, { chains, sampled }) {
   const points = scores.systems.filter((one) => one.kind === "chain" && one.f1 !== null)
-    .map((one) => ({ ...one, log: chains[chains.findIndex((c) => c.chain === one.chain)].mean }));
+    .map((one) => ({ ...one, log: chains[chains.findIndex((c) => c.chain === one.chain)].mean_log_likelihood }));
   const width = half(), height = 320;
   const p = plane({ width, height, xs: range(points.map((d) => d.log), 0.12), ys: range(points.map((d) => 100 * d.f1), 0.12),
-    xLabel: "mean log-likelihood after burn-in (nats)", yLabel: "F1 (%)" });
-  return drawing(width, height, "Mean log-likelihood against F1, one mark for each chain", p.parts, points.map((d) =>
+    xLabel: sampled ? "mean log-likelihood after burn-in (nats)" : "log-likelihood (nats)", yLabel: "F1 (%)" });
+  return drawing(width, height, "Log-likelihood against F1, one mark for each chain", p.parts, points.map((d) =>
     mark(d.selected ? 4 : 0, p.x(d.log), p.y(100 * d.f1), 5, d.selected, `chain ${d.chain}: F1 ${percent(d.f1)}, ${fixed(d.log, 1)} nats`)),
   together(points.map((d) => ({ ...d, x: p.x(d.log), y: p.y(100 * d.f1) }))).map((group) => {
     const right = Math.max(...group.map((d) => d.x)), names = group.map((d) => `${d.chain}${d.selected ? " ★" : ""}`).join(", ");
@@ -76,6 +76,6 @@ function drawLengths(scores) {
     [...names.keys()].reverse().map((n) => {
       const known = rows.map((row, r) => [r, row.f1[names[n]], row]).filter(([, f1]) => f1 !== null);
       return [polyline(known.map(([r, f1]) => [p.x(r), p.y(100 * f1)]), look(n)),
-        known.map(([r, f1, row]) => mark(n, p.x(r), p.y(100 * f1), 3.5, n === 0, `${names[n]}, ${row.from} words: ${percent(f1)}, ${whole(row.sentences)} sentences`))];
+        known.map(([r, f1, row]) => mark(n, p.x(r), p.y(100 * f1), 3.5, n === 0, `${names[n]}, ${row.from} words: ${percent(f1)}, ${plural(row.sentences, "sentence")}`))];
     }));
 }

@@ -36,7 +36,7 @@ class Browser {
     parts.category = el("select", { id: "has-category", onchange: change }, el("option", { value: "" }, "any"),
       this.sentences.categories.map((name, c) => el("option", { value: c }, name)));
     const orders = [["text", "as in the text"], ["short", "shortest first"], ["long", "longest first"], ["unsure", "least certain first"],
-      ...(this.sentences.shared ? [["apart", "least shared first"]] : []),
+      ...(this.sentences.agreement ? [["apart", "least shared first"]] : []),
       ...(this.sentences.f1 ? [["low", "lowest F1 first"], ["high", "highest F1 first"]] : [])];
     parts.sort = el("select", { id: "sentence-sort", onchange: change }, orders.map(([key, name]) => el("option", { value: key }, name)));
     const between = (name, one, other) => el("label", {}, name, el("span", { class: "range" }, one, "to", other));
@@ -65,7 +65,7 @@ class Browser {
       kept.push(s);
     }
     const score = (s, none) => S.f1[s] === 255 ? none : S.f1[s];
-    const keys = { text: null, short: (s) => S.sizes[s], long: (s) => -S.sizes[s], unsure: (s) => S.certainty(s), apart: (s) => { const share = S.share(s); return share === null ? 2 : share; }, low: (s) => score(s, 101), high: (s) => -score(s, -1) };
+    const keys = { text: null, short: (s) => S.sizes[s], long: (s) => -S.sizes[s], unsure: (s) => S.certainty(s), apart: (s) => S.agreement[s], low: (s) => score(s, 101), high: (s) => -score(s, -1) };
     const key = keys[I.sort.value];
     if (key) {
       const values = new Map(kept.map((s) => [s, key(s)]));
@@ -101,8 +101,7 @@ class Browser {
 
   line(n) {
     const S = this.sentences, s = this.order[n];
-    const share = S.share(s);
-    const score = (S.f1 && S.f1[s] !== 255 ? ` · F1 ${S.f1[s]}` : "") + (share === null ? "" : ` · shared ${Math.round(100 * share)}%`);
+    const score = (S.f1 && S.f1[s] !== 255 ? ` · F1 ${S.f1[s]}` : "") + (S.agreement && S.agreement[s] !== 255 ? ` · shared ${S.agreement[s]}%` : "");
     const node = el("div", { role: "option", id: `line-${n}`, "aria-selected": n === this.at ? "true" : "false",
       "aria-posinset": n + 1, "aria-setsize": this.order.length, onclick: () => this.select(n) },
       el("span", { class: "text" }, S.text(s).join(" ")),

@@ -1,0 +1,174 @@
+"""What a run is to do, before its text is known; `Configuration` is the same when it is known."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dbpcfg.corpus.preprocessing import PreprocessedCorpus, Preprocessing, preprocess
+from dbpcfg.corpus.reading import Corpus
+from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.induction.auto import AUTO, TextFigures, choose, possible, reason
+from dbpcfg.induction.corpus import within_bound
+from dbpcfg.induction.directory import check_free, finished_run
+from dbpcfg.induction.learners import Learner, learner_with
+from dbpcfg.induction.search import (
+    BUDGET,
+    MAX_ITERATIONS,
+    PAPER_CHAINS,
+    Schedule,
+    budget_of,
+    is_race,
+    rungs_of,
+)
+from dbpcfg.induction.settings import ChainSettings, Configuration
+from dbpcfg.options import ModelOptions, ReadingOptions, SearchOptions
+
+if TYPE_CHECKING:
+    from dbpcfg.induction.run import Run
+    from dbpcfg.induction.start import Start
+
+
+@dataclass(frozen=True)
+class InductionPlan:
+    """What was asked for; the constructor checks everything that can be checked without a text."""
+
+    learner: Learner | str = AUTO
+    """A learner, its name, or ``"auto"`` to choose one by the text."""
+    learner_options: Mapping[str, Any] = field(default_factory=dict)
+    """Options of the learner; None stands for an option that was not given."""
+    model: ModelOptions = field(default_factory=ModelOptions)
+    search: SearchOptions = field(default_factory=SearchOptions)
+    preprocessing: Mapping[str, Any] = field(default_factory=dict)
+    """The options of `Preprocessing` that were given: the learner ``"auto"`` changes only others,
+    and others are inherited from ``start``."""
+    reading: ReadingOptions = field(default_factory=ReadingOptions)
+    schedule: Schedule | None = None
+    """Burn-in and length of chains in detail, instead of a number of iterations."""
+    start: Run | str | os.PathLike[str] | None = None
+    """A finished run whose grammar chains begin with. What is not given is inherited from it."""
+    out: str | os.PathLike[str] | None = None
+    """The directory of the run; None for a run in memory."""
+    overwrite: bool = False
+    """Whether a run in that directory is replaced."""
+    learned: Start | None = field(init=False, default=None)
+    """What ``start`` has learned."""
+
+    def __post_init__(self) -> None:
+        if self.start is not None:
+            for name, value in self._inherited(self.start).items():
+                object.__setattr__(self, name, value)
+        Preprocessing(**self.preprocessing)
+        budget = budget_of(self.search.budget)
+        # How many iterations fit into a time depends on the text.
+        number = MAX_ITERATIONS if isinstance(budget, float) else budget
+        learner = learner_with(self._learners[0], self.learner_options)
+        self.configuration(self._settings(learner), number)
+        if self.out is not None:
+            check_free(Path(self.out), self.overwrite)
+
+    def _inherited(self, start: Run | str | os.PathLike[str]) -> dict[str, Any]:
+        """The fields that change because there is a run to start from."""
+        from dbpcfg.induction.start import Start
+
+        if isinstance(start, str | os.PathLike):
+            run, name = finished_run(Path(start)), os.fspath(start)
+        else:
+            run, name = start, "a run in memory"
+        old, model = run.configuration.model, self.model
+        learner, options = self.learner, self.learner_options
+        if learner in (AUTO, old.learner.name):
+            learner = old.learner.name
+            given = {name: value for name, value in options.items() if value is not None}
+            options = {**vars(old.learner), **given}
+            model = replace(model, precision=model.precision or old.precision)
+        return {
+            "learner": learner,
+            "learner_options": options,
+            "model": replace(
+                model,
+                categories=model.categories or old.categories,
+                depth=old.depth if model.depth == "auto" else model.depth,
+            ),
+            "preprocessing": {**vars(run.model.preprocessing), **self.preprocessing},
+            "learned": Start.of(run, name),
+        }
+
+    @property
+    def _learners(self) -> list[Any]:
+        """The learner, or those that ``"auto"`` chooses from."""
+        if self.learner != AUTO:
+            return [self.learner]
+        return possible(self.learner_options, self.search, self.schedule is not None)
+
+    def _settings(self, learner: Learner, text: TextFigures | None = None) -> ChainSettings:
+        model = self.model
+        if text is not None and model.depth == "auto":
+            model = replace(model, depth=learner.depth_for(text))
+        return ChainSettings(**vars(model), learner=learner, start=self.learned)
+
+    def preprocess(
+        self, corpus: Iterable[Sentence] | PreprocessedCorpus
+    ) -> tuple[PreprocessedCorpus, ChainSettings, str]:
+        """The text, the settings of its chains, and why they are what they are.
+
+        Sentences that have no tree within the memory bound are left out or are an error, as the
+        options for reading say.
+        """
+        if isinstance(corpus, PreprocessedCorpus):
+            sentences: Corpus | list[Sentence] = corpus.sentences
+            preprocessing = corpus.preprocessing
+            given = list(Preprocessing.options())
+        else:
+            sentences = corpus if isinstance(corpus, Corpus) else list(corpus)
+            preprocessing = Preprocessing(**self.preprocessing)
+            given = [name for name, value in self.preprocessing.items() if value is not None]
+        text = TextFigures.of(sentences, preprocessing)
+        chosen = choose(text, self._learners) if self.learner == AUTO else self.learner
+        learner = learner_with(chosen, self.learner_options)
+        suits = learner.preprocessing_for(text).items()
+        preprocessing = replace(preprocessing, **{k: v for k, v in suits if k not in given})
+        settings = self._settings(learner.suited_to(text, preprocessing), text)
+        why = reason(text, settings, preprocessing)
+        if not isinstance(corpus, PreprocessedCorpus):
+            known = () if self.learned is None else self.learned.words
+            corpus = preprocess(sentences, preprocessing, known)
+        return within_bound(corpus, settings.depth, self.reading.skip_broken), settings, why
+
+    def configuration(
+        self,
+        settings: ChainSettings,
+        budget: int | None = None,
+        sentences: int = 0,
+        preprocessing: Preprocessing | None = None,
+    ) -> Configuration:
+        """The settings of the run: how many chains, how long they are, what they are compared by.
+
+        ``budget``: the given one in iterations.
+        """
+        learner, options = settings.learner, self.search
+        if self.schedule is not None and not learner.samples:
+            raise DbpcfgError("a schedule is for samples; other learners have iterations")
+        iterations, kept = options.iterations, None if learner.samples else 1
+        if kept and iterations is None and budget is None and options.inference != "race":
+            iterations = learner.default_iterations(sentences)
+        race = is_race(options, iterations is not None or self.schedule is not None)
+        if race:
+            budget = BUDGET if budget is None else budget
+            rungs = rungs_of(budget, options.chains)
+            chains, iterations = rungs[0].chains, rungs[-1].iterations
+        else:
+            chains = PAPER_CHAINS if options.chains is None else options.chains
+        return Configuration(
+            model=settings,
+            schedule=self.schedule or Schedule(iterations, kept=kept),
+            preprocessing=preprocessing or Preprocessing(),
+            chains=chains,
+            trees=options.trees or learner.default_trees,
+            budget=budget if race else None,
+            select=options.select or learner.criterion(settings),
+        )

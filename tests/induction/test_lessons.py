@@ -1,0 +1,137 @@
+"""What the neural grammar learns from: stretches between punctuation marks, and CCL's brackets."""
+
+import numpy as np
+import pytest
+
+import dbpcfg
+from dbpcfg.corpus.preprocessing import Preprocessing, preprocess
+from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.corpus.synthetic import utterances
+from dbpcfg.errors import DbpcfgError
+from dbpcfg.induction.corpus import RunCorpus, gold_spans, load_corpus, save_corpus
+from dbpcfg.induction.lessons import lessons_of, stretches_of
+from dbpcfg.induction.trees import mbr_under
+from dbpcfg.systems.ccl import CCL
+from tests.induction.small import written
+
+LINES = [
+    "well , the dog chased a cat , and the cat ran .",
+    "no , no , the ball !",
+    "a cat saw the dog",
+    "( the ball , ) said the dog",
+    "oh .",
+] * 5
+BRACKETED = Preprocessing(punctuation_brackets=True, no_punctuation=True)
+
+
+def prepared(preprocessing=BRACKETED):
+    return preprocess([Sentence(tuple(line.split())) for line in LINES], preprocessing)
+
+
+def words(corpus, lessons) -> list[str]:
+    return [" ".join(sentence) for sentence in lessons.sentences][: len(lessons.parts) // 5]
+
+
+def test_sentences_are_divided_at_marks():
+    corpus = prepared()
+    assert stretches_of(corpus)[:2] == [[(0, 1), (1, 6), (6, 10)], [(0, 1), (1, 2), (2, 4)]]
+    lessons = lessons_of(corpus, 3, limit=4, with_teacher=False)
+    # "well" and "no" are words, not stretches; five words are too many; "oh" is a sentence
+    assert words(corpus, lessons) == [
+        "and the cat ran",
+        "the ball",
+        "the ball",
+        "said the dog",
+        "oh",
+    ]
+    assert lessons.sentences.brackets is None
+    for (s, start, end), part in zip(lessons.parts.tolist(), lessons.sentences, strict=True):
+        assert list(corpus.forms[s][start:end]) == part
+    whole = lessons_of(prepared(Preprocessing(no_punctuation=True)), 3, 0, with_teacher=False)
+    assert len(whole.parts) == len(LINES)
+
+
+def test_the_limit_leaves_half_of_the_words():
+    lessons = lessons_of(prepared(), 3, limit=1, with_teacher=False)
+    learned = sum(map(len, lessons.sentences))
+    assert 2 * learned >= sum(map(len, prepared().forms)) * 0.9
+    assert max(map(len, lessons.sentences)) < 5
+
+
+def test_brackets_are_those_of_ccl_within_stretches():
+    corpus = prepared()
+    lessons = lessons_of(corpus, None, limit=0, with_teacher=True)
+    given = []
+    for words_, own in zip(corpus.forms, stretches_of(corpus), strict=True):
+        parts = [[*([","] if start else []), *words_[start:end]] for start, end in own]
+        given.append([word for part in parts for word in part])
+    brackets = [{(i, j) for i, j, _ in tree.spans()} for tree in CCL().fit(given).trees()]
+    found = [set() for _ in lessons.parts]
+    for part, i, j in lessons.sentences.brackets.tolist():
+        found[part].add((i, j))
+    for (s, start, end), own in zip(lessons.parts.tolist(), found, strict=True):
+        inside = {(i - start, j - start) for i, j in brackets[s] if start <= i and j <= end}
+        assert own == {(i, j) for i, j in inside if 1 < j - i < end - start}
+    assert any(found)
+    bounded = lessons_of(corpus, 1, limit=0, with_teacher=True)
+    assert len(bounded.parts) <= len(lessons.parts)
+
+
+def test_lessons_are_kept_in_the_file_of_the_sentences(tmp_path):
+    corpus, path = prepared(), tmp_path / "corpus.npz"
+    lessons = lessons_of(corpus, 3, limit=5, with_teacher=True)
+    save_corpus(RunCorpus(**{**vars(RunCorpus.of(corpus)), "lessons": lessons}), path)
+    again = load_corpus(path).lessons
+    np.testing.assert_array_equal(again.parts, lessons.parts)
+    np.testing.assert_array_equal(again.sentences.tokens, lessons.sentences.tokens)
+    np.testing.assert_array_equal(again.sentences.brackets, lessons.sentences.brackets)
+    for wrong in ([99, 0, 1], [0, 3, 3], [0, 0, 99], [-1, 0, 1]):
+        damaged = lessons._replace(parts=np.array([wrong]))
+        save_corpus(RunCorpus(**{**vars(RunCorpus.of(corpus)), "lessons": damaged}), path)
+        with pytest.raises(DbpcfgError, match="parts"):
+            load_corpus(path)
+
+
+@pytest.fixture(scope="module")
+def gold():
+    trees = utterances(60)
+    return trees, [Sentence((*tree.words(), ",", "yes", ",", *tree.words(), ".")) for tree in trees]
+
+
+OPTIONS = {"learner": "neural", "K": 9, "chains": 2, "iterations": 10, "teacher": "ccl"}
+
+
+def test_a_run_parses_whole_sentences(gold, tmp_path):
+    trees, sentences = gold
+    run = dbpcfg.induce(sentences, out=tmp_path / "run", **OPTIONS)
+    assert run.corpus.lessons is not None
+    assert [tree.words() for tree in run.trees()] == [
+        [word for word in one.words if word not in ",."] for one in sentences
+    ]
+    for tree, one in zip(run.trees(), trees, strict=True):
+        n, spans = len(one), {(i, j) for i, j, _ in tree.spans()}
+        assert n < 2 or {(0, n), (n + 1, 2 * n + 1)} <= spans
+    again = dbpcfg.load(tmp_path / "run").parse(sentences)
+    spans = [{(i, j) for i, j, _ in tree.spans()} for tree in again]
+    assert all(len(one) < 2 or (0, len(one)) in own for one, own in zip(trees, spans, strict=True))
+
+
+def test_resuming_makes_no_difference(gold, tmp_path):
+    _, sentences = gold
+    dbpcfg.induce(sentences, out=tmp_path / "whole", **OPTIONS)
+    options = {**OPTIONS, "checkpoint": 0, "should_stop": lambda: True}
+    dbpcfg.induce(sentences, out=tmp_path / "cut", **options)
+    assert dbpcfg.resume(tmp_path / "cut", quiet=True).finished
+    assert written(tmp_path / "cut") == written(tmp_path / "whole")
+
+
+def test_scores_are_of_whole_sentences(gold):
+    trees, _ = gold
+    sentences = [Sentence(tree.words()) for tree in trees]
+    run = dbpcfg.induce(sentences, gold=trees, **{**OPTIONS, "chains": 1})
+    assert run.corpus.lessons is not None
+    settings, forms = run.configuration.model, run.corpus.forms
+    trees_then = mbr_under([run.best.last.grammar], settings.depth, forms)
+    f1 = gold_spans(trees, run.corpus.punctuation).f1(forms.starts, trees_then.nodes)
+    assert run.best.scores == {10: f1}
+    assert 0 < f1 < 1
