@@ -16,18 +16,18 @@ import time
 from dataclasses import replace
 
 import dbpcfg
-from dbpcfg.corpus.preparation import Preparation, prepare
+from dbpcfg.corpus.preprocessing import Preprocessing, preprocess
 from dbpcfg.corpus.sentence import Sentence
-from dbpcfg.induction.corpus import fitting
+from dbpcfg.induction.corpus import within_bound
 
 DEPTH, KEPT = 2, 0.75
 
 
 def fitting_sentences(path: str, depth: int) -> list[Sentence]:
     """Sentences whose gold trees fit the bound, with their brackets."""
-    prepared = prepare(dbpcfg.read(path), Preparation(brackets="trees"))
-    found = fitting(prepared, depth, skip=True).sentences
-    print(f"{path}: {len(found):,} of {len(prepared):,} sentences, D = {depth}", flush=True)
+    preprocessed = preprocess(dbpcfg.read(path), Preprocessing(brackets="trees"))
+    found = within_bound(preprocessed, depth, skip=True).sentences
+    print(f"{path}: {len(found):,} of {len(preprocessed):,} sentences, D = {depth}", flush=True)
     return found
 
 

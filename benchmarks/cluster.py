@@ -1,11 +1,11 @@
 """What a cluster costs: local runs and runs on worker processes of the same machine, in turn.
 
-    python benchmarks/cluster.py overhead            # K = 30, D = 2, newswire ten times over
-    python benchmarks/cluster.py overhead -K 15 --times 1 --workers 2 --iterations 4
+    python benchmarks/cluster.py overhead                    # the sampler and the neural grammar
+    python benchmarks/cluster.py overhead --learners gibbs em -K 30 --sentences 10000
     python benchmarks/cluster.py memory --sentences 1000000 --workers 4
 
-Sentences are those of at most 20 words of newswire in DBPCFG_DATA, or of random words if it is not
-there; for memory they are of random words.
+Sentences are utterances of Adam in DBPCFG_DATA, of at most 20 words, or of random words if it is
+not there; for memory they are of random words.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from pathlib import Path
 import numpy as np
 
 import dbpcfg
-from dbpcfg.cluster import calls, connect
+from dbpcfg.cluster import chains, connect, mapping
 from dbpcfg.cluster.connection import DaskCluster
-from dbpcfg.corpus.preparation import Preparation, prepare
+from dbpcfg.corpus.preprocessing import Preprocessing, preprocess
 from dbpcfg.corpus.reading import read
 from dbpcfg.induction import chains as local_chains
 from dbpcfg.io.machine import peak_bytes
 
 
-def sentences(times: int) -> list[list[str]]:
+def sentences(number: int) -> list[list[str]]:
     data = os.environ.get("DBPCFG_DATA")
     if data is None:
-        return random_sentences(2000) * times
-    prepared = prepare(read(Path(data) / "wsj-sample"), Preparation(max_length=20))
-    return [list(forms) for forms in prepared.forms] * times
+        return random_sentences(number)
+    preprocessed = preprocess(read(Path(data) / "adam"), Preprocessing(max_length=20))
+    return [list(forms) for forms in preprocessed.forms][:number]
 
 
 def random_sentences(number: int, words: int = 5000) -> list[list[str]]:
@@ -47,66 +47,75 @@ def random_sentences(number: int, words: int = 5000) -> list[list[str]]:
 
 
 class Traffic:
-    """The bytes that answers have, pickled."""
+    """The bytes that results have, pickled."""
 
     def __init__(self) -> None:
-        self.back = self.answers = 0
-        result = calls.Call.result
+        self.back = 0
+        for module in (chains, mapping):
+            module.results = self.counting(module.results)
 
-        def counted(call: calls.Call) -> object:
-            answer = result(call)
-            self.back += len(pickle.dumps(answer, pickle.HIGHEST_PROTOCOL))
-            self.answers += 1
-            return answer
+    def counting(self, results: object) -> object:
+        def counted(*given: object) -> list[object]:
+            found = results(*given)
+            self.back += len(pickle.dumps(found, pickle.HIGHEST_PROTOCOL))
+            return found
 
-        calls.Call.result = counted
+        return counted
 
 
-def timed(text: list[list[str]], iterations: int, **options: object) -> tuple[float, float]:
-    """Seconds per iteration of each chain, and of the last iteration with what comes at the end.
-
-    Without the first iteration, in which kernels are compiled and sentences sent.
-    """
-    moments: dict[int, list[float]] = {}
+def timed(text: list[list[str]], iterations: int, **options: object) -> float:
+    """Seconds per iteration of each chain, without the first block, in which kernels are compiled
+    and sentences sent."""
+    moments: dict[int, list[tuple[int, float]]] = {}
 
     def report(chain: object) -> None:
-        moments.setdefault(chain.settings.chain, []).append(time.perf_counter())
+        now = chain.iteration, time.perf_counter()
+        moments.setdefault(chain.settings.chain, []).append(now)
 
-    dbpcfg.induce(text, iterations=iterations, report=report, **options)
-    begins, most, ends = (max(times[n] for times in moments.values()) for n in (0, -2, -1))
-    return (most - begins) / (iterations - 2), ends - most
+    dbpcfg.induce(text, iterations=iterations, on_progress=report, **options)
+    each = [(last - first) / (end - begin) for (begin, first), *_, (end, last) in moments.values()]
+    return max(each)
 
 
 def overhead(arguments: argparse.Namespace) -> None:
-    text, workers = sentences(arguments.times), arguments.workers
-    local_chains.BLOCK_SECONDS = 0.0  # every iteration is reported
-    print(f"{len(text):,} sentences, K = {arguments.K}, D = 2, {workers} cores", flush=True)
-    with connect(f"local:{workers}") as cluster:
-        for spread, chains in (("chains", workers), ("shards", 1)):
-            measure(text, arguments, cluster, spread, chains)
+    text, workers = sentences(arguments.sentences), arguments.workers
+    print(f"{len(text):,} sentences, D = 2, {workers} cores", flush=True)
+    traffic = Traffic()
+    with connect(f"local:{workers}", announce=lambda line: None) as cluster:
+        for learner in arguments.learners:
+            for spread, number in (("chains", workers), ("sentences", 1)):
+                # Chains side by side travel once in a block; of others each iteration is reported.
+                local_chains.BLOCK_SECONDS = 1.0 if spread == "chains" else 0.0
+                measure(text, arguments, cluster, traffic, learner, spread, number)
 
 
 def measure(
     text: list[list[str]],
     arguments: argparse.Namespace,
     cluster: DaskCluster,
+    traffic: Traffic,
+    learner: str,
     spread: str,
-    chains: int,
+    number: int,
 ) -> None:
-    options = {"K": arguments.K, "chains": chains, "threads": arguments.workers}
-    options["checkpoint"] = 1e9
-    cluster.spread, traffic = spread, Traffic()
-    here, there = [], []
+    options = {"learner": learner, "chains": number, "threads": arguments.workers}
+    options |= {"D": 2, "checkpoint": 1e9, **({"K": arguments.K} if arguments.K else {})}
+    if learner == "neural" and arguments.batch:
+        options["batch"] = arguments.batch
+    cluster.spread, traffic.back = spread, 0
+    here, there, iterations = [], [], arguments.iterations
+    if spread == "chains":
+        once = timed(text, 6, **options)
+        iterations = max(8, round(arguments.seconds / once))
     for _ in range(arguments.repeats):  # in turn, as other work on the machine comes and goes
-        here.append(timed(text, arguments.iterations, **options))
-        there.append(timed(text, arguments.iterations, cluster=cluster, **options))
-    (least, end), (most, last) = np.min(here, axis=0), np.min(there, axis=0)
-    done = arguments.repeats * arguments.iterations * chains
+        here.append(timed(text, iterations, **options))
+        there.append(timed(text, iterations, cluster=cluster, **options))
+    ratios, least, most = np.divide(there, here), min(here), min(there)
+    done = arguments.repeats * iterations * number
     print(
-        f"{spread}: {chains} chain(s), local {least:.2f} s per iteration, cluster {most:.2f} s, "
-        f"overhead {100 * (most / least - 1):+.1f} %; the last iteration {end:.2f} and {last:.2f}; "
-        f"{traffic.back / done / 1e3:,.0f} kB back per iteration, the end included; all: "
-        f"{np.round(here, 2).tolist()} {np.round(there, 2).tolist()}",
+        f"{learner}, {spread}: {number} chain(s), local {least:.3f} s per iteration, cluster "
+        f"{most:.3f} s; ratio {np.median(ratios):.2f} ({ratios.min():.2f} to {ratios.max():.2f}); "
+        f"{traffic.back / done / 1e3:,.0f} kB back per iteration, the end included",
         flush=True,
     )
 
@@ -115,7 +124,7 @@ def memory(arguments: argparse.Namespace) -> None:
     text = random_sentences(arguments.sentences)
     options = {"K": arguments.K, "chains": 1, "iterations": arguments.iterations, "trees": "last"}
     folder = Path(tempfile.mkdtemp())
-    with connect(f"local:{arguments.workers}", "shards") as cluster:
+    with connect(f"local:{arguments.workers}", "sentences") as cluster:
         before = cluster.client.run(peak_bytes)
         dbpcfg.induce(text, cluster=cluster, out=folder / "there", **options)
         for address, peak in cluster.client.run(peak_bytes).items():
@@ -143,15 +152,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", choices=["overhead", "memory", "here"])
     parser.add_argument("-K", type=int)
-    parser.add_argument("--times", type=int, default=10)
+    parser.add_argument("--learners", nargs="+", default=["gibbs", "neural"])
+    parser.add_argument("--seconds", type=float, default=15.0, help="of chains side by side")
+    parser.add_argument("--batch", type=int, help="of the neural grammar")
     parser.add_argument("--workers", type=int)
     parser.add_argument("--iterations", type=int)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--sentences", type=int, default=1_000_000)
+    parser.add_argument("--sentences", type=int)
     parser.add_argument("--folder", help="of a run that another process compares")
     given = parser.parse_args(sys.argv[1:])
     small = given.what != "overhead"
-    given.K = given.K or (4 if small else 30)
+    given.K = given.K or (4 if small else None)
+    given.sentences = given.sentences or (1_000_000 if small else 4000)
     given.workers = given.workers or (4 if small else 2)
     given.iterations = given.iterations or (2 if small else 6)
     {"memory": memory, "here": here, "overhead": overhead}[given.what](given)

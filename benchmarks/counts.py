@@ -17,8 +17,9 @@ from functools import partial
 import numpy as np
 
 import dbpcfg
-from dbpcfg.corpus.preparation import Preparation, prepare
+from dbpcfg.corpus.preprocessing import Preprocessing, preprocess
 from dbpcfg.induction.corpus import RunCorpus
+from dbpcfg.induction.mapping import Mapper
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.parsing.chart.parser import ChartParser
 
@@ -42,8 +43,8 @@ def main() -> None:
     options.add_argument("--rounds", type=int, default=5)
     given = options.parse_args()
     sentences = dbpcfg.read(given.corpus)
-    forms = RunCorpus.of(prepare(sentences, Preparation(max_length=given.max_length))).forms
-    corpus = forms.chosen(np.arange(min(given.sentences, len(forms))))
+    forms = RunCorpus.of(preprocess(sentences, Preprocessing(max_length=given.max_length))).forms
+    corpus = forms.select(np.arange(min(given.sentences, len(forms))))
     print("K\tD\tprecision\tinside s\tcounts s\tratio")
     for K in given.categories:
         for bound in given.depths:
@@ -52,7 +53,7 @@ def main() -> None:
                 settings = ChainSettings(K, depth, precision=precision)
                 state = settings.learner.first(corpus, settings)
                 for _ in range(given.iterations):
-                    state = settings.learner.step(state, corpus, settings)
+                    state = settings.learner.step(state, corpus, settings, Mapper())
                 parser = ChartParser(state.grammar, depth, 1, precision)
                 parser.expected_counts(corpus)
                 inside, counts = [], []

@@ -22,7 +22,7 @@ import numpy as np
 from scipy.stats import spearmanr
 
 import dbpcfg
-from dbpcfg.corpus.preparation import Preparation, prepare
+from dbpcfg.corpus.preprocessing import Preprocessing, preprocess
 
 FOLDERS = {
     "newswire": "wsj-sample",
@@ -38,8 +38,8 @@ def corpus(arguments: argparse.Namespace):
     treebank = dbpcfg.read(Path(data, FOLDERS[arguments.corpus]))
     written = arguments.corpus != "adam"
     rare = arguments.rare if arguments.rare is not None else int(written)
-    chosen = Preparation(max_length=20 if written else None, rare=rare)
-    return treebank, prepare(treebank, chosen)
+    chosen = Preprocessing(max_length=20 if written else None, rare=rare)
+    return treebank, preprocess(treebank, chosen)
 
 
 def scores(run, treebank, chain=None) -> tuple[float, float]:
@@ -51,7 +51,7 @@ def scores(run, treebank, chain=None) -> tuple[float, float]:
 
 def seeds(arguments: argparse.Namespace) -> None:
     """One run for each seed."""
-    treebank, prepared = corpus(arguments)
+    treebank, preprocessed = corpus(arguments)
     given = {"inference": "paper"} if arguments.paper else {"budget": arguments.budget}
     if arguments.select:
         given["select"] = arguments.select
@@ -60,7 +60,7 @@ def seeds(arguments: argparse.Namespace) -> None:
     for seed in range(arguments.first, arguments.first + arguments.seeds):
         began = time.monotonic()
         run = dbpcfg.induce(
-            prepared, arguments.K, arguments.D, seed=seed, threads=arguments.threads, **given
+            preprocessed, arguments.K, arguments.D, seed=seed, threads=arguments.threads, **given
         )
         seconds = time.monotonic() - began
         f1, np_recall = scores(run, treebank)
@@ -82,16 +82,16 @@ def seeds(arguments: argparse.Namespace) -> None:
 
 def criteria(arguments: argparse.Namespace) -> None:
     """Plain chains of 200 iterations, and what each criterion makes of them."""
-    treebank, prepared = corpus(arguments)
+    treebank, preprocessed = corpus(arguments)
     run = dbpcfg.induce(
-        prepared,
+        preprocessed,
         arguments.K,
         arguments.D,
         chains=arguments.chains,
         iterations=arguments.iterations,
         seed=arguments.first,
         threads=arguments.threads,
-        aside=arguments.aside,
+        held_out=arguments.held_out,
     )
     summaries = run.summaries()
     f1, recall = np.array([scores(run, treebank, chain) for chain in run.chains]).T
@@ -103,7 +103,7 @@ def criteria(arguments: argparse.Namespace) -> None:
         "variance": [-one.variance for one in summaries],
         "agreement": [one.agreement for one in summaries],
     }
-    if arguments.aside:
+    if arguments.held_out:
         measured["heldout"] = [one.heldout for one in summaries]
     for at in (30, 60, 120):
         name = f"at {at}"
@@ -130,7 +130,7 @@ def main() -> None:
     parser.add_argument("--rare", type=int)
     parser.add_argument("--chains", type=int, default=40)
     parser.add_argument("--iterations", type=int, default=200)
-    parser.add_argument("--aside", type=int, default=0)
+    parser.add_argument("--held-out", type=int, default=0)
     parser.add_argument("--threads", type=int)
     arguments = parser.parse_args()
     {"seeds": seeds, "criteria": criteria}[arguments.what](arguments)

@@ -23,10 +23,11 @@ import numpy as np
 
 import dbpcfg
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.corpus.preparation import Preparation, prepare
+from dbpcfg.corpus.preprocessing import Preprocessing, preprocess
 from dbpcfg.induction.corpus import RunCorpus
 from dbpcfg.induction.learners.network import views
 from dbpcfg.induction.learners.neural import BETA1, BETA2, LONGEST, Moments, Neural, ascend
+from dbpcfg.induction.mapping import Mapper
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.io.machine import one_blas_thread
 from dbpcfg.parsing.chart.parser import ChartParser
@@ -35,9 +36,9 @@ from dbpcfg.parsing.lowrank.parser import FactorParser
 
 def read(given: argparse.Namespace) -> Encoded:
     """The first sentences of two words or more."""
-    written = Preparation(max_length=given.max_length, rare=given.rare)
-    forms = RunCorpus.of(prepare(dbpcfg.read(given.corpus), written)).forms
-    return forms.chosen(np.flatnonzero(forms.lengths > 1)[: given.sentences])
+    written = Preprocessing(max_length=given.max_length, rare=given.rare)
+    forms = RunCorpus.of(preprocess(dbpcfg.read(given.corpus), written)).forms
+    return forms.select(np.flatnonzero(forms.lengths > 1)[: given.sentences])
 
 
 def of_one_length(corpus: Encoded, size: int = 64) -> list[np.ndarray]:
@@ -130,7 +131,7 @@ def epoch(given: argparse.Namespace) -> None:
     """One pass of each, in turns."""
     corpus = read(given)
     parts = of_one_length(corpus)
-    words = [corpus.chosen(p).tokens.reshape(len(p), -1).astype(np.int64) for p in parts]
+    words = [corpus.select(p).tokens.reshape(len(p), -1).astype(np.int64) for p in parts]
     print(f"{len(corpus):,} sentences, {len(corpus.vocabulary):,} words, {len(parts)} mini-batches")
     print("D\tours s\tautograd s\tratio\tdifference of log-likelihoods, of gradients")
     for bound in given.depths:
@@ -142,7 +143,7 @@ def epoch(given: argparse.Namespace) -> None:
         start = network.parameters
         other, gradient = Autograd(start, settings, corpus), np.zeros_like(start)
         middle = len(parts) // 2
-        logs = learner.gradient(start, corpus.chosen(parts[middle]), settings, gradient)
+        logs = learner.gradient(start, corpus.select(parts[middle]), settings, gradient, Mapper())
         apart = abs(other.gradient(words[middle]) - logs.mean())
         theirs = np.concatenate([-x.grad.numpy().ravel() for x in other.P.values()])
         slopes = np.abs(theirs - gradient).max() / np.abs(gradient).max()
@@ -151,7 +152,8 @@ def epoch(given: argparse.Namespace) -> None:
             moments = Moments(start.copy(), np.zeros_like(start), np.zeros_like(start))
             began = time.process_time()
             for number, part in enumerate(parts, start=1):
-                learner.gradient(moments.parameters, corpus.chosen(part), settings, gradient)
+                theta, some = moments.parameters, corpus.select(part)
+                learner.gradient(theta, some, settings, gradient, Mapper())
                 ascend(moments, gradient, learner.rate, number)
             times[0].append(time.process_time() - began)
             other = Autograd(start, settings, corpus)
@@ -192,7 +194,7 @@ def dense(given: argparse.Namespace) -> None:
             low = FactorParser(grammar.factors, depth, 1, "single")
             full = ChartParser(grammar.multiplied_out(), depth, 1, "single")
             rounds = given.rounds if K < 100 else 1
-            low.expected_counts(corpus), full.expected_counts(corpus.chosen(np.arange(2)))
+            low.expected_counts(corpus), full.expected_counts(corpus.select(np.arange(2)))
             times = [seconds(partial(p.expected_counts, corpus), rounds) for p in (low, full)]
             print(
                 f"{K}\t{bound}\t{times[0]:.3f}\t{times[1]:.3f}\t{times[1] / times[0]:.1f}",

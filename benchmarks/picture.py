@@ -16,7 +16,7 @@ from pathlib import Path
 import dbpcfg
 from dbpcfg.evaluation.depths import tree_depth
 from dbpcfg.trees.brackets import read_tree
-from dbpcfg.trees.drawing import Placed, place, text_width
+from dbpcfg.trees.drawing import Item, layout, text_width
 from dbpcfg.trees.tree import Tree
 
 GOLD = [
@@ -50,7 +50,7 @@ def halves(text: str, is_word: bool) -> tuple[float, float]:
     return (text_width(text) * SIZE * (1 if is_word else 0.75) / 2,) * 2
 
 
-def spans(items: list[Placed]) -> dict[Placed, tuple[int, int]]:
+def spans(items: list[Item]) -> dict[Item, tuple[int, int]]:
     words = sorted((item for item in items if item.is_word), key=lambda item: item.x)
     at = {word: (n, n + 1) for n, word in enumerate(words)}
     for item in reversed(items):
@@ -72,13 +72,13 @@ def drawn(
     tree: Tree, other: Tree, left: float, bottom: float, depths: list[int] | None
 ) -> list[str]:
     """A tree whose brackets are coloured by whether the other tree has them."""
-    items = place(tree, halves, GAP)
+    items = layout(tree, halves, GAP)
     at, theirs = spans(items), {(s.start, s.end) for s in other.spans()}
 
-    def y(item: Placed) -> float:
+    def y(item: Item) -> float:
         return bottom - ROW * item.row
 
-    def colour(item: Placed) -> str:
+    def colour(item: Item) -> str:
         return FOUND if at[item] in theirs else ELSE
 
     out = []
@@ -106,7 +106,7 @@ def drawn(
 def picture(induced: list[Tree], gold: list[Tree]) -> str:
     depths = [memory(tree) for tree in induced]
     shown = [without_tags(tree) for tree in induced]
-    placed = [[place(tree, halves, GAP) for tree in pair] for pair in zip(shown, gold)]
+    placed = [[layout(tree, halves, GAP) for tree in pair] for pair in zip(shown, gold)]
     column = max(pair[0][0].width for pair in placed) + BETWEEN
     width = column + max(pair[1][0].width for pair in placed) + 2 * EDGE
     parts, bottom = [], 40.0

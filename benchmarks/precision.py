@@ -45,7 +45,7 @@ def text_of(name: str) -> Encoded:
     if name not in SIZES:
         return random_text(1000, (2, 20))
     text = corpus(name=name)
-    return text.chosen(np.unique(np.linspace(0, len(text) - 1, SIZES[name]).astype(np.int64)))
+    return text.select(np.unique(np.linspace(0, len(text) - 1, SIZES[name]).astype(np.int64)))
 
 
 def main(name: str, categories: list[int]) -> None:

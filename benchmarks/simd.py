@@ -82,13 +82,13 @@ def product_by_blas(A, first, last, B, C):
 @plain
 def copy_by_loop(A, a0, C, c0, columns, least, most):
     a, c = A.reshape(-1), C.reshape(-1)
-    found, fair = False, True
+    reached, fair = False, True
     for j in range(columns):
         x = a[a0 + j]
         c[c0 + j] = x
-        found |= x >= least
+        reached |= x >= least
         fair &= x <= most
-    return found and fair
+    return reached and fair
 
 
 def empty(like, *shape):

@@ -25,10 +25,11 @@ import numpy as np
 from textbook import sample as textbook_sample
 
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
-from dbpcfg.corpus.preparation import Preparation, prepare
+from dbpcfg.corpus.preprocessing import Preprocessing, preprocess
 from dbpcfg.corpus.reading import read
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.induction.learners import State
+from dbpcfg.induction.mapping import Mapper
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.io.machine import one_blas_thread
 from dbpcfg.io.tables import Column, Table
@@ -79,7 +80,7 @@ def operations(lengths: np.ndarray, K: int, D: int) -> float:
 def corpus(longest: int = 20, name: str = "wsj-sample") -> Encoded:
     folder = os.environ.get("DBPCFG_DATA")
     if folder:
-        return prepare(read(Path(folder) / name), Preparation(max_length=longest)).encoded
+        return preprocess(read(Path(folder) / name), Preprocessing(max_length=longest)).encoded
     return random_text(1000, (2, longest * 6 // 5))
 
 
@@ -94,7 +95,7 @@ def random_text(sentences: int, lengths: tuple[int, int]) -> Encoded:
 
 def step(state: State, text: Encoded, settings: ChainSettings, threads: int = 1) -> State:
     """One iteration of a chain."""
-    return settings.learner.step(state, text, settings, threads)
+    return settings.learner.step(state, text, settings, Mapper(threads))
 
 
 def initial_state(text: Encoded, settings: ChainSettings) -> State:
@@ -198,7 +199,7 @@ def parsing(text: Encoded) -> Table:
         word = rng.integers(len(text.vocabulary))
         sentence[rng.integers(len(sentence))] = text.vocabulary.words[word]
     numbers = text.vocabulary.encode(sentences)
-    model = Model(state.grammar, 2, Preparation(lowercase=False))
+    model = Model(state.grammar, 2, Preprocessing(lowercase=False))
     iteration = best(lambda: step(state, numbers, settings), 3)
     rows = [("one Gibbs iteration", iteration)]
 

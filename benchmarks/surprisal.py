@@ -23,7 +23,7 @@ import numpy as np
 from speed import warm
 
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
-from dbpcfg.corpus.preparation import Preparation, prepare
+from dbpcfg.corpus.preprocessing import Preprocessing, preprocess
 from dbpcfg.corpus.reading import read
 from dbpcfg.grammar.lowrank import Factors, LowRankGrammar
 from dbpcfg.grammar.pcfg import Grammar
@@ -52,7 +52,7 @@ def newswire() -> Newswire:
     folder = os.environ.get("DBPCFG_DATA")
     if not folder:
         sys.exit("skipped: DBPCFG_DATA is not set, and these figures are of its newswire")
-    text = prepare(read(Path(folder) / "wsj-sample"), Preparation(max_length=40)).encoded
+    text = preprocess(read(Path(folder) / "wsj-sample"), Preprocessing(max_length=40)).encoded
     grammar = warm(text, ChainSettings(K, 2), 60).grammar
     some = np.linspace(0, len(text) - 1, SENTENCES).astype(int)
     return Newswire(grammar, [text.tokens[text.starts[s] : text.starts[s + 1]] for s in some], text)
@@ -163,7 +163,7 @@ def memory(news: Newswire) -> Table:
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         model, text = Path(folder) / "model.npz", Path(folder) / "text.txt"
-        Model(news.grammar, 2, Preparation(lowercase=False)).save(model)
+        Model(news.grammar, 2, Preprocessing(lowercase=False)).save(model)
         lines = [" ".join(news.text[s]) for s in range(len(news.text))]
         for number in (10_000, 100_000, 1_000_000):
             words = write_text(text, lines, number)

@@ -22,7 +22,7 @@ from speed import random_text, warm
 
 import dbpcfg
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.corpus.preparation import Preparation, prepare
+from dbpcfg.corpus.preprocessing import Preprocessing, preprocess
 from dbpcfg.corpus.reading import read
 from dbpcfg.grammar.lowrank import Factors, LowRankGrammar
 from dbpcfg.grammar.pcfg import Grammar
@@ -39,8 +39,8 @@ def text() -> Encoded:
     folder = os.environ.get("DBPCFG_DATA")
     if not folder:
         return random_text(SENTENCES, (2, 10))
-    found = prepare(read(Path(folder) / "adam"), Preparation()).encoded
-    return found.chosen(np.arange(min(SENTENCES, len(found))))
+    found = preprocess(read(Path(folder) / "adam"), Preprocessing()).encoded
+    return found.select(np.arange(min(SENTENCES, len(found))))
 
 
 def flat(corpus: Encoded) -> LowRankGrammar:
@@ -83,7 +83,7 @@ def main() -> None:
         model = dbpcfg.load(path)
         seen = model.encode([corpus[s] for s in range(len(corpus))])
         rows.append(row(Path(path).name, model.grammar_with_unknown, model.depth, seen))
-    rows.append(row("flat, K=120, D=3", flat(corpus), 3, corpus.chosen(np.arange(FLAT))))
+    rows.append(row("flat, K=120, D=3", flat(corpus), 3, corpus.select(np.arange(FLAT))))
     columns = [Column("grammar"), Column("sentences", "count")]
     columns += [Column(x, "number", decimals=2) for x in ("mbr s", "viterbi s", "10 best s")]
     columns += [Column(x, "number", decimals=2) for x in ("viterbi/mbr", "10 best/mbr")]

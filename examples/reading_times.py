@@ -222,7 +222,7 @@ def complete_rows(words: pd.DataFrame, only: str | None) -> pd.DataFrame:
     return words.dropna(subset=needed).reset_index(drop=True)
 
 
-def prepare(path: str, options: argparse.Namespace, ngrams=None) -> pd.DataFrame:
+def preprocess(path: str, options: argparse.Namespace, ngrams=None) -> pd.DataFrame:
     """The words of one table with all predictors."""
     words = read_words(path, options.time, options.story, options.order)
 
@@ -368,7 +368,7 @@ def main() -> None:
     if options.text:
         ngrams = train_ngrams(pd.read_csv(options.text, sep="\t", keep_default_na=False))
     names = [Path(path).stem for path in options.tables]
-    tables = [prepare(path, options, ngrams) for path in options.tables]
+    tables = [preprocess(path, options, ngrams) for path in options.tables]
     found = [compare(words) for words in tables]
     results = pd.concat([one for one, _ in found], keys=names, names=["table"])
     gains = pd.concat([one for _, one in found], keys=names, names=["table", "story"])

@@ -16,7 +16,7 @@ from typer.main import get_command
 
 from dbpcfg import options
 from dbpcfg.cli.app import app as program
-from dbpcfg.cli.help import shown_name
+from dbpcfg.cli.app import parameter_name
 
 _EXTRA = re.compile(r"\s*\[(.*)\]$")
 """What stands in brackets after a help text: defaults, ranges, whether it must be given."""
@@ -30,7 +30,7 @@ def described() -> Iterator[tuple[str, str, str, list[tuple[str, str]]]]:
         context = type(top)(command, parent=top, info_name=name)
         usage = command.get_usage(context).removeprefix("Usage: ")
         records = [(p, p.get_help_record(context)) for p in command.get_params(context)]
-        listed = [(shown_name(p, record[0]), record[1]) for p, record in records if record]
+        listed = [(parameter_name(p, record[0]), record[1]) for p, record in records if record]
         yield name, usage, command.help or "", listed
 
 
