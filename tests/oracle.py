@@ -70,13 +70,19 @@ class Bracketing:
 def all_trees(
     grammar: Grammar, words: list[int], depth: int | None, brackets: Brackets = ()
 ) -> Iterator[Bracketing]:
-    """Every tree that fits the bound and has the brackets, with the product of its rules."""
+    """Every tree that fits the bound and has the brackets, with the product of its rules.
+
+    A bracket that ends before it begins is one that trees do not have.
+    """
     n, K = len(words), grammar.categories
+    wanted = {(i, j) for i, j in brackets if i < j}
+    unwanted = {(i, j) for j, i in brackets if i < j}
     for shape in shapes(0, n):
         if depth is not None and depth_needed(shape) > depth:
             continue
         order = preorder(shape)
-        if not set(brackets) <= {node[:2] for node in order}:
+        spans = {node[:2] for node in order}
+        if not wanted <= spans or unwanted & spans:
             continue
         number = {id(node): t for t, node in enumerate(order)}
         labels = labelings(K, len(order))

@@ -1,8 +1,9 @@
 """Sentences with known brackets: against every tree that has them, one by one."""
 
 from collections import Counter
+from dataclasses import replace
 from functools import cache
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from dbpcfg.parsing.chart.layout import logarithms
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.derivations import first_cells, log_probability
 from dbpcfg.parsing.leftcorner.parser import LeftCornerParser
-from dbpcfg.parsing.mbr import mbr
+from dbpcfg.parsing.mbr import mbr, mbr_trees
 from dbpcfg.parsing.parser import Parser
 from dbpcfg.parsing.parsers import parser_of, prefix_parser_of
 from tests import oracle
@@ -30,8 +31,14 @@ SENTENCES = [
     [0, 2, 1, 0, 1],
     [0, 2, 1, 0, 1],
     [0, 1, 1, 2, 0],
+    [0, 2, 1, 0, 1],
+    [2, 1, 1, 0, 2],
 ]
-KNOWN = [[], [(1, 3)], [(1, 4), (1, 3)], [], [(0, 2), (2, 5), (3, 5)], [(0, 4), (1, 3)]]
+KNOWN = [
+    *([], [(1, 3)], [(1, 4), (1, 3)], [], [(0, 2), (2, 5), (3, 5)], [(0, 4), (1, 3)]),
+    *([(5, 3), (5, 2), (5, 1)], [(1, 3), (4, 1)]),
+]
+"""A bracket that ends before it begins is no constituent, as in ``with_brackets``."""
 CORPUS = Encoded.from_numbers(SENTENCES, WORDS).with_brackets(KNOWN)
 DEPTHS = [1, 2, None]
 
@@ -66,7 +73,10 @@ def truths(kind: str, depth: int | None) -> dict[int, oracle.Truth]:
 
 
 def has_brackets(nodes: np.ndarray, known: list[tuple[int, int]]) -> bool:
-    return set(known) <= {(i, j) for i, j, _ in nodes.tolist()}
+    spans = {(i, j) for i, j, _ in nodes.tolist()}
+    return {(i, j) for i, j in known if i < j} <= spans and not {
+        (i, j) for j, i in known if i < j
+    } & spans
 
 
 @pytest.mark.parametrize("depth", DEPTHS)
@@ -86,7 +96,7 @@ def test_probabilities_and_posteriors(kind: str, depth: int | None) -> None:
         assert logs[s] == pytest.approx(total, abs=1e-10)
         i, last = np.triu_indices(len(words))
         np.testing.assert_allclose(own, expected[s].marginals[i, last + 1], atol=1e-10)
-    assert len(expected) == (5 if depth == 1 else 6)
+    assert len(expected) == (7 if depth == 1 else 8)
 
 
 def counted(kind: str, depth: int | None) -> RuleWeights:
@@ -100,7 +110,7 @@ def counted(kind: str, depth: int | None) -> RuleWeights:
 @pytest.mark.parametrize("scale", [1.0, 2.0**-150])
 def test_expected_counts(depth: int | None, scale: float) -> None:
     """With rules of tiny weights charts need exponents, and each sentence is done by itself."""
-    grammar, times = GRAMMARS["dense"], np.arange(1.0, 7.0)
+    grammar, times = GRAMMARS["dense"], np.arange(1.0, 9.0)
     weights = RuleWeights(grammar.root, grammar.binary * scale, grammar.lexical)
     parser = ChartParser(grammar, depth, weights=weights)
     counts, _ = parser.expected_counts(CORPUS, times, 0.0)
@@ -118,7 +128,7 @@ def test_expected_counts(depth: int | None, scale: float) -> None:
 @pytest.mark.parametrize("depth", DEPTHS)
 def test_expected_counts_of_factors(depth: int | None) -> None:
     grammar = GRAMMARS["low-rank"]
-    counts, _ = parser_of(grammar, depth).expected_counts(CORPUS, np.arange(1.0, 7.0), 0.0)
+    counts, _ = parser_of(grammar, depth).expected_counts(CORPUS, np.arange(1.0, 9.0), 0.0)
     expected = counted("low-rank", depth)
     np.testing.assert_allclose(counts.root, expected.root, rtol=0, atol=1e-10)
     np.testing.assert_allclose(counts.emission, expected.lexical[1:], rtol=0, atol=1e-10)
@@ -240,3 +250,46 @@ def test_what_goes_word_by_word_refuses() -> None:
             prefix_parser_of(one, 2).prefixes(CORPUS)
     with pytest.raises(UnparsableError, match=r"sentence 3 .*fits the bound and has its brackets"):
         ChartParser(grammar, 1).sample(CORPUS, stream(0))
+
+
+def excluded(n: int, rng: np.random.Generator) -> list[tuple[int, int]]:
+    """Spans of two words or more, as known to be no constituents."""
+    i, last = np.triu_indices(n, 1)
+    some = rng.permutation(len(i))[: rng.integers(1, 2 * n)]
+    return [(int(last[x]) + 1, int(i[x])) for x in some if last[x] + 1 - i[x] < n]
+
+
+def spans_of(shape: oracle.Shape) -> set[tuple[int, int]]:
+    return {node[:2] for node in oracle.preorder(shape)}
+
+
+def test_mbr_trees_are_the_best_of_those_without_what_is_excluded() -> None:
+    """Whatever the weights: posteriors hardly ever make a tree with such a span the best."""
+    rng, several, avoided = np.random.default_rng(3), 0, 0
+    for _ in range(60):
+        n = int(rng.integers(4, 8))
+        known = [(2, 0), *excluded(n, rng), *random_brackets(n, rng)[:1]]
+        fitting = [
+            spans
+            for spans in map(spans_of, oracle.shapes(0, n))
+            if not {(j, i) for i, j in spans} & set(known)
+            and {(i, j) for i, j in known if i < j} <= spans
+        ]
+        if not fitting:
+            continue
+        corpus = Encoded.from_numbers([[0, 1], [0] * n], WORDS).with_brackets([[], known])
+        weights = rng.random((3 + n * (n + 1) // 2, 2))
+        before = weights.copy()
+        chosen, free = (
+            {(i, j) for i, j, _ in mbr_trees(one, weights)[1].tolist()}
+            for one in (corpus, replace(corpus, brackets=None))
+        )
+        np.testing.assert_array_equal(weights, before)
+        spans = combinations(range(n + 1), 2)
+        total = dict(zip(spans, weights[3:].sum(axis=1).tolist(), strict=True))
+        sums = [sum(map(total.__getitem__, spans)) for spans in fitting]
+        assert sum(map(total.__getitem__, chosen)) == pytest.approx(max(sums), abs=1e-5)
+        assert chosen in fitting
+        several, avoided = several + (len(fitting) > 1), avoided + (free not in fitting)
+    assert several > 5
+    assert avoided > 5

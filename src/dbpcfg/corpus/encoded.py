@@ -79,7 +79,7 @@ class Encoded:
     brackets: Ints | None = None
     """``[bracket, 3]``: sentence, start and end of each constituent that is known, in this order.
 
-    None if there are none.
+    End before start if words are known to be no constituent. None if nothing is known.
     """
 
     @classmethod
@@ -111,12 +111,15 @@ class Encoded:
         return np.arange(len(self)) if self.original_ids is None else self.original_ids
 
     def with_brackets(self, known: Sequence[Iterable[tuple[int, int]]]) -> Encoded:
-        """The same sentences with the brackets of each; words and whole sentences are none."""
+        """The same sentences with the brackets of each; words and whole sentences are none.
+
+        ``(5, 2)`` means that words 2 to 4 are no constituent.
+        """
         rows = [
             (s, start, end)
             for s, (spans, n) in enumerate(zip(known, self.lengths.tolist(), strict=True))
             for start, end in sorted(set(spans))
-            if 1 < end - start < n
+            if 1 < abs(end - start) < n
         ]
         return replace(self, brackets=np.array(rows, dtype=np.int32) if rows else None)
 

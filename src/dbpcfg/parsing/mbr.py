@@ -23,6 +23,7 @@ from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import UnparsableError
 from dbpcfg.io.machine import parallel_ranges
 from dbpcfg.numerics.kernels import Floats, Ints, Longs, also_in_kernels, kernel
+from dbpcfg.parsing.chart.layout import crossing
 from dbpcfg.parsing.derivations import Derivations, first_cells, first_node, span_cell
 from dbpcfg.parsing.parser import Parser
 
@@ -73,12 +74,30 @@ def mbr_trees(corpus: Encoded, weights: Floats | Ints, threads: int = 1) -> Deri
     weight is the sum over its labels, and its label the one of greatest weight.
     """
     trees, cells = Derivations.empty(corpus), first_cells(corpus)
+    weights = _avoiding(corpus, cells, weights)
 
     def work(first: int, last: int) -> None:
         heaviest_trees(first, last, corpus.starts, cells, weights, trees.nodes)
 
     parallel_ranges(work, len(corpus), threads)
     return trees
+
+
+def _avoiding(corpus: Encoded, cells: Longs, weights: Floats | Ints) -> Floats | Ints:
+    """The weights, with spans that no tree can have weighing less than nothing.
+
+    Trees have all known brackets without this, as spans that cross one weigh nothing. They could
+    still have a span that is known to be no constituent.
+    """
+    if corpus.brackets is None or not (corpus.brackets[:, 1] > corpus.brackets[:, 2]).any():
+        return weights
+    weights = weights.copy()
+    for s in np.unique(corpus.brackets[:, 0]).astype(np.int64).tolist():
+        i, last = np.triu_indices(corpus.lengths[s])
+        own = weights[cells[s] : cells[s + 1]]
+        crossed = crossing(corpus, np.array([s]))[(last + 1) * last // 2 + i]
+        own[crossed > 0, 0] = -1 - own.sum()
+    return weights
 
 
 @kernel

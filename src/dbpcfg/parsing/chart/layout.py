@@ -223,7 +223,8 @@ def beginnings(level: int, depth: int, n: int, width: int) -> range:
 def crossing(corpus: Encoded, sentences: Longs) -> Bytes:
     """Which spans of some sentences cross a bracket: no tree that has the bracket has them.
 
-    A binary tree of which no span crosses a bracket has it (Pereira and Schabes 1992).
+    A binary tree of which no span crosses a bracket has it (Pereira and Schabes 1992). A span that
+    is known to be no constituent is one of these as well.
 
     Returns 0 or 1 in ``right_cell`` of each span, sentence after sentence; nothing if the sentences
     have no brackets.
@@ -243,6 +244,9 @@ def cross(brackets: Ints, lengths: Longs, first: Longs, crossed: Bytes) -> None:
     """Mark the spans that cross each bracket, from the left and from the right."""
     for row in range(len(brackets)):
         s, start, end = brackets[row, 0], brackets[row, 1], brackets[row, 2]
+        if end < start:
+            crossed[first[s] + right_cell(end, start)] = 1
+            continue
         for i in range(start):
             for j in range(start + 1, end):
                 crossed[first[s] + right_cell(i, j)] = 1
