@@ -475,7 +475,7 @@ class NeuralOptions(LearnerOptions):
         minimum=0,
     )
     patience: int = option(
-        5, "With --held-out: stop after this many passes without improvement.", minimum=1
+        5, "With --held-out: stop after this many iterations without improvement.", minimum=1
     )
 
 

@@ -58,14 +58,14 @@ def test_plain_lines_where_there_is_no_terminal(chains, capsys, monkeypatch):
 
 
 @pytest.mark.parametrize("learner", [EM(), VariationalBayes(), Neural()], ids=lambda x: x.name)
-def test_learners_without_samples_have_passes(learner, capsys, monkeypatch):
+def test_learners_without_samples_have_no_phases(learner, capsys, monkeypatch):
     monkeypatch.setattr(chain_progress, "LINE_SECONDS", -1.0)
     settings = ChainSettings(categories=3, learner=learner)
     schedule = Schedule(3, kept=1)
     for done in (2, 3):  # before the pass that counts, and after it
         chain = advance(new_chain(CORPUS, settings), CORPUS, schedule, 999, until=done)
         _, err = shown_of([chain], "auto", capsys, schedule)
-        assert err[-1].startswith(f"chain 0: pass {done}, log-likelihood -")
+        assert err[-1].startswith(f"chain 0: {learner.iteration[0]} {done}, log-likelihood -")
         out, _ = shown_of([chain], "json", capsys, schedule)
         event = json.loads(out[-1])
         assert (event["phase"], event["burn_in"]) == ("", None)

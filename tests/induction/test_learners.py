@@ -109,15 +109,16 @@ def test_columns_are_the_learner_s_own(learner, options, maximised, tmp_path):
     )
     table = run.table()
     names = [column.name for column in table.columns]
-    own = ["passes", "log-likelihood", "per token", *maximised, "variance"]
+    several = run.configuration.model.learner.iteration[1]
+    own = [several, "log-likelihood", "per token", *maximised, "variance"]
     assert names == ["chain", *own, "agreement", "selected"]
     shown = list(zip(*table.rows, strict=True))[2:-2]
     assert len(set(shown)) == len(shown)  # no number twice under two names
     data = traces(run)
     assert [column["name"] for column in data["columns"]] == own
-    assert data["iteration"] == ("pass", "passes")
+    assert data["iteration"][1] == several
     assert run.to_frame()[["burn_in", "sd"]].isna().all(axis=None)
-    assert "4 passes" in repr(run)
+    assert f"4 {several}" in repr(run)
     assert "burn-in" not in repr(run.chains[0])
     head, *lines = (line.split("\t") for line in (path / "chains.tsv").read_text().splitlines())
     for line in lines:

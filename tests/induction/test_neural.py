@@ -16,7 +16,8 @@ from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.parsing.chart.parser import ChartParser
 from dbpcfg.parsing.lowrank.parser import FactorParser
 from tests.induction.small import CORPUS as LARGER
-from tests.induction.small import first, settings, states, step
+from tests.induction.small import SENTENCES as TEXT
+from tests.induction.small import first, settings, states, step, written
 
 SENTENCES = [
     line.split()
@@ -148,7 +149,7 @@ def test_a_pass_that_diverges_is_not_kept(rate, number, precision, tmp_path):
     (chain,) = run.chains
     assert run.finished
     (note,) = (note for note in run.table().notes if "diverged" in note)
-    assert note.startswith(f"chain 0: learning diverged in pass {number}, and stopped with")
+    assert note.startswith(f"chain 0: learning diverged in iteration {number}, and stopped with")
     assert note.endswith(f"lower the rate ({rate:g})")
     assert chain.logs[number - 1 :] == chain.logs[-1:] * (5 - number)
     good = first(CORPUS, chain.settings)
@@ -181,3 +182,72 @@ def test_its_grammar_stays_of_low_rank(tmp_path):
     assert isinstance(sample, LowRankGrammar)
     assert not model.grammar.multiplied_out().binary[2:].any()
     assert not model.grammar.lexical[:2].any()
+
+
+@pytest.fixture
+def large(monkeypatch):
+    """A text of more than 10 sentences is large."""
+    for name, value in (("LARGE", 10), ("PART", 16), ("SAMPLE", 7)):
+        monkeypatch.setattr(f"dbpcfg.induction.learners.neural.{name}", value)
+
+
+def lines(corpus: Encoded, numbers: np.ndarray | range) -> list[list[str]]:
+    return sorted(corpus[int(number)] for number in numbers)
+
+
+@pytest.mark.parametrize(("batch", "parts"), [(5, 3), (20, 2), (99, 1)])
+def test_a_pass_over_a_large_text_is_several_iterations(batch, parts, large, monkeypatch):
+    chosen, seen = settings("neural", categories=4, batch=batch), []
+    plain = type(chosen.learner).gradient
+
+    def gradient(learner, parameters, sentences, *given):
+        seen[-1] += lines(sentences, range(len(sentences)))
+        return plain(learner, parameters, sentences, *given)
+
+    monkeypatch.setattr(type(chosen.learner), "gradient", gradient)
+    state = first(LARGER, chosen)
+    assert chosen.learner.parts(len(LARGER)) == parts
+    for _ in range(2 * parts):
+        seen.append([])
+        state = step(state, LARGER, chosen)
+    assert all(0 < len(own) <= max(16, batch) + batch for own in seen)
+    for some in (seen[:parts], seen[parts:]):
+        assert sorted(itertools.chain(*some)) == lines(LARGER, range(len(LARGER)))
+    assert parts == 1 or seen[:parts] != seen[parts:]  # in another order
+
+
+@pytest.mark.parametrize("every", [0, 3])
+def test_a_large_text_is_measured_on_a_sample(every, large):
+    chosen = settings("neural", categories=4, held_out=every, **DOUBLE)
+    learner, grammar = chosen.learner, first(LARGER, chosen).grammar
+    found = learner.measures(grammar, LARGER, chosen, Mapper())
+    logs = FactorParser(grammar.factors, chosen.depth).log_probabilities(LARGER)
+    held_out = np.arange(every - 1, len(LARGER), every) if every else np.arange(0)
+    learned = np.setdiff1d(np.arange(len(LARGER)), held_out)
+
+    def scaled(of: np.ndarray) -> tuple[float, np.ndarray]:
+        some = of[np.arange(7) * len(of) // 7]
+        tokens = [LARGER.lengths[x].sum() for x in (of, some)]
+        return logs[some].sum() * tokens[0] / tokens[1], some
+
+    expected, some = scaled(learned)
+    assert found.likelihood == pytest.approx(expected)
+    assert found.posterior == pytest.approx(expected)
+    if every:
+        expected, more = scaled(held_out)
+        assert found.heldout == pytest.approx(expected)
+        some = np.concatenate([some, more])
+    assert found.variance == pytest.approx(np.var(logs[some] / LARGER.lengths[some]))
+    assert abs(found.likelihood / logs[learned].sum() - 1) < 0.3
+
+
+def test_a_large_text_gives_the_same_bytes_however_it_is_computed(large, tmp_path):
+    given = {"learner": "neural", "batch": 6, "chains": 2, "iterations": 5, "teacher": "none"}
+    for name, how in (("one", {"threads": 1}), ("more", {"threads": 3})):
+        dbpcfg.induce(TEXT, 4, out=tmp_path / name, **given, **how)
+    stopped = dbpcfg.induce(
+        *(TEXT, 4), out=tmp_path / "stopped", should_stop=lambda: True, checkpoint=0, **given
+    )
+    assert not stopped.finished
+    dbpcfg.resume(tmp_path / "stopped")
+    assert written(tmp_path / "one") == written(tmp_path / "more") == written(tmp_path / "stopped")

@@ -140,13 +140,16 @@ def test_chains_follow_from_the_options(learner, given, expected):
     assert chains_of(settings(learner), given) == expected
 
 
-@pytest.mark.parametrize(("sentences", "passes"), [(1, 30), (6400, 20), (10**6, 5)])
-def test_passes_of_the_neural_learner_follow_from_the_text(sentences, passes):
+@pytest.mark.parametrize(
+    ("sentences", "iterations"),
+    [(1, 30), (6400, 20), (16_689, 8), (20_000, 7), (30_000, 13), (10**5, 13), (10**6, 13)],
+)
+def test_iterations_of_the_neural_learner_follow_from_the_text(sentences, iterations):
     _, schedule, _, _ = chains_of(settings("neural"), {}, sentences=sentences)
-    assert schedule == Schedule(passes, kept=1)
+    assert schedule == Schedule(iterations, kept=1)
 
 
-def test_a_run_has_the_passes_that_follow_from_its_text(monkeypatch):
+def test_a_run_has_the_iterations_that_follow_from_its_text(monkeypatch):
     monkeypatch.setattr("dbpcfg.induction.learners.neural.STEPS", 1)
     found = dbpcfg.induce(SENTENCES * 10, K=2, learner="neural", chains=1)
     expected = settings("neural").learner.default_iterations(len(SENTENCES) * 10)

@@ -237,14 +237,13 @@ def test_a_learner_without_samples_has_its_own_columns(browser, gold, tmp_path):
     write_page(collect(run, path, gold), tmp_path / "page.html")
     found = OpenPage(browser, tmp_path / "page.html")
     head = found.texts("#chains > .scroll thead th")
-    assert head == ["chain", "passes", "log-likelihood", "per token", "variance", "agreement"]
+    assert head == ["chain", "iterations", "log-likelihood", "per token", "variance", "agreement"]
     assert found.tab.locator("#late, #figure-traces .burn").count() == 0
     text = " ".join(found.text(f"#{name}") for name in ("glance", "chains", "scores", "modes"))
     assert "burn-in" not in text
     assert "R-hat" not in text
-    assert "Of the last pass. Variance" in text
-    assert "passes done" in text
-    assert "iterations" not in found.text("#glance").replace("--iterations", "")
+    assert "Of the last iteration. Variance" in text
+    assert "iterations done" in text
     agreement = f"{100 * run.shared.agreement():.1f}%"
     assert f"Two chains share {agreement} of their brackets on average" in found.text("#chains")
     assert agreement in found.text("#glance")

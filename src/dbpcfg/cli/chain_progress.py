@@ -41,7 +41,7 @@ class ChainProgress:
     """
 
     def __init__(self, mode: Mode) -> None:
-        self.mode, self.tokens = mode, 1
+        self.mode, self.sentences, self.tokens = mode, 1, 1
         self.cluster: DaskCluster | None = None
         """Where the run is computed, if not here: its workers are shown too."""
         self.configuration: Configuration | None = None
@@ -61,7 +61,8 @@ class ChainProgress:
     def begin(self, configuration: Configuration) -> None:
         """Show chains from now on; the time left follows from the schedule."""
         self.configuration = configuration
-        self.tokens = configuration.corpus.get("tokens", 1)
+        size = configuration.corpus
+        self.sentences, self.tokens = size.get("sentences", 1), size.get("tokens", 1)
         self.next_line = time.monotonic() + min(FIRST_SECONDS, LINE_SECONDS)
         if self.mode == "auto" and sys.stderr.isatty():
             from rich.console import Console
@@ -111,7 +112,7 @@ class ChainProgress:
             "per_token": chain.logs[-1] / self.tokens if chain.logs else None,
             "phase": learner.phases[chain.burn_in is not None],
             "burn_in": chain.burn_in if learner.samples else None,
-            "tokens_per_second": round(rate * self.tokens),
+            "tokens_per_second": round(rate * self.tokens / learner.parts(self.sentences)),
             "seconds_left": round((end - chain.iteration) / rate) if end and rate else None,
             "trace": sparkline(chain.logs) if chain.logs else "",
         }

@@ -110,6 +110,10 @@ class Learner(LearnerOptions):
         """The length of chains, if nothing is asked for; samplers run a race then."""
         return 100
 
+    def parts(self, sentences: int) -> int:
+        """The number of iterations in which it goes through so many sentences."""
+        return 1
+
     def check(self, settings: ChainSettings) -> None:
         """Raise an error if it cannot learn with the other settings of a chain."""
 

@@ -3,14 +3,18 @@
 A network (``network``) gives the factors of a low-rank grammar, the chart in rank space
 (``parsing.lowrank``) their expected counts in a mini-batch, and Adam a step in the direction of
 the gradient of the mean of log Σ_τ P(τ | G), over the trees τ that fit the bound. As in the
-sampler, the bound's normaliser Z is left out, unless ``exact``: then log Z is subtracted. An
-iteration is one pass over the sentences.
+sampler, the bound's normaliser Z is left out, unless ``exact``: then log Z is subtracted.
 
-**When to stop.** The grammar of a chain is that of its network after the last pass. If sentences
-are held out, it is that of the pass after which these were most probable, and after ``patience``
-passes without a better one no more is learned. Nor is it after a pass that diverged: numbers became
-too large, or log P of the sentences ``DIVERGED`` times what it was at the start. The network before
-that pass is kept.
+**An iteration** is one pass over the sentences, in mini-batches in random order. Of a large text,
+of more than ``LARGE`` sentences, it is a part of a pass, of about ``PART`` sentences, so that
+checkpoints and progress come as often; and what is measured then is ``SAMPLE`` sentences at equal
+distances instead of all, whose sums are multiplied to be those of the text.
+
+**When to stop.** The grammar of a chain is that of its network after the last iteration. If
+sentences are held out, it is that of the iteration after which these were most probable, and after
+``patience`` iterations without a better one no more is learned. Nor is it after one that diverged:
+numbers became too large, or log P of the sentences ``DIVERGED`` times what it was at the start. The
+network before that iteration is kept.
 
 **The optimiser** is Adam (Kingma and Ba 2015), on all parameters in one vector. With g the gradient
 of what is maximised, shortened to ``LONGEST`` if it is longer::
@@ -72,6 +76,10 @@ LITTLE_SPEECH = 30_000
 """Tokens of speech below which the bound is 2."""
 STEPS = 2000
 """Mini-batches after which a chain ends, if nothing is asked for."""
+LARGE = 20_000
+"""A text of more sentences is large."""
+PART, SAMPLE = 10_000, 5_000
+"""Of a large text, sentences of an iteration, and sentences that are measured after it."""
 
 
 class Moments(NamedTuple):
@@ -86,7 +94,7 @@ class Moments(NamedTuple):
 
 
 class Network(NamedTuple):
-    """A network after some passes. Its arrays are not written to."""
+    """A network after some iterations. Its arrays are not written to."""
 
     parameters: Floats
     """θ, all in one vector."""
@@ -99,13 +107,13 @@ class Network(NamedTuple):
     steps: int = 0
     """The number of mini-batches so far."""
     since: int = 0
-    """The number of passes since the answer."""
+    """The number of iterations since the answer."""
     diverged: int = 0
-    """The pass that diverged, of which nothing is kept; 0 if none did."""
+    """The iteration that diverged, of which nothing is kept; 0 if none did."""
     measures: Measures | None = None
-    """Those of the answer; None before the first pass."""
+    """Those of the answer; None before the first iteration."""
     start: float = 0.0
-    """What is maximised, before the first pass."""
+    """What is maximised, before the first iteration."""
 
 
 _VECTORS = Network._fields[:4]
@@ -128,7 +136,6 @@ class Neural(NeuralOptions, Learner):
     default_depth: ClassVar[int] = 3
     default_precision: ClassVar[Precision] = "single"
     default_trees: ClassVar[str] = "consensus"
-    iteration: ClassVar[tuple[str, str]] = ("pass", "passes")
     grammar_kind: ClassVar[type[Grammar]] = LowRankGrammar
     START: ClassVar[tuple[str, ...]] = ("parameters", "shape")
 
@@ -168,8 +175,10 @@ class Neural(NeuralOptions, Learner):
         return lessons_of(text, settings.depth, limit, taught)
 
     def default_iterations(self, sentences: int) -> int:
-        """Passes that have ``STEPS`` mini-batches together, but at least 5 and at most 30."""
-        return max(5, min(30, math.ceil(STEPS * self.batch / max(1, sentences))))
+        """As many as have ``STEPS`` mini-batches together; of a smaller text 5 to 30."""
+        parts = self.parts(sentences)
+        iterations = math.ceil(parts * STEPS * self.batch / max(1, sentences))
+        return max(5, min(30, iterations)) if parts == 1 else iterations
 
     def check(self, settings: ChainSettings) -> None:
         """There is a category of phrases and one of words."""
@@ -194,7 +203,7 @@ class Neural(NeuralOptions, Learner):
         return 8 * rules, 5 * number * shape.size
 
     def first(self, corpus: Encoded, settings: ChainSettings) -> State:
-        """The state of a chain before its first pass."""
+        """The state of a chain before its first iteration."""
         numbers = stream(settings.seed, settings.chain, 0, Purpose.NETWORK)
         shape = self.shape(settings, corpus.vocabulary)
         parameters: Floats = initial_parameters(shape, numbers).astype(_number_type(settings))
@@ -225,7 +234,7 @@ class Neural(NeuralOptions, Learner):
             )
 
     def warm_start(self, state: State, model: Model) -> dict[str, Floats]:
-        """The network after its last pass."""
+        """The network after its last iteration."""
         assert isinstance(state, NetworkState)
         assert state.network is not None
         grammar = model.grammar
@@ -252,7 +261,7 @@ class Neural(NeuralOptions, Learner):
         work: Mapper,
         with_trees: bool = False,
     ) -> State:
-        """One pass over the sentences, in mini-batches."""
+        """One pass over the sentences, or a part of it, in mini-batches."""
         assert isinstance(state, NetworkState)
         network, before = state.network, state.grammar
         assert network is not None
@@ -287,13 +296,13 @@ class Neural(NeuralOptions, Learner):
         )
 
     def note(self, state: State) -> str | None:
-        """In which pass it diverged, if it did."""
+        """In which iteration it diverged, if it did."""
         assert isinstance(state, NetworkState)
         if state.network is None or not state.network.diverged:
             return None
         return (
-            f"learning diverged in pass {state.network.diverged:,}, and stopped with the grammar "
-            f"before it: lower the rate ({self.rate:g})"
+            f"learning diverged in iteration {state.network.diverged:,}, and stopped with the "
+            f"grammar before it: lower the rate ({self.rate:g})"
         )
 
     def train(
@@ -305,16 +314,24 @@ class Neural(NeuralOptions, Learner):
         iteration: int,
         work: Mapper,
     ) -> Network:
-        """The network after one pass over the sentences that are learned from."""
+        """The network after one more iteration over the sentences that are learned from."""
         moments = Moments(network.parameters.copy(), network.first.copy(), network.second.copy())
         gradient = np.zeros_like(moments.parameters)
-        numbers = stream(settings.seed, settings.chain, iteration, Purpose.MINIBATCHES)
-        steps = network.steps
-        for part in minibatches(learned, self.batch, numbers):
-            self.gradient(moments.parameters, corpus.select(part), settings, gradient, work)
+        parts = self.parts(len(learned))
+        number, part = divmod(iteration, parts)
+        numbers = stream(settings.seed, settings.chain, number, Purpose.MINIBATCHES)
+        steps, batches = network.steps, minibatches(learned, self.batch, numbers)
+        first, last = part * len(batches) // parts, (part + 1) * len(batches) // parts
+        for sentences in batches[first:last]:
+            here = corpus.select(sentences)
+            self.gradient(moments.parameters, here, settings, gradient, work)
             steps += 1
             ascend(moments, gradient, self.rate, steps)
         return network._replace(**moments._asdict(), steps=steps)
+
+    def parts(self, sentences: int) -> int:
+        """The number of iterations of one pass."""
+        return 1 if sentences <= LARGE else -(-sentences // max(PART, self.batch))
 
     def gradient(
         self,
@@ -356,14 +373,15 @@ class Neural(NeuralOptions, Learner):
         """The measures of a grammar; ``posterior`` is what is maximised."""
         given = grammar.factors, settings.depth, settings.precision
         parser = FactorParser(given[0], given[1], work.threads, given[2])
-        parts = work.parts(corpus, InFactorBlocks(parser.cell_bytes))
-        logs = in_corpus_order(corpus, parts, work.map(log_part, parts, *given))
+        sample, held_out, shares = measured(corpus, settings.held_out)
+        parts = work.parts(sample, InFactorBlocks(parser.cell_bytes))
+        logs = in_corpus_order(sample, parts, work.map(log_part, parts, *given))
         log_mass = parser.log_fitting_mass
-        check_parsable(grammar, corpus, logs)
-        held_out = held_out_sentences(len(corpus), settings.held_out)
-        found = measure(logs - log_mass, corpus.lengths, held_out, None, self.beta)
+        check_parsable(grammar, sample, logs)
+        found = measure(logs - log_mass, sample.lengths, held_out, None, self.beta)
         learned = np.delete(logs - log_mass if self.exact else logs, held_out)
-        return found._replace(posterior=float(learned.sum()))
+        found = found._replace(posterior=float(learned.sum()))
+        return found._replace(**{name: getattr(found, name) * x for name, x in shares.items()})
 
     def types(self, settings: ChainSettings) -> dict[str, Any]:
         """Those of the network, from which the grammar follows."""
@@ -447,6 +465,31 @@ def log_part(
 ) -> Floats:
     """The logarithm of the sum of each sentence of a part."""
     return FactorParser(factors, depth, threads, precision).log_inside(part.sentences)
+
+
+def measured(corpus: Encoded, every: int) -> tuple[Encoded, Longs, dict[str, float]]:
+    """The sentences that are measured, and which of them are held out: every n-th one of the text.
+
+    Returns also what sums over them are multiplied by, to be those of the text, by their names.
+    """
+    held_out = held_out_sentences(len(corpus), every)
+    if len(corpus) <= LARGE:
+        return corpus, held_out, {}
+    learned, lengths = np.delete(np.arange(len(corpus)), held_out), corpus.lengths
+    kinds = {"likelihood": learned, "posterior": learned, "heldout": held_out}
+    shares = {
+        name: float(lengths[kind].sum() / lengths[evenly(kind)].sum())
+        for name, kind in kinds.items()
+        if len(kind)
+    }
+    sample = np.concatenate([evenly(learned), evenly(held_out)])
+    return corpus.select(sample), np.arange(len(evenly(learned)), len(sample)), shares
+
+
+def evenly(sentences: Longs) -> Longs:
+    """``SAMPLE`` of some sentences, at equal distances; all, if they are no more."""
+    most = min(SAMPLE, len(sentences))
+    return sentences[np.arange(most) * len(sentences) // most]
 
 
 def _number_type(settings: ChainSettings) -> type:
