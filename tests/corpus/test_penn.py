@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dbpcfg.corpus.readers import format_by_content
 from dbpcfg.errors import TreeSyntaxError
 from dbpcfg.trees.brackets import read_tree
 from dbpcfg.trees.tree import Tree
@@ -47,6 +48,12 @@ def test_a_small_treebank():
         ("=", "="),
         ("<x", "<x"),
         ("PRP$", "PRP$"),
+        ("SUBJ+np", "np"),
+        (">N+art", "art"),
+        ("N<+adjp", "adjp"),
+        ("P+v-fin", "v"),
+        ("NP+VP", "NP+VP"),
+        ("np+x", "np+x"),
         ("", ""),
     ],
 )
@@ -173,6 +180,18 @@ def test_what_is_skipped_says_why_and_is_not_counted():
         "skipped lines 2 to 3"
     ]
     assert source.removed == {"broken trees": 1, "nodes without children": 1}
+
+
+def test_comments():
+    """Lines keep their numbers, and the format is recognised behind comments."""
+    text = "# Floresta\n#1 CF1-2\n(UTT+np (>N+art Um)\n (H+n #))\n#2\n(UTT+np (H+prop 7_e_Meio))\n"
+    assert format_by_content(text) == "penn"
+    sentences, source = read_as("penn", text)
+    assert [(s.line, str(s.tree)) for s in sentences] == [
+        (3, "(np (art Um) (n #))"),
+        (6, "(np (prop 7_e_Meio))"),
+    ]
+    assert source.removed == {"comments": 3}
 
 
 def test_the_outer_bracket():

@@ -41,10 +41,22 @@ def test_cess():
     assert kept == "(ROOT (S (sn.e-SUJ *0*) (vmip3p0 cantan)))"
 
 
+@pytest.mark.parametrize("label", ["sn-SUJ", "sn.co-SUJ", "sn.co", "sn.x", "sn.e-CD"])
+def test_marks_of_cess_are_not_part_of_the_category(label):
+    assert trees_as("cess", f"(S ({label} (da0ms0 El el)))") == ["(S (sn (da0ms0 El)))"]
+
+
 def test_longer_leaves_are_kept_and_counted():
     (sentence,), source = read_as("cess", "(S (X a b c))")
     assert sentence.words == ("a", "b", "c")
     assert source.suspicious == {"leaves of more than a word and its lemma": 1}
+
+
+def test_a_space_before_the_punctuation_of_sinica():
+    """As half of the files have it."""
+    spaced, _ = read_as("sinica", SINICA.replace("#，", "# ，"))
+    assert "# ，" in SINICA.replace("#，", "# ，")
+    assert spaced == read_as("sinica", SINICA)[0]
 
 
 def test_sinica():

@@ -1,9 +1,10 @@
 """CESS and AnCora brackets (``.tbf``): Penn brackets with a word and its lemma in each leaf.
 
 ``(da0ms0 El el)`` is the word *El* with the tag ``da0ms0``; lemmas are not read.  Labels lose their
-functions, ``sn-SUJ`` is ``sn``.  Elided subjects, ``(sn.e-SUJ *0*)``, are empty elements: they go
-and are counted.  The words ``-Fpa-`` and ``-Fpt-`` are round brackets, ``-LRB-`` and ``-RRB-``.  A
-leaf of more than two tokens is kept as it is, and counted.
+functions and the marks of coordination, apposition and elision: ``sn-SUJ``, ``sn.co`` and ``sn.x``
+are ``sn``.  Elided subjects, ``(sn.e-SUJ *0*)``, are empty elements: they go and are counted.  The
+words ``-Fpa-`` and ``-Fpt-`` are round brackets, ``-LRB-`` and ``-RRB-``.  A leaf of more than two
+tokens is kept as it is, and counted.
 
 The files are in ISO-8859-1.  They are recognised as Penn brackets of which the first leaves all
 have a word and a lemma, and tags such as ``da0ms0``.
@@ -20,6 +21,7 @@ from dbpcfg.corpus.readers.penn import EMPTY, PENN, category, read_with
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.trees.tree import Tree
 
+_MARK = re.compile(r"\.(co|x|e)$")
 _ELIDED = "*0*"
 _LEAF = re.compile(r"\(([^\s()]+(?:\s+[^\s()]+)+)\s*\)", re.ASCII)
 _LEAVES = 2000
@@ -28,8 +30,12 @@ _EAGLES = re.compile(r"[acdnpsvrz][a-z][a-z0-9]*[0-9][a-z0-9]*", re.ASCII)
 _BRACKETS = {"-Fpa-": "-LRB-", "-Fpt-": "-RRB-"}
 
 
+def _category(label: str) -> str:
+    return _MARK.sub("", category(label))
+
+
 def _read(text: str, source: Source) -> Iterator[Sentence]:
-    relabel = cache(str if source.function_tags else category)
+    relabel = cache(str if source.function_tags else _category)
 
     def clean(tree: Tree, counts: Source) -> Tree | None:
         def cleaned(node: Tree, parts: list[Tree | str | None]) -> Tree | None:

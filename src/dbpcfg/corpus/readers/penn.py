@@ -5,7 +5,8 @@ that grammar induction is usually scored:
 
 * Labels lose their function tags and annotations: everything from the first ``-``, ``=`` or ``<``,
   so that ``NP-SBJ-1``, ``NP=2`` and ``NP-<ANIM>-<AGENT-V1>`` are all ``NP``.  A label that begins
-  with one of these is kept whole (``-LRB-``), and so is ``ADVP|PRT``.
+  with one of these is kept whole (``-LRB-``), and so is ``ADVP|PRT``.  Where functions come first,
+  in capitals, as in Floresta's ``SUBJ+np`` and ``N<+adjp``, the form is what is left.
 * Empty elements go and are counted, and with them go the parents that they leave empty.  A trace is
   recognised by its tag, which has ``NONE`` in it, also where a space has come before the tag, as in
   ``( -NONE-ABAR-WH- *T*-1)``.  In a file that has such tags, so a treebank with traces, a word that
@@ -16,6 +17,7 @@ that grammar induction is usually scored:
 * A node without children (a mistake that real treebanks have) is dropped and counted; but where it
   looks like a bracket inside a word, as in ``(-LRB- ()``, that is an error, since a word would be
   lost.  Trees without words are dropped and counted.
+* Lines that begin with ``#`` are comments, as in Floresta; they are left out and counted.
 
 Broken trees are errors, or are skipped.  A file with a broken tree is then cut into parts, each
 from one line with a round bracket in its first column to the next, and parts that are not trees
@@ -47,9 +49,11 @@ EMPTY = "empty elements"
 """What the counts of all readers of brackets call them."""
 
 _CATEGORY = re.compile(r"[^-=<]+")
+_FUNCTION_FIRST = re.compile(r"[^\sa-z+]+\+(?=[a-z])")
 _NONE = ("-NONE-", "NONE-")
 _HAS_TRACES = re.compile(r"\([^\s()]*NONE|\(\s+-?NONE-", re.ASCII)
 _TRACE = re.compile(r"\*+(?:T|ICH|EXP|RNR|PPA|PRO|NULL|OP)\*(?:-\d+)?", re.ASCII)
+_COMMENT = re.compile(r"^#.*", re.M)
 _CHILDLESS = re.compile(r"\([^\s()]*\s*\)", re.ASCII)
 _BORDERS = (re.compile(r"\n(?=\()"), re.compile(r"\n[^\S\n]*\n"))  # column 1, or a blank line
 _LOST_WORD = re.compile(r"\(-[LR][RCS]B-\s*\)|[^\s()]\s*\(\s*\)", re.ASCII)
@@ -62,7 +66,9 @@ def _read(text: str, source: Source) -> Iterator[Sentence]:
 
 def read_with(clean: Cleaner, text: str, source: Source) -> Iterator[Sentence]:
     """Read trees in brackets, cleaned by a rule of the format."""
-    text = text.removeprefix("\ufeff")
+    text, comments = _COMMENT.subn("", text.removeprefix("\ufeff"))  # lines keep their numbers
+    if comments:
+        source.removed["comments"] += comments
     try:
         whole = Source(source.name)
         sentences = list(_sentences(text, whole, clean))
@@ -164,6 +170,7 @@ def _are_trees(parts: list[str]) -> bool:
 
 def category(label: str) -> str:
     """A label without function tags and annotations."""
+    label = _FUNCTION_FIRST.sub("", label, count=1) if "+" in label else label
     match = _CATEGORY.match(label)
     return match[0] if match else label
 
@@ -183,7 +190,7 @@ PENN = CorpusReader(
     _read,
     (".mrg", ".parsed", ".trees", ".psd", ".ptb", ".penn", ".bracket"),
     re.compile(
-        r"""\s*\( (?: [^\s()]* \s*\( (?: [^\s()]*\s*\( | [^\s()]+\s+[^\s()] )
+        r"""\s* (?: \#[^\n]*\n\s* )* \( (?: [^\s()]* \s*\( (?: [^\s()]*\s*\( | [^\s()]+\s+[^\s()] )
                   | [^\s()]+\s+[^\s()]+ \s*\)\s* (?: \( | \Z ) )""",
         re.VERBOSE | re.ASCII,
     ).match,

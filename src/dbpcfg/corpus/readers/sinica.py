@@ -21,7 +21,7 @@ from dbpcfg.trees.tree import Tree
 
 _NUMBER = re.compile(r"#\S*\s+")
 _TOKEN = re.compile(r"([^()|]*)([()|]|$)")
-_MARKS = re.compile(r"(?:#(?:[^\s()]+\([^\s()]+\)\s*)*)?")
+_MARKS = re.compile(r"(?:#\s*(?:[^\s()]+\([^\s()]+\)\s*)*)?")
 _MARK = re.compile(r"([^\s()]+)\(([^\s()]+)\)")
 _SHOWN = 30
 _LOOKS_LIKE = "a tree looks like S(agent:NP(Head:Nba:我)|Head:VA4:走)#。(PERIODCATEGORY)"
