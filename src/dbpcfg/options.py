@@ -465,7 +465,8 @@ class NeuralOptions(LearnerOptions):
     rate: float = option(0.003, "Learning rate.", exclusive_minimum=0)
     teacher: Literal["auto", "ccl", "none"] = option(
         "auto",
-        "Whose brackets it learns from: those of the parser CCL, or nobody's. auto: ccl, but none "
+        "Whose brackets it learns from: those of the parser CCL, or nobody's. auto: ccl if they "
+        "branch to the side of the language, but none "
         "for speech and for text with known brackets.",
     )
     stretch: int | None = option(

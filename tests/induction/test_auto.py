@@ -44,7 +44,7 @@ def test_the_rule(size, learner, rare, teacher, depth):
     assert (figures.sentences, figures.mean_length) == (size[0], size[1])
     assert str(figures).startswith(f"{size[0]:,} sentences of {size[1]}.0 words")
     assert choose(figures, BOTH) == learner
-    corpus, settings, why = InductionPlan().preprocess(text(*size))
+    corpus, _, settings, why = InductionPlan().preprocess(text(*size))
     assert settings.learner.name == learner
     assert (getattr(settings.learner, "teacher", None), settings.depth) == (teacher, depth)
     chosen = corpus.preprocessing
@@ -61,7 +61,7 @@ def test_a_learner_is_the_same_whether_named_or_chosen(size):
     chosen, named = (
         InductionPlan(learner=name).preprocess(text(*size)) for name in ("auto", "neural")
     )
-    assert chosen[1] == named[1]
+    assert chosen[2] == named[2]
     assert chosen[0].preprocessing == named[0].preprocessing
 
 
@@ -78,20 +78,20 @@ def test_the_same_bytes_whether_named_or_chosen(tmp_path):
 def test_what_is_asked_for_is_kept():
     given = {"no_punctuation": False, "rare": 0, "max_length": 3}
     plan = InductionPlan(preprocessing=given, learner_options={"teacher": "none", "stretch": 4})
-    corpus, settings, _ = plan.preprocess(text(2000, 3, 4000))
+    corpus, _, settings, _ = plan.preprocess(text(2000, 3, 4000))
     assert {name: getattr(corpus.preprocessing, name) for name in given} == given
     assert (settings.learner.teacher, settings.learner.stretch) == ("none", 4)
     deep = InductionPlan(model=ModelOptions(depth=4)).preprocess(text(500, 6, 200))
-    assert deep[1].depth == 4
+    assert deep[2].depth == 4
     assert choose(TextFigures(2000, 6000, 50), ["gibbs"]) == "gibbs"
 
 
 def test_known_brackets_are_the_teacher():
     some = [Sentence((*one.words, "[the", "dog]")) for one in text(200, 12, 500)]
     plan = InductionPlan(preprocessing={"brackets": "text"})
-    corpus, settings, _ = plan.preprocess(some)
+    _, lessons, settings, _ = plan.preprocess(some)
     assert (settings.learner.teacher, settings.learner.stretch) == ("none", 0)
-    assert settings.learner.lessons(corpus, settings) is None
+    assert lessons is None
 
 
 @pytest.mark.parametrize(

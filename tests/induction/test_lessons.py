@@ -9,7 +9,9 @@ from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.synthetic import utterances
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction.corpus import RunCorpus, gold_spans, load_corpus, save_corpus
-from dbpcfg.induction.lessons import lessons_of, stretches_of
+from dbpcfg.induction.learners import neural
+from dbpcfg.induction.lessons import ccl_brackets, lessons_of, stretches_of, suits
+from dbpcfg.induction.plan import InductionPlan
 from dbpcfg.induction.trees import mbr_under
 from dbpcfg.systems.ccl import CCL
 from tests.induction.small import written
@@ -35,7 +37,7 @@ def words(corpus, lessons) -> list[str]:
 def test_sentences_are_divided_at_marks():
     corpus = prepared()
     assert stretches_of(corpus)[:2] == [[(0, 1), (1, 6), (6, 10)], [(0, 1), (1, 2), (2, 4)]]
-    lessons = lessons_of(corpus, 3, limit=4, with_teacher=False)
+    lessons = lessons_of(corpus, 3, limit=4)
     # "well" and "no" are words, not stretches; five words are too many; "oh" is a sentence
     assert words(corpus, lessons) == [
         "and the cat ran",
@@ -47,12 +49,12 @@ def test_sentences_are_divided_at_marks():
     assert lessons.sentences.brackets is None
     for (s, start, end), part in zip(lessons.parts.tolist(), lessons.sentences, strict=True):
         assert list(corpus.forms[s][start:end]) == part
-    whole = lessons_of(prepared(Preprocessing(no_punctuation=True)), 3, 0, with_teacher=False)
+    whole = lessons_of(prepared(Preprocessing(no_punctuation=True)), 3, 0)
     assert len(whole.parts) == len(LINES)
 
 
 def test_the_limit_leaves_half_of_the_words():
-    lessons = lessons_of(prepared(), 3, limit=1, with_teacher=False)
+    lessons = lessons_of(prepared(), 3, limit=1)
     learned = sum(map(len, lessons.sentences))
     assert 2 * learned >= sum(map(len, prepared().forms)) * 0.9
     assert max(map(len, lessons.sentences)) < 5
@@ -60,7 +62,7 @@ def test_the_limit_leaves_half_of_the_words():
 
 def test_brackets_are_those_of_ccl_within_stretches():
     corpus = prepared()
-    lessons = lessons_of(corpus, None, limit=0, with_teacher=True)
+    lessons = lessons_of(corpus, None, limit=0, brackets=ccl_brackets(corpus))
     given = []
     for words_, own in zip(corpus.forms, stretches_of(corpus), strict=True):
         parts = [[*([","] if start else []), *words_[start:end]] for start, end in own]
@@ -73,13 +75,45 @@ def test_brackets_are_those_of_ccl_within_stretches():
         inside = {(i - start, j - start) for i, j in brackets[s] if start <= i and j <= end}
         assert own == {(i, j) for i, j in inside if 1 < j - i < end - start}
     assert any(found)
-    bounded = lessons_of(corpus, 1, limit=0, with_teacher=True)
+    bounded = lessons_of(corpus, 1, limit=0, brackets=ccl_brackets(corpus))
     assert len(bounded.parts) <= len(lessons.parts)
+
+
+@pytest.mark.parametrize("side", ["right", "left"])
+def test_a_teacher_suits_if_it_branches_as_the_language_does(side):
+    """Function words begin phrases of one language, and end those of the other."""
+    words = [f"w{number}" for number in range(40)]
+    lines = [["the", a, "of", b, "in", c] for a, b, c in zip(words, words[7:], words[11:])]
+    if side == "left":
+        lines = [line[::-1] for line in lines]
+    corpus = preprocess([Sentence(tuple(line)) for line in lines], BRACKETED)
+    right = [[(k, 6) for k in range(6)] for _ in lines]
+    left = [[(0, k) for k in range(1, 7)] for _ in lines]
+    mixed = [[(0, 6), (0, 4), (2, 4), (4, 6), (1, 6)] for _ in lines]
+    assert (suits(corpus, right), suits(corpus, left)) == (side == "right", side == "left")
+    assert not suits(corpus, mixed)
+    assert suits(corpus, [[] for _ in lines])  # nothing speaks against it
+
+
+def test_brackets_that_do_not_suit_are_not_taught_unless_asked_for(monkeypatch):
+    words = [f"w{number}" for number in range(200)]
+    some = [Sentence(("the", *words[k : k + 9])) for k in range(0, 190)]
+    left = [[(0, k) for k in range(1, 11)] for _ in some]
+    monkeypatch.setattr(neural, "ccl_brackets", lambda corpus: left)
+    for asked, teacher in (("auto", "none"), ("ccl", "ccl")):
+        plan = InductionPlan(learner="neural", learner_options={"teacher": asked})
+        _, lessons, settings, why = plan.preprocess(some)
+        assert settings.learner.teacher == teacher
+        assert (lessons.sentences.brackets is None) == (teacher == "none")
+        assert ("taught by CCL" in why, "without a teacher" in why) == (
+            teacher == "ccl",
+            teacher == "none",
+        )
 
 
 def test_lessons_are_kept_in_the_file_of_the_sentences(tmp_path):
     corpus, path = prepared(), tmp_path / "corpus.npz"
-    lessons = lessons_of(corpus, 3, limit=5, with_teacher=True)
+    lessons = lessons_of(corpus, 3, limit=5, brackets=ccl_brackets(corpus))
     save_corpus(RunCorpus(**{**vars(RunCorpus.of(corpus)), "lessons": lessons}), path)
     again = load_corpus(path).lessons
     np.testing.assert_array_equal(again.parts, lessons.parts)

@@ -10,6 +10,7 @@ speech: at most 8 words in a sentence on average,     neural, D = 3, without pun
 and at least 4 tokens for each form                   from whole utterances
 anything else                                         neural, D = 3, without punctuation, learned
                                                       from stretches between marks, taught by CCL
+                                                      if its brackets suit the language
 ====================================================  ============================================
 
 Where there are fewer than 10 tokens for each form, and at least 200 sentences, forms that occur

@@ -1,5 +1,8 @@
 """What the trees of several chains have in common, and the consensus of them.
 
+Chains whose trees do not branch to the side of the language have no vote; trees that do nothing but
+branch to that side vote in their place (`dbpcfg.induction.direction`).
+
 Labels are not compared, as each chain names its categories in its own way. A span that all chains
 have is sure as far as they go; one that only the selected chain has is its own opinion. The
 agreement of chains is F1 of the spans of two of them, on average over all pairs: their own trees
@@ -13,6 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
+from dbpcfg.induction.direction import Side, follows
 from dbpcfg.io.tables import plural
 from dbpcfg.numerics.kernels import Floats, Ints, Longs
 from dbpcfg.parsing.derivations import CATEGORY, END, START, Derivations
@@ -104,6 +108,10 @@ class SharedSpans:
             return None
         return float(self._common(list(self.trees) if chain is None else [chain]).sum() / total)
 
+    def among(self, chains: Sequence[int]) -> float | None:
+        """The agreement of two or more of the chains; None if there is no span."""
+        return SharedSpans({chain: self.trees[chain] for chain in chains}).agreement()
+
     def sentences(self) -> Floats:
         """[s]: the agreement of the chains on each sentence; nan if there is none."""
         if len(self.trees) < 2:
@@ -176,21 +184,36 @@ class SharedSpans:
             first[own][smaller], last[own][smaller] = i, j
         return first, last
 
-    def consensus(self, selected: int, voters: Sequence[int] | None = None) -> Derivations:
+    def astray(self, side: Side | None) -> list[int]:
+        """The chains whose trees do not branch to the side to which the language does."""
+        if side is None:
+            return []
+        return [n for n, trees in self.trees.items() if not follows(side, self.branching(trees))]
+
+    def consensus(
+        self,
+        selected: int,
+        voters: Sequence[int] | None = None,
+        others: Sequence[Derivations] = (),
+    ) -> Derivations:
         """The trees of greatest vote: a span has a vote of each voter that has it.
 
-        The selected chain decides ties and labels words. Phrases have `latent_classes` of the
-        labels of all voters, named as in the selected chain.
+        The selected chain decides ties if it votes, and labels words. Phrases have `latent_classes`
+        of the labels of all voters, named as in the selected chain.
+
+        ``others``: further trees of the same sentences that vote; their labels do not count.
         """
         voters = list(self.trees) if voters is None else voters
-        corpus, order = self.trees[selected].corpus, [selected, *voters]
+        corpus = self.trees[selected].corpus
+        ballots = [*(self.trees[number] for number in voters), *others]
+        ballots += [*ballots, *([self.trees[selected]] if selected in voters else [])]
         nodes = np.empty_like(self.trees[selected].nodes)
         for first in range(0, len(corpus), BATCH):
             here = np.arange(first, min(first + BATCH, len(corpus)))
             rows = slice(*(int(2 * corpus.starts[s] - s) for s in (first, here[-1] + 1)))
             votes = SpanCounts(corpus.select(here), 1)
-            for number in [*order, *voters]:  # two for each chain, three for the selected one
-                votes.add(Derivations(self.trees[number].nodes[rows] * UNLABELLED, votes.corpus))
+            for trees in ballots:  # two of each, three of the selected chain
+                votes.add(Derivations(trees.nodes[rows] * UNLABELLED, votes.corpus))
             nodes[rows] = votes.decode().nodes
         chains = [selected, *(one for one in voters if one != selected)]
         labels = np.stack([self._labels(number, nodes) for number in chains], axis=1)
@@ -217,8 +240,9 @@ def latent_classes(labels: Longs) -> Longs:
 
     ``labels``: ``[span, chain]``, -1 where a chain does not have the span.
     """
-    if labels.shape[1] == 1 or not (labels[:, 0] >= 0).any():
-        return labels[:, 0]
+    first = labels[:, 0]
+    if not (first >= 0).any() or (labels.shape[1] == 1 and (first >= 0).all()):
+        return np.maximum(first, 0)
     patterns, numbers, counts = np.unique(labels, axis=0, return_inverse=True, return_counts=True)
     there, columns = patterns >= 0, range(labels.shape[1])
     K = int(labels.max()) + 1

@@ -192,7 +192,7 @@ def learn(
 ) -> Run:
     """Learn a grammar from a text as planned; see `induce`."""
     is_prepared = isinstance(corpus, PreprocessedCorpus)
-    text, settings, why = plan.preprocess(corpus)
+    text, lessons, settings, why = plan.preprocess(corpus)
     execution.on_note(text.summary())
     if plan.learned is not None:
         execution.on_note(plan.learned.known(text.encoded.vocabulary))
@@ -200,7 +200,7 @@ def learn(
         execution.on_warning(warning)
     execution.on_note(why)
     del corpus
-    words = replace(RunCorpus.of(text), lessons=settings.learner.lessons(text, settings))
+    words = replace(RunCorpus.of(text), lessons=lessons)
     spans = None if gold is None else _gold_spans(gold, words, text)
     sources = () if gold is None else tuple(gold_sources) or _sources(gold) or ("given",)
     preprocessing, origin = text.preprocessing, _origin(text)

@@ -7,7 +7,9 @@ the cost: the chart of n words takes time in proportion to n³.
 **The teacher** is CCL (`dbpcfg.systems.ccl`), which reads the same words and marks in seconds. Its
 brackets are known brackets of the stretches; the whole sentences are parsed without them. On
 written text this keeps chains from the many bad modes of the likelihood (docs/results-learners.md);
-in speech to children the grammar is better without it.
+in speech to children the grammar is better without it. So it is in languages that do not suit CCL,
+such as Icelandic: there its brackets do not branch to the side of the language
+(`dbpcfg.induction.direction`), and are not used unless they are asked for.
 """
 
 from __future__ import annotations
@@ -17,9 +19,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.corpus.preprocessing import PreprocessedCorpus
 from dbpcfg.induction.corpus import Lessons, fits_bound
+from dbpcfg.induction.direction import branching_side, follows
 
 SHARE = 0.5
 """The limit grows until stretches within it have this share of all words."""
@@ -36,17 +38,22 @@ def stretches_of(corpus: PreprocessedCorpus) -> list[list[tuple[int, int]]]:
     return divided
 
 
+Brackets = Sequence[Sequence[tuple[int, int]]]
+"""Those of each sentence."""
+
+
 def lessons_of(
-    corpus: PreprocessedCorpus, depth: int | None, limit: int, with_teacher: bool
+    corpus: PreprocessedCorpus, depth: int | None, limit: int, brackets: Brackets | None = None
 ) -> Lessons:
     """The stretches to learn from; without those that have no tree with their brackets.
 
     ``limit``: the greatest number of words of a stretch; 0 for any number.
+    ``brackets``: those of the teacher, if there is one.
     """
     forms, stretches = corpus.encoded, stretches_of(corpus)
     if limit:
         limit = max(limit, _limit_for(SHARE, stretches))
-    brackets = _ccl_brackets(forms, stretches) if with_teacher else [()] * len(forms)
+    brackets = [()] * len(forms) if brackets is None else brackets
     places, inside = [], []
     for s, (own, spans) in enumerate(zip(stretches, brackets, strict=True)):
         for start, end in own:
@@ -66,14 +73,12 @@ def _limit_for(share: float, stretches: Iterable[Sequence[tuple[int, int]]]) -> 
     return int(lengths[np.searchsorted(words, share * words[-1])])
 
 
-def _ccl_brackets(
-    forms: Encoded, stretches: Sequence[Sequence[tuple[int, int]]]
-) -> list[list[tuple[int, int]]]:
+def ccl_brackets(corpus: PreprocessedCorpus) -> Brackets:
     """The brackets that CCL finds in each sentence, read with a mark between stretches."""
     from dbpcfg.systems.ccl import CCL
 
-    marked = []
-    for s, own in enumerate(stretches):
+    forms, marked = corpus.encoded, []
+    for s, own in enumerate(stretches_of(corpus)):
         # By numbers: a form may look like punctuation to CCL.
         words = [f"w{number}" for number in forms.numbers(s).tolist()]
         text: list[str] = []
@@ -81,3 +86,19 @@ def _ccl_brackets(
             text += [*([_MARK] if start else []), *words[start:end]]
         marked.append(text)
     return [[(i, j) for i, j, _ in tree.spans()] for tree in CCL().fit(marked).trees()]
+
+
+def suits(corpus: PreprocessedCorpus, brackets: Brackets) -> bool:
+    """Whether the brackets of a teacher branch to the side of the language."""
+    side = branching_side(corpus.encoded)
+    inner = [
+        (i == start, j == end)
+        for own, spans in zip(stretches_of(corpus), brackets, strict=True)
+        for start, end in own
+        for i, j in spans
+        if start <= i < j <= end and 1 < j - i < end - start
+    ]
+    if side is None or not inner:
+        return True
+    left, right = np.mean(inner, axis=0)
+    return follows(side, {"right": float(right), "left": float(left)})

@@ -13,7 +13,7 @@ from dbpcfg.corpus.reading import Corpus
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction.auto import AUTO, TextFigures, choose, possible, reason
-from dbpcfg.induction.corpus import within_bound
+from dbpcfg.induction.corpus import Lessons, within_bound
 from dbpcfg.induction.directory import check_free, finished_run
 from dbpcfg.induction.learners import Learner, learner_with
 from dbpcfg.induction.search import (
@@ -113,8 +113,8 @@ class InductionPlan:
 
     def preprocess(
         self, corpus: Iterable[Sentence] | PreprocessedCorpus
-    ) -> tuple[PreprocessedCorpus, ChainSettings, str]:
-        """The text, the settings of its chains, and why they are what they are.
+    ) -> tuple[PreprocessedCorpus, Lessons | None, ChainSettings, str]:
+        """The text, what is learned from, the settings of chains, and why they are what they are.
 
         Sentences that have no tree within the memory bound are left out or are an error, as the
         options for reading say.
@@ -133,11 +133,13 @@ class InductionPlan:
         suits = learner.preprocessing_for(text).items()
         preprocessing = replace(preprocessing, **{k: v for k, v in suits if k not in given})
         settings = self._settings(learner.suited_to(text, preprocessing), text)
-        why = reason(text, settings, preprocessing)
         if not isinstance(corpus, PreprocessedCorpus):
             known = () if self.learned is None else self.learned.words
             corpus = preprocess(sentences, preprocessing, known)
-        return within_bound(corpus, settings.depth, self.reading.skip_broken), settings, why
+        corpus = within_bound(corpus, settings.depth, self.reading.skip_broken)
+        learner, lessons = settings.learner.lessons(corpus, settings)
+        settings = replace(settings, learner=learner)
+        return corpus, lessons, settings, reason(text, settings, preprocessing)
 
     def configuration(
         self,

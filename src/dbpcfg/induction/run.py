@@ -18,9 +18,10 @@ from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.induction.chain import Chain, Sample, trees_of
-from dbpcfg.induction.consensus import SharedSpans
+from dbpcfg.induction.consensus import UNSURE, SharedSpans
 from dbpcfg.induction.corpus import RunCorpus
 from dbpcfg.induction.criteria import criteria, held_out_sentences
+from dbpcfg.induction.direction import Side, branching_side, branching_trees
 from dbpcfg.induction.search import running
 from dbpcfg.induction.settings import Configuration
 from dbpcfg.induction.summary import (
@@ -76,6 +77,19 @@ class Run:
         learner = self.configuration.model.learner
         notes = [(chain.settings.chain, learner.note(chain.state)) for chain in self.survivors]
         remarks = [f"chain {number}: {note}" for number, note in notes if note is not None]
+        if self.finished and self.voting and self.side is not None:
+            astray = self.shared.astray(self.side)
+            if not self.trusted:
+                remarks.append(
+                    f"no chains agree on more than branching to the {self.side}, as the language "
+                    "does: the trees do nothing else"
+                )
+            elif astray:
+                numbers = ", ".join(map(str, astray))
+                remarks.append(
+                    f"{plural(len(astray), 'chain')} ({numbers}) did not branch to the "
+                    f"{self.side}, as the language does: branching trees voted instead"
+                )
         return [*remarks, *self.shared.remarks(self.answer)] if self.finished else remarks
 
     def to_frame(self) -> Any:
@@ -221,14 +235,33 @@ class Run:
 
     @property
     def voters(self) -> list[Chain]:
-        """The survivors whose trees are voted on: those that do more than branch to one side.
+        """The survivors that one is selected from: `trusted` ones, or all if there are none."""
+        return self.trusted or self.survivors
 
-        If no survivor does, or they do not vote, all of them.
+    @cached_property
+    def side(self) -> Side | None:
+        """The side to which the language branches, by its words alone; None if it is not clear."""
+        return branching_side(self.corpus.forms)
+
+    @cached_property
+    def trusted(self) -> list[Chain]:
+        """The survivors that vote, if they do: those whose trees seem to say something.
+
+        They do more than branch to one side. If the side of the language is known, they branch to
+        it, and agree; one that is left alone is trusted unless others branch elsewhere.
         """
         if self.configuration.trees != "consensus" or not self.finished:
             return self.survivors
-        one_sided = self.shared.one_sided
-        return [c for c in self.survivors if c.settings.chain not in one_sided] or self.survivors
+        spans, astray = self.shared, self.shared.astray(self.side)
+        others = {*spans.one_sided, *astray}
+        numbers = [number for number in spans.trees if number not in others]
+        if self.side is not None and len(numbers) > 1:
+            agreement = spans.among(numbers)
+            doubtful = agreement is not None and agreement < UNSURE
+        else:
+            doubtful = bool(astray)
+        trusted = [] if doubtful else numbers
+        return [chain for chain in self.survivors if chain.settings.chain in trusted]
 
     def goodness(self, chain: Chain) -> float:
         """How good a survivor is, by what the run selects by; more is better.
@@ -248,16 +281,27 @@ class Run:
 
     @cached_property
     def answer(self) -> Derivations:
-        """The trees of the run: those of the selected chain, or the consensus of all survivors."""
+        """The trees of the run: those of the selected chain, or a consensus.
+
+        In the place of chains that do not branch to the side of the language, trees vote that do
+        nothing else; if no chain is trusted, only these.
+        """
         selected = self.best.settings.chain
-        if self.voting:
+        if not self.voting:
+            return self.shared.trees[selected]
+        if self.side is None:
             return self.shared.consensus(selected, [c.settings.chain for c in self.voters])
-        return self.shared.trees[selected]
+        trusted = [chain.settings.chain for chain in self.trusted]
+        times = len(self.shared.astray(self.side)) if trusted else 1
+        branching = branching_trees(self.corpus.forms, self.side)
+        return self.shared.consensus(selected, trusted, [branching] * times)
 
     @property
     def voting(self) -> bool:
-        """Whether the answer is the consensus of several chains."""
-        return self.configuration.trees == "consensus" and len(self.voters) > 1
+        """Whether the answer is a consensus."""
+        if self.configuration.trees != "consensus" or not self.finished:
+            return False
+        return len(self.survivors) > 1
 
     @property
     def grammar(self) -> Grammar:

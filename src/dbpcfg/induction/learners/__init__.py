@@ -102,9 +102,14 @@ class Learner(LearnerOptions):
         """The options of preprocessing that suit it, unless they are given."""
         return {}
 
-    def lessons(self, text: PreprocessedCorpus, settings: ChainSettings) -> Lessons | None:
-        """The parts of the text to learn from; None for all sentences as they are."""
-        return None
+    def lessons(
+        self, text: PreprocessedCorpus, settings: ChainSettings
+    ) -> tuple[Learner, Lessons | None]:
+        """The parts of the text to learn from, or None for all sentences as they are.
+
+        And the learner itself, with whatever this has decided.
+        """
+        return self, None
 
     def default_iterations(self, sentences: int) -> int:
         """The length of chains, if nothing is asked for; samplers run a race then."""

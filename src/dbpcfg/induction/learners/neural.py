@@ -53,7 +53,7 @@ from dbpcfg.induction.learners.network import (
     slopes_of,
     views,
 )
-from dbpcfg.induction.lessons import lessons_of
+from dbpcfg.induction.lessons import ccl_brackets, lessons_of, suits
 from dbpcfg.induction.mapping import CorpusPart, Mapper, in_corpus_order, parts_of, together
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.io.archive import ArchiveError
@@ -148,11 +148,11 @@ class Neural(NeuralOptions, Learner):
         return {"no_punctuation": True, "punctuation_brackets": True, "rare": text.rare}
 
     def suited_to(self, text: TextFigures, preprocessing: Preprocessing) -> Learner:
-        """Whether it has a teacher, and learns from stretches."""
+        """Whether it may have a teacher, and learns from stretches."""
         known = preprocessing.brackets is not None
         teacher = self.teacher
-        if teacher == "auto":
-            teacher = "none" if known or text.is_speech else "ccl"
+        if teacher == "auto" and (known or text.is_speech):
+            teacher = "none"
         stretch = self.stretch
         if stretch is None:
             stretch = 0 if known or teacher == "none" else STRETCH
@@ -164,15 +164,24 @@ class Neural(NeuralOptions, Learner):
 
     def choices(self) -> list[str]:
         """Whose brackets it learns from, and from which stretches."""
-        taught = ["taught by CCL"] if self.teacher == "ccl" else []
-        return [*taught, *([f"from stretches of {self.stretch} words"] if self.stretch else [])]
+        stretches = [f"from stretches of {self.stretch} words"] if self.stretch else []
+        if self.teacher == "ccl":
+            return ["taught by CCL", *stretches]
+        return ["without a teacher", *stretches] if stretches else []
 
-    def lessons(self, text: PreprocessedCorpus, settings: ChainSettings) -> Lessons | None:
-        """Stretches between punctuation marks, with the brackets of the teacher."""
-        taught, limit = self.teacher == "ccl", self.stretch or 0
-        if settings.held_out or not (taught or limit):
-            return None
-        return lessons_of(text, settings.depth, limit, taught)
+    def lessons(
+        self, text: PreprocessedCorpus, settings: ChainSettings
+    ) -> tuple[Learner, Lessons | None]:
+        """Stretches between punctuation marks, with the brackets of the teacher if it suits."""
+        brackets, limit = None, self.stretch or 0
+        if not settings.held_out and self.teacher != "none":
+            brackets = ccl_brackets(text)
+            if self.teacher == "auto" and not suits(text, brackets):
+                brackets = None
+        learner = replace(self, teacher="none" if brackets is None else "ccl")
+        if settings.held_out or (brackets is None and not limit):
+            return learner, None
+        return learner, lessons_of(text, settings.depth, limit, brackets)
 
     def default_iterations(self, sentences: int) -> int:
         """As many as have ``STEPS`` mini-batches together; of a smaller text 5 to 30."""
