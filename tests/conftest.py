@@ -1,9 +1,11 @@
 """Hypothesis draws the same examples each time; ``--hypothesis-profile=explore`` draws new ones.
 
-Warnings of NumPy are errors, in the commands that tests start too. New memory is poisoned.
+Warnings of NumPy are errors, in the commands that tests start too. New memory is poisoned. Progress
+is shown only where a test asks for it: what it shows depends on how busy the machine is.
 """
 
 import contextlib
+import math
 import os
 import signal
 from pathlib import Path
@@ -12,9 +14,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
-from dbpcfg.cli import app
+from dbpcfg.cli import app, chain_progress, sweep
 from dbpcfg.corpus.reading import read
 from dbpcfg.induction.directory import finished_run
+from dbpcfg.io import progress
 from tests.poison import poisoned
 from tests.processes import real_processes, threads_for_processes
 from tests.report.small import make_run, write_treebank
@@ -55,6 +58,17 @@ def _compiling_is_not_announced():
     """What would be said depends on what other tests have compiled; see tests/cli/test_warm.py."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(app, "compiling_announced", contextlib.nullcontext)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _nothing_takes_long():
+    """Lines that appear after some seconds would be messages of whichever test is slow."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(progress, "PATIENCE", math.inf)
+        patch.setattr(chain_progress, "FIRST_SECONDS", math.inf)
+        for module in (chain_progress, sweep):
+            patch.setattr(module, "LINE_SECONDS", math.inf)
         yield
 
 

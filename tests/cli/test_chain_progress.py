@@ -47,7 +47,7 @@ def shown_of(chains, kind, capsys, schedule=None) -> tuple[list[str], list[str]]
 
 
 def test_plain_lines_where_there_is_no_terminal(chains, capsys, monkeypatch):
-    assert shown_of(chains, "auto", capsys) == ([], [])  # three seconds have not passed
+    assert shown_of(chains, "auto", capsys) == ([], [])  # it is too early
     monkeypatch.setattr(chain_progress, "LINE_SECONDS", -1.0)
     out, err = shown_of(chains, "auto", capsys)
     assert out == []
@@ -102,6 +102,8 @@ def test_the_time_left_of_a_long_run(chains, capsys, monkeypatch):
     """After three seconds, then every ten; however long it is."""
     now = [100.0]
     monkeypatch.setattr(chain_progress.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(chain_progress, "FIRST_SECONDS", 3.0)
+    monkeypatch.setattr(chain_progress, "LINE_SECONDS", 10.0)
     lines = []
     with ChainProgress("auto") as shown:
         shown.begin(planned(Schedule(10**15)))

@@ -1,7 +1,5 @@
 """``generate`` as a user meets it."""
 
-import math
-
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.grammar.exchange import write_grammar
 from dbpcfg.grammar.pcfg import Grammar
@@ -9,8 +7,7 @@ from dbpcfg.trees.brackets import read_trees
 from tests.stores import memory_depth
 
 
-def test_sentences_are_the_words_of_trees(call, center_run, center_model, monkeypatch):
-    monkeypatch.setattr("dbpcfg.io.progress.PATIENCE", math.inf)  # no progress, however slow
+def test_sentences_are_the_words_of_trees(call, center_run, center_model):
     sentences, err = call("generate", center_run, "-n", 20, "--seed", 4)
     trees, _ = call("generate", center_run, "-n", 20, "--seed", 4, "--trees")
     assert err == ""

@@ -23,6 +23,7 @@ def clock(monkeypatch):
     """A clock that a test sets."""
     now = [100.0]
     monkeypatch.setattr("time.monotonic", lambda: now[0])
+    monkeypatch.setattr(sweep_progress, "LINE_SECONDS", 60.0)
     return now
 
 

@@ -16,7 +16,7 @@ from dbpcfg.induction.chain import Chain
 from dbpcfg.induction.run import Run
 
 if TYPE_CHECKING:
-    from distributed import Client
+    from distributed import Client, Nanny
 
 _words = random.Random(3)
 SENTENCES = [
@@ -50,30 +50,33 @@ def kill(pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
+def running_worker(dask_worker: "Nanny") -> int | None:
+    """The process of a nanny's worker, if it has started."""
+    worker = dask_worker.process
+    return worker.pid if worker is not None and worker.status.name == "running" else None
+
+
 class Killer:
     """A callback that kills workers soon after some of its calls; a nanny starts others.
 
-    A worker is left alone until it has been there for a second: a nanny whose worker is killed
-    while it starts does not try again.
+    A worker is left alone until its nanny has started it: one whose worker is killed before does
+    not try again.
     """
 
     def __init__(self, cluster: DaskCluster, moments: dict[int, int]) -> None:
         self.cluster, self.moments, self.chance = cluster, moments, random.Random(0)
-        self.seen: dict[int, float] = {}
         self.reports = self.kills = 0
 
     def __call__(self, chain: Chain) -> None:
         if number := self.moments.get(self.reports):
-            while len(grown := self._grown()) < number:
+            while len(running := self._running()) < number:
                 time.sleep(0.1)
             soon = self.chance.uniform(0, 0.05)
-            for pid in self.chance.sample(grown, number):
+            for pid in self.chance.sample(running, number):
                 self.kills += 1
                 Timer(soon, kill, (pid,)).start()
         self.reports += 1
 
-    def _grown(self) -> list[int]:
-        found = self.cluster.client.run(os.getpid, on_error="ignore").values()
-        pids = sorted(pid for pid in found if isinstance(pid, int))
-        now = time.monotonic()
-        return [pid for pid in pids if now - self.seen.setdefault(pid, now) > 1]
+    def _running(self) -> list[int]:
+        found = self.cluster.client.run(running_worker, nanny=True, on_error="ignore").values()
+        return sorted(pid for pid in found if isinstance(pid, int))

@@ -64,7 +64,11 @@ def test_brackets_between_punctuation_marks():
 def test_known_brackets_come_before_those_of_punctuation():
     line = "[the dog , it] barks loud , yes it does"
     assert stretches(line, brackets="text") == ["the dog", "the dog , it", "yes it does"]
+    line = "yes it [does , the dog] barks"
+    assert stretches(line, brackets="text") == ["does , the dog"]
     assert stretches("[yes , [it does]]", brackets="text") == ["yes", "yes , it does", "it does"]
+    line = "[it does ,] the dog barks"
+    assert stretches(line, brackets="text") == ["it does", "it does ,", "the dog barks"]
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def killed(path: Path, moment: random.Random, at_work: bool) -> None:
                 os.kill(os.getpid(), signal.SIGKILL)
 
         try:
-            resume(path, threads=2, checkpoint=0.001, on_progress=report)
+            resume(path, threads=2, checkpoint=0, on_progress=report)
         finally:
             os._exit(0)
     if not at_work:

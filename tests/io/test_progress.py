@@ -21,6 +21,7 @@ class Terminal(io.StringIO):
 def now(monkeypatch):
     """A clock that the test moves."""
     time = types.SimpleNamespace(value=0.0)
+    monkeypatch.setattr(module, "PATIENCE", 2.0)
     monkeypatch.setattr(module, "time", types.SimpleNamespace(monotonic=lambda: time.value))
     return time
 

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+PATIENCE = 600_000
+"""Milliseconds until the browser, or what a page is to do, is given up."""
 
 
 @contextlib.contextmanager
@@ -23,7 +25,8 @@ def chromium() -> Iterator:
             pytest.skip(
                 "no Chromium here: apt-get install chromium, or playwright install chromium"
             )
-        browser = driver.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        how = {"executable_path": found, "args": ["--no-sandbox"], "timeout": PATIENCE}
+        browser = driver.chromium.launch(**how)
         yield browser
         browser.close()
 
@@ -33,6 +36,7 @@ class OpenPage:
 
     def __init__(self, browser, path: Path, width: int = 1200, **options) -> None:
         self.tab = browser.new_page(viewport={"width": width, "height": 900}, **options)
+        self.tab.set_default_timeout(PATIENCE)
         self.complaints: list[str] = []
         self.requests: list[str] = []
         self.tab.on("console", lambda message: self.complaints.append(message.text))
@@ -40,7 +44,7 @@ class OpenPage:
         self.tab.on("dialog", lambda box: (self.complaints.append("dialog"), box.dismiss()))
         self.tab.on("request", lambda request: self.requests.append(request.url))
         self.tab.goto(path.as_uri())
-        self.tab.wait_for_selector("html[data-ready]", timeout=600_000)
+        self.tab.wait_for_selector("html[data-ready]")
 
     def text(self, selector: str) -> str:
         return self.tab.locator(selector).inner_text()

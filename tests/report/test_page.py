@@ -174,7 +174,7 @@ def test_the_navigation_marks_the_section_in_sight(opened):
         opened.tab.evaluate(
             "id => document.getElementById(id).scrollIntoView({behavior: 'instant'})", section
         )
-        opened.tab.wait_for_selector(f"nav a[href='#{section}'][aria-current]", timeout=600_000)
+        opened.tab.wait_for_selector(f"nav a[href='#{section}'][aria-current]")
         assert opened.tab.locator("nav a[aria-current]").count() == 1
 
 
