@@ -127,6 +127,14 @@ def test_words_are_counted_as_they_are_split():
     assert str(figures) == "5 sentences of 2.0 words, 10.0 tokens per form"
 
 
+def test_limits_belong_to_what_they_are_limits_of():
+    sentences = [Sentence(("a", "b", ".")), Sentence(("a", "b", "c")), Sentence(("!",))]
+    assert TextFigures.of(sentences, Preprocessing(max_length=2)) == (1, 2, 2)
+    assert TextFigures(5000, 40_000, 10_000).is_speech
+    assert not TextFigures(5000, 40_000, 10_001).is_speech
+    assert choose(TextFigures(100, 600, 50), BOTH) == "neural"
+
+
 @pytest.mark.parametrize("least", [10, 500])
 def test_gold_trees_choose_nothing(tmp_path, monkeypatch, least):
     monkeypatch.setattr("dbpcfg.induction.auto.MIN_SENTENCES", least)

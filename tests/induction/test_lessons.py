@@ -75,8 +75,16 @@ def test_brackets_are_those_of_ccl_within_stretches():
         inside = {(i - start, j - start) for i, j in brackets[s] if start <= i and j <= end}
         assert own == {(i, j) for i, j in inside if 1 < j - i < end - start}
     assert any(found)
-    bounded = lessons_of(corpus, 1, limit=0, brackets=ccl_brackets(corpus))
-    assert len(bounded.parts) <= len(lessons.parts)
+
+
+def test_stretches_whose_brackets_do_not_fit_the_bound_are_left_out():
+    """With D = 1, a right child has a word as its left child."""
+    corpus = preprocess([Sentence(tuple("abcd")), Sentence(tuple("efgh"))], BRACKETED)
+    brackets = [[(0, 2), (0, 3)], [(1, 3), (1, 4)]]
+    for depth, learned in ((1, ["a b c d"]), (2, ["a b c d", "e f g h"])):
+        found = lessons_of(corpus, depth, 0, brackets)
+        assert list(map(" ".join, found.sentences)) == learned
+        assert found.parts[:, 0].tolist() == list(range(len(learned)))
 
 
 @pytest.mark.parametrize("side", ["right", "left"])

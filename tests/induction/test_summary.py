@@ -1,8 +1,9 @@
 """Chains in a few numbers: summaries, whether they agree, and the spans that they share."""
 
+import math
 from collections import Counter
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -10,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.induction.consensus import SharedSpans, latent_classes
+from dbpcfg.induction import consensus
+from dbpcfg.induction.consensus import LABEL_ITERATIONS, PRIOR, SharedSpans, latent_classes
 from dbpcfg.induction.induce import induce
 from dbpcfg.induction.summary import Convergence, convergence, summary_of
 from dbpcfg.numerics.philox import Purpose, stream
@@ -225,6 +227,37 @@ def test_labels_are_voted_on():
     assert len(latent_classes(labels[:0])) == 0
 
 
+def classes_by_hand(labels: np.ndarray) -> list[int]:
+    """The same mixture, span by span."""
+    spans, chains, K = labels.tolist(), range(labels.shape[1]), int(labels.max()) + 1
+    weights = [[float(z == own[0]) for z in range(K)] for own in spans]
+    for _ in range(LABEL_ITERATIONS):
+        classes = [sum(w[z] for w in weights) + PRIOR for z in range(K)]
+        uses = {(c, label, z): PRIOR for c in chains for label in range(K) for z in range(K)}
+        for own, w in zip(spans, weights):
+            for c, z in product(chains, range(K)):
+                uses[c, own[c], z] = uses.get((c, own[c], z), 0.0) + w[z]
+        totals = {(c, z): sum(uses[c, x, z] for x in range(K)) for c in chains for z in range(K)}
+        for own, w in zip(spans, weights):
+            for z in range(K):
+                shares = [uses[c, own[c], z] / totals[c, z] for c in chains if own[c] >= 0]
+                w[z] = classes[z] * math.prod(shares)
+            w[:] = [x / sum(w) for x in w]
+    return [max(range(K), key=w.__getitem__) for w in weights]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_classes_are_those_of_the_mixture(seed):
+    """Where labels are of very different frequency, and chains often disagree."""
+    numbers = np.random.default_rng(seed)
+    true = numbers.choice(3, 60, p=[0.7, 0.2, 0.1])
+    own = np.where(numbers.random((60, 3)) < 0.35, numbers.integers(0, 3, (60, 3)), true[:, None])
+    own[numbers.random((60, 3)) < 0.2] = -1
+    found = latent_classes(own)
+    assert found.tolist() == classes_by_hand(own)
+    assert len(set(found.tolist())) > 1
+
+
 def branching(text: str, side: str, brackets=()) -> float:
     """The share of brackets that trees of this side have."""
     trees = derivations([read_tree(text)])
@@ -266,7 +299,7 @@ def test_labels_of_the_consensus_are_named_as_by_the_selected_chain():
     assert next(map(str, shared.consensus(1).trees())) == "(X4 (X5 (X1 a) (X0 b)) (X3 c))"
 
 
-def test_remarks():
+def test_remarks(monkeypatch):
     left = read_tree("(X (X (X (X a) (X b)) (X c)) (X d))")
     right = read_tree("(X (X a) (X (X b) (X (X c) (X d))))")
     even = read_tree("(X (X (X a) (X b)) (X (X c) (X d)))")
@@ -284,6 +317,9 @@ def test_remarks():
     assert unsure == f"two chains share 33.3% of their brackets on average: {spread}"
     assert "left-branching" in trivial
     assert said(even) == []
+    for threshold in ("UNSURE", "TRIVIAL"):
+        monkeypatch.setattr(consensus, threshold, 1.0)
+    assert said(right, right) == ["two chains share 100.0% of their brackets on average"]
 
 
 def test_a_consensus_does_not_flatter_the_chains():
