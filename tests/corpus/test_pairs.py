@@ -78,6 +78,7 @@ def test_directories_and_patterns(tmp_path):
     ("name", "text", "columns", "message"),
     [
         ("a.txt", "x\ny\nz\n", (), r"a\.txt: found 3 lines, expected pairs"),
+        ("a.txt", "x\n", (), r"a\.txt: found 1 line, expected pairs"),
         ("a.jsonl", json_lines(BLIMP) + "{\n", (), r"a\.jsonl:3: found '\{', expected a JSON"),
         ("a.jsonl", '{"sentence_good": "x"}', (), r"a\.jsonl:1: no text under 'sentence_bad'"),
         ("a.jsonl", '{"a": " ", "b": "x"}', ("a", "b"), r"a\.jsonl:1: no text under 'a'"),

@@ -279,6 +279,8 @@ def test_defaults_that_suit_the_learner():
     neural = settings("neural", depth=1)
     assert (neural.categories, neural.learner.exact, neural.depth) == (60, True, 1)
     assert neural.learner.batch == 64
+    stretches = [Neural(teacher="none", stretch=n).choices() for n in (0, 1, 8)]
+    assert stretches == [[], ["from stretches of 1 word"], ["from stretches of 8 words"]]
 
 
 def test_the_help_of_select_names_the_defaults():

@@ -26,6 +26,7 @@ from dbpcfg.corpus.readers.table import (
 )
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.io.tables import plural
 
 GOOD, BAD, PARADIGM = "sentence_good", "sentence_bad", "UID"
 """What BLiMP calls the sentences and the paradigm."""
@@ -144,8 +145,9 @@ def _of_text(text: str, path: str) -> Iterator[MinimalPair]:
     ]
     if len(lines) % 2:
         raise DbpcfgError(
-            f"{display_name(path)}: found {len(lines):,} lines, expected pairs: an ungrammatical "
-            "sentence, and below it the grammatical one; for a table give --good and --bad"
+            f"{display_name(path)}: found {plural(len(lines), 'line')}, expected pairs: an "
+            "ungrammatical sentence, and below it the grammatical one; for a table give --good and "
+            "--bad"
         )
     paradigm = _stem(path)[0]
     for (number, bad), (below, good) in zip(lines[::2], lines[1::2]):

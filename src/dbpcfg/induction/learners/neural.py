@@ -164,7 +164,7 @@ class Neural(NeuralOptions, Learner):
 
     def choices(self) -> list[str]:
         """Whose brackets it learns from, and from which stretches."""
-        stretches = [f"from stretches of {self.stretch} words"] if self.stretch else []
+        stretches = [f"from stretches of {plural(self.stretch, 'word')}"] if self.stretch else []
         if self.teacher == "ccl":
             return ["taught by CCL", *stretches]
         return ["without a teacher", *stretches] if stretches else []
