@@ -37,15 +37,29 @@ def broken(gold, seed):
     raise ZeroDivisionError
 
 
-@pytest.fixture
-def small(monkeypatch):
-    """A demonstration that learns next to nothing, at once."""
+def make_small(monkeypatch) -> None:
     monkeypatch.setattr(dbpcfg.experiments.demo, "other_systems", branching_for_all)
     for name in ("CENTER", "LEFT", "RIGHT", "LANGUAGE"):
         short = replace(
             getattr(dbpcfg.experiments.demo, name), chains=2, iterations=10, budget=None
         )
         monkeypatch.setattr(dbpcfg.experiments.demo, name, short)
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """A demonstration that learns next to nothing, at once."""
+    make_small(monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def small_demo():
+    """What the small one finds on language, and what it shows on 200 columns, without progress."""
+    texts: list[str] = []
+    with pytest.MonkeyPatch.context() as patch:
+        make_small(patch)
+        language = run_demo(0, texts.append, quiet=True, width=200)
+    return language, "\n".join(texts)
 
 
 def shown(seed: int = 0, **options) -> str:
@@ -58,9 +72,8 @@ def rows(text: str, name: str) -> list[str]:
     return [" ".join(line.split()) for line in text.splitlines() if line.startswith(name)]
 
 
-@pytest.mark.usefixtures("small")
-def test_the_papers_figures_are_beside_those_of_the_same_system():
-    text = shown(quiet=True)
+def test_the_papers_figures_are_beside_those_of_the_same_system(small_demo):
+    _, text = small_demo
     assert rows(text, "CCL") == ["CCL 40.0 40.0 40.0 83.2 71.1 76.7"]
     assert rows(text, "UPPARSE") == ["UPPARSE 40.0 40.0 40.0 91.4 80.7 85.7"]
     assert rows(text, "UHHMM") == ["UHHMM 40.0 40.0 40.0 37.7 37.7 37.7"]
@@ -93,9 +106,8 @@ def test_what_goes_wrong_in_the_other_process_is_raised(monkeypatch):
         shown(quiet=True)
 
 
-@pytest.mark.usefixtures("small")
-def test_every_chain_and_every_form_of_sentence_is_shown():
-    text = shown(quiet=True, width=200)
+def test_every_chain_and_every_form_of_sentence_is_shown(small_demo):
+    _, text = small_demo
     assert all(rows(text, f"    {chain}  ") for chain in range(2))
     lines = [" ".join(line.split()) for line in text.splitlines()]
     first = {len(tree): tree for tree in reversed(synthetic_trees("center", seed=0))}
@@ -105,11 +117,10 @@ def test_every_chain_and_every_form_of_sentence_is_shown():
 
 
 @pytest.mark.usefixtures("small")
-def test_progress_is_not_among_the_results(capsys):
-    loud = shown()
-    assert "learning the corpus 'center': 2 chains of 10" in capsys.readouterr().err
-    assert shown(quiet=True) == loud
+def test_progress_is_not_among_the_results(small_demo, capsys):
     assert capsys.readouterr() == ("", "")
+    assert shown(width=200) == small_demo[1]
+    assert "learning the corpus 'center': 2 chains of 10" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("small")
@@ -118,10 +129,8 @@ def test_plain_output_is_ascii():
 
 
 @pytest.mark.usefixtures("small")
-def test_utterances_have_their_trees_beside_gold_trees_and_baselines():
-    texts: list[str] = []
-    language = run_demo(0, texts.append, quiet=True, width=200)
-    text = "\n".join(texts)
+def test_utterances_have_their_trees_beside_gold_trees_and_baselines(small_demo):
+    language, text = small_demo
     gold = {len(tree): tree for tree in reversed(language.gold)}
     lines = [" ".join(line.split()) for line in pairs(language, 200, False).splitlines()]
     for length in dbpcfg.experiments.demo.DRAWN:  # the words of both trees

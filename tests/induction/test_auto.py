@@ -135,8 +135,10 @@ def test_limits_belong_to_what_they_are_limits_of():
     assert choose(TextFigures(100, 600, 50), BOTH) == "neural"
 
 
-@pytest.mark.parametrize("least", [10, 500])
-def test_gold_trees_choose_nothing(tmp_path, monkeypatch, least):
+@pytest.mark.parametrize(
+    ("least", "options"), [(10, {"chains": 2, "iterations": 10}), (500, {"budget": 200})]
+)
+def test_gold_trees_choose_nothing(tmp_path, monkeypatch, least, options):
     monkeypatch.setattr("dbpcfg.induction.auto.MIN_SENTENCES", least)
     text = [one.words() for one in synthetic_trees("center", sentences=20)]
     right, shuffled = (
@@ -146,7 +148,7 @@ def test_gold_trees_choose_nothing(tmp_path, monkeypatch, least):
     given = {"none": None, "right": right, "shuffled": shuffled}
     runs = {
         name: dbpcfg.induce(
-            text, gold=trees, gold_sources=["gold"], budget=200, K=3, out=tmp_path / name
+            text, gold=trees, gold_sources=["gold"], K=3, out=tmp_path / name, **options
         )
         for name, trees in given.items()
     }
