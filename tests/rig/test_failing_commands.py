@@ -112,7 +112,7 @@ no columns to choose from: + --text s; parse run text.txt --text s
 no ages to choose from: + --age 24-36
 ages must be a range: + --age old
 give files of minimal pairs: pairs run
-lines, expected pairs: pairs run other.mrg
+1 line, expected pairs: pairs run other.mrg
 give both --good and --bad: pairs run text.txt --good s
 'nothing': surprisal run text.txt --columns nothing
 a smaller depth: surprisal run text.txt --hale --depth 100
