@@ -187,6 +187,16 @@ def test_long_sentences_do_not_underflow(depth: int | None, precision: str) -> N
     assert counts.emission.sum(axis=0) == pytest.approx([41, 41, 80], rel=1e-3)
 
 
+def test_what_crosses_a_bracket_has_no_part_in_scaling() -> None:
+    """A cell that is empty must not count as one that needs no scale."""
+    factors, n = drawn(3, 5, 4, 8), 160
+    corpus = Encoded.from_numbers([[0, 1, 2, 2] * (n // 4)], WORDS)
+    corpus = corpus.with_brackets([[(0, n - k) for k in range(1, n - 1, 2)]])
+    exact = ChartParser(dense(factors), None, weights=weights_of(factors))
+    found = FactorParser(factors, None, 1, "single").log_probabilities(corpus)
+    np.testing.assert_allclose(found, exact.log_probabilities(corpus), rtol=1e-5)
+
+
 def test_impossible_sentences_count_nothing() -> None:
     factors = drawn(2, 3, 4, 0)
     emission = factors.emission.copy()
