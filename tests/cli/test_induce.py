@@ -17,7 +17,8 @@ from tests.command import dbpcfg
 
 def test_from_text_to_scores(corpus_folder, tmp_path, call):
     out = tmp_path / "runs" / "first"
-    done = dbpcfg("induce", corpus_folder / "text.txt", "--out", out, *options())  # a process
+    given = ("induce", corpus_folder / "text.txt", "--out", out, *options())
+    done = dbpcfg(*given, "--details")  # a process
     assert done.returncode == 0, done.stderr
     shown = done.stdout.splitlines()
     assert shown[0] == "Chains"
@@ -26,6 +27,9 @@ def test_from_text_to_scores(corpus_folder, tmp_path, call):
     assert sum(row.endswith("*") for row in shown[3:5]) == 1
     assert "selected by mean log-likelihood" in done.stdout
     assert "R-hat" in done.stdout
+    assert [line.split(":")[0] for line in shown[-3:]] == ["learned", "trust", "next"]
+    assert "from 40 sentences" in shown[-3]
+    assert f"dbpcfg report {out} --open" in shown[-1]
     assert "40 sentences" in done.stderr
     names = {str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()}
     expected = {*RESULTS, ".results", "config.toml", "corpus.npz", ".lock"}
@@ -50,7 +54,7 @@ def test_from_text_to_scores(corpus_folder, tmp_path, call):
 def test_choosing_sentences_and_forms_and_logging_scores(corpus_folder, tmp_path, call):
     out, gold = tmp_path / "run", corpus_folder / "gold.mrg"
     shown, said = call(
-        *("induce", corpus_folder / "text.txt", "--out", out, "--gold", gold, "-q"),
+        *("induce", corpus_folder / "text.txt", "--out", out, "--gold", gold, "-q", "--details"),
         *options(max_length=4, rare=3, trees="last", depth="none"),
     )
     assert said == ""  # --quiet: only results
@@ -127,6 +131,14 @@ def test_json_lines(corpus_folder, tmp_path, call):
     )
     assert last["event"] == "finished"
     assert [row["chain"] for row in last["rows"]] == [0, 1]
+    again = ("resume", tmp_path / "run", "--quiet")
+    (table,), plain = json.loads(call(*again, "--format", "json")[0]), call(*again)[0]
+    assert table == {key: last[key] for key in ("verdict", "title", "rows", "notes")}
+    assert table["verdict"]["trust"] in plain
+    assert "Chains" not in plain  # without --details
+    latex, said = call("resume", tmp_path / "run", "--format", "latex")
+    assert latex.startswith(r"\begin{table}")
+    assert table["verdict"]["trust"] in said
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.evaluation.alignment import has_letter_or_digit
 from dbpcfg.grammar.exchange import write_grammar
 from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.induction.directory import finished_run
 from dbpcfg.model.profile import as_text
 from dbpcfg.trees.printing import draw
 from tests.cli.small import GOLD, make_run, trees_of
@@ -53,11 +54,10 @@ def test_trees_are_drawn(call, center_run):
     pictures = {line.rstrip() for line in draw(trees_of(center_run)[0]).splitlines()}
     assert any(line.strip() for line in pictures & set(out[len(plain) :].splitlines()))
     for asked, given in ((3, 3), (400, 40)):
-        drawn = json.loads(call("show", center_run, "--trees", asked, "--format", "json")[0])[
-            "drawn"
-        ]
-        assert len(drawn) == given
-        assert set(drawn) <= set(map(str, trees_of(center_run)))
+        shown = json.loads(call("show", center_run, "--trees", asked, "--format", "json")[0])
+        assert len(shown["drawn"]) == given
+        assert set(shown["drawn"]) <= set(map(str, trees_of(center_run)))
+        assert shown["verdict"]["trust"] == finished_run(center_run).verdict.trust
 
 
 def test_gold_labels(call, center_run, corpus_folder):
@@ -133,4 +133,5 @@ def test_how_contracted_forms_are_written_is_shown(call, tmp_path):
     write_grammar(Grammar(np.ones(1), np.full((1, 1, 1), 0.4), lexical, words), path)
     assert "contracted forms are split, with 's as a word" in call("show", path)[0]
     shown = json.loads(call("show", path, "--format", "json")[0])
+    assert "verdict" not in shown  # it is of a run
     assert shown["tokens"] == "contracted forms are split, with 's as a word"

@@ -12,7 +12,15 @@ from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.options import SearchOptions
 from dbpcfg.parsing.derivations import CATEGORY
 from dbpcfg.report.assemble import collect
-from dbpcfg.report.runs import EXAMPLES, LONGEST, command, modes, overview, traces
+from dbpcfg.report.runs import (
+    EXAMPLES,
+    LONGEST,
+    _first_of,
+    command,
+    modes,
+    overview,
+    traces,
+)
 from tests.command import printed
 from tests.report.small import TREES, make_run, unpack, write_treebank
 
@@ -179,3 +187,17 @@ def test_many_files_are_named_by_their_folder(run, run_path):
         assert "TEXT" in overview(run, run_path)["command"]
     finally:
         corpus["sources"] = before
+
+
+@pytest.mark.parametrize(
+    ("lengths", "chosen"),
+    [
+        ([9, 6, 4, 6, 8, 4], [2, 1, 4]),
+        ([20, 3, 30], [1, 0, 2]),
+        ([5, 5, 5, 5], [0, 1, 2]),
+        ([1], [0]),
+        ([], []),
+    ],
+)
+def test_trees_to_begin_with_are_the_first_of_some_lengths(lengths, chosen):
+    assert _first_of((4, 6, 8), np.array(lengths, dtype=np.int64)) == chosen

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dbpcfg.cli.inputs import read_corpus
 from dbpcfg.cli.options import LearnerChoice, TableFormat, Text, given_options, takes_groups
-from dbpcfg.cli.output import print_tables
+from dbpcfg.cli.output import print_tables, width, write
 from dbpcfg.cli.running import StopRequest, monitored, resume_hint
 from dbpcfg.options import (
     ExecutionOptions,
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 QuietRun = Annotated[bool, typer.Option("--quiet", "-q", help="Results only.")]
 Json = Annotated[bool, typer.Option("--json", help="Progress and results as JSON lines.")]
+Details = Annotated[
+    bool, typer.Option("--details", help="Show the table of chains too; JSON always has it.")
+]
 
 
 @takes_groups
@@ -52,11 +56,15 @@ def induce(
             metavar="RUN", help="Start from the grammar of a finished run, with its K and learner."
         ),
     ] = None,
+    details: Details = False,
     format: TableFormat = "text",
     quiet: QuietRun = False,
     json: Json = False,
 ) -> None:
     """Learn a grammar from text, in several chains; write the grammar and the trees.
+
+    Ends with three lines: what was learned from, how far to trust the trees, and
+    what to do next.
 
     Ctrl-C stops the run, and `dbpcfg resume` resumes it.
     """
@@ -85,7 +93,7 @@ def induce(
             None if gold is None else read_corpus([gold], files, quiet or json),
             [] if gold is None else [gold],
         )
-    _print_result(run, out, stop, format, quiet, json)
+    _print_result(run, out, stop, details, format, quiet, json)
 
 
 @takes_groups
@@ -106,6 +114,7 @@ def resume(
             help="Extend a race to this budget: iterations of all chains together.", min=1
         ),
     ] = None,
+    details: Details = False,
     format: TableFormat = "text",
     quiet: QuietRun = False,
     json: Json = False,
@@ -119,24 +128,40 @@ def resume(
 
     with monitored(run, running, quiet, json) as (execution, stop):
         done = continue_run(run, execution, iterations, budget)
-    _print_result(done, run, stop, format, quiet, json)
+    _print_result(done, run, stop, details, format, quiet, json)
 
 
 def _print_result(
-    run: Run, path: str, stop: StopRequest, format: TableFormat, quiet: bool, json: bool
+    run: Run,
+    path: str,
+    stop: StopRequest,
+    details: bool,
+    format: TableFormat,
+    quiet: bool,
+    json: bool,
 ) -> None:
-    """Print the table of the chains, or how to resume a run that was stopped."""
+    """Print the verdict, with the table of chains if asked for, or how to resume the run."""
     from json import dumps
+    from shlex import quote
 
     if not run.finished:
         if json:
             typer.echo(dumps({"event": "stopped", "run": path}))
         typer.echo(resume_hint(path), err=True)
         raise typer.Exit(stop.exit_code)
-    table = run.table()
-    if json:
-        typer.echo(dumps({"event": "finished", "run": path, **table.json()}, ensure_ascii=False))
+    look = f"dbpcfg report {quote(path)} --open"
+    if json or format == "json":
+        result = {"verdict": run.verdict.json(look), **run.table().json()}
+        if json:
+            result = {"event": "finished", "run": path, **result}
+        write("-", dumps(result if json else [result], ensure_ascii=False) + "\n")
         return
-    print_tables([table], format)
+    if format == "latex":
+        print_tables([run.table()], format)
+    elif details:
+        print_tables([run.table()], format)
+        typer.echo()
+    columns = width() if sys.stdout.isatty() else None
+    typer.echo(run.verdict.text(look, columns), err=format == "latex")
     if not quiet:
         typer.echo(f"{path}: trees.txt, model.npz, chains.tsv, agreement.tsv", err=True)

@@ -56,8 +56,10 @@ def show(
     """
     import json
     from dataclasses import replace
+    from shlex import quote
 
     from dbpcfg.corpus.tokens import describe_contractions
+    from dbpcfg.induction.directory import finished_run
     from dbpcfg.model.profile import TOP, as_json, as_tables, as_text
     from dbpcfg.trees.printing import BOX_CHARACTERS
 
@@ -78,6 +80,9 @@ def show(
             data["before_and_after"] = table[0].json()
         if contractions:
             data["tokens"] = contractions
+        if Path(run).is_dir():
+            look = f"dbpcfg report {quote(run)} --open"
+            data["verdict"] = finished_run(Path(run), quiet).verdict.json(look)
         typer.echo(json.dumps(data, indent=2))
     elif format == "latex":
         print_tables([*as_tables(profile, top or 5), *table], "latex")

@@ -11,21 +11,20 @@ are compared, as a consensus has most in common with the chains that voted.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
 
 from dbpcfg.induction.direction import Side, follows
-from dbpcfg.io.tables import plural
 from dbpcfg.numerics.kernels import Floats, Ints, Longs
 from dbpcfg.parsing.derivations import CATEGORY, END, START, Derivations
 from dbpcfg.parsing.mbr import SpanCounts
 
-UNSURE = 0.7
-"""Below this agreement the trees depend on the chain: runs whose chains shared 80% or more had
-nearly the same F1, and the chains of runs that shared less than 60% differed in it by up to 28
-points (docs/results-inference.md)."""
+UNSURE, SURE = 0.7, 0.8
+"""Agreement below which the trees depend on the chain, and from which on they hardly do: runs whose
+chains shared 80% or more had nearly the same F1, and the chains of runs that shared less than 60%
+differed in it by up to 28 points (docs/results-inference.md)."""
 TRIVIAL = 0.95
 """Above this share of brackets, trees that branch to one side are no news."""
 BATCH = 1000
@@ -118,31 +117,6 @@ class SharedSpans:
             return np.full(len(self.spans), np.nan)
         shares: Floats = self._common(list(self.trees)) / np.where(self.spans, self.spans, np.nan)
         return shares
-
-    def remarks(self, trees: Derivations) -> Iterator[str]:
-        """What to know of the trees of a run: how sure they are, and whether they say anything."""
-        counted = self._spans(trees) >= 0
-        if not counted.any():
-            return
-        agreement = self.agreement()
-        if agreement is not None:
-            yield f"two chains share {agreement:.1%} of their brackets on average" + (
-                ": the trees depend on the chain, so report the spread"
-                if agreement < UNSURE
-                else ""
-            )
-        for side, share in self.branching(trees).items():
-            if share > TRIVIAL:
-                yield (
-                    f"{share:.0%} of the brackets are those of {side}-branching trees: hardly more "
-                    "was found than that"
-                )
-        some = [str(chain) for chain in self.one_sided]
-        if some and len(some) < len(self.trees):
-            yield (
-                f"{plural(len(some), 'chain')} ({', '.join(some)}) did not vote: hardly more than "
-                "branching to one side"
-            )
 
     def branching(self, trees: Derivations) -> dict[str, float]:
         """The share of brackets that right-branching trees have, and left-branching ones.

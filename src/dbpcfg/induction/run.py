@@ -31,6 +31,7 @@ from dbpcfg.induction.summary import (
     convergence,
     summary_of,
 )
+from dbpcfg.induction.verdict import Verdict, verdict_of
 from dbpcfg.io.tables import Table, data_frame, html, plural
 from dbpcfg.model.model import Model, unknown_mass
 from dbpcfg.parsing.derivations import Derivations, as_tree
@@ -56,41 +57,49 @@ class Run:
         state = "finished" if self.finished else "not finished"
         least = "" if min(done) == max(done) else f"{min(done):,} to "
         most = f"{least}{plural(max(done), *settings.learner.iteration)}"
-        return (
+        shown = (
             f"<Run: K = {settings.categories}, D = {settings.depth}, "
             f"{plural(len(self.corpus.words), 'sentence')}, {plural(len(self.chains), 'chain')} of "
             f"{most}, {state}>"
         )
+        return f"{shown}\n{self.verdict.text()}" if self.finished else shown
 
     def _repr_html_(self) -> str:
-        """What notebooks show: the chains."""
+        """What notebooks show: the verdict and the chains."""
         started = all(chain.best is not None for chain in self.chains)
-        return html(repr(self).strip("<>"), [self.table()] if started else [])
+        first = repr(self).partition("\n")[0].strip("<>")
+        verdict = self.verdict.html() if self.finished else ""
+        return html(first, [self.table()] if started else [], verdict)
 
     def table(self) -> Table:
-        """The chains as a table, and whether they agree."""
-        summaries = self.summaries()
-        return chain_table(summaries, self.convergence(), self.configuration, self.remarks())
+        """The chains as a table."""
+        remarks = self.remarks()
+        trusted = {chain.settings.chain for chain in self.trusted}
+        silent = [str(c.settings.chain) for c in self.survivors if c.settings.chain not in trusted]
+        if self.voting and silent:
+            why = "hardly more than branching to one side" + (
+                "" if self.side is None else f", not to the {self.side}, or no agreement"
+            )
+            remarks.append(
+                f"{plural(len(silent), 'chain')} ({', '.join(silent)}) did not vote: {why}"
+            )
+        return chain_table(self.summaries(), self.convergence(), self.configuration, remarks)
 
     def remarks(self) -> list[str]:
-        """What to know of the chains: what learning met, how far they agree, what trees say."""
+        """What learning met in the chains that ran to the end."""
         learner = self.configuration.model.learner
         notes = [(chain.settings.chain, learner.note(chain.state)) for chain in self.survivors]
-        remarks = [f"chain {number}: {note}" for number, note in notes if note is not None]
-        if self.finished and self.voting and self.side is not None:
-            astray = self.shared.astray(self.side)
-            if not self.trusted:
-                remarks.append(
-                    f"no chains agree on more than branching to the {self.side}, as the language "
-                    "does: the trees do nothing else"
-                )
-            elif astray:
-                numbers = ", ".join(map(str, astray))
-                remarks.append(
-                    f"{plural(len(astray), 'chain')} ({numbers}) did not branch to the "
-                    f"{self.side}, as the language does: branching trees voted instead"
-                )
-        return [*remarks, *self.shared.remarks(self.answer)] if self.finished else remarks
+        return [f"chain {number}: {note}" for number, note in notes if note is not None]
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """What was learned from, how far to trust the trees, and what to do next, in plain words.
+
+        Its text is what ``print(run.verdict.text())`` shows; ``level`` is ``"good"``, ``"fair"`` or
+        ``"poor"``.
+        """
+        self._check_finished()
+        return verdict_of(self)
 
     def to_frame(self) -> Any:
         """A pandas data frame with a row for each chain, those dropped from a race included."""

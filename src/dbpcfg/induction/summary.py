@@ -1,8 +1,9 @@
-"""The chains of a run in a few numbers: summaries, the table, and how far chains agree.
+"""The chains of a run in a few numbers: summaries, the table, and whether samplers have converged.
 
-**Do the chains agree?** Rank-normalised R-hat and bulk effective sample size (Vehtari et al. 2021)
+**Have they converged?** Rank-normalised R-hat and bulk effective sample size (Vehtari et al. 2021)
 of the log-likelihood after burn-in, over chains. Chains of this model often settle in different
-modes; R-hat then says so, and no single chain speaks for the posterior.
+modes; R-hat then says so, and no single chain speaks for the posterior. How far the trees of chains
+agree is another question (`dbpcfg.induction.consensus`).
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ def summary_of(
 
 @dataclass(frozen=True)
 class Convergence:
-    """Whether chains agree, by their log-likelihoods after burn-in."""
+    """Whether chains have converged, by their log-likelihoods after burn-in."""
 
     rhat: float
     effective_samples: float
@@ -87,19 +88,19 @@ class Convergence:
     sampled: bool = True
     """Whether there are samples to compare; EM and VB have none."""
 
-    def verdict(self) -> str:
+    def words(self) -> str:
         """The same in words."""
         if not self.sampled:
-            return "chains are independent starts: compare their results and their trees"
+            return "there are no samples, and so no R-hat"
         if self.chains < 2:
             return "one chain cannot be checked against others: run several"
         if not np.isfinite(self.rhat):
             return "too few iterations to compare the chains"
         if self.rhat < 1.01:
-            return "the chains agree"
+            return "the log-likelihoods have converged"
         if self.rhat < 1.1:
-            return "the chains nearly agree: run them longer to be sure"
-        return "the chains disagree: they are in different modes, so report the spread over them"
+            return "the log-likelihoods have nearly converged: run the chains longer to be sure"
+        return "the chains are in different modes, so report the spread over them"
 
 
 def convergence(traces: Sequence[Sequence[float]]) -> Convergence:
@@ -135,7 +136,10 @@ def chain_table(
     configuration: Configuration,
     remarks: Iterable[str] = (),
 ) -> Table:
-    """One row per chain that ran to its end; the notes say whether these agree, and remarks."""
+    """One row per chain that ran to its end; the notes say whether samplers have converged.
+
+    ``remarks``: further notes.
+    """
     scored = any(one.last_f1 is not None for one in summaries)
     held_out = any(one.heldout is not None for one in summaries)
     compared = any(one.agreement is not None for one in summaries)
@@ -156,10 +160,10 @@ def chain_table(
     if convergence.sampled and np.isfinite(convergence.rhat):
         notes.append(
             f"R-hat {convergence.rhat:.2f}, effective samples {convergence.effective_samples:.0f}: "
-            f"{convergence.verdict()}"
+            f"{convergence.words()}"
         )
-    else:
-        notes.append(convergence.verdict())
+    elif convergence.sampled:
+        notes.append(convergence.words())
     notes += remarks
     dropped = Counter(one.iterations for one in summaries if not one.survived)
     if dropped:
@@ -170,7 +174,10 @@ def chain_table(
             "chains.tsv has all"
         )
     if compared:
-        notes.append("agreement is F1 against the trees of the other chains that ran to the end")
+        notes.append(
+            "agreement: the share of its brackets that another chain which ran to the end has too, "
+            "on average"
+        )
     if scored:
         what = "single samples" if convergence.sampled else "MBR trees"
         notes.append(f"F1 is of {what} and was not used for selection")

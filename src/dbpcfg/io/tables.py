@@ -311,9 +311,12 @@ def render(tables: Iterable[Table], format: TableFormat = "text", width: int | N
     raise DbpcfgError(f"format must be text, json or latex, not {format!r}")
 
 
-def html(summary: str, tables: Iterable[Table] = ()) -> str:
-    """Tables below a line of text, for notebooks."""
-    return "".join([f"<div>{escape(summary)}</div>", *(table.html() for table in tables)])
+def html(summary: str, tables: Iterable[Table] = (), more: str = "") -> str:
+    """Tables below a line of text, for notebooks.
+
+    ``more``: HTML between them.
+    """
+    return "".join([f"<div>{escape(summary)}</div>", more, *(table.html() for table in tables)])
 
 
 def _plain(cell: Cell) -> Cell:

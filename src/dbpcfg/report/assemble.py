@@ -7,8 +7,8 @@ content security policy forbids requests and all other scripts.
 The data of a page or a figure, as JSON can hold it.
 
 ===============  ===========================================================  ==================
-``run``          text, settings, versions, the command to repeat it           `runs`
-``chains``       traces, R-hat, effective sample size, verdict                `runs`
+``run``          verdict, text, settings, versions, the command to repeat it  `runs`
+``chains``       traces, R-hat, effective sample size                         `runs`
 ``scores``       of chains and baselines, by length; None without gold        `scores`
 ``others``       other systems on the text; None without a comparison         `scores`
 ``grammar``      categories with words, rules, sides and depths               `runs`

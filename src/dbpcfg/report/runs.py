@@ -1,7 +1,7 @@
 """The parts of a page about a run: overview, chains, modes, categories, memory depths.
 
-* Overview: text, settings, versions, and the command that repeats the run.
-* Chains: their log-likelihoods over time, the criterion, whether they agree.
+* Overview: the verdict, the first trees; text, settings, versions, and the command that repeats it.
+* Chains: their log-likelihoods over time, the criterion, whether samplers have converged.
 * Modes: chains of this model end in different ones. Each other survivor is shown by some short
   sentences whose trees share the fewest spans with those of the selected chain; of equally few the
   longest.
@@ -37,7 +37,7 @@ from dbpcfg.induction.settings import ChainSettings, Configuration
 from dbpcfg.induction.summary import selected_by
 from dbpcfg.io.files import finite
 from dbpcfg.model.profile import Profile
-from dbpcfg.numerics.kernels import Floats
+from dbpcfg.numerics.kernels import Floats, Longs
 from dbpcfg.options import ModelOptions
 from dbpcfg.parsing.derivations import CATEGORY, END, START, Derivations
 from dbpcfg.report.sentences import Posterior, codes, pack
@@ -52,6 +52,8 @@ MAX_ITEMS = 24
 """The greatest number of words or rules of a category."""
 EXAMPLES = 4
 """The greatest number of sentences for each mode."""
+SHOWN = (4, 6, 8)
+"""Words of the sentences whose trees the page begins with."""
 LONGEST = 12
 """The greatest length of an example, if possible: two trees must fit side by side."""
 
@@ -63,6 +65,8 @@ def overview(run: Run, path: Path) -> dict[str, Any]:
     when = run_times(path)
     return {
         "name": path.resolve().name,
+        "verdict": run.verdict.json("they are below"),
+        "shown": _first_of(SHOWN, run.corpus.forms.lengths),
         "sources": _sources(configuration),
         "sentences": len(run.corpus.forms),
         "tokens": len(run.corpus.forms.tokens),
@@ -76,6 +80,7 @@ def overview(run: Run, path: Path) -> dict[str, Any]:
         "agreement": run.shared.agreement(),
         "selected": run.best.settings.chain,
         "trees": configuration.trees,
+        "voting": run.voting,
         "iterations": sum(chain.iteration for chain in run.chains),
         "begun": when and when[0],
         "ended": when and when[1],
@@ -87,6 +92,18 @@ def overview(run: Run, path: Path) -> dict[str, Any]:
         if corpus.get("sources")
         else "The text was given by a program, not as files: put its file in place of TEXT.",
     }
+
+
+def _first_of(wanted: Iterable[int], lengths: Longs) -> list[int]:
+    """The first sentences of these lengths; of lengths that are as near as possible, if need be."""
+    chosen: list[int] = []
+    for length in wanted:
+        far = np.abs(lengths - length).astype(float)
+        far[[s for s, own in enumerate(lengths) if own in lengths[chosen]]] += len(lengths)
+        far[chosen] = np.inf
+        if np.isfinite(far).any():
+            chosen.append(int(far.argmin()))
+    return sorted(chosen, key=lambda s: (int(lengths[s]), s))
 
 
 def command(configuration: Configuration, path: Path) -> str:
@@ -151,7 +168,7 @@ def _settings(configuration: Configuration) -> list[list[str]]:
     rows = [
         ["categories K", str(model.categories)],
         ["memory bound D", "none" if model.depth is None else str(model.depth)],
-        ["β", f"{model.learner.beta:g}"],
+        *([["β", f"{model.learner.beta:g}"]] if "beta" in model.learner.options() else []),
         ["seed", str(model.seed)],
         [model.learner.iteration[1], length],
         ["chain selected by", selected_by(configuration)],
@@ -186,16 +203,20 @@ def traces(run: Run) -> dict[str, Any]:
         logs = [round(log, 2) for log in chain.logs[::every]]
         chains.append({**shown, "every": every, "logs": logs})
     model = run.configuration.model
-    convergence = run.convergence()
+    convergence, select = run.convergence(), run.configuration.select
     return {
         "chains": chains,
-        "columns": [{**asdict(one), "key": one.json_key} for one in model.learner.columns(model)],
+        "columns": [
+            {**asdict(one), "key": one.json_key}
+            for one in model.learner.columns(model)
+            if convergence.sampled or one.json_key != "variance" or select == "variance"
+        ],
         "iteration": model.learner.iteration,
         "sampled": convergence.sampled,
         "rhat": finite(convergence.rhat),
         "effective": finite(convergence.effective_samples),
         "retained": sum(chain.retained for chain in run.survivors),
-        "verdict": convergence.verdict(),
+        "convergence": convergence.words(),
         "remarks": run.remarks(),
         "selected_by": selected_by(run.configuration),
         "rungs": [rung._asdict() for rung in run.configuration.rungs],

@@ -1,4 +1,4 @@
-// Log-likelihood traces, what chains are compared by, and whether they agree.
+// Log-likelihood traces, what chains are compared by, and whether samplers have converged.
 
 function showChains({ run, chains: data }) {
   const wary = data.sampled && (data.rhat === null || data.rhat >= 1.01);
@@ -12,15 +12,15 @@ function showChains({ run, chains: data }) {
   const toggle = el("label", { class: "inline" }, el("input", { type: "checkbox", id: "late",
     onchange: (event) => { late = event.target.checked; traces.redraw(); } }), "Only after burn-in");
   byId("chains").append(
-    el("div", { class: wary ? "verdict wary" : "verdict" }, el("p", {}, el("strong", {}, sentence(data.verdict))),
-      !data.sampled ? null : el("p", { class: "small" }, `R-hat ${data.rhat === null ? "–" : fixed(data.rhat, 2)} (1 if chains agree, below 1.01 is good); `
-        + `effective sample size ${data.effective === null ? "–" : whole(data.effective)} of ${whole(data.retained)} retained samples. Both are of the log-likelihood after burn-in.`),
-      data.remarks.map((remark) => el("p", { class: "small" }, sentence(remark)))),
+    !data.sampled ? "" : el("div", { class: wary ? "verdict wary" : "verdict" }, el("p", {}, el("strong", {}, sentence(data.convergence))),
+      el("p", { class: "small" }, `R-hat ${data.rhat === null ? "–" : fixed(data.rhat, 2)} (1 if chains agree, below 1.01 is good); `
+        + `effective sample size ${data.effective === null ? "–" : whole(data.effective)} of ${whole(data.retained)} retained samples. Both are of the log-likelihood after burn-in.`)),
+    data.remarks.map((remark) => el("p", { class: "small" }, sentence(remark))),
     data.rungs.length > 1 ? el("p", { id: "race" }, race(data)) : "",
     data.sampled ? el("div", { class: "controls" }, toggle) : "", traces,
     chainTable(`Chains${dropped.length ? " that ran to the end" : ""}; selected by ${data.selected_by}`, data.columns, kept),
-    el("p", { class: "small" }, (data.sampled ? "Means after burn-in. Posterior: log-probability of trees and words, with the probabilities of rules integrated out." : `Of the last ${data.iteration[0]}.${data.columns.filter((c) => c.key === "posterior").map((c) => ` ${sentence(c.name).slice(0, -1)}: what the learner maximises.`).join("")}`) + " Variance: that of surprisal per word, over sentences."
-      + (kept.some((c) => c.heldout !== null) ? " Held out: log-likelihood of the held-out sentences." : "") + (run.agreement === null ? "" : " Agreement: mean F1 of the brackets against those of the other chains that ran to the end; labels and whole sentences are left out.")),
+    el("p", { class: "small" }, (data.sampled ? "Means after burn-in. Posterior: log-probability of trees and words, with the probabilities of rules integrated out." : `Of the last ${data.iteration[0]}.${data.columns.filter((c) => c.key === "posterior").map((c) => ` ${sentence(c.name).slice(0, -1)}: what the learner maximises.`).join("")}`) + (data.columns.some((c) => c.key === "variance") ? " Variance: that of surprisal per word, over sentences." : "")
+      + (kept.some((c) => c.heldout !== null) ? " Held out: log-likelihood of the held-out sentences." : "") + (run.agreement === null ? "" : " Agreement: the share of its brackets that another chain which ran to the end has too, on average; labels and whole sentences are left out.")),
     dropped.length ? el("details", { id: "dropped" }, el("summary", {}, `${dropped.length} ${dropped.length === 1 ? "chain that was" : "chains that were"} dropped`),
       chainTable(`Chains that were dropped: their last ${data.iteration[0]}${data.sampled ? ", or where burn-in was over the mean since" : ""}`, data.columns, [...dropped].sort((a, b) => b.iterations - a.iterations || a.chain - b.chain))) : "");
   addEventListener("resize", () => traces.redraw());

@@ -1,15 +1,16 @@
 // Shows the page, section by section.
 
 const data = JSON.parse(byId("data").textContent);
-showOverview(data);
-showChains(data);
+const sentences = new Sentences(data.sentences);
+showOverview(data, sentences);
+showGrammar(data);
 showScores(data);
 showOtherSystems(data);
-showGrammar(data);
+showChains(data);
 const memory = new Memory(data);
-const sentences = new Sentences(data.sentences);
 new Browser(sentences, (number, tree) => memory.take(number, tree));
 showModes(data, sentences);
+showSettings(data);
 
 // The visible section is marked in the navigation: the last that begins in the upper third of the window.
 const links = new Map([...document.querySelectorAll("nav.sections a")].map((link) => [byId(link.hash.slice(1)), link]));
