@@ -38,7 +38,7 @@ def test_the_report_is_written_and_named(tiny):
     said = printed("demo", "--quiet")
     page = Path("dbpcfg-demo.html").resolve()
     assert said.endswith(f"{page}\n")
-    assert "F1 of the selected chain" in page.read_text("utf-8")
+    assert "F1 of the answer" in page.read_text("utf-8")
     assert printed("demo", "--quiet") == said  # a page of ours is replaced
 
 

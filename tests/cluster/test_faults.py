@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -77,6 +78,8 @@ def test_no_workers_are_left(monkeypatch):
     def abandon(chain) -> None:
         monkeypatch.setattr(calls, "ABANDONED_SECONDS", 0.0)
         client.cluster.scale(0)
+        while client.scheduler_info(n_workers=-1)["workers"]:
+            time.sleep(0.01)
 
     with (
         threads(1) as client,

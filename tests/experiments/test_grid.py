@@ -151,7 +151,7 @@ def test_keys_are_those_of_induce():
         if option.startswith("--")
     }
     running = {"threads", "workers", "checkpoint", "overwrite", "format", "quiet", "json"}
-    running |= {"cluster", "spread", "set"}
+    running |= {"cluster", "spread", "set", "details"}
     axes = {"categories", "depth", "beta", "seed", "out", "gold", "start"}
     assert options - running - axes == {
         name.replace("_", "-") for name in (*INDUCTION, *PREPARATION)

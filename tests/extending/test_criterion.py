@@ -33,7 +33,7 @@ def _added():
 def test_a_criterion_of_ones_own(tmp_path, monkeypatch, capsys):
     text, path = tmp_path / "text.txt", tmp_path / "run"
     text.write_text("".join(" ".join(words) + "\n" for words in SENTENCES))
-    given = ["-K", 3, "--iterations", 10, "--chains", 4, "--select", "rules"]
+    given = ["-K", 3, "--iterations", 10, "--chains", 4, "--select", "rules", "--details"]
     shown, _ = InProcess(monkeypatch, capsys).call("induce", text, "--out", path, *given)
     assert "selected by fewest rules; trees" in shown
     run = dbpcfg.induce(text, 3, iterations=10, chains=4, select="rules")

@@ -57,7 +57,7 @@ def text(tmp_path):
 def test_a_learner_of_ones_own(text, tmp_path, monkeypatch, capsys):
     command, path = InProcess(monkeypatch, capsys), tmp_path / "run"
     given = ["-K", 3, "--learner", "slow-em", "--set", "rate=0.5", "--iterations", 9, "--chains", 2]
-    shown, _ = command.call("induce", text, "--out", path, *given)
+    shown, _ = command.call("induce", text, "--out", path, *given, "--details")
     assert "selected by log-likelihood" in shown
     config = (path / "config.toml").read_text()
     assert 'learner = "slow-em"' in config

@@ -153,4 +153,5 @@ def test_an_answer_is_not_left_to_chains_that_went_astray():
     assert run.voters == run.survivors  # one of them gives the model
     for own, expected in ((run.answer[s], trees[s]) for s in range(9)):
         assert {(i, j) for i, j, _ in own.tolist()} == {(i, j) for i, j, _ in expected.tolist()}
-    assert any("left" in remark for remark in run.remarks())
+    assert "left" in run.verdict.trust
+    assert run.verdict.level == "poor"

@@ -172,7 +172,7 @@ def shown(browser, hostile, tmp_path_factory):
 def test_the_section_is_in_the_page(shown, hostile):
     found = shown()
     others = hostile["others"]
-    assert found.texts("nav.sections a")[2:4] == ["Scores", "Other systems"]
+    assert found.texts("nav.sections a")[3:5] == ["Scores", "Other systems"]
     rows = found.tab.locator("#others table").first.locator("tbody tr")
     cells = [rows.nth(n).locator("th, td").all_inner_texts() for n in range(rows.count())]
     names = [cell[0] for cell in cells]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 QuietRun = Annotated[bool, typer.Option("--quiet", "-q", help="Results only.")]
 Json = Annotated[bool, typer.Option("--json", help="Progress and results as JSON lines.")]
 Details = Annotated[
-    bool, typer.Option("--details", help="Show the table of chains too; JSON always has it.")
+    bool, typer.Option("--details", help="Show the table of chains too (always in JSON).")
 ]
 
 
@@ -63,8 +63,8 @@ def induce(
 ) -> None:
     """Learn a grammar from text, in several chains; write the grammar and the trees.
 
-    Ends with three lines: what was learned from, how far to trust the trees, and
-    what to do next.
+    Ends with three lines: what was learned from, how far to trust the trees,
+    and what to do next.
 
     Ctrl-C stops the run, and `dbpcfg resume` resumes it.
     """
