@@ -174,8 +174,8 @@ def test_mistakes_are_errors(fitted):
         small().score(NEW)
     with pytest.raises(DbpcfgError, match="as in frame"):
         fitted.transform(pd.DataFrame({"sentence": NEW}))
-    with pytest.raises(DbpcfgError, match="there is no file 'the dog'"):
-        fitted.transform("the dog")
+    with pytest.raises(DbpcfgError, match="there is no file 'dog'"):
+        fitted.transform("dog")
     with pytest.raises(DbpcfgError):
         small().fit([])
     with pytest.raises(DbpcfgError):

@@ -125,6 +125,13 @@ def test_an_import_that_is_not_declared_is_noticed():
     assert distributions(["scikit-learn>=1"]) == {"sklearn"}
 
 
+def test_the_extra_all_has_every_extra_for_users():
+    optional = PROJECT["optional-dependencies"]
+    (named,) = optional["all"]
+    inside = re.fullmatch(r"dbpcfg\[(.*)\]", named)[1].split(",")
+    assert set(inside) == optional.keys() - {"all", "dev", "docs", "release"}
+
+
 # --- what is released -----------------------------------------------------------------------------
 
 

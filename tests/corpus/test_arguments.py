@@ -43,11 +43,16 @@ def test_a_path_is_read(text, treebank, monkeypatch):
     assert dbpcfg.induce(text, **SMALL, gold=treebank).configuration.gold == (str(treebank),)
 
 
-@pytest.mark.parametrize(
-    "given", ["the dog ran", "nowhere.txt", "", "a\0b", "x" * 5000, "*.nothing", Path("nowhere")]
-)
-@pytest.mark.parametrize("call", ["induce", "parse", "parses", "surprisal", "probability"])
+NO_PATHS = ["nowhere.txt", "", "a\0b", "x" * 5000, "*.nothing", Path("nowhere"), "wug"]
+PATHS_WITH_MISTAKES = ["my texts/eve", r"my texts\eve", "my eve.txt", "a wug.cha ", "(S a b)"]
+CALLS = ["parse", "parses", "surprisal", "probability"]
+
+
+@pytest.mark.parametrize("given", ["the dog ran", *NO_PATHS, *PATHS_WITH_MISTAKES])
+@pytest.mark.parametrize("call", ["induce", *CALLS])
 def test_a_text_that_is_no_path_is_an_error(call, given, run):
+    if call != "induce" and given == "the dog ran":
+        return  # a sentence
     called = dbpcfg.induce if call == "induce" else getattr(run.model, call)
     with pytest.raises(DbpcfgError) as error:
         called(given)
@@ -55,6 +60,28 @@ def test_a_text_that_is_no_path_is_an_error(call, given, run):
     assert said.startswith(f"{call} needs a path, what dbpcfg.read returns, or a list of sentences")
     assert "there is no file" in said
     assert len(said) < 250
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize(
+    "given", ["the dog ran", "did it run ?", " it\nran. ", "it ran to St.Ives"]
+)
+def test_a_text_that_is_obviously_a_sentence_is_one(call, given, run):
+    called = getattr(run.model, call)
+    assert repr(called(given, quiet=True)) == repr(called([given], quiet=True))
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_path_that_exists_is_a_path(call, run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("the dog").write_text("it slept\nthe dog ran\n")
+    called = getattr(run.model, call)
+    one, two = called(["the dog ran"], quiet=True), called(["it slept", "the dog ran"], quiet=True)
+    # Rows of surprisal name the file and the line.
+    size = len if call != "probability" else lambda found: found.tokens
+    assert size(one) < size(two) == size(called("the dog", quiet=True))
+    assert size(called("the d*", quiet=True)) == size(two)
+    assert size(called("the dog ran", quiet=True)) == size(one)
 
 
 @pytest.mark.parametrize(

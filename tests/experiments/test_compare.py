@@ -67,6 +67,14 @@ def test_scores_are_those_of_the_same_systems_here():
     assert compared.summaries[1].runs[0].measures["seconds"] > 0
 
 
+def test_tables_for_latex():
+    compared = compare(TASK, ["left", "right"], permutations=100)
+    latex = compared.to_latex()
+    assert latex.count(r"\begin{table}") == len(compared.tables()) == 2
+    for name, score in f1s(compared).items():
+        assert any(name in row and f"{100 * score:.1f}" in row for row in latex.splitlines())
+
+
 def test_best_spread_and_median():
     """Seeds 0, 1, 2 are right, left and balanced: 40.0, 66.7 and 53.3 on this corpus."""
     compared = compare(TASK, [spec("Chosen"), "left"], runs=3, permutations=100)

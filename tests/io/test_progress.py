@@ -1,6 +1,7 @@
 """Progress: a bar on a terminal, a line in a notebook, lines elsewhere, and the time left."""
 
 import io
+import queue
 import sys
 import types
 
@@ -22,6 +23,7 @@ def now(monkeypatch):
     """A clock that the test moves."""
     time = types.SimpleNamespace(value=0.0)
     monkeypatch.setattr(module, "PATIENCE", 2.0)
+    monkeypatch.setattr(module, "CELL_PATIENCE", 3600.0)
     monkeypatch.setattr(module, "time", types.SimpleNamespace(monotonic=lambda: time.value))
     return time
 
@@ -77,12 +79,14 @@ def test_a_bar_on_a_terminal_is_erased(now, monkeypatch):
     assert "\x1b[?25h" in shown  # and the cursor is back
 
 
-def test_a_line_in_a_notebook(now, monkeypatch):
-    events: list[tuple[str, str]] = []
+@pytest.fixture
+def notebook(monkeypatch):
+    """A notebook's kernel: its shell, and what it is told to display."""
+    events: queue.Queue[tuple[str, str]] = queue.Queue()
 
     def show(data, raw, display_id):
-        events.append(("display", data["text/plain"]))
-        update = lambda data, raw: events.append(("update", data["text/plain"]))  # noqa: E731
+        events.put(("display", data["text/plain"]))
+        update = lambda data, raw: events.put(("update", data["text/plain"]))  # noqa: E731
         return types.SimpleNamespace(update=update)
 
     shell = types.SimpleNamespace(kernel=object())
@@ -92,8 +96,13 @@ def test_a_line_in_a_notebook(now, monkeypatch):
     display.display = show
     monkeypatch.setitem(sys.modules, "IPython", ipython)
     monkeypatch.setitem(sys.modules, "IPython.display", display)
+    return shell, events
+
+
+def test_a_line_in_a_notebook(now, notebook):
+    shell, events = notebook
     work(Progress("sentences", 4, quiet=None), now, 2.5, 3)
-    assert events == [
+    assert list(events.queue) == [
         ("display", "sentences: 1 of 4"),
         ("update", "sentences: 2 of 4, 0:05 left"),
         ("update", "sentences: 3 of 4, 0:02 left"),
@@ -101,6 +110,25 @@ def test_a_line_in_a_notebook(now, monkeypatch):
     ]
     shell.kernel = None  # the shell of a terminal
     assert not module.in_notebook()
+
+
+def test_a_notebook_has_a_line_while_the_first_update_is_waited_for(notebook):
+    _, events = notebook
+    with Progress("sentences", 4, quiet=None):
+        assert events.get(timeout=300) == ("display", "sentences …")
+    assert list(events.queue) == [("update", "")]
+
+
+def test_a_notebook_has_no_line_of_what_takes_no_time_or_is_quiet(now, notebook, monkeypatch):
+    _, events = notebook
+    with Progress("sentences", 4, quiet=None) as progress:
+        progress.update(1)
+        assert progress._timer is not None
+    progress._timer.join(300)
+    monkeypatch.setattr(module, "CELL_PATIENCE", 0.0)
+    with Progress("sentences", 4, quiet=True) as progress:
+        assert progress._timer is None
+    assert not events.queue
 
 
 def test_python_calls_are_silent_unless_somebody_watches(monkeypatch, capsys):

@@ -155,8 +155,9 @@ def test_a_sentence_is_a_text_or_words():
     (tree,) = replace(model, unknown=[0.1] * 3).parse(["W0 Zyx (w1)"], quiet=True)
     assert tree.words() == ["W0", "Zyx", "(w1)"]  # as written
     assert model.parse([]) == []
-    with pytest.raises(DbpcfgError, match=r"list of sentences, .* there is no file 'w0 w1'"):
-        model.parse("w0 w1")
+    assert model.parse("w0 w1 w2") == trees[:1]
+    with pytest.raises(DbpcfgError, match=r"list of sentences, .* there is no file 'w0'"):
+        model.parse("w0")
     with pytest.raises(DbpcfgError, match="sentence 2 has no words"):
         model.parse(["w0", " "])
 

@@ -1,5 +1,7 @@
 """Models: unknown words, forms, and what a run leaves behind."""
 
+import pickle
+from copy import copy, deepcopy
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +13,7 @@ import dbpcfg
 from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.corpus.preprocessing import Preprocessing
 from dbpcfg.errors import DbpcfgError, GrammarError, MissingFileError, UnparsableError
+from dbpcfg.grammar.lowrank import Factors, LowRankGrammar
 from dbpcfg.grammar.pcfg import Grammar, RuleWeights, draw_grammar
 from dbpcfg.induction.chain import GRAMMARS_KEPT
 from dbpcfg.model.files import load_samples
@@ -108,6 +111,50 @@ def test_any_words_have_numbers(sentences):
 def test_not_probabilities(unknown):
     with pytest.raises(GrammarError, match="unknown must be K = 2 probabilities"):
         Model(over("a", "b"), 2, unknown=unknown)
+
+
+# --- equality -------------------------------------------------------------------------------------
+
+PLAIN = random_grammar(2, 2, 1.0, 0)
+FACTORS = Factors(
+    *(np.full(shape, 1 / 2) for shape in ((2,), (1, 2))),
+    *(np.full((2, 2), 1 / 2) for _ in range(2)),
+    np.full((1, 2), 1 / 2),
+)
+LOW_RANK = LowRankGrammar(FACTORS, PLAIN.vocabulary)
+
+
+@pytest.mark.parametrize("grammar", [PLAIN, LOW_RANK], ids=["plain", "low-rank"])
+def test_a_copy_is_equal(grammar, tmp_path):
+    model = Model(grammar, 2, unknown=[0.0, 0.1], classes={"w1": {"fern": 2}})
+    model.save(tmp_path / "model.npz")
+    again = dbpcfg.load(tmp_path / "model.npz")
+    for same in (copy(model), deepcopy(model), pickle.loads(pickle.dumps(model)), again):
+        assert same == model
+        assert hash(same) == hash(model)
+        assert len({same, model}) == 1
+
+
+def test_whatever_differs_is_noticed():
+    model = Model(PLAIN, 2)
+    words = Vocabulary(("w0", "w2"))
+    others = [
+        replace(model, grammar=LOW_RANK),
+        replace(model, grammar=LOW_RANK.multiplied_out()),
+        replace(model, grammar=random_grammar(2, 2, 1.0, 1)),
+        replace(model, grammar=Grammar(PLAIN.root, PLAIN.binary, PLAIN.lexical, words)),
+        replace(model, grammar=PLAIN.named(["NP", "VP"])),
+        replace(model, depth=3),
+        replace(model, depth=None),
+        replace(model, unknown=[0.0, 1e-9]),
+        replace(model, preprocessing=Preprocessing(lowercase=False)),
+        replace(model, samples=(PLAIN,)),
+        replace(model, classes={"w1": {"fern": 2}}),
+        "a model",
+    ]
+    for n, other in enumerate(others):
+        assert other != model, n
+        assert all(other != another for another in others[:n]), n
 
 
 # --- what a run leaves behind ---------------------------------------------------------------------

@@ -74,15 +74,19 @@ def on_cluster(
         yield None
         return
     from dbpcfg.cluster.calls import ClusterLostError
-    from dbpcfg.cluster.connection import connect, to_stderr
+    from dbpcfg.cluster.connection import connect
 
     try:
-        with connect(cluster, spread, (lambda _: None) if quiet else to_stderr) as there:
+        with connect(cluster, spread, (lambda _: None) if quiet else _to_stderr) as there:
             yield there
     except ClusterLostError as error:
         typer.echo(f"dbpcfg: {error}", err=True)
         typer.echo(hint, err=True)
         raise typer.Exit(LOST) from None
+
+
+def _to_stderr(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
 
 
 class StopRequest:

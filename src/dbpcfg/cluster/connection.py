@@ -7,7 +7,6 @@ each chain are spread.
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -31,6 +30,7 @@ from dbpcfg.induction.run import Run
 from dbpcfg.induction.search import Schedule
 from dbpcfg.induction.search import side_by_side as budget_side_by_side
 from dbpcfg.induction.settings import ChainSettings, Configuration
+from dbpcfg.io.log import note
 from dbpcfg.io.tables import plural
 from dbpcfg.options import ExecutionOptions
 from dbpcfg.parsing.mbr import MAX_BYTES
@@ -53,11 +53,6 @@ WHOLE_BYTES = 2**31
 """The most memory for one chain's trees and counts on one worker."""
 
 
-def to_stderr(text: str) -> None:
-    """Print a line on standard error."""
-    print(text, file=sys.stderr, flush=True)
-
-
 class DaskCluster:
     """Workers of Dask that have the same versions as this process.
 
@@ -69,7 +64,7 @@ class DaskCluster:
         self,
         client: Client,
         spread: Spread | None = None,
-        announce: Callable[[str], None] = to_stderr,
+        announce: Callable[[str], None] = note,
     ) -> None:
         self.client, self.spread, self.announce = client, spread, announce
         self._threads: dict[str, int] = {}
@@ -198,7 +193,7 @@ def _chosen(configuration: Configuration, corpus: Encoded, threads: int) -> Spre
 def connect(
     given: object,
     spread: Spread | None = None,
-    announce: Callable[[str], None] = to_stderr,
+    announce: Callable[[str], None] = note,
 ) -> Iterator[DaskCluster]:
     """Connect to a cluster, or start one, for one or more runs.
 
@@ -211,7 +206,8 @@ def connect(
         ``"chains"`` side by side, or the ``"sentences"`` of each chain over all workers; None to
         choose by size.
     announce
-        Called with a line about the workers, and how work is spread, before each run.
+        Called with a line about the workers, and how work is spread, before each run;
+        if not given, it is logged.
 
     Yields
     ------
@@ -252,8 +248,7 @@ def _connecting(verb: Callable[P, Run]) -> Callable[P, Run]:
             return verb(*arguments, **options)
         if isinstance(cluster, str):
             parsed(cluster)  # raises an error for an address that is none
-        announce = (lambda _: None) if options.get("quiet") else to_stderr
-        options["cluster"] = connect(cluster, spread, announce)  # when the run begins
+        options["cluster"] = connect(cluster, spread)  # when the run begins
         return verb(*arguments, **options)
 
     return connecting

@@ -17,9 +17,7 @@ What can be split is noted of plain text only: a treebank has its words.
 from __future__ import annotations
 
 import re
-import sys
 import unicodedata
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -221,18 +219,6 @@ def check_text(
         if note is None and (note := check.update(filter(None, map(sentence_of, block)))):
             report(note)
         yield from block
-
-
-def warn(note: str) -> None:
-    """Warn of a text, at the line that calls the package."""
-    frame, level = sys._getframe(1), 2
-    while frame.f_back and frame.f_globals["__name__"].partition(".")[0] == "dbpcfg":
-        frame, level = frame.f_back, level + 1
-    warnings.warn(note, stacklevel=level)
-
-
-def ignore(note: str) -> None:
-    """Ignore a warning."""
 
 
 @lru_cache(CACHE_SIZE)

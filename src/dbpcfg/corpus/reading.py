@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass, field
@@ -42,6 +43,7 @@ from dbpcfg.corpus.readers import (
 )
 from dbpcfg.corpus.sentence import Sentence, as_sentences, looks_empty, looks_like_identifier
 from dbpcfg.errors import DbpcfgError, MissingFileError
+from dbpcfg.io.log import note
 from dbpcfg.io.progress import counted
 from dbpcfg.io.tables import Column, Table, data_frame, html, plural, shortened
 from dbpcfg.trees.tree import Tree
@@ -374,20 +376,24 @@ def read_path(
 ) -> Corpus:
     """Read the path that a function was called with."""
     name = os.fspath(path)
-    if isinstance(name, bytes) or not (os.path.exists(name) or _matches(name)):
+    if isinstance(name, bytes) or not _exists(name):
         raise MissingFileError(f"{call} needs {wanted}; there is no file {_short(name)}")
     return read(path, bracketed=bracketed)
 
 
 def load_sentences(
-    call: str, given: GivenSentences, bracketed: bool = False
+    call: str, given: GivenSentences, bracketed: bool = False, sentence: bool = False
 ) -> Corpus | Iterable[Sentence]:
     """Read a path, or check sentences.
 
     ``bracketed``: see `read`.
+    ``sentence``: whether one text that is obviously no path is taken for a sentence.
     Returns the corpus if it is one or was read from a path; else the sentences, as a list if a list
     was given.
     """
+    if sentence and isinstance(given, str) and _is_sentence(given):
+        note(f"there is no file {_short(given)}, so it is read as a sentence")
+        given = [given]
     if isinstance(given, str | os.PathLike):
         return read_path(call, given, _SENTENCES, bracketed)
     if isinstance(given, Corpus):
@@ -414,6 +420,16 @@ def load_trees(call: str, given: GivenTrees, source: str) -> list[Sentence]:
                 + "; dbpcfg.trees.brackets.read_trees reads brackets" * isinstance(item, str)
             )
     return as_sentences(items, source)
+
+
+def _exists(name: str) -> bool:
+    return os.path.exists(name) or _matches(name)
+
+
+def _is_sentence(text: str) -> bool:
+    """Whether a text is several words, and neither a path, also one with a mistake, nor a tree."""
+    other = re.search(r"[/\\\0]|^\s*\(", text) or formats_by_extension(text.strip())
+    return len(text.split()) > 1 and not other and not _exists(text)
 
 
 def _matches(pattern: str) -> bool:

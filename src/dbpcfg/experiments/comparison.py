@@ -187,6 +187,10 @@ class Comparison:
         """
         return self._systems().to_frame()
 
+    def to_latex(self) -> str:
+        """The tables for LaTeX, with the package booktabs."""
+        return render(self.tables(), "latex")
+
     def _systems(self) -> Table:
         """One row for each system: means over its runs, and failures."""
         columns = [

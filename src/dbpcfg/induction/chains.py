@@ -22,7 +22,6 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from dbpcfg.corpus.checks import warn
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction.chain import Chain, advance, new_chain
@@ -31,6 +30,7 @@ from dbpcfg.induction.learners import Learner
 from dbpcfg.induction.mapping import Mapper
 from dbpcfg.induction.search import Schedule
 from dbpcfg.induction.settings import ChainSettings, Configuration
+from dbpcfg.io.log import note, warn
 from dbpcfg.io.machine import can_send_to_worker, cores, init_worker, worker_context
 from dbpcfg.options import ExecutionOptions
 from dbpcfg.parsing.mbr import SpanCounts
@@ -106,7 +106,7 @@ class Execution(ExecutionOptions):
     """Called after each block; the run stops if it returns True."""
     on_plan: Callable[[Configuration], None] = lambda _: None
     """Called with the settings of the run before chains begin."""
-    on_note: Callable[[str], None] = lambda _: None
+    on_note: Callable[[str], None] = note
     """Called with what may be worth knowing of the text and of the run."""
     on_warning: Callable[[str], None] = warn
     """Called with a note on a text that is probably not ready."""
@@ -121,6 +121,11 @@ class Execution(ExecutionOptions):
             )
         if self.spread is not None and self.cluster is None:
             raise DbpcfgError("spread says how a cluster computes a run: give cluster too")
+
+    @property
+    def hides_progress(self) -> bool | None:
+        """Whether there is no progress bar; None if that depends on who watches."""
+        return self.quiet if self.on_progress is None else True
 
     @contextmanager
     def connected(self) -> Iterator[Execution]:

@@ -34,6 +34,7 @@ from dbpcfg.induction.plan import InductionPlan
 from dbpcfg.induction.run import Run
 from dbpcfg.induction.search import Schedule, budget_of, iterations_in, total
 from dbpcfg.induction.settings import Configuration, versions
+from dbpcfg.io.log import note
 from dbpcfg.io.machine import format_bytes, memory_limit, one_blas_thread
 from dbpcfg.io.progress import Progress
 from dbpcfg.io.tables import plural
@@ -72,7 +73,7 @@ def induce(
     on_progress: Callable[[Chain], None] | None = None,
     should_stop: Callable[[], bool] = lambda: False,
     on_plan: Callable[[Configuration], None] = lambda _: None,
-    on_note: Callable[[str], None] = lambda _: None,
+    on_note: Callable[[str], None] = note,
     **options: Unpack[InduceOptions],
 ) -> Run:
     """Learn a grammar from sentences.
@@ -121,7 +122,8 @@ def induce(
     on_plan
         Called with the settings of the run before it begins.
     on_note
-        Called with what may be worth knowing: the size of the text, and why a learner was chosen.
+        Called with what may be worth knowing: the size of the text, and why a learner was chosen;
+        if not given, it is logged.
     **options
 
     Returns
@@ -192,7 +194,8 @@ def learn(
 ) -> Run:
     """Learn a grammar from a text as planned; see `induce`."""
     is_prepared = isinstance(corpus, PreprocessedCorpus)
-    text, lessons, settings, why = plan.preprocess(corpus)
+    with Progress("preparing the text", quiet=execution.hides_progress):
+        text, lessons, settings, why = plan.preprocess(corpus)
     execution.on_note(text.summary())
     if plan.learned is not None:
         execution.on_note(plan.learned.known(text.encoded.vocabulary))
@@ -238,7 +241,7 @@ def resume(
     on_progress: Callable[[Chain], None] | None = None,
     should_stop: Callable[[], bool] = lambda: False,
     on_plan: Callable[[Configuration], None] = lambda _: None,
-    on_note: Callable[[str], None] = lambda _: None,
+    on_note: Callable[[str], None] = note,
     **options: Unpack[ExecutionKeywords],
 ) -> Run:
     """Resume a run where it stopped, or make it longer.
@@ -271,7 +274,7 @@ def resume(
     on_plan
         Called with the settings of the run before it continues.
     on_note
-        Called with a sentence if chains begin again.
+        Called with a sentence if chains begin again; if not given, it is logged.
     **options
 
     Returns
@@ -376,7 +379,7 @@ def _progress_bar(execution: Execution, configuration: Configuration) -> Iterato
     schedule, done = configuration.schedule, dict.fromkeys(range(configuration.chains), 0)
     ends = dict.fromkeys(done, schedule.iterations)
     whole = total(configuration.rungs) if configuration.budget else None
-    with Progress("iterations", quiet=execution.quiet) as progress:
+    with Progress("iterations", quiet=execution.hides_progress) as progress:
 
         def on_progress(chain: Chain) -> None:
             number = chain.settings.chain

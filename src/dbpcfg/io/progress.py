@@ -1,8 +1,9 @@
 """Progress of a long job, with the time left, after two seconds.
 
-On a terminal it is a bar that is erased when the job ends, in a notebook one line that changes,
-elsewhere a line now and then. The time left is estimated from the rate since the first update, so
-what happened before, such as compiling kernels, does not count.
+On a terminal it is a bar that is erased when the job ends, elsewhere a line now and then. In a
+notebook it is one line that changes, and is there at once, whatever the first update waits for. The
+time left is estimated from the rate since the first update, so what happened before, such as
+compiling kernels, does not count.
 """
 
 from __future__ import annotations
@@ -10,12 +11,17 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from contextvars import copy_context
+from threading import Lock, Timer
 from typing import Any, TextIO, TypeVar
 
 Item = TypeVar("Item")
 
 PATIENCE = 2.0
 """Seconds before the first line, and between two."""
+
+CELL_PATIENCE = 0.3
+"""Seconds before the line in a notebook."""
 
 BAR_SECONDS = 0.2
 """Seconds between two changes of a bar."""
@@ -46,6 +52,15 @@ class Progress:
         self._last = time.monotonic()
         self._first: tuple[int, float] | None = None
         self._display: _Lines | None = None
+        self._lock, self._ended = Lock(), False
+        self._timer: Timer | None = None
+
+    def _wait(self) -> None:
+        """Show that there is something to wait for, from a thread of its own."""
+        with self._lock:
+            if self._display is None and not self._ended:
+                self._display = self._new_display()
+                self._display.show(self.name, None, self.total, None)
 
     def update(self, done: int) -> None:
         """Show the number of items done, unless the last update was shown just before."""
@@ -58,8 +73,9 @@ class Progress:
         if now - self._last < min(pause, PATIENCE):
             return
         self._last = now
-        if self._display is None:
-            self._display = self._new_display()
+        with self._lock:
+            if self._display is None:
+                self._display = self._new_display()
         self._display.show(self.name, done, self.total, self._seconds_left(done, now))
 
     def after(self, done: int) -> Progress:
@@ -73,14 +89,26 @@ class Progress:
         return max(0.0, (self.total - done) / rate)
 
     def _new_display(self) -> _Lines:
-        if in_notebook() and not self._given:
+        if self._in_cell:
             return _Cell(self.to)
         return _Bar(self.to) if self.to.isatty() else _Lines(self.to)
 
+    @property
+    def _in_cell(self) -> bool:
+        return in_notebook() and not self._given
+
     def __enter__(self) -> Progress:
+        if not self.quiet and self._in_cell:
+            self._timer = Timer(CELL_PATIENCE, copy_context().run, (self._wait,))
+            self._timer.daemon = True
+            self._timer.start()
         return self
 
     def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._ended = True
+        if self._timer is not None:
+            self._timer.cancel()
         if self._display is not None:
             self._display.close()
             self._display = None
@@ -115,7 +143,7 @@ class _Lines:
     def __init__(self, to: TextIO) -> None:
         self.to = to
 
-    def show(self, name: str, done: int, total: int | None, left: float | None) -> None:
+    def show(self, name: str, done: int | None, total: int | None, left: float | None) -> None:
         print(_line(name, done, total, left), file=self.to, flush=True)
 
     def close(self) -> None:
@@ -128,7 +156,7 @@ class _Cell(_Lines):
     pause = BAR_SECONDS
     handle: Any = None
 
-    def show(self, name: str, done: int, total: int | None, left: float | None) -> None:
+    def show(self, name: str, done: int | None, total: int | None, left: float | None) -> None:
         line = {"text/plain": _line(name, done, total, left)}
         if self.handle is None:
             display = sys.modules["IPython.display"].display  # a notebook has imported it
@@ -161,9 +189,9 @@ class _Bar(_Lines):
         self.bars.start()
         self.task = self.bars.add_task("", state="")
 
-    def show(self, name: str, done: int, total: int | None, left: float | None) -> None:
+    def show(self, name: str, done: int | None, total: int | None, left: float | None) -> None:
         state = _line("", done, total, left)
-        self.bars.update(self.task, description=name, completed=done, total=total, state=state)
+        self.bars.update(self.task, description=name, completed=done or 0, total=total, state=state)
         self.bars.refresh()
 
     def close(self) -> None:
@@ -189,7 +217,9 @@ def clock(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-def _line(name: str, done: int, total: int | None, left: float | None) -> str:
+def _line(name: str, done: int | None, total: int | None, left: float | None) -> str:
+    if done is None:
+        return f"{name} …"
     of = f" of {total:,}" if total else ""
     time_left = "" if left is None else f", {clock(left)} left"
     return f"{f'{name}: ' if name else ''}{done:,}{of}{time_left}"

@@ -25,12 +25,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbpcfg.corpus.brackets import BracketError, show_brackets
-from dbpcfg.corpus.checks import check_text, ignore, warn
+from dbpcfg.corpus.checks import check_text
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.corpus.readers.text import MAX_WORDS
 from dbpcfg.corpus.reading import GivenSentences, load_sentences
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError, UnparsableError
+from dbpcfg.io.log import log_warning, warn
 from dbpcfg.io.progress import Progress
 from dbpcfg.numerics.kernels import Ints
 from dbpcfg.numerics.philox import stream
@@ -106,12 +107,13 @@ def batches_for(
     """Any sentences as a model sees them, in batches, with progress; see `in_batches`.
 
     ``call``: the public function, for error messages.
-    ``on_note``: called with a note about the text; if not given, it is a warning unless ``quiet``.
+    ``on_note``: called with a note about the text; if not given, it is logged, and a warning unless
+    ``quiet``.
     """
-    read = load_sentences(call, sentences, brackets == "text")
+    read = load_sentences(call, sentences, brackets == "text", sentence=True)
     total = len(read) if isinstance(read, Sized) else None
     seen = map(replace(model.preprocessing, brackets=brackets).seen, read)
-    noted = check_text(seen, model.kind_of, on_note or (ignore if quiet else warn))
+    noted = check_text(seen, model.kind_of, on_note or (log_warning if quiet else warn))
     with Progress(progress_name, total, quiet) as progress:
         for batch, first in in_batches(noted):
             yield [one for one in batch if one is not None], first

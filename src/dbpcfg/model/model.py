@@ -104,6 +104,34 @@ class Model:
         unknown.flags.writeable = False
         object.__setattr__(self, "unknown", unknown)
 
+    def __eq__(self, other: object) -> bool:
+        """Whether another model has the same parameters, to the bit."""
+        if not isinstance(other, Model):
+            return NotImplemented
+        return self._plain == other._plain and all(
+            np.array_equal(array, others)
+            for array, others in zip(self._arrays(), other._arrays(), strict=True)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.grammar.vocabulary, self.depth))
+
+    @property
+    def _plain(self) -> tuple[object, ...]:
+        """What it has beside arrays, the kinds of its grammars included."""
+        grammars = [(type(one), one.names, one.vocabulary) for one in self._grammars]
+        return grammars, self.depth, self.preprocessing, dict(self.classes)
+
+    @property
+    def _grammars(self) -> tuple[Grammar, ...]:
+        return self.grammar, *self.samples
+
+    def _arrays(self) -> Iterator[Floats]:
+        assert self.unknown is not None
+        yield self.unknown
+        for grammar in self._grammars:
+            yield from grammar.arrays().values()
+
     def __repr__(self) -> str:
         grammar, samples = self.grammar, len(self.samples)
         more = f", {plural(samples, 'sample')}" if samples else ""
@@ -131,7 +159,8 @@ class Model:
         Parameters
         ----------
         sentences
-            Lists of words, texts that are split at white space, or a path to read them from.
+            Lists of words, texts that are split at white space, or a path to read them from; one
+            text that is several words and no path is a sentence.
         method
             ``"mbr"``: the MBR tree, with the greatest expected number of correct spans.
             ``"mbr-chain"``: the same, averaged over the grammars of the chain (``samples``).
@@ -180,7 +209,8 @@ class Model:
         Parameters
         ----------
         sentences
-            Lists of words, texts that are split at white space, or a path to read them from.
+            Lists of words, texts that are split at white space, or a path to read them from; one
+            text that is several words and no path is a sentence.
         n
             The number of trees; a sentence that has fewer gets fewer.
         method
@@ -224,7 +254,8 @@ class Model:
         Parameters
         ----------
         sentences
-            Lists of words, texts that are split at white space, or a path to read them from.
+            Lists of words, texts that are split at white space, or a path to read them from; one
+            text that is several words and no path is a sentence.
         chain
             Whether a sentence's probability is the mean under the grammars in ``samples``.
         threads
@@ -288,9 +319,9 @@ class Model:
         Parameters
         ----------
         sentences
-            Lists of words, texts that are split at white space, sentences as read, or a path; with
-            ``text`` or ``word`` a table: a data frame of pandas or polars, a list of dicts, or the
-            path of a CSV or TSV file.
+            Lists of words, texts that are split at white space, sentences as read, or a path; one
+            text that is several words and no path is a sentence. With ``text`` or ``word`` a table:
+            a data frame of pandas or polars, a list of dicts, or the path of a CSV or TSV file.
         text
             The column of a table that has a sentence in each row.
         word

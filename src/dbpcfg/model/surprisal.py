@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from dbpcfg.corpus.checks import check_text, ignore, warn
+from dbpcfg.corpus.checks import check_text
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.corpus.preprocessing import LogFrequencies
 from dbpcfg.corpus.readers.text import MAX_WORDS
@@ -38,6 +38,7 @@ from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.stimuli import SentenceRows, Stimuli, TableLayout, is_frame, stimuli_of
 from dbpcfg.corpus.tokens import Tokens
 from dbpcfg.errors import DbpcfgError, GrammarError
+from dbpcfg.io.log import log_warning, warn
 from dbpcfg.io.machine import parallel_ranges
 from dbpcfg.io.progress import counted
 from dbpcfg.io.tables import Column as TableColumn
@@ -256,7 +257,7 @@ class Measurement:
     """A text or a table to be measured; see `Model.surprisal` for the arguments.
 
     ``on_note``: called with a note about the text, before anything of it is measured; if not given,
-    it is a warning unless ``quiet``.
+    it is logged, and a warning unless ``quiet``.
     ``on_sentence``: called with each sentence, measured under every grammar.
     ``batch_size``: the number of sentences that are read at once; 1 gives each result at once.
     """
@@ -290,7 +291,8 @@ class Measurement:
         if spillover < 0:
             raise DbpcfgError(f"spillover must be a number of words, got {spillover}")
         self.given, self.spillover, self.threads, self.quiet = sentences, spillover, threads, quiet
-        self.on_note, self.on_sentence = on_note or (ignore if quiet else warn), on_sentence
+        self.on_note = on_note or (log_warning if quiet else warn)
+        self.on_sentence = on_sentence
         self.batch_size, self.averaged = batch_size, average is not None
         self._model = model
         preprocessing = model.preprocessing
@@ -325,7 +327,7 @@ class Measurement:
         self._rows: Iterable[SentenceRows]
         if self.table is None:
             self.names = tuple(measures)
-            texts = load_sentences("surprisal", sentences)
+            texts = load_sentences("surprisal", sentences, sentence=True)
             self._total = len(texts) if isinstance(texts, Sized) else None
             seen = map(preprocessing.seen, texts)
             self._rows = (SentenceRows.of_tokens(one, end) for one in seen)
