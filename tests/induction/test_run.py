@@ -14,7 +14,9 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction import chains
 from dbpcfg.induction.chain import Chain, advance, trees_of
 from dbpcfg.induction.directory import RESULTS, STAMP, RunDirectory
-from dbpcfg.induction.induce import resume
+from dbpcfg.induction.induce import induce, resume
+from dbpcfg.induction.learners import Learner
+from dbpcfg.induction.learners.neural import Neural
 from dbpcfg.induction.run import Run
 from dbpcfg.induction.search import Schedule
 from dbpcfg.model.model import unknown_mass
@@ -300,3 +302,26 @@ def test_unknown_words_have_the_beta_of_the_best_sample():
     expected = unknown_mass(counts, betas[best.iteration - 1], 9 + words)
     assert run.model.unknown.tolist() == expected.tolist()
     assert betas[best.iteration - 1] != betas[-1]
+
+
+# --- trees of large text --------------------------------------------------------------------------
+
+
+def test_trees_in_brackets_are_the_trees(monkeypatch):
+    run = induce(SENTENCES, learner="neural", K=4, iterations=2, chains=2, quiet=True)
+    monkeypatch.setattr("dbpcfg.induction.run.BLOCK", 7)
+    assert list(run.bracketed_trees()) == list(map(str, run.trees()))
+
+
+def test_no_spans_are_counted_and_trees_made_once_if_there_is_one_sample(monkeypatch):
+    calls = []
+    monkeypatch.setattr(
+        Neural, "trees_of", lambda *given: calls.append(given) or Learner.trees_of(*given)
+    )
+    run = induce(SENTENCES, learner="neural", K=4, iterations=3, chains=1, quiet=True)
+    assert run.chains[0].spans.counts.nbytes == 0
+    assert not calls
+    assert len(run.trees()) == len(SENTENCES)
+    assert run.model.depth == 2
+    assert len(calls) == 1
+    assert calls[0][2] == 2  # the last of three iterations, from 0

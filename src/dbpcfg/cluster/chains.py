@@ -26,11 +26,10 @@ from dbpcfg.cluster.messages import (
     unpacked,
 )
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.induction.chain import Chain, advance, trees_of
+from dbpcfg.induction.chain import Chain, advance, no_spans, trees_of
 from dbpcfg.induction.corpus import GoldSpans
 from dbpcfg.induction.mapping import Mapper
 from dbpcfg.induction.search import Schedule
-from dbpcfg.parsing.mbr import SpanCounts
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -63,7 +62,7 @@ def side_by_side(client: Client, at_once: int) -> Work:
             if corpus not in sent:  # without what it has computed and remembers
                 message = Message.of((replace(corpus), gold))
                 sent[corpus] = client.submit(read_message, message, pure=False)
-        settings, spans = chain.settings, SpanCounts(corpus, chain.settings.categories)
+        settings, spans = chain.settings, no_spans(corpus, chain.settings)
         bare = replace(chain, settings=replace(settings, start=None), spans=spans)
         content = packed(bare, corpus, corpus.vocabulary)
         if seconds >= 1:

@@ -112,7 +112,12 @@ class _Packer(pickle.Pickler):
     def reducer_override(self, item: Any) -> Any:
         """Counts of spans without the corpus, arrays without zeros."""
         if isinstance(item, SpanCounts):
-            return SpanCounts, (item.corpus, item.shape[1], item.__dict__.get("counts"))
+            return SpanCounts, (
+                item.corpus,
+                item.shape[1],
+                item.__dict__.get("counts"),
+                item.several,
+            )
         if type(item) is np.ndarray and LARGE <= item.size < 2**31 and item.flags.c_contiguous:
             flat = item.reshape(-1)
             # Bits, as −0.0 is not 0.0.

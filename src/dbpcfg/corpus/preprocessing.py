@@ -27,7 +27,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -259,6 +259,7 @@ def preprocess(
     """
     kept: list[Sentence] = []
     masks: list[tuple[bool, ...]] = []
+    different: dict[tuple[bool, ...], tuple[bool, ...]] = {}
     too_long = 0
     for sentence in map(preprocessing.seen, sentences):
         mask = punctuation_mask(sentence, preprocessing.punctuation)
@@ -266,12 +267,13 @@ def preprocess(
             too_long += 1
         else:
             kept.append(sentence)
-            masks.append(mask)
+            masks.append(different.setdefault(mask, mask))
     most = plural(preprocessing.max_length or 0, "word")
     if not kept:
         limit = f" of at most {most}" if too_long else ""
         raise DbpcfgError(f"there is no sentence{limit} to work with")
-    forms = [tuple(preprocessing.form(word) for word in sentence.words) for sentence in kept]
+    form = lru_cache(None)(preprocessing.form)
+    forms = [tuple(map(form, sentence.words)) for sentence in kept]
     classes: dict[str, int] = {}
     if preprocessing.rare:
         forms, classes = _replace_rare(kept, forms, preprocessing, set(known))

@@ -108,7 +108,12 @@ class Chain:
 def new_chain(corpus: Encoded, settings: ChainSettings) -> Chain:
     """A chain before its first iteration."""
     first = settings.learner.first(corpus, settings)
-    return Chain(settings, first, SpanCounts(corpus, settings.categories))
+    return Chain(settings, first, no_spans(corpus, settings))
+
+
+def no_spans(corpus: Encoded, settings: ChainSettings) -> SpanCounts:
+    """The spans of a chain before its first sample."""
+    return SpanCounts(corpus, settings.categories, several=settings.learner.samples)
 
 
 def advance(
@@ -206,7 +211,9 @@ def trees_of(chain: Chain, corpus: Encoded, method: str, work: Mapper | None = N
     sample of greatest log-likelihood; ``"last"`` for the last one. Of learners that sample none
     they are MBR trees.
     """
-    if method not in ("best", "last"):
+    if not chain.settings.learner.samples and chain.retained:
+        method = "last"  # the only one that counts
+    elif method not in ("best", "last"):
         method = "mbr" if chain.retained else "last"
     if method not in chain.trees or not chain.trees[method].corpus.equals(corpus):
         chain.trees[method] = _trees_of(chain, corpus, method, work or Mapper())

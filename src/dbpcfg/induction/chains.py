@@ -24,7 +24,7 @@ from typing import Any, Protocol
 
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.induction.chain import Chain, advance, new_chain
+from dbpcfg.induction.chain import Chain, advance, new_chain, no_spans
 from dbpcfg.induction.corpus import GoldSpans
 from dbpcfg.induction.learners import Learner
 from dbpcfg.induction.mapping import Mapper
@@ -33,7 +33,6 @@ from dbpcfg.induction.settings import ChainSettings, Configuration
 from dbpcfg.io.log import note, warn
 from dbpcfg.io.machine import can_send_to_worker, cores, init_worker, worker_context
 from dbpcfg.options import ExecutionOptions
-from dbpcfg.parsing.mbr import SpanCounts
 
 BLOCK_SECONDS = 1.0
 
@@ -177,7 +176,7 @@ def begin(
         return new_chain(corpus, settings)
     if schedule.iterations is not None and saved.burn_in not in (None, schedule.latest_burn_in):
         saved.burn_in, saved.grammars = None, []
-        saved.spans = SpanCounts(corpus, settings.categories)
+        saved.spans = no_spans(corpus, settings)
     return saved
 
 

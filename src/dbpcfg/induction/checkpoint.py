@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.lowrank import stacked, unstacked
-from dbpcfg.induction.chain import OTHER, Chain, Sample
+from dbpcfg.induction.chain import OTHER, Chain, Sample, no_spans
 from dbpcfg.induction.criteria import Measures, plausible
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.io.archive import ArchiveError, read_archive, write_archive
 from dbpcfg.io.files import read_errors
-from dbpcfg.parsing.mbr import SpanCounts
 
 FORMAT, VERSION = "dbpcfg chain", 5
 NO_SPANS = np.zeros(0, dtype=np.int32)
@@ -99,9 +98,10 @@ def _chain(
     iteration, burn_in = _whole(header["iteration"]), header["burn_in"]
     if burn_in is not None and not 0 <= _whole(burn_in) <= iteration:
         raise ArchiveError(f"its burn-in is impossible: {burn_in!r:.80}")
-    spans = SpanCounts(corpus, settings.categories)
+    spans = no_spans(corpus, settings)
     retained = burn_in not in (None, iteration)
-    if arrays["spans"].shape != (spans.shape if retained else NO_SPANS.shape):
+    counted = spans.shape if retained else NO_SPANS.shape
+    if learner.samples and arrays["spans"].shape != counted:
         raise ArchiveError("its counts are not those of the run's corpus and settings")
     for name in (*Measures._fields, "betas"):
         if arrays[name].shape != (iteration,):
@@ -112,7 +112,7 @@ def _chain(
     betas = np.append(arrays["betas"], float(header["beta"]))
     if not (np.isfinite(betas).all() and (betas > 0).all()):
         raise ArchiveError("betas has impossible values, or its beta is none")
-    if retained:
+    if retained and spans.kept:
         spans.counts[:] = arrays["spans"]
     last = sample("last")
     if learner.samples:

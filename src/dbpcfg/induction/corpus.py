@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -132,12 +132,11 @@ def save_corpus(corpus: RunCorpus, path: Path) -> None:
         "form_list": list(corpus.forms.vocabulary.words),
         "word_list": list(corpus.words.vocabulary.words),
     }
-    marks = [mark for marks in corpus.punctuation for mark in marks]
     arrays: dict[str, Any] = {
         "forms": corpus.forms.tokens,
         "words": corpus.words.tokens,
         "starts": corpus.forms.starts,
-        "punctuation": np.array(marks, dtype=np.uint8),
+        "punctuation": np.fromiter(chain.from_iterable(corpus.punctuation), np.uint8),
         "brackets": _rows(corpus.forms.brackets),
         "parts": _rows(None),
         "part_brackets": _rows(None),
@@ -168,7 +167,9 @@ def load_corpus(path: Path) -> RunCorpus:
             both[name] = Encoded(tokens, starts, vocabulary)
         forms = _with_brackets(both["forms"], arrays["brackets"])
         lessons = _lessons(forms, arrays["parts"], arrays["part_brackets"])
-    punctuation = [tuple(marks[a:b]) for a, b in pairwise(starts)]
+    different: dict[tuple[bool, ...], tuple[bool, ...]] = {}
+    each = (tuple(marks[a:b]) for a, b in pairwise(starts.tolist()))
+    punctuation = [different.setdefault(mask, mask) for mask in each]
     return RunCorpus(forms, both["words"], punctuation, lessons)
 
 

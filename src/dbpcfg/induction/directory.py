@@ -74,7 +74,7 @@ def write_results(run: Run, path: Path) -> None:
         _write(_summary_lines(run.summaries()), path / "chains.tsv")
         save_samples(run.best.grammars, path / SAMPLES)
         save_model(run.model, path / MODEL)
-        _write(map(str, run.trees()), path / "trees.txt")
+        _write(run.bracketed_trees(), path / "trees.txt")
         _write(_agreement_lines(run), path / "agreement.tsv")
         _write([_digest(path)], path / STAMP)
 

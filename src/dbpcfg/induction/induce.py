@@ -444,7 +444,8 @@ def needed_bytes(configuration: Configuration, corpus: RunCorpus) -> int:
     nodes = 12 * (2 * len(forms.tokens) - len(forms))
     spans = 4 * settings.categories * int((forms.lengths * (forms.lengths + 1) // 2).sum())
     chain = min(2, samples) * grammar + CHAIN_BYTES
-    counted = kept * grammar + (spans if spans <= MAX_BYTES else 0)
+    is_counted = settings.learner.samples and spans <= MAX_BYTES
+    counted = kept * grammar + spans * is_counted
     rungs = configuration.rungs
     survivors = rungs[-1].chains if rungs else configuration.chains
     return configuration.chains * chain + survivors * counted + nodes + work

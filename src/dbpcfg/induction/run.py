@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass, fields, replace
 from functools import cached_property
 from importlib import import_module
@@ -16,7 +16,7 @@ import numpy as np
 from dbpcfg.corpus.reading import GivenSentences, GivenTrees, load_trees
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.grammar.pcfg import Grammar, category_name
 from dbpcfg.induction.chain import Chain, Sample, trees_of
 from dbpcfg.induction.consensus import UNSURE, SharedSpans
 from dbpcfg.induction.corpus import RunCorpus
@@ -34,7 +34,7 @@ from dbpcfg.induction.summary import (
 from dbpcfg.induction.verdict import Verdict, verdict_of
 from dbpcfg.io.tables import Table, data_frame, html, plural
 from dbpcfg.model.model import Model, unknown_mass
-from dbpcfg.parsing.derivations import Derivations, as_tree
+from dbpcfg.parsing.derivations import Derivations, as_brackets, as_tree
 from dbpcfg.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -42,6 +42,10 @@ if TYPE_CHECKING:
 
     from dbpcfg.evaluation.goldtrees import Gold
     from dbpcfg.model.decoding import Method
+
+
+BLOCK = 10_000
+"""Trees that are written together."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -372,18 +376,39 @@ class Run:
         DbpcfgError
             If the run is not finished and no chain is named, or the chain has no iteration.
         """
-        if chain is None:
-            self._check_finished()
-        elif chain.last is None:
+        if chain is not None and chain.last is None:
             raise DbpcfgError(f"chain {chain.settings.chain} has done no iteration: it has no tree")
-        if chain is None and self.voting:
-            chosen = self.answer
-        else:
-            chosen = trees_of(chain or self.best, self.corpus.forms, self.configuration.trees)
+        chosen = self._chosen(chain)
         return [
             as_tree(chosen[sentence], self.corpus.words[sentence])
             for sentence in range(len(self.corpus.words))
         ]
+
+    def bracketed_trees(self) -> Iterator[str]:
+        """The trees of the run in brackets, made as they are asked for: all need much memory.
+
+        Yields
+        ------
+        str
+            The tree of the next sentence, as ``trees.txt`` has it.
+
+        Raises
+        ------
+        DbpcfgError
+            If the run is not finished.
+        """
+        chosen, words = self._chosen(None), self.corpus.words
+        names = [category_name(c) for c in range(self.configuration.model.categories)]
+        for first in range(0, len(words), BLOCK):
+            some = range(first, min(first + BLOCK, len(words)))
+            yield from as_brackets([chosen[s] for s in some], [words[s] for s in some], names)
+
+    def _chosen(self, chain: Chain | None) -> Derivations:
+        if chain is None:
+            self._check_finished()
+            if self.voting:
+                return self.answer
+        return trees_of(chain or self.best, self.corpus.forms, self.configuration.trees)
 
     def parse(
         self,

@@ -11,7 +11,7 @@ from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.induction.mapping import CorpusPart, Mapper, together
 from dbpcfg.numerics.kernels import Floats, Ints
-from dbpcfg.parsing.derivations import Derivations
+from dbpcfg.parsing.derivations import Derivations, first_cells
 from dbpcfg.parsing.mbr import mbr_trees, summed_posteriors
 from dbpcfg.parsing.parsers import parser_of
 
@@ -54,14 +54,18 @@ class InOrder:
 
 
 def span_probabilities(
-    grammar: Grammar, depth: int | None, corpus: Encoded, threads: int = 1
+    grammars: Sequence[Grammar], depth: int | None, corpus: Encoded, threads: int = 1
 ) -> Floats:
-    """The posterior probability of every span, whatever its category.
+    """The posterior probability of every span, whatever its category: the mean over grammars.
 
     Returns ``[cell]``, laid out as by `dbpcfg.parsing.derivations.first_cells`.
     """
-    parts = _posteriors([grammar], depth, corpus, threads)
-    return np.concatenate([weights.sum(axis=1) for _, weights in parts])
+    found = []
+    for here, weights in _posteriors(grammars, depth, corpus, threads):
+        sums, first = weights.sum(axis=1), first_cells(here)
+        possible = sums[first[:-1] + here.lengths - 1]  # the whole sentence has 1 of each grammar
+        found.append(sums / np.repeat(possible, np.diff(first)))
+    return np.concatenate(found)
 
 
 def _posteriors(

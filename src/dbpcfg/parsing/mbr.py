@@ -164,17 +164,21 @@ class SpanCounts:
     """Counts of (start, end, category) over samples of the trees of one corpus.
 
     No counts are kept of a corpus for which they would take more than ``MAX_BYTES``: they grow
-    with the corpus, more than anything else.
+    with the corpus, more than anything else. Nor are they kept of a single sample, which is its own
+    tree.
 
     ``counts``: counts so far, ``[cell, c]`` as in `dbpcfg.parsing.derivations`; zeros if not
     given.
+    ``several``: whether there is more than one sample.
     """
 
-    def __init__(self, corpus: Encoded, categories: int, counts: Ints | None = None) -> None:
-        self.corpus = corpus
+    def __init__(
+        self, corpus: Encoded, categories: int, counts: Ints | None = None, several: bool = True
+    ) -> None:
+        self.corpus, self.several = corpus, several
         self.first_cell = first_cells(corpus)
         size = int(self.first_cell[-1])
-        self.kept = 4 * size * categories <= MAX_BYTES
+        self.kept = several and 4 * size * categories <= MAX_BYTES
         self.shape = (size if self.kept else 0, categories)
         if counts is not None:
             self.counts = counts

@@ -24,7 +24,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.goldtrees import Gold
 from dbpcfg.induction.chain import Chain
 from dbpcfg.induction.run import Run
@@ -91,23 +90,16 @@ def sentences(run: Run, trees: Derivations, gold: Gold | None) -> dict[str, Any]
 class Posterior:
     """The posterior probability of any span, whatever its category, as a percentage.
 
-    It is counted in the chain's samples, or computed from its grammar if there are none.
+    It is counted in the chain's samples, or computed from its grammars if that was not done.
     """
 
     def __init__(self, chain: Chain, corpus: Encoded) -> None:
-        if not chain.spans.kept:
-            raise DbpcfgError(
-                f"{len(corpus):,} sentences are too many for a page: the run did not count their "
-                "spans"
-            )
         self.lengths, self.first_cell = corpus.lengths, first_cells(corpus)
         self.share: Floats
-        if chain.settings.learner.samples:
+        if chain.spans.kept:
             self.share = chain.spans.counts.sum(axis=1) / chain.retained
         else:
-            assert chain.last is not None
-            grammar, depth = chain.last.grammar, chain.settings.depth
-            self.share = span_probabilities(grammar, depth, corpus, 1)
+            self.share = span_probabilities(chain.grammars, chain.settings.depth, corpus)
 
     def of(self, sentence: Numbers, start: Numbers, end: Numbers) -> Numbers:
         """The percentage of each span (start, end) of a sentence."""

@@ -46,6 +46,7 @@ not match has no words.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -103,7 +104,7 @@ class Utterance(NamedTuple):
 def clean_utterance(line: str) -> Utterance:
     """Clean the main line of an utterance."""
     if _PLAIN.fullmatch(line):
-        return Utterance(tuple(line.split()))
+        return Utterance(tuple(map(sys.intern, line.split())))
     tokens = _said(_BULLET.sub(" ", line))
     if tokens is None:
         return Utterance((), "utterances with brackets that do not match")
@@ -112,7 +113,7 @@ def clean_utterance(line: str) -> Utterance:
     end = _GLUED_END.fullmatch(last) or _GLUED_END.fullmatch(_bare(last))
     if end is not None and not _TERMINATOR.fullmatch(last):
         said[-1:] = end[1], "+" + end[2]
-    words = tuple(word for word in map(_word, said) if word)
+    words = tuple(sys.intern(word) for word in map(_word, said) if word)
     if any(character.isalnum() for word in words for character in word):
         left_out += sum(_heard(token) for token in said if not _word(token))
         return Utterance(words, left_out=left_out)

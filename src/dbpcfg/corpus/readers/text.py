@@ -8,6 +8,7 @@ error: a parser's work grows with the cube of the length.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 
 from dbpcfg.corpus.readers import CorpusReader, Source
@@ -30,8 +31,8 @@ def _read(text: str, source: Source) -> Iterator[Sentence]:
 
 
 def split_words(line: str, location: str) -> tuple[str, ...]:
-    """The words of a line, if it is a sentence by its length."""
-    words = tuple(line.split())
+    """The words of a line, if it is a sentence by its length; equal words are one object."""
+    words = tuple(map(sys.intern, line.split()))
     if len(words) > MAX_WORDS:
         raise DbpcfgError(
             f"{location}: found a line of {len(words):,} words, expected one sentence per line, "
