@@ -12,9 +12,10 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
+from itertools import pairwise
 from multiprocessing import parent_process
 from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
@@ -81,9 +82,33 @@ def parallel_ranges(work: Callable[[int, int], None], items: int, threads: int) 
             return
         # Small pieces, so that no thread is left with a long one at the end.
         pieces = np.linspace(0, items, min(items, PIECES * threads) + 1).astype(int).tolist()
-        with ThreadPoolExecutor(threads) as pool:
-            for _ in pool.map(work, pieces[:-1], pieces[1:]):
-                pass
+        left = iter(list(pairwise(pieces)))
+
+        def help_out() -> None:
+            for first, last in left:  # next() of a list's iterator is atomic
+                work(first, last)
+
+        # This thread works too, so that it waits for nothing that has not begun: there may be
+        # others that use the same helpers.
+        helpers = [_helpers(os.getpid(), threads).submit(help_out) for _ in range(threads - 1)]
+        try:
+            help_out()
+        finally:
+            for each in left:  # none, unless there was an error
+                del each
+            begun = [helper for helper in helpers if not helper.cancel()]
+            wait(begun)
+        for helper in begun:
+            helper.result()
+
+
+@cache
+def _helpers(process: int, threads: int) -> ThreadPoolExecutor:
+    """Threads that stay, as starting them takes longer than some of what they do.
+
+    ``process``: this process; one that it forked has none of its threads.
+    """
+    return ThreadPoolExecutor(threads - 1)
 
 
 class _WorkerProcess(SpawnProcess):
