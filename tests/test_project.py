@@ -72,8 +72,11 @@ def imports(node: ast.AST, at_once: bool = True) -> Iterator[tuple[str, bool]]:
 
 
 IMPORTED_AS = {"scikit_learn": "sklearn"}
-EXTRAS = ["nltk", "report", "cluster", "sklearn"]
-ONLY_FOR = {"dbpcfg.estimator": {"sklearn"}}
+EXTRAS = ["nltk", "report", "cluster", "explore", "sklearn"]
+ONLY_FOR = {
+    "dbpcfg.estimator": {"sklearn"},
+    "dbpcfg.report.server": {"anyio", "starlette", "uvicorn"},
+}
 """Modules that are of no use without an extra, and may import it at once."""
 
 

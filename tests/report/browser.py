@@ -34,7 +34,7 @@ def chromium() -> Iterator:
 class OpenPage:
     """A page in the browser, with everything that it complained of or asked for."""
 
-    def __init__(self, browser, path: Path, width: int = 1200, **options) -> None:
+    def __init__(self, browser, path: Path | str, width: int = 1200, **options) -> None:
         self.tab = browser.new_page(viewport={"width": width, "height": 900}, **options)
         self.tab.set_default_timeout(PATIENCE)
         self.complaints: list[str] = []
@@ -43,7 +43,7 @@ class OpenPage:
         self.tab.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.tab.on("dialog", lambda box: (self.complaints.append("dialog"), box.dismiss()))
         self.tab.on("request", lambda request: self.requests.append(request.url))
-        self.tab.goto(path.as_uri())
+        self.tab.goto(path.as_uri() if isinstance(path, Path) else path)
         self.tab.wait_for_selector("html[data-ready]")
 
     def text(self, selector: str) -> str:

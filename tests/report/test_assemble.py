@@ -9,7 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.report.assemble import PROGRAM, check_free, safe_json, write_page
+from dbpcfg.report.assemble import (
+    EXPLORE_PROGRAM,
+    PROGRAM,
+    check_free,
+    safe_json,
+    write_page,
+)
 from tests.report.small import HOSTILE
 
 texts = st.text(st.characters() | st.sampled_from("<>&\u2028\u2029\ud800$"))
@@ -63,9 +69,9 @@ def test_the_program_never_makes_markup_of_text(page):
         assert loading not in program
 
 
-def test_no_program_is_left_out_of_the_page():
+def test_no_program_is_left_out_of_both_pages():
     written = {path.name for path in (files("dbpcfg.report") / "page").iterdir()}
-    assert {name for name in written if name.endswith(".js")} == set(PROGRAM)
+    assert {name for name in written if name.endswith(".js")} == {*PROGRAM, *EXPLORE_PROGRAM}
 
 
 def test_pages_are_replaced_and_other_files_are_not(page, data, tmp_path):

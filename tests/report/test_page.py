@@ -126,6 +126,31 @@ def test_the_store_is_the_left_corner_parsers(opened, run):
         opened.tab.click("#next")
 
 
+def test_the_store_plays_word_by_word(opened, run):
+    words = len(run.trees()[0])
+    opened.tab.clock.install()
+    opened.tab.locator("#time").fill(str(words))
+    opened.tab.click("#play")
+    for t in range(words + 1):
+        assert opened.tab.input_value("#time") == str(t)
+        opened.tab.clock.run_for(900)
+    assert opened.text("#play") == "▶ Play"
+    assert "the store is empty" in opened.text("#store-now")
+
+
+def test_trees_can_be_read_as_lists(opened, run):
+    tree = run.trees()[0]
+    opened.tab.click("#figure-induced-1 summary")
+    items = opened.tab.locator("#figure-induced-1 li")
+    items.first.wait_for()
+    for node, item in zip(tree.nodes(), items.all(), strict=True):
+        text = item.text_content()
+        assert text.startswith(node.label)
+        assert item.locator("li").count() == sum(1 for _ in node.nodes()) - 1
+        if node.preterminal:
+            assert text == f"{node.label} {node.words()[0]}"
+
+
 def test_categories_are_searched_and_sorted(opened, data):
     names = lambda: opened.texts("#categories h4")  # noqa: E731
     assert names() == [one["name"] for one in data["grammar"]["categories"]]

@@ -80,7 +80,7 @@ pairs run@ @.csv --good s --bad item --threads 1; pairs run@ @.csv --good @ --ba
 probability run@ @.txt --each --threads 1
 generate run@ --trees
 show run@ --trees 2; show run@ --gold @.mrg; show run@ --format json; show run@ --format latex
-show @.txt; show @.tsv
+show @.txt; show @.tsv; explore @.txt; explore begun@
 bound run@; bound @.tsv --show grammar
 export run@ -; export run@ - --as nltk
 evaluate @.mrg run@/trees.txt; evaluate @.mrg @.mrg --category @

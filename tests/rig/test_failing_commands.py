@@ -38,7 +38,7 @@ WRONG_VALUES = {
 
 MISTAKES = """\
 No such command 'learn': learn text.txt
-Missing argument: induce; resume; compare-runs; convert text.txt; sweep; reproduce
+Missing argument: induce; resume; compare-runs; explore; convert text.txt; sweep; reproduce
 Missing option '--out': induce text.txt
 No such option: + --catagories 3; demo --sead 1
 requires an argument: + -K
@@ -58,11 +58,12 @@ GiB of memory: + -K 5000; + --chains 100000000 --inference paper
 bytes of memory: + -K 1000000000000000000000000000000
 use the chart parser: + -K 100 -D 12 --parser leftcorner
 deep.npz: the depth bound: parse deep.npz text.txt; surprisal deep.npz text.txt; show deep.npz; \
-generate deep.npz; probability deep.npz text.txt
+generate deep.npz; probability deep.npz text.txt; explore deep.npz
 the depth bound must be: parse run text.txt -D 99999999999999; bound run --depths 999999999; \
 bound run --depths 0; export run - -D 999999999
 
 cannot be read: induce none.txt --out new; + --gold none.mrg; show none.npz; show none; \
+explore run none; \
 parse run none.txt; evaluate gold.trees none.mrg; sweep none.toml; sweep nothing; \
 reproduce none.toml; reproduce adam none.mrg
 the file is empty: induce empty.txt --out new; induce blank.txt --out new
@@ -93,10 +94,12 @@ does not exist: resume none; report none
 dbpcfg 99.0: resume newer
 version 9: resume future
 not shortened: resume run --iterations 2
-text.txt is text: show text.txt; surprisal text.txt text.txt
+text.txt is text: show text.txt; surprisal text.txt text.txt; explore text.txt
 gold.trees is a treebank: show gold.trees
 not a dbpcfg model file: show empty.npz; show binary.npz
-dbpcfg resume begun: show begun; report begun; compare-runs begun begun
+dbpcfg resume begun: show begun; report begun; compare-runs begun begun; explore begun
+at most two runs: explore run run run
+--port: explore run --port 70000; explore run --port x
 need the directory of a run: show rules.tsv --trees 3
 full is not a comparison: report run --comparison full
 no directory none: report run --out none/page.html

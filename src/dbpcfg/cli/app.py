@@ -137,6 +137,7 @@ MODULES = {
     "resume": "induce",
     "show": "show",
     "report": "report",
+    "explore": "explore",
     "compare-runs": "report",
     "parse": "parse",
     "generate": "grammar",

@@ -33,6 +33,7 @@ from dbpcfg.induction.summary import (
 )
 from dbpcfg.induction.verdict import Verdict, verdict_of
 from dbpcfg.io.tables import Table, data_frame, html, plural
+from dbpcfg.model.exploring import Exploration
 from dbpcfg.model.model import Model, unknown_mass
 from dbpcfg.parsing.derivations import Derivations, as_brackets, as_tree
 from dbpcfg.trees.tree import Tree
@@ -198,6 +199,11 @@ class Run:
             trees = self.match_gold(load_trees("run.report(gold=...)", gold, "<gold>"))
         write = import_module("dbpcfg.report.assemble").report_run
         write(self, Path(path), trees, overwrite, quiet)
+
+    def explore(self, *, port: int = 0, height: int = 900) -> Exploration:
+        """Type sentences at the grammar: see ``Model.explore``; with phrases of the run's trees."""
+        self._check_finished()
+        return Exploration(self.model, self.trees(), port, height)
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the run as a directory, as if it had been run with ``out``.

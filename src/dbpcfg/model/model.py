@@ -44,6 +44,7 @@ from dbpcfg.trees.tree import Tree
 if TYPE_CHECKING:
     from dbpcfg.corpus.tokens import Tokens
     from dbpcfg.model.decoding import Method, Parse
+    from dbpcfg.model.exploring import Exploration
     from dbpcfg.model.probabilities import SentenceProbability, TextProbability
     from dbpcfg.model.profile import Profile
     from dbpcfg.model.surprisal import MeasuredWords
@@ -473,6 +474,31 @@ class Model:
         from dbpcfg.model.profile import as_text
 
         print(as_text(self.profile(), width))
+
+    def explore(self, *, port: int = 0, height: int = 900) -> Exploration:
+        """Type sentences at the grammar, in a frame of a notebook: the page of ``dbpcfg explore``.
+
+        Parameters
+        ----------
+        port
+            The port of 127.0.0.1 that the page is served at; any free one for 0.
+        height
+            The height of the frame, in pixels.
+
+        Returns
+        -------
+        Exploration
+            The page, which is served until its ``stop()`` or the end of the program; its
+            ``address`` is for a browser on the same machine.
+
+        Raises
+        ------
+        DbpcfgError
+            If the port is in use, or what the page needs is not installed.
+        """
+        from dbpcfg.model.exploring import Exploration
+
+        return Exploration(self, (), port, height)
 
     def save(self, path: str | Path) -> None:
         """Write a model file, without the samples.

@@ -24,6 +24,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 from string import Template
@@ -53,10 +54,16 @@ STYLES = ("page.css", "figures.css")
 PROGRAM = tuple(
     f"{part}.js"
     for part in (
-        *("dom", "packing", "figure", "charts", "tree", "overview", "chains", "scores"),
+        *("dom", "packing", "figure", "charts", "tree", "store", "overview", "chains", "scores"),
         *("other_systems", "grammar", "sentences", "modes", "memory", "main"),
     )
 )
+EXPLORE_STYLES = (*STYLES, "explore.css")
+EXPLORE_PROGRAM = tuple(
+    f"{part}.js"
+    for part in ("dom", "figure", "tree", "store", "grammar", "words", "panel", "explore")
+)
+"""Of the page of ``dbpcfg explore``."""
 MARK = '<meta name="generator" content="dbpcfg report'
 """By which an existing page is recognised."""
 
@@ -65,20 +72,31 @@ _ESCAPED = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 def as_page(data: dict[str, Any]) -> str:
     """The page as text, from the data of `collect`."""
-    program = "\n".join(_part(name) for name in PROGRAM)
+    return _assembled("page.html", STYLES, PROGRAM, data)
+
+
+def explore_page(data: dict[str, Any]) -> str:
+    """The page of ``dbpcfg explore`` as text."""
+    return _assembled("explore.html", EXPLORE_STYLES, EXPLORE_PROGRAM, data)
+
+
+def _assembled(
+    page: str, styles: Sequence[str], scripts: Sequence[str], data: dict[str, Any]
+) -> str:
+    program = "\n".join(map(_part, scripts))
     digest = base64.b64encode(hashlib.sha256(program.encode()).digest()).decode("ascii")
-    return Template(_part("page.html")).substitute(
+    return Template(_part(page)).substitute(
         generator=f'{MARK} {__version__}">',
         program_digest=digest,
-        style=style_sheet(),
+        style=style_sheet(styles),
         data=safe_json(data),
         program=program,
     )
 
 
-def style_sheet() -> str:
+def style_sheet(styles: Sequence[str] = STYLES) -> str:
     """The styles of the page, which other pages use too."""
-    return "\n".join(_part(name) for name in STYLES)
+    return "\n".join(map(_part, styles))
 
 
 def safe_json(data: object) -> str:

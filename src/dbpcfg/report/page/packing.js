@@ -70,7 +70,7 @@ class Sentences {
     const base = 2 * this.starts[s] - s, end = 2 * this.starts[s + 1] - s - 1;
     const first = this.starts[s] - s;
     let node = base, phrase = first;
-    return this._tree(s, () => {
+    return treeOf(this.text(s), () => {
       const code = this.nodes[node++];
       if (code & 1) return this._leaf(code);
       const shared = this.shared && phrase > first ? this.shared[phrase] : null; // all have the whole sentence
@@ -82,7 +82,7 @@ class Sentences {
   another(s, { nodes, posterior }) {
     const codes = unpack(nodes), shares = unpack(posterior);
     let node = 0, phrase = 0;
-    return this._tree(s, () => {
+    return treeOf(this.text(s), () => {
       const code = codes[node++];
       return code & 1 ? this._leaf(code) : { label: this.categories[code >> 1], arity: 2, posterior: shares[phrase++], shared: null };
     }, codes.length);
@@ -94,29 +94,9 @@ class Sentences {
     if (!this.gold) return null;
     const { labels, starts, nodes, children, posterior, phrases } = this.gold;
     let node = starts[s], phrase = phrases[s];
-    return this._tree(s, () => {
+    return treeOf(this.text(s), () => {
       const arity = children[node];
       return { label: labels[nodes[node++]], arity, posterior: arity ? posterior[phrase++] : null, shared: null };
     }, starts[s + 1] - starts[s]);
-  }
-
-  // From pre-order, without recursion: trees may be deep. Nodes get start, end, parent, children.
-  _tree(s, next, size) {
-    const words = this.text(s);
-    const all = [];
-    const open = [];
-    let position = 0;
-    for (let n = 0; n < size; n++) {
-      const node = { ...next(), start: position, children: [], parent: open.length ? open[open.length - 1] : null };
-      if (node.parent) node.parent.children.push(node);
-      all.push(node);
-      if (node.arity > 0) { open.push(node); continue; }
-      node.word = words[position++];
-      node.end = position;
-      while (open.length && open[open.length - 1].children.length === open[open.length - 1].arity) {
-        open.pop().end = position;
-      }
-    }
-    return { root: all[0], nodes: all, words };
   }
 }

@@ -121,7 +121,11 @@ class Browser {
     const score = S.f1 && S.f1[s] !== 255 ? `, F1 ${S.f1[s]}` : "";
     this.where.textContent = `${whole(this.at + 1)} of ${whole(this.order.length)}: sentence ${whole(s + 1)}${score}`;
     const induced = S.induced(s), gold = S.goldTree(s), before = S.before(s);
-    const panel = (title, name, tree, other) => figure(title, `${name}-${s + 1}`, () => drawTree(tree, other && relations(tree, other, before), `${title} of sentence ${s + 1}`, S.others), null, true);
+    const panel = (title, name, tree, other) => {
+      const drawn = figure(title, `${name}-${s + 1}`, () => drawTree(tree, other && relations(tree, other, before), `${title} of sentence ${s + 1}`, S.others), null, true);
+      drawn.append(asList(tree));
+      return drawn;
+    };
     const panels = [gold ? panel("Gold tree", "gold", gold, induced) : null, panel("Induced tree", "induced", induced, gold)].filter(Boolean);
     const widest = Math.max(...panels.map((one) => Number(one.querySelector("svg").getAttribute("width"))));
     this.view.replaceChildren(el("p", { class: "sentence" }, induced.words.join(" ")),

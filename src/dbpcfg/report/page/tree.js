@@ -6,6 +6,25 @@ const measure = (() => {
   return (text, font = "13px") => { context.font = `${font} system-ui, sans-serif`; return context.measureText(text).width; };
 })();
 
+// A tree from its nodes in pre-order, without recursion: trees may be deep. Nodes get start, end, parent, children.
+function treeOf(words, next, size) {
+  const all = [];
+  const open = [];
+  let position = 0;
+  for (let n = 0; n < size; n++) {
+    const node = { ...next(), start: position, children: [], parent: open.length ? open[open.length - 1] : null };
+    if (node.parent) node.parent.children.push(node);
+    all.push(node);
+    if (node.arity > 0) { open.push(node); continue; }
+    node.word = words[position++];
+    node.end = position;
+    while (open.length && open[open.length - 1].children.length === open[open.length - 1].arity) {
+      open.pop().end = position;
+    }
+  }
+  return { root: all[0], nodes: all, words };
+}
+
 // Places of all nodes: x over the middle of the children, y by the height above the words.
 function layout(tree) {
   for (let n = tree.nodes.length - 1; n >= 0; n--) {
@@ -44,21 +63,23 @@ function relations(tree, other, before) {
   }));
 }
 
-const SIGNS = { same: "✓", cross: "✗", alone: "" };
-const RELATIONS = { same: "also in the other tree", cross: "crosses a bracket of the other tree", alone: "not in the other tree, crosses nothing" };
+const SIGNS = { same: "✓", cross: "✗", alone: "", known: "✓" };
+const RELATIONS = { same: "also in the other tree", cross: "crosses a bracket of the other tree", alone: "not in the other tree, crosses nothing", known: "known to be a phrase" };
 
 // How many of the `others` share a bracket: its branches are strong, broken or dotted, and pale if only this tree has it.
 const sharing = (node, others) => node.shared === null || !others ? null : node.shared === others ? "all" : node.shared ? "some" : "none";
 const sharedBy = (node, others) => `shared by ${node.shared} of ${others} ${others === 1 ? "chain" : "chains"}`;
 
 // `relation` is the result of `relations`, or null without another tree; `others` the number of chains that brackets are compared with.
-function drawTree(tree, relation, label, others = 0) {
+// `below(leaves, width, height)` may draw something under the words: {parts, width, height}.
+function drawTree(tree, relation, label, others = 0, below = () => ({ parts: [], width: 0, height: 0 })) {
   const { width, height, floor } = layout(tree);
+  const under = below(tree.nodes.filter((node) => !node.children.length), width, height);
   const branches = tree.nodes.flatMap((node) => node.children.map((child) =>
     svg("path", { class: sharing(node, others) ? `branch shared-${sharing(node, others)}` : "branch", d: `M${node.x},${node.y + BOX / 2 + 12}L${child.x},${child.y - BOX / 2}` })));
   const nodes = tree.nodes.map((node) => node.children.length
     ? phrase(node, relation ? relation.get(node) : null, others) : leaf(node, floor));
-  return drawing(width, height, label, branches, nodes);
+  return drawing(width + under.width, height + under.height, label, branches, nodes, under.parts);
 }
 
 function phrase(node, kind, others) {
@@ -67,7 +88,7 @@ function phrase(node, kind, others) {
   const width = node.width + (sign ? 14 : 0);
   const title = [`${node.label}: posterior probability ${node.posterior}%`, kind ? RELATIONS[kind] : null, sharing(node, others) ? sharedBy(node, others) : null].filter(Boolean).join("; ");
   const box = { x: node.x - width / 2, y: node.y - BOX / 2, width, height: BOX + 13, rx: 4 };
-  return svg("g", {}, svg("title", {}, title),
+  return svg("g", { class: "category", "data-category": node.label }, svg("title", {}, title),
     svg("rect", { class: "box", ...box }),
     svg("rect", { class: "shade", ...box, "fill-opacity": (0.32 * share).toFixed(3) }),
     svg("rect", { class: `box ${kind || ""}`, ...box, "fill-opacity": 0 }),
@@ -77,7 +98,21 @@ function phrase(node, kind, others) {
 }
 
 const leaf = (node, floor) => [
-  svg("text", { class: "middle soft", x: node.x, y: node.y + 4 }, node.label),
+  svg("text", { class: "category middle soft", "data-category": node.label, x: node.x, y: node.y + 4 }, node.label),
   svg("path", { class: "branch", d: `M${node.x},${floor + 10}v8` }),
-  svg("text", { class: "middle word", x: node.x, y: floor + 34 }, node.word),
+  svg("text", { class: `middle word${node.kind === "unknown" ? " unknown" : ""}`, x: node.x, y: floor + 34 }, node.word),
 ];
+
+// The tree as nested lists, to be read aloud or opened; `show(label)` makes what stands for a category.
+function asList(tree, show = (label) => label) {
+  const list = el("details", { class: "as-list", ontoggle: () => {
+    if (list.querySelector("ul")) return;
+    const lists = new Map();
+    for (const node of tree.nodes) {
+      const item = el("li", {}, show(node.label), " ", node.children.length ? el("span", { class: "small" }, `${node.posterior}%`) : node.word);
+      (node.parent ? lists.get(node.parent) : list).append(node.parent ? item : el("ul", {}, item));
+      if (node.children.length) lists.set(node, item.appendChild(el("ul")));
+    }
+  } }, el("summary", {}, "The tree as a list"));
+  return list;
+}
