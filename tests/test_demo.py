@@ -136,9 +136,27 @@ def test_utterances_have_their_trees_beside_gold_trees_and_baselines(small_demo)
     for length in dbpcfg.experiments.demo.DRAWN:  # the words of both trees
         assert sum(line.count(" ".join(gold[length].words())) for line in lines) == 2
     for name in ("left-branching", "right-branching"):
-        assert len(rows(text.split("Language")[1], name)) == 1
+        assert len(rows(text.split("Is one direction")[0], name)) == 1
     assert str(language_table(language)) in text
     assert language.trees == language.run.trees()
+
+
+def test_language_comes_first_with_its_verdict(small_demo):
+    language, text = small_demo
+    assert text.startswith("Language\n")
+    assert text.index(str(language_table(language))) < text.index("Is one direction")
+    said = " ".join(text.split("PARSEVAL")[0].split())
+    for name, words in language.run.verdict.lines():
+        assert (words in said) == (name != "next")
+
+
+@pytest.mark.slow
+def test_language_is_learned_better_than_by_branching_with_another_seed():
+    language = dbpcfg.experiments.demo.LANGUAGE.learn(2)
+    (*_, right), (*_, ours) = language_table(language).rows[1:]
+    f1 = [row[3] for row in language_table(language).rows]
+    assert f1[2] > f1[1] + 0.05
+    assert ours > right + 0.2  # of the noun phrases
 
 
 def test_what_is_wrong_is_counted_as_wrong():
@@ -174,7 +192,7 @@ def test_the_demonstration(tmp_path, monkeypatch):
     assert done.stdout.count("50 of 50 right") == 4
     assert "┌" in done.stdout
     systems = ("left-branching", "right-branching", "this run")
-    left, right, ours = (rows(done.stdout, name)[-1].split()[-2:] for name in systems)
+    left, right, ours = (rows(done.stdout, name)[0].split()[-2:] for name in systems)
     assert float(ours[0]) > max(float(left[0]), float(right[0])) + 5  # F1 of the utterances
     assert float(ours[1]) > 90  # their noun phrases
     assert str(tmp_path / "dbpcfg-demo.html") in done.stdout

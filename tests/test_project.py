@@ -149,7 +149,20 @@ def test_the_sdist_has_what_its_tests_need():
 def test_all_files_of_the_package_are_in_the_repository_or_made_by_python():
     """A kind of file that nobody expects would be in the wheel by accident."""
     kinds = {path.suffix for path in PACKAGE.rglob("*") if path.is_file()}
-    assert kinds <= {".py", ".typed", "", ".js", ".css", ".html", ".toml", ".pyc", ".nbi", ".nbc"}
+    assert [path.name for path in PACKAGE.rglob("*.npz")] == ["example.npz"]
+    assert kinds <= {
+        ".npz",
+        ".py",
+        ".typed",
+        "",
+        ".js",
+        ".css",
+        ".html",
+        ".toml",
+        ".pyc",
+        ".nbi",
+        ".nbc",
+    }
     assert (PACKAGE / "py.typed").exists()
 
 

@@ -57,6 +57,20 @@ def test_standard_input(call, center_run, text, arguments):
     assert call("parse", center_run, *arguments, stdin=b"\n\n") == ("\n\n", "")
 
 
+def test_sentences_in_place_of_files(call, center_run, center_model, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    trees = center_model.parse(SENTENCES[:2], quiet=True)
+    out, err = call("parse", center_run, *SENTENCES[:2])
+    assert out.splitlines() == list(map(str, trees))
+    assert SENTENCES[0] in err
+    assert "read as a sentence" in err
+    assert call("parse", center_run, *SENTENCES[:2], "-q") == (out, "")
+    Path(SENTENCES[0]).write_text("c3\n")  # a file of that name is a file
+    of_file, err = call("parse", center_run, SENTENCES[0])
+    assert of_file == call("parse", center_run, stdin=b"c3\n")[0] != out
+    assert "sentence" not in err
+
+
 def test_several_files_and_formats(call, center_run, text, tmp_path):
     (tmp_path / "more.txt.gz").write_bytes(gzip.compress(b"a1 b1\n"))
     (tmp_path / "trees.mrg").write_text("(S (A a1) (B b1))\n")

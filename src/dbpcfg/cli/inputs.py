@@ -103,6 +103,8 @@ def open_text(
     None is a blank line, or a sentence with broken brackets that is skipped.
     """
     from dbpcfg.corpus.brackets import BracketError
+    from dbpcfg.corpus.reading import is_sentence, sentence_note
+    from dbpcfg.corpus.sentence import Sentence
     from dbpcfg.corpus.streaming import stream
 
     if reads_terminal(text) and not quiet:
@@ -112,7 +114,13 @@ def open_text(
         if not quiet:
             typer.echo(note, err=True)
 
-    sentences = stream(text or ["-"], on_note=report, **reading.how(), bracketed=brackets == "text")
+    sentences: Iterator[Sentence | None]
+    if text and all(map(is_sentence, text)):
+        sentences = (Sentence(tuple(one.split())) for one in text)
+        report(f"note: {sentence_note(text[0])}")
+    else:
+        how = {**reading.how(), "bracketed": brackets == "text"}
+        sentences = stream(text or ["-"], on_note=report, **how)
     learned = replace(learned, tokens=tokens or learned.tokens, brackets=brackets)
     if learned.no_punctuation:
         report(LEFT_OUT)

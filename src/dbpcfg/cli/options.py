@@ -26,7 +26,7 @@ from dbpcfg.options import (
 )
 
 RunArgument = Annotated[
-    str, typer.Argument(metavar="RUN", help="Run directory, model file or rule table.")
+    str, typer.Argument(metavar="RUN", help="Run directory, model file, rule table, or example.")
 ]
 Text = Annotated[
     list[str],
@@ -36,7 +36,7 @@ TextOrInput = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="TEXT",
-        help="Files, directories, patterns or -; standard input if not given.",
+        help="Files, directories, patterns, - or sentences; standard input if not given.",
         show_default=False,
     ),
 ]

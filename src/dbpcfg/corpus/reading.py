@@ -391,8 +391,8 @@ def load_sentences(
     Returns the corpus if it is one or was read from a path; else the sentences, as a list if a list
     was given.
     """
-    if sentence and isinstance(given, str) and _is_sentence(given):
-        note(f"there is no file {_short(given)}, so it is read as a sentence")
+    if sentence and isinstance(given, str) and is_sentence(given):
+        note(sentence_note(given))
         given = [given]
     if isinstance(given, str | os.PathLike):
         return read_path(call, given, _SENTENCES, bracketed)
@@ -401,6 +401,17 @@ def load_sentences(
     _check_iterable(call, given, _SENTENCES)
     sentences = (_sentence(call, one, number) for number, one in enumerate(given, start=1))
     return list(sentences) if isinstance(given, Sized) else sentences
+
+
+def is_sentence(text: str) -> bool:
+    """Whether a text is several words, and neither a path, also one with a mistake, nor a tree."""
+    other = re.search(r"[/\\\0]|^\s*\(", text) or formats_by_extension(text.strip())
+    return len(text.split()) > 1 and not other and not _exists(text)
+
+
+def sentence_note(text: str) -> str:
+    """What is said of a text that is taken for a sentence."""
+    return f"there is no file {_short(text)}, so it is read as a sentence"
 
 
 def load_trees(call: str, given: GivenTrees, source: str) -> list[Sentence]:
@@ -424,12 +435,6 @@ def load_trees(call: str, given: GivenTrees, source: str) -> list[Sentence]:
 
 def _exists(name: str) -> bool:
     return os.path.exists(name) or _matches(name)
-
-
-def _is_sentence(text: str) -> bool:
-    """Whether a text is several words, and neither a path, also one with a mistake, nor a tree."""
-    other = re.search(r"[/\\\0]|^\s*\(", text) or formats_by_extension(text.strip())
-    return len(text.split()) > 1 and not other and not _exists(text)
 
 
 def _matches(pattern: str) -> bool:

@@ -4,8 +4,10 @@ In the paper's, each word of a pattern such as ``a b b`` is drawn uniformly from
 b_V; V = 50 for the centre-embedding corpus, and the paper does not say for the other two.
 
 `utterances` are in the style of child-directed speech and come from a small grammar, `RULES`, so
-nothing has to be downloaded to see a language learned. A symbol has alternatives, each a weight and
-a bracketed tree; words of a class are equally probable, except those that are listed repeatedly.
+nothing has to be downloaded to see a language learned. Many are commands, and some a noun phrase
+alone, as in speech to children: these show what belongs together. A symbol has alternatives, each a
+weight and a bracketed tree; words of a class are equally probable, except those that are listed
+repeatedly.
 """
 
 from __future__ import annotations
@@ -66,19 +68,20 @@ def synthetic_trees(
 
 
 RULES = {
-    "S": "6 (S SUBJ PRED) | 3 (SQ MD SUBJ VP) | 2 (S VP NNP) | 1 (SBARQ (WRB where) (SQ BE NP)) | "
-    "2 (SBARQ (WP what) (SQ MD SUBJ VB)) | 2 (S DEM (VP BE NP)) | 1 (S NP (VP BE JJ))",
-    "SUBJ": "4 PRP | 6 NP",
+    "S": "3 (S PRP PRED) | 1 (S NP PRED) | 4 (SQ MD SUBJ VP) | 6 (S VP) | 1 (S DEM (VP BE NP)) | "
+    "1 (SBARQ (WRB where) (SQ BE NP)) | 1 NP",
+    "SUBJ": "3 PRP | 5 NP",
     "PRED": "4 VP | 2 (VP MD VP)",
     "NP": "6 (NP DT NNS) | 3 (NP DT JJ NNS) | 1 (NP (NP DT NNS) PP)",
     "PP": "1 (PP IN (NP DT NNS))",
-    "VP": "5 (VP VB NP) | 1 (VP VB NNP) | 2 (VP PUT (NP DT NNS) PP) | 2 (VP VI PP) | "
-    "1 (VP VI RB) | 1 (VP (VP VB NP) RB)",
+    "VP": "6 (VP VB NP) | 1 (VP VB NNP) | 3 (VP PUT (NP DT NNS) PP) | 2 (VP VI PP) | 1 (VP VI RB)",
 }
 CLASSES = {
     "DT": "the the the some your my",
     "NNS": "balls dogs cats books cars trucks boats babies dolls bears bunnies horses cows ducks "
-    "birds blocks boxes spoons cups hats shoes socks chairs tables beds cookies bananas",
+    "birds blocks boxes spoons cups hats shoes socks chairs tables beds cookies bananas apples "
+    "pigs trains planes flowers leaves stars lions monkeys frogs pants mittens buttons blankets "
+    "pillows baskets",
     "JJ": "big little red blue new old nice soft funny dirty",
     "NNP": "mommy daddy grandma teddy",
     "PRP": "you you you we they i",

@@ -1,4 +1,7 @@
-"""The demonstration: the paper's experiments on synthetic text (its section 5.1), then language.
+"""The demonstration: language first, then the paper's experiments on synthetic text (section 5.1).
+
+**Utterances.** 800 made-up utterances in the style of child-directed speech
+(``corpus.synthetic``), learned with the default settings: by the neural grammar.
 
 **Centre-embedding.** 200 sentences of four forms; a, b and c each stand for one of 50 words. Two of
 the forms need memory for two fragments. Learned as in the paper: 5 categories, depth 2, β = 0.2.
@@ -8,9 +11,6 @@ Corpus, settings and published figures are those of the recipe ``synthetic``, wh
 image. If the model favoured one side, one of the two corpora would be learned better. The paper
 does not say with how many categories; here there are three, for a, b and the sentence. (With four
 or more, ``a (b b)`` can be described as well as ``(a b) b``, and no trees are the right ones.)
-
-**Utterances.** 400 made-up utterances in the style of child-directed speech
-(``corpus.synthetic``), learned in the same way with more categories.
 
 Some four chains in ten find the structure of the first corpus; the others stay in another mode,
 most often one that branches to the right. So many chains run a race (``induction.search``), and
@@ -28,6 +28,8 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from textwrap import wrap
+from typing import Any
 
 from dbpcfg.corpus.synthetic import synthetic_trees, utterances
 from dbpcfg.evaluation.evaluate import Evaluation, evaluate
@@ -36,6 +38,7 @@ from dbpcfg.experiments.recipe import quick_version, read_recipe
 from dbpcfg.induction.chain import Chain
 from dbpcfg.induction.induce import induce
 from dbpcfg.induction.run import Run
+from dbpcfg.induction.settings import Configuration
 from dbpcfg.io.machine import init_worker, worker_context
 from dbpcfg.io.progress import Progress
 from dbpcfg.io.tables import Cell, Column, Table, percent, plural
@@ -58,8 +61,11 @@ class Experiment:
     kind: str
     vocabulary: int
     """Words that a, b and c each stand for."""
-    categories: int
-    depth: int
+    categories: int | None
+    depth: int | None
+    sentences: int = SENTENCES
+    learner: str = "gibbs"
+    """If it is chosen by the text, so are K and D."""
     chains: int | None = None
     """None for as many as the budget pays for."""
     iterations: int | None = None
@@ -68,48 +74,48 @@ class Experiment:
     """Iterations of all chains of a race together."""
 
     @property
-    def all_iterations(self) -> int:
-        """Iterations of all chains together."""
-        return self.budget or (self.chains or 0) * (self.iterations or 0)
-
-    @property
     def search(self) -> str:
         """The chains in words."""
-        if self.budget is None:
-            length = plural(self.iterations or 0, "iteration")
-            return f"{plural(self.chains or 0, 'chain')} of {length}"
-        chains = "" if self.chains is None else f" of {plural(self.chains, 'chain')}"
-        return f"a race{chains} with {plural(self.budget, 'iteration')} in all"
+        if self.budget is not None:
+            chains = "" if self.chains is None else f" of {plural(self.chains, 'chain')}"
+            return f"a race{chains} with {plural(self.budget, 'iteration')} in all"
+        if self.iterations is None:
+            return "the default settings"
+        length = plural(self.iterations, "iteration")
+        return f"{plural(self.chains or 0, 'chain')} of {length}"
 
     def gold(self, seed: int) -> list[Tree]:
         """Generate the corpus."""
         if self.kind == "utterances":
-            return utterances(seed=seed)
-        return synthetic_trees(self.kind, SENTENCES, self.vocabulary, seed)
+            return utterances(self.sentences, seed)
+        return synthetic_trees(self.kind, self.sentences, self.vocabulary, seed)
 
     def learn(
         self,
         seed: int,
         threads: int | None = None,
         on_progress: Callable[[Chain], None] = lambda chain: None,
+        on_plan: Callable[[Configuration], None] = lambda configuration: None,
     ) -> Result:
         """Generate the corpus and induce a grammar from its words.
 
         ``threads``: processors to use; all if not given.
         """
         gold = self.gold(seed)
+        own: dict[str, Any] = {}
+        if self.categories is not None:
+            own = {"K": self.categories, "D": self.depth, "beta": BETA}
         run = induce(
             [tree.words() for tree in gold],
-            self.categories,
-            self.depth,
-            learner="gibbs",
-            beta=BETA,
+            **own,
+            learner=self.learner,
             chains=self.chains,
             iterations=self.iterations,
             budget=self.budget,
             seed=seed,
             threads=threads,
             on_progress=on_progress,
+            on_plan=on_plan,
         )
         return Result(self, gold, run)
 
@@ -119,7 +125,7 @@ CENTER = Experiment(
 )
 LEFT = Experiment("left", vocabulary=1, categories=3, depth=2, chains=8, iterations=200)
 RIGHT = replace(LEFT, kind="right")
-LANGUAGE = Experiment("utterances", vocabulary=0, categories=12, depth=2, budget=1000)
+LANGUAGE = Experiment("utterances", 0, None, None, sentences=800, learner="auto")
 DRAWN = (5, 6, 7)
 """Words of the utterances that are drawn: the first of each length."""
 
@@ -171,19 +177,19 @@ def run_demo(
     """
     if not quiet:
         print("(The first run compiles the kernels, which takes some seconds.)", file=sys.stderr)
+    language = _learn(LANGUAGE, seed, quiet)  # a first result, soon
+    show(f"{_language_introduction(language, seed)}\n\n{language_table(language)}")
+    show(f"\nInduced and gold trees:\n\n{pairs(language, width, ascii)}")
     # The other systems, in a process of their own: kernels are compiled by one thread at a time.
     with worker_context.Pool(1, init_worker) as pool:
         others = pool.apply_async(other_systems, (CENTER.gold(seed), seed))
-        left, right = (_learn(side, seed, quiet) for side in (LEFT, RIGHT))  # a first result, soon
-        show(f"{branching_table(left, right)}\n\n")
+        left, right = (_learn(side, seed, quiet) for side in (LEFT, RIGHT))
+        show(f"\n\n{branching_table(left, right)}\n\n")
         center = _learn(CENTER, seed, quiet)
         show(_introduction(center, seed))
         show(f"\n{_chains_table(center)}")
         show(f"\n{_scores_table(center, others.get())}\n{_labels_line(center)}")
     show(f"\nWhat was learned, a tree of each form:\n\n{pictures(center, width, ascii)}")
-    language = _learn(LANGUAGE, seed, quiet)
-    show(f"\n\n{_language_introduction(language, seed)}\n\n{language_table(language)}")
-    show(f"\nInduced and gold trees:\n\n{pairs(language, width, ascii)}")
     return language
 
 
@@ -193,13 +199,17 @@ def _learn(experiment: Experiment, seed: int, quiet: bool) -> Result:
     if not quiet:
         print(f"{what}: {experiment.search}", file=sys.stderr)
     done: dict[int, int] = {}
-    with Progress(f"{what}, iterations", experiment.all_iterations, quiet) as progress:
+    with Progress(f"{what}, iterations", quiet=quiet) as progress:
+
+        def on_plan(configuration: Configuration) -> None:
+            each = configuration.schedule.iterations or 0
+            progress.total = configuration.budget or configuration.chains * each
 
         def on_progress(chain: Chain) -> None:
             done[chain.settings.chain] = chain.iteration
             progress.update(sum(done.values()))
 
-        return experiment.learn(seed, on_progress=on_progress)
+        return experiment.learn(seed, on_progress=on_progress, on_plan=on_plan)
 
 
 def _introduction(result: Result, seed: int) -> str:
@@ -317,15 +327,14 @@ def difference(left: Result, right: Result) -> float:
 
 
 def _language_introduction(result: Result, seed: int) -> str:
-    experiment, forms = result.experiment, result.run.corpus.forms
-    examples = "; ".join(" ".join(tree.words()) for tree in result.gold[:3])
+    run, examples = result.run, "; ".join(" ".join(tree.words()) for tree in result.gold[:3])
+    verdict = dict(run.verdict.lines())
     return (
         "Language\n"
-        f"Learned from {len(forms)} made-up utterances of {len(forms.vocabulary)} words, in the "
-        f"style of child-directed speech,\ndrawn with seed {seed}, without their trees: "
-        f"{experiment.categories} categories, memory depth {experiment.depth},\n"
-        f"{experiment.search}.\n"
-        f"{examples}; and so on."
+        f"{len(run.corpus.forms)} made-up utterances of {len(run.corpus.forms.vocabulary)} words, "
+        f"in the style of speech to children, drawn with\nseed {seed}: {examples}; and so on.\n"
+        f"Learned without their trees, with {result.experiment.search}:\n"
+        + "\n".join(wrap(f"{verdict['learned']}. Trust: {verdict['trust']}.", 80))
     )
 
 

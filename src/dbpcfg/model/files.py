@@ -1,4 +1,4 @@
-"""Models as files, and ``load``: the model of a run, a model file, or a rule table.
+"""Models as files, and ``load``: the model of a run, a model file, a rule table, or the example.
 
 A model file is an archive (see ``dbpcfg.io.archive`` for what makes it safe to read): the arrays
 ``root``, ``binary``, ``lexical`` and ``unknown``, and a header with the words in order, the depth,
@@ -10,6 +10,7 @@ version 2 of either format.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -39,6 +40,8 @@ FACTORED = 2
 MOST = 2**31
 """Counts of words are less than this."""
 MODEL, SAMPLES = "model.npz", "samples.npz"
+EXAMPLE = "example"
+"""The name of a small model that the package brings, made by ``examples/make_example.py``."""
 _GRAMMAR = ("root", "binary", "lexical")
 _LAYOUTS = {
     VERSION: dict.fromkeys((*_GRAMMAR, "unknown"), np.float64),
@@ -129,7 +132,8 @@ def load(path: str | Path, samples: bool = False) -> Model:
     ----------
     path
         The directory of a finished run, a model file (``.npz``), or rules as ``.tsv``,
-        ``.pcfg`` or ``.nltk``.
+        ``.pcfg`` or ``.nltk``. ``"example"``, unless there is a file or directory of this name, is
+        a small model of made-up speech to a child.
     samples
         Whether other grammars of the run's chain are loaded too.
 
@@ -146,6 +150,10 @@ def load(path: str | Path, samples: bool = False) -> Model:
         If there is no model, or the file is damaged or something else, such as a treebank.
     """
     path = Path(path)
+    if path == Path(EXAMPLE) and not os.path.lexists(path):
+        if samples:
+            raise GrammarError("the example is one grammar: only a run has others of its chain")
+        path = Path(__file__).with_name("example.npz")
     if path.suffix in (".tsv", ".pcfg", ".nltk"):
         if samples:
             raise GrammarError(f"{path} is one grammar: only a run has others of the same chain")
