@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from dbpcfg.experiments import runners, running
+from dbpcfg.experiments import running, scheduling
 from dbpcfg.experiments.corpora import forget_corpora
 from dbpcfg.io.machine import one_blas_thread
 
@@ -66,9 +66,9 @@ def threads_for_processes() -> Iterator[None]:
     """Cells of experiments run in threads, as the processes would take longer than the cells."""
     no_signals = SimpleNamespace(**{**vars(signal), "signal": lambda *_: None})
     with pytest.MonkeyPatch.context() as patch:
-        for module in (running, runners):
+        for module in (running, scheduling):
             patch.setattr(module, "start_process", _start_thread)
-        patch.setattr(runners, "signal", no_signals)
+        patch.setattr(scheduling, "signal", no_signals)
         yield
 
 
@@ -76,6 +76,6 @@ def threads_for_processes() -> Iterator[None]:
 def real_processes() -> Iterator[None]:
     """Cells run in processes, as they do elsewhere."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (running, runners):
+        for module in (running, scheduling):
             patch.setattr(module, "start_process", STARTED)
         yield

@@ -30,16 +30,16 @@ def clock(monkeypatch):
 def test_lines(clock, capsys):
     with SweepProgress(6, 2, quiet=False) as shown:
         for cell in CELLS[:2]:
-            shown.begun(cell)
+            shown.on_begin(cell)
         clock[0] += 10
-        shown.look()
-        shown.ended(CELLS[0], DONE)
-        shown.ended(CELLS[1], FAILED)
-        shown.begun(CELLS[2])
-        shown.share(CELLS[2], 0.5)
+        shown.on_poll()
+        shown.on_end(CELLS[0], DONE)
+        shown.on_end(CELLS[1], FAILED)
+        shown.on_begin(CELLS[2])
+        shown.on_progress(CELLS[2], 0.5)
         clock[0] += sweep_progress.LINE_SECONDS + 1
-        shown.look()
-        shown.ended(CELLS[2], CellOutcome("unfinished"))
+        shown.on_poll()
+        shown.on_end(CELLS[2], CellOutcome("unfinished"))
     assert capsys.readouterr().err.splitlines() == [
         "3 of 6 cells, 0:30 left; adam-random-s1 finished (0:10)",
         "4 of 6 cells, 1 failed, 0:10 left; adam-random-s2 failed: it burns (0:10)",
@@ -50,18 +50,18 @@ def test_lines(clock, capsys):
 def test_many_running_cells_are_not_all_named(clock, capsys):
     with SweepProgress(6, 0, quiet=False) as shown:
         for cell in CELLS[:5]:
-            shown.begun(cell)
+            shown.on_begin(cell)
         clock[0] += sweep_progress.LINE_SECONDS + 1
-        shown.look()
+        shown.on_poll()
     line = "0 of 6 cells; running adam-random-s1, adam-random-s2, adam-random-s3 and 2 more\n"
     assert capsys.readouterr().err == line
 
 
 def test_quiet(clock, capsys):
     with SweepProgress(6, 0, quiet=True) as shown:
-        shown.begun(CELLS[0])
-        shown.look()
-        shown.ended(CELLS[0], DONE)
+        shown.on_begin(CELLS[0])
+        shown.on_poll()
+        shown.on_end(CELLS[0], DONE)
     assert capsys.readouterr().err == ""
 
 
@@ -72,11 +72,11 @@ def test_a_bar_on_a_terminal(monkeypatch):
     monkeypatch.setattr(progress, "PATIENCE", 0)
     monkeypatch.setenv("COLUMNS", "200")
     with SweepProgress(6, 0, quiet=False) as shown:
-        shown.begun(CELLS[0])
-        shown.share(CELLS[0], 0.25)
-        shown.look()
-        shown.ended(CELLS[0], FAILED)
-        shown.look()
+        shown.on_begin(CELLS[0])
+        shown.on_progress(CELLS[0], 0.25)
+        shown.on_poll()
+        shown.on_end(CELLS[0], FAILED)
+        shown.on_poll()
     said = terminal.getvalue()
     assert "cells; running adam-random-s1 25%" in said
     assert "cells, 1 failed" in said

@@ -124,17 +124,17 @@ class Watched:
         self.events: list[tuple[str, int]] = []
         self.action, self.acted = action, False
 
-    def begun(self, cell):
+    def on_begin(self, cell):
         self.events.append(("begun", cell.number))
 
-    def share(self, cell, share):
+    def on_progress(self, cell, share):
         assert 0 <= share <= 1
         if not self.acted:
             self.acted = True
             self.action()
 
-    def look(self):
+    def on_poll(self):
         pass
 
-    def ended(self, cell, outcome):
+    def on_end(self, cell, outcome):
         self.events.append((outcome.state, cell.number))

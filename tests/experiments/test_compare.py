@@ -243,7 +243,7 @@ def test_finished_runs_are_not_run_again(tmp_path):
     how = {"settings": {"counts": {"file": str(tmp_path / "runs")}}, "out": out}
     first = compare(TASK, ["left", spec("Counts")], runs=2, **how)
     before = times(out)
-    again = compare(TASK, ["left", spec("Counts")], runs=4, **how, report=said.append)
+    again = compare(TASK, ["left", spec("Counts")], runs=4, **how, on_note=said.append)
     assert (tmp_path / "runs").read_text().split() == ["0", "1", "2", "3"]
     assert {name for name, when in times(out).items() if when != before.get(name)} == {
         *("counts-s2", "counts-s3")

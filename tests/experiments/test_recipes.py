@@ -17,10 +17,8 @@ from dbpcfg.experiments.recipe import (
     quick_version,
     read_recipe,
     recipe_names,
-    recipe_trees,
-    row_grids,
-    write_corpus,
 )
+from dbpcfg.experiments.recipe_cells import recipe_trees, row_grids, write_corpus
 from dbpcfg.experiments.reproduce import quantile
 from dbpcfg.experiments.reproduction import analyse_depths, depth_tables
 from dbpcfg.report.reproduction import StripRow, strip_plot

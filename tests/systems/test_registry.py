@@ -7,7 +7,7 @@ from dbpcfg.corpus.preprocessing import Preprocessing, preprocess
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.experiments.own_system import DbpcfgSystem
+from dbpcfg.experiments.dbpcfg_system import DbpcfgSystem
 from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.systems.branching import Random, branching_tree
 from dbpcfg.systems.registry import (

@@ -117,7 +117,7 @@ def compare(
             threads=asked.threads,
             flatten=asked.flatten,
             permutations=asked.permutations,
-            report=(lambda line: None) if quiet else (lambda line: typer.echo(line, err=True)),
+            on_note=(lambda line: None) if quiet else (lambda line: typer.echo(line, err=True)),
             quiet=quiet,
         )
     except KeyboardInterrupt:

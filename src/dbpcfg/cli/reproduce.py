@@ -96,7 +96,7 @@ def reproduce(
     JSON, LaTeX and a page with figures are written to the directory. If a row
     fails, the others continue, and the exit code is 1.
     """
-    from dbpcfg.experiments.recipe import recipe_trees, row_grids, write_corpus
+    from dbpcfg.experiments.recipe_cells import recipe_trees, row_grids, write_corpus
     from dbpcfg.experiments.reproduce import collect
     from dbpcfg.experiments.reproduction import reproduction_tables, scores_data
     from dbpcfg.experiments.results import read_outcomes, state_table
@@ -112,7 +112,7 @@ def reproduce(
         return
     write_corpus(recipe_trees(chosen, treebank or []), place)
     grids = row_grids(chosen, place, only or [])
-    cells = [one for grid in grids for one in grid.places()]
+    cells = [one for grid in grids for one in grid.cells_in_file()]
     outcomes = read_outcomes([cell for cell, _ in cells])
     if running.dry_run:
         print_tables([state_table([cell for cell, _ in cells], outcomes, _name)], format)
@@ -156,7 +156,7 @@ def _depths(
 ) -> None:
     from dbpcfg.corpus.preprocessing import Preprocessing, preprocess
     from dbpcfg.corpus.reading import read
-    from dbpcfg.experiments.recipe import recipe_trees, write_corpus
+    from dbpcfg.experiments.recipe_cells import recipe_trees, write_corpus
     from dbpcfg.experiments.reproduction import analyse_depths, depth_tables, depths_data
     from dbpcfg.io.tables import plural
     from dbpcfg.report.reproduction import depth_figures

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from dbpcfg.experiments.grid import Cell
     from dbpcfg.experiments.results import CellOutcome
-    from dbpcfg.experiments.runners import CellInFile
+    from dbpcfg.experiments.scheduling import CellInFile
     from dbpcfg.io.tables import Table
 
 MAX_NAMES = 3
@@ -62,23 +62,23 @@ class SweepProgress:
     def __exit__(self, *_: object) -> None:
         self.bar.__exit__()
 
-    def begun(self, cell: Cell) -> None:
+    def on_begin(self, cell: Cell) -> None:
         """A cell begins."""
         self.running[self.name(cell)] = 0.0, time.monotonic()
 
-    def share(self, cell: Cell, share: float) -> None:
+    def on_progress(self, cell: Cell, share: float) -> None:
         """This share of a cell is done."""
         name = self.name(cell)
         self.running[name] = share, self.running[name][1]
 
-    def look(self) -> None:
+    def on_poll(self) -> None:
         """Draw the bar anew, or write a line, if it is time."""
         self.bar.name = f"cells{self._failed()}{self._running()}"
         self.bar.update(self.done)
         if self.lines and time.monotonic() - self.last > LINE_SECONDS:
             self._line(self._running())
 
-    def ended(self, cell: Cell, outcome: CellOutcome) -> None:
+    def on_end(self, cell: Cell, outcome: CellOutcome) -> None:
         """A cell is over, or was stopped."""
         name = self.name(cell)
         _, began = self.running.pop(name)
@@ -149,7 +149,7 @@ def sweep(
     """
     from dbpcfg.experiments.grid import read_grid
     from dbpcfg.experiments.results import read_outcomes, state_table, sweep_tables
-    from dbpcfg.experiments.runners import CellInFile, array_script
+    from dbpcfg.experiments.scheduling import CellInFile, array_script
 
     if (cell is not None) + running.dry_run + slurm_array > 1:
         raise DbpcfgError("give one of --cell, --dry-run and --slurm-array")
@@ -206,7 +206,7 @@ def run_left(
     ``**named``: ``name``: what progress calls a cell, if it is not its own name.
     """
     from dbpcfg.cli.running import StopRequest
-    from dbpcfg.experiments.runners import run_cells, run_cells_on
+    from dbpcfg.experiments.scheduling import run_cells, run_cells_on
 
     left = [one for one in cells if outcomes[one[0].number].state != "finished"]
     kept = len(cells) - len(left)

@@ -47,7 +47,7 @@ def compare(
     threads: int | None = None,
     flatten: bool = False,
     permutations: int = 10_000,
-    report: Callable[[str], None] = lambda line: None,
+    on_note: Callable[[str], None] = lambda line: None,
     quiet: bool | None = None,
 ) -> Comparison:
     """Run systems on one corpus, each run in a process of its own, and score their trees.
@@ -83,8 +83,8 @@ def compare(
         their trees after `dbpcfg.evaluation.flattening.flatten`. These rows are not tested.
     permutations
         The number of permutations of each test.
-    report
-        Called with a line about every run.
+    on_note
+        Called with a message about every run.
     quiet
         Whether no progress is shown; if not given, it is shown on a terminal or in a notebook.
 
@@ -103,20 +103,20 @@ def compare(
     if runs < 1:
         raise DbpcfgError(f"there must be at least 1 run, got {runs}")
     specs = _distinct(known_systems.names() if systems is None else systems)
-    given = settings or {}
-    used = {spec.name: spec.full_settings(given.get(spec.name, {})) for spec in specs}
+    changed = settings or {}
+    full_settings = {spec.name: spec.full_settings(changed.get(spec.name, {})) for spec in specs}
     task = _task(treebank, lowercase, max_length, punctuation)
     if out is not None:
         _check_directory(Path(out))
     with contextlib.ExitStack() as stack:
-        place = stack.enter_context(tempfile.TemporaryDirectory()) if out is None else out
-        cells = _cells(task, specs, used, range(seed, seed + runs), Path(place))
+        directory = stack.enter_context(tempfile.TemporaryDirectory()) if out is None else out
+        cells = _cells(task, specs, full_settings, range(seed, seed + runs), Path(directory))
         outcomes = read_outcomes(cells)
         summaries = []
         for spec in specs:
             scored, flat, failures = [], [], {}
-            for cell in (one for one in cells if one.system is spec):
-                result, failure = _result(cell, outcomes[cell.number], threads, quiet, report)
+            for cell in (cell for cell in cells if cell.system is spec):
+                result, failure = _result(cell, outcomes[cell.number], threads, quiet, on_note)
                 if result is None:
                     failures[cell.seed] = failure
                     continue
@@ -124,17 +124,17 @@ def compare(
                 scored.append(_scored(cell, result, trees, task, quiet))
                 if flatten and flattenable(trees):
                     flat.append(_scored(cell, result, flattened(trees), task, quiet))
-            own: dict[str, Any] = {"spec": spec, "settings": used[spec.name]}
-            summaries.append(SystemSummary(spec.name, scored, failures, **own))
+            system: dict[str, Any] = {"spec": spec, "settings": full_settings[spec.name]}
+            summaries.append(SystemSummary(spec.name, scored, failures, **system))
             if flat:
-                summaries.append(SystemSummary(f"{spec.name}-F", flat, **own, flattened=True))
+                summaries.append(SystemSummary(f"{spec.name}-F", flat, **system, flattened=True))
         comparison = Comparison.of(task, summaries, permutations, seed)
-        comparison.save(Path(place))
+        comparison.save(Path(directory))
     return comparison
 
 
 def _check_directory(out: Path) -> None:
-    """Raise an error if there is something else than a comparison."""
+    """Raise an error if a directory holds something other than a comparison."""
     with read_errors(out):
         if out.exists() and not is_results(out) and (out.is_file() or any(out.glob("[!.]*"))):
             raise DbpcfgError(
@@ -162,17 +162,21 @@ def _result(
     outcome: CellOutcome,
     threads: int | None,
     quiet: bool,
-    report: Callable[[str], None],
+    on_note: Callable[[str], None],
 ) -> tuple[CellResult | None, str]:
-    """The result of a cell, or why it failed; it is run if it is not finished."""
-    kept = outcome.state == "finished"
-    if not kept:
+    """Return the result of a cell, or why it failed; run it unless it has finished."""
+    finished_before = outcome.state == "finished"
+    if not finished_before:
         outcome = run_cell(cell, threads=threads, score=False, quiet=quiet)
     if outcome.result is None:
-        report(f"{cell.name} failed: {outcome.reason}")
+        on_note(f"{cell.name} failed: {outcome.reason}")
     else:
         seconds = f"{outcome.result.seconds or 0.0:.1f} s"
-        report(f"{cell.name}: kept from before ({seconds})" if kept else f"{cell.name}: {seconds}")
+        on_note(
+            f"{cell.name}: kept from before ({seconds})"
+            if finished_before
+            else f"{cell.name}: {seconds}"
+        )
     return outcome.result, outcome.reason
 
 
@@ -208,8 +212,8 @@ def _task(
 
 
 def _distinct(systems: Iterable[str | SystemSpec]) -> list[SystemSpec]:
-    """Systems by name or themselves, each of them once."""
-    found = [system if isinstance(system, SystemSpec) else find(system) for system in systems]
-    if not found:
+    """Look up systems that are given by name, and drop repetitions."""
+    specs = [system if isinstance(system, SystemSpec) else find(system) for system in systems]
+    if not specs:
         raise DbpcfgError("there is no system to compare; name some, or leave the choice out")
-    return list({spec.name: spec for spec in found}.values())
+    return list({spec.name: spec for spec in specs}.values())

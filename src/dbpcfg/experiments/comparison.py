@@ -60,7 +60,7 @@ class SystemSummary(RunGroup):
 
     @property
     def peak_bytes(self) -> int | None:
-        """The peak memory of the run that used most."""
+        """The peak memory over all runs."""
         return max((run.peak_bytes for run in self.runs if run.peak_bytes), default=None)
 
     @property
@@ -71,7 +71,7 @@ class SystemSummary(RunGroup):
         return f"{self.name} (seed {self.median_run.seed})"
 
     def data(self) -> dict[str, Any]:
-        """The same as plain data."""
+        """The summary as JSON data."""
         return {
             "name": self.name,
             "summary": self.spec.summary,
@@ -120,18 +120,18 @@ class Comparison:
         seed: int = 0,
     ) -> Comparison:
         """Test the best system against the others, but not against flattened trees."""
-        tested = [it for it in summaries if not it.flattened]
+        tested = [summary for summary in summaries if not summary.flattened]
         signature = task.convention.signature()
         tests = _tests(tested, permutations, seed)
         return cls(task.describe(), signature, task.category, summaries, tests)
 
     def save(self, directory: Path) -> None:
-        """Write the comparison for `comparison_data`."""
+        """Write the comparison to a file that `comparison_data` reads."""
         with write_errors(directory):
             write_json(directory / FILE, FORMAT, self.data())
 
     def data(self) -> dict[str, Any]:
-        """The same as plain data, as `comparison_data` reads it."""
+        """The comparison as JSON data, which `comparison_data` reads back."""
         return {
             "corpus": dict(self.corpus),
             "signature": self.signature,
@@ -161,7 +161,9 @@ class Comparison:
         if self.tests:
             tables.append(self._differences())
         with_tags = [
-            it for it in self.summaries if any(has_tags(run.evaluation) for run in it.runs)
+            summary
+            for summary in self.summaries
+            if any(has_tags(run.evaluation) for run in summary.runs)
         ]
         return [*tables, _tags(with_tags)] if with_tags else tables
 
@@ -223,12 +225,16 @@ class Comparison:
             f"{self.category} agg F1: of the labels that together are closest to {self.category}, "
             "chosen on the first sentences and scored on the others",
             "P, R, F1, recall and seconds are means over runs; MB is the greatest of them",
-            *(_settings(it) for it in self.summaries if it.settings and not it.flattened),
             *(
-                f"{it.name}: trees of {it.spec.name} flattened by estimated heads, our reading "
-                "of a step that was not published; not tested"
-                for it in self.summaries
-                if it.flattened
+                _settings(system)
+                for system in self.summaries
+                if system.settings and not system.flattened
+            ),
+            *(
+                f"{system.name}: trees of {system.spec.name} flattened by estimated heads, our "
+                "reading of a step that was not published; not tested"
+                for system in self.summaries
+                if system.flattened
             ),
             *(
                 f"{system.name} ran under dbpcfg {version}, not {__version__}"
@@ -298,10 +304,12 @@ def _tags(systems: Sequence[SystemSummary]) -> Table:
     rows: list[list[Entry]] = []
     for system in systems:
         scores = [run.evaluation.tags.score() for run in system.runs]
-        spreads = [spread(getattr(one, name) for one in scores) for name in TAG_MEASURES]
-        means = [one.mean for one in spreads]
+        spreads = [spread(getattr(score, name) for score in scores) for name in TAG_MEASURES]
+        means = [score.mean for score in spreads]
         rows.append([system.name, len(system.runs), *means, spreads[-1].sd])
-    signatures = dict.fromkeys(run.evaluation.tags.signature for it in systems for run in it.runs)
+    signatures = dict.fromkeys(
+        run.evaluation.tags.signature for system in systems for run in system.runs
+    )
     return Table("Word categories", columns, rows, ["means over runs", *signatures])
 
 

@@ -59,7 +59,7 @@ class Task:
         return len(self.preprocessed)
 
     def describe(self) -> dict[str, Any]:
-        """What must be the same for results to be comparable: digest, size and preprocessing."""
+        """Digest, size and preprocessing: results are comparable if these are equal."""
         preprocessing = self.preprocessed.preprocessing
         return {
             "digest": self.digest,
@@ -104,14 +104,14 @@ class CellCorpus:
     """The corpus of a cell: its files and how they are read and prepared, or a task."""
 
     name: str
-    """In the names of cells; empty if there is one corpus only."""
+    """The prefix of cell names; empty if there is only one corpus."""
     paths: tuple[str, ...]
     gold: tuple[str, ...] = ()
-    """A treebank of the same sentences, if the corpus itself is none."""
+    """A treebank of the same sentences, if the corpus itself has no trees."""
     reading: ReadingOptions = field(default_factory=ReadingOptions)
     preprocessing: Preprocessing = field(default_factory=Preprocessing)
     task: Task | None = field(default=None, compare=False)
-    """What was read and prepared already, instead of files."""
+    """Sentences that have already been read and preprocessed, instead of files."""
 
     @classmethod
     def of(cls, task: Task) -> CellCorpus:
@@ -123,13 +123,13 @@ class LoadedCorpus(NamedTuple):
     """The sentences of a corpus."""
 
     preprocessed: PreprocessedCorpus
-    """As dbpcfg learns from them."""
+    """The sentences that dbpcfg learns from."""
     task: Task | None
-    """With their gold trees; None if there are none."""
+    """The sentences with gold trees; None if there are none."""
 
 
 def load_corpus(corpus: CellCorpus) -> LoadedCorpus:
-    """The sentences and gold trees of a corpus; of files the last one is kept."""
+    """Load the sentences and gold trees of a corpus; the last one read from files is cached."""
     if corpus.task is not None:
         return LoadedCorpus(corpus.task.preprocessed, corpus.task)
     return _loaded(corpus)
@@ -137,11 +137,11 @@ def load_corpus(corpus: CellCorpus) -> LoadedCorpus:
 
 @lru_cache(maxsize=1)
 def _loaded(corpus: CellCorpus) -> LoadedCorpus:
-    how = corpus.reading
-    found = read(*corpus.paths, **how.how(), quiet=True)
-    preprocessed = scored = preprocess(found, corpus.preprocessing)
+    reading = corpus.reading
+    source = read(*corpus.paths, **reading.how(), quiet=True)
+    preprocessed = scored = preprocess(source, corpus.preprocessing)
     if corpus.gold:
-        decoding = FileOptions(how.encoding, how.skip_broken)
+        decoding = FileOptions(reading.encoding, reading.skip_broken)
         treebank = read(*corpus.gold, **decoding.how(), quiet=True)
         words = [sentence.words for sentence in preprocessed.sentences]
         rule = corpus.preprocessing.punctuation
@@ -149,7 +149,7 @@ def _loaded(corpus: CellCorpus) -> LoadedCorpus:
         scored = replace(preprocessed, sentences=gold.sentences, punctuation=gold.punctuation)
     if any(sentence.tree is None for sentence in scored.sentences):
         return LoadedCorpus(preprocessed, None)
-    return LoadedCorpus(preprocessed, Task(scored, _convention(scored), found.sources))
+    return LoadedCorpus(preprocessed, Task(scored, _convention(scored), source.sources))
 
 
 def digest_of(corpus: CellCorpus) -> str:
@@ -175,7 +175,7 @@ def _digest_of_files(corpus: CellCorpus) -> str:
 
 
 def digest_if_readable(corpus: CellCorpus) -> str | None:
-    """The same, or None if a file cannot be read."""
+    """A digest of a corpus; None if a file cannot be read."""
     try:
         return digest_of(corpus)
     except DbpcfgError:
@@ -183,6 +183,6 @@ def digest_if_readable(corpus: CellCorpus) -> str | None:
 
 
 def forget_corpora() -> None:
-    """Read files anew when they are needed next: they have changed."""
+    """Clear the caches, because files have changed."""
     _loaded.cache_clear()
     _digest_of_files.cache_clear()

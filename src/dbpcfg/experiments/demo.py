@@ -12,14 +12,14 @@ image. If the model favoured one side, one of the two corpora would be learned b
 does not say with how many categories; here there are three, for a, b and the sentence. (With four
 or more, ``a (b b)`` can be described as well as ``(a b) b``, and no trees are the right ones.)
 
-Some four chains in ten find the structure of the first corpus; the others stay in another mode,
-most often one that branches to the right. So many chains run a race (``induction.search``), and
-the more probable of the two survivors is chosen. Gold trees only score what was chosen without
-them. The trees are those of minimum Bayes risk over the second half of a chain.
+About four chains in ten find the structure of the first corpus; the others stay in another mode,
+which is usually right-branching. So many chains run a race (``induction.search``), and the more
+probable of the two survivors is chosen. Gold trees are used for scores only. The trees are MBR
+trees over the second half of a chain.
 
-About one draw of the corpus in ten has a word ``b`` that by chance is never the first of its
-phrase. Nothing in such a corpus says that it is a ``b``, and sentences with it may get other trees:
-F1 is then between 99 and 100. In all other draws tried it was 100.0 (``benchmarks/demo_seeds.py``).
+In about one draw of the corpus in ten, some word ``b`` happens never to be the first of its phrase.
+Nothing in such a corpus shows that it is a ``b``, and sentences with it may get other trees: F1 is
+then between 99 and 100. In all other draws tried it was 100.0 (``benchmarks/demo_seeds.py``).
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ from dbpcfg.trees.tree import Tree
 
 RECIPE = read_recipe("synthetic")
 SENTENCES = RECIPE.corpus.sentences
-PAPER = next(row.axes for row in RECIPE.rows if row.own)
+PAPER = next(row.axes for row in RECIPE.rows if row.is_dbpcfg)
 """K, D and β of the paper."""
 BETA = PAPER["beta"]
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """A corpus that is generated, and how it is learned."""
+    """A generated corpus, and the settings that it is learned with."""
 
     kind: str
     vocabulary: int
@@ -67,7 +67,7 @@ class Experiment:
     learner: str = "gibbs"
     """If it is chosen by the text, so are K and D."""
     chains: int | None = None
-    """None for as many as the budget pays for."""
+    """None for as many as the budget allows."""
     iterations: int | None = None
     """The length of every chain; None for a race."""
     budget: int | None = None
@@ -75,7 +75,7 @@ class Experiment:
 
     @property
     def search(self) -> str:
-        """The chains in words."""
+        """Describe the chains."""
         if self.budget is not None:
             chains = "" if self.chains is None else f" of {plural(self.chains, 'chain')}"
             return f"a race{chains} with {plural(self.budget, 'iteration')} in all"
@@ -237,12 +237,16 @@ def _chains_table(result: Result) -> Table:
 
 def other_systems(gold: list[Tree], seed: int) -> dict[str, Score]:
     """The scores of the paper's other systems, with the recipe's settings of a quick run."""
-    sentences, found = [tree.words() for tree in gold], dict[str, Score]()
+    sentences, scores = [tree.words() for tree in gold], dict[str, Score]()
     for row in quick_version(RECIPE).rows:
-        if row.system and not row.own and row.name in {one.name for one in RECIPE.published}:
+        if (
+            row.system
+            and not row.is_dbpcfg
+            and row.name in {published.name for published in RECIPE.published}
+        ):
             system = find(row.system).make(seed, **(row.settings or {}))
-            found[row.name] = evaluate(gold, system.fit(sentences).trees()).score
-    return found
+            scores[row.name] = evaluate(gold, system.fit(sentences).trees()).score
+    return scores
 
 
 def _scores_table(result: Result, others: dict[str, Score]) -> Table:
@@ -250,10 +254,10 @@ def _scores_table(result: Result, others: dict[str, Score]) -> Table:
     names, measures = ("P", "R", "F1"), ("precision", "recall", "f1")
     columns = [Column(f"{of}{name}", "percent") for of in ("", "paper's ") for name in names]
     rows: list[tuple[Cell, ...]] = []
-    for one in RECIPE.published:
-        score = (others | {"DB-PCFG": result.evaluation.score})[one.name]
-        quoted = [one.figures[name] / 100 for name in measures]
-        rows.append((one.name, *(getattr(score, name) for name in measures), *quoted))
+    for published in RECIPE.published:
+        score = (others | {"DB-PCFG": result.evaluation.score})[published.name]
+        figures = [published.figures[name] / 100 for name in measures]
+        rows.append((published.name, *(getattr(score, name) for name in measures), *figures))
     notes = [
         "All systems ran on the same sentences; UHHMM and BMMM+DMV for 100 iterations only:",
         "`dbpcfg reproduce synthetic` runs them in full. The paper's figures are quoted; they are",
@@ -281,14 +285,14 @@ def pictures(result: Result, width: int, ascii: bool) -> str:
     ``width``: columns; trees are drawn side by side as far as they fit.
     """
     forms: dict[str, list[tuple[Tree, Tree]]] = {}
-    for gold, found in zip(result.gold, result.trees, strict=True):
-        forms.setdefault(" ".join(word[0] for word in gold.words()), []).append((gold, found))
-    drawn = []
+    for gold, induced in zip(result.gold, result.trees, strict=True):
+        forms.setdefault(" ".join(word[0] for word in gold.words()), []).append((gold, induced))
+    drawings = []
     for form, pairs in sorted(forms.items(), key=lambda item: len(item[0])):
-        right = sum(_brackets(gold) == _brackets(found) for gold, found in pairs)
+        right = sum(_brackets(gold) == _brackets(induced) for gold, induced in pairs)
         picture = draw(pairs[0][1], ascii=ascii)
-        drawn.append(f"{form}\n{right} of {len(pairs)} right\n\n{picture}")
-    return beside(drawn, width)
+        drawings.append(f"{form}\n{right} of {len(pairs)} right\n\n{picture}")
+    return beside(drawings, width)
 
 
 def branching_table(left: Result, right: Result) -> Table:
@@ -341,32 +345,36 @@ def _language_introduction(result: Result, seed: int) -> str:
 def language_table(result: Result) -> Table:
     """Tabulate scores of the utterances' trees beside branching baselines."""
     sentences = [tree.words() for tree in result.gold]
-    systems = [(f"{one.name}-branching", one.fit(sentences).trees()) for one in (Left(), Right())]
+    systems = [
+        (f"{system.name}-branching", system.fit(sentences).trees()) for system in (Left(), Right())
+    ]
     columns = [Column("System"), *(Column(name, "percent") for name in ("P", "R", "F1"))]
     rows: list[tuple[Cell, ...]] = []
     for name, trees in [*systems, ("this run", result.trees)]:
-        found = result.evaluate(trees)
-        score = found.score
-        rows.append((name, score.precision, score.recall, score.f1, found.recall.recall))
+        evaluation = result.evaluate(trees)
+        score = evaluation.score
+        rows.append((name, score.precision, score.recall, score.f1, evaluation.recall.recall))
     notes = ["NP recall: share of the gold noun phrases found", result.evaluation.score.signature]
     return Table("PARSEVAL", [*columns, Column("NP recall", "percent")], rows, notes)
 
 
 def pairs(result: Result, width: int, ascii: bool) -> str:
     """Draw some induced trees, each beside its gold tree."""
-    drawn = []
+    drawings = []
     for length in DRAWN:
-        found = next((n for n, tree in enumerate(result.gold) if len(tree) == length), None)
-        if found is None:
+        number = next((n for n, tree in enumerate(result.gold) if len(tree) == length), None)
+        if number is None:
             continue
-        gold, induced = result.gold[found], result.trees[found]
-        wanted = _brackets(gold)
-        common = (
-            f"induced: {len(wanted & _brackets(induced))} of {plural(len(wanted), 'gold bracket')}"
-        )
-        two = [f"{common}\n\n{draw(induced, ascii=ascii)}", f"gold\n\n{draw(gold, ascii=ascii)}"]
-        drawn.append(beside(two, width))
-    return "\n\n".join(drawn)
+        gold, induced = result.gold[number], result.trees[number]
+        gold_brackets = _brackets(gold)
+        common = len(gold_brackets & _brackets(induced))
+        caption = f"induced: {common} of {plural(len(gold_brackets), 'gold bracket')}"
+        drawing = [
+            f"{caption}\n\n{draw(induced, ascii=ascii)}",
+            f"gold\n\n{draw(gold, ascii=ascii)}",
+        ]
+        drawings.append(beside(drawing, width))
+    return "\n\n".join(drawings)
 
 
 def _brackets(tree: Tree) -> set[tuple[int, int]]:

@@ -1,9 +1,8 @@
-"""Cells, and grids of them: one run of one system on one corpus each.
+"""Cells and grids. A cell is one run of one system on one corpus.
 
-A cell of dbpcfg in a grid is a run directory, and has K, D, β and a seed; of other systems only
-those that draw random numbers have a seed, and none has the rest, so they are not repeated over it.
-The name of a cell says what it is, whatever else is in the grid: ``adam-K15-D2-b0.2-s0``,
-``adam-ccl``, ``adam-random-s0``.
+A cell of dbpcfg is a run directory, and has K, D, β and a seed. Other systems have no K, D and β,
+and only those that draw random numbers have a seed. The name of a cell does not depend on the rest
+of the grid: ``adam-K15-D2-b0.2-s0``, ``adam-ccl``, ``adam-random-s0``.
 
 In a grid file (TOML) ``K``, ``D``, ``beta``, ``seeds``, ``systems`` and ``corpus`` are a value or a
 list. A corpus is a path, or a table with further keys (``[[corpus]]``). Paths are relative to the
@@ -43,8 +42,8 @@ from dbpcfg.options import (
 )
 from dbpcfg.systems.registry import SystemSpec, find
 
-OWN = "dbpcfg"
-"""The system whose cells in a grid are run directories."""
+DBPCFG = "dbpcfg"
+"""The name of this package's own system; its cells in a grid are run directories."""
 MAX_CELLS = 100_000
 
 
@@ -57,7 +56,7 @@ class GridOptions(Group):
     D: tuple[int | Literal["none"], ...] = option((), "Memory bounds.", minimum=1)
     beta: tuple[float, ...] = option((), "Dirichlet parameters.", exclusive_minimum=0)
     seeds: tuple[int | str, ...] = option((0,), "Numbers, or ranges such as 0-9.", minimum=0)
-    systems: tuple[str, ...] = option((OWN,), "Names of systems.")
+    systems: tuple[str, ...] = option((DBPCFG,), "Names of systems.")
     out: str | None = option(None, "Directory of the results.")
     settings: dict[str, dict[str, Any]] | None = option(None, "Tables of settings, by system.")
 
@@ -72,7 +71,7 @@ class CorpusOptions(Group):
 
 
 PREPARATION = keywords((PreprocessingOptions, ReadingOptions))
-"""How a corpus is read and prepared: of one corpus, or of all that do not say otherwise."""
+"""How a corpus is read and preprocessed: keys of one corpus, or defaults for all."""
 INDUCTION: dict[str, Option] = {
     **keywords((SearchOptions, *LEARNERS.values())),
     # a time is not the same in every cell
@@ -88,12 +87,12 @@ _DEFAULTS = {
     **{name: ModelOptions.options()[name].default for name in ("precision", "held_out")},
     "learner": "gibbs",
 }
-"""Settings of dbpcfg that are the same in all cells, if the file does not have them."""
+"""Defaults of the settings of dbpcfg that are the same in all cells."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell: plain data, which can be sent to another process or machine."""
+    """One cell, as plain data that can be sent to another process or machine."""
 
     number: int
     """Its position in the grid, from 1."""
@@ -102,7 +101,7 @@ class Cell:
     corpus: CellCorpus
     system: SystemSpec
     K: int | Literal["auto"] | None = None
-    """As D and β, of run directories only; K and D are ``"auto"`` if the text chooses."""
+    """K, D and β are of run directories only. ``"auto"``: chosen by the text."""
     D: int | Literal["auto"] | None = None
     """None for no bound."""
     beta: float | None = None
@@ -110,17 +109,16 @@ class Cell:
     seed: int | None = None
     """None for a system that draws no random numbers."""
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Other settings than the defaults: of a run directory by the names that `dbpcfg.induce` has
-    for them, of a system by its own."""
+    """Settings that differ from the defaults: keywords of `dbpcfg.induce`, or of the system."""
 
     @property
     def is_run(self) -> bool:
-        """Whether it is a run directory of dbpcfg; of other cells there are trees only."""
+        """Whether the cell is a run directory of dbpcfg; other cells have only trees."""
         return self.K is not None
 
     @property
     def name(self) -> str:
-        """The name of its directory, which does not depend on the rest of the grid."""
+        """The name of the cell and of its directory."""
         parts = [self.corpus.name] if self.corpus.name else []
         if self.is_run:
             parts += [f"K{self.K}", f"D{depth_name(self.D)}"]
@@ -131,7 +129,7 @@ class Cell:
 
     @property
     def directory(self) -> Path:
-        """Where its result is."""
+        """The directory of the result."""
         return Path(self.out) / self.name
 
     @property
@@ -139,33 +137,36 @@ class Cell:
         """The keywords of `dbpcfg.induce` for a run."""
         beta = {} if self.beta is None else {"beta": self.beta}
         K = None if self.K == AUTO else self.K
-        own = {"K": K, "D": self.D, "seed": self.seed, "learner": "gibbs"}
-        return {**own, **beta, **self.options}
+        fixed = {"K": K, "D": self.D, "seed": self.seed, "learner": "gibbs"}
+        return {**fixed, **beta, **self.options}
 
     def settings(self) -> dict[str, Any]:
-        """All that its result depends on, by the keys of the grid file; without the files."""
+        """All settings that the result depends on, by the keys of the grid file."""
         corpus = self.corpus
         preprocessed = corpus.preprocessing.table()
         if self.is_run:
             defaults = {}
             if self.options.get("learner") != AUTO:
                 learner = learners[self.options.get("learner", "gibbs")]
-                defaults = {name: one.default for name, one in learner.options().items()}
+                defaults = {
+                    name: learner_option.default
+                    for name, learner_option in learner.options().items()
+                }
                 defaults |= {"precision": learner.default_precision, "trees": learner.default_trees}
             axes = {**_DEFAULTS, **defaults, **self.options}
             axes |= {"K": self.K, "D": self.D, "beta": self.beta}
-        else:  # they get words, not classes of rare ones
+        else:  # other systems get words, not classes of rare words
             shared = ("lowercase", "max_length", "punctuation", "no_punctuation", "tokens")
             preprocessed = {name: preprocessed[name] for name in shared}
             axes = self.system.full_settings(self.options)
-        found = {
+        settings = {
             "system": self.system.name,
             **preprocessed,
             **corpus.reading.table(),
             **axes,
             "seed": self.seed,
         }
-        return {name.replace("_", "-"): value for name, value in found.items()}
+        return {name.replace("_", "-"): value for name, value in settings.items()}
 
 
 @dataclass(frozen=True)
@@ -187,13 +188,13 @@ class Grid:
 
     def cells(self) -> list[Cell]:
         """All cells, in the order of the file: by corpus, system, K, D, β and seed."""
-        found = enumerate(self._cells(), start=1)
-        return [Cell(number, str(self.out), **cell) for number, cell in found]
+        numbered = enumerate(self._cells(), start=1)
+        return [Cell(number, str(self.out), **cell) for number, cell in numbered]
 
     def _cells(self) -> Iterator[dict[str, Any]]:
         for corpus, spec in product(self.corpora, self.systems):
             cell = {"corpus": corpus, "system": spec}
-            if spec.name == OWN:
+            if spec.name == DBPCFG:
                 for K, D, beta, seed in product(self.K, self.D, self.beta, self.seeds):
                     axes = {"K": K, "D": D, "beta": beta, "seed": seed}
                     yield {**cell, **axes, "options": self.options}
@@ -203,18 +204,18 @@ class Grid:
 
 
 def depth_name(depth: int | str | None) -> str:
-    """The name of a bound: its number, or ``none``."""
+    """A memory bound as text; ``none`` for no bound."""
     return "none" if depth is None else str(depth)
 
 
 def short(number: float) -> str:
-    """A number in few digits, but not another one: 0.2, 1, 1e-05."""
+    """A number in as few digits as identify it: 0.2, 1, 1e-05."""
     text = f"{number:g}"
     return text if float(text) == number else repr(number)
 
 
 def read_grid(path: Path) -> Grid:
-    """Read and check a grid file; whether its corpora can be read is not known yet."""
+    """Read and check a grid file, but not its corpora."""
     content = read_toml(path)
     with read_errors(path):
         grid = _grid(path, content)
@@ -225,8 +226,8 @@ def read_grid(path: Path) -> Grid:
 
 
 def _grid(path: Path, content: Mapping[str, Any]) -> Grid:
-    known = {**GridOptions.options(), **INDUCTION, **PREPARATION}
-    given = read_table(content, known, "")
+    allowed = {**GridOptions.options(), **INDUCTION, **PREPARATION}
+    given = read_table(content, allowed, "")
     options = {name: given[name] for name in INDUCTION if name in given}
     shared = {name: given[name] for name in PREPARATION if name in given}
     keys = GridOptions(**{k: v for k, v in given.items() if k in GridOptions.options()})
@@ -262,7 +263,7 @@ def _grid(path: Path, content: Mapping[str, Any]) -> Grid:
     number = len(grid.K) * len(grid.D) * len(grid.beta) * len(grid.seeds)
     if number * len(grid.corpora) * len(grid.systems) > MAX_CELLS:
         raise DbpcfgError(f"there are more than {MAX_CELLS:,} cells; make several grids")
-    others = [spec.name for spec in grid.systems if spec.name != OWN]
+    others = [spec.name for spec in grid.systems if spec.name != DBPCFG]
     if others and any(corpus.preprocessing.brackets for corpus in grid.corpora):
         raise DbpcfgError(f"{others[0]} cannot use known brackets; make two grids")
     return grid
@@ -275,48 +276,48 @@ def check_distinct(name: str, values: Sequence[Any]) -> None:
             raise DbpcfgError(f"{name} has {value!r:.80} twice")
 
 
-def read_seeds(given: Sequence[int | str]) -> tuple[int, ...]:
-    """Seeds: numbers, or ranges such as ``"0-9"``."""
-    found: list[int] = []
-    for one in given:
-        limits = re.fullmatch(r"(\d{1,18})(?:-(\d{1,18}))?", str(one).strip())
+def read_seeds(values: Sequence[int | str]) -> tuple[int, ...]:
+    """Read seeds, which are numbers or ranges such as ``"0-9"``."""
+    seeds: list[int] = []
+    for value in values:
+        limits = re.fullmatch(r"(\d{1,18})(?:-(\d{1,18}))?", str(value).strip())
         first, last = (int(limits[1]), int(limits[2] or limits[1])) if limits else (1, 0)
-        if last < first and not isinstance(one, int):
-            raise DbpcfgError(f"seeds are numbers, or ranges such as 0-9, got {one!r:.80}")
+        if last < first and not isinstance(value, int):
+            raise DbpcfgError(f"seeds are numbers, or ranges such as 0-9, got {value!r:.80}")
         if last - first >= MAX_CELLS:
-            raise DbpcfgError(f"seeds has more than {MAX_CELLS:,} numbers: {one!r}")
-        found += [one] if isinstance(one, int) else range(first, last + 1)
-    check_distinct("seeds", found)
-    return tuple(found)
+            raise DbpcfgError(f"seeds has more than {MAX_CELLS:,} numbers: {value!r}")
+        seeds += [value] if isinstance(value, int) else range(first, last + 1)
+    check_distinct("seeds", seeds)
+    return tuple(seeds)
 
 
 def system_settings(tables: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """The settings of systems other than dbpcfg, by the names of the systems."""
-    found: dict[str, dict[str, Any]] = {}
+    """Check the settings of systems other than dbpcfg."""
+    settings: dict[str, dict[str, Any]] = {}
     for name, table in tables.items():
         spec = find(name)
         spec.check_settings(table)
-        if spec.name == OWN:
-            raise DbpcfgError(f"settings are of other systems; {OWN} has keys of its own, as K")
-        if spec.name in found:
+        if spec.name == DBPCFG:
+            raise DbpcfgError(f"settings are of other systems; {DBPCFG} has keys of its own, as K")
+        if spec.name in settings:
             raise DbpcfgError(f"settings has {spec.name!r} twice")
-        found[spec.name] = table
-    return found
+        settings[spec.name] = table
+    return settings
 
 
 def _corpora(
-    folder: Path, given: Sequence[str | dict[str, Any]], shared: Mapping[str, Any]
+    folder: Path, entries: Sequence[str | dict[str, Any]], shared: Mapping[str, Any]
 ) -> list[CellCorpus]:
     names: dict[str, str] = {}
     corpora = []
-    for number, one in enumerate(given, start=1):
-        where = f"corpus {number}"
-        table = {"path": one} if isinstance(one, str) else one
+    for number, entry in enumerate(entries, start=1):
+        location = f"corpus {number}"
+        table = {"path": entry} if isinstance(entry, str) else entry
         for key in table:
             if key in GridOptions.options() or key.replace("-", "_") in INDUCTION:
-                raise DbpcfgError(f"{where} has {key!r}; move {key} above the first [[corpus]]")
-        values = read_table(table, {**CorpusOptions.options(), **PREPARATION}, where)
-        corpus = _corpus(folder, values, shared, where)
+                raise DbpcfgError(f"{location} has {key!r}; move {key} above the first [[corpus]]")
+        values = read_table(table, {**CorpusOptions.options(), **PREPARATION}, location)
+        corpus = _corpus(folder, values, shared, location)
         name = corpus.name.casefold()
         if name in names:
             raise DbpcfgError(
@@ -329,36 +330,40 @@ def _corpora(
 
 
 def _corpus(
-    folder: Path, values: Mapping[str, Any], shared: Mapping[str, Any], where: str
+    folder: Path, values: Mapping[str, Any], shared: Mapping[str, Any], location: str
 ) -> CellCorpus:
     groups = (CorpusOptions, Preprocessing, ReadingOptions)
-    (own, preprocessing, reading), _ = split_by_group({**shared, **values}, groups)
-    keys = CorpusOptions(**own)
+    (corpus_options, preprocessing, reading), _ = split_by_group({**shared, **values}, groups)
+    keys = CorpusOptions(**corpus_options)
     if not keys.path:
-        raise DbpcfgError(f"{where}: path is an empty list")
+        raise DbpcfgError(f"{location}: path is an empty list")
     if "-" in (*keys.path, *keys.gold):
-        raise DbpcfgError(f"{where}: a corpus of a grid is a file, not standard input")
-    paths, gold = (tuple(str(folder / path) for path in some) for some in (keys.path, keys.gold))
-    name = _name(keys, where)
+        raise DbpcfgError(f"{location}: a corpus of a grid is a file, not standard input")
+    paths, gold = (tuple(str(folder / path) for path in names) for names in (keys.path, keys.gold))
+    name = _name(keys, location)
     return CellCorpus(name, paths, gold, ReadingOptions(**reading), Preprocessing(**preprocessing))
 
 
-def _name(keys: CorpusOptions, where: str) -> str:
-    """The name of a corpus in names of cells: given, or from its path."""
+def _name(keys: CorpusOptions, location: str) -> str:
+    """The name of a corpus, by default that of its file."""
     base = re.sub(r"\.(gz|bz2|xz)$", "", Path(keys.path[0]).name)
-    given = keys.name or (base if keys.path[0].endswith("/") else Path(base).stem)
-    name = re.sub(r"[^\w.+-]+", "_", given).lstrip(".-")
+    base_name = keys.name or (base if keys.path[0].endswith("/") else Path(base).stem)
+    name = re.sub(r"[^\w.+-]+", "_", base_name).lstrip(".-")
     if not re.search(r"\w", name.replace("_", "")):
-        raise DbpcfgError(f"{where}: no name can be made from {given!r:.80}: give it a name")
-    if keys.name and name != given:
+        raise DbpcfgError(f"{location}: no name can be made from {base_name!r:.80}: give it a name")
+    if keys.name and name != base_name:
         raise DbpcfgError(
-            f"{where}: a name has letters, digits and . _ + - only, got {given!r:.80}"
+            f"{location}: a name has letters, digits and . _ + - only, got {base_name!r:.80}"
         )
     return name
 
 
 def _check_settings(cell: Cell) -> None:
-    """Raise an error for settings that are impossible whatever the corpus contains."""
-    (model_options, search_options), own = split_by_group(cell.model, (ModelOptions, SearchOptions))
-    learner = own.pop("learner", "gibbs")
-    InductionPlan(learner, own, ModelOptions(**model_options), SearchOptions(**search_options))
+    """Raise an error for settings that are wrong for any corpus."""
+    (model_options, search_options), learner_options = split_by_group(
+        cell.model, (ModelOptions, SearchOptions)
+    )
+    learner = learner_options.pop("learner", "gibbs")
+    InductionPlan(
+        learner, learner_options, ModelOptions(**model_options), SearchOptions(**search_options)
+    )

@@ -1,12 +1,11 @@
 """A published table, run again: the scores of its cells, their groups, and tests.
 
-Scores of a finished cell are kept in ``scores``, as scoring many chains takes minutes.
+Scores of finished cells are cached in ``scores``, as scoring many chains takes minutes.
 
-A row of dbpcfg has several groups of scores: every chain of every seed (each is a run as the
-paper's), of each seed the chain of greatest likelihood, with the trees of its best sample, as in
-the paper, and with MBR trees; and the default answer. P, R and the other figures of a group are
-those of its run of median F1, so that they are of one tree for each sentence; of an even number of
-runs they are means of the two in the middle.
+A row of dbpcfg has several groups of scores: all chains of all seeds (one chain is a run of the
+paper); for each seed the chain of greatest likelihood, with the trees of its best sample, as in
+the paper, and with MBR trees; and the default answer. All figures of a group are those of its run
+of median F1, or means over the two runs in the middle.
 """
 
 from __future__ import annotations
@@ -28,10 +27,8 @@ from dbpcfg.experiments.recipe import (
     Published,
     Recipe,
     RecipeRow,
-    RowGrid,
-    Search,
-    recipe_corpus,
 )
+from dbpcfg.experiments.recipe_cells import RowGrid, Search, recipe_corpus
 from dbpcfg.experiments.results import WAITING, CellOutcome, CellRecord, saved_trees
 from dbpcfg.experiments.scores import (
     RunGroup,
@@ -63,81 +60,89 @@ NAMES: dict[GroupKind, str] = {
 
 
 class RunTrees(NamedTuple):
-    """Trees of one chain, run or file."""
+    """The trees of a chain, a run or a file."""
 
     trees: list[Tree]
     chain: int | None = None
     selected: bool = True
-    """Whether it is the chain that its run selects."""
+    """Whether the run selects this chain."""
     seconds: float | None = None
-    """Of the run, all chains together."""
+    """The time of the run with all its chains."""
     per_token: float | None = None
     """Log-likelihood per token."""
     variant: Variant = ""
 
 
 class RecipeScorer:
-    """Scores trees on all score sets of a recipe."""
+    """Scores trees on each score set of a recipe."""
 
     def __init__(self, recipe: Recipe, task: Task) -> None:
         self.recipe = recipe
         self.tasks = {
-            one.name: replace(task, convention=replace(task.convention, max_length=one.max_length))
-            if one.max_length is not None
+            score_set.name: replace(
+                task, convention=replace(task.convention, max_length=score_set.max_length)
+            )
+            if score_set.max_length is not None
             else task
-            for one in recipe.scores
+            for score_set in recipe.scores
         }
 
     def signatures(self) -> dict[str, str]:
         """The convention of each score set."""
         return {name: task.convention.signature() for name, task in self.tasks.items()}
 
-    def runs(self, found: RunTrees, seed: int | None = None) -> Iterator[tuple[str, ScoredRun]]:
-        """Scores of trees, with the name of each score set; also flattened, if wanted."""
-        variants: list[tuple[Variant, list[Tree]]] = [(found.variant, found.trees)]
-        wanted = self.recipe.flatten and found.selected and not found.variant
-        if wanted and flattenable(found.trees):
-            variants.append(("flattened", flatten(found.trees)))
-        further = {"log_likelihood": found.per_token, "seconds": found.seconds}
+    def runs(self, run_trees: RunTrees, seed: int | None = None) -> Iterator[tuple[str, ScoredRun]]:
+        """Score trees on each score set, also after flattening if the recipe says so."""
+        variants: list[tuple[Variant, list[Tree]]] = [(run_trees.variant, run_trees.trees)]
+        flatten_too = self.recipe.flatten and run_trees.selected and not run_trees.variant
+        if flatten_too and flattenable(run_trees.trees):
+            variants.append(("flattened", flatten(run_trees.trees)))
+        other_measures = {"log_likelihood": run_trees.per_token, "seconds": run_trees.seconds}
         for variant, trees in variants:
             for name, task in self.tasks.items():
-                measures = {**measured(task.score(trees), SCORES), **further}
-                yield name, ScoredRun(measures, seed, found.chain, found.selected, variant)
+                measures = {**measured(task.score(trees), SCORES), **other_measures}
+                yield name, ScoredRun(measures, seed, run_trees.chain, run_trees.selected, variant)
 
     def with_source(
         self, score: str, run: ScoredRun, trees: Callable[[], Iterable[RunTrees]]
     ) -> ScoredRun:
-        """A run that can be scored again, sentence by sentence, from its trees."""
+        """The run with a function that scores its trees sentence by sentence, for tests."""
 
         def evaluation() -> Evaluation:
             variant = "mbr" if run.variant == "mbr" else ""
-            own = next(one for one in trees() if (one.chain, one.variant) == (run.chain, variant))
-            flat = run.variant == "flattened"
-            return self.tasks[score].score(flatten(own.trees) if flat else own.trees)
+            run_trees = next(
+                candidate
+                for candidate in trees()
+                if (candidate.chain, candidate.variant) == (run.chain, variant)
+            )
+            flattened = run.variant == "flattened"
+            return self.tasks[score].score(
+                flatten(run_trees.trees) if flattened else run_trees.trees
+            )
 
         return replace(run, source=evaluation)
 
-    def of_cell(self, grid: RowGrid, cell: Cell, kept: Path) -> list[tuple[str, ScoredRun]]:
-        """The scores of a finished cell, which are kept in a file."""
+    def of_cell(self, grid: RowGrid, cell: Cell, path: Path) -> list[tuple[str, ScoredRun]]:
+        """The scores of a finished cell, cached in a file."""
         convention = {"sets": self.signatures(), "flatten": self.recipe.flatten}
-        with read_errors(kept):
-            there = kept.is_file()
+        with read_errors(path):
+            exists = path.is_file()
         runs: list[tuple[str, ScoredRun]] = []
-        if there:
+        if exists:
             try:
-                content = read_json(kept, _SCORES)
+                content = read_json(path, _SCORES)
                 if content["convention"] == convention:
-                    runs = [(one.pop("score"), ScoredRun(**one)) for one in content["runs"]]
+                    runs = [(entry.pop("score"), ScoredRun(**entry)) for entry in content["runs"]]
             except (DbpcfgError, TypeError, KeyError, AttributeError):
-                pass  # damaged: scored again
+                pass  # the file is damaged: score again
         if not runs:
-            found = cell_trees(grid.search, cell)
-            runs = [run for trees in found for run in self.runs(trees, cell.seed)]
-            plain = [{"score": score, **asdict(run)} for score, run in runs]
-            plain = [{k: v for k, v in one.items() if k != "source"} for one in plain]
-            with write_errors(kept):
-                kept.parent.mkdir(parents=True, exist_ok=True)
-                write_json(kept, _SCORES, {"convention": convention, "runs": plain})
+            cell_runs = cell_trees(grid.search, cell)
+            runs = [run for trees in cell_runs for run in self.runs(trees, cell.seed)]
+            entries = [{"score": score, **asdict(run)} for score, run in runs]
+            entries = [{k: v for k, v in entry.items() if k != "source"} for entry in entries]
+            with write_errors(path):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                write_json(path, _SCORES, {"convention": convention, "runs": entries})
         return [
             (score, self.with_source(score, run, lambda: cell_trees(grid.search, cell)))
             for score, run in runs
@@ -149,17 +154,17 @@ class RecipeScorer:
         path = self.recipe.path.parent / row.trees
         with read_errors(path):
             text = path.read_text(encoding="utf-8", errors="surrogatepass")
-        found = RunTrees(list(read_trees(text, str(path))))
+        run_trees = RunTrees(list(read_trees(text, str(path))))
         return [
-            (score, self.with_source(score, run, lambda: [found]))
-            for score, run in self.runs(found)
+            (score, self.with_source(score, run, lambda: [run_trees]))
+            for score, run in self.runs(run_trees)
         ]
 
 
 def cell_trees(search: Search, cell: Cell) -> Iterator[RunTrees]:
     """The trees of a finished cell.
 
-    ``search``: how it searched: with ``"paper"`` the trees of every chain are wanted.
+    ``search``: how it searched; with ``"paper"`` there are trees of every chain.
     """
     if search == "runs":
         outcome = CellRecord(cell).outcome(None)
@@ -171,16 +176,16 @@ def cell_trees(search: Search, cell: Cell) -> Iterator[RunTrees]:
     seconds = times and times[2]
     for chain in run.survivors if search == "paper" else [run.best]:
         number, per_token = chain.settings.chain, finite(chain.mean_log_likelihood / tokens)
-        best = chain is run.best
-        yield RunTrees(run.trees(chain), number, best, seconds, per_token)
-        if search == "paper" and best and run.configuration.trees != "mbr":
-            same = replace(run, configuration=replace(run.configuration, trees="mbr"))
-            yield RunTrees(same.trees(chain), number, best, seconds, per_token, "mbr")
+        is_best = chain is run.best
+        yield RunTrees(run.trees(chain), number, is_best, seconds, per_token)
+        if search == "paper" and is_best and run.configuration.trees != "mbr":
+            mbr_run = replace(run, configuration=replace(run.configuration, trees="mbr"))
+            yield RunTrees(mbr_run.trees(chain), number, is_best, seconds, per_token, "mbr")
 
 
 @dataclass(frozen=True, kw_only=True)
 class RowGroup(RunGroup):
-    """Runs of one row that are comparable; its name has ``-F`` for flattened trees."""
+    """Comparable runs of one row; the name ends in ``-F`` for flattened trees."""
 
     row: RecipeRow
     kind: GroupKind
@@ -188,7 +193,7 @@ class RowGroup(RunGroup):
 
     @property
     def title(self) -> str:
-        """Its name and kind."""
+        """The name and the kind."""
         return f"{self.name}, {NAMES[self.kind]}"
 
 
@@ -199,66 +204,69 @@ def _groups(
     failures: Mapping[int | None, str],
     missing: int = 0,
 ) -> list[RowGroup]:
-    """The groups of a row's runs; one without runs if none has finished."""
+    """Group the runs of a row; there is one empty group if no run has finished."""
     by_variant = grouped((run.variant, run) for run in runs)
-    plain = by_variant.get("", [])
+    unflattened = by_variant.get("", [])
     paper = search == "paper"
-    first: GroupKind = "chains" if search == "paper" else search
-    best: GroupKind = "selected" if search == "paper" else search
-    further: list[tuple[GroupKind, bool, list[ScoredRun]]] = [
-        ("selected", False, [run for run in plain if run.selected and paper]),
+    main_kind: GroupKind = "chains" if search == "paper" else search
+    best_kind: GroupKind = "selected" if search == "paper" else search
+    other_groups: list[tuple[GroupKind, bool, list[ScoredRun]]] = [
+        ("selected", False, [run for run in unflattened if run.selected and paper]),
         ("mbr", False, by_variant.get("mbr", [])),
-        (best, True, by_variant.get("flattened", [])),
+        (best_kind, True, by_variant.get("flattened", [])),
     ]
-    groups = [RowGroup(row.name, plain, failures, missing, row=row, kind=first)]
-    for kind, flat, found in further:
-        if found:
-            name = f"{row.name}-F" if flat else row.name
-            groups.append(RowGroup(name, found, row=row, kind=kind, flattened=flat))
+    groups = [RowGroup(row.name, unflattened, failures, missing, row=row, kind=main_kind)]
+    for kind, flattened, group_runs in other_groups:
+        if group_runs:
+            name = f"{row.name}-F" if flattened else row.name
+            groups.append(RowGroup(name, group_runs, row=row, kind=kind, flattened=flattened))
     return groups
 
 
 def quantile(values: Sequence[float], published: float) -> float:
-    """Where a published percentage lies among ours: the share below it, and half of those equal.
+    """The share of our values below a published percentage, plus half of those equal to it.
 
-    ``values``: our values, as fractions. They are rounded to the digits of the published one.
-    Returns from 0, all of ours are greater, to 1, all are less; nan without values.
+    It is 0 if all of ours are greater, 1 if all are less, and nan without values.
+
+    ``values``: our values, as fractions; rounded to the digits of the published one.
     """
     if not values:
         return math.nan
     digits = len(f"{published!r}".partition(".")[2])
-    ours = [round(100 * value, digits) for value in values]
-    less, equal = sum(x < published for x in ours), ours.count(published)
-    return (less + equal / 2) / len(ours)
+    rounded = [round(100 * value, digits) for value in values]
+    less, equal = sum(value < published for value in rounded), rounded.count(published)
+    return (less + equal / 2) / len(rounded)
 
 
 def published_for(group: RowGroup, published: Iterable[Published]) -> Published | None:
     """The published figures that a group is compared with."""
-    for one in published:
-        if one.row == group.row.name and one.flattened == group.flattened:
-            return one
+    for row in published:
+        if row.row == group.row.name and row.flattened == group.flattened:
+            return row
     return None
 
 
 def _tests(groups: Sequence[RowGroup], permutations: int) -> dict[tuple[str, str], PairedTest]:
-    """Test our answers against the best rival and the baselines.
+    """Test dbpcfg against the best rival and the baselines.
 
-    The best rival is the system of greatest median F1 that learns and is not dbpcfg. Returns tests
-    of F1 by the names of both; none if there is no rival.
+    The best rival is the other learning system of greatest median F1. There are no tests if there
+    is none.
     """
-    scored = [one for one in groups if one.values("f1") and not one.flattened]
-    ours = {one.title: one for one in scored if one.row.own and one.kind != "chains"}
-    others = [one for one in scored if not one.row.own]
-    rivals = [one for one in others if not one.row.baseline]
-    rivals.sort(key=lambda one: spread(one.values("f1")).median)
-    against = [*rivals[-1:], *(one for one in others if one.row.baseline)]
-    pairs = [(name, other.name) for name in ours for other in against]
-    return paired_tests({**ours, **{one.name: one for one in against}}, pairs, permutations)
+    scored = [group for group in groups if group.values("f1") and not group.flattened]
+    ours = {
+        group.title: group for group in scored if group.row.is_dbpcfg and group.kind != "chains"
+    }
+    others = [group for group in scored if not group.row.is_dbpcfg]
+    rivals = [group for group in others if not group.row.baseline]
+    rivals.sort(key=lambda group: spread(group.values("f1")).median)
+    opponents = [*rivals[-1:], *(group for group in others if group.row.baseline)]
+    pairs = [(name, opponent.name) for name in ours for opponent in opponents]
+    return paired_tests({**ours, **{group.name: group for group in opponents}}, pairs, permutations)
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """A table, run again."""
+    """The results of running a table again."""
 
     recipe: Recipe
     sentences: int
@@ -267,13 +275,13 @@ class Reproduction:
     signatures: Mapping[str, str]
     """The convention of each score set."""
     groups: Mapping[str, Sequence[RowGroup]]
-    """Of each score set."""
+    """The groups of each score set."""
     tests: Mapping[str, Mapping[tuple[str, str], PairedTest]] = field(default_factory=dict)
-    """Of each score set: ours against the best rival and the baselines."""
+    """For each score set, dbpcfg against the best rival and the baselines."""
 
     @property
     def failed(self) -> list[RowGroup]:
-        """The groups of which cells failed."""
+        """The groups with failed cells."""
         return [group for group in next(iter(self.groups.values())) if group.failures]
 
 
@@ -286,17 +294,17 @@ def collect(
     permutations: int = 10_000,
     quiet: bool = True,
 ) -> Reproduction:
-    """Score all finished cells, and test ours against the best rival."""
+    """Score all finished cells, and test dbpcfg against the best rival."""
     task = load_corpus(recipe_corpus(recipe, out)).task
     assert task is not None  # the corpus has trees
     scorer = RecipeScorer(recipe, task)
-    groups: dict[str, list[RowGroup]] = {one.name: [] for one in recipe.scores}
+    groups: dict[str, list[RowGroup]] = {item.name: [] for item in recipe.scores}
     total = sum(len(grid.cells) for grid in grids)
 
     def add(row: RecipeRow, search: Any, runs: list[tuple[str, ScoredRun]], *states: Any) -> None:
         of_set = grouped(runs)
-        for score, found in groups.items():
-            found += _groups(row, search, of_set.get(score, []), *states)
+        for score, score_groups in groups.items():
+            score_groups += _groups(row, search, of_set.get(score, []), *states)
 
     with Progress("scoring cells", total, quiet) as progress:
         done = 0
@@ -304,17 +312,17 @@ def collect(
             if row.trees is not None:
                 try:
                     add(row, "trees", scorer.of_file(row), {})
-                except DbpcfgError as error:  # what is wrong with them is a failure of the row
+                except DbpcfgError as error:  # a damaged file is a failed row
                     add(row, "trees", [], {None: str(error)})
-            for grid in (one for one in grids if one.row == row):
+            for grid in (item for item in grids if item.row == row):
                 runs: list[tuple[str, ScoredRun]] = []
                 failures: dict[int | None, str] = {}
                 missing = 0
                 for cell in grid.cells:
                     outcome = outcomes.get(cell.number, WAITING)
                     if outcome.state == "finished":
-                        kept = out / "scores" / grid.path.stem / f"{cell.name}.json"
-                        runs += scorer.of_cell(grid, cell, kept)
+                        path = out / "scores" / grid.path.stem / f"{cell.name}.json"
+                        runs += scorer.of_cell(grid, cell, path)
                     elif outcome.state == "failed":
                         failures[cell.seed] = outcome.reason
                     else:
@@ -323,8 +331,8 @@ def collect(
                     progress.update(done)
                 add(row, grid.search, runs, failures, missing)
     tests = {
-        score: _tests(found, permutations)
-        for score, found in (groups.items() if "f1" in recipe.measures else ())
+        score: _tests(score_groups, permutations)
+        for score, score_groups in (groups.items() if "f1" in recipe.measures else ())
     }
     size = task.describe()
     return Reproduction(

@@ -3,9 +3,9 @@
 ``reproduction.json`` has all entries, published figures, tests and the printed tables;
 ``reproduction.tex`` has the tables for LaTeX.
 
-An analysis of memory depths counts how many sentences need which: gold trees are made binary to the
-right or to the left, with punctuation or without it (`dbpcfg.evaluation.depths`). A depth depends
-on both, and publications do not always say which.
+An analysis of memory depths counts the sentences of each depth. The depth depends on whether gold
+trees are made binary to the right or to the left, and on punctuation (`dbpcfg.evaluation.depths`);
+publications do not always say which they use.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ def reproduction_tables(result: Reproduction) -> list[Table]:
 
 def title(recipe: Recipe, score: ScoreSet | None = None) -> str:
     """The title of a table."""
-    several = f", {score.name}" if score is not None and len(recipe.scores) > 1 else ""
+    set_name = f", {score.name}" if score is not None and len(recipe.scores) > 1 else ""
     quick = " [quick run]" if recipe.is_quick else ""
-    return f"{recipe.title}{several} ({recipe.where}){quick}"
+    return f"{recipe.title}{set_name} ({recipe.where}){quick}"
 
 
 def _main(result: Reproduction, score: ScoreSet) -> Table:
@@ -71,9 +71,9 @@ def _main(result: Reproduction, score: ScoreSet) -> Table:
     ]
     rows: list[Sequence[Cell]] = []
     for published, groups in _by_row(recipe, score, result.groups[score.name]):
-        for one in published:
-            figures = [_fraction(one.figures.get(measure)) for measure in recipe.measures]
-            rows.append([one.name, "quoted", None, *figures, None, one.source])
+        for row in published:
+            figures = [_fraction(row.figures.get(measure)) for measure in recipe.measures]
+            rows.append([row.name, "quoted", None, *figures, None, row.source])
         rows += [_group_row(recipe, group) for group in groups]
     return Table(title(recipe, score), columns, rows, _notes(result, score))
 
@@ -98,13 +98,13 @@ def _group_row(recipe: Recipe, group: RowGroup) -> list[Cell]:
 def _by_row(
     recipe: Recipe, score: ScoreSet, groups: Sequence[RowGroup]
 ) -> list[tuple[list[Published], list[RowGroup]]]:
-    """Published rows and ours, those of one system together, in the order of the publication."""
+    """Published rows and our groups for each system, in the order of the publication."""
     published = recipe.published_of(score)
-    order = dict.fromkeys(one.row or one.name for one in published)
+    order = dict.fromkeys(row.row or row.name for row in published)
     order |= dict.fromkeys(row.name for row in recipe.rows)
     return [
         (
-            [one for one in published if (one.row or one.name) == name],
+            [row for row in published if (row.row or row.name) == name],
             [group for group in groups if group.row.name == name],
         )
         for name in order
@@ -124,7 +124,7 @@ def _notes(result: Reproduction, score: ScoreSet) -> list[str]:
         "of the two in the middle); seconds are of a run with all its chains, wall time, the "
         "median",
     ]
-    if any(row.own for row in recipe.rows):
+    if any(row.is_dbpcfg for row in recipe.rows):
         seeds = plural(len(recipe.seeds), "seed")
         if recipe.paper is not None:
             notes.append(
@@ -175,7 +175,7 @@ def _spread(result: Reproduction, score: ScoreSet) -> Table:
 
 
 def _spread_measures(recipe: Recipe) -> list[Measure]:
-    """All scores; not precision and recall, where there is F1."""
+    """The measures of the spread: all scores, but not precision and recall if there is F1."""
     left_out = ["log_likelihood", *(["precision", "recall"] if recipe.main == "f1" else [])]
     return [measure for measure in recipe.measures if measure not in left_out]
 
@@ -185,10 +185,12 @@ def _spread_rows(group: RowGroup, measure: Measure, quoted: Published | None) ->
     if not values:
         return []
     figure = None if quoted is None else quoted.figures.get(measure)
-    place = None if figure is None or len(values) == 1 else quantile(values, figure)
-    head: list[Cell] = [group.name, NAMES[group.kind], len(values), HEADINGS[measure]]
-    ours = spread(values)
-    return [[*head, ours.least, ours.median, ours.greatest, _fraction(figure), place]]
+    position = None if figure is None or len(values) == 1 else quantile(values, figure)
+    labels: list[Cell] = [group.name, NAMES[group.kind], len(values), HEADINGS[measure]]
+    summary = spread(values)
+    return [
+        [*labels, summary.minimum, summary.median, summary.maximum, _fraction(figure), position]
+    ]
 
 
 def _tests(result: Reproduction, score: ScoreSet) -> Table:
@@ -209,7 +211,7 @@ class DepthAnalysis:
     recipe: Recipe
     sentences: int
     tables: dict[str, DepthTable]
-    """By how trees are made binary, and whether punctuation counts."""
+    """By the direction of binarisation and the treatment of punctuation."""
 
 
 def analyse_depths(recipe: Recipe, preprocessed: PreprocessedCorpus) -> DepthAnalysis:
@@ -220,8 +222,8 @@ def analyse_depths(recipe: Recipe, preprocessed: PreprocessedCorpus) -> DepthAna
         for punctuation in (False, True):
             marks = [None] * len(trees) if punctuation else preprocessed.punctuation
             depths = (tree_depth(t, direction, m) for t, m in zip(trees, marks, strict=True))
-            kept = "with punctuation" if punctuation else "without punctuation"
-            name = f"binary to the {direction}, {kept}"
+            words = "with punctuation" if punctuation else "without punctuation"
+            name = f"binary to the {direction}, {words}"
             signature = "punct:kept" if punctuation else "punct:removed"
             tables[name] = depth_table(depths, direction, signature)
     return DepthAnalysis(recipe, len(trees), tables)
@@ -239,20 +241,20 @@ def depth_tables(analysis: DepthAnalysis) -> list[Table]:
         Column("Source"),
     ]
     rows: list[Sequence[Cell]] = []
-    for one in recipe.published:
-        depth = str(one.depth) if one.depth is not None else f"{one.least_depth} or more"
-        share, number = one.figures.get("share"), one.figures.get("sentences")
+    for row in recipe.published:
+        depth = str(row.depth) if row.depth is not None else f"{row.least_depth} or more"
+        share, number = row.figures.get("share"), row.figures.get("sentences")
         count = None if number is None else int(number)
         fraction = None if share is None else share / 100
-        rows.append((one.name, "quoted", depth, count, fraction, one.source))
+        rows.append((row.name, "quoted", depth, count, fraction, row.source))
     for name, table in analysis.tables.items():
         rows += [
-            (name, "ours", str(d), found, table.share(d), "")
-            for d, found in enumerate(table.counts, start=1)
+            (name, "ours", str(d), number_of_trees, table.share(d), "")
+            for d, number_of_trees in enumerate(table.counts, start=1)
         ]
-        more = sum(table.counts[1:])
-        part = more / table.sentences if table.sentences else None
-        rows.append((name, "ours", "2 or more", more, part, ""))
+        deeper = sum(table.counts[1:])
+        fraction = deeper / table.sentences if table.sentences else None
+        rows.append((name, "ours", "2 or more", deeper, fraction, ""))
     notes = [
         *([QUICK] if recipe.is_quick else []),
         f"quoted: {recipe.reference}",
@@ -276,7 +278,7 @@ def write_reproduction(
         "reference": recipe.reference,
         "table": recipe.where,
         "quick": recipe.is_quick,
-        "published": [one.data() for one in recipe.published],
+        "published": [row.data() for row in recipe.published],
         **data,
         "tables": [table.json() for table in tables],
     }
@@ -290,12 +292,12 @@ def write_reproduction(
 
 
 def depths_data(analysis: DepthAnalysis) -> dict[str, Any]:
-    """An analysis of depths as plain data."""
+    """An analysis of depths as JSON data."""
     return {"depths": {name: list(table.counts) for name, table in analysis.tables.items()}}
 
 
 def scores_data(result: Reproduction) -> dict[str, Any]:
-    """All scores and tests as plain data."""
+    """All scores and tests as JSON data."""
     return {
         "sentences": result.sentences,
         "words": result.words,

@@ -1,9 +1,8 @@
 """Results: the record of each cell on disk, and tables of all cells.
 
-A record has the settings that a cell began with, its state and its scores. It is
-``.cells/NAME/cell.json`` in the directory of the results, so the directory of the cell has nothing
-but the run. It is written whole, before a cell begins and when it ends. A cell is finished if its
-record says so and its results are there.
+A record has the settings, the state and the scores of a cell. It is ``.cells/NAME/cell.json`` in
+the directory of the results, outside the run directory. It is written atomically, before a cell
+starts and when it ends. A cell is finished if its record says so and its result files exist.
 """
 
 from __future__ import annotations
@@ -40,20 +39,20 @@ State = Literal["finished", "failed", "unfinished", "waiting"]
 
 @dataclass(frozen=True)
 class CellResult:
-    """The result of a finished cell; None where there is none."""
+    """The result of a finished cell; None for what does not apply."""
 
     sentences: int
     per_token: float | None = None
-    """Log-likelihood per token of the selected chain; of run directories only."""
+    """Log-likelihood per token of the selected chain, for run directories."""
     precision: float | None = None
-    """As the next three, only if there are gold trees."""
+    """This and the next three need gold trees."""
     recall: float | None = None
     f1: float | None = None
     phrase_recall: float | None = None
     """Recall of gold noun phrases."""
     seconds: float | None = field(default=None, compare=False)
-    """From sentences to trees, as the next three only of other systems: without starting Python,
-    importing modules and compiling kernels."""
+    """This and the next three are for other systems. Starting Python, imports and compilation are
+    not counted."""
     cpu_seconds: float | None = field(default=None, compare=False)
     """CPU time of all threads, starting Python included."""
     peak_bytes: int | None = field(default=None, compare=False)
@@ -68,12 +67,12 @@ class CellResult:
 
 @dataclass(frozen=True)
 class CellOutcome:
-    """How far a cell is."""
+    """The state of a cell."""
 
     state: State
-    """``"waiting"`` if it has not begun, ``"unfinished"`` if it was stopped or killed."""
+    """``"waiting"`` if it has not started, ``"unfinished"`` if it was stopped or killed."""
     reason: str = ""
-    """Why it failed."""
+    """The reason of a failure."""
     result: CellResult | None = None
 
 
@@ -99,7 +98,7 @@ class CellRecord:
     def write(self, outcome: CellOutcome, digest: str | None) -> None:
         """Write the record.
 
-        ``digest``: the digest of its corpus, if it can be read.
+        ``digest``: the digest of the corpus; None if it cannot be read.
         """
         content = {
             "cell": self.cell.name,
@@ -114,18 +113,18 @@ class CellRecord:
             write_json(self.file, FORMAT, content)
 
     def outcome(self, digest: str | None) -> CellOutcome:
-        """How far the cell is, by its record and its directory.
+        """The state of the cell, by its record and its directory.
 
-        ``digest``: the digest of its corpus now; None if it cannot be read, which is not compared.
+        ``digest``: the current digest of the corpus; None to leave it unchecked.
         """
-        place = self.cell.directory
-        with read_errors(place):
-            begun = place.exists() and (not place.is_dir() or any(place.glob("[!.]*")))
+        directory = self.cell.directory
+        with read_errors(directory):
+            begun = directory.exists() and (not directory.is_dir() or any(directory.glob("[!.]*")))
             recorded = self.file.exists()
         if not recorded:
             if begun:
                 raise DbpcfgError(
-                    f"{place} exists, and is not a cell; choose another out, or remove it"
+                    f"{directory} exists, and is not a cell; choose another out, or remove it"
                 )
             return WAITING
         record = read_json(self.file, FORMAT)
@@ -133,7 +132,8 @@ class CellRecord:
         differing = _differences(record, self.cell.settings(), digest)
         if begun and differing:
             raise DbpcfgError(
-                f"{place} was run with {differing}; give the same, choose another out, or remove it"
+                f"{directory} was run with {differing}; give the same, choose another out, or "
+                "remove it"
             )
         if outcome.state == "finished" and has_results(self.cell):
             return outcome
@@ -143,20 +143,20 @@ class CellRecord:
 
 
 def read_outcomes(cells: Sequence[Cell]) -> dict[int, CellOutcome]:
-    """How far cells are, by number: before anything runs, so that an error does not come late."""
+    """The states of cells by number; read before anything runs, so that errors come early."""
     return {
         cell.number: CellRecord(cell).outcome(digest_if_readable(cell.corpus)) for cell in cells
     }
 
 
 def has_results(cell: Cell) -> bool:
-    """Whether the files of a finished cell are there."""
+    """Whether the files of a finished cell exist."""
     names = RESULTS if cell.is_run else (TREES,)
     return all((cell.directory / name).is_file() for name in names)
 
 
 def save_trees(cell: Cell, trees: Sequence[Tree]) -> str:
-    """Write the trees of another system; their digest is for the record."""
+    """Write the trees of another system, and return their digest for the record."""
     content = "".join(f"{tree}\n" for tree in trees).encode("utf-8", "surrogatepass")
     with write_errors(cell.directory):
         cell.directory.mkdir(parents=True, exist_ok=True)
@@ -166,9 +166,9 @@ def save_trees(cell: Cell, trees: Sequence[Tree]) -> str:
 
 
 def saved_trees(cell: Cell, digest: str | None = None) -> list[Tree]:
-    """The trees of another system.
+    """Read the trees of another system.
 
-    ``digest``: the digest in the record, if it is to be compared.
+    ``digest``: the digest in the record; None to leave it unchecked.
     """
     path = cell.directory / TREES
     with read_errors(path):
@@ -181,14 +181,14 @@ def saved_trees(cell: Cell, digest: str | None = None) -> list[Tree]:
 
 
 def is_results(folder: Path) -> bool:
-    """Whether a directory is one of cells."""
+    """Whether a directory contains cells."""
     return (folder / CELLS).is_dir()
 
 
 def runs_in(folder: Path) -> list[Path] | None:
-    """The runs of dbpcfg in a directory of cells, in the order of their names.
+    """The run directories in a directory of cells, by name, finished or not.
 
-    Returns their directories, finished or not; None if this is not a directory of cells.
+    None if this is not a directory of cells.
     """
     with read_errors(folder):
         if not is_results(folder):
@@ -215,7 +215,7 @@ def _outcome(record: dict[str, Any], file: Path) -> CellOutcome:
 
 
 def _result(content: Any) -> CellResult | None:
-    """A result as it is recorded; None if there is none, or it cannot be one."""
+    """The result in a record; None if there is none, or it is malformed."""
     try:
         result = CellResult(**content)
     except TypeError:
@@ -223,19 +223,19 @@ def _result(content: Any) -> CellResult | None:
     texts = (result.trees, result.signature, result.version)
     numbers = {**asdict(result), **dict.fromkeys(("trees", "signature", "version"))}.values()
     finite = all(x is None or (type(x) in (int, float) and math.isfinite(x)) for x in numbers)
-    sound = finite and type(result.sentences) is int and all(isinstance(x, str) for x in texts)
-    return result if sound else None
+    valid = finite and type(result.sentences) is int and all(isinstance(x, str) for x in texts)
+    return result if valid else None
 
 
-def _differences(record: dict[str, Any], now: dict[str, Any], digest: str | None) -> str:
-    """What differs between a record and a cell, in words; empty if nothing does."""
+def _differences(record: dict[str, Any], current: dict[str, Any], digest: str | None) -> str:
+    """Describe how the settings of a record and of a cell differ; empty if they do not."""
     settings = record.get("settings")
-    before = settings if isinstance(settings, dict) else {}
-    differing = [key for key in {**before, **now} if before.get(key) != now.get(key)]
+    recorded = settings if isinstance(settings, dict) else {}
+    differing = [key for key in {**recorded, **current} if recorded.get(key) != current.get(key)]
     if differing:
-        was = ", ".join(f"{key} = {_shown(before.get(key))}" for key in differing)
-        wanted = ", ".join(f"{key} = {_shown(now.get(key))}" for key in differing)
-        return f"{was}, not {wanted}"
+        was = ", ".join(f"{key} = {_shown(recorded.get(key))}" for key in differing)
+        requested = ", ".join(f"{key} = {_shown(current.get(key))}" for key in differing)
+        return f"{was}, not {requested}"
     if None not in (digest, record.get("corpus")) and record["corpus"] != digest:
         return "another text: its corpus has changed since"
     return ""
@@ -250,13 +250,13 @@ _MEASURES = (
     ("phrase_recall", "NP recall", 100),
     ("per_token", "log-likelihood per token", 1),
 )
-"""The name of each measure, and the factor by which tables show it."""
+"""Key, name in tables and scale of each measure."""
 
 
 def sweep_tables(cells: Sequence[Cell], outcomes: Mapping[int, CellOutcome]) -> list[Table]:
-    """All cells, with the reasons of those that failed; and the spread, if there are seeds.
+    """A table of all cells, and one of the spread over seeds if there are several.
 
-    ``outcomes``: how far they are, by their numbers; a cell that has none has not begun.
+    ``outcomes``: the states of the cells by number; others are waiting.
     """
     tables = [_cells(cells, outcomes)]
     over_seeds = _spread(cells, outcomes)
@@ -268,10 +268,10 @@ def state_table(
     outcomes: Mapping[int, CellOutcome],
     name: Callable[[Cell], str] = lambda cell: cell.name,
 ) -> Table:
-    """The number, name and state of each cell, for a look before anything runs."""
+    """The number, name and state of each cell."""
     rows = [(cell.number, name(cell), _state(outcomes.get(cell.number, WAITING))) for cell in cells]
-    done = sum(outcomes.get(cell.number, WAITING).state == "finished" for cell in cells)
-    note = f"{done:,} of {plural(len(cells), 'cell')} finished"
+    finished = sum(outcomes.get(cell.number, WAITING).state == "finished" for cell in cells)
+    note = f"{finished:,} of {plural(len(cells), 'cell')} finished"
     return Table("Cells", [Column("Cell", "count"), Column("Name"), Column("State")], rows, [note])
 
 
@@ -291,17 +291,17 @@ def _axis_columns(cells: Sequence[Cell]) -> list[Column]:
 
 
 def _axes(cell: Cell) -> tuple[Entry, ...]:
-    """The cell without its seed; what its system does not have is None."""
+    """All that identifies a cell but its seed; None for what its system does not have."""
     depth = depth_name(cell.D) if cell.is_run else None
     return cell.corpus.name, cell.system.name, cell.K, depth, cell.beta
 
 
 def _cells(cells: Sequence[Cell], outcomes: Mapping[int, CellOutcome]) -> Table:
-    found = [outcomes.get(cell.number, WAITING) for cell in cells]
-    results = [outcome.result for outcome in found if outcome.result]
+    cell_outcomes = [outcomes.get(cell.number, WAITING) for cell in cells]
+    results = [outcome.result for outcome in cell_outcomes if outcome.result]
     scored = any(result.f1 is not None for result in results)
     likely = any(result.per_token is not None for result in results)
-    incomplete = any(outcome.state != "finished" for outcome in found)
+    incomplete = any(outcome.state != "finished" for outcome in cell_outcomes)
     columns = [Column("Cell", "count"), *_axis_columns(cells), Column("Seed", "count")]
     if likely:
         columns.append(Column("log-likelihood per token", "number", "per_token", 3))
@@ -311,7 +311,7 @@ def _cells(cells: Sequence[Cell], outcomes: Mapping[int, CellOutcome]) -> Table:
     if incomplete:
         columns.append(Column("State"))
     rows: list[list[Entry]] = []
-    for cell, outcome in zip(cells, found):
+    for cell, outcome in zip(cells, cell_outcomes):
         result = outcome.result or CellResult(0)
         row: list[Entry] = [cell.number, *_axes(cell), cell.seed]
         row += [result.per_token] if likely else []
@@ -332,7 +332,7 @@ def _notes(cells: Sequence[Cell], results: Sequence[CellResult], scored: bool) -
 
 
 def _spread(cells: Sequence[Cell], outcomes: Mapping[int, CellOutcome]) -> Table:
-    """The spread over cells that differ in nothing but their seed."""
+    """The spread over cells that differ only in their seed."""
     groups = grouped(
         (_axes(cell), ScoredRun({key: getattr(result, key) for key, *_ in _MEASURES}))
         for cell in cells

@@ -1,11 +1,11 @@
-"""One cell: begun, resumed, or kept as it is.
+"""Run one cell, or resume it.
 
-`run_cell` is all that a worker needs, here or on another machine that has the same files: a cell
-goes in, an outcome comes back, and whatever goes wrong in between is the reason of a failure.
+`run_cell` is all that a worker needs, here or on another machine that has the same files: it takes
+a cell and returns an outcome; any error is the reason of a failure.
 
-A system other than a run of dbpcfg has a new process, so its peak memory is its own and that of
-Python, not that of what was run or read before. One that another process cannot import, as it is
-defined in a notebook or in the script itself, runs in this one; its trees are the same.
+Other systems than dbpcfg run in a new process, so that their peak memory can be measured. A system
+that another process cannot import, because it is defined in a notebook or script, runs in this one;
+its trees are the same.
 """
 
 from __future__ import annotations
@@ -46,41 +46,40 @@ from dbpcfg.registry import Registry, added
 from dbpcfg.systems.registry import SystemSpec, restore_words, sentences_for
 from dbpcfg.trees.tree import Tree
 
-Share = Callable[[float], None]
+ProgressCallback = Callable[[float], None]
 """Called with the share of a cell that is done, from 0 to 1."""
 
 
-def no_share(share: float) -> None:
-    """Report nothing."""
+def no_progress(share: float) -> None:
+    """Ignore progress."""
 
 
 def run_cell(
     cell: Cell,
     *,
     threads: int | None = None,
-    on_progress: Share = no_share,
+    on_progress: ProgressCallback = no_progress,
     should_stop: Callable[[], bool] = lambda: False,
     score: bool = True,
     quiet: bool = True,
 ) -> CellOutcome:
-    """Run a cell, unless it is finished; resume it if it has begun.
+    """Run a cell, or resume it, unless it is finished; no error is raised.
 
-    The result does not depend on ``threads``, nor on whether the cell was stopped or killed.
+    The result does not depend on ``threads``, nor on interruptions.
 
     ``threads``: processors to use; None for all.
-    ``on_progress``: called about once a second with the share of the cell that is done, if known.
-    ``should_stop``: called about once a second; if it returns True the cell stops, to be resumed.
+    ``on_progress``: called about once a second, if the length of the run is known.
+    ``should_stop``: called about once a second; if it returns True the cell stops.
     ``score``: whether trees are scored.
-    ``quiet``: whether a system other than a run of dbpcfg shows no progress.
-    Returns finished, failed with a reason, or unfinished if it was stopped. No error is raised.
+    ``quiet``: whether other systems than dbpcfg show no progress.
     """
     record = CellRecord(cell)
     try:
         with record.locked():
             digest = digest_if_readable(cell.corpus)
-            found = record.outcome(digest)
-            if found.state == "finished":
-                return found
+            outcome = record.outcome(digest)
+            if outcome.state == "finished":
+                return outcome
             if digest is not None:
                 record.write(CellOutcome("unfinished"), digest)
             outcome = _run(cell, threads, on_progress, should_stop, score, quiet)
@@ -93,7 +92,7 @@ def run_cell(
 def _run(
     cell: Cell,
     threads: int | None,
-    on_progress: Share,
+    on_progress: ProgressCallback,
     should_stop: Callable[[], bool],
     score: bool,
     quiet: bool,
@@ -108,7 +107,7 @@ def _run(
 
 
 def _reason(error: Exception) -> str:
-    """Why a cell failed, in a line."""
+    """The reason of a failure, on one line."""
     if isinstance(error, DbpcfgError):
         return str(error)
     if isinstance(error, MemoryError):
@@ -117,21 +116,21 @@ def _reason(error: Exception) -> str:
 
 
 def _run_dbpcfg(
-    cell: Cell, threads: int | None, on_progress: Share, should_stop: Callable[[], bool]
+    cell: Cell, threads: int | None, on_progress: ProgressCallback, should_stop: Callable[[], bool]
 ) -> CellOutcome:
-    """A run of dbpcfg, with its trees scored if there are gold trees."""
+    """Run dbpcfg, and score its trees if there are gold trees."""
     corpus = load_corpus(cell.corpus)
     shares = _RunProgress(on_progress)
-    how: dict[str, Any] = {"threads": threads, "should_stop": should_stop}
-    how |= {"on_progress": shares.advanced, "on_plan": shares.on_plan}
+    options: dict[str, Any] = {"threads": threads, "should_stop": should_stop}
+    options |= {"on_progress": shares.on_chain, "on_plan": shares.on_plan}
     if (cell.directory / "config.toml").exists():
-        run = resume(cell.directory, **how)
+        run = resume(cell.directory, **options)
     else:
         text: PreprocessedCorpus | Corpus = corpus.preprocessed
         if cell.options.get("learner") == AUTO and corpus.preprocessed.origin is not None:
-            text = corpus.preprocessed.origin  # how it is prepared is chosen, too
-            how |= corpus.preprocessed.preprocessing.changed()
-        run = induce(text, out=cell.directory, **cell.model, **how)
+            text = corpus.preprocessed.origin  # the learner chooses the preprocessing too
+            options |= corpus.preprocessed.preprocessing.changed()
+        run = induce(text, out=cell.directory, **cell.model, **options)
     if not run.finished:
         return CellOutcome("unfinished")
     per_token = finite(run.best.mean_log_likelihood / len(run.corpus.learned.tokens))
@@ -142,7 +141,7 @@ def _run_dbpcfg(
 
 
 def _run_system(cell: Cell, threads: int | None, score: bool, quiet: bool) -> CellResult:
-    """The trees of another system, in words as written, and their scores."""
+    """Run another system, write its trees over the words as written, and score them."""
     task = load_corpus(cell.corpus).task
     if task is None:
         raise DbpcfgError(
@@ -152,17 +151,17 @@ def _run_system(cell: Cell, threads: int | None, score: bool, quiet: bool) -> Ce
     settings = cell.system.full_settings(cell.options)
     sentences = sentences_for(cell.system, task.preprocessed)
     fit = _fit_in_process if can_run_elsewhere(cell) else _fit_system
-    found = fit(cell.system, cell.seed or 0, settings, sentences, threads, quiet)
-    if len(found.trees) != len(task):
+    fitted = fit(cell.system, cell.seed or 0, settings, sentences, threads, quiet)
+    if len(fitted.trees) != len(task):
         raise DbpcfgError(
-            f"it gave {plural(len(found.trees), 'tree')} for {plural(len(task), 'sentence')}"
+            f"it gave {plural(len(fitted.trees), 'tree')} for {plural(len(task), 'sentence')}"
         )
-    trees = restore_words(found.trees, task.preprocessed)
+    trees = restore_words(fitted.trees, task.preprocessed)
     result = CellResult(
         len(task),
-        seconds=found.seconds,
-        cpu_seconds=found.cpu_seconds,
-        peak_bytes=found.peak_bytes,
+        seconds=fitted.seconds,
+        cpu_seconds=fitted.cpu_seconds,
+        peak_bytes=fitted.peak_bytes,
         trees=save_trees(cell, trees),
     )
     if not score:
@@ -186,18 +185,18 @@ def _scores(scored: Evaluation) -> dict[str, Any]:
 
 
 class _RunProgress:
-    """From iterations of chains to the share of the run that is done."""
+    """Turns iterations of chains into the share of the run that is done."""
 
-    def __init__(self, on_progress: Share) -> None:
+    def __init__(self, on_progress: ProgressCallback) -> None:
         self.on_progress, self.whole, self.done = on_progress, 0, dict[int, int]()
 
     def on_plan(self, configuration: Configuration) -> None:
-        """Take in how many iterations there are; 0 if that is not known."""
-        each = configuration.schedule.iterations or 0
+        """Set the total number of iterations; 0 if it is not known."""
+        iterations = configuration.schedule.iterations or 0
         rungs = configuration.rungs
-        self.whole = total(rungs) if rungs else each * configuration.chains
+        self.whole = total(rungs) if rungs else iterations * configuration.chains
 
-    def advanced(self, chain: Chain) -> None:
+    def on_chain(self, chain: Chain) -> None:
         """Report the share that is done."""
         self.done[chain.settings.chain] = chain.iteration
         if self.whole:
@@ -205,7 +204,7 @@ class _RunProgress:
 
 
 class FittedTrees(NamedTuple):
-    """The trees of a system, and what they cost."""
+    """The trees of a system, with time and memory."""
 
     trees: list[Tree]
     seconds: float
@@ -214,15 +213,15 @@ class FittedTrees(NamedTuple):
 
 
 def can_run_elsewhere(cell: Cell) -> bool:
-    """Whether another process can run a cell: what it names is not defined in the main module."""
-    here = {name for _, name, entry in added() if not can_send_to_worker(entry)}
+    """Whether another process can run a cell: nothing it uses is defined in the main module."""
+    only_here = {name for _, name, entry in added() if not can_send_to_worker(entry)}
     return can_send_to_worker(cell.system) and not any(
-        name in cell.options.values() for name in here
+        name in cell.options.values() for name in only_here
     )
 
 
 def _fit_in_process(*work: Any) -> FittedTrees:
-    """The same as `_fit_system`, in a new process. If that crashes, the error says why."""
+    """Call `_fit_system` in a new process; raise an error if it crashes."""
     process, connection = start_process(_fit_main, *work)
     try:
         answer = connection.recv()
@@ -230,7 +229,7 @@ def _fit_in_process(*work: Any) -> FittedTrees:
         process.join()
         raise DbpcfgError(exit_reason(process)) from None
     finally:
-        process.kill()  # it has nothing more to say, or this process was interrupted
+        process.kill()  # it has answered, or this process was interrupted
         process.join()
         connection.close()
     if isinstance(answer, FittedTrees):
@@ -239,7 +238,7 @@ def _fit_in_process(*work: Any) -> FittedTrees:
 
 
 def _fit_main(connection: Connection, *work: Any) -> None:
-    """Run a system: this is the new process."""
+    """The main function of the new process."""
     answer: FittedTrees | str
     try:
         answer = _fit_system(*work)._replace(
@@ -265,7 +264,7 @@ def _fit_system(
     ``sentences``: the words of each sentence, as the system gets them.
     """
     label = f"{spec.name}, seed {seed}" if spec.stochastic else spec.name
-    system, before = spec.make(seed, threads, **settings), time.process_time()
+    system, cpu_start = spec.make(seed, threads, **settings), time.process_time()
     if spec.learns:
         with contextlib.suppress(Exception):  # if it fails, it fails again below
             _compile_kernels(spec, threads, settings, sentences)
@@ -273,51 +272,53 @@ def _fit_system(
         start = time.perf_counter()
         trees = system.fit(sentences, progress).trees()
         seconds = time.perf_counter() - start
-    return FittedTrees(trees, seconds, time.process_time() - before)
+    return FittedTrees(trees, seconds, time.process_time() - cpu_start)
 
 
 _SHORTEST = {"iterations": 2, "generations": 1, "em": 1}
-"""What settings are while kernels are compiled, of systems that have them."""
+"""Settings that make runs short while kernels are compiled."""
 
 
 def _compile_kernels(
     spec: SystemSpec, threads: int | None, settings: Mapping[str, Any], sentences: list[Any]
 ) -> None:
-    """Compile the kernels of a system, which happens once on a machine, on two short sentences."""
-    few = {name: _SHORTEST.get(name, value) for name, value in settings.items()}
+    """Compile the kernels of a system, by a short run on two sentences."""
+    shortened = {name: _SHORTEST.get(name, value) for name, value in settings.items()}
     short = sorted(sentences, key=lambda words: abs(len(words) - 5))[:2]
-    spec.make(0, threads, **few).fit(short).trees()
+    spec.make(0, threads, **shortened).fit(short).trees()
 
 
 def start_process(target: Callable[..., None], *arguments: Any) -> tuple[SpawnProcess, Connection]:
-    """A new process, and a connection to it, which is its first argument."""
-    ours, theirs = worker_context.Pipe()
-    known = [one for one in added() if can_send_to_worker(one)]
-    process = worker_context.Process(target=_process_main, args=(known, target, theirs, *arguments))
+    """Start a process; its first argument is the other end of the connection."""
+    connection, other_end = worker_context.Pipe()
+    entries = [entry for entry in added() if can_send_to_worker(entry)]
+    process = worker_context.Process(
+        target=_process_main, args=(entries, target, other_end, *arguments)
+    )
     try:
         with defer_interrupts():
             process.start()
-        theirs.close()  # so that its own end is the only one, and its death is noticed
-    except BaseException:  # interrupted: nobody else knows the process, and Python waits for it
+        other_end.close()  # so that reading fails when the process dies
+    except BaseException:  # interrupted: Python would wait for the process at exit
         if process.pid is not None:
             process.kill()
             process.join()
         raise
-    return process, ours
+    return process, connection
 
 
 def _process_main(
-    known: list[tuple[str, str, Any]], target: Callable[..., None], *arguments: Any
+    entries: list[tuple[str, str, Any]], target: Callable[..., None], *arguments: Any
 ) -> None:
-    """Begin a new process, which knows what the program has added."""
+    """Register what the program has added, then call ``target``."""
     leave_signals_to_parent()
-    for group, name, entry in known:
+    for group, name, entry in entries:
         Registry.by_group[group].add(name, entry)
     target(*arguments)
 
 
 def exit_reason(process: SpawnProcess) -> str:
-    """Why a process may have ended without an answer."""
+    """Why a process has probably ended without an answer."""
     code = process.exitcode
     if code is not None and code < 0:
         name = signal.Signals(-code).name

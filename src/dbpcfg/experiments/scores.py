@@ -1,7 +1,7 @@
-"""The scores of runs: how they vary over seeds and chains, and tests between systems.
+"""The scores of runs, their spread over seeds and chains, and tests between systems.
 
-`compare`, `sweep` and `reproduce` have a `ScoredRun` for the trees of each run or chain. Those that
-differ only in their seed or chain are a `RunGroup`; each command shows groups in tables of its own.
+`compare`, `sweep` and `reproduce` make a `ScoredRun` for the trees of each run or chain. Those that
+differ only in their seed or chain are a `RunGroup`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Variant = Literal["", "flattened", "mbr"]
 
 
 def measured(evaluation: Evaluation, names: Iterable[str]) -> dict[str, float | None]:
-    """Measures of some trees by their names: fractions, None for what is undefined."""
+    """Measures of an evaluation by name, as fractions; None for what is undefined."""
     return {name: finite(_measured(evaluation, name)) for name in names}
 
 
@@ -50,11 +50,11 @@ class ScoredRun:
     seed: int | None = None
     chain: int | None = None
     selected: bool = True
-    """Whether it is the chain that its run selects."""
+    """Whether the run selects this chain."""
     variant: Variant = ""
     peak_bytes: int | None = None
     version: str = __version__
-    """The version of this package that ran it."""
+    """The version of this package that made the run."""
     source: Evaluation | Callable[[], Evaluation] | None = field(
         default=None, compare=False, repr=False
     )
@@ -68,38 +68,38 @@ class ScoredRun:
     @property
     def evaluation(self) -> Evaluation:
         """The scores sentence by sentence, for tests."""
-        found = self.source() if callable(self.source) else self.source
-        assert found is not None
-        return found
+        evaluation = self.source() if callable(self.source) else self.source
+        assert evaluation is not None
+        return evaluation
 
 
 class Spread(NamedTuple):
-    """How some values vary: those of runs that differ in their seed."""
+    """Summary statistics of some values."""
 
     mean: float
     sd: float
     """Standard deviation, n − 1; nan for one run."""
-    least: float
-    greatest: float
+    minimum: float
+    maximum: float
     median: float
-    """Of an even number the mean of the two in the middle."""
+    """The mean of the two middle values if their number is even."""
 
 
 def spread(values: Iterable[float]) -> Spread:
-    """Mean, standard deviation, least, greatest and median; all nan if a value is, or none is."""
-    found = list(values)
-    if not found or any(map(math.isnan, found)):
+    """Summarise values; all statistics are nan if a value is nan, or there are none."""
+    numbers = list(values)
+    if not numbers or any(map(math.isnan, numbers)):
         return Spread(*[math.nan] * len(Spread._fields))
-    mean = statistics.fmean(found)
-    sd = statistics.stdev(found) if len(found) > 1 and math.isfinite(mean) else math.nan
-    return Spread(mean, sd, min(found), max(found), statistics.median(found))
+    mean = statistics.fmean(numbers)
+    sd = statistics.stdev(numbers) if len(numbers) > 1 and math.isfinite(mean) else math.nan
+    return Spread(mean, sd, min(numbers), max(numbers), statistics.median(numbers))
 
 
 def middle_runs(runs: Iterable[T], value: Callable[[T], float]) -> list[T]:
-    """The run of median value; of an even number the two in the middle, the lower first.
+    """The run of median value, or the two middle runs, the lower first.
 
-    A paired test needs one tree for each sentence, so it compares the first of these. Comparing the
-    best run instead would reward systems for varying, and for being run often.
+    Paired tests compare the first of these. Comparing the best runs instead would favour systems
+    that vary, or that are run often.
     """
     ranked = sorted(runs, key=value)
     return ranked[(len(ranked) - 1) // 2 : len(ranked) // 2 + 1]
@@ -122,45 +122,45 @@ class RunGroup:
         return [value for run in self.runs if not math.isnan(value := run.value(measure))]
 
     def spread(self, measure: str) -> Spread:
-        """How a measure varies over runs; all nan if it is undefined for one, or none finished."""
+        """The spread of a measure over runs; all nan if it is undefined for one of them."""
         return spread(run.value(measure) for run in self.runs)
 
     def median_runs(self, measure: str = "f1") -> list[ScoredRun]:
-        """The run of median value; of an even number the two in the middle, the lower first."""
+        """The run of median value, or the two middle runs, the lower first."""
         defined = [run for run in self.runs if not math.isnan(run.value(measure))]
         return middle_runs(defined, lambda run: run.value(measure))
 
     @property
     def median_run(self) -> ScoredRun:
-        """The run of median F1, which is the one that is tested."""
+        """The run of median F1, which tests compare."""
         return (self.median_runs() or self.runs)[0]
 
     def at_median(self, measure: str, main: str = "f1") -> float | None:
-        """A measure of the run that is median by ``main``; of two in the middle the mean."""
+        """A measure of the run that is median by ``main``, or the mean of the two middle runs."""
         values = [run.value(measure) for run in self.median_runs(main)]
         return finite(statistics.fmean(values)) if values else None
 
     @property
     def note(self) -> str:
-        """What went wrong, in words."""
-        seeds: dict[str, list[str]] = {}
+        """Describe failed and missing runs."""
+        seeds_by_reason: dict[str, list[str]] = {}
         for seed, why in self.failures.items():
-            seeds.setdefault(why, []).extend([] if seed is None else [str(seed)])
+            seeds_by_reason.setdefault(why, []).extend([] if seed is None else [str(seed)])
         parts = [
-            f"{'seed' if len(found) == 1 else 'seeds'} {', '.join(found)} failed: {why}"
-            if found
+            f"{'seed' if len(seeds) == 1 else 'seeds'} {', '.join(seeds)} failed: {why}"
+            if seeds
             else f"failed: {why}"
-            for why, found in seeds.items()
+            for why, seeds in seeds_by_reason.items()
         ]
         return "; ".join([*parts, *([f"{self.missing} not finished"] if self.missing else [])])
 
 
 def grouped(runs: Iterable[tuple[Key, ScoredRun]]) -> dict[Key, list[ScoredRun]]:
-    """Runs by a key: what they have in common, the seed and chain apart."""
-    found: dict[Key, list[ScoredRun]] = {}
+    """Group runs by a key."""
+    groups: dict[Key, list[ScoredRun]] = {}
     for key, run in runs:
-        found.setdefault(key, []).append(run)
-    return found
+        groups.setdefault(key, []).append(run)
+    return groups
 
 
 def paired_tests(
@@ -169,10 +169,11 @@ def paired_tests(
     permutations: int,
     seed: int = 0,
 ) -> dict[tuple[str, str], PairedTest]:
-    """Permutation tests between groups, by their names in tables: of their runs of median F1."""
+    """Test pairs of groups by their runs of median F1; groups are named as in tables."""
     pairs = list(pairs)
     names = {name for pair in pairs for name in pair}
-    scored = {name: groups[name].median_run.evaluation for name in groups if name in names}
+    evaluations = {name: groups[name].median_run.evaluation for name in groups if name in names}
     return {
-        (one, other): scored[one].compare(scored[other], permutations, seed) for one, other in pairs
+        (first, second): evaluations[first].compare(evaluations[second], permutations, seed)
+        for first, second in pairs
     }

@@ -64,7 +64,7 @@ systems: Registry[SystemFactory] = Registry(
         "upparse-hmm": "systems.upparse:UpparseHMM",
         "bmmm-dmv": "systems.dmv:BmmmDmv",
         "uhhmm": "systems.uhhmm:UHHMM",
-        "dbpcfg": "experiments.own_system:DbpcfgSystem",
+        "dbpcfg": "experiments.dbpcfg_system:DbpcfgSystem",
     },
 )
 """All systems, in the order of tables. ``dbpcfg`` runs as `dbpcfg.induce` does."""

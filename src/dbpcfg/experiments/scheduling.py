@@ -1,13 +1,12 @@
 """Many cells: in processes of this machine, on a Dask cluster, or as a SLURM array.
 
-On this machine there are worker processes, each of which runs one cell after another. If a worker
-crashes, or the system ends it because memory has run out, its cell has failed, another worker takes
-its place, and the other cells go on.
+On this machine, worker processes run one cell after another. If a worker crashes, or is killed
+because memory has run out, its cell fails, a new worker takes its place, and the other cells
+continue.
 
-Workers of a cluster must see the same files. One runs a cell as a task of a SLURM array does: by
-``dbpcfg sweep GRID --cell N``, a process of its own. What became of it is in its record, which
-every machine can read, so nothing else has to travel. A cell whose worker is lost is run again on
-another one, from its last checkpoint.
+Workers of a cluster must see the same files. Like a task of a SLURM array, a worker runs a cell by
+``dbpcfg sweep GRID --cell N`` in a new process. The outcome is in the cell's record, which every
+machine can read. If a worker is lost, another one resumes its cell from the last checkpoint.
 """
 
 from __future__ import annotations
@@ -44,29 +43,29 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 _POLL_SECONDS = 0.2
-"""Seconds between two looks at what is done, and at whether to stop."""
+"""Seconds between two polls of the workers."""
 _CLUSTER_POLL_SECONDS = 0.5
 """The same on a cluster."""
 _END_SECONDS = 5.0
 """Seconds that an idle worker gets to end."""
 _LAST_LINES = 3
-"""Lines of a process's messages that are the reason of a failure."""
+"""The last lines of standard error, which give the reason of a failure."""
 
 
-class Watcher(Protocol):
-    """Something that is called while cells run, to show how far they are."""
+class CellCallbacks(Protocol):
+    """Callbacks while cells run, for showing progress."""
 
-    def begun(self, cell: Cell) -> None:
-        """A cell begins."""
+    def on_begin(self, cell: Cell) -> None:
+        """A cell starts."""
 
-    def share(self, cell: Cell, share: float) -> None:
-        """This share of a cell is done."""
+    def on_progress(self, cell: Cell, share: float) -> None:
+        """Part of a cell is done: a share from 0 to 1."""
 
-    def look(self) -> None:
-        """Some time has passed."""
+    def on_poll(self) -> None:
+        """Called several times a second."""
 
-    def ended(self, cell: Cell, outcome: CellOutcome) -> None:
-        """A cell is over, or was stopped."""
+    def on_end(self, cell: Cell, outcome: CellOutcome) -> None:
+        """A cell has ended, or was stopped."""
 
 
 @dataclass
@@ -80,7 +79,7 @@ class _CellWorker:
 
 def run_cells(
     cells: Iterable[Cell],
-    watcher: Watcher,
+    callbacks: CellCallbacks,
     *,
     jobs: int = 1,
     threads: int | None = None,
@@ -88,10 +87,11 @@ def run_cells(
 ) -> dict[int, CellOutcome]:
     """Run cells in worker processes; first those that only this process can run.
 
-    ``cells``: the cells; those that are finished are kept as they are.
-    ``threads``: processors for all of them together; None for all there are.
-    ``should_stop``: called several times a second. If it returns True, no further cell begins, and
-    those that run are stopped: dbpcfg after its current iterations, which are saved, other systems
+    Finished cells are not run again.
+
+    ``threads``: processors for all jobs together; None for all.
+    ``should_stop``: called several times a second. If it returns True, no more cells start, and
+    running ones are stopped: dbpcfg after the current iterations, which are saved, other systems
     at once.
     """
     waiting = deque(cells)
@@ -99,18 +99,18 @@ def run_cells(
         raise DbpcfgError(f"there must be at least 1 job, got {jobs}")
     jobs = min(jobs, len(waiting))
     outcomes: dict[int, CellOutcome] = {}
-    for cell in [one for one in waiting if not can_run_elsewhere(one)]:
+    for cell in [c for c in waiting if not can_run_elsewhere(c)]:
         waiting.remove(cell)
         if not should_stop():
-            watcher.begun(cell)
-            on_progress = partial(watcher.share, cell)
+            callbacks.on_begin(cell)
+            on_progress = partial(callbacks.on_progress, cell)
             outcomes[cell.number] = run_cell(
                 cell, threads=threads, on_progress=on_progress, should_stop=should_stop
             )
-            watcher.ended(cell, outcomes[cell.number])
+            callbacks.on_end(cell, outcomes[cell.number])
     if not waiting:
         return outcomes
-    each = max(1, (threads or cores()) // jobs)
+    threads_per_job = max(1, (threads or cores()) // jobs)
     stop, workers = worker_context.Event(), list[_CellWorker]()
     try:
         while waiting or any(worker.cell for worker in workers):
@@ -120,22 +120,24 @@ def run_cells(
                 for worker in workers:
                     if worker.cell is not None and not worker.cell.is_run:
                         worker.process.kill()
-            while waiting and (idle := _idle_worker(workers, jobs, each, stop)) is not None:
+            while (
+                waiting and (idle := _idle_worker(workers, jobs, threads_per_job, stop)) is not None
+            ):
                 idle.cell = waiting.popleft()
-                watcher.begun(idle.cell)
+                callbacks.on_begin(idle.cell)
                 idle.connection.send(idle.cell)
             for worker, message in _messages(workers):
                 assert worker.cell is not None
                 if isinstance(message, float):
-                    watcher.share(worker.cell, message)
+                    callbacks.on_progress(worker.cell, message)
                     continue
                 if message is None:
                     workers.remove(worker)
                     message = _outcome_of_ended(worker, should_stop())
                 outcomes[worker.cell.number] = message
-                watcher.ended(worker.cell, message)
+                callbacks.on_end(worker.cell, message)
                 worker.cell = None
-            watcher.look()
+            callbacks.on_poll()
     finally:
         for worker in workers:
             _stop_worker(worker)
@@ -145,7 +147,7 @@ def run_cells(
 def _idle_worker(
     workers: list[_CellWorker], jobs: int, threads: int, stop: Event
 ) -> _CellWorker | None:
-    """A worker without a cell, a new one if there may be more; None if all are busy."""
+    """An idle worker, or a new one if there are fewer than ``jobs``; None if all are busy."""
     for worker in workers:
         if worker.cell is None:
             return worker
@@ -158,7 +160,7 @@ def _idle_worker(
 def _messages(
     workers: list[_CellWorker],
 ) -> Iterator[tuple[_CellWorker, CellOutcome | float | None]]:
-    """What workers say: a share, an outcome, or None from one that is gone."""
+    """Messages of workers: a share, an outcome, or None if the worker has died."""
     by_connection = {worker.connection: worker for worker in workers if worker.cell}
     for connection in wait(list(by_connection), _POLL_SECONDS):
         assert isinstance(connection, Connection)
@@ -170,7 +172,7 @@ def _messages(
 
 
 def _outcome_of_ended(worker: _CellWorker, stopped: bool) -> CellOutcome:
-    """The outcome of a cell whose worker is gone: stopped, or failed, which is recorded."""
+    """The outcome of a cell whose worker has died; a failure is recorded."""
     worker.process.join()
     worker.connection.close()
     if stopped:
@@ -195,8 +197,8 @@ def _stop_worker(worker: _CellWorker) -> None:
 
 
 def _worker_main(connection: Connection, threads: int, stop: Event) -> None:
-    """Run cells as they come: this is the worker."""
-    # A batch system ends all processes of a job: this one saves its cell when the parent says so.
+    """The main function of a worker: run cells as they come."""
+    # A batch system sends SIGTERM to all processes of a job, but only the parent stops the worker.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     while (cell := connection.recv()) is not None:
         outcome = run_cell(
@@ -206,7 +208,7 @@ def _worker_main(connection: Connection, threads: int, stop: Event) -> None:
 
 
 class CellInFile(NamedTuple):
-    """A grid file, at a place that workers see too, and the number of a cell there."""
+    """A grid file that workers can read too, and the number of a cell in it."""
 
     file: Path
     number: int
@@ -215,64 +217,62 @@ class CellInFile(NamedTuple):
 def run_cells_on(
     client: Client,
     cells: Iterable[tuple[Cell, CellInFile]],
-    watcher: Watcher,
+    callbacks: CellCallbacks,
     *,
     threads: int | None = None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> dict[int, CellOutcome]:
-    """Run cells on the workers of a cluster.
+    """Run cells on the workers of a cluster; finished cells are not run again.
 
-    ``cells``: the cells, and the place of each in a grid file; those that are finished are kept as
-    they are.
     ``threads``: processors for each cell; one if not given.
-    ``should_stop``: called about twice a second. If it returns True, no further cell begins, and
-    running cells are stopped, as by Ctrl-C.
+    ``should_stop``: called about twice a second. If it returns True, no more cells start, and
+    running ones are stopped, as by Ctrl-C.
     """
     from distributed import Event
 
     outcomes = dict[int, CellOutcome]()
     stop = Event(f"dbpcfg-sweep-{uuid.uuid4().hex}", client=client)
-    how = threads or 1, stop.name
+    threads_and_stop = threads or 1, stop.name
     running: dict[Future, Cell] = {}
     for cell, (file, number) in cells:
-        place = str(file.resolve())
-        future = client.submit(run_in_subprocess, cell, place, number, *how, pure=False)
+        path = str(file.resolve())
+        future = client.submit(run_in_subprocess, cell, path, number, *threads_and_stop, pure=False)
         running[future] = cell
-        watcher.begun(cell)
+        callbacks.on_begin(cell)
     while running:
         check_connection(client)
         if should_stop() and not stop.is_set():
             stop.set()
-        for future in [one for one in running if one.done()]:
+        for future in [f for f in running if f.done()]:
             cell = running.pop(future)
             outcomes[cell.number] = _outcome_on_cluster(future, cell)
-            watcher.ended(cell, outcomes[cell.number])
-        watcher.look()
+            callbacks.on_end(cell, outcomes[cell.number])
+        callbacks.on_poll()
         time.sleep(_CLUSTER_POLL_SECONDS)
     return outcomes
 
 
 def _outcome_on_cluster(future: Future, cell: Cell) -> CellOutcome:
-    """What became of a cell: what its record says, or why there is none."""
+    """The outcome in a cell's record, or a failure if there is no record."""
     try:
         message = future.result()
     except ClusterLostError:
         raise
-    except Exception as error:  # of Dask: its workers died of the cell
+    except Exception as error:  # from Dask, if the cell kills its workers
         message = f"its worker was lost again and again ({type(error).__name__})"
     try:
-        found = CellRecord(cell).outcome(digest_if_readable(cell.corpus))
+        outcome = CellRecord(cell).outcome(digest_if_readable(cell.corpus))
     except DbpcfgError as error:
         return CellOutcome("failed", str(error))
-    if message and found.state not in ("finished", "failed"):
+    if message and outcome.state not in ("finished", "failed"):
         return CellOutcome("failed", message)
-    return found
+    return outcome
 
 
 def run_in_subprocess(cell: Cell, grid: str, number: int, threads: int, stop: str) -> str:
-    """Run a cell in a process of its own: this is what a worker does.
+    """Run a cell in a new process, on a worker of a cluster.
 
-    Returns why it has no record; empty if it has one, or was stopped.
+    Return the reason if the cell has no record; empty if it has one, or was stopped.
     """
     from distributed import Event
 
@@ -303,7 +303,7 @@ def run_in_subprocess(cell: Cell, grid: str, number: int, threads: int, stop: st
 
 
 def _wait_for_lock(cell: Cell, should_stop: Callable[[], bool]) -> None:
-    """Wait while the process of a worker that was lost is still at the cell."""
+    """Wait while the process of a lost worker still runs the cell."""
     while not should_stop():
         try:
             with CellRecord(cell).locked():
@@ -333,7 +333,7 @@ exec dbpcfg sweep {grid} --cell "$SLURM_ARRAY_TASK_ID" --threads "${{SLURM_CPUS_
 
 
 def array_script(grid: Path, numbers: Sequence[int]) -> str:
-    """Write the script. Nothing is submitted."""
+    """The text of a SLURM array script; nothing is submitted."""
     count = plural(len(numbers), "cell")
     return _SCRIPT.format(
         cells=count,
@@ -346,6 +346,8 @@ def array_script(grid: Path, numbers: Sequence[int]) -> str:
 
 def _ranges(numbers: Sequence[int]) -> str:
     """Numbers as SLURM writes them: 1,3-5."""
-    gaps = [n for n, (one, following) in enumerate(pairwise(numbers), 1) if following != one + 1]
-    parts = [numbers[first:last] for first, last in pairwise([0, *gaps, len(numbers)])]
+    breaks = [
+        n for n, (number, following) in enumerate(pairwise(numbers), 1) if following != number + 1
+    ]
+    parts = [numbers[first:last] for first, last in pairwise([0, *breaks, len(numbers)])]
     return ",".join(str(p[0]) if len(p) == 1 else f"{p[0]}-{p[-1]}" for p in parts)

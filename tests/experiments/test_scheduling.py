@@ -12,9 +12,9 @@ from typing import ClassVar
 import pytest
 
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.experiments import runners
+from dbpcfg.experiments import scheduling
 from dbpcfg.experiments.results import CellRecord
-from dbpcfg.experiments.runners import CellInFile, array_script, run_cells, run_cells_on
+from dbpcfg.experiments.scheduling import CellInFile, array_script, run_cells, run_cells_on
 from dbpcfg.systems.branching import Right
 from dbpcfg.systems.registry import systems
 from tests.cluster.small import threads
@@ -169,7 +169,7 @@ def test_a_cell_that_cannot_be_locked_fails_at_once(client, place):
 
 
 def test_only_a_cell_that_is_being_run_is_waited_for(place, monkeypatch):
-    monkeypatch.setattr(runners, "_CLUSTER_POLL_SECONDS", 0)
+    monkeypatch.setattr(scheduling, "_CLUSTER_POLL_SECONDS", 0)
     (cell,) = cells_of(place, GRID)[:1]
     looks = []
 
@@ -184,7 +184,7 @@ def test_only_a_cell_that_is_being_run_is_waited_for(place, monkeypatch):
                     held.close()
                 return len(looks) > stop_after
 
-            runners._wait_for_lock(cell, should_stop)
+            scheduling._wait_for_lock(cell, should_stop)
 
     wait(free_after=3, stop_after=9)
     assert looks == [0, 1, 2, 3]
@@ -194,4 +194,4 @@ def test_only_a_cell_that_is_being_run_is_waited_for(place, monkeypatch):
     Path(cell.out).touch()
     few = iter([False, False])  # a third look would be an error
     with pytest.raises(DbpcfgError, match="cannot be written: Not a directory"):
-        runners._wait_for_lock(cell, lambda: next(few))
+        scheduling._wait_for_lock(cell, lambda: next(few))

@@ -21,13 +21,13 @@ class DbpcfgSystem:
     Words are taken as they are: lower-case them first. Trees are over all of them, punctuation
     included, and have the categories as labels.
 
-    ``learner``: chosen by the text if it is ``"auto"``, and then so is all that is not given.
+    ``learner``: ``"auto"`` chooses it, and all settings that are not given, by the text.
     ``D``: the memory bound, or ``"none"``.
     ``iterations``: the iterations of each chain; if not given, chains run a race, or have the
-    learner's usual length.
+    learner's default length.
     ``budget``: the iterations of all chains of a race together; ignored if ``iterations`` is given.
-    ``rare``: the number of occurrences up to which forms are replaced by classes; 0 keeps all,
-    unless ``"auto"`` chooses.
+    ``rare``: forms that occur at most this often are replaced by classes; 0 keeps all forms,
+    unless the learner is ``"auto"``.
     ``threads``: processors to use; all if not given.
     """
 
@@ -54,7 +54,7 @@ class DbpcfgSystem:
             **{"learner": learner, "K": K, "D": bound},
             **{"chains": chains, "iterations": iterations, "seed": seed, "threads": threads},
             **{"budget": budget if iterations is None else None, "lowercase": False},
-            **({"beta": beta} if beta != 0.2 else {}),  # which is each learner's that has one
+            **({"beta": beta} if beta != 0.2 else {}),  # some learners have no beta
             **({"rare": rare} if rare else {}),
             **({"trees": trees} if trees != "auto" else {}),
         }
@@ -65,7 +65,7 @@ class DbpcfgSystem:
 
         ``progress``: updated with the number of iterations of all chains together.
         """
-        done: dict[int, int] = {}
+        iterations: dict[int, int] = {}
 
         def on_plan(configuration: Configuration) -> None:
             if progress is not None:
@@ -73,9 +73,9 @@ class DbpcfgSystem:
                 progress.total = configuration.budget or (length and length * configuration.chains)
 
         def on_progress(chain: Chain) -> None:
-            done[chain.settings.chain] = chain.iteration
+            iterations[chain.settings.chain] = chain.iteration
             if progress is not None:
-                progress.update(sum(done.values()))
+                progress.update(sum(iterations.values()))
 
         self._run = induce(sentences, on_progress=on_progress, on_plan=on_plan, **self._options)
         return self
