@@ -1,6 +1,7 @@
 """The model that the package brings: what its script says it is, and good enough to look at."""
 
 import importlib.util
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -83,6 +84,19 @@ def test_a_file_or_directory_of_its_name_comes_first(tmp_path, monkeypatch, mode
     smaller = replace(learned, samples=())
     smaller.save(path)
     assert dbpcfg.load("example") == smaller
+
+
+def test_threads_can_share_a_model(model):
+    """As a service does: calls at the same time, each with its own sentences."""
+    texts = [[tree.words() for tree in utterances(20, seed)] for seed in range(16)]
+    calls = (model.parse, model.surprisal, model.parses)
+    expected = [[repr(call(text)) for call in calls] for text in texts]
+    fresh = dbpcfg.load("example")
+    calls = (fresh.parse, fresh.surprisal, fresh.parses)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda text: [repr(call(text)) for call in calls], texts))
+    assert found == expected
+    assert len(set(map(str, found))) == len(texts)
 
 
 def test_commands_take_it():
