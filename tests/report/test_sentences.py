@@ -61,6 +61,30 @@ def test_posteriors_of_a_learner_without_samples(learner):
     assert not set(posterior.of(np.array([1]), np.array([1]), np.array([3]))) & {0, 100}
 
 
+@pytest.mark.parametrize("counted", [True, False])
+def test_posteriors_of_some_sentences(counted, monkeypatch):
+    """In samples, or on average under the grammars where spans are too many to be counted."""
+    if not counted:
+        monkeypatch.setattr("dbpcfg.parsing.mbr.MAX_BYTES", 0)
+    text = [["a", "b", "b"], ["b", "a", "a", "b"], ["a", "a"]]
+    run = dbpcfg.induce(text, K=2, D=1, learner="gibbs", iterations=8, chains=1)
+    chain, words = run.best, run.corpus.forms
+    assert chain.spans.kept is counted
+    assert len(chain.grammars) > 1
+    every, some = Posterior(chain, words), Posterior(chain, words, [2, 1])
+    for place, s in enumerate((2, 1)):
+        n = int(words.lengths[s])
+        marginals = [truth(G, words.numbers(s).tolist(), 1).marginals for G in chain.grammars]
+        for i, j in itertools.combinations(range(n + 1), 2):
+            (found,) = every.of(*(np.array([x]) for x in (s, i, j)))
+            assert some.of(*(np.array([x]) for x in (place, i, j))) == [found]
+            if counted:
+                share = chain.spans.weights(s)[i, j].sum() / chain.retained
+            else:
+                share = np.mean([one.sum(axis=2)[i, j] for one in marginals])
+            assert found == round(100 * share)
+
+
 @pytest.mark.parametrize(
     ("made", "shown", "others"), [("run", "data", 2), ("race", "race_data", 1)]
 )

@@ -233,12 +233,13 @@ def _mode(run: Run, chain: Chain) -> dict[str, Any]:
     number, selected = chain.settings.chain, run.best.settings.chain
     pair = SharedSpans({n: run.shared.trees[n] for n in (selected, number)})
     common = pair.sentences()
-    posterior = Posterior(chain, run.corpus.forms)
+    chosen = _most_different(run, common)
+    posterior = Posterior(chain, run.corpus.forms, chosen)
     examples = []
-    for s in _most_different(run, common):
+    for place, s in enumerate(chosen):
         nodes = run.shared.trees[number][s]
         phrases = nodes[nodes[:, END] - nodes[:, START] > 1]
-        sentence = np.full(len(phrases), s)
+        sentence = np.full(len(phrases), place)
         spans = int(run.shared.spans[s])
         examples.append(
             {

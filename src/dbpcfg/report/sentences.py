@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.evaluation.goldtrees import Gold
 from dbpcfg.induction.chain import Chain
+from dbpcfg.induction.mapping import rows_of
 from dbpcfg.induction.run import Run
 from dbpcfg.induction.trees import span_probabilities
 from dbpcfg.numerics.kernels import Floats, Ints
@@ -91,15 +92,20 @@ class Posterior:
     """The posterior probability of any span, whatever its category, as a percentage.
 
     It is counted in the chain's samples, or computed from its grammars if that was not done.
+
+    ``some``: sentences whose spans are asked for, by their place among these; all, if not given.
     """
 
-    def __init__(self, chain: Chain, corpus: Encoded) -> None:
-        self.lengths, self.first_cell = corpus.lengths, first_cells(corpus)
+    def __init__(self, chain: Chain, corpus: Encoded, some: Sequence[int] | None = None) -> None:
+        chosen = np.arange(len(corpus)) if some is None else np.array(some, dtype=np.int64)
+        here = corpus if some is None else corpus.select(chosen)
+        self.lengths, self.first_cell = here.lengths, first_cells(here)
         self.share: Floats
         if chain.spans.kept:
-            self.share = chain.spans.counts.sum(axis=1) / chain.retained
+            counts = chain.spans.counts[rows_of(first_cells(corpus), chosen)]
+            self.share = counts.sum(axis=1) / chain.retained
         else:
-            self.share = span_probabilities(chain.grammars, chain.settings.depth, corpus)
+            self.share = span_probabilities(chain.grammars, chain.settings.depth, here)
 
     def of(self, sentence: Numbers, start: Numbers, end: Numbers) -> Numbers:
         """The percentage of each span (start, end) of a sentence."""
