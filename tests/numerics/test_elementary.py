@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dbpcfg.numerics import elementary
-from dbpcfg.numerics.elementary import LEAST_EXPONENT
+from dbpcfg.numerics.elementary import MIN_EXPONENT
 from dbpcfg.numerics.kernels import Floats, kernel
 
 log, exp_negative = kernel(elementary.log), kernel(elementary.exp_negative)
@@ -35,16 +35,16 @@ def test_log(x):
     assert math.isclose(log(x), math.log(x), rel_tol=5e-16, abs_tol=0.0)
 
 
-@given(st.floats(LEAST_EXPONENT, 0.0))
-@example(LEAST_EXPONENT)
+@given(st.floats(MIN_EXPONENT, 0.0))
+@example(MIN_EXPONENT)
 @example(0.0)
 def test_exp(x):
     assert math.isclose(exp_negative(x), math.exp(x), rel_tol=5e-16)
 
 
 def test_exp_ends_with_the_normal_numbers():
-    assert exp_negative(LEAST_EXPONENT) >= sys.float_info.min
-    assert exp_negative(math.nextafter(LEAST_EXPONENT, -math.inf)) == 0.0
+    assert exp_negative(MIN_EXPONENT) >= sys.float_info.min
+    assert exp_negative(math.nextafter(MIN_EXPONENT, -math.inf)) == 0.0
     assert exp_negative(-math.inf) == 0.0
 
 

@@ -20,7 +20,7 @@ import pytest
 from numba import config
 
 from dbpcfg.numerics import kernels as cache
-from dbpcfg.numerics.kernels import kernel, repeated
+from dbpcfg.numerics.kernels import kernel, specialised
 from tests.rig.test_confined import as_anybody
 
 PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
@@ -91,7 +91,7 @@ def test_functions_of_others_can_be_called_after_ours():
 
 
 def test_repeated_calls_do_the_same():
-    run = repeated(kernel(fill), np.dtype(float))
+    run = specialised(kernel(fill), np.dtype(float))
     for size in (1, 3, 2):
         array = np.zeros(size)
         run(array, 2.0)
@@ -102,7 +102,7 @@ def test_kernels_for_two_types_are_not_mixed_up():
     compiled = kernel(fill)
     for dtype in (np.float32, np.float64, np.float32):
         array = np.zeros(3, dtype)
-        repeated(compiled, array.dtype)(array, 0.1)
+        specialised(compiled, array.dtype)(array, 0.1)
         assert array.tolist() == [dtype(0.1)] * 3
 
 

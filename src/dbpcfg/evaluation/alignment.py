@@ -1,29 +1,27 @@
-"""A gold and a predicted tree over the same words: which word is which, and the spans of both.
+"""Align the words of a gold and a predicted tree, and turn both into spans over the same words.
 
-Systems take punctuation out, or leave some of it in, and lower-case words; the rest must be the
-same.  Two words are the same if they are equal without regard to case and to how brackets are
-spelt: ``(`` is ``-LRB-``, ``[`` is ``-LSB-``, ``{`` is ``-LCB-``, and so on.
+Systems may remove punctuation and lower-case words; otherwise the words must be the same.  Case is
+ignored, and so is the spelling of brackets: ``(`` equals ``-LRB-``, ``[`` equals ``-LSB-``, ``{``
+equals ``-LCB-``, and so on.
 
-* A gold word may be missing from the prediction if it is punctuation, as the caller's mask says,
-  or has no letter and no digit.
+* A gold word may be missing from the prediction if the mask marks it as punctuation, or it has no
+  letter and no digit.
 * A predicted word may be missing from the gold sentence if it has no letter and no digit.
-* Of all such alignments the one taken pairs the most gold words that are not punctuation, then the
-  most words, then the first of equal gold words.
+* The best alignment pairs the most gold words that are not punctuation, then the most words, then
+  the first of equal gold words.
 
-Words with a letter or digit decide nearly everything: if both sides have the same ones in the same
-order, they pair in that order, for each predicted one has to pair.  What lies between two of them
-is a few signs, aligned by the dynamic program of `_best`; only if a gold word with letters is
-missing, as the mask allows, does the program see the whole sentence.
+If both sides have the same words with letters or digits, in the same order, these are anchors that
+pair in that order.  Only the few signs between two anchors need the dynamic program of `_best`; it
+runs on the whole sentence if a gold word with letters is missing, as the mask allows.
 
-Then punctuation is taken out of both trees.  The *words* of a sentence are the gold words that are
+Then punctuation is removed from both trees.  The *words* of a sentence are the gold words that are
 not punctuation, numbered from 0, and every node of either tree becomes a half-open span of them:
 
 * A node's span goes from its first word to its last.  In a predicted tree a gold word that the
   prediction lacks therefore lies inside a span if words on both sides of it do.
 * A node without words vanishes, and so do words of the prediction that the gold sentence lacks.
 * Preterminals are not constituents: a label whose only child is a word is that word's tag.
-* A top node labelled "", ROOT, TOP, S1 or VROOT only holds the sentence together: its span stays,
-  its label goes.
+* A top node labelled "", ROOT, TOP, S1 or VROOT keeps its span but loses its label.
 
 Nodes over the same words are one span with several labels, the topmost first.
 """
@@ -41,7 +39,7 @@ from dbpcfg.io.tables import plural
 from dbpcfg.trees.tree import Tree
 
 MISSING = -1
-"""What a predicted word is aligned with if the gold sentence does not have it."""
+"""The gold position of a predicted word that the gold sentence does not have."""
 
 _BRACKETS = {"-lrb-": "(", "-rrb-": ")", "-lsb-": "[", "-rsb-": "]", "-lcb-": "{", "-rcb-": "}"}
 _IMPOSSIBLE = float("-inf")
@@ -53,7 +51,7 @@ class AlignmentError(DbpcfgError):
 
 @lru_cache(maxsize=2**16)
 def _normalised(word: str) -> str:
-    """A word in the form that is compared."""
+    """The form of a word that is compared."""
     word = word.casefold()
     if "-" in word:
         for name, bracket in _BRACKETS.items():
@@ -63,7 +61,7 @@ def _normalised(word: str) -> str:
 
 @lru_cache(maxsize=2**16)
 def has_letter_or_digit(word: str) -> bool:
-    """Whether a token is more than signs; the names of brackets, such as ``-LRB-``, are signs."""
+    """Whether a token has a letter or digit; names of brackets, such as ``-LRB-``, do not count."""
     return any(character.isalnum() for character in _normalised(word))
 
 
@@ -71,38 +69,40 @@ def align(
     gold: Sequence[str],
     punctuation: Sequence[bool],
     predicted: Sequence[str],
-    gold_place: str = "<gold>",
-    predicted_place: str = "<predicted>",
+    gold_location: str = "<gold>",
+    predicted_location: str = "<predicted>",
 ) -> Sequence[int]:
-    """Align the words of a predicted tree with those of the gold sentence.
+    """Return for each predicted word the position of its gold word, or `MISSING`.
 
-    ``punctuation``: marks the words of the gold sentence that are punctuation.
-    ``gold_place``: where the gold sentence is, such as ``wsj.trees:12``, for messages.
-    Returns for every predicted word the position of its gold word, ascending, or `MISSING`.
+    ``punctuation``: marks the gold words that are punctuation.
+    ``gold_location``: where the gold sentence is, such as ``wsj.trees:12``, for messages.
     """
     if len(punctuation) != len(gold):
         raise AlignmentError(
-            f"{gold_place}: {plural(len(gold), 'word')} but "
+            f"{gold_location}: {plural(len(gold), 'word')} but "
             f"{plural(len(punctuation), 'mark')} of punctuation; give one mark for each word"
         )
-    theirs, ours = [_normalised(word) for word in gold], [_normalised(word) for word in predicted]
-    if theirs == ours:
-        return range(len(ours))
-    pairs = _anchored(theirs, punctuation, ours)
+    gold_forms, predicted_forms = (
+        [_normalised(word) for word in gold],
+        [_normalised(word) for word in predicted],
+    )
+    if gold_forms == predicted_forms:
+        return range(len(predicted_forms))
+    pairs = _anchored(gold_forms, punctuation, predicted_forms)
     if pairs is None:
-        pairs = _best(theirs, punctuation, ours)
+        pairs = _best(gold_forms, punctuation, predicted_forms)
     if pairs is None:
-        i, j = _first_mismatch(theirs, punctuation, ours)
+        i, j = _first_mismatch(gold_forms, punctuation, predicted_forms)
         raise AlignmentError(
-            f"{gold_place} and {predicted_place} are not the same sentence: word {i + 1} of the "
-            f"first is {_quoted(gold, i)} where word {j + 1} of the second is "
+            f"{gold_location} and {predicted_location} are not the same sentence: word {i + 1} of "
+            f"the first is {_quoted(gold, i)} where word {j + 1} of the second is "
             f"{_quoted(predicted, j)}; line i of PRED must be the tree of line i of GOLD, and only "
             "punctuation may be left out or added"
         )
-    where = [MISSING] * len(ours)
+    gold_positions = [MISSING] * len(predicted_forms)
     for i, j in pairs:
-        where[j] = i
-    return where
+        gold_positions[j] = i
+    return gold_positions
 
 
 def _anchored(
@@ -114,19 +114,22 @@ def _anchored(
     if [gold[i] for i in rows] != [predicted[j] for j in columns]:
         return None
     pairs = list(zip(rows, columns))
-    x = y = 0  # where the signs before the next anchor begin
+    next_gold = next_predicted = 0  # where the signs before the next anchor begin
     for i, j in zip([*rows, len(gold)], [*columns, len(predicted)]):
-        if x < i and y < j:
-            signs = _best(gold[x:i], punctuation[x:i], predicted[y:j]) or []
-            pairs += [(x + row, y + column) for row, column in signs]
-        x, y = i + 1, j + 1
+        if next_gold < i and next_predicted < j:
+            signs = (
+                _best(gold[next_gold:i], punctuation[next_gold:i], predicted[next_predicted:j])
+                or []
+            )
+            pairs += [(next_gold + row, next_predicted + column) for row, column in signs]
+        next_gold, next_predicted = i + 1, j + 1
     return pairs
 
 
 def _best(
     gold: Sequence[str], punctuation: Sequence[bool], predicted: Sequence[str]
 ) -> list[tuple[int, int]] | None:
-    """The best pairs (i, j), or None if a word is missing that may not be::
+    """The best pairs (i, j), or None if a required word is missing::
 
         best(i,j) = max( weight(i) + best(i+1,j+1)  if words i and j are the same,
                          best(i+1,j)                if gold word i may be missing,
@@ -139,16 +142,16 @@ def _best(
     best[m][n] = 0.0
 
     def choices(i: int, j: int) -> list[tuple[float, int, int]]:
-        """Each next step: its score and where it leads, preferred ones first."""
-        ways = []
+        """Each possible step from (i, j): its score and its end, in order of preference."""
+        steps = []
         if i < m and j < n and gold[i] == predicted[j]:
             weight = 1 if punctuation[i] else m + 1
-            ways.append((weight + best[i + 1][j + 1], i + 1, j + 1))
+            steps.append((weight + best[i + 1][j + 1], i + 1, j + 1))
         if i < m and (punctuation[i] or not has_letter_or_digit(gold[i])):
-            ways.append((best[i + 1][j], i + 1, j))
+            steps.append((best[i + 1][j], i + 1, j))
         if j < n and not has_letter_or_digit(predicted[j]):
-            ways.append((best[i][j + 1], i, j + 1))
-        return ways
+            steps.append((best[i][j + 1], i, j + 1))
+        return steps
 
     for i in range(m, -1, -1):
         for j in range(n, -1, -1):
@@ -158,7 +161,7 @@ def _best(
     pairs = []
     i = j = 0
     while (i, j) != (m, n):
-        _, next_i, next_j = max(choices(i, j), key=lambda way: way[0])  # the first of equals
+        _, next_i, next_j = max(choices(i, j), key=lambda step: step[0])  # the first of equals
         if next_i > i and next_j > j:
             pairs.append((i, j))
         i, j = next_i, next_j
@@ -168,7 +171,7 @@ def _best(
 def _first_mismatch(
     gold: Sequence[str], punctuation: Sequence[bool], predicted: Sequence[str]
 ) -> tuple[int, int]:
-    """Where an alignment from the left, word by word, ends: no alignment is possible."""
+    """Where a word-by-word alignment from the left fails."""
     i = j = 0
     while True:
         if i < len(gold) and j < len(predicted) and gold[i] == predicted[j]:
@@ -186,7 +189,7 @@ def _quoted(words: Sequence[str], position: int) -> str:
 
 
 Brackets: TypeAlias = dict[tuple[int, int], tuple[str, ...]]
-"""From spans, in pre-order, to the labels over them, the topmost first."""
+"""The labels of each span, topmost first; spans are in pre-order."""
 
 TOP_LABELS = frozenset({"", "ROOT", "TOP", "S1", "VROOT"})
 
@@ -202,15 +205,15 @@ class TreePair:
     predicted: Brackets
     """The brackets of the predicted tree."""
     gold_tags: Sequence[str]
-    """The gold tag of each word, "" where there is none."""
+    """The gold tag of each word, or ""."""
     predicted_tags: Sequence[str]
-    """The same in the predicted tree."""
+    """The predicted tag of each word, or ""."""
 
 
 def align_trees(gold: Sentence, predicted: Sentence, punctuation: Sequence[bool]) -> TreePair:
-    """Align two trees and take the punctuation out.
+    """Align two trees and remove punctuation.
 
-    ``punctuation``: marks the words of the gold sentence that are punctuation.
+    ``punctuation``: marks the gold words that are punctuation.
     """
     aligned = align(gold.words, punctuation, predicted.words, gold.location, predicted.location)
     gold_words = number_words(punctuation)
@@ -228,7 +231,7 @@ def align_trees(gold: Sentence, predicted: Sentence, punctuation: Sequence[bool]
 
 
 def number_words(punctuation: Sequence[bool]) -> list[int]:
-    """Number words without punctuation."""
+    """Number the words that are not punctuation; punctuation is `MISSING`."""
     numbers = []
     total = 0
     for mark in punctuation:
@@ -238,21 +241,21 @@ def number_words(punctuation: Sequence[bool]) -> list[int]:
 
 
 def brackets(tree: Tree, words: Sequence[int]) -> tuple[Brackets, list[str]]:
-    """The brackets of a tree.
+    """The brackets of a tree, and the tag of each leaf.
 
     ``words``: for every leaf the number of its word, or `MISSING`.
     """
-    starts = [*words, max(words, default=0) + 1]  # for each leaf the first word not before it
+    starts = [*words, max(words, default=0) + 1]  # for each leaf the first word from it on
     for leaf in range(len(words) - 1, -1, -1):
         if starts[leaf] == MISSING:
             starts[leaf] = starts[leaf + 1]
     spans: list[tuple[int, int, str]] = []
     tags: list[str] = []
-    end = 0  # after the last word so far
+    end = 0  # of the last word so far
     todo: list[Tree | str | int] = [tree]
     while todo:
         item = todo.pop()
-        if isinstance(item, int):  # all below the node of this span has been seen
+        if isinstance(item, int):  # all descendants of this span's node have been visited
             start, _, label = spans[item]
             spans[item] = (start, end, label)
             continue
@@ -270,9 +273,9 @@ def brackets(tree: Tree, words: Sequence[int]) -> tuple[Brackets, list[str]]:
     labels_of: Brackets = {}
     for start, end, label in spans:
         if start < end:
-            above = labels_of.get((start, end), ())
-            only_top = label in TOP_LABELS and not above and (start, end) == spans[0][:2]
-            labels_of[start, end] = () if only_top else (*above, label)
+            labels_above = labels_of.get((start, end), ())
+            only_top = label in TOP_LABELS and not labels_above and (start, end) == spans[0][:2]
+            labels_of[start, end] = () if only_top else (*labels_above, label)
     return labels_of, tags
 
 

@@ -5,11 +5,11 @@ aligned once and becomes brackets over the same words (`alignment`), and is coun
 
 ====================  ==============================================  ==========================
 ``score``             PARSEVAL, from ``statistics``                   `parseval`
-``recall``            gold constituents of a category found           `nounphrases`
-``aggregate``         induced labels that are that category           `nounphrases`
+``recall``            recall of a gold category                       `nounphrases`
+``aggregate``         induced labels for that category                `nounphrases`
 ``constituents``      labels of matched spans, induced × gold         `labels`
 ``tags``              tags of words, induced × gold                   `labels`
-``gold_depths``, …    memory depth that the trees need                `depths`
+``gold_depths``, …    memory depths of the trees                      `depths`
 ====================  ==============================================  ==========================
 
 Sentences longer than the convention's ``max_length`` are left out of all of them.
@@ -60,7 +60,7 @@ class Evaluation:
     """All scores of predicted trees."""
 
     convention: Convention
-    """What counts."""
+    """The convention of the scores."""
     statistics: Statistics
     """``(matched, predicted, gold)`` of each scored sentence."""
     rows: NDArray[np.int64]
@@ -70,7 +70,7 @@ class Evaluation:
     recall: Recall
     """Recall of a gold category."""
     aggregate: Aggregate
-    """The induced labels that are that category."""
+    """The induced labels for that category, and their score."""
     constituents: Contingency
     """Labels of matched spans."""
     tags: Contingency
@@ -176,8 +176,7 @@ def evaluate(
 ) -> Evaluation:
     """Score predicted trees against gold trees.
 
-    Labels must have been cleaned of function tags, and trees of empty elements, as `dbpcfg.read`
-    does.
+    Trees must not have function tags or empty elements; `dbpcfg.read` removes them.
 
     Parameters
     ----------
@@ -189,17 +188,17 @@ def evaluate(
         How punctuation is recognised (see `dbpcfg.corpus.sentence`), or marks for the words of
         each gold sentence. It is left out of both sides.
     convention
-        What counts; the paper's convention if not given.
+        The convention of PARSEVAL; the paper's if not given.
     category
         The gold category of recall and aggregate F1.
     mapping_sentences
-        How many sentences choose the labels of that category.
+        The number of sentences on which labels are chosen for that category.
     aggregate_min_words
         The length of the shortest span that counts for it.
     direction
         How trees are made binary for their memory depths.
     progress
-        Called with the number of sentences done after each.
+        Called after each sentence with the number of sentences scored so far.
     quiet
         Whether no progress is shown; if not given, it is shown on a terminal or in a
         notebook, unless ``progress`` is given.
@@ -230,15 +229,17 @@ def evaluate(
     split, split_name = mapping_split(len(gold), mapping_sentences)
     statistics, rows = [], []
     left_out: Counter[str] = Counter()
-    of_category = np.zeros(2, dtype=np.int64)  # matched, gold
+    category_counts = np.zeros(2, dtype=np.int64)  # matched, gold
     spans: tuple[Proposals, Proposals] = Counter(), Counter()
     constituents: Counter[tuple[str, str]] = Counter()
     tags: Counter[tuple[str, str]] = Counter()
     depths: list[tuple[int, int]] = []
     pairs = zip(gold, predicted, punctuation)
-    shown = counted(pairs, "sentences scored", len(gold), quiet if progress is None else True)
-    for number, (one, other, marks) in enumerate(shown):
-        trees = align_trees(one, other, marks)
+    sentence_pairs = counted(
+        pairs, "sentences scored", len(gold), quiet if progress is None else True
+    )
+    for number, (gold_sentence, predicted_sentence, marks) in enumerate(sentence_pairs):
+        trees = align_trees(gold_sentence, predicted_sentence, marks)
         if convention.too_long(trees.words):
             left_out["too_long"] += 1
         else:
@@ -247,7 +248,7 @@ def evaluate(
                 rows.append(number)
             else:
                 left_out["too_short" if trees.words else "only_punctuation"] += 1
-            of_category += count_matched(trees, category)
+            category_counts += count_matched(trees, category)
             spans[number >= split].update(proposals(trees, category, aggregate_min_words))
             constituents.update(matched_labels(trees))
             tags.update(matched_tags(trees))
@@ -260,20 +261,22 @@ def evaluate(
         if progress:
             progress(number + 1)
     counts = np.array(statistics, dtype=np.int64).reshape(-1, 3)
-    of = convention.sentences()
+    scope = convention.sentences()
     return Evaluation(
         convention,
         counts,
         np.array(rows, dtype=np.int64),
         score(counts, convention, Skipped(**left_out)),
-        Recall(category, int(of_category[0]), int(of_category[1]), _phrases(category, 2, of)),
-        aggregate(*spans, category, _phrases(category, aggregate_min_words, split_name, of)),
-        Contingency.of(
-            constituents, signature_of("labels:topmost", "root:counted", "span:>=2", of)
+        Recall(
+            category, int(category_counts[0]), int(category_counts[1]), _phrases(category, 2, scope)
         ),
-        Contingency.of(tags, signature_of("labels:tags", of)),
-        depth_table((depth for depth, _ in depths), direction, of),
-        depth_table((depth for _, depth in depths), direction, of),
+        aggregate(*spans, category, _phrases(category, aggregate_min_words, split_name, scope)),
+        Contingency.of(
+            constituents, signature_of("labels:topmost", "root:counted", "span:>=2", scope)
+        ),
+        Contingency.of(tags, signature_of("labels:tags", scope)),
+        depth_table((depth for depth, _ in depths), direction, scope),
+        depth_table((depth for _, depth in depths), direction, scope),
     )
 
 
@@ -282,5 +285,5 @@ def _phrases(category: str, min_words: int, *parts: str) -> str:
 
 
 def _source(sentences: Sequence[Sentence]) -> str:
-    given = sentences and not sentences[0].source.startswith("<")
-    return f" in {sentences[0].source}" if given else ""
+    is_file = sentences and not sentences[0].source.startswith("<")
+    return f" in {sentences[0].source}" if is_file else ""

@@ -1,4 +1,4 @@
-"""The gold trees of a run's sentences, found in a treebank of these or of more sentences."""
+"""Find the gold trees of a run's sentences in a treebank."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ _QUOTED = 8  # words of a sentence that a message repeats, at most
 
 @dataclass(frozen=True)
 class Gold:
-    """Gold sentences, one for each sentence of a run; every one has a tree."""
+    """The gold sentence, with its tree, of each sentence of a run."""
 
     sentences: list[Sentence]
     """The gold sentences."""
     punctuation: list[tuple[bool, ...]]
     """Whether each of their words is punctuation."""
     convention: Convention
-    """How the run is scored."""
+    """The convention for scoring the run."""
 
     @property
     def trees(self) -> list[Tree]:
-        """Its trees."""
+        """The gold trees."""
         return [sentence.gold_tree() for sentence in self.sentences]
 
 
@@ -44,13 +44,10 @@ def match_gold(
     name: str,
     rule: PunctuationRule,
 ) -> Gold:
-    """Find each of a run's sentences in a treebank, in order.
+    """Find the sentences of a run in a treebank of the same or more sentences, in the same order.
 
-    A run may have left sentences out, as those that were too long. Taking the first sentence that
-    is the same word by word finds all of them if anything does. If the run has left punctuation
-    out, so do the gold trees.
-
-    Returns the gold sentences that were matched; others are left out.
+    The run may have left out sentences, such as those that were too long. If it has left out
+    punctuation, the gold trees do too.
     """
     for sentence in treebank:
         sentence.gold_tree()
@@ -63,13 +60,13 @@ def match_gold(
             raise _mismatch(sentences, treebank, matched, name)
         matched = bare
     convention = Convention(punctuation=rule_name(matched, rule))
-    return Gold(matched, [punctuation_mask(one, rule) for one in matched], convention)
+    return Gold(matched, [punctuation_mask(gold, rule) for gold in matched], convention)
 
 
 def _matching_prefix(
     sentences: Sequence[Sequence[str]], treebank: Sequence[Sentence]
 ) -> list[Sentence]:
-    """The gold sentences of the first sentences, as many as are there in this order."""
+    """The gold sentences of as many of the first sentences as occur in this order."""
     matched: list[Sentence] = []
     for gold in treebank:
         if len(matched) < len(sentences) and _same(gold.words, sentences[len(matched)]):
@@ -90,14 +87,16 @@ def _mismatch(
             for number, (gold, words) in enumerate(zip(treebank, sentences), start=1)
             if not _same(gold.words, words)
         )
-        position, one, other = next(
-            (position, one, other)
-            for position, (one, other) in enumerate(zip_longest(gold.words, words), start=1)
-            if one is None or other is None or _written(one) != _written(other)
+        position, gold_word, run_word = next(
+            (position, gold_word, run_word)
+            for position, (gold_word, run_word) in enumerate(
+                zip_longest(gold.words, words), start=1
+            )
+            if gold_word is None or run_word is None or _written(gold_word) != _written(run_word)
         )
         return DbpcfgError(
             f"{gold.location} is not sentence {number:,} of the run: word {position} is "
-            f"{_named(one)} there and {_named(other)} in the run; {hint}"
+            f"{_named(gold_word)} there and {_named(run_word)} in the run; {hint}"
         )
     missing = sentences[len(matched)]
     text = " ".join(missing[:_QUOTED]) + (" …" if len(missing) > _QUOTED else "")
@@ -113,7 +112,7 @@ def _same(gold: Sequence[str], words: Sequence[str]) -> bool:
 
 
 def _written(word: str) -> str:
-    """A word as treebanks write it: without round brackets."""
+    """A word as treebanks write it, with names for round brackets."""
     return word.replace("(", "-LRB-").replace(")", "-RRB-")
 
 

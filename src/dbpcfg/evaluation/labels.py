@@ -1,11 +1,10 @@
-"""Induced against gold labels: many-to-one accuracy and V-measure of two labellings.
+"""Induced against gold labels: many-to-one accuracy and V-measure.
 
-A `Contingency` counts how often an induced label meets a gold label; what it counts is up to the
-caller.  Two uses are provided:
+A `Contingency` counts how often an induced label occurs with a gold label, on two kinds of items:
 
-* `matched_labels`: constituents of two words or more whose span is in both trees.  Of several
-  labels over one span the topmost is taken, on both sides; spans without a label are left out.
-* `matched_tags`: words, the induced tag against the gold tag.  Words without either are left out.
+* `matched_labels`: constituents of two words or more whose span is in both trees.  If a span has
+  several labels, the topmost counts; spans without a label are left out.
+* `matched_tags`: words that have an induced and a gold tag.
 
 With N items, n(i,g) of them labelled i and g, and H entropies of the induced labels I and gold G::
 
@@ -33,14 +32,14 @@ from dbpcfg.evaluation.parseval import Convention, signature_of
 from dbpcfg.io.tables import percent, plural
 
 NO_PHRASE = "–"
-"""Stands for a gold label where the gold tree has no phrase."""
+"""The gold label of spans that are not in the gold tree."""
 
 
 def matched_labels(trees: TreePair, otherwise: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
-    """(induced, gold) for every span of two words or more that both trees have.
+    """(induced, gold) for every span of two words or more that is in both trees.
 
-    ``otherwise``: the gold labels of a span that the gold tree does not have; without any it is
-    left out.
+    ``otherwise``: the gold labels of spans that are not in the gold tree; such spans are left out
+    if it is empty.
     """
     for span, labels in trees.predicted.items():
         gold = trees.gold.get(span, otherwise)
@@ -80,7 +79,7 @@ class LabelScore:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contingency:
-    """How often each induced label meets each gold label."""
+    """How often each induced label occurs with each gold label."""
 
     induced: tuple[str, ...]
     """The labels of the rows, sorted."""
@@ -93,17 +92,14 @@ class Contingency:
 
     @classmethod
     def of(cls, items: Mapping[tuple[str, str], int], signature: str = "") -> Contingency:
-        """Make a table from counts.
-
-        ``items``: how often each pair of an induced and a gold label occurs.
-        """
+        """Make a table from the counts of pairs of an induced and a gold label."""
         induced = tuple(sorted({label for label, _ in items}))
         gold = tuple(sorted({label for _, label in items}))
         row = {label: number for number, label in enumerate(induced)}
         column = {label: number for number, label in enumerate(gold)}
         counts = np.zeros((len(induced), len(gold)), dtype=np.int64)
-        for (one, other), number in items.items():
-            counts[row[one], column[other]] = number
+        for (induced_label, gold_label), number in items.items():
+            counts[row[induced_label], column[gold_label]] = number
         return cls(induced, gold, counts, signature)
 
     def score(self) -> LabelScore:
@@ -129,32 +125,32 @@ class Contingency:
 
 @dataclass(frozen=True, eq=False)
 class GoldLabels:
-    """Which gold labels the categories of a grammar meet, punctuation taken out."""
+    """Which gold labels the categories of a grammar correspond to, without punctuation."""
 
     phrases: Contingency
-    """Labels of spans of two words or more, against the gold label or `NO_PHRASE`."""
+    """Spans of two words or more: induced label against gold label or `NO_PHRASE`."""
     words: Contingency
-    """Labels of words against gold tags."""
+    """Words: induced against gold tags."""
 
 
 def gold_labels(
     gold: Sequence[Sentence], predicted: Sequence[Sentence], punctuation: Sequence[Sequence[bool]]
 ) -> GoldLabels:
-    """Count which gold labels the labels of predicted trees meet.
+    """Count which gold labels the labels of predicted trees occur with.
 
     ``punctuation``: marks the words of each gold sentence that are punctuation.
     """
     phrases: Counter[tuple[str, str]] = Counter()
     words: Counter[tuple[str, str]] = Counter()
-    for one, other, marks in zip(gold, predicted, punctuation, strict=True):
-        trees = align_trees(one, other, marks)
+    for gold_sentence, predicted_sentence, marks in zip(gold, predicted, punctuation, strict=True):
+        trees = align_trees(gold_sentence, predicted_sentence, marks)
         phrases.update(matched_labels(trees, (NO_PHRASE,)))
         words.update(matched_tags(trees))
     return GoldLabels(Contingency.of(phrases), Contingency.of(words))
 
 
 def _entropy(counts: NDArray[np.int64]) -> float:
-    """The entropy of a distribution in nats, from numbers of times."""
+    """The entropy in nats of the distribution with these counts."""
     p = counts[counts > 0] / counts.sum()
     return float(-(p * np.log(p)).sum()) + 0.0  # never −0
 
@@ -166,22 +162,30 @@ def compare_tags(
     convention: Convention,
     progress: Callable[[int], None] | None = None,
 ) -> Contingency:
-    """Count which gold tags induced tags meet, as `evaluate` does for the tags of trees.
+    """Count which gold tags induced tags occur with, as `evaluate` does for the tags of trees.
 
     ``predicted``: the same sentences with induced tags; punctuation may be missing.
-    ``punctuation``: marks the words of each gold sentence that are punctuation, which is left out.
+    ``punctuation``: marks the words of each gold sentence that are punctuation; they do not count.
     """
     if not any(any(_tags(sentence)) for sentence in gold):
         location = gold[0].location if gold else "GOLD"
         raise DbpcfgError(f"{location}: the gold sentences have no tags to compare with")
     pairs: Counter[tuple[str, str]] = Counter()
-    for number, (one, other, marks) in enumerate(zip(gold, predicted, punctuation, strict=True), 1):
-        aligned = align(one.words, marks, other.words, one.location, other.location)
+    for number, (gold_sentence, predicted_sentence, marks) in enumerate(
+        zip(gold, predicted, punctuation, strict=True), 1
+    ):
+        aligned = align(
+            gold_sentence.words,
+            marks,
+            predicted_sentence.words,
+            gold_sentence.location,
+            predicted_sentence.location,
+        )
         if not convention.too_long(marks.count(False)):
-            tags = _tags(one)
+            tags = _tags(gold_sentence)
             pairs.update(
                 (induced, tags[word])
-                for induced, word in zip(_tags(other), aligned, strict=True)
+                for induced, word in zip(_tags(predicted_sentence), aligned, strict=True)
                 if word != MISSING and not marks[word] and induced and tags[word]
             )
         if progress is not None:

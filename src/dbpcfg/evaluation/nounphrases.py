@@ -1,20 +1,20 @@
-"""Noun-phrase recall (the paper's section 5.3), and the same for any gold category.
+"""Noun-phrase recall (the paper's section 5.3) and aggregate F1, for any gold category.
 
-How many gold constituents of the category, at all levels and not just the lowest, are spans of the
-predicted tree, whatever their labels there?  Distinct spans of two words or more count, the whole
-sentence like any other; as in PARSEVAL, every system is credited with that one.
+**Recall**: the share of gold constituents of the category, at all levels, that are spans of the
+predicted tree, whatever their labels there.  Distinct spans of two words or more count, the whole
+sentence included; as in PARSEVAL, every system is credited with that one.
 
-Which induced labels are the noun phrases?  The paper's aggregate F1 says, again for any category:
-the first ``mapping_sentences`` (4,000) sentences of the corpus choose the labels.  There each label
-has a precision: the share of its spans that are gold constituents of the category.  Labels are
-ranked by it (of equals the one with more spans is first, then by name), and as many of the first
-are pooled as make the pool's F1 highest there (of equals the fewest).  The score is the F1 of this
-pool on the remaining sentences.  A pool's spans are distinct: one under two of its labels is one.
+**Aggregate F1** (the paper's): which induced labels are noun phrases?  Labels are chosen on the
+first ``mapping_sentences`` (4,000) sentences.  The precision of a label is the share of its spans
+that are gold constituents of the category.  Labels are ranked by precision (then by number of
+spans, then by name), and the first of them are pooled, as many as maximise the F1 of the pool (the
+fewest if equal).  The score is the F1 of the pool on the remaining sentences.  A span with two
+labels of the pool counts once.
 
-* The paper says "all spans of proposed categories".  Whether it means one-word spans is open: they
-  are left out unless ``min_words`` is 1, and then the tag of a word is a label over it.
-* A corpus that has no sentences left after the mapping sentences is split in half instead.  The
-  signature says which: ``mapping:first-4000`` or ``mapping:first-half-750``.
+* The paper says "all spans of proposed categories".  Whether this includes one-word spans is open:
+  they are left out unless ``min_words`` is 1; then the tag of a word is its label.
+* A corpus that has no more than the mapping sentences is split in half instead.  The signature says
+  which: ``mapping:first-4000`` or ``mapping:first-half-750``.
 * Sentences are numbered as in the corpus, including those that have nothing to score, and counts
   are summed over sentences whatever the convention of PARSEVAL.
 """
@@ -36,7 +36,7 @@ from dbpcfg.io.tables import percent
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """How many gold constituents of a category are spans of the predicted trees."""
+    """The recall of the gold constituents of a category."""
 
     category: str
     """The gold category."""
@@ -49,7 +49,7 @@ class Recall:
 
     @property
     def recall(self) -> float:
-        """The share found; nan if there are none to find."""
+        """The share of gold constituents that are matched; nan if there are none."""
         return self.matched / self.gold if self.gold else float("nan")
 
     def __str__(self) -> str:
@@ -58,10 +58,7 @@ class Recall:
 
 
 def count_matched(trees: TreePair, category: str) -> tuple[int, int]:
-    """Count the gold constituents of a category in one sentence.
-
-    Returns how many are spans of the predicted tree, and how many there are.
-    """
+    """The number of matched and of all gold constituents of a category in one sentence."""
     gold = [
         span for span, labels in trees.gold.items() if category in labels and span[1] - span[0] >= 2
     ]
@@ -70,49 +67,52 @@ def count_matched(trees: TreePair, category: str) -> tuple[int, int]:
 
 
 MAPPING_SENTENCES = 4000
-"""How many sentences choose the labels in the paper."""
+"""The paper's number of sentences on which labels are chosen."""
 
 Proposals: TypeAlias = Counter[tuple[tuple[str, ...], bool]]
-"""How often a span has these induced labels and is, or is not, gold; no labels: not predicted."""
+"""Counts of spans by their induced labels (none if not predicted) and whether they are gold."""
 
 
 class LabelPrecision(NamedTuple):
-    """An induced label on the mapping sentences."""
+    """The precision of an induced label on the mapping sentences."""
 
     label: str
     """The induced label."""
     matched: int
-    """Its spans that are gold."""
+    """Spans that are gold constituents of the category."""
     predicted: int
-    """All its spans."""
+    """All spans with this label."""
 
     @property
     def precision(self) -> float:
-        """The share of its spans that are gold."""
+        """The share of spans that are gold constituents."""
         return self.matched / self.predicted
 
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """The labels that together are a gold category, and their score on the other sentences."""
+    """The induced labels chosen for a gold category, and their score on the other sentences."""
 
     category: str
     """The gold category."""
     chosen: tuple[LabelPrecision, ...]
     """The pooled labels, by their precision on the mapping sentences."""
     precision: float
-    """Of the pool, on the other sentences."""
+    """Precision of the pool on the other sentences."""
     recall: float
-    """Likewise."""
+    """Recall of the pool on the other sentences."""
     f1: float
-    """Likewise."""
+    """F1 of the pool on the other sentences."""
     counts: BracketCounts
-    """The counts behind these."""
+    """The counts behind the scores."""
     signature: str
     """The convention."""
 
     def __str__(self) -> str:
-        labels = ", ".join(f"{it.label} {percent(it.precision)}" for it in self.chosen) or "none"
+        labels = (
+            ", ".join(f"{choice.label} {percent(choice.precision)}" for choice in self.chosen)
+            or "none"
+        )
         return (
             f"{self.category} aggregate P {percent(self.precision)} R {percent(self.recall)} "
             f"F1 {percent(self.f1)} (labels by precision: {labels}) {self.signature}"
@@ -120,10 +120,9 @@ class Aggregate:
 
 
 def mapping_split(sentences: int, mapping_sentences: int = MAPPING_SENTENCES) -> tuple[int, str]:
-    """Split a corpus into mapping sentences and others.
+    """The number of sentences on which labels are chosen, and its part of the signature.
 
-    ``mapping_sentences``: how many of the first choose labels, if there are more.
-    Returns how many choose labels, and the part of the signature that says so.
+    ``mapping_sentences``: the number to use if the corpus has more sentences.
     """
     if mapping_sentences < 1:
         raise DbpcfgError(f"mapping_sentences must be at least 1, not {mapping_sentences}")
@@ -135,7 +134,7 @@ def mapping_split(sentences: int, mapping_sentences: int = MAPPING_SENTENCES) ->
 def proposals(
     trees: TreePair, category: str, min_words: int = 2
 ) -> Iterator[tuple[tuple[str, ...], bool]]:
-    """The items of `Proposals` of one sentence."""
+    """The items of one sentence that `Proposals` counts."""
     gold, predicted = trees.gold, trees.predicted
     if min_words == 1:
         gold, predicted = _with(trees.gold_tags, gold), _with(trees.predicted_tags, predicted)
@@ -158,14 +157,14 @@ def _with(tags: Sequence[str], brackets: Brackets) -> Brackets:
 def aggregate(mapping: Proposals, others: Proposals, category: str, signature: str) -> Aggregate:
     """Choose labels on the mapping sentences and score them on the others."""
     chosen = _choose(mapping)
-    pool = {it.label for it in chosen}
+    pool = {choice.label for choice in chosen}
     counts = _pooled(others, pool)
-    precision, recall, both = ratios(terms(np.array([counts]), Convention()))[0].tolist()
-    return Aggregate(category, chosen, precision, recall, both, counts, signature)
+    precision, recall, f1_score = ratios(terms(np.array([counts]), Convention()))[0].tolist()
+    return Aggregate(category, chosen, precision, recall, f1_score, counts, signature)
 
 
 def _choose(mapping: Proposals) -> tuple[LabelPrecision, ...]:
-    """The labels of highest precision, as many as make the pooled F1 highest."""
+    """The labels of highest precision, as many as maximise the F1 of the pool."""
     predicted: Counter[str] = Counter()
     matched: Counter[str] = Counter()
     for (labels, is_gold), number in mapping.items():
@@ -173,17 +172,17 @@ def _choose(mapping: Proposals) -> tuple[LabelPrecision, ...]:
             predicted[label] += number
             matched[label] += number * is_gold
     table = [LabelPrecision(label, matched[label], predicted[label]) for label in predicted]
-    table.sort(key=lambda it: (-it.precision, -it.predicted, it.label))
+    table.sort(key=lambda entry: (-entry.precision, -entry.predicted, entry.label))
     # A span joins the pool with the first of its labels.
-    rank = {it.label: place for place, it in enumerate(table)}
-    joining = np.zeros((len(table), 2), dtype=np.int64)
+    rank = {entry.label: position for position, entry in enumerate(table)}
+    added = np.zeros((len(table), 2), dtype=np.int64)
     for (labels, is_gold), number in mapping.items():
         if labels:
-            joining[min(rank[label] for label in labels)] += number * is_gold, number
+            added[min(rank[label] for label in labels)] += number * is_gold, number
     gold = sum(number for (_, is_gold), number in mapping.items() if is_gold)
-    pool_matched, pool_predicted = joining.cumsum(axis=0).T
-    reached = f1(pool_matched, pool_predicted, np.int64(gold))
-    best = int(reached.argmax()) if reached.any() else -1
+    pool_matched, pool_predicted = added.cumsum(axis=0).T
+    scores = f1(pool_matched, pool_predicted, np.int64(gold))
+    best = int(scores.argmax()) if scores.any() else -1
     return tuple(table[: best + 1])
 
 

@@ -1,4 +1,4 @@
-"""PARSEVAL: precision, recall and F1 of brackets, and the conventions of counting them.
+"""PARSEVAL: precision, recall and F1 of brackets, and conventions for counting brackets.
 
 A score is a function of a `Convention` and of *statistics*: one row ``(matched, predicted, gold)``
 for each sentence that the convention does not leave out.  Precision, recall and F1 are each a ratio
@@ -12,26 +12,25 @@ of two sums over sentences, whose `terms` are::
 (a sentence with nothing predicted and nothing gold has terms 0 / 0).  Permutation tests and
 bootstrap intervals swap and resample these same terms.
 
-If nothing is predicted precision is 0; if there is nothing gold recall is 0; if both, all three are
-undefined and nan, which prints as a dash.
+Precision is 0 if nothing is predicted, and recall is 0 if nothing is gold; if both, all three are
+undefined (nan, printed as a dash).
 
-The default is the paper's convention, which is also Seginer's (2007).  Scores are unlabelled and of
-the whole corpus; punctuation and empty elements are taken out; the whole sentence counts as a span,
-and every system is credited with it; one-word spans do not count; and a span counts once in a
-sentence, however many nodes cover it.  Other papers count otherwise, and differences of convention
-are larger than most differences between systems:
+The default is the convention of the paper and of Seginer (2007).  Scores are unlabelled and over
+the whole corpus; punctuation and empty elements are removed; the whole sentence is a span, and
+every system is credited with it; one-word spans do not count; and a span counts once, however many
+nodes cover it.  Other papers use other conventions, which often matter more than the system:
 
-* ``labelled``: what counts are distinct pairs of a span and a label.  Nothing is credited: a
-  system has to label the sentence right.  Labels of top nodes (`TOP_LABELS`) do not count.
-* ``whole_sentence=False``: the span over all words, whatever its labels, does not count.
-* ``average="sentence"``: each of precision, recall and F1 is the mean of its values for single
-  sentences, over those with something to count in either tree.  (Some scorers give a sentence
-  without gold brackets the value 1; here its value is 0 if brackets are predicted for it, and it
-  does not count if not.)
+* ``labelled``: distinct pairs of a span and a label are counted.  No system is credited with the
+  sentence: it has to give it the right label.  Labels of top nodes (`TOP_LABELS`) do not count.
+* ``whole_sentence=False``: the span over all words does not count.
+* ``average="sentence"``: precision, recall and F1 are means over the sentences with brackets in
+  either tree.  (Some scorers give a sentence without gold brackets the value 1; here its value is 0
+  if brackets are predicted, and otherwise it does not count.)
 * ``max_length``: longer sentences are left out; punctuation is not part of the length.
 * ``min_words=1``: one-word spans count too, preterminals never.
 
-Sentences of fewer words than ``min_words``, or of punctuation only, are left out, and counted.
+Sentences of fewer words than ``min_words``, or of punctuation only, are left out; their number is
+reported.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ Item: TypeAlias = tuple[int, int] | tuple[int, int, str]
 
 
 def signature_of(*parts: str) -> str:
-    """A signature: its parts, and the version of this package."""
+    """Join the parts of a signature with the version of this package."""
     return "|".join([*parts, f"dbpcfg:{__version__}"])
 
 
@@ -65,7 +64,7 @@ class Convention:
     labelled: bool = False
     """Whether labels count."""
     average: Literal["corpus", "sentence"] = "corpus"
-    """Whether counts or the scores of sentences are averaged."""
+    """Whether counts are summed over the corpus, or scores averaged over sentences."""
     whole_sentence: bool = True
     """Whether the span over all words counts."""
     min_words: int = 2
@@ -94,12 +93,12 @@ class Convention:
         )
 
     def sentences(self) -> str:
-        """The part of every signature that says which words and sentences are scored."""
+        """The part of signatures that says which words and sentences are scored."""
         length = "any" if self.max_length is None else f"<={self.max_length}"
         return f"punct:removed-by-{self.punctuation}|length:{length}"
 
     def too_long(self, words: int) -> bool:
-        """Whether a sentence of this number of words is left out of all scores."""
+        """Whether sentences of this many words are left out of all scores."""
         return self.max_length is not None and words > self.max_length
 
 
@@ -116,7 +115,7 @@ class Skipped:
 
     @property
     def total(self) -> int:
-        """All of them."""
+        """The total number of sentences left out."""
         return self.only_punctuation + self.too_short + self.too_long
 
     def __str__(self) -> str:
@@ -183,16 +182,16 @@ def count(trees: TreePair, convention: Convention) -> BracketCounts:
 
 
 def _counted(brackets: Brackets, words: int, convention: Convention) -> set[Item]:
-    least = convention.min_words
+    min_words = convention.min_words
     whole = (0, words)
     if convention.labelled:
         return {
             (*span, label)
             for span, labels in brackets.items()
-            if span[1] - span[0] >= least and (convention.whole_sentence or span != whole)
+            if span[1] - span[0] >= min_words and (convention.whole_sentence or span != whole)
             for label in labels
         }
-    spans: set[Item] = {span for span in brackets if span[1] - span[0] >= least}
+    spans: set[Item] = {span for span in brackets if span[1] - span[0] >= min_words}
     if convention.whole_sentence:
         spans.add(whole)
     else:
@@ -223,8 +222,9 @@ def score(statistics: Statistics, convention: Convention, skipped: Skipped | Non
 def terms(statistics: Statistics, convention: Convention) -> Floats:
     """Numerators and denominators of precision, recall and F1, sentence by sentence.
 
+    Returns ``[sentence, measure, 0 or 1]``; a score is a ratio of sums over sentences.
+
     ``statistics``: one row ``(matched, predicted, gold)`` for each sentence that is scored.
-    ``array``: ``[sentence, measure, 0 or 1]``; a score is a ratio of sums over sentences.
     """
     matched, predicted, gold = statistics.T
     numerators = np.stack([matched, matched, 2 * matched], axis=1)
@@ -242,16 +242,15 @@ def f1_terms(matched: Number, predicted: Number, gold: Number) -> tuple[Number, 
 
 
 def f1(matched: Number, predicted: Number, gold: Number) -> Any:
-    """F1 from numbers of brackets, or arrays of them; 0 where nothing is predicted or gold."""
-    twice, both = f1_terms(matched, predicted, gold)
-    return twice / np.maximum(both, 1)
+    """F1 from counts, or arrays of counts; 0 where nothing is predicted and nothing gold."""
+    numerator, denominator = f1_terms(matched, predicted, gold)
+    return numerator / np.maximum(denominator, 1)
 
 
 def ratios(sums: Floats) -> Floats:
-    """Precision, recall and F1 from sums of their terms.
+    """Precision, recall and F1, ``[..., measure]``; nan where nothing is predicted or gold.
 
-    ``sums``: numerators and denominators ``[..., measure, 0 or 1]``.
-    ``array``: ``[..., measure]``; nan where nothing is predicted and nothing gold.
+    ``sums``: sums of numerators and denominators ``[..., measure, 0 or 1]``.
     """
     numerator, denominator = sums[..., 0], sums[..., 1]
     with np.errstate(invalid="ignore"):

@@ -2,13 +2,13 @@
 
 Both come from the statistics that scores are made of (see `parseval`), sentence by sentence.
 
-**Paired permutation test** (approximate randomisation, Noreen 1989): if the systems are alike it
-makes no difference which of them gave which of a sentence's two trees.  So exchange the two rows of
-each sentence with probability 1/2, many times, and see how often F1 then differs, in either
-direction, at least as much as it does.  With c such among n exchanges, p = (c + 1) / (n + 1): the
-observed assignment is one of the possible ones, and p is never 0.
+**Paired permutation test** (approximate randomisation, Noreen 1989): under the null hypothesis it
+does not matter which system produced which of a sentence's two trees.  So swap the two rows of each
+sentence with probability 1/2, n times, and count the c times that the F1s differ at least as much
+as observed, in either direction.  Then p = (c + 1) / (n + 1): the observed assignment is one of the
+possible ones, so p is never 0.
 
-**Bootstrap interval**: draw as many sentences with replacement, many times; the interval holds the
+**Bootstrap interval**: resample the sentences with replacement many times; the interval has the
 middle 95% of the scores.
 """
 
@@ -25,8 +25,8 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.parseval import Convention, Floats, Statistics, ratios, score, terms
 from dbpcfg.io.tables import percent, plural
 
-_CELLS = 2**21  # random numbers held at once
-_ROUNDING = 1e-12  # of differences that are equal in exact arithmetic
+_CELLS = 2**21  # random numbers in memory at once
+_ROUNDING = 1e-12  # tolerance for differences that are equal in exact arithmetic
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +60,14 @@ class PairedTest:
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """Confidence intervals: the lower and upper end of each measure."""
+    """Confidence intervals: the lower and upper end for each measure."""
 
     precision: tuple[float, float]
-    """Of precision."""
+    """The interval of precision."""
     recall: tuple[float, float]
-    """Of recall."""
+    """The interval of recall."""
     f1: tuple[float, float]
-    """Of F1."""
+    """The interval of F1."""
     level: float
     """The level of confidence."""
     resamples: int
@@ -83,10 +83,10 @@ def permutation_test(
     permutations: int = 10_000,
     seed: int = 0,
 ) -> PairedTest:
-    """Compare two systems by F1, two-sided.
+    """Test the difference in F1 of two systems, two-sided.
 
     ``first``: one row ``(matched, predicted, gold)`` for each sentence that is scored.
-    ``second``: the same of the other system: row s is of the same sentence.
+    ``second``: the rows of the other system for the same sentences.
     """
     if permutations < 1:
         raise DbpcfgError(f"permutations must be at least 1, not {permutations}")
@@ -96,15 +96,15 @@ def permutation_test(
             f"({len(first):,} and {plural(len(second), 'sentence')}): use the same gold and "
             "convention"
         )
-    ours, theirs = terms(first, convention)[:, 2], terms(second, convention)[:, 2]
-    exchanged = theirs - ours
-    exchanged = exchanged[exchanged.any(axis=1)]  # others make no difference
-    total, other_total = ours.sum(axis=0), theirs.sum(axis=0)
+    first_terms, second_terms = terms(first, convention)[:, 2], terms(second, convention)[:, 2]
+    changes = second_terms - first_terms
+    changes = changes[changes.any(axis=1)]  # others make no difference
+    total, other_total = first_terms.sum(axis=0), second_terms.sum(axis=0)
     observed = abs(_f1(total) - _f1(other_total))
     at_least = 0
-    for rng, size in _chunks(permutations, len(exchanged), seed):
-        moved = rng.integers(0, 2, (size, len(exchanged)), dtype=bool).astype(float) @ exchanged
-        differences = np.abs(_f1(total + moved) - _f1(other_total - moved))
+    for rng, size in _chunks(permutations, len(changes), seed):
+        swapped = rng.integers(0, 2, (size, len(changes)), dtype=bool).astype(float) @ changes
+        differences = np.abs(_f1(total + swapped) - _f1(other_total - swapped))
         at_least += int((differences >= observed - _ROUNDING).sum())
     return PairedTest(
         first=score(first, convention).f1,
@@ -146,17 +146,19 @@ def bootstrap(
     return Intervals(precision, recall, f1, level, resamples, seed)
 
 
-def wilson(right: float, number: int, level: float = 0.95) -> tuple[float, float]:
-    """Wilson's interval of a share (Wilson 1927); ``right`` of ``number`` are right."""
+def wilson(successes: float, trials: int, level: float = 0.95) -> tuple[float, float]:
+    """Wilson's score interval of a proportion (Wilson 1927)."""
     z = NormalDist().inv_cdf((1 + level) / 2)
-    share, more = right / number, z * z / number
-    middle = (share + more / 2) / (1 + more)
-    half = z * math.sqrt(share * (1 - share) / number + more / (4 * number)) / (1 + more)
+    share, correction = successes / trials, z * z / trials
+    middle = (share + correction / 2) / (1 + correction)
+    half = (
+        z * math.sqrt(share * (1 - share) / trials + correction / (4 * trials)) / (1 + correction)
+    )
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def _f1(sums: Floats) -> Floats:
-    """F1 from sums of its terms, 0 instead of undefined: two systems without brackets are alike."""
+    """F1 from sums of its terms; 0 if undefined, so systems without brackets do not differ."""
     return sums[..., 0] / np.maximum(sums[..., 1], 1)  # denominators are whole numbers
 
 

@@ -21,27 +21,38 @@ def evaluation_tables(
 
     ``tagged``: the tags of systems that give tags only, by name.
     """
-    tags = {name: it.tags for name, it in systems.items() if has_labels(it) or has_tags(it)}
+    tags = {
+        name: evaluation.tags
+        for name, evaluation in systems.items()
+        if has_labels(evaluation) or has_tags(evaluation)
+    }
     tags |= tagged or {}
     words = [labels_table("Word categories", tags)] if tags else []
     if not systems:
         return words
-    tables = [score_table({name: it.score for name, it in systems.items()}), phrases_table(systems)]
-    constituents = {name: it.constituents for name, it in systems.items() if has_labels(it)}
+    tables = [
+        score_table({name: evaluation.score for name, evaluation in systems.items()}),
+        phrases_table(systems),
+    ]
+    constituents = {
+        name: evaluation.constituents
+        for name, evaluation in systems.items()
+        if has_labels(evaluation)
+    }
     if constituents:
         tables.append(labels_table("Constituent labels", constituents))
-    depths = {name: it.predicted_depths for name, it in systems.items()}
+    depths = {name: evaluation.predicted_depths for name, evaluation in systems.items()}
     gold = {"gold": next(iter(systems.values())).gold_depths}
     return [*tables, *words, depths_table(gold | depths)]
 
 
 def has_labels(evaluation: Evaluation) -> bool:
-    """Whether a system labels its constituents: one label for all does not count."""
+    """Whether a system has more than one label for constituents."""
     return len(evaluation.constituents.induced) > 1
 
 
 def has_tags(evaluation: Evaluation) -> bool:
-    """Whether a system gives words tags: one tag for all does not count."""
+    """Whether a system has more than one tag for words."""
     return len(evaluation.tags.induced) > 1
 
 
@@ -57,20 +68,23 @@ def score_table(scores: Mapping[str, Score], title: str = "PARSEVAL") -> Table:
     ]
     rows = [
         (
-            *(name, it.precision, it.recall, it.f1),
-            *(it.matched, it.predicted, it.gold, it.sentences, it.skipped.total),
+            *(name, score.precision, score.recall, score.f1),
+            *(score.matched, score.predicted, score.gold, score.sentences, score.skipped.total),
         )
-        for name, it in scores.items()
+        for name, score in scores.items()
     ]
-    left_out = [f"left out: {it.skipped}" for it in scores.values() if it.skipped.total]
+    left_out = [f"left out: {score.skipped}" for score in scores.values() if score.skipped.total]
     return Table(
-        title, columns, rows, _distinct([*left_out, *(it.signature for it in scores.values())])
+        title,
+        columns,
+        rows,
+        _distinct([*left_out, *(score.signature for score in scores.values())]),
     )
 
 
 def phrases_table(systems: Mapping[str, Evaluation]) -> Table:
-    """Recall and aggregate F1 of a gold category, and the induced labels that are pooled for it."""
-    categories = ", ".join(_distinct(it.recall.category for it in systems.values()))
+    """Recall and aggregate F1 of a gold category, and the induced labels chosen for it."""
+    categories = ", ".join(_distinct(evaluation.recall.category for evaluation in systems.values()))
     columns = [
         _SYSTEM,
         Column("Recall", "score"),
@@ -80,13 +94,17 @@ def phrases_table(systems: Mapping[str, Evaluation]) -> Table:
         Column("Labels", "text"),
     ]
     rows = []
-    for name, it in systems.items():
-        pool = it.aggregate
-        labels = ", ".join(f"{one.label} ({percent(one.precision)})" for one in pool.chosen)
-        figures = (pool.precision, pool.recall, pool.f1, labels or None)
-        rows.append((name, it.recall.recall, *(figures if has_labels(it) else (None,) * 4)))
-    notes = [f"recall {it.recall.signature}" for it in systems.values()]
-    notes += [f"aggregate {it.aggregate.signature}" for it in systems.values()]
+    for name, evaluation in systems.items():
+        aggregate = evaluation.aggregate
+        labels = ", ".join(
+            f"{choice.label} ({percent(choice.precision)})" for choice in aggregate.chosen
+        )
+        figures = (aggregate.precision, aggregate.recall, aggregate.f1, labels or None)
+        rows.append(
+            (name, evaluation.recall.recall, *(figures if has_labels(evaluation) else (None,) * 4))
+        )
+    notes = [f"recall {evaluation.recall.signature}" for evaluation in systems.values()]
+    notes += [f"aggregate {evaluation.aggregate.signature}" for evaluation in systems.values()]
     return Table(f"{categories} discovery", columns, rows, _distinct(notes))
 
 
@@ -100,10 +118,10 @@ def labels_table(title: str, tables: Mapping[str, Contingency]) -> Table:
     ]
     rows = []
     for name, table in tables.items():
-        it = table.score()
-        measures = (it.many_to_one, it.homogeneity, it.completeness, it.v_measure)
-        rows.append((name, *measures, it.items, len(table.induced), len(table.gold)))
-    return Table(title, columns, rows, _distinct(it.signature for it in tables.values()))
+        score = table.score()
+        measures = (score.many_to_one, score.homogeneity, score.completeness, score.v_measure)
+        rows.append((name, *measures, score.items, len(table.induced), len(table.gold)))
+    return Table(title, columns, rows, _distinct(table.signature for table in tables.values()))
 
 
 def depths_table(depths: Mapping[str, DepthTable]) -> Table:
@@ -129,11 +147,14 @@ def comparison_table(comparisons: Mapping[tuple[str, str], PairedTest]) -> Table
         Column("difference", "percent"),
         Column("p", "number", decimals=4),
     ]
-    rows = [(*names, it.first, it.second, it.difference, it.p) for names, it in comparisons.items()]
+    rows = [
+        (*names, test.first, test.second, test.difference, test.p)
+        for names, test in comparisons.items()
+    ]
     notes = (
-        f"paired permutation test, {plural(it.permutations, 'permutation')}, seed {it.seed}; "
-        f"{it.signature}"
-        for it in comparisons.values()
+        f"paired permutation test, {plural(test.permutations, 'permutation')}, seed {test.seed}; "
+        f"{test.signature}"
+        for test in comparisons.values()
     )
     return Table("Difference of F1", columns, rows, _distinct(notes))
 
@@ -144,12 +165,12 @@ def intervals_table(systems: Mapping[str, Evaluation], seed: int = 0) -> Table:
     for name in ("P", "R", "F1"):
         columns += [Column(f"{name} {end}", "percent") for end in ("from", "to")]
     rows, notes = [], []
-    for name, it in systems.items():
-        intervals = it.intervals(seed=seed)
+    for name, evaluation in systems.items():
+        intervals = evaluation.intervals(seed=seed)
         rows.append((name, *intervals.precision, *intervals.recall, *intervals.f1))
         notes.append(
             f"{100 * intervals.level:.0f}% intervals by bootstrap over sentences, "
-            f"{intervals.resamples} resamples, seed {seed}; {it.convention.signature()}"
+            f"{intervals.resamples} resamples, seed {seed}; {evaluation.convention.signature()}"
         )
     return Table("Intervals", columns, rows, _distinct(notes))
 

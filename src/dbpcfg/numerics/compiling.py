@@ -1,6 +1,6 @@
 """Callbacks for the compilation of kernels.
 
-Not in ``kernels``, so that the program can add some without loading numba.
+They are not in ``kernels``, so that they can be added without loading numba.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable
 on_begin: list[Callable[[str], None]] = []
 """Called with the name of a kernel before it is compiled."""
 on_end: list[Callable[[str], None]] = []
-"""Called with the name of a kernel after it was compiled."""
+"""Called with the name of a kernel after it has been compiled."""
 
 
 def begin(name: str) -> None:

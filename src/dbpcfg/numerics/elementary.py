@@ -1,7 +1,7 @@
-"""Logarithm and exponential that the compiler can apply to several numbers at once.
+"""Logarithm and exponential that the compiler can vectorise.
 
-Those of the C library are called for one number at a time, and differ from machine to machine in
-the last bit. These are right to about 4 · 10⁻¹⁶ and the same everywhere.
+Those of the C library take one number at a time, and differ between machines in the last bit. These
+have errors of about 4 · 10⁻¹⁶ and are the same everywhere.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import numpy as np
 
 from dbpcfg.numerics.kernels import part_of_kernel
 
-LEAST_EXPONENT = -708.0
-"""The least number whose exponential is a normal one."""
+MIN_EXPONENT = -708.0
+"""The smallest number whose exponential is a normal number."""
 
 _LN2 = math.log(2.0)
 _LN2_HIGH = 6.93147180369123816490e-01  # its last bits are zero, so that multiples are exact
@@ -49,11 +49,11 @@ def log(x: float) -> float:
 
 @part_of_kernel
 def exp_negative(x: float) -> float:
-    """The exponential of a number that is not positive; 0 if it would not be a normal number.
+    """The exponential of a number that is not positive; 0 if it would be denormal.
 
-    With x = k log 2 + r, k whole and r small: exp x = 2^k (1 + r + r²/2! + …).
+    With x = k log 2 + r, k an integer and r small: exp x = 2^k (1 + r + r²/2! + …).
     """
-    y = max(x, LEAST_EXPONENT)
+    y = max(x, MIN_EXPONENT)
     k = math.floor(y / _LN2 + 0.5)
     r = (y - k * _LN2_HIGH) - k * _LN2_LOW
     series = 1 / 6227020800.0
@@ -70,4 +70,4 @@ def exp_negative(x: float) -> float:
     series = series * r + 0.5
     series = series * r + 1.0
     power = np.int64((np.int64(k) + _BIAS) << _MANTISSA_BITS).view(np.float64)
-    return (1.0 + series * r) * power if x >= LEAST_EXPONENT else 0.0
+    return (1.0 + series * r) * power if x >= MIN_EXPONENT else 0.0

@@ -1,20 +1,18 @@
-"""How the package compiles its inner loops and runs them on several threads.
+"""Compile inner loops with numba, and keep the compiled code on disk.
 
-Kernels are free functions over plain arrays, compiled once and cached on disk, that release the
-interpreter's lock. They never start threads of their own: threads take pieces of the corpus
-(``io.machine``), so a sentence's result cannot depend on how many threads there are.
+Kernels are free functions over arrays that release the interpreter's lock. They do not start
+threads: each thread runs kernels on its part of the corpus (``io.machine``), so the result for a
+sentence does not depend on the number of threads.
 
-Compiled kernels on disk: one file for each kernel and each type of arguments.
+There is one file on disk for each kernel and each combination of argument types. Its name contains
+a digest of the kernel's sources, of numba's version and of the processor, so it is never out of
+date. Files are written under another name first, so several processes may start on an empty folder;
+and they begin with a checksum. Nothing here raises an error: if files cannot be read or written,
+every process compiles its kernels, with a warning on standard error.
 
-A file's name contains a digest of the kernel's sources, of numba's version and of the processor, so
-a file is never out of date. Files are written under another name first, so several processes may
-start on an empty folder at once; and they begin with a digest of the rest, so damage is noticed.
-Nothing here raises an error: if files cannot be read or written, kernels are compiled in every
-process, with a warning on standard error.
-
-Files contain code, so a file is only read if nobody else could have changed it than this user,
-root, and the owner of the package, whose code runs anyway. What is written here can be read by all
-users: an administrator can compile for them.
+Files contain code, so they are read only if they can have been changed only by this user, by root,
+and by the owner of the package, whose code runs anyway. Files written here are readable by all
+users, so an administrator can compile kernels for them.
 """
 
 from __future__ import annotations
@@ -50,12 +48,12 @@ from dbpcfg.numerics import compiling
 
 PACKAGE = Path(__file__).resolve().parent.parent
 _disabled = Event()
-"""Set when writing has failed: no cache is used from then on."""
+"""Set after writing has failed: the cache is not used any more."""
 _DIGEST = hashlib.sha256().digest_size
 
 
 class KernelCache(_Cache):
-    """The cache of one kernel, as numba asks for it."""
+    """The cache of one kernel, with the interface that numba expects."""
 
     def __init__(self, function: Callable[..., object]) -> None:
         self.name = f"{function.__module__}.{function.__qualname__}"
@@ -64,12 +62,12 @@ class KernelCache(_Cache):
 
     @property
     def cache_path(self) -> str | None:
-        """The folder."""
+        """The folder that kernels are written to."""
         folder = folders().written
         return None if folder is None else str(folder)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The kernel for these types, if it is in a file."""
+        """Load the kernel for these types, if there is a file."""
         target_context.refresh()
         content = self._read(self._file(sig, target_context.codegen()))
         kernel = None if content is None else _rebuilt(target_context, content)
@@ -78,7 +76,7 @@ class KernelCache(_Cache):
         return kernel
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Write a kernel that was compiled for these types."""
+        """Write a compiled kernel to a file."""
         compiling.end(self.name)
         if data.lifted or data.library.has_dynamic_globals:
             return
@@ -122,13 +120,13 @@ class KernelCache(_Cache):
         return None
 
     def enable(self) -> None:
-        """Numba asks for this; it is always in use."""
+        """Part of numba's interface; the cache is always enabled."""
 
     def disable(self) -> None:
-        """Numba asks for this; it is always in use."""
+        """Part of numba's interface; the cache is always enabled."""
 
     def flush(self) -> None:
-        """Numba asks for this; files are never out of date."""
+        """Part of numba's interface; files are never out of date."""
 
 
 def _rebuilt(target_context: Any, payload: bytes) -> Any:
@@ -145,7 +143,7 @@ def _rebuilt(target_context: Any, payload: bytes) -> Any:
 
 
 def _write(path: Path, payload: bytes) -> None:
-    """Write a file, whole or not at all; others may read it unless the umask forbids it."""
+    """Write a file atomically; other users may read it unless the umask forbids that."""
     temporary = path.with_name(f".kernel-{secrets.token_hex(8)}")
     try:
         with open(temporary, "xb", opener=lambda name, how: os.open(name, how, 0o644)) as file:
@@ -157,19 +155,19 @@ def _write(path: Path, payload: bytes) -> None:
 
 
 class Folders(NamedTuple):
-    """Where compiled kernels are."""
+    """The folders of compiled kernels."""
 
     read: list[Path]
-    """Those that kernels are read from, in this order."""
+    """Folders to read from, in this order."""
     written: Path | None
-    """The one that they are written to, the last of them; None if none is writable."""
+    """The folder to write to; None if none is writable."""
 
 
 @cache
 def folders() -> Folders:
-    """``NUMBA_CACHE_DIR``, the package's own folder, the user's cache.
+    """The trusted ones of ``NUMBA_CACHE_DIR``, the package's folder and the user's cache folder.
 
-    Up to the first that can be written, and only those that are trusted.
+    The search stops at the first folder that is writable.
     """
     users: Any = AppDirs("dbpcfg", appauthor=False)  # type: ignore[no-untyped-call]
     candidates = [PACKAGE / "__pycache__", Path(users.user_cache_dir)]
@@ -196,16 +194,16 @@ def folders() -> Folders:
 
 @cache
 def trusted_owners() -> frozenset[int] | None:
-    """Users whose compiled kernels are run; None where files have no owners."""
+    """Users whose compiled kernels are trusted; None where files have no owners."""
     if not hasattr(os, "geteuid"):
         return None
     return frozenset({os.geteuid(), 0, PACKAGE.stat().st_uid})
 
 
 def distrust(status: os.stat_result, owners: frozenset[int] | None) -> str:
-    """Why a file or folder is not used; empty if it is.
+    """Why a file or folder is not trusted; empty if it is.
 
-    ``owners``: users that are trusted; None for all.
+    ``owners``: trusted users; None for all.
     """
     if owners is None:
         return ""
@@ -218,7 +216,7 @@ def distrust(status: os.stat_result, owners: frozenset[int] | None) -> str:
 
 @cache
 def sources() -> str:
-    """A digest of the whole package: workers of a cluster must have the same."""
+    """A digest of the whole package, which must be the same on all workers of a cluster."""
     digest = hashlib.sha256()
     for path in sorted(PACKAGE.rglob("*.py")):
         digest.update(f"{path.relative_to(PACKAGE).as_posix()}\n".encode() + path.read_bytes())
@@ -227,10 +225,7 @@ def sources() -> str:
 
 @cache
 def source_digest(path: Path) -> str:
-    """A digest of a kernel's file and of all modules of the package that it imports.
-
-    It does not depend on where they are installed.
-    """
+    """A digest of a kernel's file and of all modules of the package that it imports."""
     digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
     files, to_visit = set[Path](), [path]
     while to_visit:
@@ -252,7 +247,7 @@ def _imported(path: Path) -> list[Path]:
 
 
 def _disable(reason: str) -> None:
-    """Use no cache from now on."""
+    """Stop using the cache."""
     _disabled.set()
     _warn(f"{reason}; compiled kernels are not kept")
 
@@ -271,13 +266,13 @@ Bytes = NDArray[np.uint8]
 
 
 class PartLibrary(JITCodeLibrary):
-    """Code that only kernels call: each optimises its own copy, so this is not made executable.
+    """Code of functions that only kernels call, which is never made executable.
 
-    This saves about a third of the compile time.
+    Each kernel optimises its own copy. This saves about a third of the compile time.
     """
 
     codegen = SimpleNamespace(set_env=lambda name, env: None)
-    """Numba gives an executable function its environment, and asks for nothing else here."""
+    """The only method that numba calls: it sets the environment of an executable function."""
 
     def _optimize_final_module(self) -> None:
         pass
@@ -288,14 +283,14 @@ class PartLibrary(JITCodeLibrary):
         self._finalized = True
 
     def get_pointer_to_function(self, name: str) -> int:
-        """There is none."""
+        """Return 0, as there is no pointer."""
         ensure: Any = self._ensure_finalized
         ensure()
         return 0
 
 
 class PartCompiler(Compiler):
-    """Numba's compiler for what only kernels call."""
+    """Numba's compiler for functions that only kernels call."""
 
     def _compile_core(self) -> Any:
         library: Any = PartLibrary
@@ -305,10 +300,9 @@ class PartCompiler(Compiler):
 
 
 class QuickCompiler(Compiler):
-    """Numba's compiler with fewer passes of LLVM: inner loops are vectors already.
+    """Numba's compiler with fewer passes of LLVM, as inner loops are vectors already.
 
-    The setting is numba's own and for the whole process, so it is put back; one lock is held while
-    anything is compiled.
+    The setting is global in numba, so it is restored; numba holds a lock while it compiles.
     """
 
     def _compile_core(self) -> Any:
@@ -322,13 +316,13 @@ class QuickCompiler(Compiler):
 
 
 @cache
-def repeated(kernel: Callable[..., None], numbers: np.dtype[Any]) -> Callable[..., None]:
-    """A kernel for many calls with arguments of the same types.
+def specialised(kernel: Callable[..., None], dtype: np.dtype[Any]) -> Callable[..., None]:
+    """A kernel that checks the types of its arguments only in the first call.
 
     Numba inspects the types of all arguments in each call, which for tuples of arrays takes longer
-    than a small batch. Here only the first call does so, and later ones check nothing.
+    than a small batch.
 
-    ``numbers``: the only thing in which its arguments may differ in type from call to call.
+    ``dtype``: the type of numbers; other types must be the same in all calls.
     """
     compiled: Callable[..., None] | None = None
 
@@ -343,10 +337,10 @@ def repeated(kernel: Callable[..., None], numbers: np.dtype[Any]) -> Callable[..
 
 
 def kernel(function: Function) -> Function:
-    """Compile a function of arrays and numbers; division by zero follows IEEE 754.
+    """Compile a function of arrays and numbers that Python calls; IEEE 754 for division by zero.
 
-    For functions that Python calls. Each needs a wrapper, and compiles all that it calls again;
-    use ``also_in_kernels`` for functions that only kernels call.
+    A kernel compiles everything it calls once more; use ``also_in_kernels`` for functions that only
+    kernels call.
     """
     # no_cfunc_wrapper: nothing calls kernels from C
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
@@ -364,12 +358,12 @@ def loop_kernel(function: Function) -> Function:
 
 
 def also_in_kernels(function: Function, **options: bool) -> Function:
-    """Let kernels call a function; called from Python, it is not compiled."""
+    """Make a function callable from kernels; called from Python, it is not compiled."""
     return register_jitable(
         error_model="numpy", pipeline_class=PartCompiler, no_cfunc_wrapper=True, **options
     )(function)
 
 
 def part_of_kernel(function: Function) -> Function:
-    """``also_in_kernels``, always inlined, so that loops around it can use vectors."""
+    """``also_in_kernels``, always inlined, so that loops around it can be vectorised."""
     return also_in_kernels(function, forceinline=True)

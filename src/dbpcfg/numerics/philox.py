@@ -1,10 +1,10 @@
-"""Random numbers that depend on what they are for and on nothing else.
+"""Counter-based random numbers: each is a pure function of the seed and of what it is used for.
 
 Philox4x32-10 (Salmon, Moraes, Dror and Shaw 2011, "Parallel random numbers: as easy as 1, 2, 3")
-turns a 128-bit counter and a 64-bit key into 128 random bits. There is no state to carry along: the
-number that decides node ``draw`` of sentence ``item`` in iteration ``iteration`` of chain ``chain``
-is a pure function of those four and the seed. So results are the same for any number of threads,
-in any order of work, and after any interruption.
+turns a 128-bit counter and a 64-bit key into 128 random bits. There is no state: the number for
+node ``draw`` of sentence ``item`` in iteration ``iteration`` of chain ``chain`` depends on these
+four and the seed only. So results are the same for any number of threads, in any order of work, and
+after any interruption.
 
 ====================  ==================================================================
 key                   the seed, 64 bits
@@ -14,7 +14,7 @@ counter, word 2       ``iteration``
 counter, word 3       ``chain`` in the low 24 bits, ``purpose`` in the high 8
 ====================  ==================================================================
 
-Distinct uses therefore have distinct counters, which hashed keys could not promise.
+So distinct uses have distinct counters, which hashed keys could not guarantee.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.numerics.kernels import kernel, part_of_kernel
 
 Stream = tuple[int, int, int, int]
-"""(seed low, seed high, iteration, chain and purpose): what a kernel needs to draw numbers."""
+"""(seed low, seed high, iteration, chain and purpose), from which kernels draw numbers."""
 
 Word = np.uint64
 Words = tuple[Word, Word, Word, Word, Word, Word]
@@ -43,7 +43,7 @@ _TO_UNIT = 2.0**-53
 
 
 class Purpose(IntEnum):
-    """What a stream of numbers is for; streams of different purposes never meet."""
+    """What a stream of numbers is used for; streams of different purposes never overlap."""
 
     TREES = 0
     GRAMMAR = 1
@@ -65,7 +65,7 @@ class Purpose(IntEnum):
 def stream(
     seed: int, chain: int = 0, iteration: int = 0, purpose: Purpose = Purpose.TREES
 ) -> Stream:
-    """Name the numbers of one iteration of one chain, for one purpose.
+    """The stream of one iteration of one chain, for one purpose.
 
     ``seed``: from 0 to 2**64 − 1.
     ``chain``: from 0 to 2**24 − 1.
@@ -98,9 +98,9 @@ def _two_rounds(c0: Word, c1: Word, c2: Word, c3: Word, k0: Word, k1: Word) -> W
 def philox(
     c0: Word, c1: Word, c2: Word, c3: Word, k0: Word, k1: Word
 ) -> tuple[Word, Word, Word, Word]:
-    """Ten rounds of Philox4x32 on a counter and a key, each word held in 64 bits.
+    """Ten rounds of Philox4x32 on a counter and a key, each word stored in 64 bits.
 
-    Without a loop: so the compiler can draw numbers for several items at once.
+    The rounds are unrolled, so the compiler can draw numbers for several items at once.
     """
     c0, c1, c2, c3, k0, k1 = _two_rounds(c0, c1, c2, c3, k0, k1)
     c0, c1, c2, c3, k0, k1 = _two_rounds(c0, c1, c2, c3, k0, k1)
@@ -128,4 +128,4 @@ def uniform_pair(stream: Stream, item: int, draw: int) -> tuple[float, float]:
 
 
 compiled_uniform_pair = kernel(uniform_pair)
-"""``uniform_pair`` for many calls from Python; for a few, compiling would take longer."""
+"""``uniform_pair`` for Python; worth compiling only for many calls."""

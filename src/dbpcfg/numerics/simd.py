@@ -1,15 +1,16 @@
 """Products of small matrices, and other operations on cells, in vector registers.
 
-A call of BLAS costs 100 ns, more than the whole product of a 16 × 5 and a 5 × 16 matrix; and there
-are some hundred thousand of these in every iteration. BLAS is also slow for few rows and columns,
-as the rules have. Here products are made in tiles of 8 × 16 numbers that stay in registers, with
-nothing checked and nothing allocated. The tiles are written as LLVM vectors, which the compiler
-finds in no plain loop; LLVM translates them to the processor's instructions. Unlike functions,
-intrinsics do not count references to arrays, which takes as long as copying a cell.
+A call to BLAS takes 100 ns, longer than the whole product of a 16 × 5 and a 5 × 16 matrix, and
+every iteration has some hundred thousand such products. BLAS is also slow for matrices with few
+rows and columns, such as those of the rules. Here products are computed in tiles of 8 × 16 numbers
+that stay in registers, with nothing checked and nothing allocated. Tiles are written as LLVM
+vectors, because the compiler does not vectorise plain loops this way; LLVM translates them to the
+processor's instructions. Unlike functions, intrinsics do not count references to arrays, which
+takes as long as copying a cell.
 
-What each part is worth: the time of a sampling pass with plain code instead of it over that with
-it (``benchmarks/simd.py``; K = 15, 30, 45 at D = 1 and 2; one run of nine rounds on a busy
-machine, in which the package against itself gave 0.9 to 1.1):
+What each part gains: the time of a sampling pass with plain code instead of it, divided by the time
+with it (``benchmarks/simd.py``; K = 15, 30, 45 at D = 1 and 2; one run of nine rounds on a busy
+machine, where the package against itself gave 0.9 to 1.1):
 
 =================  ==================  ==========================================================
 ``product``        loops: 1.6 to 4.4   ``np.dot``: 1.2 at D = 2, 0.8 to 1.1 at D = 1
@@ -45,20 +46,20 @@ WIDE = bool(get_host_cpu_features().get("avx512f"))
 LANES = (16, 8, 4) if WIDE else (8, 4)
 """Widths of tiles; the last one divides the number of columns of every product."""
 SINGLE_LANES = (16, 8, 4)
-"""The same for products of 32-bit numbers: in narrower tiles an addition waits for the last one."""
+"""The same for 32-bit numbers: in narrower tiles, additions wait for each other."""
 HEIGHTS = (8, 4, 2, 1) if WIDE else (4, 2, 1)
-"""Their heights, so that a tile of the greatest width and height just stays in registers."""
+"""Heights of tiles: the widest and highest tile just fits into the registers."""
 CACHE_LINE = 64
 NEAR = 2**20
-"""Bytes of a matrix of 64-bit numbers up to which products are in tiles, and not by BLAS."""
+"""Products with larger 64-bit matrices (in bytes) are left to BLAS."""
 PANEL = 64
-"""Columns of a panel of ``in_panels``, whose rows are whole cache lines."""
+"""Columns of a panel of ``in_panels``; its rows are whole cache lines."""
 _FLUSH_BITS = 0x8040
-"""Denormal results are zero, and denormal operands are."""
+"""The bits for taking denormal results and operands as zero."""
 
 
 def _in_kernels(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Generate a function's code wherever a kernel calls it; the first argument is numba's own."""
+    """Make an intrinsic, whose code is generated at each call; the first argument is numba's."""
     return cast(Callable[..., Any], intrinsic(function))
 
 
@@ -79,7 +80,7 @@ def small_product(  # type: ignore[no-untyped-def]
 def add_small_product(  # type: ignore[no-untyped-def]
     _, A, a0, a_row, a_column, B, b0, b_row, C, c0, c_row, rows, columns, inner
 ):
-    """C += A · B; everything else is as with ``small_product``."""
+    """C += A · B, otherwise like ``small_product``."""
     return _product_signature(A, B, C), partial(_product, added=True)
 
 
@@ -97,17 +98,16 @@ def _product(context: Any, builder: Any, sig: Any, args: Sequence[Any], added: b
 
 
 def _one(value: Any) -> bool:
-    """Whether a number is known to be 1 when code is generated."""
+    """Whether a number is the constant 1 when code is generated."""
     return isinstance(value, ir.Constant) and value.constant == 1
 
 
 def _product_function(
     module: Any, pointer: Any, index: Any, added: bool, column: bool, row: bool
 ) -> Any:
-    """The code of products of a type: one function in a module, not one for each call.
+    """The code of products of a type: one function in each module, as tiles take long to compile.
 
-    Its tiles are most of what is to be compiled. If A is a column or a row, numbers beside each
-    other, that is in the code.
+    There are versions for an A whose columns or rows are contiguous.
     """
     shape = ("column_" if column else "") + ("row_" if row else "")
     name = f"dbpcfg_{'add_' if added else ''}small_{shape}product_{pointer.pointee}"
@@ -157,10 +157,10 @@ def _product_function(
 
 
 @_in_kernels
-def copy_cell(_, A, a0, C, c0, columns, least, most):  # type: ignore[no-untyped-def]
-    """C[c0 + j] = A[a0 + j] for a multiple of 4 columns; return whether it is of a fair size.
+def copy_cell(_, A, a0, C, c0, columns, lower, upper):  # type: ignore[no-untyped-def]
+    """C[c0 + j] = A[a0 + j] for a multiple of 4 columns; return whether no rescaling is needed.
 
-    That is if some number is at least one bound, and all are at most the other.
+    That is if some number is at least ``lower``, and none is above ``upper``.
     """
     numbers = [types.intp, types.intp]
     return signature(types.boolean, A, numbers[0], C, *numbers, A.dtype, A.dtype), _copy
@@ -168,22 +168,22 @@ def copy_cell(_, A, a0, C, c0, columns, least, most):  # type: ignore[no-untyped
 
 def _copy(context: Any, builder: Any, sig: Any, args: Sequence[Any]) -> Any:
     A, C = (_data(context, builder, sig, args, n) for n in (0, 2))
-    a0, c0, columns, least, most = args[1], *args[3:7]
-    reached, fair = (
+    a0, c0, columns, lower, upper = args[1], *args[3:7]
+    any_large, all_small = (
         cgutils.alloca_once_value(builder, ir.Constant(ir.IntType(1), start)) for start in (0, 1)
     )
     for j, lanes in _tiles(builder, columns):
         vector = ir.VectorType(A.type.pointee, lanes)
         values = _load(builder, A, builder.add(a0, j), vector)
         _store(builder, values, C, builder.add(c0, j))
-        large = builder.fcmp_ordered(">=", values, _spread(builder, least, vector))
-        small = builder.fcmp_ordered("<=", values, _spread(builder, most, vector))
-        some, every = (builder.bitcast(mask, ir.IntType(lanes)) for mask in (large, small))
-        some = builder.icmp_unsigned("!=", some, some.type(0))
-        every = builder.icmp_unsigned("==", every, every.type(2**lanes - 1))
-        builder.store(builder.or_(builder.load(reached), some), reached)
-        builder.store(builder.and_(builder.load(fair), every), fair)
-    return builder.and_(builder.load(reached), builder.load(fair))
+        is_large = builder.fcmp_ordered(">=", values, _spread(builder, lower, vector))
+        is_small = builder.fcmp_ordered("<=", values, _spread(builder, upper, vector))
+        large, small = (builder.bitcast(mask, ir.IntType(lanes)) for mask in (is_large, is_small))
+        some_large = builder.icmp_unsigned("!=", large, large.type(0))
+        every_small = builder.icmp_unsigned("==", small, small.type(2**lanes - 1))
+        builder.store(builder.or_(builder.load(any_large), some_large), any_large)
+        builder.store(builder.and_(builder.load(all_small), every_small), all_small)
+    return builder.and_(builder.load(any_large), builder.load(all_small))
 
 
 @_in_kernels
@@ -202,7 +202,7 @@ def _cell_product(context: Any, builder: Any, sig: Any, args: Sequence[Any]) -> 
         left = _load(builder, A, builder.add(a0, j), vector)
         right = _load(builder, B, builder.add(b0, j), vector)
         product = builder.fmul(left, right)
-        while lanes > 4:  # halves are added until four sums are left, always in the same order
+        while lanes > 4:  # add halves until four sums are left, always in the same order
             lanes //= 2
             product = add(*_halves(builder, product, lanes))
         builder.store(add(builder.load(sums), product), sums)
@@ -241,7 +241,7 @@ def _weighted_sum(context: Any, builder: Any, sig: Any, args: Sequence[Any]) -> 
 
 @_in_kernels
 def add_weighted(_, F, A, a0, B, b0, C, c0, columns, inner):  # type: ignore[no-untyped-def]
-    """C[c0 + k·columns + j] += F[k] · A[a0 + j] · B[b0 + k·columns + j]: its derivatives."""
+    """C[c0 + k·columns + j] += F[k] · A[a0 + j] · B[b0 + k·columns + j], for derivatives."""
     numbers = [types.intp] * 2
     kinds = F, A, numbers[0], B, numbers[0], C, *numbers, types.intp
     return signature(types.void, *kinds), _add_weighted
@@ -277,9 +277,9 @@ def _halves(builder: Any, vector: Any, lanes: int) -> tuple[Any, Any]:
 
 @_in_kernels
 def round_to_zero(_, on):  # type: ignore[no-untyped-def]
-    """Whether this thread takes denormal numbers for zero, on processors that have a switch for it.
+    """Set whether this thread takes denormal numbers as zero, on processors that can.
 
-    They are hundreds of times slower than others, and frequent in single precision.
+    Denormal numbers are hundreds of times slower than others, and frequent in single precision.
     """
     return signature(types.void, types.boolean), _round_to_zero
 
@@ -300,14 +300,14 @@ def _round_to_zero(context: Any, builder: Any, sig: Any, args: Sequence[Any]) ->
 
 
 def _data(context: Any, builder: Any, sig: Any, args: Sequence[Any], position: int) -> Any:
-    """Where an array's numbers are."""
+    """A pointer to an array's numbers."""
     return make_array(sig.args[position])(context, builder, args[position]).data
 
 
 def _tiles(
     builder: Any, columns: Any, widths: Sequence[int] | None = None
 ) -> Iterator[tuple[Any, int]]:
-    """Loops over the columns in vectors, the widest first: where each begins, and its width."""
+    """Generate loops over the columns in vectors, the widest first; yield the start and width."""
     index = columns.type
     done = index(0)
     for lanes in LANES if widths is None else widths:
@@ -331,7 +331,7 @@ def _store(builder: Any, value: Any, array: Any, offset: Any) -> None:
 
 
 def _alignment(vector: Any) -> int:
-    """That of a number: vectors need not be aligned, they are only faster if they are."""
+    """The alignment of a number; vectors need not be aligned, but are faster if they are."""
     return 8 if isinstance(vector.element, ir.DoubleType) else 4
 
 
@@ -345,9 +345,9 @@ def _spread(builder: Any, number: Any, vector: Any) -> Any:
 
 @also_in_kernels
 def in_tiles(B: Floats) -> bool:
-    """Whether products with B are made in tiles: all but those with large 64-bit matrices.
+    """Whether products with B are computed in tiles: all but those with large 64-bit matrices.
 
-    Tiles are faster than BLAS there too, but would change the last bits of results.
+    Tiles would be faster than BLAS there too, but would change the last bits of results.
     """
     return B.itemsize == 4 or B.itemsize * B.size <= NEAR
 
@@ -356,8 +356,8 @@ def in_tiles(B: Floats) -> bool:
 def product(A: Floats, first: int, last: int, B: Floats, C: Floats) -> None:
     """C[first:last] = A[first:last] · B, in tiles or by BLAS; B may be ``in_panels``.
 
-    Tiles sum in the same order however many rows there are, so a row of the result does not depend
-    on what it is computed with.
+    Tiles sum in the same order for any number of rows, so a row of the result does not depend on
+    the other rows.
     """
     inner, columns, rows, width = A.shape[1], C.shape[1], last - first, B.shape[1]
     if in_tiles(B):
@@ -371,11 +371,11 @@ def product(A: Floats, first: int, last: int, B: Floats, C: Floats) -> None:
 
 
 def in_panels(B: Floats) -> Floats:
-    """A wide matrix cut into panels of some columns, one below the other, for ``product``.
+    """A wide matrix cut into panels of columns, one below the other, for ``product``.
 
-    A tile goes down the rows of B. If these are far apart, and more so if by a power of two (64²
-    numbers), they compete for the same few lines of the nearest cache, and are fetched again
-    for every tile; the rows of a panel are next to each other. Matrices for BLAS are not cut.
+    A tile goes down the rows of B. If they are far apart, in particular by a power of two (64²
+    numbers), they compete for the same few lines of the nearest cache, and are fetched again for
+    every tile. The rows of a panel are contiguous. Matrices for BLAS are not cut.
     """
     inner, columns = B.shape
     if columns % PANEL or not in_tiles(B):
@@ -385,7 +385,7 @@ def in_panels(B: Floats) -> Floats:
 
 
 def aligned(like: Floats, *shape: int) -> Floats:
-    """An uninitialised array of the same type as another, that begins with a cache line."""
+    """An uninitialised array of the same type as another, aligned to a cache line."""
     size, more = math.prod(shape), CACHE_LINE // like.itemsize
     array: Floats = np.empty(size + more, like.dtype)
     first = (-array.ctypes.data % CACHE_LINE) // like.itemsize

@@ -1,17 +1,17 @@
 """Trees in the brackets of the Penn Treebank: ``(S (NP (D the) (N dog)) (V barks))``.
 
 * Only ASCII white space separates; any other character may be part of a word or label.
-* A label follows its bracket at once.  A bracket followed by white space or another bracket has
+* A label directly follows its bracket.  A bracket followed by white space or another bracket has
   the empty label, like the treebank's top bracket in ``( (S (V go)))``.
-* A round bracket inside a word or label is written ``-LRB-`` or ``-RRB-``, as treebanks do.  The
-  reader leaves these as they are, for the sake of real ``-LRB-`` tokens; so a token with a round
-  bracket does not survive writing and reading, and every other token does.
+* A round bracket inside a word or label is written ``-LRB-`` or ``-RRB-``, as in treebanks.  The
+  reader does not convert these back, because texts have real ``-LRB-`` tokens; all other tokens
+  are read as they were written.
 * An empty word, or white space inside a word or label, cannot be written: `TreeSyntaxError`.
 
-`Tree.bracketed` writes brackets; this module reads them, and `evalb_line` writes them for EVALB and
-tools that follow its format: one tree a line, below a node ``TOP``.  Such tools take preterminals
-for parts of speech and do not score them: a word without one gets ``XX``, the Penn Treebank's tag
-for unknown parts of speech.  A node without a label is ``X``.
+`Tree.bracketed` writes brackets; this module reads them.  `evalb_line` writes them for EVALB and
+similar tools: one tree a line, below a node ``TOP``.  These tools do not score preterminals: a word
+without one gets the tag ``XX``, which is the Penn Treebank's for unknown parts of speech.  A node
+without a label becomes ``X``.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _BRACKET_IN_WORD = "a bracket inside a word is written -LRB- or -RRB-"
 
 
 def read_trees(text: str, source: str = "<string>", *, drop_empty: bool = False) -> Iterator[Tree]:
-    """Read every tree of a text, however they are spread over lines.
+    """Read all trees of a text; line breaks do not matter.
 
-    Preterminals that are equal may be one object.
+    Equal preterminals may be the same object.
 
-    ``drop_empty``: whether nodes without children are left out, and so are parents that then have
-    none; otherwise they are an error.
+    ``drop_empty``: drop nodes without children, and parents that become empty; otherwise such nodes
+    are an error.
     """
     trees = _read(text.removeprefix("\ufeff"), source, drop_empty)
     return (tree for _, tree in trees if tree is not None)
@@ -47,10 +47,10 @@ def read_trees(text: str, source: str = "<string>", *, drop_empty: bool = False)
 def read_trees_at(
     text: str, source: str = "<string>", *, drop_empty: bool = False, first_line: int = 1
 ) -> Iterator[tuple[int, Tree | None]]:
-    """Read every tree of a text, with its first line; see `read_trees`.
+    """Read all trees of a text with their line numbers; None for a tree that is dropped.
 
-    ``first_line``: the number of the text's first line in a file.
-    A tree of which ``drop_empty`` leaves nothing is None.
+    ``drop_empty``: see `read_trees`.
+    ``first_line``: the number of the first line of the text.
     """
     text = text.removeprefix("\ufeff")
     line, counted = first_line, 0
@@ -75,8 +75,8 @@ def read_tree(text: str, source: str = "<string>") -> Tree:
 def _read(
     text: str, source: str, drop_empty: bool = False, first_line: int = 1
 ) -> Iterator[tuple[int, Tree | None]]:
-    """The trees, each with the offset of its first bracket; None for one that is dropped."""
-    # Most nodes are preterminals seen before: to share them halves the time and the memory.
+    """The trees with the offsets of their first brackets; None for a tree that is dropped."""
+    # Most nodes are preterminals seen before; sharing them halves time and memory.
     preterminal = cache(lambda label, word: Tree(label, [word]))
     unclosed: list[tuple[int, str, list[Tree | str]]] = []
     for match in _TOKEN.finditer(text):
@@ -132,7 +132,7 @@ def _error(
     hint: str,
     first_line: int = 1,
 ) -> TreeSyntaxError:
-    # Lines are counted only here, so that reading good text does not pay for it.
+    # Lines are counted only for errors, to keep reading fast.
     lines = _LINE_BREAK.split(text[:offset])
     location = f"{source}:{len(lines) + first_line - 1}:{len(lines[-1]) + 1}"
     return TreeSyntaxError(f"{location}: found {found}, expected {expected}; hint: {hint}")
@@ -144,10 +144,10 @@ _TOPS = ("", "TOP", "ROOT")
 
 def evalb_line(tree: Tree) -> str:
     """Write a tree on one line for EVALB."""
-    whole = tree.fold(lambda word: Tree(TAG, (word,)), _labelled)
+    labelled = tree.fold(lambda word: Tree(TAG, (word,)), _labelled)
     if tree.label in _TOPS and not tree.preterminal:
-        return str(Tree(TOP, whole.children))
-    return str(Tree(TOP, (whole,)))
+        return str(Tree(TOP, labelled.children))
+    return str(Tree(TOP, (labelled,)))
 
 
 def _labelled(node: Tree, children: list[Tree]) -> Tree:

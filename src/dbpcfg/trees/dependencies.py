@@ -1,9 +1,8 @@
-"""Dependencies: their constituents, and how CoNLL-U writes them.
+"""Turn dependencies into constituents, and write them as CoNLL-U.
 
-Dependencies are the *heads* of a sentence, for each word the position of its head, counted from 0,
-and −1 for the root.  They become constituents as in Collins (1999): every head with dependents has
-exactly one, which is flat and covers all that depends on it, directly or not; its label is the tag
-of the head.  Words without dependents have none.
+Dependencies are given by *heads*: for each word the position of its head, from 0, or −1 for the
+root.  They become constituents as in Collins (1999): every head with dependents has one flat
+constituent, which covers all its descendants and has the tag of the head as its label.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ LABEL = "X"
 def tree_from_heads(
     words: Sequence[str], heads: Sequence[int], tags: Sequence[str] | None = None
 ) -> Tree:
-    """Make a tree of the constituents of dependencies.
+    """The tree of the constituents of dependencies.
 
     ``heads``: for each word the position of its head, from 0; −1 for the root.
-    ``tags``: the labels of preterminals and constituents. Without them words have no preterminals,
-    and the label is ``X``.
+    ``tags``: the labels of preterminals and constituents. Without tags there are no preterminals,
+    and constituents are labelled ``X``.
     """
     for name, items in (("head", heads), ("tag", tags)):
         if items is not None and len(items) != len(words):
@@ -42,8 +41,8 @@ def tree_from_heads(
             right = [part for i in dependents[head] if i > head for part in parts[i]]
             children = [*left, *parts[head], *right]
             parts[head] = [Tree(LABEL if tags is None else tags[head], children)]
-    (whole,) = parts[order[0]]
-    return whole if isinstance(whole, Tree) else Tree(LABEL, [whole])
+    (root,) = parts[order[0]]
+    return root if isinstance(root, Tree) else Tree(LABEL, [root])
 
 
 def conllu_lines(
@@ -59,10 +58,10 @@ def conllu_lines(
     ``xpos``: other parts of speech, if known.
     """
     for i, (word, head) in enumerate(zip(words, heads, strict=True)):
-        upos, other = (column[i] if column else "_" for column in (tags, xpos))
+        upos, language_tag = (column[i] if column else "_" for column in (tags, xpos))
         relation = "root" if head < 0 else "dep"
         yield "\t".join(
-            [str(i + 1), word, "_", upos, other, "_", str(head + 1), relation, "_", "_"]
+            [str(i + 1), word, "_", upos, language_tag, "_", str(head + 1), relation, "_", "_"]
         )
     yield ""
 
@@ -76,7 +75,7 @@ def _dependents(heads: Sequence[int]) -> list[list[int]]:
 
 
 def _from_root(heads: Sequence[int]) -> list[int]:
-    """All positions, heads before their dependents."""
+    """All positions, each head before its dependents."""
     n = len(heads)
     for i, head in enumerate(heads):
         if not -1 <= head < n:

@@ -1,9 +1,9 @@
-"""Trees drawn as SVG, and the layout of nodes and words in any drawing.
+"""Draw trees as SVG; the layout also serves drawings in the terminal.
 
-Words are in row 0, in their order; a node is one row above the highest of its children, so that
-all preterminals are next to their words. Each node has a strip of its own: the strips of its
-children side by side, and room for its text over their middle. So a line that leaves a node within
-the row below it, and then goes straight down to a child, crosses nothing.
+Words are in row 0; a node is one row above its highest child, so preterminals are next to their
+words. Each node has a vertical strip, made of the strips of its children and wide enough for its
+text over their middle. A branch crosses to the column of the child within one row and then goes
+straight down, so branches never cross anything.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def text_width(text: str) -> float:
     total = 0
     for letter in unicodedata.normalize("NFD", text):
         if unicodedata.category(letter) in ("Mn", "Me", "Cf"):
-            continue  # an accent over the letter before, or nothing to see
+            continue  # a combining accent or an invisible character
         wide = unicodedata.east_asian_width(letter) in "WF"
         total += _WIDE if wide else _WIDTH_OF.get(letter, _MAX_LETTERS)
     return total / 1000
@@ -64,17 +64,17 @@ class Node(Protocol):
 
     @property
     def children(self) -> Sequence[Node | str]:
-        """Nodes and words below it, from left to right."""
+        """Child nodes and words, from left to right."""
 
 
 @dataclass(slots=True, eq=False)
 class Item:
-    """A word or a node, and its position."""
+    """A word or node, and its position."""
 
     text: str
     is_word: bool
     depth: int
-    """From the root down."""
+    """The distance from the root."""
     children: list[Item] = field(default_factory=list)
     row: int = 0
     """0 for words, greater above."""
@@ -96,29 +96,30 @@ def layout(
     gap: float,
     middle: Callable[[float, float], float] = _half_way,
 ) -> list[Item]:
-    """The positions of all nodes and words of a tree, parents before their children.
+    """Place all nodes and words of a tree; return them with parents before their children.
 
-    ``halves``: called with a text and whether it is a word: its widths on both sides of its middle.
-    ``middle``: called with two positions: the one between them.
+    ``halves``: returns the widths to the left and right of the middle of a text; its second
+    argument says whether the text is a word.
+    ``middle``: returns the position between two positions.
     """
     items: list[Item] = []
     todo: list[tuple[Item, Node | None]] = [(Item(tree.label, False, 0), tree)]
     while todo:
         item, node = todo.pop()
         items.append(item)
-        below: list[tuple[Item, Node | None]] = []
+        child_items: list[tuple[Item, Node | None]] = []
         for child in node.children if node else ():
             inner = None if isinstance(child, str) else child
             text = child if isinstance(child, str) else child.label
-            below.append((Item(text, inner is None, item.depth + 1), inner))
-        item.children = [part for part, _ in below]
-        todo.extend(reversed(below))
+            child_items.append((Item(text, inner is None, item.depth + 1), inner))
+        item.children = [child_item for child_item, _ in child_items]
+        todo.extend(reversed(child_items))
     for item in reversed(items):  # children before their parents
         _measure(item, *halves(item.text, item.is_word), gap, middle)
-    for item in items:  # from positions within the parent's strip to those in the picture
-        for part in item.children:
-            part.left += item.left
-            part.x += item.left
+    for item in items:  # convert positions in the parent's strip to positions in the picture
+        for child_item in item.children:
+            child_item.left += item.left
+            child_item.x += item.left
     return items
 
 
@@ -129,9 +130,9 @@ def _measure(
     gap: float,
     middle: Callable[[float, float], float],
 ) -> None:
-    """Put the children side by side and the text over their middle, with room for a wide text.
+    """Place the children side by side, and the text over their middle.
 
-    Afterwards ``x``, of the item and of its children, is from the left end of the item's strip.
+    Then ``x`` of the item and of its children is relative to the left end of the item's strip.
     """
     item.width, item.x = before + after, before
     if not item.children:
@@ -184,7 +185,7 @@ def tree_svg(tree: Node, size: float = 15.0, title: str | None = None) -> Svg:
     root = items[0]
 
     def point(item: Item) -> tuple[float, float]:
-        """The middle of its baseline."""
+        """The middle of the baseline of an item."""
         down = _ROW * (root.row - item.row) - (_ROW - _WORD_ROW if item.is_word else 0.0)
         return _MARGIN + item.x, _MARGIN + _ABOVE + down
 
@@ -222,7 +223,7 @@ def tree_svg(tree: Node, size: float = 15.0, title: str | None = None) -> Svg:
 def _branch(
     parent: tuple[float, float], child: tuple[float, float]
 ) -> list[tuple[str, list[float]]]:
-    """The line from a node to a child: within one row to above the child, and then down to it."""
+    """The branch from a node to a child: to above the child within one row, then straight down."""
     (x, y), (end_x, end_y) = (parent[0], parent[1] + _BELOW), (child[0], child[1] - _ABOVE)
     turn = parent[1] + _ROW - _ABOVE
     steps = [("M", [x, y])]

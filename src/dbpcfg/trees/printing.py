@@ -8,14 +8,13 @@ r"""Trees as text: drawn with box-drawing characters or plain ASCII, and as LaTe
      ┌─┴─┐   │      .-+-.   |
      a   b   c      a   b   c
 
-All words are in the last line, in their order. A node is in the line of its distance from the
-root, over the middle of its children; the lines between have the branches. A picture is plain text
-without white space at line ends: `draw` makes one, `beside` puts several next to each other. Wide
+All words are on the last line. The line of a node is given by its distance from the root; it is
+over the middle of its children, and the lines between have the branches. A picture is plain text
+without white space at line ends: `draw` makes one, `beside` puts several side by side. Wide
 characters, such as Chinese ones, take two columns. Nothing here recurses.
 
-In LaTeX, for the packages ``forest`` and ``tikz-qtree``, every word and label is in braces, and
-characters that are special to LaTeX are escaped: no word is a command, and no bracket in a word is
-one of the tree.
+In LaTeX, for the packages ``forest`` and ``tikz-qtree``, words and labels are in braces and special
+characters are escaped, so no word is taken for a command or a bracket.
 """
 
 from __future__ import annotations
@@ -52,10 +51,7 @@ def draw(tree: Tree, *, ascii: bool = False, gap: int = 2) -> str:
 
 
 def beside(pictures: Iterable[str], width: int = 80, *, gap: int = 4) -> str:
-    """Put pictures next to each other, in rows that a blank line divides.
-
-    A picture that is too wide has a row of its own.
-    """
+    """Put pictures side by side, in as many rows as needed, with a blank line between rows."""
     rows: list[list[list[str]]] = []
     room = 0
     for picture in pictures:
@@ -90,7 +86,7 @@ def _paint(item: Item, lines: list[dict[int, str]], marks: dict[str, str]) -> No
     lines[row][column - _halves(text, item.is_word)[0]] = text
     if not item.children:
         return
-    # Two children are never in neighbouring columns, as there is a gap: the middle is always free.
+    # There is a gap between children, so the column in the middle of two children is free.
     branches, below = lines[row + 1], [int(child.x) for child in item.children]
     if len(below) == 1:
         branches[column] = marks["│"]
@@ -102,7 +98,7 @@ def _paint(item: Item, lines: list[dict[int, str]], marks: dict[str, str]) -> No
 
 
 def _line(texts: dict[int, str]) -> str:
-    """A line of texts, each from its column on."""
+    """Join texts into a line, each at its column."""
     pieces, end = [], 0
     for column, text in sorted(texts.items()):
         pieces.append(" " * (column - end) + text)

@@ -1,12 +1,11 @@
 """Phrase-structure trees: one immutable type, and its spans.
 
-A `Tree` is a label over children; a child is another tree or a word, and a word is a plain `str`
-(as in NLTK).  Every node has at least one child, so every node covers at least one word: a
-half-open span ``start:end``, counted from 0.
+A `Tree` has a label and children, each of which is a tree or a word; a word is a plain `str`, as in
+NLTK.  Every node has at least one child, so it covers a half-open span of words ``start:end``.
 
 Nothing here recurses, as a tree may be deeper than Python's stack.  `Tree.fold` computes from the
 words upwards.  Equality, hashes and pickles use the *flat form*: the nodes in pre-order, each as
-``(label, number of children)``, and the words.  It determines the tree.
+``(label, number of children)``, and the words.
 
 `dbpcfg.trees.brackets` reads what ``str(tree)`` writes.
 """
@@ -128,7 +127,7 @@ class Tree:
         return [word for word, _ in self.leaves()]
 
     def tags(self) -> list[str]:
-        """For each word the label of its preterminal, or "" if it hangs on a bigger node."""
+        """The label of each word's preterminal, or "" if it has none."""
         return [tag for _, tag in self.leaves()]
 
     def spans(self, preterminals: bool = False) -> list[Span]:
@@ -146,7 +145,7 @@ class Tree:
             item = todo.pop()
             if isinstance(item, str):
                 position += 1
-            elif isinstance(item, int):  # all below the node of this span has been seen
+            elif isinstance(item, int):  # all descendants of this span's node have been visited
                 start, _, label = spans[item]
                 spans[item] = Span(start, position, label)
             else:
@@ -196,14 +195,9 @@ class Tree:
         Parameters
         ----------
         word
-            Gives the value of a word.
+            Returns the value of a word.
         node
-            Gives the value of a node, from the node and the values of its children.
-
-        Returns
-        -------
-        Any
-            The value of the whole tree.
+            Returns the value of a node, given the node and the values of its children.
         """
         order: list[Tree | str] = []
         todo: list[Tree | str] = [self]
@@ -212,7 +206,7 @@ class Tree:
             order.append(item)
             if isinstance(item, Tree):
                 todo.extend(item.children)
-        values: list[Any] = []  # those that wait for their parents
+        values: list[Any] = []  # of nodes whose parents are still to come
         for item in reversed(order):  # children before their parents
             if isinstance(item, str):
                 values.append(word(item))
@@ -225,32 +219,22 @@ class Tree:
         return whole
 
     def relabel(self, function: Callable[[str], str]) -> Tree:
-        """Change labels.
+        """The same tree with other labels.
 
         Parameters
         ----------
         function
-            Applied to every label, preterminals included.
-
-        Returns
-        -------
-        Tree
-            The same tree with other labels.
+            Applied to every label, also to those of preterminals.
         """
         return self.fold(str, lambda tree, children: Tree(function(tree.label), children))
 
     def replace_words(self, words: Iterable[str]) -> Tree:
-        """Change words.
+        """The same tree over other words.
 
         Parameters
         ----------
         words
             Words from left to right, as many as the tree has.
-
-        Returns
-        -------
-        Tree
-            The same tree over other words.
 
         Raises
         ------
@@ -262,8 +246,10 @@ class Tree:
             raise DbpcfgError(
                 f"expected {plural(len(self), 'word')}, as in the tree, got {len(new)}"
             )
-        left = iter(new)
-        return self.fold(lambda _: next(left), lambda tree, children: Tree(tree.label, children))
+        remaining = iter(new)
+        return self.fold(
+            lambda _: next(remaining), lambda tree, children: Tree(tree.label, children)
+        )
 
     # --- brackets and pictures --------------------------------------------------------------------
 
@@ -300,7 +286,7 @@ class Tree:
         return f"<Tree {text[:_REPR_LENGTH]}{'…' if len(text) > _REPR_LENGTH else ''}>"
 
     def _repr_svg_(self) -> str | None:
-        """What notebooks show: a picture, or brackets if the tree is too wide."""
+        """The picture that notebooks show; they show brackets if the tree is too wide."""
         from dbpcfg.trees.drawing import tree_svg
 
         return tree_svg(self) if len(self) <= _PICTURE_WORDS else None
@@ -371,7 +357,7 @@ class Tree:
 def _tree(flat: _Flat) -> Tree:
     """The tree of a flat form."""
     built: list[Tree | str] = []
-    for item in reversed(flat):  # so that children wait on the stack, the first one on top
+    for item in reversed(flat):  # children come before parents, the first child on top
         if isinstance(item, str):
             built.append(item)
         else:
@@ -383,7 +369,7 @@ def _tree(flat: _Flat) -> Tree:
 
 
 def writable(token: str, kind: str) -> str:
-    """A word or label as it is written in brackets."""
+    """A word or label as written in brackets, or an error if it cannot be written."""
     if not token and kind == "word":
         raise TreeSyntaxError("an empty word cannot be written in brackets")
     if not _UNWRITABLE.search(token):
@@ -395,9 +381,9 @@ def writable(token: str, kind: str) -> str:
 
 
 def without_words(tree: Tree, removed: Sequence[bool]) -> Tree:
-    """The tree without some of its words, and without nodes that have no words left.
+    """The tree without some words, and without nodes that have no words left.
 
-    ``removed``: whether each word is removed; at least one is not.
+    ``removed``: whether to remove each word; at least one must stay.
     """
     marks = iter(removed)
 

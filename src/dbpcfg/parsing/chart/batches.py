@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded, Sentences
-from dbpcfg.numerics.kernels import Bytes, Floats, Ints, Longs, repeated
+from dbpcfg.numerics.kernels import Bytes, Floats, Ints, Longs, specialised
 from dbpcfg.numerics.simd import aligned
 from dbpcfg.parsing.chart.inside import Workspace, inside, new_workspace
 from dbpcfg.parsing.chart.layout import Tables, cell_count, chart_levels, crossing
@@ -113,7 +113,7 @@ def new_buffers(B: Batches, first: int, last: int, G: Tables, scaling: bool) -> 
         aligned(G.root, size * len(G.root)),
         np.empty(size, dtype=np.int32),
         new_workspace(longest, G, scaling, words, B.frequencies),
-        repeated(inside, G.root.dtype),
+        specialised(inside, G.root.dtype),
     )
 
 

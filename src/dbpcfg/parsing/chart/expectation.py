@@ -15,7 +15,7 @@ import numpy as np
 
 from dbpcfg.grammar.pcfg import RuleWeights
 from dbpcfg.io.machine import parallel_ranges
-from dbpcfg.numerics.kernels import Floats, Longs, repeated
+from dbpcfg.numerics.kernels import Floats, Longs, specialised
 from dbpcfg.numerics.simd import aligned
 from dbpcfg.parsing.chart.batches import Batches, copies_of, filled, gather, largest, new_buffers
 from dbpcfg.parsing.chart.layout import Tables, chart_levels
@@ -112,7 +112,7 @@ def count_blocks(edges: list[int], B: Batches, task: Expectation) -> Iterator[Bl
     batches = [gather(B, number) for number in range(first, last)]
     above = aligned(G.root, levels * most * K)
     W = new_workspace(longest, max(batch.size for batch in batches), len(G.log_scale), G)
-    run, row_of = repeated(outside, G.root.dtype), np.zeros(len(G.log_scale), np.int32)
+    run, row_of = specialised(outside, G.root.dtype), np.zeros(len(G.log_scale), np.int32)
     for begin, end in itertools.pairwise(edges):
         here = batches[begin - first : end - first]
         row_of[:] = 0
@@ -171,7 +171,7 @@ def posteriors_of_batches(
     buffers, (longest, most) = new_buffers(B, first, last, G, False), largest(B, first, last)
     tokens = max((gather(B, number).size for number in range(first, last)), default=0)
     above, W = aligned(G.root, levels * most * K), new_workspace(longest, longest, tokens, G)
-    run, none = repeated(outside, G.root.dtype), np.zeros((0, 0))
+    run, none = specialised(outside, G.root.dtype), np.zeros((0, 0))
     for number in range(first, last):
         batch, cells, _, batch_logs, crossed = filled(B, number, G, buffers, single)
         copies, begins = copies_of(B, number)

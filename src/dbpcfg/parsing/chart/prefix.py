@@ -43,7 +43,7 @@ from dbpcfg.grammar.bounding import (
 )
 from dbpcfg.grammar.pcfg import Grammar, RuleWeights
 from dbpcfg.io.machine import parallel_ranges
-from dbpcfg.numerics.kernels import Floats, Ints, also_in_kernels, kernel, repeated
+from dbpcfg.numerics.kernels import Floats, Ints, also_in_kernels, kernel, specialised
 from dbpcfg.numerics.simd import (
     add_small_product,
     small_product,
@@ -279,7 +279,7 @@ class ChartPrefixParser(PrefixParser):
         (sentences, n), depths, K = batch.shape, len(T.fits), len(G.root)
         result = new_prefix_batch(sentences, n, K, depths)
         above = np.zeros((sentences, 2 * depths, n + 1, K))
-        repeated(prefixes, G.root.dtype)(batch, G, T, cells, exponents, above, result)
+        specialised(prefixes, G.root.dtype)(batch, G, T, cells, exponents, above, result)
         whole = slice(left_cell(n, 0, 1), left_cell(n, 0, n) + 1)
         ending = cells[:, 0, whole] @ G.root / T.divisor
         result = result._replace(awaited=result.awaited[..., : len(self.lexical)])

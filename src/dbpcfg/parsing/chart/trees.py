@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbpcfg.numerics.kernels import Floats, Ints, Longs, also_in_kernels, kernel, repeated
+from dbpcfg.numerics.kernels import Floats, Ints, Longs, also_in_kernels, kernel, specialised
 from dbpcfg.numerics.philox import Stream, uniform_pair
 from dbpcfg.numerics.simd import aligned, small_product
 from dbpcfg.parsing.chart.batches import Batches, Charts, copies_of, filled, largest, new_buffers
@@ -175,7 +175,7 @@ def sample_batches(
     """A tree for each sentence of some batches, and ``log_inside``; no tree if that is −∞."""
     buffers = new_buffers(B, first, last, G, True)
     work, starts = new_sampling_workspace(largest(B, first, last)[0], G), B.sentences.starts
-    draw = repeated(sample_trees, G.root.dtype)
+    draw = specialised(sample_trees, G.root.dtype)
     for number in range(first, last):
         C = filled(B, number, G, buffers)
         draw(C, *copies_of(B, number), starts, B.items, G, work, numbers, nodes, logs)

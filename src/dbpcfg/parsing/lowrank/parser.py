@@ -23,7 +23,7 @@ from dbpcfg.grammar.lowrank import Factors, LowRankGrammar
 from dbpcfg.grammar.normaliser import low_rank_mass
 from dbpcfg.io.machine import parallel_ranges
 from dbpcfg.io.tables import plural
-from dbpcfg.numerics.kernels import Bytes, Floats, Longs, repeated
+from dbpcfg.numerics.kernels import Bytes, Floats, Longs, specialised
 from dbpcfg.numerics.philox import Stream
 from dbpcfg.parsing.chart.layout import (
     Logs,
@@ -283,7 +283,7 @@ class FactorParser:
         C = memory._replace(starts=starts, first=first, copies=times)
         left, right = emission @ self._left, emission @ self._right
         flush = self.dtype.itemsize == 4
-        repeated(inside, self.dtype)(self._rules, left, right, block.crossed, C, W, flush, logs)
+        specialised(inside, self.dtype)(self._rules, left, right, block.crossed, C, W, flush, logs)
         return C, logs
 
     def _single_words(self, emission: Floats, times: Floats) -> tuple[Floats, Factors, Floats]:
@@ -318,7 +318,7 @@ class FactorParser:
             return logs, factors, emission
         C.above[: int(C.first[-1])] = 0.0
         S = new_sums(len(block.tokens), G, first_weight, apart, weights)
-        repeated(outside, self.dtype)(G, C, W, negligible, flush, S)
+        specialised(outside, self.dtype)(G, C, W, negligible, flush, S)
         words = emission * (S.left_words @ self._left.T + S.right_words @ self._right.T)
         N, R = factors.phrases, factors.rank
         root = np.concatenate([S.root[:N], np.zeros(len(self._left))])

@@ -29,7 +29,7 @@ from dbpcfg.grammar.bounding import absorption, left_level, quotient, right_leve
 from dbpcfg.grammar.lowrank import Factors
 from dbpcfg.grammar.normaliser import low_rank_containment, low_rank_mass
 from dbpcfg.io.machine import parallel_ranges
-from dbpcfg.numerics.kernels import Floats, also_in_kernels, kernel, repeated
+from dbpcfg.numerics.kernels import Floats, also_in_kernels, kernel, specialised
 from dbpcfg.numerics.simd import add_weighted, small_product
 from dbpcfg.parsing.chart.layout import cell_count, chart_levels, left_below, left_cell
 from dbpcfg.parsing.chart.prefix import align_exponents, rescale_sums, weigh
@@ -221,14 +221,16 @@ class RankPrefixParser(PrefixParser, FactorParser):
         first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         C = memory._replace(starts=starts, first=first, copies=block.copies)
         unused = np.empty(len(lengths))
-        repeated(inside, self.dtype)(G, left_words, right_words, block.crossed, C, W, False, unused)
+        specialised(inside, self.dtype)(
+            G, left_words, right_words, block.crossed, C, W, False, unused
+        )
         sentences, n, R = len(lengths), int(lengths[0]), left_words.shape[1]
         result = new_prefix_batch(sentences, n, 0, len(T.fits))
         above, sides = (
             np.zeros((sentences, 2 * len(T.fits), n + 1, R)),
             np.zeros((2, sentences, n + 1, R)),
         )
-        repeated(rank_prefixes, self.dtype)(
+        specialised(rank_prefixes, self.dtype)(
             G, T, left_words, right_words, C, above, sides[0], sides[1], result
         )
         alone = emission[starts[:-1]] @ self._alone
