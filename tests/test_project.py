@@ -75,7 +75,7 @@ IMPORTED_AS = {"scikit_learn": "sklearn"}
 EXTRAS = ["nltk", "report", "cluster", "explore", "sklearn"]
 ONLY_FOR = {
     "dbpcfg.estimator": {"sklearn"},
-    "dbpcfg.report.server": {"anyio", "starlette", "uvicorn"},
+    "dbpcfg.report.server": {"starlette", "uvicorn"},
 }
 """Modules that are of no use without an extra, and may import it at once."""
 

@@ -192,11 +192,8 @@ def test_use_of_categories_is_counted_in_the_trees_of_the_run(explored, run, mon
         for phrase, times in one["phrases"]:
             assert longer.count(phrase) == times
         for context, times in one["contexts"]:
-            before, after = context.split("…")
-            around = [
-                ([*words[s.start - 1 : s.start]], [*words[s.end : s.end + 1]]) for words, s in spans
-            ]
-            assert around.count((before.split(), after.split())) == times
+            around = [(["·", *words][s.start], [*words, "·"][s.end]) for words, s in spans]
+            assert [f"{left} … {right}" for left, right in around].count(context) == times
     assert max(len(one["phrases"]) for one in explored.data["categories"]) > 3
     alone = Explored(run.model, "alone").data
     assert alone["trees"] == 0

@@ -3,6 +3,8 @@
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 
 import pytest
 
@@ -188,8 +190,12 @@ def test_a_category_says_what_it_stands_for(opened, one):
         assert " ".join(f"{text} {times}×".split()) in " ".join(shown.split())
     for item in entry["rules"][:1]:
         assert " ".join(item["rule"]) in shown
+    copy = Typed(opened.tab.context.browser, _Address(opened.tab.url), "")
+    assert copy.text("#category-0") == shown
+    copy.close()
     opened.tab.click("#category-0 button")
     assert opened.text("#category-0") == ""
+    assert "category" not in opened.tab.url
     opened.tab.click("summary:has-text('as a list')")  # as the keyboard and screen readers do
     items = opened.tab.locator(".as-list li")
     items.first.wait_for()
@@ -368,7 +374,11 @@ def test_an_address_that_is_pasted_is_read(opened, one):
     opened.tab.evaluate("location.hash = '#text=c3+a1&D0=1&no=0-9'")
     opened.tab.locator("#problem-0", has_text="beyond the sentence").wait_for()
     _refused(opened)
-    opened.tab.evaluate("location.hash = '#text=c3+a1&D0=nonsense&tree0=2&read0=1'")
+    opened.tab.evaluate(
+        "location.hash = '#text=c3+a1&D0=x&tree0=-3&read0=1e9&of=x&yes=1&no=-&category0=x'"
+    )
+    opened.expect(one.answer(Question("c3 a1", 2)))
+    opened.tab.evaluate("location.hash = '#text=c3+a1&D0=2&tree0=2&read0=1'")
     opened.expect(one.answer(Question("c3 a1", 2)), 2)
     assert opened.tab.input_value("#text") == "c3 a1"
     assert opened.tab.input_value("#time-0") == "1"
@@ -387,11 +397,52 @@ def test_a_server_that_stops_is_noticed(browser, one):
     found.tab.close()
 
 
-def test_no_other_origin_reads_answers(browser, server):
+class _Another(BaseHTTPRequestHandler):
+    """A page of another server on this machine, empty."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def another():
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Another) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://localhost:{server.server_port}/"
+        server.shutdown()
+
+
+@pytest.fixture
+def framing(browser, another):
+    """Whether the page of a server can be shown in a frame of a page of another one."""
+
+    def shown(address: str) -> bool:
+        tab = browser.new_page()
+        tab.goto(another)
+        tab.evaluate(
+            "address => new Promise((done) => { const frame = document.createElement('iframe'); "
+            "frame.src = address; frame.onload = done; document.body.append(frame); })",
+            address,
+        )
+        frame = tab.frames[1]
+        ready = frame.locator("html[data-ready]").count() == 1
+        if ready:
+            frame.locator("#choices-0 button").first.wait_for()
+        tab.close()
+        return ready
+
+    return shown
+
+
+def test_no_other_origin_reads_answers(browser, server, another, framing):
     """A page of another port asks for everything, with the token."""
-    other = OpenPage(browser, server.address)
-    other.tab.route("http://127.0.0.1:9/", lambda route: route.fulfill(body="<p>another page"))
-    other.tab.goto("http://127.0.0.1:9/")
+    tab = browser.new_page()
+    tab.goto(another)
     ask = """async (address) => {
       const tried = [];
       const post = { method: "POST", body: "{}" };
@@ -401,15 +452,17 @@ def test_no_other_origin_reads_answers(browser, server):
       }
       return tried;
     }"""
-    assert other.tab.evaluate(ask, server.address) == ["refused"] * 3
-    other.tab.evaluate(
-        "address => { const frame = document.createElement('iframe'); frame.src = address; "
-        "document.body.append(frame); }",
-        server.address,
-    )
-    other.tab.wait_for_function("document.querySelector('iframe').contentDocument === null")
-    assert len(other.tab.frames) == 2
-    other.tab.close()
+    assert tab.evaluate(ask, server.address) == ["refused"] * 3
+    assert tab.evaluate(ask, another)[0] == 0  # its own server answers
+    tab.close()
+    assert not framing(server.address)
+
+
+def test_a_notebook_shows_it_in_a_frame(one, framing):
+    running = new_server([one], framed=True)
+    running.start()
+    assert framing(running.address)
+    running.stop()
 
 
 @pytest.mark.parametrize("options", [{"width": 360}, {"color_scheme": "dark"}])

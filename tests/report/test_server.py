@@ -195,6 +195,7 @@ def test_a_port_in_use_is_an_error_with_advice(server):
 def test_it_listens_on_this_machine_only(server):
     assert server.socket.getsockname()[0] == "127.0.0.1"
     assert server.socket.family is socket.AF_INET
+    assert server.socket.proto == socket.IPPROTO_TCP  # or asyncio would delay answers
 
 
 def test_without_starlette_the_error_names_the_extra(monkeypatch):

@@ -51,6 +51,8 @@ MAX_TREES = 20_000
 """The number of trees of a run in which the use of categories is counted: the first ones."""
 EXAMPLES, LONGEST_EXAMPLE = 10, 8
 """The number of example phrases and contexts of a category, and the most words in a phrase."""
+EDGE = "·"
+"""In contexts, the beginning or the end of a sentence."""
 SAID, LONGEST_SAID = 8, 20
 """The number of sentences that are generated at once, and the most words in one."""
 
@@ -173,9 +175,9 @@ class Explored:
         contexts: defaultdict[str, Counter[str]] = defaultdict(Counter)
         phrases: defaultdict[str, Counter[str]] = defaultdict(Counter)
         for tree in self.trees:
-            words = ["", *tree.words(), ""]
+            words = [EDGE, *tree.words(), EDGE]
             for start, end, label in tree.spans(preterminals=True):
-                contexts[label][f"{words[start]} … {words[end + 1]}".strip()] += 1
+                contexts[label][f"{words[start]} … {words[end + 1]}"] += 1
                 if 1 < end - start <= LONGEST_EXAMPLE:
                     phrases[label][" ".join(words[start + 1 : end + 1])] += 1
         return {

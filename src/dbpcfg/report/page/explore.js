@@ -38,6 +38,8 @@ function show(panel) {
 const spans = (list) => list.map((span) => span.join("-")).join(",");
 const unspans = (text) => [...(text || "").matchAll(/(\d+)-(\d+)/g)].map(([, i, j]) => [Number(i), Number(j)]);
 
+const natural = (text) => /^\d{1,9}$/.test(text) ? Number(text) : 0;
+
 function write() {
   const state = new URLSearchParams({ text: input.value });
   if (words.yes.length) state.set("yes", spans(words.yes));
@@ -48,6 +50,7 @@ function write() {
     if (depth !== panel.run.depth) state.set(`D${n}`, depth === null ? "none" : depth);
     if (panel.choice) state.set(`tree${n}`, panel.choice);
     if (panel.t !== null) state.set(`read${n}`, panel.t);
+    if (panel.opened) state.set(`category${n}`, panel.opened);
   });
   own = `#${state}`;
   if (location.hash !== own) history.replaceState(null, "", own);
@@ -60,15 +63,18 @@ function read() {
   input.value = state.has("text") ? state.get("text") : data.runs[0].sentence;
   words.yes = unspans(state.get("yes"));
   words.no = unspans(state.get("no"));
-  words.of = Number(state.get("of")) || 0;
+  words.of = natural(state.get("of"));
   panels.forEach((panel, n) => {
     const depth = state.get(`D${n}`);
     const place = depth === null ? -1 : panel.run.depths.indexOf(depth === "none" ? null : Number(depth));
     panel.depth = place < 0 ? panel.run.depths.indexOf(panel.run.depth) : place;
     panel.paintDepth();
     panel.answer = null; // whatever it was, what is chosen is chosen in this one
-    panel.choice = Number(state.get(`tree${n}`)) || 0;
-    panel.t = state.has(`read${n}`) ? Number(state.get(`read${n}`)) || 0 : null;
+    panel.choice = natural(state.get(`tree${n}`));
+    panel.t = state.has(`read${n}`) ? natural(state.get(`read${n}`)) : null;
+    panel.card.replaceChildren();
+    panel.opened = null;
+    panel.open(state.get(`category${n}`), false);
   });
   ask();
 }

@@ -26,7 +26,7 @@ class Panel {
   // `page.say(text)` puts a sentence into the page, `page.ask(panel)` asks about it again; `page.show(panel)` draws the answer,
   // and `page.write()` changes the address.
   constructor(run, number, alone, page) {
-    Object.assign(this, { run, number, page, choice: 0, seed: 0, t: null, answer: null, asking: null });
+    Object.assign(this, { run, number, page, choice: 0, seed: 0, t: null, answer: null, asking: null, opened: null });
     this.depth = run.depths.indexOf(run.depth);
     this.categories = new Map(run.categories.map((one) => [one.name, describe(one)]));
     this.slider = el("input", { type: "range", id: `depth-${number}`, min: 0, max: run.depths.length - 1, value: this.depth,
@@ -129,18 +129,26 @@ class Panel {
   }
 
   // A category: its words, rules and use, and where the trees of the run have it.
-  open(label) {
+  open(label, focus = true) {
     const one = this.categories.get(label);
     if (!one) return;
+    this.opened = label;
     const most = Math.max(...[...this.categories.values()].map(({ share }) => share));
     const list = (name, items) => items.length ? [el("dt", {}, name), el("dd", {}, el("ul", { class: "items" }, items.map(([text, times]) => el("li", {}, text, " ", el("span", { class: "p" }, `${whole(times)}×`)))))] : null;
     const shown = card(one, most);
-    const seen = [list("phrases in the run's trees", one.phrases), list("words around it", one.contexts)];
+    const seen = [list("phrases in the run's trees", one.phrases), list("words around it (· is the edge of the sentence)", one.contexts)];
     shown.append(this.run.trees ? el("dl", {}, seen) : el("p", { class: "small" }, "Phrases of the corpus are shown for the directory of a run; this is a grammar alone."));
-    const close = el("button", { type: "button", class: "quiet", "aria-label": `Close category ${label}`, onclick: () => this.card.replaceChildren() }, "Close ×");
+    const close = el("button", { type: "button", class: "quiet", "aria-label": `Close category ${label}`, onclick: () => this.close() }, "Close ×");
     shown.querySelector("header").append(close);
     this.card.replaceChildren(el("ul", { class: "cards" }, shown));
-    this.card.focus();
+    if (focus) this.card.focus();
+    this.page.write();
+  }
+
+  close() {
+    this.opened = null;
+    this.card.replaceChildren();
+    this.page.write();
   }
 
   async say() {
