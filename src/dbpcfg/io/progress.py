@@ -20,7 +20,7 @@ Item = TypeVar("Item")
 PATIENCE = 2.0
 """Seconds before the first line, and between two."""
 
-CELL_PATIENCE = 0.3
+CELL_PATIENCE = 0.1
 """Seconds before the line in a notebook."""
 
 BAR_SECONDS = 0.2
