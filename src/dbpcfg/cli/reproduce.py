@@ -25,7 +25,7 @@ def demo(
     out: Annotated[str, typer.Option(help="File for the report page.")] = "dbpcfg-demo.html",
     quiet: Quiet = False,
 ) -> None:
-    """Learn from words alone: the paper's synthetic corpora, then made-up utterances.
+    """Learn from words alone: made-up utterances, then the paper's synthetic corpora.
 
     Shows scores and trees, and writes a report page.
     The corpora are generated; nothing is downloaded.
