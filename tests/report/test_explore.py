@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +14,7 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.model.model import Model
 from dbpcfg.report import explore
-from dbpcfg.report.explore import BEST, MAX_WORDS, Explored, Question
+from dbpcfg.report.explore import BEST, EDGE, MAX_WORDS, Explored, Question
 from dbpcfg.trees.tree import Tree
 from tests.report.small import make_run
 from tests.strategies import random_grammar
@@ -184,20 +185,28 @@ def test_spans_are_of_the_words_that_were_shown(run):
     assert brackets(answer["trees"][0], 3)[0, 2] == 100
 
 
+def check_use(categories: list[dict], trees: list[Tree]) -> None:
+    """Compare the examples of categories with the trees that they are from."""
+    nodes = [([EDGE, *t.words(), EDGE], span) for t in trees for span in t.spans(True)]
+    phrases = Counter((s.label, " ".join(w[s.start + 1 : s.end + 1])) for w, s in nodes)
+    contexts = Counter((s.label, f"{w[s.start]} … {w[s.end + 1]}") for w, s in nodes)
+    for one in categories:
+        assert [times for _, times in one["contexts"]] == sorted(
+            (n for (label, _), n in contexts.items() if label == one["name"]), reverse=True
+        )[: explore.EXAMPLES]
+        assert all(contexts[one["name"], text] == n for text, n in one["contexts"])
+        assert all(phrases[one["name"], text] == n and " " in text for text, n in one["phrases"])
+
+
 def test_use_of_categories_is_counted_in_the_trees_of_the_run(explored, run, monkeypatch):
     trees = run.trees()
-    for one in explored.data["categories"]:
-        spans = [(t.words(), s) for t in trees for s in t.spans(True) if s.label == one["name"]]
-        longer = [" ".join(words[s.start : s.end]) for words, s in spans if s.end - s.start > 1]
-        for phrase, times in one["phrases"]:
-            assert longer.count(phrase) == times
-        for context, times in one["contexts"]:
-            around = [(["·", *words][s.start], [*words, "·"][s.end]) for words, s in spans]
-            assert [f"{left} … {right}" for left, right in around].count(context) == times
+    check_use(explored.data["categories"], trees)
     assert max(len(one["phrases"]) for one in explored.data["categories"]) > 3
+    assert explored.data["trees"] == len(trees)
     alone = Explored(run.model, "alone").data
     assert alone["trees"] == 0
-    assert all(one["phrases"] == [] for one in alone["categories"])
+    generated = run.model.generate(explore.GENERATED, max_length=explore.LONGEST_SAID)
+    check_use(alone["categories"], generated)
     monkeypatch.setattr(explore, "MAX_TREES", 3)
     assert len(Explored(run.model, "few", iter(trees)).trees) == 3
 

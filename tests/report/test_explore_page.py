@@ -315,7 +315,7 @@ def test_two_grammars_side_by_side(browser, both, one, other):
     found.expect(other.answer(Question("a1 b2 c3 a2", 1)), panel=1)
     found.expect(answers[0], panel=0)
     found.tab.locator(".panel").nth(1).locator("g.category").first.click()
-    assert "this is a grammar alone" in found.text("#category-1")
+    assert "in sentences that it generates" in found.text("#category-1")
     found.close()
 
 

@@ -49,6 +49,8 @@ NEGLIGIBLE = 1e-4
 """Posterior probability below which a span is left out: the page shows whole percentages."""
 MAX_TREES = 20_000
 """The number of trees of a run in which the use of categories is counted: the first ones."""
+GENERATED = 1000
+"""The number of generated sentences that stand for them if there is no run."""
 EXAMPLES, LONGEST_EXAMPLE = 10, 8
 """The number of example phrases and contexts of a category, and the most words in a phrase."""
 EDGE = "·"
@@ -129,9 +131,11 @@ class Explored:
 
     def say(self, depth: int | None, seed: int) -> list[str]:
         """Some sentences that the grammar generates under a bound."""
-        model = self._under(depth).model
-        trees = model.generate(SAID, seed, max_length=LONGEST_SAID, quiet=True)
+        trees = self._generated(self._under(depth).model, SAID, seed)
         return [" ".join(tree.words()) for tree in trees]
+
+    def _generated(self, model: Model, n: int, seed: int) -> list[Tree]:
+        return model.generate(n, seed, max_length=LONGEST_SAID, quiet=True)
 
     def _under(self, depth: int | None) -> _Bounded:
         """The model under another bound; what it needs is made once."""
@@ -171,10 +175,10 @@ class Explored:
 
     @cached_property
     def _seen(self) -> dict[str, dict[str, Any]]:
-        """The contexts and the phrases of each category in the trees, commonest first."""
+        """The contexts and the phrases of each category in trees, commonest first."""
         contexts: defaultdict[str, Counter[str]] = defaultdict(Counter)
         phrases: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        for tree in self.trees:
+        for tree in self.trees or self._generated(self.model, GENERATED, 0):
             words = [EDGE, *tree.words(), EDGE]
             for start, end, label in tree.spans(preterminals=True):
                 contexts[label][f"{words[start]} … {words[end + 1]}"] += 1

@@ -56,6 +56,7 @@ function card(one, most) {
   if (one.word_share < 0.5) parts.splice(0, 2, parts[1], parts[0]);
   const levels = Object.entries(one.levels);
   const total = levels.reduce((sum, [, value]) => sum + value, 0);
+  while (levels.length > 2 && levels[levels.length - 1][1] < 0.0005 * total) levels.pop(); // without a bound there are many
   return el("li", { class: "card" },
     el("header", {}, el("h4", {}, one.name), el("span", { class: "share" }, `${roughly(one.share)}`)),
     el("div", { class: "bar", role: "img", "aria-label": `${roughly(one.share)} of all nodes` }, bar(one.share / most)),

@@ -136,8 +136,8 @@ class Panel {
     const most = Math.max(...[...this.categories.values()].map(({ share }) => share));
     const list = (name, items) => items.length ? [el("dt", {}, name), el("dd", {}, el("ul", { class: "items" }, items.map(([text, times]) => el("li", {}, text, " ", el("span", { class: "p" }, `${whole(times)}×`)))))] : null;
     const shown = card(one, most);
-    const seen = [list("phrases in the run's trees", one.phrases), list("words around it (· is the edge of the sentence)", one.contexts)];
-    shown.append(this.run.trees ? el("dl", {}, seen) : el("p", { class: "small" }, "Phrases of the corpus are shown for the directory of a run; this is a grammar alone."));
+    const where = this.run.trees ? "the run's trees" : "sentences that it generates";
+    shown.append(el("dl", {}, list(`phrases in ${where}`, one.phrases), list(`words around it in ${where} (· is an edge)`, one.contexts)));
     const close = el("button", { type: "button", class: "quiet", "aria-label": `Close category ${label}`, onclick: () => this.close() }, "Close ×");
     shown.querySelector("header").append(close);
     this.card.replaceChildren(el("ul", { class: "cards" }, shown));
