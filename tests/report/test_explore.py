@@ -3,6 +3,7 @@
 import json
 import math
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -80,6 +81,16 @@ def test_trees_and_surprisal_are_those_of_the_model(either, depth):
     assert answer["surprisal"] == pytest.approx([row.surprisal for row in rows], rel=1e-9)
     assert answer["entropy"] == pytest.approx([row.next_word_entropy for row in rows], rel=1e-9)
     assert json.loads(json.dumps(answer, allow_nan=False))["words"] == TEXT.split()
+
+
+def test_answers_at_once_are_those_one_by_one(either):
+    words = ["a1", "b2", "c3", "a2", "b1", "zorp"]
+    questions = [
+        Question(" ".join(words[n % 3 : 3 + n % 4]), either.depths[n % 6]) for n in range(48)
+    ]
+    with ThreadPoolExecutor(8) as pool:
+        together = list(pool.map(either.answer, questions))
+    assert together == [either.answer(question) for question in questions]
 
 
 def test_percentages_are_sums_over_all_trees(explored):

@@ -171,12 +171,28 @@ def test_impossible_questions_are_refused(server, change):
     assert ask(server, body={**QUESTION, **change})[0] == 422
 
 
-def test_fifty_at_once_are_answered(server):
+def test_fifty_at_once_are_answered_as_one_by_one(server):
+    bodies = [
+        {**QUESTION, "text": f"a{1 + n % 4} b{1 + n % 3} c{1 + n % 2} a1", "depth": 1 + n % 5}
+        for n in range(50)
+    ]
     with ThreadPoolExecutor(50) as pool:
-        texts = [f"a{1 + n % 4} b{1 + n % 3} c{1 + n % 2} a1" for n in range(50)]
-        answers = list(pool.map(lambda text: ask(server, body={**QUESTION, "text": text}), texts))
+        answers = list(pool.map(lambda body: ask(server, body=body), bodies))
     assert [status for status, *_ in answers] == [200] * 50
-    assert [" ".join(json.loads(text)["words"]) for *_, text in answers] == texts
+    alone = [ask(server, body=body)[2] for body in bodies]
+    assert [text for *_, text in answers] == alone
+    assert len(set(alone)) == 50
+
+
+def test_any_characters_come_back(server):
+    for word in ("\ud800", "\x00", "\U0001f600", "</script>", "\u202e"):
+        status, _, text = ask(server, body={**QUESTION, "text": f"a1 {word} c3"})
+        assert status == 200
+        assert json.loads(text)["words"][1] == word
+        body = {**QUESTION, "text": f"a1 {word} c3 a2", "yes": [[0, 2], [1, 3]]}
+        status, _, text = ask(server, body=body)
+        assert status == 422
+        assert word in json.loads(text)["error"]
 
 
 def test_an_answer_that_waits_too_long_is_given_up(server, monkeypatch):

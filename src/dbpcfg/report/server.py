@@ -26,13 +26,13 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.io.machine import cores
-from dbpcfg.report.assemble import explore_page
+from dbpcfg.report.assemble import explore_page, safe_json
 from dbpcfg.report.explore import MAX_WORDS, Explored, Question
 
 HOST = "127.0.0.1"
@@ -146,7 +146,7 @@ def application(explored: Sequence[Explored], token: str, framed: bool = False) 
                 async with asyncio.timeout(SECONDS), running:
                     if await request.is_disconnected():  # more has been typed since
                         return Response(status_code=204)
-                    return JSONResponse(await run_in_threadpool(call))
+                    return _json(await run_in_threadpool(call))
             except DbpcfgError as error:
                 return _error(422, str(error))
             except TimeoutError:
@@ -172,8 +172,13 @@ def _say(explored: Explored, asked: Asked) -> Callable[[], Any]:
     return partial(explored.say, asked["depth"], int(asked["seed"]))
 
 
+def _json(data: object, status: int = 200) -> Response:
+    """An answer; words can have characters that UTF-8 has not, which JSON escapes."""
+    return Response(safe_json(data), status, media_type="application/json")
+
+
 def _error(status: int, message: str) -> Response:
-    return JSONResponse({"error": message}, status)
+    return _json({"error": message}, status)
 
 
 class Guard:
