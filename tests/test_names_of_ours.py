@@ -53,7 +53,7 @@ def test_a_word_never_has_the_form_of_a_class_that_it_is_not_in(preprocessing):
     words_of: dict[str, set[str]] = {}
     for sentence, forms in zip(sentences, preprocessed.forms, strict=True):
         for word, form in zip(sentence.words, forms, strict=True):
-            words_of.setdefault(form, set()).add(chosen.letters(word))
+            words_of.setdefault(form, set()).add(chosen.fold_case(word))
     shared = {form for form, words in words_of.items() if len(words) > 1}
     numbers = {"<number>"} if chosen.numbers else set()
     assert shared <= set(preprocessed.classes) | numbers

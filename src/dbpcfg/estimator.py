@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbpcfg.cluster.connection import induce
-from dbpcfg.corpus.reading import GivenSentences
+from dbpcfg.corpus.arguments import SentencesLike
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.io.machine import cores
 from dbpcfg.model.surprisal import Row
@@ -116,7 +116,7 @@ class GrammarInducer(TransformerMixin, BaseEstimator):  # in scikit-learn's orde
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: GivenSentences, y: Any = None) -> GrammarInducer:
+    def fit(self, X: SentencesLike, y: Any = None) -> GrammarInducer:
         """Learn a grammar from the texts X; y is ignored.
 
         Afterwards ``model_`` is a `dbpcfg.Model`, and ``log_likelihood_`` that of the texts.
@@ -140,7 +140,7 @@ class GrammarInducer(TransformerMixin, BaseEstimator):  # in scikit-learn's orde
         self.log_likelihood_ = run.best.best.log_likelihood if run.best.best else math.nan
         return self
 
-    def transform(self, X: GivenSentences) -> NDArray[np.float64]:
+    def transform(self, X: SentencesLike) -> NDArray[np.float64]:
         """``[sentence, measure]``: measures of the texts X, named by ``get_feature_names_out``."""
         check_is_fitted(self)
         rows = self.model_.surprisal(
@@ -150,13 +150,13 @@ class GrammarInducer(TransformerMixin, BaseEstimator):  # in scikit-learn's orde
         measures = [_measures(list(words)) for _, words in sentences]
         return np.array(measures, dtype=float).reshape(-1, len(FEATURES))
 
-    def score(self, X: GivenSentences, y: Any = None) -> float:
+    def score(self, X: SentencesLike, y: Any = None) -> float:
         """How probable the texts X are: log P per word, in nats; −∞ if one is impossible."""
         check_is_fitted(self)
         result = self.model_.probability(_texts(X), threads=self._threads(), quiet=True)
         return result.log_probability / result.tokens
 
-    def parse(self, X: GivenSentences) -> list[Tree]:
+    def parse(self, X: SentencesLike) -> list[Tree]:
         """The MBR tree of each of the texts X."""
         check_is_fitted(self)
         return self.model_.parse(_texts(X), threads=self._threads(), quiet=True)
@@ -178,7 +178,7 @@ class GrammarInducer(TransformerMixin, BaseEstimator):  # in scikit-learn's orde
         return tags
 
 
-def _texts(X: GivenSentences) -> GivenSentences:
+def _texts(X: SentencesLike) -> SentencesLike:
     """The texts, which must not be a table: its columns would be taken for sentences."""
     if hasattr(X, "columns"):
         raise DbpcfgError("expected texts, got a table: give its column, as in frame['sentence']")

@@ -14,7 +14,7 @@ from dbpcfg.trees.brackets import read_tree
 
 def of_text(line: str, **options) -> list[str]:
     """The words of each bracket, as they are learned from."""
-    seen = Preprocessing(brackets="text", **options).seen(Sentence(tuple(line.split()), line=3))
+    seen = Preprocessing(brackets="text", **options).apply(Sentence(tuple(line.split()), line=3))
     assert not set("[]") & set("".join(seen.words))
     return [" ".join(seen.words[i:j]) for i, j in sorted(seen.brackets)]
 
@@ -35,15 +35,15 @@ def test_brackets_follow_the_words_that_are_left():
     ]
     given = Sentence(("the", "dog,", "ran"), brackets=((0, 2), (1, 3)))
     with pytest.raises(BracketError, match=r"brackets \[the dog,\] \[dog, ran\] cross"):
-        Preprocessing().seen(given)
-    split = Preprocessing(tokens="punctuation").seen(Sentence(given.words, brackets=((0, 2),)))
+        Preprocessing().apply(given)
+    split = Preprocessing(tokens="punctuation").apply(Sentence(given.words, brackets=((0, 2),)))
     assert (split.words, split.brackets) == (("the", "dog", ",", "ran"), ((0, 3),))
 
 
 def stretches(line: str, **options) -> list[str]:
     """The words of each bracket that follows from punctuation."""
     chosen = Preprocessing(punctuation_brackets=True, **options)
-    seen = chosen.seen(Sentence(tuple(line.split()), line=3))
+    seen = chosen.apply(Sentence(tuple(line.split()), line=3))
     return [" ".join(seen.words[i:j]) for i, j in sorted(seen.brackets)]
 
 
@@ -92,12 +92,12 @@ def test_broken_brackets(line, message):
 def test_brackets_over_words_that_are_not_there(span, tokens):
     said = re.escape(f"found the bracket {span}, which is over words that are not there")
     with pytest.raises(BracketError, match=said):
-        Preprocessing(tokens=tokens).seen(Sentence(("a", "b", "c"), brackets=(span,)))
+        Preprocessing(tokens=tokens).apply(Sentence(("a", "b", "c"), brackets=(span,)))
 
 
 def test_brackets_side_by_side_inside_each_other_and_repeated():
     given = Sentence(("a", "b", "c"), brackets=((2, 3), (0, 2), (0, 3), (1, 2), (0, 2)))
-    assert Preprocessing().seen(given) == given
+    assert Preprocessing().apply(given) == given
 
 
 def test_constituents_of_trees():
@@ -115,9 +115,9 @@ def test_constituents_of_trees():
 
 def test_brackets_of_the_wrong_kind():
     with pytest.raises(DbpcfgError, match="this sentence has none; a flat tree"):
-        Preprocessing(brackets="trees").seen(Sentence(("a", "b")))
+        Preprocessing(brackets="trees").apply(Sentence(("a", "b")))
     with pytest.raises(DbpcfgError, match="brackets = trees takes those of trees"):
-        Preprocessing(brackets="text").seen(Sentence.from_tree(read_tree("(S (A a) (B b))")))
+        Preprocessing(brackets="text").apply(Sentence.from_tree(read_tree("(S (A a) (B b))")))
 
 
 def test_broken_ones_are_skipped_and_counted(tmp_path):

@@ -11,7 +11,7 @@ from dbpcfg.corpus.readers.discontinuity import (
     as_label,
     as_word,
     check_connected,
-    raised,
+    continuous_tree,
 )
 from tests.corpus.graphs import as_tree, gaps, graphs, naively_raised
 
@@ -26,7 +26,7 @@ def phrase(label, *children, head=False):
 
 def result(root, *words):
     modified = Counter()
-    return str(raised(root, words, modified)), dict(modified)
+    return str(continuous_tree(root, words, modified)), dict(modified)
 
 
 def test_the_block_of_the_head_stays():
@@ -82,14 +82,14 @@ def test_words_without_tags_and_empty_constituents():
     a = word("a", "")
     root = phrase("ROOT", phrase("NP"), phrase("S", a, phrase("VP", phrase("X"))))
     assert result(root, a)[0] == "(ROOT (S a))"
-    assert raised(phrase("ROOT"), [], Counter()) is None
+    assert continuous_tree(phrase("ROOT"), [], Counter()) is None
 
 
 def test_deep_graphs():
     a = node = word("a")
     for _ in range(50_000):
         node = phrase("X", node)
-    assert len(raised(node, [a], Counter())) == 1
+    assert len(continuous_tree(node, [a], Counter())) == 1
 
 
 def test_words_and_labels():
@@ -127,7 +127,7 @@ def made(root):
 def test_agrees_with_a_naive_definition(root):
     modified = Counter()
     nodes, leaves = made(root)
-    tree = raised(nodes, leaves, modified)
+    tree = continuous_tree(nodes, leaves, modified)
     assert tree == as_tree(naively_raised(root))
     assert tree.words() == [f"w{n}" for n in range(len(leaves))]
     assert modified["constituents with gaps"] == gaps(root)
@@ -137,5 +137,5 @@ def test_agrees_with_a_naive_definition(root):
 def test_what_has_no_gaps_stays(root):
     nodes, leaves = made(root)
     modified = Counter()
-    assert raised(nodes, leaves, modified) == as_tree(root)
+    assert continuous_tree(nodes, leaves, modified) == as_tree(root)
     assert not modified

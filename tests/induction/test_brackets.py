@@ -67,7 +67,7 @@ def test_trees_give_the_same_as_text():
     again = induce(sentences, brackets="trees")
     assert again.trees() == flat.trees()
     assert missing(flat.model.parse(sentences, brackets="trees")) == 0
-    given = [Preprocessing(brackets="text").seen(Sentence(tuple(line.split()))) for line in TEXT]
+    given = [Preprocessing(brackets="text").apply(Sentence(tuple(line.split()))) for line in TEXT]
     assert induce(given).trees() == flat.trees()
 
 

@@ -95,15 +95,15 @@ def open_text(
     tokens: Literal["space", "punctuation", "penn"] | None = None,
     brackets: Literal["text", "trees"] | None = None,
 ) -> Iterator[Sentence | None]:
-    """Read sentences one by one, as the model learned from them: see `Preprocessing.seen`.
+    """Read sentences one by one, as the model learned from them: see `Preprocessing.apply`.
 
     ``tokens``: how text is split into words, instead.
     ``brackets``: where known brackets come from.
 
     None is a blank line, or a sentence with broken brackets that is skipped.
     """
+    from dbpcfg.corpus.arguments import is_sentence, sentence_note
     from dbpcfg.corpus.brackets import BracketError
-    from dbpcfg.corpus.reading import is_sentence, sentence_note
     from dbpcfg.corpus.sentence import Sentence
     from dbpcfg.corpus.streaming import stream
 
@@ -127,7 +127,7 @@ def open_text(
 
     def seen(one: Sentence | None) -> Sentence | None:
         try:
-            return one and learned.seen(one)
+            return one and learned.apply(one)
         except BracketError as error:
             if not reading.skip_broken:
                 raise

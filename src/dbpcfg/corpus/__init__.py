@@ -1,1 +1,1 @@
-"""Text as the model sees it: sentences of numbered words, and where they come from."""
+"""Corpora: readers, preprocessing, and sentences as arrays of word numbers."""

@@ -1,8 +1,8 @@
-"""Constituents of sentences that are known: from text with square brackets, or from trees.
+"""Known constituents of sentences, from text with square brackets or from trees.
 
-``[the dog] barked at [the [old cat]]`` has brackets at the edges of words, or as words of their
-own. Of a tree, whatever its labels, every constituent is one. Trees that are
-learned or parsed then have all of them; the rest of the tree is open.
+In ``[the dog] barked at [the [old cat]]`` brackets are at the edges of words; they may also be
+separate tokens. From a tree all constituents are taken, whatever their labels. Trees that are
+learned or parsed have all known constituents; the rest of the tree is free.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dbpcfg.errors import DbpcfgError
 
 
 class BracketError(DbpcfgError):
-    """Malformed brackets, or brackets that no tree can have."""
+    """Malformed or crossing brackets."""
 
     def __init__(self, reason: str, remedy: str = "") -> None:
         super().__init__(f"{reason}; {remedy}" if remedy else reason)
@@ -27,7 +27,7 @@ _SKIP = "--skip-broken (in Python skip_broken=True) skips such sentences"
 
 
 def add_brackets(sentence: Sentence, kind: str) -> Sentence:
-    """A sentence with the brackets that its text (``"text"``) or its tree (``"trees"``) has."""
+    """Add the brackets in the text (``"text"``) or the tree (``"trees"``) of a sentence."""
     if kind == "text":
         return _from_text(sentence)
     if sentence.tree is None:
@@ -45,23 +45,23 @@ def _from_text(sentence: Sentence) -> Sentence:
             "tags or a tree; brackets = trees takes those of trees"
         )
 
-    def broken(what: str) -> BracketError:
-        return BracketError(f"{sentence.location}: found {what}", _SKIP)
+    def broken(problem: str) -> BracketError:
+        return BracketError(f"{sentence.location}: found {problem}", _SKIP)
 
     words: list[str] = []
     spans: list[tuple[int, int]] = []
     starts: list[int] = []
     for token in sentence.words:
-        rest = token.lstrip("[")
-        word = rest.rstrip("]")
+        remaining = token.lstrip("[")
+        word = remaining.rstrip("]")
         if "[" in word or "]" in word:
             raise broken(
                 f"a square bracket within {token!r}, expected brackets at the edges of words; put "
                 "spaces around it, or write -LSB- or -RSB- for a bracket that is a word"
             )
-        starts += [len(words)] * (len(token) - len(rest))
+        starts += [len(words)] * (len(token) - len(remaining))
         words += [word] * bool(word)
-        for _ in range(len(rest) - len(word)):
+        for _ in range(len(remaining) - len(word)):
             if not starts:
                 raise broken(
                     f"{token!r}, which closes a bracket that was not opened, expected a [ before it"
@@ -70,33 +70,33 @@ def _from_text(sentence: Sentence) -> Sentence:
             if spans[-1][0] == len(words):
                 raise broken("[], a bracket over no word, expected words in it")
     if starts:
-        rest = " ".join(words[starts[-1] :])
-        raise broken(f"'[{rest}', a bracket that is not closed, expected a ] after it")
+        remaining = " ".join(words[starts[-1] :])
+        raise broken(f"'[{remaining}', a bracket that is not closed, expected a ] after it")
     return replace(sentence, words=tuple(words), brackets=tuple(spans))
 
 
 def add_punctuation_brackets(sentence: Sentence, punctuation: Sequence[bool]) -> Sentence:
-    """A sentence with a bracket around each stretch of words between two punctuation marks.
+    """Add a bracket around the words between each two punctuation marks.
 
-    A tree with these brackets may join whole stretches, but no constituent ends within one and
-    reaches beyond it. Stretches that cross brackets which are known already get none. Those of one
-    word say where the marks were.
+    So no constituent crosses a punctuation mark unless it covers whole stretches between marks. A
+    bracket that would cross an existing one is not added. Brackets of one word show where the marks
+    were.
 
-    ``punctuation``: for each word whether it is a mark.
+    ``punctuation``: whether each word is a punctuation mark.
     """
     edges = [-1, *(n for n, mark in enumerate(punctuation) if mark), len(punctuation)]
     stretches = [(i + 1, j) for i, j in pairwise(edges) if j - i > 1]
-    known = set(sentence.brackets)
-    new = [
+    existing = set(sentence.brackets)
+    added = [
         (i, j)
         for i, j in stretches
-        if (i, j) not in known and not any(a < i < b < j or i < a < j < b for a, b in known)
+        if (i, j) not in existing and not any(a < i < b < j or i < a < j < b for a, b in existing)
     ]
-    return replace(sentence, brackets=(*sentence.brackets, *new)) if new else sentence
+    return replace(sentence, brackets=(*sentence.brackets, *added)) if added else sentence
 
 
 def check_brackets(sentence: Sentence) -> Sentence:
-    """The sentence, or an error if its brackets cross or go beyond its words."""
+    """Return the sentence, or raise an error if its brackets cross or are out of range."""
     spans = sorted(sentence.brackets, key=lambda span: (span[0], -span[1]))
     around: list[tuple[int, int]] = []
     for start, end in spans:
@@ -117,6 +117,6 @@ def check_brackets(sentence: Sentence) -> Sentence:
 def show_brackets(
     sentence: Sentence, brackets: Spans | Sequence[tuple[int, int]] | None = None
 ) -> str:
-    """Write brackets as messages show them; those of the sentence if none are given."""
-    some = sentence.brackets if brackets is None else brackets
-    return " ".join(f"[{' '.join(sentence.words[i:j])}]" for i, j in some)
+    """Brackets as text for messages; by default those of the sentence."""
+    spans = sentence.brackets if brackets is None else brackets
+    return " ".join(f"[{' '.join(sentence.words[i:j])}]" for i, j in spans)

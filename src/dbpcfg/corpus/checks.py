@@ -1,17 +1,16 @@
-"""Is a text ready to learn from or to parse? The one warning about it that matters most, if any.
+"""Check whether a text is ready to learn from or to parse, and give the most important warning.
 
-A text to learn from is judged by itself, a text for a model by what the model knows of it. In this
-order:
+A text for a model is compared with the words that the model knows. The warnings, in this order:
 
 1. Most sentences are one long word, or have very long words in a script without spaces.
-2. Square brackets are around several words.  A single word in brackets, such as ``[laughs]``, and
-   codes such as ``[= the dog]`` may well be words of the text, and are not noted.
-3. English contracted forms are whole and the model knows them split (*that 's*), or the reverse.
-4. Punctuation is attached to words.  Apostrophes, hyphens and brackets are no evidence, as they
-   belong to words in many texts: ``'ohana``, ``dogs'``, ``-ed``, ``<unk>``.
+2. Square brackets enclose several words.  There is no warning about single words, such as
+   ``[laughs]``, and codes such as ``[= the dog]``, which may be words of the text.
+3. English contractions are whole, but the model knows them split (*that 's*), or the reverse.
+4. Punctuation is attached to words.  Apostrophes, hyphens and brackets do not count, as they belong
+   to words in many texts: ``'ohana``, ``dogs'``, ``-ed``, ``<unk>``.
 5. Hardly any word is repeated; or the model does not know most words.
 
-What can be split is noted of plain text only: a treebank has its words.
+Warnings 1 to 4 are for plain text only, as treebanks are tokenised.
 """
 
 from __future__ import annotations
@@ -32,11 +31,11 @@ from dbpcfg.io.tables import plural
 BATCH_SIZE = 256
 """Sentences that are checked before the first is used."""
 LONG, LONG_UNSPACED = 10, 5
-"""Letters of a word that may be a sentence; in scripts without spaces, of words on average."""
+"""Letters of a word that may be a sentence; the mean over words in scripts without spaces."""
 FEW_SENTENCES, FEW_ATTACHED, FEW_WORDS = 5, 3, 100
-"""Sentences, words with punctuation, and words, from which on a text is judged by itself."""
+"""The least numbers of sentences, of words with punctuation, and of words for a warning."""
 MANY_WORDS = 200
-"""Words of which many are repeated in most texts."""
+"""In most texts of this many words, many are repeated."""
 
 CACHE_SIZE = 1 << 16
 """Size of caches of words."""
@@ -53,17 +52,17 @@ _CODES = frozenset("=%*+/?!:<>^#$&@-")
 class TextCheck:
     """Counts over the sentences of a text, and the warning that follows from them.
 
-    ``kind``: whether a word is a ``"word"``, a ``"class"`` or ``"unknown"`` to the model; None for
-    a text to learn from.
+    ``kind``: returns ``"word"``, ``"class"`` or ``"unknown"`` for a word, by what the model knows;
+    None for a text to learn from.
     """
 
     def __init__(self, kind: Callable[[str], str] | None = None) -> None:
         self.kind = kind
         self.counts = Counter[str]()
         self.examples: dict[str, str] = {}
-        """The first of what is counted under each name."""
+        """The first example of each count."""
         self.forms: set[str] = set()
-        """Words in lower case, of a text to learn from."""
+        """The distinct words, in lower case, of a text to learn from."""
 
     def update(self, sentences: Iterable[Sentence]) -> str | None:
         """Count more sentences; return the warning, if there is one."""
@@ -90,7 +89,7 @@ class TextCheck:
         self.counts["unsplit"] += "word" not in kinds and _may_be_unsplit(words)
         self.counts["marks"] += sum(by_characters(words))
         strange = [w for w, kind in zip(words, kinds) if kind != "word"]
-        if self.kind is None:  # a full stop within a sentence is of an abbreviation
+        if self.kind is None:  # a full stop within a sentence belongs to an abbreviation
             strange[:-1] = [word.removesuffix(".") for word in strange[:-1]]
         self._count("attached", filter(self._is_attached, strange))
         self._count("whole", filter(self._is_whole, strange))
@@ -103,14 +102,14 @@ class TextCheck:
             self.examples.setdefault(name, example)
 
     def _is_attached(self, word: str) -> bool:
-        """Whether punctuation is attached to a word, and the model, if any, knows a part of it."""
+        """Whether punctuation is attached to a word whose parts the model, if any, knows."""
         kind = self.kind
         return has_attached_punctuation(word) and (
             kind is None or any(kind(part) == "word" for part in split_tokens(word, "punctuation"))
         )
 
     def _is_whole(self, word: str) -> bool:
-        """Whether a word is a contracted form that the model knows split."""
+        """Whether a word is a contraction that the model knows split."""
         kind = self.kind
         if kind is None or not any(map(is_contraction, split_tokens(word, "punctuation"))):
             return False
@@ -118,52 +117,56 @@ class TextCheck:
         return all(kind(part) == "word" for part in parts if is_clitic(part) or part.isalnum())
 
     def _split(self, words: Sequence[str], kinds: Sequence[str]) -> Iterator[str]:
-        """The split contracted forms that the model knows whole."""
-        for before, (word, kind) in zip(words, list(zip(words, kinds))[1:]):
-            apart = kind != "word" and is_clitic(word)
-            if apart and self.kind is not None and self.kind(before + word) == "word":
-                yield f"{before} {word}"
+        """The split contractions that the model knows whole."""
+        for previous, (word, kind) in zip(words, list(zip(words, kinds))[1:]):
+            is_unknown_clitic = kind != "word" and is_clitic(word)
+            if is_unknown_clitic and self.kind is not None and self.kind(previous + word) == "word":
+                yield f"{previous} {word}"
 
     def _contracted(self) -> str | None:
-        whole, split, of = self.counts["whole"], self.counts["split"], self.counts["words"]
-        if max(whole, split) <= of / 100:
+        whole_count, split_count, words = (
+            self.counts["whole"],
+            self.counts["split"],
+            self.counts["words"],
+        )
+        if max(whole_count, split_count) <= words / 100:
             return None
-        if whole >= split:
+        if whole_count >= split_count:
             return (
-                f"{whole:,} of {plural(of, 'word')} are contracted forms, such as "
+                f"{whole_count:,} of {plural(words, 'word')} are contracted forms, such as "
                 f"{self.examples['whole']!r}, which the model knows split: give --tokens penn (in "
                 "Python tokens='penn')"
             )
         return (
-            f"{split:,} of {plural(of, 'word')} are split contracted forms, such as "
+            f"{split_count:,} of {plural(words, 'word')} are split contracted forms, such as "
             f"{self.examples['split']!r}, which the model knows as one word: a model of text that "
             "was split with induce --tokens penn (in Python tokens='penn') fits this text"
         )
 
     def _unsplit(self) -> str | None:
-        number, of = self.counts["unsplit"], self.counts["sentences"]
-        if of < FEW_SENTENCES or number <= of / 2:
+        number, sentences = self.counts["unsplit"], self.counts["sentences"]
+        if sentences < FEW_SENTENCES or number <= sentences / 2:
             return None
         return (
-            f"{number:,} of {of:,} sentences look like a single long word: is the text split into "
-            "words? There is nothing to learn within a word. A word segmenter helps: fugashi or "
-            "sudachipy for Japanese, jieba or pkuseg for Chinese, pythainlp for Thai"
+            f"{number:,} of {sentences:,} sentences look like a single long word: is the text "
+            "split into words? There is nothing to learn within a word. A word segmenter helps: "
+            "fugashi or sudachipy for Japanese, jieba or pkuseg for Chinese, pythainlp for Thai"
         )
 
     def _bracketed(self) -> str | None:
-        number, of = self.counts["brackets"], self.counts["sentences"]
-        if number <= max(self.counts["broken"], of / 20):
+        number, sentences = self.counts["brackets"], self.counts["sentences"]
+        if number <= max(self.counts["broken"], sentences / 20):
             return None
         return (
             f"square brackets are around several words in {number:,} of "
-            f"{plural(of, 'sentence')}, such as {self.examples['brackets']!r}, and are read as "
-            "parts of words: if they are constituents, give --brackets text to induce or parse (in "
-            "Python brackets='text'); else remove them"
+            f"{plural(sentences, 'sentence')}, such as {self.examples['brackets']!r}, and are read "
+            "as parts of words: if they are constituents, give --brackets text to induce or parse "
+            "(in Python brackets='text'); else remove them"
         )
 
     def _attached(self) -> str | None:
-        number, of = self.counts["attached"], self.counts["words"]
-        if number <= of / 50:
+        number, words = self.counts["attached"], self.counts["words"]
+        if number <= words / 50:
             return None
         remedy = (
             f"such as {self.examples['attached']!r}: set it apart with --tokens punctuation (in "
@@ -171,31 +174,31 @@ class TextCheck:
         )
         if self.kind is not None:
             return (
-                f"the model does not know {number:,} of {plural(of, 'word')} because punctuation "
-                f"is attached, {remedy}"
+                f"the model does not know {number:,} of {plural(words, 'word')} because "
+                f"punctuation is attached, {remedy}"
             )
         if number <= max(FEW_ATTACHED - 1, self.counts["marks"]):
             return None
         return (
-            f"{number:,} of {of:,} words have punctuation attached, {remedy}, or with penn, which "
-            "splits English clitics too"
+            f"{number:,} of {words:,} words have punctuation attached, {remedy}, or with penn, "
+            "which splits English clitics too"
         )
 
     def _unrepeated(self) -> str | None:
-        number, of = len(self.forms), self.counts["words"]
-        if of < FEW_WORDS or number <= (0.7 if of >= MANY_WORDS else 0.9) * of:
+        number, words = len(self.forms), self.counts["words"]
+        if words < FEW_WORDS or number <= (0.7 if words >= MANY_WORDS else 0.9) * words:
             return None
         return (
-            f"{number:,} of {of:,} words are different: hardly any is repeated, and what occurs "
+            f"{number:,} of {words:,} words are different: hardly any is repeated, and what occurs "
             "once teaches little. More text helps, and so may --rare 1 (in Python rare=1)"
         )
 
     def _unknown(self) -> str | None:
-        number, of = self.counts["unknown"], self.counts["words"]
-        if 2 * number <= of:
+        number, words = self.counts["unknown"], self.counts["words"]
+        if 2 * number <= words:
             return None
         return (
-            f"the model does not know {number:,} of {plural(of, 'word')}, such as "
+            f"the model does not know {number:,} of {plural(words, 'word')}, such as "
             f"{self.examples['unknown']!r}: results are guesses. Did it learn from the same "
             "language and spelling?"
         )
@@ -204,52 +207,52 @@ class TextCheck:
 def check_text(
     text: Iterable[Item],
     kind: Callable[[str], str],
-    report: Callable[[str], None],
+    on_note: Callable[[str], None],
     batch_size: int = BATCH_SIZE,
     sentence_of: Callable[[Item], Any] = lambda item: item,
 ) -> Iterator[Item]:
-    """Yield the sentences of a text; first call ``report`` with the warning about it, if any.
+    """Yield the items of a text, and call ``on_note`` once with a warning, if there is one.
 
     ``kind``: see `TextCheck`.
-    ``batch_size``: how many are checked before the first of them is given.
-    ``sentence_of``: the sentence of an item; None for none.
+    ``batch_size``: the number of items that are checked before the first is yielded.
+    ``sentence_of``: returns the sentence of an item, or None.
     """
-    check, rest, note = TextCheck(lru_cache(CACHE_SIZE)(kind)), iter(text), None
-    while block := list(islice(rest, batch_size)):
+    check, items, note = TextCheck(lru_cache(CACHE_SIZE)(kind)), iter(text), None
+    while block := list(islice(items, batch_size)):
         if note is None and (note := check.update(filter(None, map(sentence_of, block)))):
-            report(note)
+            on_note(note)
         yield from block
 
 
 @lru_cache(CACHE_SIZE)
 def has_attached_punctuation(word: str) -> bool:
-    """Whether a word has punctuation at its ends that belongs to no word."""
+    """Whether a word has separate punctuation attached to its ends."""
     pieces = split_tokens(word, "punctuation")
     if len(pieces) == 1:
         return False
     ends = (piece for piece, silent in zip(pieces, by_characters(pieces)) if silent)
-    return any(_set_apart(character) for piece in ends for character in piece)
+    return any(_is_separate_punctuation(character) for piece in ends for character in piece)
 
 
-def _set_apart(character: str) -> bool:
-    """Whether a character is punctuation that no word has, as a rule."""
+def _is_separate_punctuation(character: str) -> bool:
+    """Whether a character is punctuation that is rarely part of a word."""
     kind = unicodedata.category(character)
     return kind in ("Po", "Ps", "Pe", "Pi", "Pf") and character not in _IN_WORDS
 
 
 def _brackets(sentence: Sentence) -> tuple[str, list[str]]:
-    """Whether square brackets are broken or around several words, and which those are."""
+    """Whether square brackets are broken or enclose several words, with an example."""
     try:
         sentence = add_brackets(sentence, "text")
     except BracketError:
         return "broken", [" ".join(sentence.words)]
-    several = [sentence.words[i:j] for i, j in sentence.brackets if j > i + 1]
-    shown = [f"[{' '.join(words)}]" for words in several if words[0][0] not in _CODES]
+    phrases = [sentence.words[i:j] for i, j in sentence.brackets if j > i + 1]
+    shown = [f"[{' '.join(words)}]" for words in phrases if words[0][0] not in _CODES]
     return "brackets", shown[:1]
 
 
 def _may_be_unsplit(words: Sequence[str]) -> bool:
-    """Whether words are so long that they may be several."""
+    """Whether words are so long that they may have to be split."""
     letters = [sum(map(str.isalpha, word)) for word in words]
     number = len(letters) - letters.count(0)
     if number == 1 and sum(letters) >= LONG:

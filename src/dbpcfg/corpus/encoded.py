@@ -1,4 +1,4 @@
-"""Sentences as arrays of word numbers, laid end to end."""
+"""Sentences as arrays of word numbers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dbpcfg.numerics.kernels import Ints, Longs
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The words of a language, numbered in the order given."""
+    """A list of words, numbered in order."""
 
     words: tuple[str, ...]
     """The words, each once."""
@@ -55,7 +55,7 @@ class Vocabulary:
 
 
 class Sentences(NamedTuple):
-    """What kernels need of a corpus: sentence s is ``tokens[starts[s] : starts[s + 1]]``."""
+    """A corpus for kernels: sentence s is ``tokens[starts[s] : starts[s + 1]]``."""
 
     tokens: Ints
     starts: Longs
@@ -71,15 +71,15 @@ class Encoded:
     tokens: Ints
     """The numbers of all words, sentence after sentence."""
     starts: Longs
-    """Where each sentence begins, and the end of the last."""
+    """The start of each sentence, and the end of the last."""
     vocabulary: Vocabulary
     """The words."""
     original_ids: Longs | None = None
-    """The numbers of the sentences in the corpus that they were selected from, if any."""
+    """The numbers of the sentences in the corpus from which they were selected, if any."""
     brackets: Ints | None = None
-    """``[bracket, 3]``: sentence, start and end of each constituent that is known, in this order.
+    """``[bracket, 3]``: sentence, start and end of each known constituent, sorted.
 
-    End before start if words are known to be no constituent. None if nothing is known.
+    If the end is before the start, the words are known not to be a constituent.
     """
 
     @classmethod
@@ -91,7 +91,7 @@ class Encoded:
 
     @classmethod
     def from_numbers(cls, sentences: Sequence[Sequence[int]], vocabulary: Vocabulary) -> Encoded:
-        """Sentences whose words are numbered already."""
+        """Make a corpus of sentences whose words are already numbered."""
         lengths = [len(sentence) for sentence in sentences]
         starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         tokens = np.fromiter(chain.from_iterable(sentences), np.int32, int(starts[-1]))
@@ -99,32 +99,32 @@ class Encoded:
 
     @property
     def sentences(self) -> Sentences:
-        """The sentences as kernels want them."""
+        """The sentences as kernels need them."""
         return Sentences(self.tokens, self.starts)
 
     @cached_property
     def sentence_ids(self) -> Longs:
-        """The number of each sentence in the whole corpus.
+        """The number of each sentence in the original corpus.
 
-        Random numbers depend on it, so the same trees are drawn for a part as for the whole.
+        Random numbers depend on it, so a part of a corpus gets the same trees as the whole.
         """
         return np.arange(len(self)) if self.original_ids is None else self.original_ids
 
-    def with_brackets(self, known: Sequence[Iterable[tuple[int, int]]]) -> Encoded:
-        """The same sentences with the brackets of each; words and whole sentences are none.
+    def with_brackets(self, brackets: Sequence[Iterable[tuple[int, int]]]) -> Encoded:
+        """The same sentences with brackets; those of one word or of the whole sentence are dropped.
 
-        ``(5, 2)`` means that words 2 to 4 are no constituent.
+        ``(5, 2)`` means that words 2 to 4 are not a constituent.
         """
         rows = [
             (s, start, end)
-            for s, (spans, n) in enumerate(zip(known, self.lengths.tolist(), strict=True))
+            for s, (spans, n) in enumerate(zip(brackets, self.lengths.tolist(), strict=True))
             for start, end in sorted(set(spans))
             if 1 < abs(end - start) < n
         ]
         return replace(self, brackets=np.array(rows, dtype=np.int32) if rows else None)
 
     def brackets_of(self, sentences: Longs) -> Ints | None:
-        """The brackets of some sentences, which have new numbers from 0; None if there are none."""
+        """The brackets of some sentences, renumbered from 0; None if they have none."""
         if self.brackets is None:
             return None
         first, last = (np.searchsorted(self.brackets[:, 0], sentences + x) for x in (0, 1))
@@ -137,15 +137,17 @@ class Encoded:
         return rows
 
     def equals(self, other: Encoded) -> bool:
-        """Whether the others are the same sentences, with the same brackets."""
+        """Whether two corpora have the same sentences and brackets."""
         if self is other:
             return True
         if self.brackets is None or other.brackets is None:
-            same = self.brackets is other.brackets
+            same_brackets = self.brackets is other.brackets
         else:
-            same = np.array_equal(self.brackets, other.brackets)
+            same_brackets = np.array_equal(self.brackets, other.brackets)
         texts = ((self.starts, other.starts), (self.tokens, other.tokens))
-        return same and all(np.array_equal(own, its) for own, its in texts)
+        return same_brackets and all(
+            np.array_equal(array, other_array) for array, other_array in texts
+        )
 
     def numbers(self, sentence: int) -> Ints:
         """The word numbers of one sentence."""
@@ -158,25 +160,25 @@ class Encoded:
 
     @cached_property
     def distinct(self) -> tuple[Longs, Longs, Longs]:
-        """Sentences without repetitions, longest first, and their copies.
+        """Distinct sentences, longest first, and their copies.
 
-        The first of each kind; where its copies begin in the third array; and the copies, which are
-        all sentences of the corpus. Copies have the same brackets.
+        Three arrays: the first copy of each distinct sentence; where its copies start in the third
+        array; and all copies. Copies have the same words and brackets.
         """
-        alike: dict[tuple[bytes, bytes], list[int]] = {}
-        known, first = b"", None
+        copies_of: dict[tuple[bytes, bytes], list[int]] = {}
+        bracket_key, first = b"", None
         if self.brackets is not None:
             first = np.searchsorted(self.brackets[:, 0], np.arange(len(self) + 1))
         for sentence in np.argsort(-self.lengths, kind="stable").tolist():
-            words = self.numbers(sentence).tobytes()
+            word_key = self.numbers(sentence).tobytes()
             if self.brackets is not None and first is not None:
-                known = self.brackets[first[sentence] : first[sentence + 1], 1:].tobytes()
-            alike.setdefault((words, known), []).append(sentence)
-        numbers = [len(copies) for copies in alike.values()]
+                bracket_key = self.brackets[first[sentence] : first[sentence + 1], 1:].tobytes()
+            copies_of.setdefault((word_key, bracket_key), []).append(sentence)
+        numbers = [len(copies) for copies in copies_of.values()]
         return (
-            np.array([copies[0] for copies in alike.values()], dtype=np.int64),
+            np.array([copies[0] for copies in copies_of.values()], dtype=np.int64),
             np.concatenate([[0], np.cumsum(numbers)]).astype(np.int64),
-            np.array([one for copies in alike.values() for one in copies], dtype=np.int64),
+            np.array([s for copies in copies_of.values() for s in copies], dtype=np.int64),
         )
 
     @cached_property
@@ -187,7 +189,7 @@ class Encoded:
     def select(self, sentences: Longs, keep_ids: bool = False) -> Encoded:
         """Some of the sentences.
 
-        ``keep_ids``: whether they keep the random numbers that they have in this corpus.
+        ``keep_ids``: whether they keep their random numbers.
         """
         lengths = self.lengths[sentences]
         starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
@@ -202,17 +204,19 @@ class Encoded:
 
     @property
     def compact(self) -> tuple[Longs, Encoded]:
-        """The words that occur, and the sentences over a vocabulary of these alone."""
+        """The numbers of the words that occur, and the sentences over these words only."""
         words, tokens = np.unique(self.tokens, return_inverse=True)
-        own = Vocabulary(tuple(self.vocabulary.words[word] for word in words.tolist()))
-        compacted = Encoded(tokens.astype(np.int32), self.starts, own, brackets=self.brackets)
+        vocabulary = Vocabulary(tuple(self.vocabulary.words[word] for word in words.tolist()))
+        compacted = Encoded(
+            tokens.astype(np.int32), self.starts, vocabulary, brackets=self.brackets
+        )
         return words.astype(np.int64), compacted
 
     def __len__(self) -> int:
         return len(self.starts) - 1
 
     def __getitem__(self, sentence: int) -> list[str]:
-        sentence = range(len(self))[sentence]  # checked, and negative ones counted from the end
+        sentence = range(len(self))[sentence]  # checks the index; negative ones count from the end
         return [self.vocabulary.words[number] for number in self.numbers(sentence)]
 
     def __iter__(self) -> Iterator[list[str]]:

@@ -1,14 +1,13 @@
-"""Which files paths stand for, and their text.
+"""Find the files that paths stand for, and read their text.
 
-A folder stands for the files in it, and in the folders below, whose extension is known, sorted by
-path; hidden ones are left out.  If they are of several formats, one has to be chosen.  A pattern
-such as ``wsj_00*.mrg`` is one that names no file as it stands, with ``*``, ``?`` or ``[`` in it.
-Nothing may be read twice.
+A folder stands for all files in it with a known extension, also in its subfolders, sorted by path;
+hidden files are left out.  If they have several formats, one must be chosen.  A path that does not
+exist and has ``*``, ``?`` or ``[`` in it is a pattern.  No file may be given twice.
 
-Files may be packed with gzip, and are in UTF-8 unless another encoding is given.  Encodings are not
-guessed, because a wrong guess goes unnoticed: the error names the first byte that is not UTF-8, the
-option, and a likely encoding.  An XML file is read in the encoding that it declares.  Line ends
-become ``\\n``, and a byte-order mark goes.
+Files may be compressed with gzip, and are in UTF-8 unless another encoding is given.  Encodings are
+not guessed, because a wrong guess goes unnoticed: the error names the first byte that is not UTF-8,
+the option, and a likely encoding.  XML files are read in the encoding that they declare.  Line ends
+become ``\\n``, and byte-order marks are removed.
 """
 
 from __future__ import annotations
@@ -64,18 +63,23 @@ def _files(path: str, format: str | None) -> list[str]:
 
 def _in_folder(folder: str, format: str | None) -> list[str]:
     formats = {file: formats_by_extension(file) for file in sorted(_walk(folder))}
-    formats = {file: known for file, known in formats.items() if known and format in (None, *known)}
+    formats = {
+        file: candidates
+        for file, candidates in formats.items()
+        if candidates and format in (None, *candidates)
+    }
     counts = Counter(
-        format or ("penn" if "penn" in known else known[0]) for known in formats.values()
+        format or ("penn" if "penn" in candidates else candidates[0])
+        for candidates in formats.values()
     )
     if not counts:
-        wanted = f" {format}" if format else ""
+        kind = f" {format}" if format else ""
         raise DbpcfgError(
-            f"{display_name(folder)}: there are no{wanted} files in this folder, to go by their "
+            f"{display_name(folder)}: there are no{kind} files in this folder, to go by their "
             f"extensions; name the files instead, as in {os.path.join(display_name(folder), '*')}"
         )
     if len(counts) > 1:
-        listed = ", ".join(f"{count} {known}" for known, count in counts.most_common())
+        listed = ", ".join(f"{count} {name}" for name, count in counts.most_common())
         raise DbpcfgError(
             f"{display_name(folder)}: found files of several formats in this folder ({listed}); "
             "choose one with format= (--input-format), or name the files"
@@ -119,9 +123,9 @@ _SHOWN = 30
 
 
 def check_plain_text(head: str, name: str, bracketed: bool = False) -> None:
-    """Raise an error if a file whose format was not recognised is not plain text either.
+    """Raise an error if a file without a recognised format does not look like plain text.
 
-    ``bracketed``: whether its square brackets are known to be those of plain text.
+    ``bracketed``: whether the text has constituents in square brackets, which look like JSON.
     """
     remedy = "if its lines are sentences all the same, give --input-format text (format='text')"
     signs = {k: sign for k, sign in _PATTERNS.items() if k != "JSON" or not bracketed}
@@ -157,7 +161,7 @@ _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _DECLARED = re.compile(rb"""\s*<\?xml\b[^>]*?\bencoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
 _UTF8 = "utf-8"
 _NOT_DECODED = re.compile("[\udc80-\udcff]")
-"""Where Python has put bytes that it could not decode."""
+"""Surrogates that stand for bytes which could not be decoded."""
 _HIGH = bytes(range(128, 256))
 _CONTROLS = bytes(range(128, 160))  # of ISO-8859-1; letters in Windows' encodings
 
@@ -168,12 +172,12 @@ def display_name(path: str) -> str:
 
 
 def check_encoding(encoding: str | None) -> str | None:
-    """The normal name of a text encoding, or an error if there is none of that name."""
+    """The normalised name of a text encoding, or an error if it does not exist."""
     if encoding is None:
         return None
     try:
         codec = codecs.lookup(encoding)
-        "".encode(encoding)  # hex and others are no encodings of text
+        "".encode(encoding)  # fails for codecs such as hex, which do not encode text
     except (LookupError, ValueError):
         raise DbpcfgError(
             f"there is no encoding {encoding!r}; common ones are utf-8, iso-8859-1, windows-1252, "
@@ -183,12 +187,11 @@ def check_encoding(encoding: str | None) -> str | None:
 
 
 def load_text(path: str, encoding: str | None = None) -> str:
-    """Read the text of a file.
+    """Read the text of a file; line ends become single newlines.
 
-    ``path``: the file, plain or packed with gzip, or ``-`` for standard input.
-    ``encoding``: its encoding; UTF-8 if not given, or what an XML file declares. With ``"utf-8"``,
-    the error about a file that is not does not name the option.
-    Returns the text; line ends are single newlines.
+    ``path``: the file, plain or compressed with gzip, or ``-`` for standard input.
+    ``encoding``: UTF-8 if not given, or what an XML file declares. If ``"utf-8"`` is given, errors
+    do not suggest another encoding.
     """
     name = display_name(path)
     encoding = check_encoding(encoding)
@@ -208,7 +211,7 @@ def load_text(path: str, encoding: str | None = None) -> str:
 
 
 def text_lines(path: str, encoding: str | None = None) -> Iterator[str]:
-    """The lines of a file one by one, as `load_text` reads them."""
+    """Yield the lines of a file, as `load_text` reads them."""
     name = display_name(path)
     encoding = check_encoding(encoding)
     with os_errors(name, hint="is the path right?"), ExitStack() as stack:
@@ -221,15 +224,15 @@ def text_lines(path: str, encoding: str | None = None) -> Iterator[str]:
             yield from checked_lines(lines, name, encoding)
 
 
-def head_of(path: str, encoding: str | None = None) -> str:
-    """How a file begins; what cannot be decoded is left out."""
+def read_head(path: str, encoding: str | None = None) -> str:
+    """The beginning of a file, without what cannot be decoded."""
     with os_errors(display_name(path), hint="is the path right?"), ExitStack() as stack:
         _, head = open_unpacked(path, stack)
     return head.decode(encoding or _UTF8, "ignore").removeprefix("\ufeff")
 
 
 def open_unpacked(path: str, stack: ExitStack) -> tuple[BinaryIO, bytes]:
-    """A file or standard input, unpacked if that is needed, and how it begins."""
+    """Open a file or standard input, decompressed if necessary; also return its first bytes."""
     file: BinaryIO
     if path == STDIN:
         file = standard_input()
@@ -243,21 +246,21 @@ def open_unpacked(path: str, stack: ExitStack) -> tuple[BinaryIO, bytes]:
 
 
 def peek(file: BinaryIO) -> bytes:
-    """How a file begins, as far as that is there already."""
+    """The first bytes of a file, as far as they are available."""
     head: bytes = file.peek(HEAD)  # type: ignore[attr-defined]
     return head
 
 
 def as_text(file: BinaryIO, encoding: str | None, stack: ExitStack) -> io.TextIOWrapper:
-    """The lines of a file, with what cannot be decoded in them; see `checked_lines`."""
-    given = "utf-8-sig" if encoding in (None, _UTF8) else encoding
-    lines = io.TextIOWrapper(file, encoding=given, errors="surrogateescape")
+    """Decode a file; bytes that cannot be decoded become surrogates, for `checked_lines`."""
+    codec = "utf-8-sig" if encoding in (None, _UTF8) else encoding
+    lines = io.TextIOWrapper(file, encoding=codec, errors="surrogateescape")
     stack.callback(lines.detach)  # or standard input would be closed with it
     return lines
 
 
 def checked_lines(lines: Iterable[str], name: str, encoding: str | None) -> Iterator[str]:
-    """Lines of `as_text`; an error if one was not text in the encoding."""
+    """Yield the lines of `as_text`; raise an error for a line that could not be decoded."""
     for number, line in enumerate(lines, start=1):
         if "\0" in line:
             raise binary_file_error(name, number)
@@ -290,7 +293,7 @@ def not_utf8_error(
 ) -> DbpcfgError:
     """The error about a byte that is not UTF-8.
 
-    ``fixed``: whether UTF-8 was asked for, so that the file has to be converted.
+    ``fixed``: whether the user chose UTF-8, so that the file has to be converted.
     """
     likely = _likely_encoding(sample or bytes([byte]))
     option = f"give its encoding, perhaps --encoding {likely} (in Python encoding={likely!r}), or "
@@ -320,7 +323,7 @@ def _likely_encoding(data: bytes) -> str:
 
 
 def _check_head(data: bytes, name: str, encoding: str | None) -> None:
-    """Raise an error if bytes are packed, or begin as UTF-16 where UTF-8 is expected."""
+    """Raise an error if a file is compressed, or in UTF-16 where UTF-8 is expected."""
     for magic, program in _COMPRESSED.items():
         if data.startswith(magic):
             raise DbpcfgError(

@@ -1,12 +1,12 @@
-"""Minimal pairs: a grammatical sentence, and one that differs little from it and is not.
+"""Read minimal pairs: a grammatical sentence, and a similar ungrammatical one.
 
 =============  ==================================================================================
-JSON lines     as those of BLiMP: ``sentence_good``, ``sentence_bad``, and ``UID``, the paradigm
-tables         CSV or TSV with two columns, which ``good`` and ``bad`` name
-text           as that of Zorro: lines in turn, the *un*grammatical sentence first
+JSON lines     as in BLiMP: ``sentence_good``, ``sentence_bad``, and ``UID``, the paradigm
+tables         CSV or TSV with two columns, named by ``good`` and ``bad``
+text           as in Zorro: alternating lines, the *un*grammatical sentence first
 =============  ==================================================================================
 
-Where nothing else names the paradigm it is the name of the file, without ending.
+If nothing else names the paradigm, it is the name of the file, without its ending.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ _ENDINGS = (".jsonl", ".json", ".txt", ".csv", ".tsv", ".tab")
 
 
 class MinimalPair(NamedTuple):
-    """Two sentences, of which the first should be more probable."""
+    """Two sentences; the first should be more probable."""
 
     good: Sentence
     bad: Sentence
     paradigm: str = ""
 
 
-GivenPairs: TypeAlias = (
+PairsLike: TypeAlias = (
     str | os.PathLike[str] | Iterable[str | os.PathLike[str] | MinimalPair | tuple[str, str]]
 )
 """Paths, minimal pairs, or tuples of a good and a bad sentence."""
@@ -56,13 +56,12 @@ def read_pairs(
 ) -> list[MinimalPair]:
     """Read files, directories and patterns.
 
-    ``good``, ``bad``, ``paradigm``: columns of tables, or keys of JSON lines; if not given those
-    that BLiMP has.
+    ``good``, ``bad``, ``paradigm``: columns of tables, or keys of JSON lines; BLiMP's by default.
     """
     if (good is None) != (bad is None):
         raise DbpcfgError("give both --good and --bad, or neither (in Python good= and bad=)")
     names = (good or GOOD, bad or BAD, paradigm)
-    found: list[MinimalPair] = []
+    all_pairs: list[MinimalPair] = []
     for path in _files(paths):
         kind = kind_by_ending(path)
         if kind is not None:
@@ -78,12 +77,12 @@ def read_pairs(
         read = list(pairs)
         if not read:
             raise DbpcfgError(f"{display_name(path)}: there is no pair in this file")
-        found += read
-    return found
+        all_pairs += read
+    return all_pairs
 
 
-def pairs_for(given: GivenPairs, **columns: str | None) -> list[MinimalPair]:
-    """Read paths, or check pairs; ``columns`` are those of `read_pairs`."""
+def pairs_for(given: PairsLike, **columns: str | None) -> list[MinimalPair]:
+    """Read paths, or check pairs; ``columns`` are arguments of `read_pairs`."""
     if isinstance(given, str | os.PathLike):
         return read_pairs([given], **columns)
     items = list(given)
@@ -110,25 +109,25 @@ def _is_text(given: object) -> bool:
 
 
 def _files(paths: Iterable[str | os.PathLike[str]]) -> list[str]:
-    """The files, with those in directories that have a known ending."""
-    found: list[str] = []
+    """The files to read; from directories those with a known ending."""
+    files: list[str] = []
     for path in [os.fspath(path) for path in paths]:
         if path != STDIN and os.path.isdir(path):
-            inside = sorted(
+            files_inside = sorted(
                 os.path.join(folder, name)
                 for folder, _, names in os.walk(path)
                 for name in names
                 if _stem(name)[1] in _ENDINGS and not name.startswith(".")
             )
-            if not inside:
+            if not files_inside:
                 raise DbpcfgError(
                     f"{display_name(path)}: there are no files in this directory that end in "
                     f"{', '.join(_ENDINGS)}"
                 )
-            found += inside
+            files += files_inside
         else:
-            found.append(path)
-    return files_to_read(found)
+            files.append(path)
+    return files_to_read(files)
 
 
 def _stem(path: str) -> tuple[str, str]:
@@ -150,8 +149,10 @@ def _of_text(text: str, path: str) -> Iterator[MinimalPair]:
             "--bad"
         )
     paradigm = _stem(path)[0]
-    for (number, bad), (below, good) in zip(lines[::2], lines[1::2]):
-        yield MinimalPair(_sentence(good, path, below), _sentence(bad, path, number), paradigm)
+    for (number, bad), (next_number, good) in zip(lines[::2], lines[1::2]):
+        yield MinimalPair(
+            _sentence(good, path, next_number), _sentence(bad, path, number), paradigm
+        )
 
 
 def _of_json(text: str, path: str, names: tuple[str, str, str | None]) -> Iterator[MinimalPair]:
@@ -159,17 +160,19 @@ def _of_json(text: str, path: str, names: tuple[str, str, str | None]) -> Iterat
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
-        place = f"{display_name(path)}:{number}"
+        location = f"{display_name(path)}:{number}"
         try:
             item = json.loads(line)
         except (ValueError, RecursionError):
             item = None
         if not isinstance(item, dict):
-            raise DbpcfgError(f"{place}: found {line[:30]!r}, expected a JSON object in each line")
+            raise DbpcfgError(
+                f"{location}: found {line[:30]!r}, expected a JSON object in each line"
+            )
         for key in (good, bad, *([paradigm] if paradigm else [])):
             if not _is_text(item.get(key)):
-                shown = ", ".join(f"{known!r:.40}" for known in list(item)[:20])
-                raise DbpcfgError(f"{place}: no text under {key!r}; its keys are {shown}")
+                keys = ", ".join(f"{name!r:.40}" for name in list(item)[:20])
+                raise DbpcfgError(f"{location}: no text under {key!r}; its keys are {keys}")
         yield MinimalPair(
             _sentence(item[good], path, number),
             _sentence(item[bad], path, number),

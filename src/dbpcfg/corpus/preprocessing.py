@@ -1,12 +1,12 @@
-"""From the sentences of a file to the words that the model learns from.
+"""Preprocessing: from the sentences of a file to the forms that the model learns from.
 
-Every step is an option, and the options are recorded with all that is computed from the result. The
-model sees *forms*; the words as they stand in the file come back in every tree that is printed.
+Every step is an option, and the options are stored with all results. The model sees *forms*;
+printed trees have the words as they are in the file.
 
-Words too rare to learn anything about can become classes: a word seen once is of no use to an
-inducer; its last letters, shape and digits may be. A class is written in angle brackets, as few
-texts write words: ``<number>``, ``<*ed>``, ``<Cap*ed>``. A word that is written like a class gets
-more brackets (`Preprocessing.own_form`).
+Rare words can be replaced by classes: nothing can be learned about a word that occurs once, but its
+last letters, shape and digits may be informative. Classes are in angle brackets, as few words are:
+``<number>``, ``<*ed>``, ``<Cap*ed>``. A word that is written like a class gets
+more brackets (`Preprocessing.word_form`).
 
 ==========  ============================================  =====================================
 scheme      depends on                                    *walked*, *Bonn*, *1987*, *A-3*
@@ -14,10 +14,10 @@ scheme      depends on                                    *walked*, *Bonn*, *198
 suffix      the last two letters                          <*ed>, <*nn>, <number>, <*a>
 shape       capitals, digits, hyphens                     <word>, <Cap>, <number>, <Cap-digit>
 both        shape and suffix together                     <*ed>, <Cap*nn>, <number>, <Cap-digit*a>
-one         nothing: all rare words are one               <rare> for each
+one         nothing: all rare words are one class         <rare> for each
 ==========  ============================================  =====================================
 
-Numbers (digits with signs around and between them) are ``<number>`` in every scheme but ``one``.
+Numbers (digits, possibly with signs) are ``<number>`` in all schemes but ``one``.
 """
 
 from __future__ import annotations
@@ -49,20 +49,18 @@ from dbpcfg.options import PreprocessingOptions
 
 
 class LogFrequencies:
-    """Log frequencies of words in a corpus of the user's choice.
+    """Log frequencies of words in a corpus: log10 of occurrences per million tokens.
 
-    With c occurrences of a word among the N tokens and V different words of the corpus, one more
-    occurrence is counted of every word, so that one which does not occur has a frequency too
-    (Laplace's rule; Brysbaert and Diependaele 2013)::
+    With c occurrences of a word, N tokens and V distinct words in the corpus, 1 is added to each
+    count, so that words that do not occur have a frequency too (Laplace's rule; Brysbaert and
+    Diependaele 2013)::
 
         log frequency = log10 (10⁶ (c + 1) / (N + V))
-
-    the logarithm, to base 10, of occurrences per million tokens.
     """
 
     def __init__(self, sentences: Iterable[Sentence], lowercase: bool = True) -> None:
         self.lowercase = lowercase
-        self.counts = Counter(self._form(word) for one in sentences for word in one.words)
+        self.counts = Counter(self._form(word) for sentence in sentences for word in sentence.words)
         if not self.counts:
             raise DbpcfgError("there is no word in the corpus that frequencies are counted in")
         self.total = self.counts.total() + len(self.counts)
@@ -84,12 +82,12 @@ _CLASS = re.compile(r"<+(?:number|rare|word|(?:CAP|Cap)?-?(?:digit)?(?:\*\w{1,2}
 
 
 def is_number(word: str) -> bool:
-    """Whether a word is digits, with signs such as , . : / % between or around them."""
+    """Whether a word is a number: digits, possibly with signs such as , . : / %."""
     return _NUMBER.fullmatch(word) is not None
 
 
 def looks_like_class(word: str) -> bool:
-    """Whether a word has the name of a class, or one with more brackets around it."""
+    """Whether a word is written like a class, possibly with more brackets around it."""
     return word.startswith("<") and _CLASS.fullmatch(word) is not None
 
 
@@ -126,17 +124,17 @@ def _suffix(word: str) -> str:
     return f"*{letters[-_SUFFIX_LETTERS:]}" if letters else ""
 
 
-def _unless_given(name: str, default: Any) -> Any:
+def _with_default(name: str, default: Any) -> Any:
     return field(default=default, metadata=PreprocessingOptions.__dataclass_fields__[name].metadata)
 
 
 @dataclass(frozen=True)
 class Preprocessing(PreprocessingOptions):
-    """How sentences are prepared; by default letters change to lower case and nothing else."""
+    """How sentences are preprocessed; by default, words are only changed to lower case."""
 
-    rare: int = _unless_given("rare", 0)
-    no_punctuation: bool = _unless_given("no_punctuation", False)
-    punctuation_brackets: bool = _unless_given("punctuation_brackets", False)
+    rare: int = _with_default("rare", 0)
+    no_punctuation: bool = _with_default("no_punctuation", False)
+    punctuation_brackets: bool = _with_default("punctuation_brackets", False)
 
     def __post_init__(self) -> None:
         for name in ("rare", "no_punctuation", "punctuation_brackets"):
@@ -144,18 +142,17 @@ class Preprocessing(PreprocessingOptions):
                 object.__setattr__(self, name, self.options()[name].default)
         super().__post_init__()
 
-    def seen(self, sentence: Sentence) -> Sentence:
-        """A sentence as it is learned from: split into tokens, and without punctuation if so.
+    def apply(self, sentence: Sentence) -> Sentence:
+        """Split a sentence into tokens, add brackets and remove punctuation, as the options say.
 
-        Only text is split; a sentence of a treebank has its tokens. Brackets stay around the words
-        that they were around.
+        Only plain text is split, as treebanks are tokenised. Brackets stay around the same words.
         """
         check_brackets(sentence)
         if self.tokens != "space" and sentence.tags is None and sentence.tree is None:
             words = split_tokens(" ".join(sentence.words), self.tokens)
             sizes = [len(split_tokens(w, self.tokens)) for w in sentence.words if sentence.brackets]
-            known = remap_brackets(sentence.brackets, sizes)
-            sentence = replace(sentence, words=tuple(words), brackets=known)
+            brackets = remap_brackets(sentence.brackets, sizes)
+            sentence = replace(sentence, words=tuple(words), brackets=brackets)
         if self.brackets is not None:
             sentence = add_brackets(sentence, self.brackets)
         if self.punctuation_brackets:
@@ -164,27 +161,27 @@ class Preprocessing(PreprocessingOptions):
         return without_punctuation(sentence, self.punctuation) if self.no_punctuation else sentence
 
     def form(self, word: str) -> str:
-        """The form of a word, before rare ones are replaced."""
-        return NUMBER if self.numbers and is_number(word) else self.own_form(word)
+        """The form of a word, before rare words are replaced by classes."""
+        return NUMBER if self.numbers and is_number(word) else self.word_form(word)
 
-    def own_form(self, word: str) -> str:
-        """The form of a word that is in no class.
+    def word_form(self, word: str) -> str:
+        """The form of a word that is not replaced by a class.
 
-        Where there are classes, a word that has the name of one gets another pair of brackets:
+        If there are classes, a word that is written like one gets another pair of brackets:
         ``<<number>>`` is the word ``<number>``.
         """
-        letters = self.letters(word)
+        folded = self.fold_case(word)
         classes = self.numbers or self.rare
-        return f"<{letters}>" if classes and looks_like_class(letters) else letters
+        return f"<{folded}>" if classes and looks_like_class(folded) else folded
 
-    def letters(self, word: str) -> str:
-        """A word in lower case, if letters are changed."""
+    def fold_case(self, word: str) -> str:
+        """A word in lower case, if that is an option."""
         return word.lower() if self.lowercase else word
 
 
 @dataclass(frozen=True, repr=False)
 class PreprocessedCorpus:
-    """Prepared sentences."""
+    """Preprocessed sentences."""
 
     sentences: list[Sentence]
     """The sentences that were kept."""
@@ -195,9 +192,9 @@ class PreprocessedCorpus:
     preprocessing: Preprocessing
     """The options."""
     removed: dict[str, int] = field(default_factory=dict)
-    """How many sentences were left out, by reason."""
+    """The number of sentences left out, by reason."""
     classes: dict[str, int] = field(default_factory=dict)
-    """How many different rare forms each class stands for."""
+    """The number of distinct rare forms in each class."""
     origin: Corpus | None = None
     """The corpus as it was read, if it was read from files."""
 
@@ -214,7 +211,7 @@ class PreprocessedCorpus:
         return shortened(f"<PreprocessedCorpus: {self.summary()}>")
 
     def summary(self) -> str:
-        """The numbers of sentences kept and left out, and of rare forms replaced, in one line."""
+        """One line with the numbers of sentences kept and left out, and of rare forms replaced."""
         tokens = sum(len(forms) for forms in self.forms)
         parts = [
             f"{plural(len(self), 'sentence')}, {plural(tokens, 'token')}, "
@@ -227,59 +224,59 @@ class PreprocessedCorpus:
                 f"{plural(rare, 'rare form')} in {plural(len(self.classes), 'class', 'classes')}"
             )
         if self.encoded.brackets is not None:
-            of = len(np.unique(self.encoded.brackets[:, 0]))
-            known = plural(len(self.encoded.brackets), "known bracket")
-            parts.append(f"{known} in {plural(of, 'sentence')}")
+            bracketed = len(np.unique(self.encoded.brackets[:, 0]))
+            brackets = plural(len(self.encoded.brackets), "known bracket")
+            parts.append(f"{brackets} in {plural(bracketed, 'sentence')}")
         if contractions := describe_contractions(self.encoded.vocabulary.words):
             parts.append(contractions)
         return "; ".join(parts)
 
 
 def drop_malformed(corpus: Corpus, preprocessing: Preprocessing) -> Corpus:
-    """A corpus without sentences whose brackets are broken; these are listed as skipped."""
-    kept, skipped = [], list(corpus.skipped)
-    for one in corpus:
+    """Drop sentences with broken brackets from a corpus, and list them as skipped."""
+    sentences, skipped = [], list(corpus.skipped)
+    for sentence in corpus:
         try:
-            preprocessing.seen(one)
+            preprocessing.apply(sentence)
         except BracketError as error:
-            skipped.append(SkippedPart(one.source, one.line, one.line, error.reason))
+            skipped.append(SkippedPart(sentence.source, sentence.line, sentence.line, error.reason))
         else:
-            kept.append(one)
-    more = len(corpus) - len(kept)
-    removed = {**corpus.removed, **({"sentences with broken brackets": more} if more else {})}
-    return replace(corpus, sentences=kept, skipped=tuple(skipped), removed=removed)
+            sentences.append(sentence)
+    dropped = len(corpus) - len(sentences)
+    removed = {**corpus.removed, **({"sentences with broken brackets": dropped} if dropped else {})}
+    return replace(corpus, sentences=sentences, skipped=tuple(skipped), removed=removed)
 
 
 def preprocess(
     sentences: Iterable[Sentence], preprocessing: Preprocessing, known: Iterable[str] = ()
 ) -> PreprocessedCorpus:
-    """Choose sentences and the forms of their words.
+    """Select sentences and choose the forms of their words.
 
-    ``known``: forms that are not replaced by classes, however rare.
+    ``known``: forms that are never replaced by classes.
     """
-    kept: list[Sentence] = []
+    selected: list[Sentence] = []
     masks: list[tuple[bool, ...]] = []
     different: dict[tuple[bool, ...], tuple[bool, ...]] = {}
     too_long = 0
-    for sentence in map(preprocessing.seen, sentences):
+    for sentence in map(preprocessing.apply, sentences):
         mask = punctuation_mask(sentence, preprocessing.punctuation)
         if preprocessing.max_length is not None and mask.count(False) > preprocessing.max_length:
             too_long += 1
         else:
-            kept.append(sentence)
+            selected.append(sentence)
             masks.append(different.setdefault(mask, mask))
-    most = plural(preprocessing.max_length or 0, "word")
-    if not kept:
-        limit = f" of at most {most}" if too_long else ""
+    max_words = plural(preprocessing.max_length or 0, "word")
+    if not selected:
+        limit = f" of at most {max_words}" if too_long else ""
         raise DbpcfgError(f"there is no sentence{limit} to work with")
     form = lru_cache(None)(preprocessing.form)
-    forms = [tuple(map(form, sentence.words)) for sentence in kept]
+    forms = [tuple(map(form, sentence.words)) for sentence in selected]
     classes: dict[str, int] = {}
     if preprocessing.rare:
-        forms, classes = _replace_rare(kept, forms, preprocessing, set(known))
-    removed = {f"longer than {most}": too_long} if too_long else {}
+        forms, classes = _replace_rare(selected, forms, preprocessing, set(known))
+    removed = {f"longer than {max_words}": too_long} if too_long else {}
     origin = sentences if isinstance(sentences, Corpus) else None
-    return PreprocessedCorpus(kept, forms, masks, preprocessing, removed, classes, origin)
+    return PreprocessedCorpus(selected, forms, masks, preprocessing, removed, classes, origin)
 
 
 def _replace_rare(
@@ -288,24 +285,24 @@ def _replace_rare(
     preprocessing: Preprocessing,
     known: set[str],
 ) -> tuple[list[tuple[str, ...]], dict[str, int]]:
-    """Put classes in place of rare forms; the class looks at the word as written, capitals too."""
+    """Replace rare forms by classes, which depend on the word as written."""
     seen = Counter(form for sentence in forms for form in sentence)
     replaced: dict[str, set[str]] = {}
     result = []
-    for sentence, its_forms in zip(sentences, forms, strict=True):
-        new = []
-        for word, form in zip(sentence.words, its_forms, strict=True):
+    for sentence, sentence_forms in zip(sentences, forms, strict=True):
+        new_forms = []
+        for word, form in zip(sentence.words, sentence_forms, strict=True):
             if seen[form] <= preprocessing.rare and form != NUMBER and form not in known:
                 name = word_class(word, preprocessing.scheme)
                 replaced.setdefault(name, set()).add(form)
                 form = name
-            new.append(form)
-        result.append(tuple(new))
+            new_forms.append(form)
+        result.append(tuple(new_forms))
     return result, {name: len(forms) for name, forms in sorted(replaced.items())}
 
 
 def corpus_lines(preprocessed: PreprocessedCorpus, kind: str) -> Iterator[str]:
-    """Write a prepared corpus, one line a sentence, in its prepared forms."""
+    """The lines of a preprocessed corpus, as text or as trees over the forms."""
     for sentence, forms in zip(preprocessed.sentences, preprocessed.forms, strict=True):
         if kind == "text":
             yield " ".join(forms)

@@ -1,15 +1,15 @@
-"""A sentence as it stands in a file, and which of its words are punctuation.
+"""Sentences as they are in files, and which of their words are punctuation.
 
-Punctuation stays in for learning, and is removed on both sides for scoring.  There are two rules.
-By *tags*: the seven punctuation tags of the Penn Treebank, ``PUNCT`` of Universal Dependencies,
-those of EAGLES, ``F`` and small letters (``Fp``), of STTS (``$,``, ``$.``, ``$[``), of Alpino and
-CGN (``punct``, ``let``, ``LET``), of CorpusSearch treebanks (``PU`` and the like, ``'``, ``"``), or
-of the Sinica treebank, which end in ``CATEGORY``.  By *characters*: a word without a letter or
-digit of any script, or one that stands for a bracket, such as ``-LRB-``.
+Punctuation is used for learning, but removed from gold and predicted trees for scoring.  There are
+two rules to recognise it.  By *tags*: the seven punctuation tags of the Penn Treebank, ``PUNCT`` of
+Universal Dependencies, those of EAGLES, ``F`` and small letters (``Fp``), of STTS (``$,``, ``$.``,
+``$[``), of Alpino and CGN (``punct``, ``let``, ``LET``), of CorpusSearch treebanks (``PU`` and the
+like, ``'``, ``"``), and of the Sinica treebank, which end in ``CATEGORY``.  By *characters*: words
+without a letter or digit of any script, and names of brackets such as ``-LRB-``.
 
-Currency signs, ``#``, ``%`` and ``&`` are words under both rules.  They are read aloud ("three
-dollars"), they fill a place in a phrase, and in the Penn Treebank ``$`` and ``#`` are the tags of
-such words: without them a quantity like ``$ 3`` would lose its head.
+Currency signs, ``#``, ``%`` and ``&`` are words under both rules: they are read aloud ("three
+dollars"), and in the Penn Treebank ``$`` and ``#`` are the tags of such words; without them, a
+quantity such as ``$ 3`` would lose its head.
 """
 
 from __future__ import annotations
@@ -30,30 +30,30 @@ Spans: TypeAlias = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence, with what its file says about it."""
+    """A sentence, with the annotation in its file."""
 
     words: tuple[str, ...]
     """The words from left to right."""
     tags: tuple[str, ...] | None = None
-    """Parts of speech, one a word; None if the file has none."""
+    """The part of speech of each word; None if the file has none."""
     tree: Tree | None = None
     """A tree over exactly these words."""
     speaker: str | None = None
-    """Who said it, by code or role."""
+    """The speaker, by code or role."""
     source: str = "<text>"
     """The file."""
     line: int = 0
     """The line on which it begins, counted from 1."""
     xpos: tuple[str, ...] | None = None
-    """Parts of speech of the treebank's own, beside universal ones; CoNLL-U has both."""
+    """Language-specific parts of speech, from CoNLL-U."""
     heads: tuple[int, ...] | None = None
-    """The position of each word's head, from 0, and -1 for the root; only CoNLL-U has them."""
+    """The position of each word's head, from 0, or -1 for the root; from CoNLL-U."""
     brackets: Spans = ()
-    """Constituents that are known, as ``(start, end)`` from 0, without the word at ``end``."""
+    """Known constituents, as half-open spans ``(start, end)`` from 0."""
 
     @classmethod
     def from_tree(cls, tree: Tree, source: str = "<text>", line: int = 0) -> Sentence:
-        """The words of a tree, and its tags if every word has one.
+        """Make a sentence of a tree: its words, and its tags if every word has one.
 
         Parameters
         ----------
@@ -69,11 +69,11 @@ class Sentence:
 
     @property
     def location(self) -> str:
-        """Where the sentence is, as error messages name it."""
+        """File and line, for error messages."""
         return f"{self.source}:{self.line}"
 
     def gold_tree(self) -> Tree:
-        """Its tree.
+        """The tree of the sentence.
 
         Raises
         ------
@@ -89,9 +89,9 @@ class Sentence:
 
 
 def as_sentences(items: Iterable[Sentence | Tree], source: str) -> list[Sentence]:
-    """Make sentences of trees.
+    """Turn trees into sentences.
 
-    ``source``: the name of the text that trees are lines of.
+    ``source``: the name for the source of trees in messages.
     """
     return [
         item if isinstance(item, Sentence) else Sentence.from_tree(item, source, number)
@@ -114,17 +114,17 @@ _BRACKET = re.compile(r"-[LR][RCS]B-", re.IGNORECASE)  # also where words have b
 
 
 def by_tags(tags: Sequence[str]) -> tuple[bool, ...]:
-    """For each tag whether it is one of punctuation."""
+    """Whether each tag is a punctuation tag."""
     return tuple(tag in _TAGS or _PATTERN.fullmatch(tag) is not None for tag in tags)
 
 
 def by_characters(words: Sequence[str]) -> tuple[bool, ...]:
-    """For each word whether it is punctuation by its characters."""
-    return tuple(map(_silent, words))
+    """Whether each word is punctuation by its characters."""
+    return tuple(map(_is_punctuation, words))
 
 
 def punctuation_mask(sentence: Sentence, rule: PunctuationRule = "auto") -> tuple[bool, ...]:
-    """For each word of a sentence whether it is punctuation.
+    """Whether each word of a sentence is punctuation.
 
     ``rule``: ``"tags"``; ``"characters"``; ``"auto"``: by tags if the sentence has them, and by
     characters otherwise; or ``"both"``: punctuation by either rule.
@@ -147,25 +147,25 @@ def punctuation_mask(sentence: Sentence, rule: PunctuationRule = "auto") -> tupl
 
 
 def without_punctuation(sentence: Sentence, rule: PunctuationRule = "auto") -> Sentence:
-    """A sentence without its punctuation; as it is, if there is nothing else."""
-    gone = punctuation_mask(sentence, rule)
-    if all(gone) or not any(gone):
+    """Remove the punctuation of a sentence, unless it has nothing else."""
+    marks = punctuation_mask(sentence, rule)
+    if all(marks) or not any(marks):
         return sentence
 
     def kept(values: Sequence[str] | None) -> tuple[str, ...] | None:
-        return None if values is None else tuple(v for v, drop in zip(values, gone) if not drop)
+        return None if values is None else tuple(v for v, mark in zip(values, marks) if not mark)
 
-    tree = None if sentence.tree is None else without_words(sentence.tree, gone)
+    tree = None if sentence.tree is None else without_words(sentence.tree, marks)
     words, tags, xpos = map(kept, (sentence.words, sentence.tags, sentence.xpos))
     assert words is not None
-    known = remap_brackets(sentence.brackets, [not drop for drop in gone])
+    brackets = remap_brackets(sentence.brackets, [not mark for mark in marks])
     return replace(
-        sentence, words=words, tags=tags, tree=tree, xpos=xpos, heads=None, brackets=known
+        sentence, words=words, tags=tags, tree=tree, xpos=xpos, heads=None, brackets=brackets
     )
 
 
 def remap_brackets(brackets: Spans, sizes: Sequence[int]) -> Spans:
-    """Brackets over what became of words, which are so many now: none, one, or several each."""
+    """Adapt brackets after each word has been replaced by ``sizes[i]`` words, which may be 0."""
     to = [0, *accumulate(sizes)]
     return tuple((to[i], to[j]) for i, j in brackets if to[i] < to[j])
 
@@ -173,7 +173,7 @@ def remap_brackets(brackets: Spans, sizes: Sequence[int]) -> Spans:
 def rule_name(sentences: Sequence[Sentence], rule: PunctuationRule) -> str:
     """The name of a rule in the signature of a score.
 
-    ``sentences``: the gold sentences; the first decides what ``"auto"`` is.
+    ``sentences``: the gold sentences; the first decides what ``"auto"`` means.
     """
     if rule == "auto":
         return "tags" if sentences and sentences[0].tags is not None else "characters"
@@ -181,8 +181,8 @@ def rule_name(sentences: Sequence[Sentence], rule: PunctuationRule) -> str:
 
 
 _EMPTY = re.compile(r"\*+(?:[^*]+\*+)?(?:[-=][0-9]+)?")  # *, *T*-1, *pro*, *-1
-_SIGNS = frozenset({"", "SYM", "NFP"})  # tags under which a star may be a star; "" is none
-_UNSAID = re.compile(r"C|W.*|(?!NN).*P")  # complementisers, wh-words and phrases
+_SIGNS = frozenset({"", "SYM", "NFP"})  # tags of stars that are words; "" is no tag
+_SILENT_TAGS = re.compile(r"C|W.*|(?!NN).*P")  # complementisers, wh-words and phrases
 _NUMBERED = re.compile(r"[^,;]*\.[0-9]+")
 _IDENTIFIER = re.compile(r"[0-9]+_[^;]+;[A-Z]{2}")
 
@@ -190,7 +190,7 @@ _IDENTIFIER = re.compile(r"[0-9]+_[^;]+;[A-Z]{2}")
 def looks_empty(word: str, tag: str) -> bool:
     """Whether a word looks like an empty element of a treebank; ``tag`` may be empty."""
     if word == "0":
-        return _UNSAID.fullmatch(tag) is not None
+        return _SILENT_TAGS.fullmatch(tag) is not None
     if not word.startswith("*") or _EMPTY.fullmatch(word) is None:
         return False
     return bool(word.strip("*")) or not (tag in _SIGNS or by_tags([tag])[0])
@@ -204,9 +204,9 @@ def looks_like_identifier(word: str, tag: str) -> bool:
 
 
 @lru_cache(maxsize=1 << 16)
-def _silent(word: str) -> bool:
-    return not any(map(_aloud, word)) or _BRACKET.fullmatch(word) is not None
+def _is_punctuation(word: str) -> bool:
+    return not any(map(_is_pronounced, word)) or _BRACKET.fullmatch(word) is not None
 
 
-def _aloud(character: str) -> bool:
+def _is_pronounced(character: str) -> bool:
     return character.isalnum() or character in "#%&" or unicodedata.category(character) == "Sc"

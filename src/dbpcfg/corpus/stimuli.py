@@ -1,19 +1,17 @@
 """Tables of stimuli: items, conditions and regions beside sentences or words.
 
-A table is a CSV file, with commas or semicolons, a TSV file, a data frame of pandas or polars
-(neither library is imported: a frame comes with its own), or a list of dicts. The cells of a file
-stay text, so they are written as they were read. Errors name file and line: a row with more or
-fewer cells than the header, a name that occurs twice, a quote that is not closed, an empty cell
-where a value is needed.
+A table is a CSV file (with commas or semicolons), a TSV file, a data frame of pandas or polars
+(neither library is imported), or a list of dicts. The cells of files stay text, so they are written
+as they were read. Malformed tables are errors that name file and line.
 
 **A sentence in a cell.** Each row is a sentence.
 
-**A word in a row.** Rows that have the same values in the columns ``by`` are a text. Its words are
-in the order of the rows, or in that of a column ``order``; then the rows of a text can be anywhere
-in the table. A text is one sentence, unless there is a ``boundary``: ``"punctuation"``, or a column
-that is true at the last word of each sentence. If nearly every row has its own value of ``by``
-(fewer than two rows each, on average), it identifies rows, not texts: then its last column is the
-order, and sentences end at punctuation if there is no ``boundary``.
+**A word in a row.** Rows with the same values in the columns ``by`` are a text. Its words are in
+the order of the rows, or of the column ``order``; then the rows of a text can be anywhere in the
+table. A text is one sentence, unless there is a ``boundary``: ``"punctuation"``, or a column that
+is true at the last word of each sentence. If ``by`` identifies rows and not texts (fewer than two
+rows for each value, on average), its last column is the order, and sentences end at punctuation if
+there is no ``boundary``.
 """
 
 from __future__ import annotations
@@ -54,9 +52,9 @@ class Stimuli:
     rows: list[tuple[Any, ...]]
     """The cells of each row."""
     source: str
-    """The file, as messages name it."""
+    """The name of the file for messages."""
     lines: tuple[int, ...] | None = None
-    """The line on which each row begins; None if it is not from a file."""
+    """The first line of each row; None if the table is not from a file."""
 
     def location(self, row: int) -> str:
         """The location of a row, for error messages."""
@@ -65,11 +63,11 @@ class Stimuli:
         return f"{self.source}:{self.lines[row]}"
 
     def error(self, row: int, message: str) -> DbpcfgError:
-        """An error at a row."""
+        """An error about a row."""
         return DbpcfgError(f"{self.location(row)}: {message}")
 
     def number(self, name: str, option: str) -> int:
-        """The number of a column; ``option`` is that which names it, for the error message."""
+        """The number of a column; ``option`` is the option that names it, for messages."""
         if name in self.names:
             return self.names.index(name)
         error = no_column(name, self.names, self.source, option)
@@ -84,7 +82,7 @@ class Stimuli:
 def is_missing(value: object, na: bool = False) -> bool:
     """Whether a cell has no value.
 
-    ``na``: whether the text ``NA``, which can be a word, is no value either.
+    ``na``: whether ``NA`` means a missing value; it can also be a word.
     """
     if isinstance(value, str):
         return not value.strip() or (na and value.strip() == "NA")
@@ -94,7 +92,7 @@ def is_missing(value: object, na: bool = False) -> bool:
 
 
 def kind_of_table(path: str, kind: TableKind | None = None) -> TableKind:
-    """Whether a file is CSV or TSV: ``kind``, or if not given by the ending of the file's name."""
+    """The kind of a file: ``kind``, or by the ending of its name if not given."""
     kind = kind or kind_by_ending(path)
     if kind is None:
         raise DbpcfgError(
@@ -109,9 +107,9 @@ def read_stimuli(
 ) -> Stimuli:
     """Read a table.
 
-    ``path``: a file, plain or compressed by gzip, or ``-`` for standard input.
-    ``encoding``: UTF-8, with or without a byte-order mark, if not given.
-    ``quotes``: whether a cell can be quoted with ``"``; if not, quotes are ordinary characters.
+    ``path``: a file, plain or compressed with gzip, or ``-`` for standard input.
+    ``encoding``: UTF-8 if not given.
+    ``quotes``: whether cells may be quoted; if not, quotes are ordinary characters.
     """
     kind, source = kind_of_table(path, kind), display_name(path)
     text = load_text(path, encoding).rstrip("\n")
@@ -168,7 +166,7 @@ def stimuli_of(data: Any) -> Stimuli:
 
 
 END = "</s>"
-"""Stands for the end of a sentence."""
+"""The end of a sentence."""
 PUNCTUATION = "punctuation"
 """The boundary rule: a sentence ends after a word with . ! or ?."""
 
@@ -176,19 +174,19 @@ _TRUE, _FALSE = ("1", "true", "t", "yes", "1.0"), ("", "0", "false", "f", "no", 
 
 
 class SentenceRows(NamedTuple):
-    """A sentence whose tokens are divided into rows of the result."""
+    """A sentence, and how its tokens are divided into rows of the result."""
 
     sentence: Sentence
     spans: Sequence[tuple[int, int]]
-    """The first token of each row, and the one after its last; the end is a token too."""
+    """The half-open span of tokens of each row; the end of the sentence is a token too."""
     texts: Sequence[str]
     """The text of each row."""
     numbers: Sequence[int] = ()
-    """The row of the table of each, from 0."""
+    """The number of each row in the table, from 0."""
 
     @classmethod
     def of_tokens(cls, sentence: Sentence, end: bool = True, row: int = 0) -> SentenceRows:
-        """A row for each token, and for the end if ``end``."""
+        """Make a row for each token, and for the end of the sentence if ``end``."""
         if not sentence.words:
             raise DbpcfgError(
                 f"{sentence.location}: a sentence without words; leave empty ones out"
@@ -199,18 +197,18 @@ class SentenceRows(NamedTuple):
 
 @dataclass(frozen=True)
 class TableLayout:
-    """The columns of a table's sentences: in the cells of ``text``, or word by word in ``word``."""
+    """The columns of a table: with a sentence (``text``) or a word (``word``) in each cell."""
 
     text: str | None = None
     word: str | None = None
     by: Sequence[str] = ()
-    """Columns that are the same for all words of a text, or that identify each row."""
+    """Columns that identify a text, or a row."""
     order: str | None = None
     """The column with the position of each word in its text."""
     boundary: str | None = None
     """``"punctuation"``, or a column that is true at the end of each sentence."""
     preprocessing: Preprocessing = field(default_factory=Preprocessing)
-    """How cells are split into tokens, and whether without punctuation."""
+    """How cells are split into tokens, and whether punctuation is removed."""
 
     def __post_init__(self) -> None:
         if (self.text is None) == (self.word is None):
@@ -222,7 +220,7 @@ class TableLayout:
             raise DbpcfgError("--by, --order and --boundary are for tables with --word")
 
     def sentences(self, table: Stimuli, end: bool = True) -> list[SentenceRows]:
-        """The sentences of a table; ``end``: whether those in cells have a row for the end."""
+        """The sentences of a table; with ``end``, those in cells have a row for their end."""
         if self.word is not None:
             return self._of_words(table, self.word)
         assert self.text is not None
@@ -254,7 +252,7 @@ class TableLayout:
                     texts = [words[r] for r in part]
                     sentences.append(_sentence(table, part, texts, self.preprocessing))
                     part = []
-        return sorted(sentences, key=lambda one: min(one.numbers))
+        return sorted(sentences, key=lambda sentence_rows: min(sentence_rows.numbers))
 
 
 def _texts(table: Stimuli, name: str, option: str) -> list[str]:
@@ -290,25 +288,25 @@ def _in_order(
         texts.setdefault(key, []).append(row)
     if order is None:
         for key, rows in texts.items():
-            for before, row in pairwise(rows):
-                if row != before + 1:
+            for previous, row in pairwise(rows):
+                if row != previous + 1:
                     raise table.error(
                         row,
                         f"other rows lie between this row and the previous one "
-                        f"of {_values_of(by, key)}, {table.location(before)}; sort the table, give "
-                        "--order with the position of each word, or give --by more columns, such "
-                        f"as {','.join(['subject', *by])} if each subject read the texts",
+                        f"of {_values_of(by, key)}, {table.location(previous)}; sort the table, "
+                        "give --order with the position of each word, or give --by more columns, "
+                        f"such as {','.join(['subject', *by])} if each subject read the texts",
                     )
         return list(texts.values())
     cells = table.column(order, "--order")
     positions = [_position(table, row, cell, order) for row, cell in enumerate(cells)]
     for key, rows in texts.items():
         rows.sort(key=lambda row: (positions[row], row))
-        for before, row in pairwise(rows):
-            if positions[before] == positions[row]:
+        for previous, row in pairwise(rows):
+            if positions[previous] == positions[row]:
                 raise table.error(
                     row,
-                    f"this row and {table.location(before)} both are "
+                    f"this row and {table.location(previous)} both are "
                     f"{_values_of([*by, order], (*key, cells[row]))}; "
                     "each word needs its own position. If each subject read the texts, give "
                     f"--by {','.join(['subject', *by])}",
@@ -350,7 +348,7 @@ def _ends(table: Stimuli, words: list[str], boundary: str | None) -> list[bool]:
 def _sentence(
     table: Stimuli, rows: list[int], texts: list[str], preprocessing: Preprocessing
 ) -> SentenceRows:
-    """The sentence of some rows of a table."""
+    """Make a sentence of some rows of a table."""
     if len(texts) > MAX_WORDS:
         raise table.error(
             rows[0],
@@ -358,12 +356,12 @@ def _sentence(
             f"{MAX_WORDS:,}; where do sentences end? --boundary punctuation, or a column of --by "
             "for the sentence",
         )
-    split = [preprocessing.seen(Sentence(tuple(text.split()))).words for text in texts]
-    words = tuple(token for some in split for token in some)
+    tokens_of_texts = [preprocessing.apply(Sentence(tuple(text.split()))).words for text in texts]
+    words = tuple(token for tokens in tokens_of_texts for token in tokens)
     line = rows[0] + 1 if table.lines is None else table.lines[rows[0]]
     sentence = Sentence(words, source=table.source, line=line)
     return SentenceRows(
-        sentence, list(pairwise(accumulate(map(len, split), initial=0))), texts, rows
+        sentence, list(pairwise(accumulate(map(len, tokens_of_texts), initial=0))), texts, rows
     )
 
 

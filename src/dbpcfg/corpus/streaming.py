@@ -1,8 +1,8 @@
-"""Sentences one by one, from text of any length, for commands that write as they read.
+"""Read sentences one by one from text of any length, for commands that write as they read.
 
-Plain text is read line by line as it comes, from files, gzip files or standard input. A blank line
-is None, so that there can be a line written for each line read. Lines may have any length. All
-other formats, and a gzip file on standard input, are read whole by `dbpcfg.corpus.reading.read`.
+Plain text is read line by line, from files, gzip files or standard input. Blank lines are None, so
+that a line can be written for each line read. Other formats, and gzip on standard input, are read
+as a whole by `dbpcfg.corpus.reading.read`.
 """
 
 from __future__ import annotations
@@ -43,25 +43,24 @@ def stream(
     encoding: str | None = None,
     bracketed: bool = False,
 ) -> Iterator[Sentence | None]:
-    """Read sentences one by one.
+    """Yield sentences one by one, and None for each blank line of plain text.
 
-    ``on_note``: called with what was left out of files that are read whole.
+    ``on_note``: called with notes about files that are read as a whole.
     ``bracketed``: see `dbpcfg.corpus.reading.read`.
-    Returns the sentences; None for a blank line of plain text.
     """
-    wanted = check_format(format)
+    format = check_format(format)
     encoding = check_encoding(encoding)
-    for path in files_to_read(paths, wanted):
+    for path in files_to_read(paths, format):
         name = display_name(path)
         with os_errors(name), ExitStack() as stack:
-            lines = _plain_text(path, wanted, encoding, bracketed, stack)
-            chosen = speakers or exclude_speakers or age is not None or text is not None
-            if lines is not None and not chosen:
+            lines = _plain_text(path, format, encoding, bracketed, stack)
+            is_filtered = speakers or exclude_speakers or age is not None or text is not None
+            if lines is not None and not is_filtered:
                 yield from _sentences(lines, name, encoding)
                 continue
         corpus = read(
             path,
-            format=wanted,
+            format=format,
             speakers=speakers,
             exclude_speakers=exclude_speakers,
             age=age,
@@ -78,9 +77,9 @@ def stream(
 def _plain_text(
     path: str, format: str | None, encoding: str | None, bracketed: bool, stack: ExitStack
 ) -> io.TextIOWrapper | None:
-    """The lines of a file, if it is plain text; of other files nothing is taken."""
+    """The lines of a file if it is plain text; other files are left for other readers."""
     if path == STDIN and peek(standard_input()).startswith(GZIP):
-        return None  # what is taken from it cannot be given back
+        return None  # decompressing would consume the input
     file, head = open_unpacked(path, stack)
     if format is None:
         text = head.decode(encoding or "utf-8", errors="ignore").removeprefix("\ufeff")

@@ -106,26 +106,26 @@ def utterances(number: int = 400, seed: int = 0) -> list[Tree]:
         raise DbpcfgError(f"the number of utterances must be at least 1, got {number}")
     numbers = stream(seed, chain=1, purpose=Purpose.SYNTHETIC)
 
-    def drawn(item: int) -> Tree:
+    def draw_tree(item: int) -> Tree:
         draws = count()
 
-        def expanded(symbol: str) -> str:
+        def expand(symbol: str) -> str:
             chance = compiled_uniform_pair(numbers, item, next(draws))[0]
             if symbol in CLASSES:
                 words = CLASSES[symbol].split()
                 return f"({TAGS.get(symbol, symbol)} {words[int(chance * len(words))]})"
             weights, trees = _ALTERNATIVES[symbol]
             chosen = next(t for w, t in zip(weights, trees) if chance * weights[-1] <= w)
-            return _SYMBOL.sub(lambda found: expanded(found[0]), chosen)
+            return _SYMBOL.sub(lambda match: expand(match[0]), chosen)
 
-        return read_tree(expanded("S"))
+        return read_tree(expand("S"))
 
-    return [drawn(item) for item in range(number)]
+    return [draw_tree(item) for item in range(number)]
 
 
 def _alternatives(text: str) -> tuple[list[int], list[str]]:
     """Cumulative weights, and trees."""
-    pairs = [one.split(maxsplit=1) for one in text.split(" | ")]
+    pairs = [alternative.split(maxsplit=1) for alternative in text.split(" | ")]
     return list(accumulate(int(weight) for weight, _ in pairs)), [tree for _, tree in pairs]
 
 

@@ -1,4 +1,4 @@
-"""Tagged text: words with one tag each, in three formats.
+"""Tagged text in three formats.
 
 ==========  ======================================================================================
 text        one sentence a line, ``the/3 dog/1``; the last slash of a token separates word and
@@ -28,7 +28,7 @@ TaggedFormat = Literal["text", "conllu", "tsv"]
 def tagged_lines(
     words: Sequence[str], tags: Sequence[str], format: TaggedFormat = "text"
 ) -> Iterator[str]:
-    """Write one sentence."""
+    """The lines of one sentence."""
     if format == "text":
         yield " ".join(f"{word}/{tag}" for word, tag in zip(words, tags, strict=True))
         return
@@ -39,10 +39,9 @@ def tagged_lines(
 
 
 def tagged_format(path: str) -> TaggedFormat | None:
-    """Recognise tagged text by how a file begins.
+    """The format of tagged text, by the beginning of a file; None for other or unreadable files.
 
-    ``path``: A file, or ``-`` for standard input, of which nothing is used up.
-    Returns the format; None if it is something else, such as trees, or cannot be read.
+    ``path``: a file, or ``-`` for standard input, which is not consumed.
     """
     if path == STDIN:
         peek = getattr(standard_input(), "peek", lambda size: b"")
@@ -54,15 +53,15 @@ def tagged_format(path: str) -> TaggedFormat | None:
             text = load_text(path, "utf-8")
         except DbpcfgError:
             return None
-    known = formats_by_extension(path)
-    if known == ("conllu",) or format_by_content(text) == "conllu":
+    formats = formats_by_extension(path)
+    if formats == ("conllu",) or format_by_content(text) == "conllu":
         return "conllu"
-    if (known and known not in (("text",), ("table",))) or format_by_content(text) != "text":
+    if (formats and formats not in (("text",), ("table",))) or format_by_content(text) != "text":
         return None
     first = next((line for line in text.split("\n") if line.strip()), "")
     if first.count("\t") == 1 and all(map(str.strip, first.split("\t"))):
         return "tsv"
-    return "text" if first.split() and all(map(_separated, first.split())) else None
+    return "text" if first.split() and all(map(_is_tagged, first.split())) else None
 
 
 def read_tagged(path: str, format: TaggedFormat) -> list[Sentence]:
@@ -73,11 +72,13 @@ def read_tagged(path: str, format: TaggedFormat) -> list[Sentence]:
     lines = list(enumerate(text.split("\n"), start=1))
     if format == "text":
         return [
-            _sentence([_parted(token, source, number) for token in line.split()], source, number)
+            _sentence(
+                [_split_token(token, source, number) for token in line.split()], source, number
+            )
             for number, line in lines
             if line.strip()
         ]
-    blocks = [list(block) for filled, block in groupby(lines, _filled) if filled]
+    blocks = [list(block) for filled, block in groupby(lines, _is_not_blank) if filled]
     return [
         _sentence([_columns(line, source, n) for n, line in block], source, block[0][0])
         for block in blocks
@@ -91,7 +92,7 @@ def _with_xpos(sentence: Sentence) -> Sentence:
     return replace(sentence, tags=tags)
 
 
-def _filled(line: tuple[int, str]) -> bool:
+def _is_not_blank(line: tuple[int, str]) -> bool:
     return bool(line[1].strip())
 
 
@@ -100,13 +101,13 @@ def _sentence(pairs: Iterable[tuple[str, str]], source: str, line: int) -> Sente
     return Sentence(words, tags, source=source, line=line)
 
 
-def _separated(token: str) -> bool:
+def _is_tagged(token: str) -> bool:
     word, _, tag = token.rpartition("/")
     return bool(word and tag)
 
 
-def _parted(token: str, source: str, line: int) -> tuple[str, str]:
-    if not _separated(token):
+def _split_token(token: str, source: str, line: int) -> tuple[str, str]:
+    if not _is_tagged(token):
         raise DbpcfgError(
             f"{source}:{line}: found {token[:40]!r}, expected a word, a slash and its tag"
         )

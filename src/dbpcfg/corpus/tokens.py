@@ -1,11 +1,11 @@
-"""Words of a table as the tokens of a corpus: a word with its comma is two of them.
+"""Split text into tokens.
 
 =================  =============================================================================
-``"space"``        split at white space, as lines of plain text are
-``"punctuation"``  then punctuation at the ends of a word becomes tokens; full stops in a row are
-                   one, and the one of an abbreviation such as ``Mr.`` or ``J.`` stays
-``"penn"``         then English clitics too, as in the Penn Treebank: ``do n't``, ``dog 's``; a
-                   double quote becomes an opening or a closing pair
+``"space"``        at white space
+``"punctuation"``  also punctuation at the ends of words; several full stops are one token, and that
+                   of an abbreviation such as ``Mr.`` or ``J.`` is not split
+``"penn"``         also English clitics, as in the Penn Treebank: ``do n't``, ``dog 's``; double
+                   quotes become opening and closing pairs
 =================  =============================================================================
 """
 
@@ -27,7 +27,7 @@ _PIECE = re.compile(r"\.{2,}|-{2,}|``|''|.", re.DOTALL)
 _CLITIC = re.compile(r"(.+?)(n['’]t|['’](?:s|re|ve|ll|d|m))", re.IGNORECASE)
 _ALONE = re.compile(r"n['’]t|['’](?:s|re|ve|ll|d|m)", re.IGNORECASE)
 _STRAY = 10
-"""With so many contracted forms, a single clitic by itself is an exception."""
+"""With so many contractions, a single separate clitic is an exception."""
 _CLOSING = "\"'”’)]}»"
 _FINAL = ".!?…。！？"
 
@@ -53,49 +53,48 @@ def is_contraction(token: str) -> bool:
 
 
 def describe_contractions(words: Iterable[str]) -> str:
-    """Say whether English contracted forms are whole words in a vocabulary, split, or both.
-
-    Returns an empty text if there are none.
-    """
-    whole: list[str] = []
+    """Describe whether English contractions are whole, split or both; empty if there are none."""
+    contractions: list[str] = []
     clitics: list[str] = []
     for word in words:
         if is_clitic(word):
             clitics.append(word)
         elif is_contraction(word):
-            whole.append(word)
-    if not whole and not clitics:
+            contractions.append(word)
+    if not contractions and not clitics:
         return ""
-    if len(clitics) <= (len(whole) >= _STRAY):
-        return f"contracted forms are whole, as {whole[0]}"
-    if len(whole) <= len(clitics):
+    if len(clitics) <= (len(contractions) >= _STRAY):
+        return f"contracted forms are whole, as {contractions[0]}"
+    if len(contractions) <= len(clitics):
         return f"contracted forms are split, with {clitics[0]} as a word"
-    return f"contracted forms are partly whole, as {whole[0]}, partly split, with {clitics[0]}"
+    return (
+        f"contracted forms are partly whole, as {contractions[0]}, partly split, with {clitics[0]}"
+    )
 
 
 def ends_sentence(word: str) -> bool:
-    """Whether a word ends a sentence: by . ! or ?, after which quotes and brackets may close."""
+    """Whether a word ends a sentence: with . ! or ?, and possibly closing quotes and brackets."""
     bare = word.rstrip().rstrip(_CLOSING)
     return bool(bare) and bare[-1] in _FINAL and not _ABBREVIATION.fullmatch(bare.lstrip("\"'(“‘"))
 
 
 def _pieces(word: str, penn: bool) -> list[str]:
-    """A word without the punctuation at its ends, which becomes tokens before and after it."""
+    """A word and the punctuation at its ends as tokens."""
     pieces = _PIECE.findall(word)
     silent = by_characters(pieces)
     if all(silent):
         return [_quote(word, True)] if penn else [word]
     first = silent.index(False)
     last = len(pieces) - silent[::-1].index(False)
-    core, after = "".join(pieces[first:last]), pieces[last:]
-    if after[:1] == ["."] and _ABBREVIATION.fullmatch(core + "."):
-        core, after = core + ".", after[1:]
+    core, closing = "".join(pieces[first:last]), pieces[last:]
+    if closing[:1] == ["."] and _ABBREVIATION.fullmatch(core + "."):
+        core, closing = core + ".", closing[1:]
     if first and pieces[first - 1] in ("'", "’") and _CLITIC.fullmatch("x" + "'" + core):
         first, core = first - 1, pieces[first - 1] + core  # a clitic by itself: 's
-    before = pieces[:first]
+    opening = pieces[:first]
     if penn:
-        before, after = [_quote(p, True) for p in before], [_quote(p, False) for p in after]
-    return [*before, core, *after]
+        opening, closing = [_quote(p, True) for p in opening], [_quote(p, False) for p in closing]
+    return [*opening, core, *closing]
 
 
 def _quote(piece: str, opening: bool) -> str:

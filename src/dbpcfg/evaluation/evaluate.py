@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dbpcfg.corpus.reading import GivenTrees, load_trees
+from dbpcfg.corpus.arguments import TreesLike, load_trees
 from dbpcfg.corpus.sentence import PunctuationRule, Sentence, punctuation_mask, rule_name
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.alignment import align_trees
@@ -162,8 +162,8 @@ class Evaluation:
 
 
 def evaluate(
-    gold: GivenTrees,
-    predicted: GivenTrees,
+    gold: TreesLike,
+    predicted: TreesLike,
     punctuation: Sequence[Sequence[bool]] | PunctuationRule = "auto",
     convention: Convention | None = None,
     *,

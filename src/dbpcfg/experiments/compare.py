@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dbpcfg.corpus.reading import Corpus, read_path
+from dbpcfg.corpus.arguments import read_path
+from dbpcfg.corpus.reading import Corpus
 from dbpcfg.corpus.sentence import PunctuationRule
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.flattening import flatten as flattened

@@ -54,12 +54,12 @@ class TextFigures(NamedTuple):
         """Count, in the sentences that would be learned from."""
         number = tokens = 0
         forms: set[str] = set()
-        for sentence in map(preprocessing.seen, sentences):
+        for sentence in map(preprocessing.apply, sentences):
             mask = punctuation_mask(sentence, preprocessing.punctuation)
             own = [word for word, mark in zip(sentence.words, mask, strict=True) if not mark]
             if own and (preprocessing.max_length is None or len(own) <= preprocessing.max_length):
                 number, tokens = number + 1, tokens + len(own)
-                forms.update(map(preprocessing.letters, own))
+                forms.update(map(preprocessing.fold_case, own))
         return cls(number, tokens, len(forms))
 
     @property

@@ -107,8 +107,8 @@ class RunCorpus:
         classes: dict[str, dict[str, int]] = {}
         for pair, count in zip(*map(np.ndarray.tolist, np.unique(pairs, return_counts=True))):
             form, word = forms[pair // len(words)], words[pair % len(words)]
-            letters = preprocessing.letters(word)
-            if form not in (preprocessing.own_form(word), letters):
+            letters = preprocessing.fold_case(word)
+            if form not in (preprocessing.word_form(word), letters):
                 same = word_class(letters, preprocessing.scheme) == form
                 members = classes.setdefault(form, {})
                 spelling = letters if same else word

@@ -13,16 +13,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
+from dbpcfg.corpus.arguments import SentencesLike, TreesLike, load_sentences, load_trees
 from dbpcfg.corpus.checks import TextCheck
 from dbpcfg.corpus.preprocessing import PreprocessedCorpus, Preprocessing, drop_malformed
-from dbpcfg.corpus.reading import (
-    Corpus,
-    GivenSentences,
-    GivenTrees,
-    load_sentences,
-    load_trees,
-    read,
-)
+from dbpcfg.corpus.reading import Corpus, read
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction.chain import GRAMMARS_KEPT, Chain
@@ -57,7 +51,7 @@ CHAIN_BYTES = 4096
 
 @with_keywords(INDUCE)
 def induce(
-    corpus: GivenSentences | PreprocessedCorpus,
+    corpus: SentencesLike | PreprocessedCorpus,
     K: int | None = None,
     D: int | Literal["auto", "none"] | None = "auto",
     *,
@@ -65,7 +59,7 @@ def induce(
     out: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
     start: Run | str | os.PathLike[str] | None = None,
-    gold: GivenTrees | None = None,
+    gold: TreesLike | None = None,
     gold_sources: Sequence[str] = (),
     schedule: Schedule | None = None,
     cluster: object = None,
@@ -169,7 +163,7 @@ def induce(
 
 
 def _sentences(
-    given: GivenSentences | PreprocessedCorpus, plan: InductionPlan
+    given: SentencesLike | PreprocessedCorpus, plan: InductionPlan
 ) -> Iterable[Sentence] | PreprocessedCorpus:
     """Read a path as planned, or check sentences."""
     if isinstance(given, PreprocessedCorpus):
@@ -189,7 +183,7 @@ def learn(
     plan: InductionPlan,
     corpus: Iterable[Sentence] | PreprocessedCorpus,
     execution: Execution,
-    gold: GivenTrees | None = None,
+    gold: TreesLike | None = None,
     gold_sources: Sequence[str] = (),
 ) -> Run:
     """Learn a grammar from a text as planned; see `induce`."""
@@ -420,13 +414,13 @@ def _origin(text: PreprocessedCorpus) -> dict[str, Any]:
     }
 
 
-def _sources(gold: GivenTrees) -> tuple[str, ...]:
+def _sources(gold: TreesLike) -> tuple[str, ...]:
     if isinstance(gold, str | os.PathLike):
         return (os.fspath(gold),)
     return tuple(gold.sources) if isinstance(gold, Corpus) else ()
 
 
-def _gold_spans(gold: GivenTrees, corpus: RunCorpus, text: PreprocessedCorpus) -> GoldSpans:
+def _gold_spans(gold: TreesLike, corpus: RunCorpus, text: PreprocessedCorpus) -> GoldSpans:
     from dbpcfg.evaluation.goldtrees import match_gold
 
     treebank = load_trees("induce(gold=...)", gold, "<gold>")

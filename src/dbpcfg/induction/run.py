@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dbpcfg.corpus.reading import GivenSentences, GivenTrees, load_trees
+from dbpcfg.corpus.arguments import SentencesLike, TreesLike, load_trees
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.pcfg import Grammar, category_name
@@ -169,7 +169,7 @@ class Run:
     def report(
         self,
         path: str | os.PathLike[str],
-        gold: GivenTrees | None = None,
+        gold: TreesLike | None = None,
         *,
         overwrite: bool = False,
         quiet: bool | None = None,
@@ -418,7 +418,7 @@ class Run:
 
     def parse(
         self,
-        sentences: GivenSentences,
+        sentences: SentencesLike,
         method: Method = "mbr",
         *,
         seed: int = 0,

@@ -24,11 +24,11 @@ from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from dbpcfg.corpus.arguments import SentencesLike, load_sentences
 from dbpcfg.corpus.brackets import BracketError, show_brackets
 from dbpcfg.corpus.checks import check_text
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.corpus.readers.text import MAX_WORDS
-from dbpcfg.corpus.reading import GivenSentences, load_sentences
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError, UnparsableError
 from dbpcfg.io.log import log_warning, warn
@@ -98,7 +98,7 @@ def in_batches(
 def batches_for(
     model: Model,
     call: str,
-    sentences: GivenSentences,
+    sentences: SentencesLike,
     progress_name: str,
     quiet: bool | None = None,
     on_note: Callable[[str], None] | None = None,
@@ -112,7 +112,7 @@ def batches_for(
     """
     read = load_sentences(call, sentences, brackets == "text", sentence=True)
     total = len(read) if isinstance(read, Sized) else None
-    seen = map(replace(model.preprocessing, brackets=brackets).seen, read)
+    seen = map(replace(model.preprocessing, brackets=brackets).apply, read)
     noted = check_text(seen, model.kind_of, on_note or (log_warning if quiet else warn))
     with Progress(progress_name, total, quiet) as progress:
         for batch, first in in_batches(noted):
@@ -158,7 +158,7 @@ class Decoder:
     def each(
         self,
         call: str,
-        sentences: GivenSentences,
+        sentences: SentencesLike,
         decode: Callable[[list[Sentence], int], list[Item]],
         quiet: bool | None = None,
         brackets: Literal["text", "trees"] | None = None,

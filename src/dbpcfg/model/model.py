@@ -26,9 +26,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from dbpcfg.corpus.arguments import SentencesLike
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.corpus.preprocessing import Preprocessing, word_class
-from dbpcfg.corpus.reading import GivenSentences
 from dbpcfg.errors import DbpcfgError, GrammarError, UnparsableError
 from dbpcfg.grammar.bounding import check_depth
 from dbpcfg.grammar.lowrank import LowRankGrammar
@@ -147,7 +147,7 @@ class Model:
 
     def parse(
         self,
-        sentences: GivenSentences,
+        sentences: SentencesLike,
         method: Method = "mbr",
         *,
         seed: int = 0,
@@ -196,7 +196,7 @@ class Model:
 
     def parses(
         self,
-        sentences: GivenSentences,
+        sentences: SentencesLike,
         n: int = 1,
         method: Method = "viterbi",
         *,
@@ -244,7 +244,7 @@ class Model:
 
     def probability(
         self,
-        sentences: GivenSentences,
+        sentences: SentencesLike,
         *,
         chain: bool = False,
         threads: int = 1,
@@ -282,7 +282,7 @@ class Model:
 
     def probabilities(
         self,
-        sentences: GivenSentences,
+        sentences: SentencesLike,
         *,
         chain: bool = False,
         threads: int = 1,
@@ -307,7 +307,7 @@ class Model:
         columns: Sequence[str] | None = None,
         average: Literal["chain"] | Sequence[Model] | None = None,
         hale: bool = False,
-        frequency: GivenSentences | None = None,
+        frequency: SentencesLike | None = None,
         spillover: int = 0,
         prefix: str = "",
         depth: int | None = None,
@@ -560,7 +560,7 @@ class Model:
         form = self.grammar_with_unknown.vocabulary.words[number]
         if form == self.unknown_word:
             return WordForm(number, form, "unknown")
-        own = (self.preprocessing.own_form(word), self.preprocessing.letters(word))
+        own = (self.preprocessing.word_form(word), self.preprocessing.fold_case(word))
         return WordForm(number, form, "word" if form in own else "class")
 
     def kind_of(self, word: str) -> str:
@@ -581,7 +581,7 @@ class Model:
     def _number(self, word: str) -> int:
         index = self.grammar_with_unknown.vocabulary.index
         number = index.get(self.preprocessing.form(word))
-        letters = self.preprocessing.letters(word)
+        letters = self.preprocessing.fold_case(word)
         if number is None and not letters.startswith("<<"):
             number = index.get(letters)  # the name of a class, as generated sentences have them
         if number is None and self.preprocessing.rare:

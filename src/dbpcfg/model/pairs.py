@@ -26,7 +26,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.corpus.pairs import GivenPairs, MinimalPair, pairs_for
+from dbpcfg.corpus.pairs import MinimalPair, PairsLike, pairs_for
 from dbpcfg.corpus.tokens import Tokens
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.significance import wilson
@@ -260,7 +260,7 @@ class MinimalPairs:
 
 def minimal_pairs(
     models: Model | Mapping[str, Model],
-    pairs: GivenPairs,
+    pairs: PairsLike,
     *,
     good: str | None = None,
     bad: str | None = None,
@@ -327,7 +327,7 @@ def _scored(
     sentences = [sentence for pair in pairs for sentence in (pair.good, pair.bad)]
     scored = list(sentence_probabilities(model, sentences, False, threads, quiet, on_note))
     look_up = cache(model.look_up)
-    letters = model.preprocessing.letters
+    letters = model.preprocessing.fold_case
     numbers = [[look_up(word).number for word in one.sentence.words] for one in scored]
     words = [list(map(letters, one.sentence.words)) for one in scored]
     critical = [_first_difference(a, b) for a, b in zip(words[::2], words[1::2])]

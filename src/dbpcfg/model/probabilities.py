@@ -29,9 +29,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dbpcfg.corpus.arguments import SentencesLike
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.corpus.readers.text import MAX_WORDS
-from dbpcfg.corpus.reading import GivenSentences
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.io.tables import Column, Table
@@ -127,7 +127,7 @@ def totals(sentences: Iterable[SentenceProbability]) -> tuple[TextProbability, T
 
 def sentence_probabilities(
     model: Model,
-    sentences: GivenSentences,
+    sentences: SentencesLike,
     chain: bool = False,
     threads: int = 1,
     quiet: bool | None = None,

@@ -29,11 +29,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from dbpcfg.corpus.arguments import SentencesLike, load_sentences
 from dbpcfg.corpus.checks import check_text
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.corpus.preprocessing import LogFrequencies
 from dbpcfg.corpus.readers.text import MAX_WORDS
-from dbpcfg.corpus.reading import GivenSentences, load_sentences
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.stimuli import SentenceRows, Stimuli, TableLayout, is_frame, stimuli_of
 from dbpcfg.corpus.tokens import Tokens
@@ -277,7 +277,7 @@ class Measurement:
         columns: Sequence[str] | None = None,
         average: Literal["chain"] | Sequence[Model] | None = None,
         hale: bool = False,
-        frequency: GivenSentences | None = None,
+        frequency: SentencesLike | None = None,
         spillover: int = 0,
         prefix: str = "",
         depth: int | None = None,
@@ -329,7 +329,7 @@ class Measurement:
             self.names = tuple(measures)
             texts = load_sentences("surprisal", sentences, sentence=True)
             self._total = len(texts) if isinstance(texts, Sized) else None
-            seen = map(preprocessing.seen, texts)
+            seen = map(preprocessing.apply, texts)
             self._rows = (SentenceRows.of_tokens(one, end) for one in seen)
         else:
             self.kept = _kept(self.table, keep)

@@ -156,7 +156,7 @@ class Explored:
             raise DbpcfgError(
                 f"This has a word of {len(longest):,} characters; at most {MAX_LETTERS} fit here."
             )
-        seen = self.model.preprocessing.seen(Sentence(tuple(given)))
+        seen = self.model.preprocessing.apply(Sentence(tuple(given)))
         words = len(seen.words)
         if not 1 <= words <= MAX_WORDS:
             raise DbpcfgError(_too_long(words) if words else "There is no word in this.")

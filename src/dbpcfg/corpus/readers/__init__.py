@@ -1,12 +1,12 @@
-"""The formats of corpora: what a reader is, which readers there are, and which one a file is for.
+"""The formats of corpora: the interface of readers, their registry, and format detection.
 
 A format is a `CorpusReader` in its own module, listed in `readers`. A program adds another with
 ``readers.add("name", CorpusReader(...))``, a package with an entry point in ``dbpcfg.readers``.
 
-A file extension that only one format has decides, so that mistakes in such a file are reported as
-mistakes.  Otherwise, as with ``.xml``, ``.txt`` and standard input, the content decides: treebanks
-come as ``.txt`` too, and brackets read as words would go unnoticed.  ``.csv`` and ``.tsv`` are
-tables unless recognised as something else.  Any other text that no reader recognises is plain text.
+If only one format has the extension of a file, the file is read in that format, so that mistakes
+are reported.  Otherwise, as with ``.xml``, ``.txt`` and standard input, the content decides: some
+treebanks are ``.txt`` files, and brackets read as words would go unnoticed.  ``.csv`` and ``.tsv``
+files are tables unless recognised as something else.  Text that no reader recognises is plain text.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ SKIP_HINT = "--skip-broken (in Python broken='skip') skips what is broken"
 class Speakers:
     """A choice of speakers.
 
-    A speaker has several names, such as the code ``MOT`` and the role ``Mother``; any of them
-    counts, regardless of case. Without a choice, the format has a default.
+    A speaker may be chosen by any name, such as the code ``MOT`` or the role ``Mother``; case does
+    not matter. Without a choice, the default of the format applies.
     """
 
     include: tuple[str, ...] | None = None
@@ -47,7 +47,7 @@ class Speakers:
 
     @classmethod
     def of(cls, include: Iterable[str] | None, exclude: Iterable[str] | None) -> Speakers:
-        """Make a choice from lists of names; a single name needs no list."""
+        """Make a choice from lists of names, or single names."""
         return cls(_names(include), _names(exclude))
 
     @property
@@ -64,12 +64,12 @@ class Speakers:
         return self.exclude is None or folded.isdisjoint(map(str.casefold, self.exclude))
 
     def check(self) -> None:
-        """Raise an error if no speaker has a chosen name: most likely it is misspelt."""
+        """Raise an error if no speaker has a chosen name, which is probably misspelt."""
         folded = {name.casefold() for name in self.seen}
         for name in (self.include or ()) + (self.exclude or ()):
             if name.casefold() not in folded:
-                known = ", ".join(sorted(self.seen)) or "the files name nobody"
-                raise DbpcfgError(f"no speaker is called {name!r}; the speakers are {known}")
+                speakers = ", ".join(sorted(self.seen)) or "the files name nobody"
+                raise DbpcfgError(f"no speaker is called {name!r}; the speakers are {speakers}")
 
 
 def _names(names: Iterable[str] | None) -> tuple[str, ...] | None:
@@ -79,20 +79,20 @@ def _names(names: Iterable[str] | None) -> tuple[str, ...] | None:
 
 
 DAYS_PER_MONTH = 30.4375
-"""As childes-db reckons."""
+"""The value that childes-db uses."""
 
 _AGE = re.compile(r"([0-9]{1,3});(?:([0-9]{1,2})(?:\.([0-9]{1,2})?)?)?")
 
 
-def months(text: str) -> float | None:
+def parse_age(text: str) -> float | None:
     """An age in months; None if it is not given.
 
     It is written ``2;03.04`` (years, months, days), as in CHAT, or as a number of months.
     """
     text = text.strip()
-    if found := _AGE.fullmatch(text):
-        years, rest, days = (int(part or 0) for part in found.groups())
-        return 12 * years + rest + days / DAYS_PER_MONTH
+    if match := _AGE.fullmatch(text):
+        years, extra_months, days = (int(part or 0) for part in match.groups())
+        return 12 * years + extra_months + days / DAYS_PER_MONTH
     try:
         age = float(text)
     except ValueError:
@@ -115,18 +115,18 @@ class AgeRange:
         if text is None:
             return None
         first, dash, last = str(text).partition("-")
-        youngest = months(first) if first.strip() else 0.0
-        oldest = months(last) if last.strip() else math.inf
-        given = dash and (first.strip() or last.strip())
-        if not given or youngest is None or oldest is None or youngest > oldest:
+        youngest = parse_age(first) if first.strip() else 0.0
+        oldest = parse_age(last) if last.strip() else math.inf
+        has_limit = dash and (first.strip() or last.strip())
+        if not has_limit or youngest is None or oldest is None or youngest > oldest:
             raise DbpcfgError(
                 "ages must be a range in months, such as 24-36, 24- or 2;00-3;00, the younger age "
                 f"first, got {text!r:.80}"
             )
         return cls(str(text), youngest, oldest)
 
-    def why_not(self, age: float | None) -> str:
-        """Why the utterances of a transcript are left out; nothing if they are not."""
+    def reason_to_skip(self, age: float | None) -> str:
+        """Why utterances at an age are left out; empty if they are read."""
         if age is None:
             return "utterances of transcripts without an age"
         inside = self.youngest <= age <= self.oldest
@@ -134,7 +134,7 @@ class AgeRange:
 
 
 class Malformed(Exception):
-    """A malformed part of a file; ``hint`` says how it should look."""
+    """A malformed part of a file; ``hint`` says what is expected."""
 
     def __init__(self, line: int, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -151,7 +151,7 @@ class SkippedPart(NamedTuple):
     last_line: int
     """Its last line."""
     reason: str
-    """What is wrong, with the place."""
+    """What is wrong, with file and line."""
 
     def __str__(self) -> str:
         """The reason and the lines that were skipped."""
@@ -179,11 +179,11 @@ class Source:
     empty_elements: bool = False
     """Whether brackets keep empty elements."""
     removed: Counter[str] = field(default_factory=Counter)
-    """What was left out, and how often."""
+    """Counts of what was left out."""
     modified: Counter[str] = field(default_factory=Counter)
-    """What was modified, and how often."""
+    """Counts of what was modified."""
     suspicious: Counter[str] = field(default_factory=Counter)
-    """What was read as a word but may be none, and how often."""
+    """Counts of words that may not be words."""
     skipped: list[SkippedPart] = field(default_factory=list)
     """Broken parts that were skipped."""
 
@@ -221,7 +221,7 @@ class CorpusReader:
     """Reads the files of one format."""
 
     read: Callable[[str, Source], Iterator[Sentence]]
-    """Reads a text, and counts in its source what it removes, modifies or skips."""
+    """Reads a text, and adds to the counts of its source."""
     extensions: tuple[str, ...] = ()
     """File extensions, such as ``.mrg``."""
     recognises: Callable[[str], object] = lambda text: False
@@ -235,7 +235,7 @@ class CorpusReader:
     has_function_tags: bool = False
     """Whether it can keep function tags and empty elements."""
     read_lines: Callable[[Iterable[str], Source], Iterator[Sentence]] | None = None
-    """The same from the lines of a file, which then need not be in memory as a whole."""
+    """Reads a file line by line, so that it need not fit into memory."""
 
 
 readers: Registry[CorpusReader] = Registry(
@@ -260,7 +260,7 @@ readers: Registry[CorpusReader] = Registry(
 
 
 def check_format(format: str | None) -> str | None:
-    """The format, or an error if there is no such format."""
+    """Return the format, or raise an error if it does not exist."""
     if format is not None:
         readers[format]  # raises an error if there is none
     return format

@@ -64,7 +64,7 @@ def _graph(sentence: Element, removed: Counter[str]) -> Graph:
             raise Malformed(element.line, "found a <node> without word, nodes and index")
     _check_positions(words)
     top = root.children[0] if root.children else root
-    if top.word is not None:  # a sentence of a single word
+    if top.word is not None:  # a sentence of one word
         top = root
         top.label = "top"
     return top, [words[position] for position in sorted(words)]
@@ -80,12 +80,13 @@ def _position(element: Element) -> int:
 
 
 def _check_positions(words: dict[int, GraphNode]) -> None:
-    for before, after in pairwise([-1, *sorted(words)]):
-        if after != before + 1:
-            word = str(words[after].word)[:30]
+    for previous, position in pairwise([-1, *sorted(words)]):
+        if position != previous + 1:
+            word = str(words[position].word)[:30]
             raise Malformed(
-                words[after].line,
-                f"found the word {word!r} at {after} (begin), expected one at {before + 1} first",
+                words[position].line,
+                f"found the word {word!r} at {position} (begin), expected one at {previous + 1} "
+                "first",
             )
 
 

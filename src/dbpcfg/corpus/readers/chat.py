@@ -5,17 +5,17 @@ which is skipped) or a tab (continues the line before).  Everything happens betw
 ``@End``; text that is not like this is an error, not an empty transcript.  Several transcripts may
 follow each other.
 
-By default everyone's speech is read but the target child's, that is, speech *to* a child.  The
+By default the speech of everyone but the target child is read, that is, speech *to* a child.  The
 target child is the speaker with the role ``Target_Child`` in ``@Participants`` or ``@ID``, or
-``CHI`` if no speaker has it.  Speakers are chosen by code (``MOT``), name or role (``Mother``); any
-choice replaces the default, so that an empty list of excluded speakers reads everyone.  The age of
-the target child is in its ``@ID``.
+``CHI`` if no speaker has this role.  Speakers are chosen by code (``MOT``), name or role
+(``Mother``); any choice replaces the default, so an empty list of excluded speakers reads everyone.
+The age of the target child is in its ``@ID``.
 
-Lines that are broken can be skipped; a transcript without ``@End`` is then read to its last line.
+Broken lines can be skipped; a transcript without ``@End`` is then read to its last line.
 
-Utterances without words, and those of speakers who were not chosen, are dropped and counted.  Main
-lines are cleaned: what was said stays, as words and punctuation.  Retraced, untranscribed and
-omitted words, fillers, fragments, events and asides are counted too.
+Utterances without words, and those of other speakers, are dropped and counted.  Main lines are
+cleaned: words and punctuation stay.  Retraced, untranscribed and omitted words, fillers, fragments,
+events and asides are removed and counted.
 
 =======================================  ==========================================================
 in the transcript                        in the corpus
@@ -39,8 +39,8 @@ in the transcript                        in the corpus
 ``+< +" ++ +^ +,``, quotation marks      go, and so do time bullets
 =======================================  ==========================================================
 
-Contractions stay whole (*don't*), where treebanks split them.  An utterance with brackets that do
-not match has no words.
+Contractions stay whole (*don't*), unlike in treebanks.  Utterances with brackets that do not match
+are dropped.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from dbpcfg.corpus.readers import CorpusReader, Malformed, Source, months
+from dbpcfg.corpus.readers import CorpusReader, Malformed, Source, parse_age
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 
@@ -61,7 +61,7 @@ _TOKEN = re.compile(
       \[[^\[\]]*\]               # a code
     | \+[/."!?]*[.?!]            # how the utterance ends
     | \+[<"^,+≈≋]                # how it is linked to the one before
-    | &[^\s\[\]<>]*              # nothing said, or nothing that counts
+    | &[^\s\[\]<>]*              # a filler, fragment, event or aside
     | {_PAUSE}
     | [\[\]<>]
     | [,„‡]+ | ;
@@ -84,10 +84,10 @@ _LETTERS = "A-Za-zÀ-ÖØ-öø-ÿ_'"
 _PLAIN = re.compile(
     rf"(?:\s*(?![_']|(?:xxx?|yyy?|www)(?![{_LETTERS}]))[{_LETTERS}]+(?=\s|$))+\s*", re.IGNORECASE
 )
-"""Words only, as most cells of a table are: nothing has to be cleaned."""
+"""Words only, as in most cells of tables: there is nothing to clean."""
 
 LEFT_OUT = "retraced, unclear and omitted words, fillers and events"
-"""What is counted of the utterances that are read."""
+"""The name under which these are counted."""
 
 
 class Utterance(NamedTuple):
@@ -98,70 +98,72 @@ class Utterance(NamedTuple):
     why_empty: str = ""
     """The reason if there are none."""
     left_out: int = 0
-    """How many words and events were left out of it."""
+    """The number of words and events that were left out."""
 
 
 def clean_utterance(line: str) -> Utterance:
     """Clean the main line of an utterance."""
     if _PLAIN.fullmatch(line):
         return Utterance(tuple(map(sys.intern, line.split())))
-    tokens = _said(_BULLET.sub(" ", line))
-    if tokens is None:
+    transcribed = _apply_codes(_BULLET.sub(" ", line))
+    if transcribed is None:
         return Utterance((), "utterances with brackets that do not match")
-    said, left_out = tokens
-    last = said[-1] if said else ""
-    end = _GLUED_END.fullmatch(last) or _GLUED_END.fullmatch(_bare(last))
+    spoken, left_out = transcribed
+    last = spoken[-1] if spoken else ""
+    end = _GLUED_END.fullmatch(last) or _GLUED_END.fullmatch(_without_markers(last))
     if end is not None and not _TERMINATOR.fullmatch(last):
-        said[-1:] = end[1], "+" + end[2]
-    words = tuple(sys.intern(word) for word in map(_word, said) if word)
+        spoken[-1:] = end[1], "+" + end[2]
+    words = tuple(sys.intern(word) for word in map(_word, spoken) if word)
     if any(character.isalnum() for word in words for character in word):
-        left_out += sum(_heard(token) for token in said if not _word(token))
+        left_out += sum(_is_word_or_event(token) for token in spoken if not _word(token))
         return Utterance(words, left_out=left_out)
-    if any(_bare(token).casefold() in _UNTRANSCRIBED for token in said):
+    if any(_without_markers(token).casefold() in _UNTRANSCRIBED for token in spoken):
         return Utterance((), "utterances with untranscribed words only")
     return Utterance((), "utterances without words")
 
 
-def _said(line: str) -> tuple[list[str], int] | None:
-    """The tokens left once codes have done their work, and how many are gone.
+def _apply_codes(line: str) -> tuple[list[str], int] | None:
+    """Apply codes; return the remaining tokens and the number of removed words and events.
 
     None if brackets do not match.
     """
-    said: list[str] = []
-    gone = 0
-    opened: list[int] = []  # where each open scope begins in `said`
-    items: list[list[int]] = [[]]  # the same for the words and closed scopes inside each
+    tokens: list[str] = []
+    removed = 0
+    scopes: list[int] = []  # where each open scope begins in `tokens`
+    spans: list[list[int]] = [[]]  # the same for the words and closed scopes inside each
     for token in _TOKEN.findall(line):
-        if token in ("[", "]") or (token == ">" and not opened):
+        if token in ("[", "]") or (token == ">" and not scopes):
             return None
         if token == "<":
-            opened.append(len(said))
-            items.append([])
+            scopes.append(len(tokens))
+            spans.append([])
         elif token == ">":
-            items.pop()
-            items[-1].append(opened.pop())
+            spans.pop()
+            spans[-1].append(scopes.pop())
         elif token[0] == "[":
             code = token[1:-1].split(maxsplit=1)
-            if code and code[0] in _REMOVED and items[-1]:
-                start = items[-1].pop()
-                gone += sum(map(_heard, said[start:]))
-                del said[start:]
+            if code and code[0] in _REMOVED and spans[-1]:
+                start = spans[-1].pop()
+                removed += sum(map(_is_word_or_event, tokens[start:]))
+                del tokens[start:]
             elif len(code) == 2 and code[0] == ":":
-                said[items[-1][-1] if items[-1] else len(said) :] = _TOKEN.findall(code[1])
+                tokens[spans[-1][-1] if spans[-1] else len(tokens) :] = _TOKEN.findall(code[1])
         else:
             if token[0] not in _SEPARATORS and not re.fullmatch(_PAUSE, token):
-                items[-1].append(len(said))  # a code after a comma or pause is about what precedes
-            said.append(token)
-    return None if opened else (said, gone)
+                spans[-1].append(
+                    len(tokens)
+                )  # a code after a comma or pause is about what precedes
+            tokens.append(token)
+    return None if scopes else (tokens, removed)
 
 
-def _heard(token: str) -> bool:
-    """Whether a token stands for a word or an event, and not for a sign or a pause."""
+def _is_word_or_event(token: str) -> bool:
+    """Whether a token is a word or an event, and not a sign or a pause."""
     return token[0] != "+" and any(map(str.isalpha, token))
 
 
 def _word(token: str) -> str:
-    """What a token says; nothing, if it says nothing."""
+    """The word or punctuation mark of a token; empty if it has none."""
     if token[0] in "&0#":
         return ""
     if _TERMINATOR.fullmatch(token):
@@ -170,12 +172,12 @@ def _word(token: str) -> str:
         return ";" if token == ";" else ","
     if token in (".", "?", "!", ":", "..."):
         return token
-    word = _bare(token)
+    word = _without_markers(token)
     heard = any(character.isalnum() for character in word)
     return word if heard and word.casefold() not in _UNTRANSCRIBED else ""
 
 
-def _bare(token: str) -> str:
+def _without_markers(token: str) -> str:
     """A word without its markers."""
     word, _, _ = token.partition("@")
     word = word[:1] + word[1:].partition("$")[0]
@@ -219,7 +221,7 @@ def _read(text: str, source: Source) -> Iterator[Sentence]:
         elif keyword == "@ID":
             fields = [entry.strip() for entry in value.split("|")]
             if len(fields) > _AGE:
-                ages[fields[_CODE]] = months(fields[_AGE])
+                ages[fields[_CODE]] = parse_age(fields[_AGE])
             if len(fields) > _ROLE and fields[_ROLE]:
                 participants.setdefault(fields[_CODE], {})[fields[_ROLE]] = None
         elif line[0] == "*":
@@ -236,7 +238,7 @@ def _read(text: str, source: Source) -> Iterator[Sentence]:
             ):
                 removed[f"utterances of {code}"] += 1
                 continue
-            if source.ages and (why := source.ages.why_not(_target_age(ages, participants))):
+            if source.ages and (why := source.ages.reason_to_skip(_target_age(ages, participants))):
                 removed[why] += 1
                 continue
             words, why_empty, left_out = clean_utterance(main[2])
@@ -255,7 +257,7 @@ def _read(text: str, source: Source) -> Iterator[Sentence]:
 
 
 def _logical_lines(text: str, fault: Callable[[int, str, str], None]) -> Iterator[tuple[int, str]]:
-    """Each line, with those that continue it, and its number."""
+    """Each line, joined with its continuation lines, and its number."""
     start, pieces = 0, list[str]()
     for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):
         if not line.strip():
@@ -275,9 +277,9 @@ def _logical_lines(text: str, fault: Callable[[int, str, str], None]) -> Iterato
 def _target_age(
     ages: dict[str, float | None], participants: dict[str, dict[str, None]]
 ) -> float | None:
-    """The age of the target child; of several, the first that is given."""
-    found = (age for code, age in ages.items() if _is_target(code, participants))
-    return next((age for age in found if age is not None), None)
+    """The age of the target child; the first one if there are several."""
+    target_ages = (age for code, age in ages.items() if _is_target(code, participants))
+    return next((age for age in target_ages if age is not None), None)
 
 
 def _is_target(code: str, participants: dict[str, dict[str, None]]) -> bool:

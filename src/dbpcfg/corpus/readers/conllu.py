@@ -1,19 +1,17 @@
 """CoNLL-U: a word a line in ten tab-separated columns, a blank line after each sentence.
 
-Words are the *syntactic* words, the lines with plain numbers, because these are what tags belong
-to, and what Penn treebanks have (*do n't*): the surface tokens of ranges such as ``1-2`` are
-skipped, and so are empty nodes such as ``1.1``, which were not said; these are
-counted.  White space inside a word, which the format allows, becomes ``_``.  Tags are the UPOS
-column, unless all of a sentence's are ``_``; the XPOS column is kept beside it, and so is HEAD if
-all of it are numbers.  Sentences with every word ``_`` are those of treebanks that withhold their
-text: dropped and counted.
+Words are *syntactic* words, the lines with plain numbers, because tags belong to these, and because
+Penn treebanks have them too (*do n't*).  The surface tokens of ranges such as ``1-2`` are skipped.
+Empty nodes such as ``1.1`` are skipped and counted.  White space inside a word, which the format
+allows, becomes ``_``.  Tags are the UPOS column, unless all tags of a sentence are ``_``; the XPOS
+column is kept too, and so is HEAD if all heads are numbers.  Sentences whose words are all ``_``,
+from treebanks that withhold their text, are dropped and counted.
 
-The speaker is what a comment such as ``# speaker_role = Mother`` says.  Everyone's sentences are
-read by default; without ``Target_Child`` those of a CHILDES treebank are speech to the child.
+The speaker is given by comments such as ``# speaker_role = Mother``.  By default all speakers are
+read; without ``Target_Child``, a CHILDES treebank is speech to the child.
 
 Reading is strict: ten columns, none empty, words numbered 1, 2, 3, …; anything else is an error
-with its line, since a mistake here shifts every word after it.  Broken sentences can be skipped, up
-to the next blank line.
+with its line.  Broken sentences can be skipped, up to the next blank line.
 """
 
 from __future__ import annotations
@@ -37,7 +35,7 @@ _PREFERRED = ("speaker_role", "speaker", "speaker_id", "speaker_code", "speaker_
 
 @dataclass(slots=True)
 class _Block:
-    """A sentence as far as it has been read."""
+    """The part of a sentence that has been read."""
 
     speaker: dict[str, str] = field(default_factory=dict)
     words: list[str] = field(default_factory=list)
@@ -139,7 +137,7 @@ def _add_word(block: _Block, line: str, number: int) -> None:
 
 
 def _chosen(block: _Block, source: Source, line: int) -> Iterator[Sentence]:
-    """The sentence, if its speaker was chosen and its words are given."""
+    """The sentence, unless its speaker was not chosen or its words are withheld."""
     speaker = next((block.speaker[key] for key in _PREFERRED if key in block.speaker), None)
     if not source.speakers.includes(block.speaker.values()):
         source.removed[f"sentences of {speaker or 'an unknown speaker'}"] += 1
@@ -164,7 +162,7 @@ def _given(column: list[str]) -> tuple[str, ...] | None:
 
 
 def _heads(column: list[str]) -> tuple[int, ...] | None:
-    """Positions from 0; None unless all are numbers of words, or 0."""
+    """Positions from 0; None unless all heads are numbers of words, or 0."""
     if not all(_NUMBER.fullmatch(head) and int(head) <= len(column) for head in column):
         return None
     return tuple(int(head) - 1 for head in column)

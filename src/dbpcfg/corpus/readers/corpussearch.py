@@ -1,19 +1,19 @@
 """CorpusSearch brackets: the treebanks of historical English, IcePaHC, Keyaki and others.
 
-They are Penn brackets with an identifier in each tree, ``( (IP-MAT …) (ID CMMALORY,2.3))``, and are
-recognised by it.  They are cleaned as `dbpcfg.corpus.readers.penn` cleans its trees, and also:
+They are Penn brackets with an identifier in each tree, ``( (IP-MAT …) (ID CMMALORY,2.3))``, by
+which they are recognised.  They are cleaned as by `dbpcfg.corpus.readers.penn`, and also:
 
-* What is no word goes, and is counted: nodes ``ID``, ``CODE``, ``META``, ``METADATA``, ``COMMENT``
-  and ``VERSION`` with all that is in them, and comments, ``/* … */`` and ``/~* … *~/``.
-* Empty elements have ordinary labels here.  A leaf is one if it begins and ends with a star, with
-  or without an index (``*``, ``*T*-1``, ``*pro*``, ``*-1``), or is ``0`` where nothing is said:
-  under ``C``, a label that begins with ``W`` or one that ends with ``P``.  Any other ``0``, as in
-  ``(NUM 0)``, is a word, and reported.  Stars that are tagged as punctuation are words.
-* A leaf may be a word and its lemma, ``(N-N maður-maður)``.  The lemma goes if nearly all leaves of
-  a file are such pairs, and some of them pairs of equals, as ``.-.``; else ``law-suit`` is a word.
-  A word may have hyphens itself: ``e-mail-e-mail`` is cut in the middle.
-* Marks at the ends of words that the treebank has split or emended go: ``$inn``, ``vilt$``,
-  ``@t``.  The parts stay words of their own, and so do those with numbered tags (``ADV21``).
+* Nodes ``ID``, ``CODE``, ``META``, ``METADATA``, ``COMMENT`` and ``VERSION`` and comments,
+  ``/* … */`` and ``/~* … *~/``, are removed and counted.
+* Empty elements have ordinary labels here.  A leaf is empty if it begins and ends with a star, with
+  or without an index (``*``, ``*T*-1``, ``*pro*``, ``*-1``), or if it is ``0`` under ``C``, a label
+  that begins with ``W`` or one that ends with ``P``.  Any other ``0``, as in ``(NUM 0)``, is a
+  word, and reported.  Stars that are tagged as punctuation are words.
+* A leaf may be a word and its lemma, ``(N-N maður-maður)``.  Lemmas are removed if nearly all
+  leaves of a file are such pairs, and in some both parts are equal, as in ``.-.``; otherwise
+  ``law-suit`` is a word.  Words may have hyphens: ``e-mail-e-mail`` is cut in the middle.
+* Marks at the ends of words that the treebank has split or emended are removed: ``$inn``,
+  ``vilt$``, ``@t``.  The parts stay separate words, and so do those with numbered tags (``ADV21``).
 * ``<dash>``, ``<slash>``, ``<paren>`` and ``<$$paren>`` in words become ``-``, ``/``, ``-LRB-`` and
   ``-RRB-``.
 * Labels are cut at ``;`` and ``{`` too: ``NP;*SBJ*`` is ``NP``.
@@ -37,7 +37,7 @@ _VISIBLE = re.compile(r"[^\r\n]")
 _LEAF = re.compile(r"\(([^\s()]+)\s+([^\s()]+)\s*\)", re.ASCII)
 _ID = re.compile(r"\)\s*\(ID\s+[^\s()]+\s*\)|\(ID\s+[^\s()]+\s*\)\s*[()]", re.ASCII)
 _WITH_LEMMAS = 0.95
-"""The least part of a file's leaves that are words and lemmas, if the file has lemmas."""
+"""The least share of leaves that are words with lemmas, if a file has lemmas."""
 _MARKS = re.compile(r"^[$@]+(?=[^\W\d_])|(?<=[^\W\d_])[$@]+$")
 _ESCAPE = re.compile(r"<(?:dash|slash|paren|\$\$paren)>")
 _ESCAPED = {"<dash>": "-", "<slash>": "/", "<paren>": "-LRB-", "<$$paren>": "-RRB-"}
@@ -49,9 +49,9 @@ def _read(text: str, source: Source) -> Iterator[Sentence]:
     return read_with(_cleaner(source, _has_lemmas(text)), text, source)
 
 
-def _cleaner(asked: Source, lemmas: bool) -> Cleaner:
+def _cleaner(options: Source, lemmas: bool) -> Cleaner:
     category = cache(_category)
-    relabel = cache(str) if asked.function_tags else category
+    relabel = cache(str) if options.function_tags else category
 
     def clean(tree: Tree, source: Source) -> Tree | None:
         def cleaned(node: Tree, parts: list[Tree | str | None]) -> Tree | None:
@@ -62,7 +62,7 @@ def _cleaner(asked: Source, lemmas: bool) -> Cleaner:
             if len(parts) == 1 and isinstance(parts[0], str):
                 leaf = parts[0]
                 if looks_empty(leaf, tag):
-                    if not asked.empty_elements:
+                    if not options.empty_elements:
                         source.removed[EMPTY] += 1
                         return None
                     return Tree(relabel(node.label), (leaf,))
@@ -98,11 +98,11 @@ def _word(leaf: str, lemmas: bool, source: Source) -> str:
 
 
 def _before_lemma(leaf: str) -> str:
-    """The word of a word and its lemma; nothing, if it has none.
+    """The word of a word with its lemma; empty if there is no lemma.
 
-    The hyphen in the middle separates them; of two in the middle, the last.
+    They are separated by the middle hyphen, or the second of two in the middle.
     """
-    hyphens = [place for place in range(1, len(leaf) - 1) if leaf[place] == "-"]
+    hyphens = [position for position in range(1, len(leaf) - 1) if leaf[position] == "-"]
     return leaf[: hyphens[len(hyphens) // 2]] if hyphens else ""
 
 

@@ -1,20 +1,20 @@
-"""Trees from treebanks with crossing branches: what makes a gap in a constituent is raised.
+"""Trees from treebanks with discontinuous constituents, by raising.
 
-In Alpino, NEGRA and TIGER treebanks a constituent may have gaps: its words need not be next to
-each other.  A `dbpcfg.trees.tree.Tree` has no gaps.  From the words upwards, every constituent with
-gaps is cut into blocks of neighbouring words.  One block stays, the others become children of the
-parent, and there may fill a gap or be raised again:
+In Alpino, NEGRA and TIGER treebanks the words of a constituent need not be contiguous, but those of
+a `dbpcfg.trees.tree.Tree` must be.  From the words upwards, every constituent with gaps is cut into
+blocks of contiguous words.  One block stays, and the others become children of the parent, where
+they may fill a gap or be raised again.  The block that stays is
 
-* the block with the head child stays (the edge ``HD`` or ``hd``);
-* without a head, the one with most words that are children of the constituent itself, then one with
-  any child of its own and not only raised ones, then the one with most words, then the leftmost.
-  So *a man* stays in ``(NP a man … (S who laughs))``.
+* the one with the head child (the edge ``HD`` or ``hd``);
+* without a head, the one with the most words that are children of the constituent itself, then one
+  with any original child, then the one with the most words, then the leftmost.  So *a man* stays in
+  ``(NP a man … (S who laughs))``.
 
 This is the usual conversion of TIGER to Penn brackets (Boyd 2007 calls it raising), for each block.
 
-Punctuation that hangs on the root is no reason for gaps.  It is taken off before the cutting, and
-put back at the lowest constituent that has words on both sides of it; at the beginning or end of
-the sentence it stays on the root.
+Punctuation that is attached to the root makes no gaps.  It is removed first, and then attached to
+the lowest constituent with words on both sides of it, or to the root at the beginning or end of the
+sentence.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from dbpcfg.corpus.sentence import Sentence, by_characters, by_tags
 from dbpcfg.trees.tree import Tree
 
 _SUBSTITUTES = {"$(": "$["}
-"""The tag of brackets in STTS, as later releases of TIGER write it: labels cannot hold brackets."""
+"""The STTS tag of brackets as in later releases of TIGER, since labels cannot have brackets."""
 
 
 @dataclass(slots=True, eq=False)
 class GraphNode:
-    """A constituent or a word of a graph."""
+    """A constituent or a word."""
 
     label: str
     """The category of a constituent, or the tag of a word; empty if it has none."""
@@ -51,7 +51,7 @@ class GraphNode:
 
 
 class TreePart(Protocol):
-    """A sentence in a file, as a reader found it."""
+    """A sentence in a file."""
 
     line: int
     """Its first line."""
@@ -61,7 +61,7 @@ class TreePart(Protocol):
 
 AnyPart = TypeVar("AnyPart", bound=TreePart)
 Graph: TypeAlias = tuple[GraphNode, list[GraphNode]]
-"""The root, and the words in their order; every word is below the root."""
+"""The root, and the words in order; every word is a descendant of the root."""
 
 
 def graph_sentences(
@@ -69,9 +69,9 @@ def graph_sentences(
     graph: Callable[[AnyPart, Counter[str]], Graph],
     source: Source,
 ) -> Iterator[Sentence]:
-    """Make sentences with trees of the sentences of a file.
+    """Turn the sentences of a file into sentences with trees.
 
-    ``graph``: makes the graph of a sentence, and counts what it leaves out.
+    ``graph``: returns the graph of a sentence, and counts what it leaves out.
     """
     for part in parts:
         removed = Counter[str]()
@@ -81,7 +81,7 @@ def graph_sentences(
             source.skip_or_raise(fault, part.line, part.last_line)
             continue
         source.removed.update(+removed)
-        tree = raised(root, words, source.modified)
+        tree = continuous_tree(root, words, source.modified)
         if tree is None:
             source.removed["trees without words"] += 1
         else:
@@ -96,15 +96,12 @@ def graph_sentences(
 
 
 def is_head(edge: str) -> bool:
-    """Whether the label of an edge is that of heads."""
+    """Whether an edge is labelled as that of a head."""
     return edge in ("HD", "hd")
 
 
 def as_word(text: str, line: int) -> str:
-    """A word as it can stand in a sentence and in brackets.
-
-    ``text``: the word in the file; white space inside becomes ``_``.
-    """
+    """A word as written in brackets; white space inside becomes ``_``."""
     word = "_".join(text.split())
     if not word:
         raise Malformed(line, "found an empty word, expected at least one character")
@@ -112,7 +109,7 @@ def as_word(text: str, line: int) -> str:
 
 
 def as_label(text: str) -> str:
-    """A label or tag as it can stand in brackets."""
+    """A label or tag as written in brackets."""
     return _SUBSTITUTES.get(text) or _without_brackets("_".join(text.split()))
 
 
@@ -121,8 +118,8 @@ def _without_brackets(token: str) -> str:
 
 
 def check_connected(root: GraphNode, nodes: Sequence[GraphNode]) -> None:
-    """Raise an error if nodes, each of which has one parent, are in a cycle."""
-    reached = set(map(id, _below(root)))
+    """Raise an error if some nodes are in a cycle."""
+    reached = set(map(id, _descendants(root)))
     lost = [node for node in nodes if id(node) not in reached]
     for node in sorted(lost, key=lambda node: node.word is not None)[:1]:
         raise Malformed(
@@ -131,29 +128,32 @@ def check_connected(root: GraphNode, nodes: Sequence[GraphNode]) -> None:
         )
 
 
-def raised(root: GraphNode, words: Sequence[GraphNode], modified: Counter[str]) -> Tree | None:
-    """Make a tree without gaps of a graph.
+def continuous_tree(
+    root: GraphNode, words: Sequence[GraphNode], modified: Counter[str]
+) -> Tree | None:
+    """Turn a graph into a tree without gaps; None if there are no words.
 
-    ``root``: the root; every word is below it.
-    ``changed``: counts constituents with gaps and the children that are raised.
-    Returns the tree; None if there are no words.
+    ``root``: the ancestor of all words.
+    ``modified``: counts constituents with gaps and children that are raised.
     """
     if not words:
         return None
-    loose = {id(node) for node in root.children if node.word is not None and _punctuation(node)}
-    if len(loose) == len(words):
-        loose = set()
+    attached_to_root = {
+        id(node) for node in root.children if node.word is not None and _punctuation(node)
+    }
+    if len(attached_to_root) == len(words):
+        attached_to_root = set()
     leaves: dict[int, _Part] = {}
-    taken_off: list[_Part] = []
+    removed_marks: list[_Part] = []
     rank = 0
     for position, node in enumerate(words):
-        if id(node) in loose:
-            taken_off.append(_Part(node.label, rank, rank, position, node.word))
+        if id(node) in attached_to_root:
+            removed_marks.append(_Part(node.label, rank, rank, position, node.word))
         else:
             leaves[id(node)] = _Part(node.label, rank, rank + 1, position, node.word)
             rank += 1
-    top = _cut(root, leaves, modified)
-    for part in taken_off:
+    top = _close_all_gaps(root, leaves, modified)
+    for part in removed_marks:
         _lowest_around(top, part.start).marks.append(part)
     return _tree(top)
 
@@ -165,18 +165,18 @@ class _Part:
     label: str
     start: int
     end: int
-    """Its words, counted without the punctuation that was taken off."""
+    """The span of words, not counting removed punctuation."""
     position: int
-    """Where it begins in the sentence."""
+    """The position of the first word in the sentence."""
     word: str | None = None
     children: list[_Part] = field(default_factory=list)
     marks: list[_Part] = field(default_factory=list)
-    """Punctuation that was put back."""
+    """Punctuation that was removed and attached here."""
     head: bool = False
     raised: bool = False
 
 
-def _below(root: GraphNode) -> Iterator[GraphNode]:
+def _descendants(root: GraphNode) -> Iterator[GraphNode]:
     """All nodes, parents before their children."""
     todo = [root]
     while todo:
@@ -189,22 +189,22 @@ def _punctuation(node: GraphNode) -> bool:
     return by_tags((node.label,))[0] or by_characters((node.word or "",))[0]
 
 
-def _cut(root: GraphNode, leaves: dict[int, _Part], modified: Counter[str]) -> _Part:
-    """The root as one part; the leaves are those of the words that were not taken off."""
-    given: dict[int, list[_Part]] = {}  # what a node gives its parent, the part that stays first
-    for node in reversed(list(_below(root))):
+def _close_all_gaps(root: GraphNode, leaves: dict[int, _Part], modified: Counter[str]) -> _Part:
+    """Close the gaps of all constituents; ``leaves`` are words other than removed punctuation."""
+    parts_of: dict[int, list[_Part]] = {}  # of each node, first the part that stays, then raised
+    for node in reversed(list(_descendants(root))):
         if node.word is not None:
-            given[id(node)] = [leaves[id(node)]] if id(node) in leaves else []
+            parts_of[id(node)] = [leaves[id(node)]] if id(node) in leaves else []
         else:
-            parts = [part for child in node.children for part in given.pop(id(child))]
-            given[id(node)] = _block_that_stays(node, parts, modified) if parts else []
-        for part in given[id(node)][:1]:
+            parts = [part for child in node.children for part in parts_of.pop(id(child))]
+            parts_of[id(node)] = _close_gaps(node, parts, modified) if parts else []
+        for part in parts_of[id(node)][:1]:
             part.head = node.head
-    (top,) = given[id(root)]
+    (top,) = parts_of[id(root)]
     return top
 
 
-def _block_that_stays(node: GraphNode, parts: list[_Part], modified: Counter[str]) -> list[_Part]:
+def _close_gaps(node: GraphNode, parts: list[_Part], modified: Counter[str]) -> list[_Part]:
     parts.sort(key=attrgetter("start"))
     blocks: list[list[_Part]] = []
     for part in parts:
@@ -212,7 +212,7 @@ def _block_that_stays(node: GraphNode, parts: list[_Part], modified: Counter[str
             blocks[-1].append(part)
         else:
             blocks.append([part])
-    kept = max(blocks, key=_weight)
+    kept = max(blocks, key=_priority)
     others = [part for block in blocks if block is not kept for part in block]
     if others:
         modified["constituents with gaps"] += 1
@@ -223,14 +223,19 @@ def _block_that_stays(node: GraphNode, parts: list[_Part], modified: Counter[str
     return [_Part(node.label, first.start, last.end, first.position, children=kept), *others]
 
 
-def _weight(block: list[_Part]) -> tuple[bool, int, bool, int]:
-    own = [part for part in block if not part.raised]
-    words = sum(part.word is not None for part in own)
-    return any(part.head for part in own), words, bool(own), block[-1].end - block[0].start
+def _priority(block: list[_Part]) -> tuple[bool, int, bool, int]:
+    children = [part for part in block if not part.raised]
+    words = sum(part.word is not None for part in children)
+    return (
+        any(part.head for part in children),
+        words,
+        bool(children),
+        block[-1].end - block[0].start,
+    )
 
 
 def _lowest_around(top: _Part, rank: int) -> _Part:
-    """The lowest constituent with words on both sides of a place."""
+    """The lowest constituent with words on both sides of a position."""
     part = top
     if not top.start < rank < top.end:
         return top

@@ -58,7 +58,7 @@ def _read(text: str, source: Source) -> Iterator[Sentence]:
 
 
 def _blocks(text: str) -> Iterator[_SentenceLines]:
-    """Cut a text into sentences; one for each run of lines outside, with the fault."""
+    """Cut a text into sentences; lines outside sentences become a sentence with a fault."""
     block: _SentenceLines | None = None
     outside: _SentenceLines | None = None
     version, table = "", False

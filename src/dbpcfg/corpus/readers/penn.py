@@ -1,32 +1,29 @@
 """Penn brackets: treebanks such as the Wall Street Journal (``.mrg``) and CHILDES (``.parsed``).
 
-Trees may share lines or spread over them, as `dbpcfg.trees` reads them.  They are cleaned, the way
-that grammar induction is usually scored:
+Trees are read by `dbpcfg.trees.brackets`, whatever their line breaks, and cleaned as is usual for
+scoring grammar induction:
 
 * Labels lose their function tags and annotations: everything from the first ``-``, ``=`` or ``<``,
   so that ``NP-SBJ-1``, ``NP=2`` and ``NP-<ANIM>-<AGENT-V1>`` are all ``NP``.  A label that begins
   with one of these is kept whole (``-LRB-``), and so is ``ADVP|PRT``.  Where functions come first,
   in capitals, as in Floresta's ``SUBJ+np`` and ``N<+adjp``, the form is what is left.
-* Empty elements go and are counted, and with them go the parents that they leave empty.  A trace is
-  recognised by its tag, which has ``NONE`` in it, also where a space has come before the tag, as in
-  ``( -NONE-ABAR-WH- *T*-1)``.  In a file that has such tags, so a treebank with traces, a word that
-  is the name of a trace between stars (``*T*-1``, ``*PRO*``, ``*NULL*``) is left out under any tag,
-  and counted: the CHILDES treebank has ``(WP *NULL*)``.  In a file without, as the trees of a run,
-  it is a word.  Any other word with a star is always a word, as in web text: ``*``, ``*sigh*``.
+* Empty elements are removed and counted, together with parents that they leave empty.  A trace is
+  recognised by ``NONE`` in its tag, even after a space, as in ``( -NONE-ABAR-WH- *T*-1)``.  In a
+  file with such tags, words such as ``*T*-1``, ``*PRO*`` and ``*NULL*`` are traces under any tag:
+  the CHILDES treebank has ``(WP *NULL*)``.  In other files, such as the trees of a run, they are
+  words.  Other words with stars are always words, as in web text: ``*``, ``*sigh*``.
 * The outer bracket without a label is called ``ROOT``.
-* A node without children (a mistake that real treebanks have) is dropped and counted; but where it
-  looks like a bracket inside a word, as in ``(-LRB- ()``, that is an error, since a word would be
-  lost.  Trees without words are dropped and counted.
-* Lines that begin with ``#`` are comments, as in Floresta; they are left out and counted.
+* Nodes without children, a mistake in some treebanks, are dropped and counted; but a bracket that
+  is a word, as in ``(-LRB- ()``, is an error, since a word would be lost.  Trees without words are
+  dropped and counted.
+* Lines that begin with ``#`` are comments, as in Floresta; they are removed and counted.
 
-Broken trees are errors, or are skipped.  A file with a broken tree is then cut into parts, each
-from one line with a round bracket in its first column to the next, and parts that are not trees
-are skipped whole: the tree before a stray word too, as its brackets may be wrong.  If most of these
-parts would not be balanced, because trees are not indented, the file is cut at blank lines instead;
-if that does not help either, all of it is skipped.
+Broken trees are errors, or are skipped.  To skip them, a file is cut before each line that begins
+with a round bracket, and parts that are not trees are skipped, including a tree that is followed by
+a stray word, as its brackets may be wrong.  If most parts are not balanced, because trees are not
+indented, the file is cut at blank lines; if that fails too, the whole file is skipped.
 
-A sentence has tags if each of its words has a labelled preterminal of its own; a word below a
-bigger node, as in ``(X the dog)``, has none.
+A sentence has tags if all its words have labelled preterminals; in ``(X the dog)`` they have none.
 """
 
 from __future__ import annotations
@@ -43,10 +40,10 @@ from dbpcfg.errors import TreeSyntaxError
 from dbpcfg.trees.tree import Tree
 
 Cleaner = Callable[[Tree, Source], "Tree | None"]
-"""Cleans a tree, and notes what it leaves out; None if nothing is left."""
+"""Cleans a tree, and counts what it removes; returns None if nothing is left."""
 
 EMPTY = "empty elements"
-"""What the counts of all readers of brackets call them."""
+"""The name of this count in all readers of brackets."""
 
 _CATEGORY = re.compile(r"[^-=<]+")
 _FUNCTION_FIRST = re.compile(r"[^\sa-z+]+\+(?=[a-z])")
@@ -65,30 +62,30 @@ def _read(text: str, source: Source) -> Iterator[Sentence]:
 
 
 def read_with(clean: Cleaner, text: str, source: Source) -> Iterator[Sentence]:
-    """Read trees in brackets, cleaned by a rule of the format."""
+    """Read trees in brackets, and clean them by the rules of a format."""
     text, comments = _COMMENT.subn("", text.removeprefix("\ufeff"))  # lines keep their numbers
     if comments:
         source.removed["comments"] += comments
     try:
-        whole = Source(source.name)
-        sentences = list(_sentences(text, whole, clean))
+        whole_text = Source(source.name)
+        sentences = list(_sentences(text, whole_text, clean))
     except TreeSyntaxError as error:
         if not source.skip_broken:
             raise TreeSyntaxError(f"{error}; {SKIP_HINT}") from None
         sentences = list(_unbroken(text, source, clean))
     else:
-        source.merge(whole)
+        source.merge(whole_text)
     yield from sentences
 
 
 def _cleaner(function_tags: bool, empty_elements: bool, has_traces: bool) -> Cleaner:
     relabel = cache(str if function_tags else category)
-    looks = cache(lambda word: has_traces and _TRACE.fullmatch(word) is not None)
+    is_trace = cache(lambda word: has_traces and _TRACE.fullmatch(word) is not None)
 
-    @cache  # preterminals come again and again
+    @cache  # most preterminals occur many times
     def preterminal(label: str, word: str) -> Tree | None:
-        heard = empty_elements or not ("NONE" in label or looks(word))
-        return Tree(relabel(label), (word,)) if heard else None
+        is_word = empty_elements or not ("NONE" in label or is_trace(word))
+        return Tree(relabel(label), (word,)) if is_word else None
 
     def clean(tree: Tree, source: Source) -> Tree | None:
         def counted(label: str, word: str) -> Tree | None:
@@ -160,12 +157,12 @@ def _parts(text: str) -> list[str]:
 
 
 def _are_trees(parts: list[str]) -> bool:
-    """Whether most parts are whole trees, and not lines of trees that are not indented."""
+    """Whether most parts are whole trees, and not single lines of trees."""
     surplus = [part.count("(") - part.count(")") for part in parts]
     closers = sum(excess < 0 for excess in surplus)  # trees over several parts have one each
     openers = any("(" in part and ")" not in part for part in parts[:-1])
-    few = closers <= max(1, len(parts) // 10)
-    return few and not openers and 2 * surplus.count(0) >= len(parts)
+    few_closers = closers <= max(1, len(parts) // 10)
+    return few_closers and not openers and 2 * surplus.count(0) >= len(parts)
 
 
 def category(label: str) -> str:

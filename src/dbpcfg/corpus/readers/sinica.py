@@ -76,10 +76,10 @@ def _label(text: str) -> str:
 
 
 def _leaf(text: str) -> Tree:
-    role, _, rest = text.partition(":")
-    tag, colon, word = rest.partition(":")
+    role, _, tag_and_word = text.partition(":")
+    tag, colon, word = tag_and_word.partition(":")
     if not colon:  # no role
-        tag, word = role, rest
+        tag, word = role, tag_and_word
     if not tag or not word or len(text.split()) > 1:
         raise _NotATree(f"found {text[:_SHOWN]!r}, expected a word such as Head:Nba:我")
     return Tree(tag, (word,))

@@ -1,19 +1,19 @@
-"""Tables: a row for each utterance, as childes-db has them, or for each sentence (CSV, TSV).
+"""Tables (CSV, TSV) with an utterance or sentence in each row, such as those of childes-db.
 
-Cells are separated by commas, semicolons or tabs, and may be in quotes; then they may have line
-breaks.  The sentences are in the column that ``--text`` names, or else in ``gloss``, the column of
-childes-db.  A gloss is cleaned as the main lines of CHAT are (`dbpcfg.corpus.readers.chat`);
-cells of other columns are split at white space, as plain text is.
+Cells are separated by commas, semicolons or tabs; quoted cells may have line breaks.  The sentences
+are in the column named by ``--text``, or in ``gloss``, the column of childes-db.  Glosses are
+cleaned like the main lines of CHAT (`dbpcfg.corpus.readers.chat`); cells of other columns are split
+at white space, like plain text.
 
 If a table has one of the columns ``speaker_code``, ``speaker_role`` and ``speaker_name``, speakers
-are chosen as in CHAT: by default everyone but the target child.  That is the speaker with the role
-``Target_Child``, or ``CHI`` where the row names no target child (``target_child_id``,
-``target_child_name``).  Ages are in ``target_child_age``: in days if any of the table is above 240,
-and otherwise in months.
+are chosen as in CHAT: by default everyone but the target child.  This is the speaker with the role
+``Target_Child``, or ``CHI`` if the row names no target child (``target_child_id``,
+``target_child_name``).  Ages are in ``target_child_age``: in days if any age is above 240,
+otherwise in months.
 
-Rows of speakers who were not chosen, empty cells, cells without words and blank lines are counted.
-A row with more or fewer cells than the header, or with a quote that does not end, is an error, or
-skipped.  Rows are read one by one, so only the sentences are in memory.
+Rows of other speakers, empty cells, cells without words and blank lines are counted.  A row with
+more or fewer cells than the header, or with an unclosed quote, is an error, or skipped.  Rows are
+read one by one, so only the sentences are in memory.
 """
 
 from __future__ import annotations
@@ -23,7 +23,14 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
-from dbpcfg.corpus.readers import DAYS_PER_MONTH, AgeRange, CorpusReader, Malformed, Source, months
+from dbpcfg.corpus.readers import (
+    DAYS_PER_MONTH,
+    AgeRange,
+    CorpusReader,
+    Malformed,
+    Source,
+    parse_age,
+)
 from dbpcfg.corpus.readers.chat import LEFT_OUT, clean_utterance
 from dbpcfg.corpus.readers.text import split_words
 from dbpcfg.corpus.sentence import Sentence
@@ -40,46 +47,46 @@ _TARGET = ("target_child_id", "target_child_name")
 _AGE = "target_child_age"
 _TARGET_ROLE, _TARGET_CODE = "Target_Child", "CHI"
 _OLDEST = 240
-"""Months; a larger age is in days."""
+"""Larger ages are in days, not in months."""
 _SHOWN = 20
-"""Names of columns that a message lists."""
+"""The most column names in a message."""
 
 
 class TableRow(NamedTuple):
-    """A row of a table, or what is wrong with it."""
+    """A row of a table, or an error."""
 
     line: int
     """Its first line, from 1."""
     last_line: int
     cells: list[str]
     error: str = ""
-    """Why it could not be read."""
+    """Why the row could not be read."""
 
 
 def delimiter_of(header: str, kind: TableKind | None) -> str:
-    """What separates the cells of a table: tabs, semicolons or commas."""
+    """The delimiter of a table: tab, semicolon or comma."""
     if kind == "tsv" or (kind is None and "\t" in header):
         return "\t"
     return ";" if ";" in header and "," not in header else ","
 
 
 def kind_by_ending(path: str) -> TableKind | None:
-    """Whether a path ends as CSV or TSV files do."""
+    """The kind of a table by the ending of its name; None if that does not say."""
     return ENDINGS.get(os.path.splitext(path.lower().removesuffix(".gz"))[1])
 
 
 def table_rows(
     lines: Iterable[str], kind: TableKind | None = None, quotes: bool = True
 ) -> Iterator[TableRow]:
-    """The rows of a table one by one, the header first.
+    """Yield the rows of a table, the header first.
 
-    ``kind``: CSV or TSV; by the header if not given.
-    ``quotes``: whether a cell can be in quotes.
+    ``kind``: CSV or TSV; recognised by the header if not given.
+    ``quotes``: whether cells may be quoted.
     """
-    rest = iter(lines)
-    header = next(rest, "")
+    remaining = iter(lines)
+    header = next(remaining, "")
     reader = csv.reader(
-        _again(header, rest),
+        _again(header, remaining),
         delimiter=delimiter_of(header, kind),
         quoting=csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE,
         strict=True,
@@ -96,9 +103,9 @@ def table_rows(
             yield TableRow(line, reader.line_num, cells)
 
 
-def _again(first: str, rest: Iterator[str]) -> Iterator[str]:
+def _again(first: str, remaining: Iterator[str]) -> Iterator[str]:
     yield first
-    yield from rest
+    yield from remaining
 
 
 def check_names(names: Sequence[str], source: str) -> None:
@@ -109,27 +116,27 @@ def check_names(names: Sequence[str], source: str) -> None:
 
 
 def cell_count(cells: Sequence[str], names: Sequence[str]) -> str:
-    """What is wrong with the number of cells of a row; nothing if it is that of the header."""
+    """An error message if a row and the header differ in their number of cells; else empty."""
     if len(cells) == len(names):
         return ""
-    found = plural(len(cells), "cell") if cells else "a blank line"
-    return f"found {found}, expected {len(names)}, as the header has"
+    what = plural(len(cells), "cell") if cells else "a blank line"
+    return f"found {what}, expected {len(names)}, as the header has"
 
 
 def no_column(name: str, names: Sequence[str], source: str, option: str) -> DbpcfgError:
-    """The error about a column that is not there."""
+    """The error about a missing column."""
     return DbpcfgError(
         f"{source} has no column {name!r}, which {option} names; its columns are {_listed(names)}"
     )
 
 
 def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(f"{known!r:.60}" for known in names[:_SHOWN])
+    shown = ", ".join(f"{name!r:.60}" for name in names[:_SHOWN])
     return shown + f" and {len(names) - _SHOWN:,} more" * (len(names) > _SHOWN)
 
 
 class _Utterance(NamedTuple):
-    """A cell with a sentence."""
+    """The cell of a sentence, with its speaker and the age of the target child."""
 
     line: int
     cell: str
@@ -188,7 +195,7 @@ def _column(names: Sequence[str], source: Source) -> int:
 def _chosen(
     rows: Iterable[TableRow], names: Sequence[str], column: int, source: Source
 ) -> Iterator[_Utterance]:
-    """The cells of those speakers who are read."""
+    """The utterances of the chosen speakers."""
     number = {name: n for n, name in enumerate(names)}
     speaking = [number[name] for name in _SPEAKER if name in number]
     targets = [number[name] for name in _TARGET if name in number]
@@ -207,29 +214,31 @@ def _chosen(
             continue
         speaker = None
         if speaking:
-            called = [cells[n] for n in speaking if not _missing(cells[n])]
-            speaker = called[0] if called else None
+            names_of_speaker = [cells[n] for n in speaking if not _missing(cells[n])]
+            speaker = names_of_speaker[0] if names_of_speaker else None
             is_target = (role is not None and cells[role] == _TARGET_ROLE) or (
                 code is not None
                 and cells[code] == _TARGET_CODE
                 and all(_missing(cells[n]) for n in targets)
             )
-            if not speakers.includes(called) or (speakers.is_default and is_target):
+            if not speakers.includes(names_of_speaker) or (speakers.is_default and is_target):
                 source.removed[f"utterances of {speaker or 'nobody in particular'}"] += 1
                 continue
-        old = None if age is None else months(cells[age])
-        yield _Utterance(line, cells[column], speaker, old)
+        months_old = None if age is None else parse_age(cells[age])
+        yield _Utterance(line, cells[column], speaker, months_old)
 
 
-def _aged(found: list[_Utterance], ages: AgeRange, source: Source) -> Iterator[_Utterance]:
-    """Those utterances that are in the range of ages."""
-    oldest = max((one.age for one in found if one.age is not None), default=0)
+def _aged(utterances: list[_Utterance], ages: AgeRange, source: Source) -> Iterator[_Utterance]:
+    """The utterances in a range of ages."""
+    oldest = max(
+        (utterance.age for utterance in utterances if utterance.age is not None), default=0
+    )
     unit = DAYS_PER_MONTH if oldest > _OLDEST else 1
-    for one in found:
-        if why := ages.why_not(None if one.age is None else one.age / unit):
+    for utterance in utterances:
+        if why := ages.reason_to_skip(None if utterance.age is None else utterance.age / unit):
             source.removed[why] += 1
         else:
-            yield one
+            yield utterance
 
 
 def _missing(cell: str) -> bool:
@@ -241,7 +250,7 @@ def _read(text: str, source: Source) -> Iterator[Sentence]:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """The lines of a text, without a copy of it."""
+    """Yield the lines of a text without copying all of it."""
     start = 0
     while start < len(text):
         end = text.find("\n", start) + 1 or len(text)

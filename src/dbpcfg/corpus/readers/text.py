@@ -1,9 +1,8 @@
-"""Plain text: one sentence per line, its words set apart by white space.
+"""Plain text: one sentence per line, with words separated by (Unicode) white space.
 
-White space is what Unicode says it is.  Nothing else is done to the words: no lower case, no
-tokenisation.  Blank lines are removed and counted.  A line of over a thousand words, or a word of
-over a thousand characters, is a text that has not been split into sentences or words, and an
-error: a parser's work grows with the cube of the length.
+Words are not changed.  Blank lines are removed and counted.  A line of over a thousand words, or a
+word of over a thousand characters, is an error, because the text has probably not been split into
+sentences or words, and parsing takes cubic time.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ def _read(text: str, source: Source) -> Iterator[Sentence]:
 
 
 def split_words(line: str, location: str) -> tuple[str, ...]:
-    """The words of a line, if it is a sentence by its length; equal words are one object."""
+    """The words of a line, checked for length; equal words are the same object."""
     words = tuple(map(sys.intern, line.split()))
     if len(words) > MAX_WORDS:
         raise DbpcfgError(
@@ -49,4 +48,4 @@ def split_words(line: str, location: str) -> tuple[str, ...]:
 
 
 TEXT = CorpusReader(_read, (".txt", ".train", ".dev", ".test"))
-"""What no other reader recognises."""
+"""The format of text that no other reader recognises."""

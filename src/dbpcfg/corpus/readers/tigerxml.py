@@ -49,7 +49,7 @@ def _graph(sentence: Element, removed: Counter[str]) -> Graph:
             )
         nodes[name] = _node(element)
         removed["secondary edges"] += sum(1 for _ in element.named("secedge"))
-    free = dict(nodes)
+    without_parent = dict(nodes)
     for phrase in phrases:
         for edge in phrase.named("edge"):
             child = _needed(edge, "idref")
@@ -58,23 +58,23 @@ def _graph(sentence: Element, removed: Counter[str]) -> Graph:
                     edge.line,
                     f"found an edge to {child[:_SHOWN]!r}, expected the id of a <t> or <nt>",
                 )
-            if child not in free:
+            if child not in without_parent:
                 raise Malformed(
                     edge.line,
                     f"found a second edge to {child[:_SHOWN]!r}, expected one parent for a node",
                 )
-            node = free.pop(child)
+            node = without_parent.pop(child)
             node.head = is_head(edge.attributes.get("label", ""))
             nodes[phrase.attributes["id"]].children.append(node)
     root = GraphNode("ROOT", graphs[0].line)
-    for node in free.values():
+    for node in without_parent.values():
         virtual = node.word is None and node.label == "VROOT"
         root.children += node.children if virtual else [node]
     check_connected(root, [node for node in nodes.values() if node.label != "VROOT"])
     words = [nodes[t.attributes["id"]] for t in terminals]
-    heard = [node for node in words if node.word is not None]
-    removed["traces"] += len(words) - len(heard)
-    return root, heard
+    spoken = [node for node in words if node.word is not None]
+    removed["traces"] += len(words) - len(spoken)
+    return root, spoken
 
 
 def _node(element: Element) -> GraphNode:

@@ -1,12 +1,12 @@
-"""Untrusted XML, read sentence by sentence.
+"""Read untrusted XML sentence by sentence.
 
-Python's own parser (expat) reads the text piece by piece; only the elements of one sentence are
-kept at a time.  A document type with declarations of its own is an error, so there are no entities
-that could grow without limit or name other files; one that only names a file is ignored, and the
-file is not read.  Elements may be nested 1,000 deep.
+Python's parser (expat) reads the text in pieces, and only the elements of one sentence are in
+memory.  A document type with declarations is an error, so there are no entities that could grow
+without limit or read other files; a document type that only names a file is ignored.  Elements may
+be nested 1,000 deep.
 
-Where a text is not well-formed, that is an error, or the sentences around are read: the text is
-then cut where a sentence begins and where it ends, and every part is read on its own.
+Text that is not well-formed is an error, or the well-formed sentences are read: then the text is
+cut at the tags of sentences, and every part is read separately.
 """
 
 from __future__ import annotations
@@ -31,18 +31,15 @@ _REFERENCE = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);|#)[^\s;&<>]*;?")
 
 @dataclass(slots=True)
 class Element:
-    """An element and its place."""
+    """An element and its lines."""
 
     name: str
-    """Its name."""
     attributes: dict[str, str]
-    """Its attributes."""
     line: int
-    """The line of its beginning."""
+    """The line of the start tag."""
     last_line: int = 0
-    """The line of its end."""
+    """The line of the end tag."""
     children: list[Element] = field(default_factory=list)
-    """The elements in it."""
 
     def named(self, name: str) -> Iterator[Element]:
         """The children with a name."""
@@ -50,7 +47,7 @@ class Element:
 
 
 def xml_with(pattern: str) -> Callable[[str], bool]:
-    """A function that recognises XML with something in it."""
+    """A function that recognises XML in which a pattern occurs."""
     sign = re.compile(pattern)
     return lambda text: text[:HEAD].lstrip().startswith("<") and bool(sign.search(text, 0, HEAD))
 
@@ -81,8 +78,8 @@ def _elements(text: str, name: str, source: str, first_line: int = 1) -> Iterato
     parser = expat.ParserCreate()
     parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
     depth = 0
-    within: list[Element] = []
-    done: list[Element] = []
+    open_elements: list[Element] = []
+    complete: list[Element] = []
 
     def line() -> int:
         return parser.CurrentLineNumber + first_line - 1
@@ -92,20 +89,20 @@ def _elements(text: str, name: str, source: str, first_line: int = 1) -> Iterato
         depth += 1
         if depth > MAX_DEPTH:
             raise Malformed(line(), f"found elements nested more than {MAX_DEPTH:,} deep")
-        if within or tag == name:
+        if open_elements or tag == name:
             element = Element(tag, attributes, line())
-            if within:
-                within[-1].children.append(element)
-            within.append(element)
+            if open_elements:
+                open_elements[-1].children.append(element)
+            open_elements.append(element)
 
     def end(_: str) -> None:
         nonlocal depth
         depth -= 1
-        if within:
-            element = within.pop()
+        if open_elements:
+            element = open_elements.pop()
             element.last_line = line()
-            if not within:
-                done.append(element)
+            if not open_elements:
+                complete.append(element)
 
     def document_type(_: str, __: Any, ___: Any, declarations: int) -> None:
         if declarations:
@@ -114,27 +111,29 @@ def _elements(text: str, name: str, source: str, first_line: int = 1) -> Iterato
                 "which are not read, for safety; remove them from the file"
             )
         if unknown := _REFERENCE.search(text):  # expat would leave it out without an error
-            at = first_line + text.count("\n", 0, unknown.start())
-            raise Malformed(at, f"found {unknown[0][:20]!r}, which is not defined in the file")
+            position = first_line + text.count("\n", 0, unknown.start())
+            raise Malformed(
+                position, f"found {unknown[0][:20]!r}, which is not defined in the file"
+            )
 
     parser.StartElementHandler = start
     parser.EndElementHandler = end
     parser.StartDoctypeDeclHandler = document_type
-    for at in range(0, len(text) + 1, _PIECE):
+    for position in range(0, len(text) + 1, _PIECE):
         try:
-            parser.Parse(text[at : at + _PIECE], at + _PIECE > len(text))
+            parser.Parse(text[position : position + _PIECE], position + _PIECE > len(text))
         except expat.ExpatError as error:
-            what = expat.ErrorString(error.code)
+            problem = expat.ErrorString(error.code)
             raise Malformed(
                 error.lineno + first_line - 1,
-                f"found XML that is not well-formed ({what}), expected well-formed XML",
+                f"found XML that is not well-formed ({problem}), expected well-formed XML",
             ) from None
-        yield from done
-        done.clear()
+        yield from complete
+        complete.clear()
 
 
 def _well_formed(text: str, name: str, source: Source, fault: Malformed) -> Iterator[Element]:
-    """The sentences that are well-formed in a text that is not."""
+    """The well-formed sentences of a text that is not well-formed."""
     starts = [match.start() for match in re.finditer(rf"<{name}(?=[\s/>])", text)]
     ending = re.compile(rf"</{name}\s*>")
     line, counted = 1, 0
