@@ -118,7 +118,7 @@ def test_what_is_attached():
 
 def test_a_text_that_is_prepared_gets_no_note():
     for lines, how in ((RAW, {"tokens": "punctuation"}), (HAWAIIAN, {"brackets": "text"})):
-        seen = Preprocessing(**how).seen
+        seen = Preprocessing(**how).apply
         assert noted(list(map(seen, sentences(lines, 40)))) == []
 
 

@@ -40,7 +40,7 @@ def induce(text, out=None, **changed):
 def missing(trees, text=TEXT) -> int:
     """How many brackets trees do not have."""
     seen = map(
-        Preprocessing(brackets="text").seen, [Sentence(tuple(line.split())) for line in text]
+        Preprocessing(brackets="text").apply, [Sentence(tuple(line.split())) for line in text]
     )
     spans = [{(i, j) for i, j, _ in tree.spans()} for tree in trees]
     return sum(len(set(one.brackets) - found) for one, found in zip(seen, spans, strict=True))

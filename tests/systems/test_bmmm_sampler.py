@@ -13,17 +13,17 @@ from scipy.stats import norm
 from dbpcfg.numerics.philox import Purpose, compiled_uniform_pair, stream
 from dbpcfg.systems.bmmm import model, sampler
 from dbpcfg.systems.bmmm.model import (
-    GREATEST,
-    LEAST,
+    MAXIMUM,
+    MINIMUM,
     Features,
     context_features,
     count_classes,
     dependency_features,
     faithful_log_posterior,
+    join_features,
     log_polya,
     log_posterior,
     number_types,
-    stacked,
     step,
 )
 from dbpcfg.systems.bmmm.sampler import (
@@ -46,7 +46,7 @@ def tiny(repeated: int = 1) -> Features:
     text = number_types([line.split() for line in SENTENCES] * repeated)
     heads = [[1, -1, 1], [-1, 0], [1, -1], [-1, 0, 1]] * repeated
     tags = [[0, 1, 0], [0, 0], [1, 1], [1, 1, 1]] * repeated
-    return stacked(context_features(text, 2), dependency_features(text, heads, tags, CLASSES))
+    return join_features(context_features(text, 2), dependency_features(text, heads, tags, CLASSES))
 
 
 def frequent() -> Features:
@@ -75,7 +75,7 @@ def mixtures(draw):
         sets.append(Features(pointers, ids, matrix[owners, ids], np.array([0, size])))
     z = draw(st.lists(st.integers(0, classes - 1), min_size=types, max_size=types))
     x = st.floats(0.01, 20)
-    return stacked(*sets), np.array(z), classes, draw(x), np.array([draw(x) for _ in sets])
+    return join_features(*sets), np.array(z), classes, draw(x), np.array([draw(x) for _ in sets])
 
 
 @given(mixtures())
@@ -155,7 +155,7 @@ URNS = np.tile([[80, 2, 5], [1, 60, 3], [0, 4, 90], [3, 0, 1]], (1, 8))
 
 def quantiles(tau: float, cells: int) -> np.ndarray:
     """Where the posterior of x under a flat prior, to the power τ, has equal parts."""
-    x = np.geomspace(LEAST, GREATEST, 20_001)
+    x = np.geomspace(MINIMUM, MAXIMUM, 20_001)
     logs = tau * np.array([log_polya(URNS, one) for one in x])
     density = np.exp(logs - logs.max())
     mass = np.concatenate([[0], np.cumsum((density[1:] + density[:-1]) / 2 * np.diff(x))])
@@ -212,7 +212,7 @@ def test_hyperparameters_stay_within_their_limits():
     x = np.array([999.0, 1.001e-6])
     for number in range(200):
         step(x, lambda j, value: 0.0, 1.0, stream(0, 0, number))
-        assert ((x >= LEAST) & (x <= GREATEST)).all()
+        assert ((x >= MINIMUM) & (x <= MAXIMUM)).all()
 
 
 def test_schedule():
@@ -240,7 +240,7 @@ def test_the_chain_is_made_of_sweeps_comparisons_and_steps(faithful, monkeypatch
     """The same with counts and tables made anew in each iteration."""
     chance, iterations, reports, swept = np.random.default_rng(0), 60, [], []
     text = number_types([chance.choice(list("abcdefghijklmnop"), 5).tolist() for _ in range(8)])
-    features = stacked(context_features(text, 4), context_features(text, 2))
+    features = join_features(context_features(text, 4), context_features(text, 2))
     chain = ClassSampler(CLASSES, iterations, 3, 1, faithful, alpha=0.7, beta=0.3)
     z, x, best = (
         chain._initial(len(text.vocabulary)),

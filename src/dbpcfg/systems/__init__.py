@@ -1,7 +1,7 @@
-"""Every system that finds trees from words alone, under one interface.
+"""Systems that find trees from words alone, with one interface.
 
 ==============  ==================================================================================
-``registry``    the interface, every system by name with its settings, the input of a system
+``registry``    the interface, all systems by name, their settings and input
 ``branching``   baselines: right, left, balanced and random trees
 ``ccl``         common cover links (Seginer 2007)
 ``upparse``     cascaded chunkers (Ponvert, Baldridge and Erk 2011)

@@ -1,4 +1,4 @@
-"""Baselines that depend on nothing but the number of words.
+"""Baselines that depend only on the number of words.
 
 ==========  ===================================================================================
 right       (a (b (c d))): strong for English
@@ -26,7 +26,7 @@ Shape = Literal["right", "left", "balanced", "random"]
 class Right:
     """Right-branching trees.
 
-    Trees are over all words, so leave punctuation out first, as most scores do.
+    Trees are over all words, so remove punctuation first, as most scores do.
     """
 
     name: Shape = "right"
@@ -75,10 +75,7 @@ class Random(Right):
 
 
 def branching_tree(shape: Shape, words: Sequence[str], numbers: Stream, sentence: int = 0) -> Tree:
-    """The tree of one sentence.
-
-    ``sentence``: the number of the sentence: random trees depend on it.
-    """
+    """The tree of one sentence; random trees depend on the number of the sentence."""
     if not words:
         raise DbpcfgError("a sentence without words has no tree")
     if shape == "right":
@@ -122,10 +119,12 @@ def _uniform_split(numbers: Stream, sentence: int, n: int) -> Callable[[int, int
     def split(i: int, j: int) -> int:
         uniform, _ = compiled_uniform_pair(numbers, sentence, i * (n + 1) + j)
         remaining, width = uniform, j - i
-        for left in range(1, width - 1):
-            remaining -= math.exp(log_trees(left) + log_trees(width - left) - log_trees(width))
+        for left_width in range(1, width - 1):
+            remaining -= math.exp(
+                log_trees(left_width) + log_trees(width - left_width) - log_trees(width)
+            )
             if remaining < 0:
-                return i + left
+                return i + left_width
         return j - 1
 
     return split

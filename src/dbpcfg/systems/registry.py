@@ -1,22 +1,22 @@
-"""The interface of every system, and every system by name.
+"""The interface of systems, and all systems by name.
 
-A system is a class: its instances learn from sentences (``fit``) and give each of them a tree
-(``trees``). The parameters of its constructor that have a plain default are its settings; one with
-a parameter ``seed`` draws random numbers, one with a parameter ``threads`` can use several. These
-attributes of the class are optional:
+A system is a class: its instances learn from sentences (``fit``) and return a tree for each of them
+(``trees``). The parameters of its constructor with a plain default are its settings. A parameter
+``seed`` means that it draws random numbers, a parameter ``threads`` that it can use several. The
+class may have these attributes:
 
 =============  ===================================================================================
-``summary``    a line that describes it; the first line of its docstring if it has none
-``reference``  who described it
+``summary``    a line that describes the system; by default the first line of the docstring
+``reference``  the publication
 ``learns``     False if it does not learn from the words
 =============  ===================================================================================
 
 A program adds a system by ``systems.add("name", Class)``, another package by an entry point of the
-group ``dbpcfg.systems``. Then ``dbpcfg baseline``, ``compare`` and ``sweep`` know its name.
+group ``dbpcfg.systems``. Then it can be named in ``dbpcfg baseline``, ``compare`` and ``sweep``.
 
-Systems that learn get every word, punctuation included, in lower case if the corpus is prepared so.
-Punctuation such as ``-LRB-`` keeps its capitals, because systems recognise it by its exact form.
-The others get words without punctuation, unless a sentence has nothing else.
+Systems that learn get all words, punctuation included, in lower case if this is an option of the
+corpus. Punctuation such as ``-LRB-`` keeps its capitals, because systems recognise its exact form.
+Other systems get words without punctuation, unless a sentence has nothing else.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from dbpcfg.trees.tree import Tree
 
 
 class System(Protocol):
-    """Learns from sentences, then gives each of them a tree."""
+    """Learns from sentences, then returns a tree for each of them."""
 
     def fit(self, sentences: Sequence[Sequence[str]], progress: Progress | None = None) -> Self:
         """Learn from sentences.
@@ -46,7 +46,7 @@ class System(Protocol):
         """
 
     def trees(self) -> list[Tree]:
-        """The trees of these sentences, in order; they may be without some of the punctuation."""
+        """The trees of these sentences, in order, possibly without some punctuation."""
 
 
 SystemFactory = Callable[..., System]
@@ -74,7 +74,7 @@ parts: Registry[Callable[..., Any]] = Registry(
     "parts",
     {"bmmm": "systems.bmmm:BMMM", "dmv": "systems.dmv:DMV"},
 )
-"""The parts of BMMM+DMV. One gives tags and the other takes them, so they are not compared."""
+"""The parts of BMMM+DMV, which are not compared: one returns tags, the other needs them."""
 
 ALIASES = {"upparse": "upparse-prlg"}
 
@@ -82,34 +82,34 @@ ALIASES = {"upparse": "upparse-prlg"}
 def find(name: str, *among: Registry[Any]) -> SystemSpec:
     """Find a system by its name or alias.
 
-    ``among``: where it is looked for; among the systems if not given.
+    ``among``: the registries to search; by default `systems`.
     """
     plain = name.strip().lower()
     plain = ALIASES.get(plain, plain)
     for registry in among or (systems,):
         if plain in registry:
             return SystemSpec(plain, registry[plain])
-    also = {full: f" (or {alias})" for alias, full in ALIASES.items()}
-    names = [one for registry in among or (systems,) for one in registry.names()]
-    known = ", ".join(f"{one}{also.get(one, '')}" for one in names)
-    raise DbpcfgError(f"there is no system {name!r}; choose from {known}")
+    aliases = {full: f" (or {alias})" for alias, full in ALIASES.items()}
+    names = [full_name for registry in among or (systems,) for full_name in registry.names()]
+    choices = ", ".join(f"{full_name}{aliases.get(full_name, '')}" for full_name in names)
+    raise DbpcfgError(f"there is no system {name!r}; choose from {choices}")
 
 
 SystemSettings = Mapping[str, Any]
-"""Settings of a system by name; values are those of JSON."""
+"""Settings of a system by name; values are JSON values."""
 
 
 @dataclass(frozen=True)
 class SystemSpec:
-    """A system under its name, and what its class says about it."""
+    """A system with its name, and what can be said about its class."""
 
     name: str
     factory: SystemFactory
-    """The class; another process imports it by its name."""
+    """The class, which other processes import by its name."""
 
     @property
     def settings(self) -> dict[str, Any]:
-        """All settings that the trees depend on, without the seed, and their defaults."""
+        """The settings that the trees depend on, other than the seed, with their defaults."""
         return {
             name: parameter.default
             for name, parameter in _parameters(self.factory).items()
@@ -118,36 +118,38 @@ class SystemSpec:
 
     @property
     def stochastic(self) -> bool:
-        """Whether another seed gives other trees."""
+        """Whether trees depend on a seed."""
         return "seed" in _parameters(self.factory)
 
     @property
     def learns(self) -> bool:
-        """Whether it learns from the words. If so, punctuation stays in its input."""
+        """Whether it learns from the words; if so, its input has punctuation."""
         return getattr(self.factory, "learns", True)
 
     @property
     def summary(self) -> str:
-        """A line that describes it."""
+        """A line that describes the system."""
         described = (self.factory.__doc__ or "").strip().partition("\n")[0]
         return getattr(self.factory, "summary", described)
 
     @property
     def reference(self) -> str:
-        """Who described it."""
+        """The publication of the system."""
         return getattr(self.factory, "reference", "")
 
     def make(self, seed: int = 0, threads: int | None = None, **settings: Any) -> System:
-        """Make a system.
+        """Make an instance of the system.
 
-        ``threads``: processors to use, all if not given; ignored by systems that use one.
+        ``threads``: processors to use, all if not given; ignored by systems that use only one.
         """
-        given = {"seed": seed, "threads": threads}
-        known = {name: value for name, value in given.items() if name in _parameters(self.factory)}
-        return self.factory(**self.full_settings(settings), **known)
+        runtime = {"seed": seed, "threads": threads}
+        accepted = {
+            name: value for name, value in runtime.items() if name in _parameters(self.factory)
+        }
+        return self.factory(**self.full_settings(settings), **accepted)
 
     def full_settings(self, settings: SystemSettings) -> dict[str, Any]:
-        """All settings: those given, and the defaults of the others."""
+        """The given settings, and the defaults of all others."""
         for name in settings:
             if name not in self.settings:
                 has = ", ".join(self.settings) or "none"
@@ -155,20 +157,14 @@ class SystemSpec:
         return {**self.settings, **settings}
 
     def check_settings(self, settings: SystemSettings) -> None:
-        """Raise an error if a setting does not exist, or its value is of another type.
-
-        ``settings``: settings that differ from the defaults, as a file has them.
-        """
+        """Raise an error if a setting does not exist, or its value has the wrong type."""
         self.full_settings(settings)
         for name, value in settings.items():
             if type(value) not in _KINDS[type(self.settings[name])].types:
                 raise self._of_another_type(name, value)
 
     def parse_setting(self, text: str) -> tuple[str, Any]:
-        """The name and the value of a setting that is written ``NAME=VALUE``.
-
-        ``text``: the setting; its value is read as the type of the default.
-        """
+        """Parse a setting ``NAME=VALUE``; the value gets the type of the default."""
         name, equals, value = (part.strip() for part in text.partition("="))
         if not equals:
             raise DbpcfgError(f"a setting is written NAME=VALUE, got {text!r}")
@@ -180,8 +176,8 @@ class SystemSpec:
 
     def _of_another_type(self, name: str, value: object) -> DbpcfgError:
         default = self.settings[name]
-        wanted = f"{_KINDS[type(default)].name} ({default} if not given)"
-        return DbpcfgError(f"{name} of {self.name} is {wanted}, got {value!r:.80}")
+        expected = f"{_KINDS[type(default)].name} ({default} if not given)"
+        return DbpcfgError(f"{name} of {self.name} is {expected}, got {value!r:.80}")
 
 
 @cache
@@ -190,7 +186,7 @@ def _parameters(factory: SystemFactory) -> Mapping[str, Parameter]:
 
 
 class _Kind(NamedTuple):
-    """Settings of a type: what they are called, how they are read, their types in a file."""
+    """Settings of a type: a description, how they are parsed, and their types in TOML files."""
 
     name: str
     read: Callable[[str], Any]
@@ -216,7 +212,7 @@ _KINDS: dict[type, _Kind] = {
 def sentences_for(
     spec: SystemSpec, corpus: PreprocessedCorpus, keep_punctuation: bool = False
 ) -> list[Sequence[str]]:
-    """The sentences of a corpus as a system gets them."""
+    """The sentences of a corpus as the input of a system."""
     if spec.learns:
         return [
             _lower(sentence.words) if corpus.preprocessing.lowercase else sentence.words
@@ -234,24 +230,24 @@ def _lower(words: Sequence[str]) -> list[str]:
 
 
 def restore_words(trees: Sequence[Tree], corpus: PreprocessedCorpus) -> list[Tree]:
-    """Give a system's trees the words as written.
+    """Replace the words in a system's trees by the words as written.
 
-    ``trees``: one for each sentence, over the words that the system got, or some of them.
+    ``trees``: a tree for each sentence; words of the input may be missing.
     """
     restored = []
     for tree, sentence, marks in zip(trees, corpus.sentences, corpus.punctuation, strict=True):
         words = tree.words()
-        where = align(sentence.words, marks, words, sentence.location, "the system's tree")
+        positions = align(sentence.words, marks, words, sentence.location, "the system's tree")
         restored.append(
             tree.replace_words(
-                word if place == MISSING else sentence.words[place]  # has no capitals
-                for word, place in zip(words, where)
+                word if position == MISSING else sentence.words[position]  # has no capitals
+                for word, position in zip(words, positions)
             )
         )
     return restored
 
 
-# What systems have in common.
+# Helpers for systems.
 
 T = TypeVar("T")
 
@@ -260,7 +256,7 @@ LABEL = "X"
 
 
 def check_sentences(sentences: Sequence[Sequence[str]]) -> None:
-    """Raise an error if a sentence is empty, or a text instead of a list of words."""
+    """Raise an error if a sentence is empty or a string."""
     for number, sentence in enumerate(sentences, start=1):
         if not sentence:
             raise DbpcfgError(f"sentence {number} has no words; leave empty sentences out")
@@ -271,20 +267,17 @@ def check_sentences(sentences: Sequence[Sequence[str]]) -> None:
 
 
 def require_fit(name: str, fitted: T | None) -> T:
-    """Raise an error if a system has nothing yet because ``fit`` was not called.
-
-    ``fitted``: what ``fit`` leaves behind; None before.
-    """
+    """Return the result of ``fit``; raise an error if it is None, as ``fit`` was not called."""
     if fitted is None:
         raise DbpcfgError(f"{name} has not seen any sentences; call fit first")
     return fitted
 
 
 def tree_from_spans(words: Sequence[str], spans: Iterable[Sequence[int]]) -> Tree:
-    """Build the tree that has a node for every span, and one root.
+    """Build the tree with a node for every span, and a root.
 
-    ``spans``: half-open spans of two words or more that nest, in pre-order. The whole sentence may
-    be among them or not.
+    ``spans``: nested half-open spans of two words or more in pre-order, with or without that of the
+    whole sentence.
     """
     n = len(words)
     waiting = [(start, end) for start, end in spans if end - start < n]

@@ -5,33 +5,32 @@ part-of-speech induction using multiple features*, Proceedings of EMNLP 2011; wi
 features: *Turning the pipeline into a loop: iterated unsupervised dependency parsing and PoS
 induction*, Proceedings of the NAACL workshop on the induction of linguistic structure, 2012.
 
-Every word *type* i has one class z_i of K, so all its tokens have the same tag.  What the type
-occurs with is counted in one or more sets of features f: n_ifv is how often feature v of set f
-occurs with type i.
+Every word *type* i has one of K classes, z_i, so all its tokens have the same tag.  There are one
+or more sets of features f: n_ifv is how often feature v of set f occurs with type i.
 
     θ ~ Dirichlet(α, …, α)         z_i ~ θ
     φ_cf ~ Dirichlet(β_f, …, β_f)      each feature token of a type of class c ~ φ_cf
 
 1. **Features** (`model`).  The neighbours of a word among the 100 most frequent types; and, given
-   heads and the classes of a previous generation, the classes of head and dependents.
-2. **Sampler** (`sampler`).  θ and φ are integrated out.  Types are visited in order; each is taken
-   out and drawn again given all others.
+   the heads and classes of a previous generation, the classes of heads and dependents.
+2. **Sampler** (`sampler`).  θ and φ are integrated out.  The class of each type in turn is drawn
+   again, given all others.
 3. **Annealing** (`sampler.powers`).  Probabilities are raised to a power τ that goes from ½ to 1 in
    the first half of the iterations and above 1 at the end.
-4. **Hyperparameters** (`model.step`).  Every five iterations α and each β_f make five
-   Metropolis–Hastings steps.
+4. **Hyperparameters** (`model.step`).  Every five iterations there are five Metropolis–Hastings
+   steps for α and each β_f.
 5. **Answer**.  The classes of greatest probability among all samples (`model.log_posterior`).
 
-``faithful`` does what the published program does, which differs from this in five points:
+With ``faithful`` the published program is followed, which differs from this in five points:
 
 1. **Rescaled logarithms** (`sampler.sweep`).  If the probabilities of all classes for a type are
-   below e⁻¹⁰⁰, as they are for every frequent type, their logarithms are divided by a number that
-   makes the least −100.  Such types are drawn from a much flatter distribution.
+   below e⁻¹⁰⁰, as for every frequent type, their logarithms are divided so that the smallest is
+   −100.  So these types are drawn from a much flatter distribution.
 2. **NULL** (`model.context_features`).  The most frequent type counts as NULL too.
-3. **Own counts first** (`model.faithful_log_posterior`).  In the posterior probability by which
-   samples are compared a type is scored after its own counts were added.
+3. **Own counts first** (`model.faithful_log_posterior`).  In the posterior by which samples are
+   compared, a type is scored after its own counts have been added.
 4. **Stale posterior** (`model.step`).  Proposed hyperparameters are compared with the posterior
-   before the first of the five rounds, also after one has been accepted; and the ratio of proposal
+   before the first of the five rounds, even after one has been accepted; and the ratio of proposal
    densities is raised to the power τ too.
 5. **Every fifth sample** (`sampler`) is compared with the best; the others are not.
 """
@@ -53,15 +52,15 @@ from dbpcfg.systems.bmmm.model import (
     Text,
     context_features,
     dependency_features,
+    join_features,
     number_types,
-    stacked,
 )
 from dbpcfg.systems.bmmm.sampler import ClassSample, ClassSampler
 from dbpcfg.systems.registry import require_fit
 
 
 class Dependencies(NamedTuple):
-    """What a previous generation found for the same sentences."""
+    """The results of a previous generation for the same sentences."""
 
     heads: Sequence[ArrayLike]
     """For each sentence the position of each token's head, from 0; −1 for the root."""
@@ -72,15 +71,14 @@ class Dependencies(NamedTuple):
 class BMMM:
     """Bayesian multinomial mixture of word types (Christodoulopoulos et al. 2011).
 
-    Words are taken as they are: lower-case them first. Punctuation is clustered like words.
+    Words are not lower-cased. Punctuation is clustered like words.
 
     ``iterations``: the number of sweeps over all types. Fewer than 20 are not annealed at the end.
-    ``faithful``: whether to do what the published program does where it differs from its
-    description (see `dbpcfg.systems.bmmm`). Results are still not those of the program,
-    whose random numbers cannot be repeated.
+    ``faithful``: whether to follow the published program where it differs from its description (see
+    `dbpcfg.systems.bmmm`). Results still differ from the program's, whose random numbers cannot be
+    repeated.
     ``context_words``: the number of most frequent types that are features of their neighbours.
-    ``alpha, beta``: the Dirichlet parameters of classes and of features at the start; they are
-    sampled.
+    ``alpha, beta``: the initial Dirichlet parameters of classes and of features, which are sampled.
     """
 
     name = "bmmm"
@@ -125,11 +123,10 @@ class BMMM:
         dependencies: Dependencies | tuple[Sequence[ArrayLike], Sequence[ArrayLike]] | None = None,
         generation: int = 0,
     ) -> Self:
-        """Find the class of every type, from the start.
+        """Find the class of every type.
 
-        ``dependencies``: heads and tags of a previous generation, for features beside the context.
-        ``generation``: the number of the generation; each draws other random numbers with the same
-        seed.
+        ``dependencies``: heads and tags of a previous generation, as further features.
+        ``generation``: the number of the generation, on which random numbers depend.
         """
         text = number_types(sentences)
         sets = [context_features(text, self.context_words, self.faithful)]
@@ -146,18 +143,13 @@ class BMMM:
             self.beta,
         )
         report = (lambda number: None) if progress is None else progress.update
-        self._fitted = text, sampler.sample(stacked(*sets), report)
+        self._fitted = text, sampler.sample(join_features(*sets), report)
         return self
 
     def tags(self) -> list[Longs]:
-        """The class of each token, one array for each sentence, in order."""
+        """The class of each token, one array for each sentence."""
         text, sample = require_fit(self.name, self._fitted)
         return np.split(sample.z[text.tokens], np.cumsum(text.lengths)[:-1])
-
-    def classes_of_types(self) -> dict[str, int]:
-        """The class of each type, types in the order of their first occurrence."""
-        text, sample = require_fit(self.name, self._fitted)
-        return dict(zip(text.vocabulary, map(int, sample.z), strict=True))
 
     @property
     def sample(self) -> ClassSample:

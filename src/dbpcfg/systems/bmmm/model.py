@@ -1,18 +1,17 @@
-"""Features of word types, the probability of classes given them, and steps of its parameters.
+"""Features of word types, the probability of classes, and steps for hyperparameters.
 
-**Features**: how often each type occurs beside what.
+**Features**: what each type occurs with, and how often.
 
 ==========  ======================================================================================
 context     the left and the right neighbour of each token: one of the |F| most frequent types, or
             NULL for any other; nothing at the edge of a sentence.  2(|F| + 1) features: left
             neighbours, left NULL, right neighbours, right NULL.
-deps        the class of each token's head, or ROOT, on the token's type; and, as dependencies are
-            taken as undirected, the class of the token on the type of its head.  One feature for
-            each class of the previous generation, and ROOT.
+deps        the class of each token's head, or ROOT, for the token's type; and, as dependencies are
+            undirected here, the class of the token for the type of its head.  One feature for each
+            class of the previous generation, and ROOT.
 ==========  ======================================================================================
 
-Types are numbered by first occurrence.  Of equally frequent types the one that occurs first is
-ranked first.
+Types are numbered by first occurrence, which also ranks equally frequent types.
 
 **Probability** of classes and features with θ and φ integrated out: Pólya urns. K urns have balls
 of V colours. Of n_vc balls of colour v drawn from urn c, in any fixed order,
@@ -27,8 +26,8 @@ accepted with probability min(1, r),
 
     r = (p(z, features | x') / p(z, features | x))^τ · N(x; x', (x'/10)²) / N(x'; x, (x/10)²)
 
-The prior is flat between `LEAST` and `GREATEST`: over all positive numbers the posterior would not
-be proper, for the likelihood tends to a constant as x grows.
+The prior is flat between `MINIMUM` and `MAXIMUM`: over all positive numbers the posterior would be
+improper, as the likelihood tends to a constant when x grows.
 """
 
 from __future__ import annotations
@@ -60,10 +59,10 @@ class Text(NamedTuple):
 
 
 class Features(NamedTuple):
-    """Counts n_ifv that are not zero, type by type.
+    """The nonzero counts n_ifv, type by type.
 
-    Type i has the entries ``pointers[f, i]`` to ``pointers[f, i + 1]`` of ``ids`` and ``counts``
-    in set f.
+    In set f, type i has the entries ``pointers[f, i]`` to ``pointers[f, i + 1]`` of ``ids`` and
+    ``counts``.
     """
 
     pointers: Longs
@@ -77,7 +76,7 @@ class Features(NamedTuple):
 
 
 def number_types(sentences: Sequence[Sequence[str]]) -> Text:
-    """Number the types of sentences; raises an error if there are none, or one is empty."""
+    """Number the types of sentences; raise an error if there are none, or one is empty."""
     check_sentences(sentences)
     if not sentences:
         raise DbpcfgError("there are no sentences to learn from; give at least one")
@@ -101,13 +100,15 @@ def context_features(text: Text, words: int = 100, faithful: bool = False) -> Fe
     feature[frequent] = np.arange(null)
     if faithful:
         feature[frequent[:1]] = null
-    inner = np.ones(len(tokens), dtype=np.bool_)  # tokens that do not begin a sentence
-    inner[np.cumsum(text.lengths) - text.lengths] = False
-    right = np.flatnonzero(inner)
-    left = right - 1
-    owners = np.concatenate([tokens[right], tokens[left]])
-    found = np.concatenate([feature[tokens[left]], feature[tokens[right]] + null + 1])
-    return _counted(owners, found, types, 2 * (null + 1))
+    follows_a_word = np.ones(len(tokens), dtype=np.bool_)  # tokens that do not begin a sentence
+    follows_a_word[np.cumsum(text.lengths) - text.lengths] = False
+    right_positions = np.flatnonzero(follows_a_word)
+    left_positions = right_positions - 1
+    owners = np.concatenate([tokens[right_positions], tokens[left_positions]])
+    neighbours = np.concatenate(
+        [feature[tokens[left_positions]], feature[tokens[right_positions]] + null + 1]
+    )
+    return _counted(owners, neighbours, types, 2 * (null + 1))
 
 
 def dependency_features(
@@ -117,7 +118,7 @@ def dependency_features(
 
     ``heads``: for each sentence the position of each token's head, from 0; −1 for the root.
     ``tags``: for each sentence the class of each token in the previous generation.
-    ``classes``: the number of these classes, if it is more than occur.
+    ``classes``: the number of these classes, if not all of them occur.
     """
     positions, classes_of = _joined("heads", heads, text), _joined("tags", tags, text)
     lengths = np.repeat(text.lengths, text.lengths)
@@ -134,34 +135,34 @@ def dependency_features(
     starts = np.repeat(np.cumsum(text.lengths) - text.lengths, text.lengths)
     dependents = np.flatnonzero(positions >= 0)
     head = (starts + positions)[dependents]
-    upward = np.full(len(text.tokens), root, dtype=np.int64)
-    upward[dependents] = classes_of[head]
+    head_classes = np.full(len(text.tokens), root, dtype=np.int64)
+    head_classes[dependents] = classes_of[head]
     owners = np.concatenate([text.tokens, text.tokens[head]])
-    found = np.concatenate([upward, classes_of[dependents]])
-    return _counted(owners, found, len(text.vocabulary), root + 1)
+    related = np.concatenate([head_classes, classes_of[dependents]])
+    return _counted(owners, related, len(text.vocabulary), root + 1)
 
 
-def stacked(*sets: Features) -> Features:
-    """Several sets of features as one."""
-    entries = np.cumsum([0, *(len(one.ids) for one in sets)])
-    firsts = np.cumsum([0, *(one.firsts[-1] for one in sets)])
+def join_features(*sets: Features) -> Features:
+    """Join several sets of features."""
+    entries = np.cumsum([0, *(len(features.ids) for features in sets)])
+    firsts = np.cumsum([0, *(features.firsts[-1] for features in sets)])
     return Features(
-        np.concatenate([one.pointers + entry for one, entry in zip(sets, entries)]),
-        np.concatenate([one.ids + first for one, first in zip(sets, firsts)]),
-        np.concatenate([one.counts for one in sets]),
+        np.concatenate([features.pointers + entry for features, entry in zip(sets, entries)]),
+        np.concatenate([features.ids + first for features, first in zip(sets, firsts)]),
+        np.concatenate([features.counts for features in sets]),
         firsts,
     )
 
 
-def _counted(owners: Longs, found: Longs, types: int, size: int) -> Features:
-    """How often each type meets each feature of one set."""
-    pairs, counts = np.unique(owners * size + found, return_counts=True)
+def _counted(owners: Longs, features: Longs, types: int, size: int) -> Features:
+    """Count how often each type occurs with each feature of one set."""
+    pairs, counts = np.unique(owners * size + features, return_counts=True)
     pointers = np.searchsorted(pairs, np.arange(types + 1) * size)[np.newaxis]
     return Features(pointers, pairs % size, counts, np.array([0, size], dtype=np.int64))
 
 
 def _joined(name: str, parts: Sequence[ArrayLike], text: Text) -> Longs:
-    """The numbers of all sentences in one array, checked to be as many as the tokens."""
+    """The numbers of all sentences in one array; raise an error unless there is one per token."""
     arrays = [np.asarray(part) for part in parts]
     if len(arrays) != len(text.lengths):
         raise DbpcfgError(f"{plural(len(text.lengths), 'sentence')}, but {name} of {len(arrays)}")
@@ -175,7 +176,7 @@ def _joined(name: str, parts: Sequence[ArrayLike], text: Text) -> Longs:
 
 
 class ClassCounts(NamedTuple):
-    """What the classes have."""
+    """Counts of types, features and tokens for each class."""
 
     types: Longs
     """``[c]``: N_c, the number of types."""
@@ -218,7 +219,7 @@ def log_polya(n: Longs, x: float) -> float:
 
 
 def count_classes(features: Features, z: Longs, classes: int) -> ClassCounts:
-    """Count what each class has."""
+    """Count types, features and tokens for each class."""
     sets, firsts = len(features.pointers), features.firsts
     counts = np.zeros((firsts[-1], classes), dtype=np.int64)
     for pointers in features.pointers:
@@ -236,8 +237,8 @@ def log_posterior(features: Features, counts: ClassCounts, j: int, x: float) -> 
     return log_polya(counts.features[features.firsts[j - 1] : features.firsts[j]], x)
 
 
-LEAST, GREATEST = 1e-6, 1e3
-"""Where hyperparameters can be."""
+MINIMUM, MAXIMUM = 1e-6, 1e3
+"""The range of hyperparameters."""
 ROUNDS = 5
 """Steps of each hyperparameter at a time."""
 WIDTH = 0.1
@@ -253,22 +254,21 @@ def step(
 ) -> None:
     """Make `ROUNDS` steps of each hyperparameter.
 
-    ``log_density``: the term of hyperparameter j at a value: the log posterior is the sum of all
-    terms.
+    ``log_density``: returns the term of hyperparameter j in the log posterior, at a value.
     ``numbers``: the random numbers; item is j, draws are from 1.
-    ``faithful``: whether to compare as the published program does (see the package).
+    ``faithful``: whether to follow the published program (see the package).
     """
     terms = [log_density(j, x[j]) for j in range(len(x))]
-    before = sum(terms)
+    start = sum(terms)
     for number in range(ROUNDS):
         for j in range(len(x)):
             proposed = x[j] * (1 + WIDTH * _normal(numbers, j, 2 * number + 1))
-            if not LEAST <= proposed <= GREATEST:
+            if not MINIMUM <= proposed <= MAXIMUM:
                 continue
             term = log_density(j, proposed)
-            gain = sum(terms) - terms[j] + term - before if faithful else term - terms[j]
-            back = _log_normal(x[j], proposed) - _log_normal(proposed, x[j])
-            log_r = tau * (gain + back) if faithful else tau * gain + back
+            gain = sum(terms) - terms[j] + term - start if faithful else term - terms[j]
+            proposal_ratio = _log_normal(x[j], proposed) - _log_normal(proposed, x[j])
+            log_r = tau * (gain + proposal_ratio) if faithful else tau * gain + proposal_ratio
             if math.log(compiled_uniform_pair(numbers, j, 2 * number + 2)[0]) < log_r:
                 x[j], terms[j] = proposed, term
 

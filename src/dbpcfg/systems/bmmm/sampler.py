@@ -1,7 +1,7 @@
-"""The chain: sweeps over all types, hyperparameters, and the best classes so far.
+"""The Markov chain: sweeps over all types, steps for hyperparameters, and the best sample.
 
-The best are those of greatest log p(z, features | α, β) with the α and β of their iteration, which
-have a flat prior: the most probable state of the chain.
+The best sample has the greatest log p(z, features | α, β), with the α and β of its iteration. As
+these have a flat prior, it is the most probable state of the chain.
 
 Probabilities are raised to a power τ in each iteration. With I iterations, H = I − round(I/2) and i
 counted from 0:
@@ -61,11 +61,11 @@ def _sigmoid(x: float) -> float:
 
 
 FLOOR = 100.0
-"""``faithful``: the negative of the least logarithm where all are below it."""
+"""With ``faithful``, logarithms that are all below −100 are rescaled so that the least is −100."""
 
 
 class LogTables(NamedTuple):
-    """Sums of logarithms for one α and one β_f for each set, as far as counts can go."""
+    """Sums of logarithms for each β_f, up to the greatest possible counts."""
 
     features: Floats
     """``[f, m]``: L(m, β_f)."""
@@ -84,7 +84,7 @@ def fill_tables(firsts: Longs, betas: Floats, tables: LogTables) -> None:
 
 @part_of_kernel
 def move(features: Features, counts: ClassCounts, i: int, c: int, sign: int) -> None:
-    """Add type i to class c, or with −1 take it out."""
+    """Add type i to class c (``sign`` 1), or remove it (−1)."""
     counts.types[c] += sign
     for f in range(len(features.pointers)):
         for entry in range(features.pointers[f, i], features.pointers[f, i + 1]):
@@ -97,7 +97,7 @@ def move(features: Features, counts: ClassCounts, i: int, c: int, sign: int) -> 
 def score(
     features: Features, counts: ClassCounts, tables: LogTables, alpha: float, i: int, p: Floats
 ) -> None:
-    """p[c] = log (N_c + α) / (N − 1 + Kα) + Σ_f log p(features of i | c), type i taken out::
+    """p[c] = log (N_c + α) / (N − 1 + Kα) + Σ_f log p(features of i | c), without type i::
 
     log p(features of i in f | c) = Σ_v [L(n_vc + n_iv, β_f) − L(n_vc, β_f)]
                                         − [L(n_c + n_i, |V_f| β_f) − L(n_c, |V_f| β_f)]
@@ -124,22 +124,22 @@ def score(
 
 @part_of_kernel
 def draw(p: Floats, u: float) -> int:
-    """A class from logarithms of unnormalised probabilities, which are replaced; u in (0, 1)."""
+    """Draw a class, given log probabilities up to a constant, which are overwritten."""
     K = len(p)
     greatest = p.max()
     total = 0.0
     for c in range(K):
         p[c] = exp_negative(p[c] - greatest)
         total += p[c]
-    rest = u * total
-    last = 0
+    remaining = u * total
+    last_possible = 0
     for c in range(K):
         if p[c] > 0.0:
-            last = c
-            rest -= p[c]
-            if rest < 0.0:
+            last_possible = c
+            remaining -= p[c]
+            if remaining < 0.0:
                 return c
-    return last
+    return last_possible
 
 
 @kernel
@@ -155,7 +155,7 @@ def sweep(
 ) -> None:
     """Draw z_i with probability ∝ p(z_i | all others)^τ for every type i, in order.
 
-    ``faithful``: logarithms that are all below −100 are divided so that the least is −100.
+    ``faithful``: whether to rescale logarithms that are all below −100.
     """
     p = np.empty(len(counts.types))
     for i in range(len(z)):
@@ -185,9 +185,9 @@ class ClassSampler:
     """The number of sweeps."""
     seed: int = 0
     generation: int = 0
-    """Which of several chains with the same seed this is."""
+    """The number of the chain, among chains with the same seed."""
     faithful: bool = False
-    """Whether to do as the published program does."""
+    """Whether to follow the published program."""
     alpha: float = 0.1
     """α at the start."""
     beta: float = 0.1
@@ -215,7 +215,7 @@ class ClassSampler:
                 step(x, density, tau, numbers, self.faithful)
                 fill_tables(features.firsts, x[1:], tables)
             report(number)
-        assert best is not None  # the last iteration is compared if none was before
+        assert best is not None  # the last iteration is compared if no other was
         return best
 
     def _initial(self, types: int) -> Longs:
@@ -227,7 +227,7 @@ class ClassSampler:
     def _density(
         self, features: Features, counts: ClassCounts, z: Longs
     ) -> Callable[[int, float], float]:
-        """The term of each hyperparameter in the log posterior that samples are compared by."""
+        """The term of each hyperparameter in the log posterior by which samples are compared."""
         if self.faithful:
             return partial(faithful_log_posterior, features, counts, z)
         return partial(log_posterior, features, counts)
@@ -240,7 +240,7 @@ class ClassSample:
     z: Longs
     """The class of each type."""
     log_posterior: float
-    """log p(z, features | α, β); with ``faithful`` what the published program takes for it."""
+    """log p(z, features | α, β), or with ``faithful`` the published program's version of it."""
     hyperparameters: Floats
     """α, then β of each set of features."""
 
@@ -248,6 +248,6 @@ class ClassSample:
 def _tables(features: Features, counts: ClassCounts) -> LogTables:
     """Tables for all counts that a class can have."""
     sets = len(features.pointers)
-    most = int(counts.features.sum(axis=1).max())
+    feature_tokens = int(counts.features.sum(axis=1).max())
     tokens = int(counts.tokens.sum(axis=1).max())
-    return LogTables(np.empty((sets, most + 1)), np.empty((sets, tokens + 1)))
+    return LogTables(np.empty((sets, feature_tokens + 1)), np.empty((sets, tokens + 1)))

@@ -1,33 +1,31 @@
-"""What is learnt about words, and the links between the words of a sentence.
+"""The statistics of words, and the links between the words of a sentence.
 
 Kernels work on arrays of records (``np.dtype`` with named fields): ``tokens[x, LEFT].used`` is the
 field ``used`` of the left side of word x.
 
 **Statistics** of the adjacency points of every word. A word has two chains of adjacency points, one
-on each side: point 0 is where its first neighbour on that side stands, point 1 where the next one
-does when the first has been linked to, and so on. Each has a record: how often it was met (Learn),
-how often with nothing to link to (Block), and how strongly every label was seen there (Seen), of
-which the ten strongest count. Point 0 also keeps Out, In and In*, from which the strengths of links
-come.
+on each side: point 0 is for its first neighbour on that side, point 1 for the next one after the
+first has been linked, and so on. The record of a point counts how often it was used (Learn), how
+often with nothing to link to (Block), and how strongly each label was seen there (Seen), of which
+the ten strongest matter. Point 0 also has Out, In and In*, which determine the strengths of links.
 
-The record of point 0 of word w on side s is number 2w + s; later ones are made when they are first
-needed.  Seen is one hash table for all records (open addressing, at most half full) under the keys
+The record of point 0 of word w on side s is number 2w + s; others are made when they are first
+needed.  Seen is one hash table for all records (open addressing, at most half full) with the keys
 ``record · 2 · types + label``.
 
-**Links**, and what they cover. A link x→y, from a base to a head on either side of it, has depth 0
-or 1. Links are only ever added between the newest word k and a word before it, always to the
-*adjacent* word: the first one that is not yet reached. So the heads of x on one side, in the order
-in which they were linked to, with all that they reach in turn, cover an unbroken stretch of words
-beside x, and a word has at most one base on each side. Links to the right form a forest, and so do
-links to the left:
+**Links** and what they cover. A link x→y, from a base to a head on either side of it, has depth 0
+or 1. Links are added only between the newest word k and a word before it, always to the *adjacent*
+word: the first one that is not yet reached. So the heads of x on one side, in the order of linking,
+with all that they reach, cover contiguous words beside x, and a word has at most one base on each
+side. Links to the right form a forest, and so do links to the left:
 
     x reaches y on its right   iff   x is an ancestor of y among the links to the right,
 
 and the furthest word that x reaches is found by following its last link, then that of its head, ….
-A word's links to the left are complete when the next word comes; how far they reach is kept.
+A word's links to the left are complete when the next word comes; how far they reach is stored.
 
-A link *into* x limits how x may go on beyond its base: to links of depth 1, or, past a *complete
-block*, not at all.
+A link *into* x limits the links of x beyond its base: they must have depth 1, and past a *complete
+block* there can be none.
 """
 
 from __future__ import annotations
@@ -50,7 +48,7 @@ NONE = -1  # in place of a word, a position or a label
 
 # Sets of depths, as bits: a link is of depth 0 or 1.
 NEITHER, SHALLOW, DEEP, EITHER = 0, 1, 2, 3
-NEVER = 2  # as the least depth of a link: there can be none
+NEVER = 2  # the least depth of a link that is impossible
 
 # A label says of a word that it is like word z (number 2z) or stands beside z (2z + 1).
 BESIDE = 1
@@ -59,15 +57,15 @@ BESIDE = 1
 LONGEST = 10
 
 FIELDS = [("count", "i8"), ("labels", "i8", (LONGEST,)), ("strengths", "f4", (LONGEST,))]
-"""The fields of a record that hold such a list."""
+"""The fields of a record for a list of the strongest labels."""
 
 
 @kernel
 def place(record: Record, at: int, label: int, strength: Single) -> None:
-    """Put a label where it belongs.
+    """Insert a label into the sorted list of the strongest, or move it up.
 
     It was at position ``at`` and has become stronger, or is new: then ``at`` is the list's length.
-    A new label that is weaker than all of a full list stays outside; otherwise the last one goes.
+    If the list is full, the weakest label is dropped.
     """
     if at == record.count:
         if record.count < LONGEST:
@@ -98,12 +96,12 @@ POINT = np.dtype(
 ENTRY = np.dtype([("key", "i8"), ("strength", "f4")], align=True)
 SIZES = np.dtype([("points", "i8"), ("entries", "i8"), ("labels", "i8")])
 
-_SCATTER = 0x1E3779B97F4A7C15  # odd and without a pattern, so that products spread over the table
+_SCATTER = 0x1E3779B97F4A7C15  # an odd number whose multiples spread over the table
 _FIRST_ROOM = 2**12
 
 
 class Lexicon(NamedTuple):
-    """All statistics; the arrays are longer than what is in use."""
+    """All statistics; only the first part of each array is in use."""
 
     points: Records  # [record]
     seen: Records  # [slot]
@@ -111,13 +109,13 @@ class Lexicon(NamedTuple):
 
 
 def empty_lexicon(types: int) -> Lexicon:
-    """The lexicon for a number of word types before anything is learnt."""
+    """An empty lexicon for a number of word types."""
     sizes = np.array([(2 * types, 0, 2 * types)], dtype=SIZES)
     return Lexicon(_points(2 * types + _FIRST_ROOM), _entries(_FIRST_ROOM), sizes)
 
 
 def with_room(lexicon: Lexicon, events: int) -> Lexicon:
-    """The same lexicon with room to learn from a number of events, whatever they are."""
+    """The same lexicon, enlarged if necessary to learn from a number of events."""
     points, seen, sizes = lexicon
     points_needed, slots_needed = _needed(lexicon, events)
     if points_needed > len(points):
@@ -142,10 +140,10 @@ def _entries(room: int) -> Records:
 
 
 @kernel
-def _copy_entries(old: Records, new: Records) -> None:
-    for entry in old:
+def _copy_entries(smaller: Records, larger: Records) -> None:
+    for entry in smaller:
         if entry.key != NONE:
-            copy = _entry(new, entry.key)
+            copy = _entry(larger, entry.key)
             copy.key, copy.strength = entry.key, entry.strength
 
 
@@ -161,7 +159,7 @@ def _entry(seen: Records, key: int) -> Record:
 
 @kernel
 def has_room(lexicon: Lexicon, events: int) -> bool:
-    """Whether there is room to learn from a number of events, whatever they are."""
+    """Whether there is room to learn from a number of events."""
     points, slots = _needed(lexicon, events)
     return points <= len(lexicon.points) and slots <= len(lexicon.seen)
 
@@ -175,7 +173,7 @@ def _needed(lexicon: Lexicon, events: int) -> tuple[int, int]:
 
 @kernel
 def share(part: Single, learn: Single) -> Single:
-    """A statistic as a share of the times its record was met; 0 if it never was."""
+    """A statistic divided by Learn; 0 if Learn is 0."""
     return part / learn if learn > ZERO else ZERO
 
 
@@ -187,7 +185,7 @@ def first_point(word: int, side: int) -> int:
 
 @kernel
 def find_or_add_point(lexicon: Lexicon, word: int, side: int, position: int) -> int:
-    """The record of any adjacency point, added if it does not exist yet."""
+    """The record of an adjacency point, added if it does not exist yet."""
     number = first_point(word, side)
     for _ in range(position):
         if lexicon.points[number].following == NONE:
@@ -215,7 +213,7 @@ def add_seen(lexicon: Lexicon, number: int, label: int, strength: Single) -> Non
 
 @kernel
 def stronger_than_block(point: Record) -> int:
-    """The number of the strongest labels that were seen more often than nothing was."""
+    """The number of labels, from the strongest on, that are stronger than Block."""
     number = 0
     while number < point.count and point.strengths[number] > point.block:
         number += 1
@@ -246,9 +244,11 @@ def empty_links(n: int) -> Records:
     links = np.zeros((n, 2), LINKS)
     for x in range(n):
         for side in (LEFT, RIGHT):
-            it = links[x, side]
-            it.base = it.following = it.first = it.last = it.last_shallow = it.block = NONE
-            it.reach = x
+            links_of_side = links[x, side]
+            links_of_side.base = links_of_side.following = links_of_side.first = (
+                links_of_side.last
+            ) = links_of_side.last_shallow = links_of_side.block = NONE
+            links_of_side.reach = x
     return links
 
 
@@ -276,10 +276,10 @@ def add_link(links: Records, x: int, y: int, depth: int) -> None:
 
 @kernel
 def _block_on_the_right(links: Records, x: int) -> None:
-    """Make x the complete block on the right of all that it reaches on the left.
+    """Make x the complete block on the right of all words that it reaches on the left.
 
-    A word that has one already keeps it, and what it reaches is left alone; so is everything if x
-    itself has one.
+    A word that already has one keeps it, and the words that it reaches are not changed; if x itself
+    has one, nothing is changed.
     """
     if links[x, RIGHT].block != NONE:
         return
@@ -306,17 +306,17 @@ def last_depth(links: Records, x: int, side: int) -> int:
 def least_depth(links: Records, x: int, p: int) -> int:
     """The least depth that a link from x to the adjacent word p can have: 0, 1 or NEVER.
 
-    It is no less than that of the link before.  If the base of a link into x lies between them, it
-    is at least 1; if a complete block of x does as well, there can be none.
+    It is at least that of the previous link.  If the base of a link into x lies between them, it is
+    at least 1; if a complete block of x does too, the link is impossible.
     """
     side = LEFT if p < x else RIGHT
-    it = links[x, side]
-    least = last_depth(links, x, side)
-    if it.base == NONE:
-        return least
-    if it.block != NONE and abs(it.block - x) < abs(p - x):
+    links_of_side = links[x, side]
+    depth = last_depth(links, x, side)
+    if links_of_side.base == NONE:
+        return depth
+    if links_of_side.block != NONE and abs(links_of_side.block - x) < abs(p - x):
         return NEVER
-    return 1 if abs(it.base - x) < abs(p - x) else least
+    return 1 if abs(links_of_side.base - x) < abs(p - x) else depth
 
 
 @kernel

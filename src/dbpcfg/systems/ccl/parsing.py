@@ -1,19 +1,19 @@
 """Parsing word by word, and learning from parsed sentences.
 
-**Parsing** a word adds links between it and the words before it. The newest word k and the word
-before it come first, and are linked in either direction whose strength is positive. Then, of all
-links that may be added, the best is added, one at a time, until no strength is positive. A link
-whose adjacency point is not yet used up goes before links whose point is.
+**Parsing** a word adds links between it and the words before it. First the newest word k and the
+word before it are linked in each direction whose strength is positive. Then the best of all
+possible links is added, one at a time, until no strength is positive. Links whose adjacency point
+is not yet used up come first.
 
-**Learning** from a parsed word. When the links of word k are fixed, k and the words it was, or
-could have been, linked with have met neighbours at their adjacency points: these are *events*. They
-wait until the whole sentence is parsed, so the statistics stand still meanwhile.
+**Learning** from a parsed word. When the links of word k are fixed, k and the words that it was, or
+could have been, linked with have met neighbours at their adjacency points: these are *events*.
+Statistics are updated after the whole sentence has been parsed.
 
 On its left, k meets its heads in order and then the word adjacent to them, but nothing after the
-first point that is not used up.  On their right, k is met by the word before it, by the base of
-that word on the left, by the base of that, … up to the base of k, or to the end if k has none.
-A word left behind in this climb is never met again, and a word is a head at most once on each side:
-so n words have fewer than 4n events.
+first point that is not used up.  On its right, each of the following words meets k: the word before
+k, its base on the left, the base of that, … up to the base of k, or to the end if k has none.  No
+word is passed twice in this climb, and a word is a head at most once on each side, so n words have
+fewer than 4n events.
 """
 
 from __future__ import annotations
@@ -23,6 +23,14 @@ from typing import NamedTuple
 import numpy as np
 
 from dbpcfg.numerics.kernels import Longs, kernel
+from dbpcfg.systems.ccl.frontier import (
+    Frontier,
+    attach,
+    depths_from_prefix,
+    depths_into_prefix,
+    empty_frontier,
+    shift,
+)
 from dbpcfg.systems.ccl.lexicon import (
     EITHER,
     LEFT,
@@ -42,25 +50,13 @@ from dbpcfg.systems.ccl.lexicon import (
     has_room,
     least_depth,
 )
-from dbpcfg.systems.ccl.scoring import (
-    Frontier,
-    WordText,
-    attach,
-    depths_from_prefix,
-    depths_into_prefix,
-    empty_frontier,
-    is_used,
-    score,
-    shift,
-    tokens_of,
-    use,
-)
+from dbpcfg.systems.ccl.scoring import WordText, is_used, score, tokens_of, use
 
 CANDIDATE = np.dtype(
     [
         ("head", "i8"),
-        ("depths", "i8"),  # the set of depths that it may have
-        ("round", "i8"),  # when it last was a candidate
+        ("depths", "i8"),  # the set of possible depths
+        ("round", "i8"),  # the last round in which it was a candidate
         ("strength", "f4"),
         ("depth", "i8"),  # the depth it was scored with
         ("position", "i8"),  # the base's adjacency point, or NONE
@@ -71,8 +67,8 @@ CANDIDATE = np.dtype(
 class Candidates(NamedTuple):
     """Links that may be added in this round.
 
-    A word is the base of at most one of them.  The score of a link is kept as long as the link and
-    its depths stay, from round to round, even if adjacency points are used up meanwhile.
+    A word is the base of at most one of them.  A link keeps its score from round to round as long
+    as its depths do not change, even if adjacency points are used up meanwhile.
     """
 
     bases: Longs  # [rank]      nearest first, k last
@@ -93,20 +89,20 @@ def parse_word(
     frontier: Frontier,
     candidates: Candidates,
     k: int,
-    now: int,
+    iteration: int,
 ) -> int:
-    """Link word k, which has no stop on its left; rounds count on from ``now``; return the last."""
-    both = score(tokens, lexicon, k - 1, k, EITHER, EITHER)
-    if both.to_k > ZERO:
-        attach(frontier, links, k - 1, k, both.depth)
-        use(tokens[k - 1, RIGHT], both.x_position)
-    if both.from_k > ZERO:
-        attach(frontier, links, k, k - 1, both.depth)
-        use(tokens[k, LEFT], both.k_position)
-    now += 1  # no score of an earlier word is taken for one of this word
+    """Link word k, which has no stop on its left; return the number of the last round."""
+    link = score(tokens, lexicon, k - 1, k, EITHER, EITHER)
+    if link.to_k > ZERO:
+        attach(frontier, links, k - 1, k, link.depth)
+        use(tokens[k - 1, RIGHT], link.x_position)
+    if link.from_k > ZERO:
+        attach(frontier, links, k, k - 1, link.depth)
+        use(tokens[k, LEFT], link.k_position)
+    iteration += 1  # so that scores of earlier words are not used
     while True:
-        now += 1
-        count = _collect(tokens, lexicon, links, frontier, candidates, k, now)
+        iteration += 1
+        count = _collect(tokens, lexicon, links, frontier, candidates, k, iteration)
         base = _strongest(tokens, candidates, count, k)
         if base != NONE:
             chosen = candidates.by_base[base]
@@ -117,7 +113,7 @@ def parse_word(
             chosen = candidates.by_base[base]
             depth = 0 if chosen.depths & SHALLOW else 1
         else:
-            return now
+            return iteration
         attach(frontier, links, base, chosen.head, depth)
 
 
@@ -129,7 +125,7 @@ def _collect(
     frontier: Frontier,
     candidates: Candidates,
     k: int,
-    now: int,
+    iteration: int,
 ) -> int:
     """Find and score the links that may be added; return their number."""
     count = 0
@@ -138,14 +134,14 @@ def _collect(
             depths = depths_from_prefix(frontier, links, rank, k)
             if depths != NEITHER:
                 x = frontier.stack[rank].word
-                _weigh(tokens, lexicon, candidates.by_base[x], x, k, depths, now)
+                _weigh(tokens, lexicon, candidates.by_base[x], x, k, depths, iteration)
                 candidates.bases[count] = x
                 count += 1
     head = links[k, LEFT].reach - 1
     if head != k - 1:
         depths = depths_into_prefix(frontier, links, k)
         if depths != NEITHER:
-            _weigh(tokens, lexicon, candidates.by_base[k], k, head, depths, now)
+            _weigh(tokens, lexicon, candidates.by_base[k], k, head, depths, iteration)
             candidates.bases[count] = k
             count += 1
     return count
@@ -153,47 +149,55 @@ def _collect(
 
 @kernel
 def _weigh(
-    tokens: Records, lexicon: Lexicon, it: Record, base: int, head: int, depths: int, now: int
+    tokens: Records,
+    lexicon: Lexicon,
+    candidate: Record,
+    base: int,
+    head: int,
+    depths: int,
+    iteration: int,
 ) -> None:
-    """Score a candidate, unless it was the same in the last round."""
-    known = it.round == now - 1 and it.head == head and it.depths == depths
-    it.round = now
-    if known:
+    """Score a candidate, unless it has not changed since the last round."""
+    unchanged = (
+        candidate.round == iteration - 1 and candidate.head == head and candidate.depths == depths
+    )
+    candidate.round = iteration
+    if unchanged:
         return
-    it.head, it.depths = head, depths
+    candidate.head, candidate.depths = head, depths
     if base < head:
-        found = score(tokens, lexicon, base, head, depths, NEITHER)
-        it.strength, it.position = found.to_k, found.x_position
+        link = score(tokens, lexicon, base, head, depths, NEITHER)
+        candidate.strength, candidate.position = link.to_k, link.x_position
     else:
-        found = score(tokens, lexicon, head, base, NEITHER, depths)
-        it.strength, it.position = found.from_k, found.k_position
-    it.depth = found.depth
+        link = score(tokens, lexicon, head, base, NEITHER, depths)
+        candidate.strength, candidate.position = link.from_k, link.k_position
+    candidate.depth = link.depth
 
 
 @kernel
 def _strongest(tokens: Records, candidates: Candidates, count: int, k: int) -> int:
-    """The base of the link to add, NONE if no strength is positive.
+    """The base of the link to add, or NONE if no strength is positive.
 
-    Of the links to k, a stronger one replaces those before it, and one that uses a new adjacency
-    point replaces them however strong it is, as long as they only use old ones.  The link from k
-    replaces the choice if it alone uses a new point, or else, if both or neither do, if it is
-    stronger, or as strong and shorter.
+    Of the links to k, a stronger one replaces earlier ones, and so does one of any strength that
+    uses a new adjacency point if earlier ones use only old points.  The link from k replaces the
+    choice if only it uses a new point; if both or neither do, it must be stronger, or equally
+    strong and shorter.
     """
     best, strongest, only_used = NONE, ZERO, True
     for rank in range(count):
         base = candidates.bases[rank]
-        it = candidates.by_base[base]
-        used = is_used(tokens[base, LEFT if base == k else RIGHT], it.position)
-        fresh = only_used and not used and it.strength > ZERO
+        candidate = candidates.by_base[base]
+        is_old = is_used(tokens[base, LEFT if base == k else RIGHT], candidate.position)
+        fresh = only_used and not is_old and candidate.strength > ZERO
         if base < k:
-            if fresh or it.strength > strongest:
-                best, strongest = base, it.strength
-                only_used = only_used and used
+            if fresh or candidate.strength > strongest:
+                best, strongest = base, candidate.strength
+                only_used = only_used and is_old
         elif fresh or (
-            used == only_used
+            is_old == only_used
             and (
-                it.strength > strongest
-                or (best != NONE and it.strength == strongest and it.head > best)
+                candidate.strength > strongest
+                or (best != NONE and candidate.strength == strongest and candidate.head > best)
             )
         ):
             best = k
@@ -202,10 +206,10 @@ def _strongest(tokens: Records, candidates: Candidates, count: int, k: int) -> i
 
 @kernel
 def _most_promising(tokens: Records, candidates: Candidates, count: int, k: int) -> int:
-    """The base of the link to add if a violation forces one and none is strong.
+    """The base of the link to add if a violation forces one and no strength is positive.
 
-    The base with the most labels stronger than Block, then with the strongest label, then the
-    nearest.
+    It is the base with the most labels stronger than Block, then that with the strongest label,
+    then the nearest.
     """
     best, best_number, best_strength = NONE, -1, ZERO
     for rank in range(count):
@@ -235,7 +239,7 @@ EVENT = np.dtype(
 
 
 class Events(NamedTuple):
-    """What is learnt from one sentence, in order."""
+    """The events of one sentence, in order."""
 
     met: Records  # [event]
     total: Longs  # [0]
@@ -256,7 +260,7 @@ def _meet(events: Events, unit: int, side: int, position: int, neighbour: int) -
 
 @kernel
 def meet_on_the_left(events: Events, tokens: Records, links: Records, k: int) -> None:
-    """What word k meets on its left."""
+    """Record what word k meets on its left."""
     if k == 0 or tokens[k, LEFT].stop:
         _meet(events, k, LEFT, 0, NONE)
         return
@@ -274,7 +278,7 @@ def meet_on_the_left(events: Events, tokens: Records, links: Records, k: int) ->
 
 @kernel
 def meet_on_the_right(events: Events, tokens: Records, links: Records, k: int) -> None:
-    """What the words before k meet on their right, which is k or the end of the sentence."""
+    """Record that words before k meet k, or the end of the sentence, on their right."""
     n = len(tokens)
     u = k - 1
     while u != NONE:
@@ -292,14 +296,14 @@ def meet_on_the_right(events: Events, tokens: Records, links: Records, k: int) -
 def learn_events(events: Events, tokens: Records, lexicon: Lexicon) -> None:
     """Learn from all events, in order.
 
-    Learn grows by 1.  If nothing was met, or there is a stop, Block grows by 1; else every label of
-    the neighbour on the side where it was met is seen with its strength.  At adjacency point 0,
-    with the shares that the neighbour had on the side where it was met::
+    Learn is increased by 1.  If nothing was met, or there is a stop, Block is increased by 1;
+    otherwise Seen is increased for every label of the neighbour on the facing side, by its
+    strength.  At adjacency point 0, with the neighbour's shares on the facing side::
 
         Out += In / Learn        In* += Out / Learn
 
-    and In falls by 1 if the neighbour saw labels on that side, but none stronger than Block; it
-    rises by 1 if it saw some that are stronger there and none on its other side.
+    and In is decreased by 1 if the neighbour has seen labels on the facing side, but none stronger
+    than Block; it is increased by 1 if it has seen stronger ones there, and none on its other side.
     """
     for at in range(events.total[0]):
         event = events.met[at]
@@ -327,15 +331,15 @@ def learn_events(events: Events, tokens: Records, lexicon: Lexicon) -> None:
 
 @kernel
 def _parse(tokens: Records, lexicon: Lexicon, events: Events) -> Records:
-    """Link the words of a sentence from left to right, and note what is learnt from them."""
+    """Link the words of a sentence from left to right, and record events."""
     n = len(tokens)
     links, frontier, candidates = empty_links(n), empty_frontier(n), empty_candidates(n)
-    now = 0
+    iteration = 0
     for k in range(n):
         if k > 0:
             shift(frontier, links, k)
             if not tokens[k, LEFT].stop:
-                now = parse_word(tokens, lexicon, links, frontier, candidates, k, now)
+                iteration = parse_word(tokens, lexicon, links, frontier, candidates, k, iteration)
         meet_on_the_left(events, tokens, links, k)
         meet_on_the_right(events, tokens, links, k)
     meet_on_the_right(events, tokens, links, n)
@@ -344,7 +348,7 @@ def _parse(tokens: Records, lexicon: Lexicon, events: Events) -> Records:
 
 @kernel
 def learn(text: WordText, first: int, last: int, lexicon: Lexicon, faithful: bool) -> int:
-    """Learn from sentences ``first:last``; return the next, before ``last`` if room runs out."""
+    """Learn from sentences ``first:last``; return the next sentence, early if there is no room."""
     for sentence in range(first, last):
         start, end = text.starts[sentence], text.starts[sentence + 1]
         if not has_room(lexicon, EVENTS_PER_WORD * (end - start)):
@@ -372,8 +376,8 @@ def parse(
 def _brackets(links: Records, brackets: Longs) -> None:
     """The brackets (start, end, deep start, deep end) of every word.
 
-    A word's bracket is all that it reaches by paths whose first link has depth 0, on both sides,
-    and the word itself; with links of depth 1 there is a second bracket, all that it reaches.
+    The first bracket of a word has the word and all that it reaches by paths whose first link has
+    depth 0; the second one has all that it reaches.
     """
     n = len(links)
     for x in range(n):

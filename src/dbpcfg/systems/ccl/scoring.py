@@ -1,38 +1,24 @@
-"""The words of a sentence, the strengths of links between them, and which links may be added.
+"""The words of a sentence, and the strengths of links between them.
 
-**Input**: lower-cased words, and where stopping punctuation is. Punctuation is recognised by its
-exact form, so ``-LRB-`` is punctuation and ``-lrb-`` is a word. All of it is left out; ``. ? ! ; ,
---`` leave a stop behind, on the right of the word before and on the left of the word after.
+**Input**: lower-cased words, and the positions of stopping punctuation. Punctuation is recognised
+by its exact form, so ``-LRB-`` is punctuation and ``-lrb-`` is a word. It is removed; ``. ? ! ; ,
+--`` leave a stop on the right of the word before and on the left of the word after.
 
-**Labels** of the words of one sentence, by the lexicon before it learns from it. A word goes by
-several *labels* on each side. It is like itself, with strength 1. If things like z were seen next
-to it on that side, it stands beside z; if things that stand beside z were seen, it is like z. So
-each label seen at its adjacency point 0 gives the word the opposite one.
+**Labels** of the words of a sentence are given by the lexicon before it learns from the sentence. A
+word has several *labels* on each side. It is like itself, with strength 1. If words like z were
+seen next to it on that side, it stands beside z; if words that stand beside z were seen, it is like
+z. So each label seen at adjacency point 0 gives the word the opposite label.
 
-Neighbours learn from the ten strongest labels of a side; matching also finds one more that did not
-fit.
+Neighbours learn from the ten strongest labels of a side; matching uses one more.
 
 **Matching.**  At an adjacency point of word u, a label of the other word that was also seen there
-matches, with the smaller of the two strengths; labels seen no more often than nothing was do not
-count.  If the best label is not the only one of its strength, the match is strong but of no use.
-The best match of u is taken over its points up to the first that is not used up; a usable one at
-that point beats all before.
+matches, with the smaller of the two strengths; labels must have been seen more often than Block.
+If several labels have the greatest strength, the match is strong but not usable.  The best match of
+u is taken over its points up to the first that is not used up; a usable match at that point beats
+all earlier ones.
 
-**Links.**  The stronger of both words' best matches says which word z one of them is like, and so
-which statistics to go by: Out for links from that word, In or In* for links into it.
-
-**Admission**: which links may be added between the newest word k and the words before it, and at
-what depths.
-
-*From the prefix.*  The words that may link to k are those whose adjacent word on the right it is.
-They are kept as a stack, the nearest on top: of those at k − 1 only its base and words before that
-stay, and k − 1 joins them.
-
-*Into the prefix.*  Only the word adjacent to k on its left, if there is one.
-
-*Violations.*  If k links to a word that reaches m, and m has a base v on its left that does not
-reach k, then the brackets of v and k would cross.  As long as there is such a *resolution
-violation* the parser may not move on to the next word.
+**Links.**  The stronger of the best matches of both words says which word z one of them is like,
+and so which statistics to use: Out for links from that word, In or In* for links into it.
 """
 
 from __future__ import annotations
@@ -45,13 +31,10 @@ import numpy as np
 from dbpcfg.numerics.kernels import Longs, kernel
 from dbpcfg.systems.ccl.lexicon import (
     BESIDE,
-    DEEP,
-    EITHER,
     FIELDS,
     LEFT,
     LONGEST,
     NEITHER,
-    NEVER,
     NONE,
     ONE,
     RIGHT,
@@ -60,13 +43,8 @@ from dbpcfg.systems.ccl.lexicon import (
     Record,
     Records,
     Single,
-    add_link,
-    first_depth,
     first_point,
-    last_depth,
-    least_depth,
     place,
-    reaches,
     share,
     stronger_than_block,
 )
@@ -80,7 +58,7 @@ CURRENCY = frozenset({"$", "#"})
 
 
 class WordText(NamedTuple):
-    """Sentences end to end; sentence s has the words ``starts[s] : starts[s + 1]``, maybe none."""
+    """Sentence s has the words ``starts[s] : starts[s + 1]``, possibly none."""
 
     words: Longs  # [word]        numbered by first appearance
     stops: Longs  # [word, side] whether stopping punctuation is beside it
@@ -93,7 +71,7 @@ class WordText(NamedTuple):
 
 
 class TextReader:
-    """Separates words from punctuation; ``$`` and ``#`` are either."""
+    """Separates words from punctuation; ``$`` and ``#`` can be either."""
 
     def __init__(self, currency_is_punctuation: bool) -> None:
         self.punctuation = PUNCTUATION | (CURRENCY if currency_is_punctuation else frozenset())
@@ -103,7 +81,7 @@ class TextReader:
         return [token for token in sentence if token not in self.punctuation]
 
     def read(self, sentences: Sequence[Sequence[str]]) -> WordText:
-        """Number the words of all sentences; raises an error if one is empty or not a list."""
+        """Number the words of all sentences; raise an error if one is empty or not a list."""
         check_sentences(sentences)
         numbers: dict[str, int] = {}
         words: list[int] = []
@@ -136,7 +114,7 @@ TOKEN = np.dtype(
         ("names", "i8"),  # the number of all labels
         ("name", "i8", (LONGEST + 1,)),
         ("name_strength", "f4", (LONGEST + 1,)),
-        # What the record of adjacency point 0 was:
+        # From the record of adjacency point 0:
         ("out_share", "f4"),  # Out / Learn
         ("into_share", "f4"),  # In / Learn
         ("seen", "i8"),  # the number of labels
@@ -152,7 +130,7 @@ def tokens_of(words: Longs, stops: Longs, lexicon: Lexicon, faithful: bool) -> R
     """Describe both sides of the words of a sentence."""
     tokens = np.zeros((len(words), 2), TOKEN)
     for x in range(len(words)):
-        own = 2 * words[x]
+        own_label = 2 * words[x]
         for side in (LEFT, RIGHT):
             token, point = tokens[x, side], lexicon.points[first_point(words[x], side)]
             token.word, token.stop = words[x], stops[x, side]
@@ -161,10 +139,10 @@ def tokens_of(words: Longs, stops: Longs, lexicon: Lexicon, faithful: bool) -> R
             token.seen = point.count
             token.stronger = stronger_than_block(point)
             token.strongest = point.strengths[0]
-            _add_label(token, own, own, ONE)
+            _add_label(token, own_label, own_label, ONE)
             for rank in range(point.count):
                 label = point.labels[rank] ^ 1
-                if label == own:  # no strength exceeds 1
+                if label == own_label:  # no strength exceeds 1
                     continue
                 lost = faithful and side == RIGHT and strength_of(tokens[x, LEFT], label) > ZERO
                 strength = share(point.strengths[rank], point.learn)
@@ -174,7 +152,7 @@ def tokens_of(words: Longs, stops: Longs, lexicon: Lexicon, faithful: bool) -> R
 
 @kernel
 def _add_label(token: Record, label: int, listed: int, strength: Single) -> None:
-    """Add a label to all names and, perhaps without its own, to the strongest."""
+    """Add a label to all names and, as ``listed``, to the strongest labels."""
     token.name[token.names] = label
     token.name_strength[token.names] = strength
     token.names += 1
@@ -193,13 +171,13 @@ def strength_of(token: Record, label: int) -> Single:
 
 @kernel
 def is_used(token: Record, position: int) -> bool:
-    """Whether an adjacency point is used up; NONE, for a word without a match, never is."""
+    """Whether an adjacency point is used up; never for NONE, when a word has no match."""
     return bool(position != NONE and position < token.used)
 
 
 @kernel
 def use(token: Record, position: int) -> None:
-    """Use an adjacency point up: the first one that is not, or one that is already."""
+    """Use up an adjacency point: the first one that is not used up, or one that already is."""
     token.used = max(token.used, position + 1)
 
 
@@ -241,22 +219,22 @@ def _label_match(point: Record, other: Record) -> tuple[Single, int]:
 
 @kernel
 def best_match(tokens: Records, lexicon: Lexicon, u: int, other: int) -> Match:
-    """Match word u with another, on whichever side that is."""
+    """Match word u with another word on either side."""
     side = LEFT if other < u else RIGHT
     token, facing = tokens[u, side], tokens[other, 1 - side]
     strength, label, position, greatest = ZERO, NONE, NONE, ZERO
     number = first_point(token.word, side)
-    here = 0
+    index = 0
     while number != NONE:
-        used = is_used(token, here)
-        found, which = _label_match(lexicon.points[number], facing)
-        greatest = max(greatest, found)
-        if which != NONE and (not used or found > strength):
-            strength, label, position = found, which, here
+        used = is_used(token, index)
+        point_strength, point_label = _label_match(lexicon.points[number], facing)
+        greatest = max(greatest, point_strength)
+        if point_label != NONE and (not used or point_strength > strength):
+            strength, label, position = point_strength, point_label, index
         if not used:
             break
         number = lexicon.points[number].following
-        here += 1
+        index += 1
     return Match(strength, label, position, greatest)
 
 
@@ -272,18 +250,18 @@ def score(
 
         M→N = min(Out / Learn, s)        N→M = min(In / Learn, s), or with In* for In
 
-    where In* serves unless it is not positive and In is further from 0.  The depth is 1 if M→N is
-    not positive, In < 0 and In* > 0.  If neither link is positive, the matches decide: that of N
-    is the strength of N→M, and if Out is exactly 0 the greatest of M is that of M→N.
+    In* is used unless it is not positive and In is further from 0.  The depth is 1 if M→N is not
+    positive, In < 0 and In* > 0.  If neither link is positive, N→M gets the strength of the match
+    of N, and if Out is exactly 0, M→N gets the greatest strength of M.
     """
-    nothing = Match(ZERO, NONE, NONE, ZERO)
+    no_match = Match(ZERO, NONE, NONE, ZERO)
     if to_k_depths != NEITHER:
         of_x = best_match(tokens, lexicon, x, k)
         second = from_k_depths != NEITHER or of_x.strength == ZERO
-        of_k = best_match(tokens, lexicon, k, x) if second else nothing
+        of_k = best_match(tokens, lexicon, k, x) if second else no_match
     else:
         of_k = best_match(tokens, lexicon, k, x)
-        of_x = best_match(tokens, lexicon, x, k) if of_k.strength == ZERO else nothing
+        of_x = best_match(tokens, lexicon, x, k) if of_k.strength == ZERO else no_match
     x_is_strong = of_x.strength > of_k.strength
     strong = of_x if x_is_strong else of_k
     if strong.strength == ZERO:
@@ -306,98 +284,3 @@ def score(
     if from_k < ZERO or not (from_k_depths >> depth) & 1:
         from_k = ZERO
     return LinkScore(to_k, from_k, depth, of_x.position, of_k.position)
-
-
-WAITING = np.dtype([("word", "i8"), ("depth", "i8")])
-STATE = np.dtype([("size", "i8"), ("violation", "i8"), ("violation_depth", "i8")])
-
-
-class Frontier(NamedTuple):
-    """What the newest word can be linked from, and the violation that there may be."""
-
-    stack: Records  # [rank]  words that may link to k, the nearest last, and at what least depth
-    state: Records  # [0]     the size of the stack; the violation's base v, or NONE, and its depth
-
-
-@kernel
-def empty_frontier(n: int) -> Frontier:
-    """The frontier of a sentence of n words before it is parsed."""
-    return Frontier(np.zeros(n, WAITING), np.zeros(1, STATE))
-
-
-@kernel
-def shift(frontier: Frontier, links: Records, k: int) -> None:
-    """Move on to word k > 0."""
-    state = frontier.state[0]
-    base = links[k - 1, LEFT].base  # NONE lies to the left of every word
-    kept = 0
-    for rank in range(state.size):
-        word = frontier.stack[rank].word
-        depth = least_depth(links, word, k)
-        if word <= base and depth < NEVER:
-            frontier.stack[kept].word, frontier.stack[kept].depth = word, depth
-            kept += 1
-    frontier.stack[kept].word, frontier.stack[kept].depth = k - 1, 0
-    state.size = kept + 1
-    state.violation = NONE
-
-
-@kernel
-def attach(frontier: Frontier, links: Records, x: int, y: int, depth: int) -> None:
-    """Link x to y; note whether that makes a violation, or resolves one."""
-    add_link(links, x, y, depth)
-    state = frontier.state[0]
-    if y > x:
-        state.violation = NONE
-        return
-    m = links[y, LEFT].reach
-    if m <= state.violation:
-        state.violation = NONE
-    inward = links[m, LEFT]
-    if inward.base == NONE or reaches(links, inward.base, x):
-        return
-    nearer = inward.base > state.violation
-    if nearer or (inward.base == state.violation and inward.depth < state.violation_depth):
-        state.violation, state.violation_depth = inward.base, inward.depth
-
-
-@kernel
-def depths_from_prefix(frontier: Frontier, links: Records, rank: int, k: int) -> int:
-    """The set of depths that a link from a word of the stack to k, without a base yet, may have."""
-    state = frontier.state[0]
-    x = frontier.stack[rank].word
-    depths = EITHER if frontier.stack[rank].depth == 0 else DEEP
-    if links[k, LEFT].count > 0:
-        if x > links[k, LEFT].last:
-            return NEITHER
-        if reaches(links, k, x):  # through the last link
-            depths &= 1 << last_depth(links, k, LEFT)
-    if x < state.violation:
-        return NEITHER
-    if x == state.violation:
-        depths &= 1 << state.violation_depth
-    return depths
-
-
-@kernel
-def depths_into_prefix(frontier: Frontier, links: Records, k: int) -> int:
-    """The set of depths that a link from k to the word adjacent on its left may have."""
-    inward = links[k, LEFT]
-    head = inward.reach - 1
-    if head < 0:
-        return NEITHER
-    least = least_depth(links, k, head)
-    if least == NEVER:
-        return NEITHER
-    depths = EITHER if least == 0 else DEEP
-    if inward.base != NONE:
-        if inward.depth == 1:
-            depths &= DEEP
-        path = first_depth(links, head, k)
-        if path != NONE:
-            depths &= 1 << path
-        if reaches(links, head, inward.base):
-            depths &= 1 << inward.depth
-    if frontier.state[0].violation != NONE:
-        depths &= 1 << last_depth(links, k, LEFT)
-    return depths

@@ -5,35 +5,37 @@ dependency and constituency*, Proceedings of ACL 2004.
 
 A sentence of tags is generated from its root outwards.  The root has tag t with probability
 root(t).  A head with tag h generates dependents on its left and, independently, on its right: at
-each step it stops or continues, which depends on h, the direction d, and on the valence v, 0 if it
-has no dependent on that side yet and 1 if it has; if it continues, the dependent has tag c with
-probability child(c|h,d), and generates its own dependents in the same way.  All trees are
-projective.
+each step it stops or continues, with a probability that depends on h, the direction d, and the
+valence v, which is 0 if it has no dependent on that side yet and 1 otherwise; if it continues, the
+dependent has tag c with probability child(c|h,d), and generates its own dependents in the same way.
+All trees are projective.
 
 1. **Parameters** (`charts.Parameters`).  The three tables, their estimates from counts, and the
    smoothing of child(c|h,d) towards the tags of dependents of any head.
-2. **Initialisation** (`initial_parameters`).  Dependents prefer near heads, on both sides alike;
-   then EM finds what is regular.  Uniform parameters would be a saddle of the likelihood.
+2. **Initialisation** (`initial_parameters`).  Dependents prefer near heads on either side; EM does
+   the rest.  Uniform parameters would be a saddle point of the likelihood.
 3. **Inside and outside** (`charts`).  The two sides of a head are independent, so each is an item
-   of its own, with two positions, and all expected counts of a sentence take O(n³).
+   with two positions, and the expected counts of a sentence take O(n³).
 4. **Decoding** (`charts.best_heads`).  The most probable tree, by the same recurrences with a
    maximum.
 5. **Training** (`DMV`).  EM; sentences with the same tags share one chart (`tag_sequences`).
 
 As in the implementation that Jin et al. (2018) compare with (pr-toolkit), there are 20 iterations
-of EM, and the smoothing is that of its option for child backoff as it works, not as it is
-described; `DMV(backoff=0)` is plain EM.
+of EM, and smoothing is that of its option for child backoff as implemented, not as described;
+`DMV(backoff=0)` is plain EM.
 
-The parameters that EM starts from are Klein and Manning's in Noah Smith's version.  In a sentence
-of n words every word is the root with 1/n, and the head of word c is word p with a probability
-proportional to 1/|c − p|, altogether (n − 1)/n.  So a word p expects some number of dependents on
-each side that has words.  How many of them are the first one is not known; the counts of decisions
-therefore have a free parameter E, the expected number of such sides with a dependent::
+EM starts from the parameters of Klein and Manning in Noah Smith's version.  In a sentence of n
+words, every word is the root with probability 1/n, and the head of word c is word p with a
+probability proportional to 1/|c − p|, which sums to (n − 1)/n.  So a word p has an expected number
+of dependents on each side that has words.  How many of them are first dependents is not known;
+therefore the counts of decisions have a free parameter E, the expected number of such sides with a
+dependent::
 
     count(stop, 0) = 1 − E    count(continue, 0) = E
     count(stop, 1) = E        count(continue, 1) = dependents − E
 
-It is one number for all tags: 0.9 of the greatest that leaves every count above 0, and at most 0.9.
+E is the same for all tags: 0.9 times the greatest value that keeps every count above 0, and at most
+0.9.
 
 BMMM+DMV: word classes and dependencies, each learned from the other, generation by generation.
 
@@ -43,11 +45,11 @@ Linguistic Structure, 2012.
 
 1. BMMM finds word classes from the neighbours of words (`dbpcfg.systems.bmmm`).
 2. DMV finds heads from the classes (`dbpcfg.systems.dmv`).
-3. BMMM starts again, with the classes of heads and dependents as features beside the neighbours,
-   and DMV after it, from its own start; and so on.
+3. BMMM starts again, with the classes of heads and dependents as additional features, then DMV; and
+   so on.
 
-Nothing but heads and classes passes from one generation to the next, and the last one is the
-result: there is no selection by likelihood. Each head with dependents is one flat constituent,
+Only heads and classes are passed from one generation to the next, and the result is that of the
+last one: there is no selection by likelihood. Each head with dependents is one flat constituent,
 labelled with its class (`dbpcfg.trees.dependencies`).
 """
 
@@ -81,7 +83,7 @@ from dbpcfg.trees.dependencies import tree_from_heads
 from dbpcfg.trees.tree import Tree
 
 Column: TypeAlias = Literal["upos", "xpos", "form"]
-"""The columns of CoNLL-U that can be tags. In other formats, parts of speech are ``"upos"``."""
+"""The columns of CoNLL-U that can serve as tags; ``"upos"`` for tags in other formats."""
 
 
 def tags_of(sentences: Iterable[Sentence], column: Column = "upos") -> list[tuple[str, ...]]:
@@ -92,20 +94,20 @@ def tags_of(sentences: Iterable[Sentence], column: Column = "upos") -> list[tupl
     tags = []
     for sentence in sentences:
         if column == "form":
-            found: tuple[str, ...] | None = tuple(word.lower() for word in sentence.words)
+            sentence_tags: tuple[str, ...] | None = tuple(word.lower() for word in sentence.words)
         else:
-            found = sentence.tags if column == "upos" else sentence.xpos
-        if found is None:
+            sentence_tags = sentence.tags if column == "upos" else sentence.xpos
+        if sentence_tags is None:
             raise DbpcfgError(
                 f"{sentence.location}: the sentence has no tags in column {column.upper()}; choose "
                 "another column, such as FORM, the words themselves"
             )
-        tags.append(found)
+        tags.append(sentence_tags)
     return tags
 
 
 MAX_TAGS = 5000
-"""The table of dependents has two numbers for each pair of tags: 400 MB, and as much for counts."""
+"""The table of dependents has two numbers for each pair of tags: 400 MB, twice with counts."""
 
 Tag = TypeVar("Tag", bound=Hashable)
 
@@ -121,30 +123,30 @@ def number_tags(sentences: Sequence[Sequence[Tag]]) -> tuple[list[Longs], list[T
 
 
 class TagSequences(NamedTuple):
-    """The different sequences of tags of a corpus, which share one chart each."""
+    """The distinct sequences of tags of a corpus; equal ones share a chart."""
 
     tags: Longs
     """One sequence after the other."""
     ends: Longs
-    """Where each sequence ends."""
+    """The end of each sequence."""
     weights: Floats
-    """How often each occurs."""
+    """The frequency of each sequence."""
     sequence_of: list[int]
-    """For each sentence the number of its sequence."""
+    """The number of each sentence's sequence."""
     number: int
-    """The number of different tags; they are numbered below it."""
+    """The number of distinct tags."""
 
     def split(self, values: Longs) -> list[Longs]:
-        """Cut an array over ``tags`` into one part for each sequence."""
+        """Split an array over ``tags`` into the parts of the sequences."""
         return np.split(values, self.ends[:-1])
 
 
 def tag_sequences(sentences: Sequence[Sequence[int] | Longs]) -> TagSequences:
-    """Collect the sequences of a corpus."""
+    """Collect the distinct sequences of a corpus."""
     if not len(sentences):
         raise DbpcfgError("there are no sentences to learn dependencies from")
-    found: dict[bytes, int] = {}
-    different: list[Longs] = []
+    number_of: dict[bytes, int] = {}
+    distinct: list[Longs] = []
     sequence_of: list[int] = []
     for number, sentence in enumerate(sentences, start=1):
         tags = np.asarray(sentence)
@@ -156,11 +158,11 @@ def tag_sequences(sentences: Sequence[Sequence[int] | Longs]) -> TagSequences:
                 "number them first, with number_tags"
             )
         tags = tags.astype(np.int64)
-        place = found.setdefault(tags.tobytes(), len(different))
-        if place == len(different):
-            different.append(tags)
-        sequence_of.append(place)
-    names, numbers = np.unique(np.concatenate(different), return_inverse=True)
+        index = number_of.setdefault(tags.tobytes(), len(distinct))
+        if index == len(distinct):
+            distinct.append(tags)
+        sequence_of.append(index)
+    names, numbers = np.unique(np.concatenate(distinct), return_inverse=True)
     if len(names) > MAX_TAGS:
         raise DbpcfgError(
             f"found {len(names):,} different tags; DMV takes at most {MAX_TAGS:,}, because its "
@@ -168,7 +170,7 @@ def tag_sequences(sentences: Sequence[Sequence[int] | Longs]) -> TagSequences:
         )
     return TagSequences(
         numbers.astype(np.int64).reshape(-1),
-        np.cumsum([len(tags) for tags in different]),
+        np.cumsum([len(tags) for tags in distinct]),
         np.bincount(sequence_of).astype(np.float64),
         sequence_of,
         len(names),
@@ -178,33 +180,33 @@ def tag_sequences(sentences: Sequence[Sequence[int] | Longs]) -> TagSequences:
 SMOOTHING = 0.1
 """Added to every count."""
 SHARE = 0.9
-"""Of the greatest possible E."""
+"""E as a share of its greatest possible value."""
 
 
 def initial_parameters(
     sentences: Sequence[Longs], weights: Sequence[float], tags: int
 ) -> Parameters:
-    """Count near heads."""
+    """The parameters that EM starts from, by which near heads are preferred."""
     counts = no_counts(tags)
-    free = np.zeros_like(counts.decision)  # what E is multiplied by
+    slope = np.zeros_like(counts.decision)  # what E is multiplied by
     for sentence, weight in zip(sentences, weights, strict=True):
         n = len(sentence)
         np.add.at(counts.root, sentence, weight / n)
         heads = _head_probabilities(n) * weight
-        for d, of_side in ((LEFT, np.triu(heads, 1)), (RIGHT, np.tril(heads, -1))):
-            np.add.at(counts.child[:, d], (sentence[None, :], sentence[:, None]), of_side)
-            expected = of_side.sum(axis=0)
+        for d, side_heads in ((LEFT, np.triu(heads, 1)), (RIGHT, np.tril(heads, -1))):
+            np.add.at(counts.child[:, d], (sentence[None, :], sentence[:, None]), side_heads)
+            expected = side_heads.sum(axis=0)
             np.add.at(counts.decision[:, d, 0, STOP], sentence, weight)
             np.add.at(counts.decision[:, d, 1, CONTINUE], sentence, expected)
-            having = sentence[expected > 0]
+            with_dependents = sentence[expected > 0]
             for v, sign in ((0, weight), (1, -weight)):
-                np.add.at(free[:, d, v, CONTINUE], having, sign)
-                np.add.at(free[:, d, v, STOP], having, -sign)
+                np.add.at(slope[:, d, v, CONTINUE], with_dependents, sign)
+                np.add.at(slope[:, d, v, STOP], with_dependents, -sign)
     for table in counts:
         table += SMOOTHING
-    falling = free < 0
-    greatest = (-counts.decision[falling] / free[falling]).min(initial=1.0)
-    counts.decision[...] += SHARE * greatest * free
+    decreasing = slope < 0
+    max_free = (-counts.decision[decreasing] / slope[decreasing]).min(initial=1.0)
+    counts.decision[...] += SHARE * max_free * slope
     return Parameters(*map(normalise, counts))
 
 
@@ -225,8 +227,8 @@ class DMV:
 
     Nothing is random.
 
-    ``backoff``: b of the smoothing of dependents (see `charts.estimate`), which adds b / (1 −
-    b) pseudo-counts. With 0 this is plain EM, whose likelihood never falls.
+    ``backoff``: the b of `charts.estimate`, which adds b / (1 − b) pseudo-counts. With 0 this is
+    plain EM, whose likelihood never falls.
     """
 
     def __init__(self, iterations: int = 20, backoff: float = 0.66) -> None:
@@ -236,14 +238,14 @@ class DMV:
             raise DbpcfgError(f"backoff must be at least 0 and below 1, not {backoff!r}")
         self.iterations, self.backoff = iterations, backoff
         self.log_likelihoods: list[float] = []
-        """Of all sentences, before each iteration."""
+        """Log-likelihoods of all sentences before each iteration."""
         self._parameters: Parameters | None = None
         self._heads: list[Longs] | None = None
 
     def fit(self, tags: Sequence[Sequence[int] | Longs], progress: Progress | None = None) -> Self:
         """Learn from tags, then find the heads of the same sentences.
 
-        ``tags``: the tags of each sentence, integers; `number_tags` makes them from any other tags.
+        ``tags``: the tags of each sentence as integers, which `number_tags` makes.
         """
         corpus = tag_sequences(tags)
         parameters = initial_parameters(
@@ -276,10 +278,9 @@ class DMV:
 class BmmmDmv:
     """Word classes by BMMM and heads by DMV, in a loop (Christodoulopoulos et al. 2012).
 
-    Words are taken as they are: lower-case them first. Punctuation is treated like words.
+    Words are not lower-cased. Punctuation is treated like words.
 
-    ``faithful``: whether BMMM samples as the published program does (see
-    `dbpcfg.systems.bmmm`).
+    ``faithful``: whether BMMM follows the published program (see `dbpcfg.systems.bmmm`).
     """
 
     name = "bmmm-dmv"
@@ -306,17 +307,19 @@ class BmmmDmv:
     def fit(self, sentences: Sequence[Sequence[str]], progress: Progress | None = None) -> Self:
         """Learn from sentences.
 
-        ``progress``: updated with the number of iterations of BMMM and DMV, over all generations.
+        ``progress``: updated with the number of iterations of BMMM and DMV in all generations.
         """
         dependencies: Dependencies | None = None
-        each = self._tagger.iterations + self._parser.iterations
-        shown = progress or Progress(self.name, quiet=True)
-        shown.total = self.generations * each
+        iterations_per_generation = self._tagger.iterations + self._parser.iterations
+        overall = progress or Progress(self.name, quiet=True)
+        overall.total = self.generations * iterations_per_generation
         for generation in range(self.generations):
-            done = generation * each
-            tags = self._tagger.fit(sentences, shown.after(done), dependencies, generation).tags()
-            parsing = shown.after(done + self._tagger.iterations)
-            heads = self._parser.fit(tags, parsing).heads()
+            iterations_done = generation * iterations_per_generation
+            tags = self._tagger.fit(
+                sentences, overall.after(iterations_done), dependencies, generation
+            ).tags()
+            parser_progress = overall.after(iterations_done + self._tagger.iterations)
+            heads = self._parser.fit(tags, parser_progress).heads()
             dependencies = Dependencies(heads, tags)
             self._fitted = sentences, heads, tags
         return self

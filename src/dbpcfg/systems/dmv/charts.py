@@ -1,9 +1,9 @@
 """The tables of the model, their estimates from counts, and the charts of a sentence.
 
-**Inside**: the probability of a sentence, over all its dependency trees. Head h has a left and a
+**Inside**: the probability of a sentence, summed over its dependency trees. Head h has a left and a
 right half, which are independent. A half is an item with two positions, h and the last word e that
-it covers (Eisner 1996, Eisner and Satta 1999); its valence need not be stored, because it is 0 if e
-= h and 1 otherwise. For the right half (the left is its mirror image), with k a dependent of h::
+it covers (Eisner 1996, Eisner and Satta 1999); the valence is not stored, because it is 0 if e = h
+and 1 otherwise. For the right half (the left is its mirror image), with k a dependent of h::
 
     open(h,h)   = 1
     going(h,m)  = open(h,m) · continue(h, m≠h)
@@ -13,14 +13,13 @@ it covers (Eisner 1996, Eisner and Satta 1999); its valence need not be stored, 
     open(h,e)   = Σ_k attach(h,k) · closed(k,e)         h < k ≤ e; the right half of k
     Z           = Σ_r root(r) · closed(r,0) · closed(r,n-1)
 
-which is O(n³).  Logarithms are stored, and sums are taken relative to their greatest term, so
-nothing underflows, however long a sentence is.
+which is O(n³).  Logarithms are stored, and sums are relative to their greatest term, so nothing
+underflows, however long a sentence is.
 
-**Outside**: how often each decision is expected, over all dependency trees of a sentence. This pass
-runs over the sums of `inside` backwards, and has the *posterior* of every item, the expected number
-of times that it is used: an item passes its own on to the terms of its sum in proportion to them.
-Posteriors of a sentence lie between 0 and 1, so they are not logarithms, and they are the expected
-counts.
+**Outside**: the expected number of each decision in the dependency trees of a sentence. This pass
+goes through the sums of the inside pass backwards. The *posterior* of an item is the expected
+number of times that it is used; it is distributed over the terms of the item's sum in proportion to
+them. Posteriors are between 0 and 1, so they are not logarithms, and they are the expected counts.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ def no_counts(tags: int) -> Parameters:
 
 
 def normalise(counts: Floats) -> Floats:
-    """Divide by the sums over the last index, in place; all are equal where a sum is 0."""
+    """Divide by the sums over the last index, in place; uniform where a sum is 0."""
     sums = counts.sum(axis=-1, keepdims=True)
     counts[sums[..., 0] <= 0] = 1.0
     sums[sums <= 0] = counts.shape[-1]
@@ -65,10 +64,10 @@ def normalise(counts: Floats) -> Floats:
 def estimate(counts: Parameters, backoff: float) -> Parameters:
     """Turn expected counts into parameters, in place; ``backoff=0`` maximises the likelihood.
 
-    With b = ``backoff``, child(c|h,d) is proportional to (1 − b) · count(h,d,c) + b · P(c|d), P
-    being the relative frequency among dependents of all heads.  The count is not normalised first,
-    so this adds b / (1 − b) pseudo-counts to every (h,d), 1.94 for b = 0.66; it is no interpolation
-    of probabilities, and no step of EM: the likelihood may fall.
+    With b = ``backoff``, child(c|h,d) is proportional to (1 − b) · count(h,d,c) + b · P(c|d), where
+    P is the relative frequency among dependents of all heads.  Counts are not normalised first, so
+    this adds b / (1 − b) pseudo-counts to every (h,d), 1.94 for b = 0.66; it does not interpolate
+    probabilities, and the likelihood may fall.
     """
     if backoff:
         of_any_head = normalise(counts.child.sum(axis=0))
@@ -82,12 +81,12 @@ FLOOR = float(np.exp(-10))
 
 
 def for_decoding(parameters: Parameters) -> Parameters:
-    """Parameters under which every tree is possible; they no longer sum to 1."""
+    """Parameters that make every tree possible; they do not sum to 1."""
     return Parameters(*(table + FLOOR for table in parameters))
 
 
 class HeadChart(NamedTuple):
-    """The items of a sentence, as logarithms; room for at least its words."""
+    """The items of a sentence, as logarithms; the arrays may be larger than needed."""
 
     opened: Floats
     """``[d, h, e]``."""
@@ -97,7 +96,7 @@ class HeadChart(NamedTuple):
     """``[h, k]``; the order of the two is the direction."""
     attach: Floats
     terms: Floats
-    """Of the sum at hand."""
+    """The terms of the current sum."""
 
 
 @also_in_kernels
@@ -137,7 +136,7 @@ def set_half(
 
 @also_in_kernels
 def fill_inside(chart: HeadChart, sentence: Longs, parameters: Parameters) -> float:
-    """Fill the chart from narrow to wide items; log Z.  ``chart.terms`` are left as those of Z."""
+    """Fill the chart from narrow to wide items; return log Z, with its terms in ``chart.terms``."""
     n = len(sentence)
     decision, child = parameters.decision, parameters.child
     going, closed, terms = chart.going, chart.closed, chart.terms
@@ -163,8 +162,8 @@ def fill_inside(chart: HeadChart, sentence: Longs, parameters: Parameters) -> fl
                 terms[k - i] = chart.attach[j, k] + closed[LEFT, k, i]
             set_half(chart, decision, last, LEFT, j, i, log_sum(terms, width))
     for r in range(n):
-        both = closed[LEFT, r, 0] + closed[RIGHT, r, n - 1]
-        terms[r] = np.log(parameters.root[sentence[r]]) + both
+        halves = closed[LEFT, r, 0] + closed[RIGHT, r, n - 1]
+        terms[r] = np.log(parameters.root[sentence[r]]) + halves
     return log_sum(terms, n)
 
 
@@ -180,17 +179,17 @@ class Posteriors(NamedTuple):
 def expected_counts(
     tags: Longs, ends: Longs, weights: Floats, parameters: Parameters, counts: Parameters
 ) -> float:
-    """Add the expected counts of all sentences to ``counts``; their log-likelihood.
+    """Add the expected counts of all sentences to ``counts``; return their log-likelihood.
 
-    ``tags`` holds one sentence after the other, ``ends`` where each ends, ``weights`` how often it
-    occurs.  A sentence that no tree can generate adds nothing.
+    ``tags`` has one sentence after another, ``ends`` their ends, ``weights`` their frequencies.  A
+    sentence of probability zero adds nothing.
     """
     longest = start = 0
     for end in ends:
         longest = max(longest, end - start)
         start = end
     chart = empty_chart(longest)
-    of = Posteriors(
+    posteriors = Posteriors(
         np.empty((2, longest, longest)),
         np.empty((2, longest, longest)),
         np.empty((longest, longest)),
@@ -204,67 +203,67 @@ def expected_counts(
         log_likelihood += weights[s] * log_z
         if log_z > -np.inf:
             n = len(sentence)
-            _start(chart, of, n, log_z)
+            _start(chart, posteriors, n, log_z)
             for r in range(n):
-                counts.root[sentence[r]] += weights[s] * of.closed[LEFT, r, 0]
-            _fill_posteriors(chart, of, n)
-            _add(of, sentence, weights[s], counts)
+                counts.root[sentence[r]] += weights[s] * posteriors.closed[LEFT, r, 0]
+            _fill_posteriors(chart, posteriors, n)
+            _add(posteriors, sentence, weights[s], counts)
     return log_likelihood
 
 
 @also_in_kernels
-def _start(chart: HeadChart, of: Posteriors, n: int, log_z: float) -> None:
+def _start(chart: HeadChart, posteriors: Posteriors, n: int, log_z: float) -> None:
     """Posteriors of the halves of roots; 0 for all other items."""
-    of.going[:, :n, :n] = 0.0
-    of.closed[:, :n, :n] = 0.0
-    of.attach[:n, :n] = 0.0
+    posteriors.going[:, :n, :n] = 0.0
+    posteriors.closed[:, :n, :n] = 0.0
+    posteriors.attach[:n, :n] = 0.0
     for r in range(n):
         posterior = np.exp(chart.terms[r] - log_z)
-        of.closed[LEFT, r, 0] = posterior
-        of.closed[RIGHT, r, n - 1] = posterior
+        posteriors.closed[LEFT, r, 0] = posterior
+        posteriors.closed[RIGHT, r, n - 1] = posterior
 
 
 @also_in_kernels
-def _fill_posteriors(chart: HeadChart, of: Posteriors, n: int) -> None:
-    """From wide to narrow items: open(h,e), then attach(h,k), to both sides."""
+def _fill_posteriors(chart: HeadChart, posteriors: Posteriors, n: int) -> None:
+    """Fill in posteriors from wide to narrow items: open(h,e), then attach(h,k), on both sides."""
     going, closed, attach = chart.going, chart.closed, chart.attach
     for width in range(n - 1, 0, -1):
         for i in range(n - width):
             j = i + width
-            posterior = of.going[RIGHT, i, j] + of.closed[RIGHT, i, j]
+            posterior = posteriors.going[RIGHT, i, j] + posteriors.closed[RIGHT, i, j]
             if posterior > 0.0:
-                whole = chart.opened[RIGHT, i, j]
+                log_total = chart.opened[RIGHT, i, j]
                 for k in range(i + 1, j + 1):
-                    share = posterior * np.exp(attach[i, k] + closed[RIGHT, k, j] - whole)
-                    of.attach[i, k] += share
-                    of.closed[RIGHT, k, j] += share
-            posterior = of.going[LEFT, j, i] + of.closed[LEFT, j, i]
+                    share = posterior * np.exp(attach[i, k] + closed[RIGHT, k, j] - log_total)
+                    posteriors.attach[i, k] += share
+                    posteriors.closed[RIGHT, k, j] += share
+            posterior = posteriors.going[LEFT, j, i] + posteriors.closed[LEFT, j, i]
             if posterior > 0.0:
-                whole = chart.opened[LEFT, j, i]
+                log_total = chart.opened[LEFT, j, i]
                 for k in range(i, j):
-                    share = posterior * np.exp(attach[j, k] + closed[LEFT, k, i] - whole)
-                    of.attach[j, k] += share
-                    of.closed[LEFT, k, i] += share
-            posterior = of.attach[i, j]
+                    share = posterior * np.exp(attach[j, k] + closed[LEFT, k, i] - log_total)
+                    posteriors.attach[j, k] += share
+                    posteriors.closed[LEFT, k, i] += share
+            posterior = posteriors.attach[i, j]
             if posterior > 0.0:
-                whole = chart.joined[i, j]
+                log_total = chart.joined[i, j]
                 for m in range(i, j):
                     term = going[RIGHT, i, m] + closed[LEFT, j, m + 1]
-                    share = posterior * np.exp(term - whole)
-                    of.going[RIGHT, i, m] += share
-                    of.closed[LEFT, j, m + 1] += share
-            posterior = of.attach[j, i]
+                    share = posterior * np.exp(term - log_total)
+                    posteriors.going[RIGHT, i, m] += share
+                    posteriors.closed[LEFT, j, m + 1] += share
+            posterior = posteriors.attach[j, i]
             if posterior > 0.0:
-                whole = chart.joined[j, i]
+                log_total = chart.joined[j, i]
                 for m in range(i, j):
                     term = closed[RIGHT, i, m] + going[LEFT, j, m + 1]
-                    share = posterior * np.exp(term - whole)
-                    of.closed[RIGHT, i, m] += share
-                    of.going[LEFT, j, m + 1] += share
+                    share = posterior * np.exp(term - log_total)
+                    posteriors.closed[RIGHT, i, m] += share
+                    posteriors.going[LEFT, j, m + 1] += share
 
 
 @also_in_kernels
-def _add(of: Posteriors, sentence: Longs, weight: float, counts: Parameters) -> None:
+def _add(posteriors: Posteriors, sentence: Longs, weight: float, counts: Parameters) -> None:
     """Add the posteriors of a sentence to the counts."""
     n = len(sentence)
     for h in range(n):
@@ -272,23 +271,23 @@ def _add(of: Posteriors, sentence: Longs, weight: float, counts: Parameters) -> 
         for d in (LEFT, RIGHT):
             for e in range(0 if d == LEFT else h, h + 1 if d == LEFT else n):
                 v = 0 if e == h else 1
-                counts.decision[tag, d, v, STOP] += weight * of.closed[d, h, e]
-                counts.decision[tag, d, v, CONTINUE] += weight * of.going[d, h, e]
+                counts.decision[tag, d, v, STOP] += weight * posteriors.closed[d, h, e]
+                counts.decision[tag, d, v, CONTINUE] += weight * posteriors.going[d, h, e]
                 if v == 1:
-                    counts.child[tag, d, sentence[e]] += weight * of.attach[h, e]
+                    counts.child[tag, d, sentence[e]] += weight * posteriors.attach[h, e]
 
 
 TIE = 1e-9
-"""Logarithms of probabilities that differ by no more are the same but for rounding."""
+"""Log probabilities that differ by no more are equal up to rounding."""
 
 
 @kernel
 def best_heads(tags: Longs, ends: Longs, parameters: Parameters) -> Longs:
-    """The heads of all sentences, one after the other, as positions in their sentence; −1: root.
+    """The heads of all sentences, one after another, as positions in their sentence; −1 for roots.
 
-    The recurrences are those of `inside`, with a maximum in place of each sum.  Of equally probable
-    choices the first is taken: the leftmost root; in a half the leftmost position of its outermost
-    dependent; between a head and a dependent the leftmost boundary of their halves.
+    The recurrences are those of the inside pass, with maxima instead of sums.  Of equally probable
+    choices the leftmost is taken: of roots, of positions of the outermost dependent of a half, and
+    of boundaries between the halves of a head and a dependent.
     """
     longest = start = 0
     for end in ends:
@@ -309,7 +308,7 @@ def best_heads(tags: Longs, ends: Longs, parameters: Parameters) -> Longs:
 
 @also_in_kernels
 def _first_best(terms: Floats, n: int) -> int:
-    """The first of the n terms that is greatest but for rounding."""
+    """The first of the n terms that is the greatest up to rounding."""
     best = 0
     for t in range(1, n):
         if terms[t] > terms[best] + TIE:
@@ -321,7 +320,7 @@ def _first_best(terms: Floats, n: int) -> int:
 def _fill_best(
     chart: HeadChart, sentence: Longs, parameters: Parameters, outermost: Longs, boundary: Longs
 ) -> int:
-    """Fill the chart with the best of each item, and where it comes from; the root."""
+    """Fill the chart with the best score of each item and its origin; return the root."""
     n = len(sentence)
     decision, child = parameters.decision, parameters.child
     going, closed, attach, terms = chart.going, chart.closed, chart.attach, chart.terms
@@ -353,14 +352,14 @@ def _fill_best(
             outermost[LEFT, j, i] = i + best
             set_half(chart, decision, last, LEFT, j, i, terms[best])
     for r in range(n):
-        both = closed[LEFT, r, 0] + closed[RIGHT, r, n - 1]
-        terms[r] = np.log(parameters.root[sentence[r]]) + both
+        halves = closed[LEFT, r, 0] + closed[RIGHT, r, n - 1]
+        terms[r] = np.log(parameters.root[sentence[r]]) + halves
     return _first_best(terms, n)
 
 
 @also_in_kernels
 def _read_heads(root: int, outermost: Longs, boundary: Longs, todo: Longs, heads: Longs) -> None:
-    """Follow the choices from the root down; ``todo`` holds halves as direction, head, end."""
+    """Follow the choices from the root down; ``todo`` has halves as direction, head, end."""
     heads[root] = -1
     todo[0] = (LEFT, root, 0)
     todo[1] = (RIGHT, root, len(heads) - 1)

@@ -1,15 +1,14 @@
 """Forward filtering, and one word of backward sampling.
 
-**Forward**: the probability of every store, given the words before it. A store of depth d is
-numbered c · A · B + a · B + b, c being the number of the store without its deepest fragment (a, b).
-Stores of depth 1 come first in a message, then those of depth 2, and so on. Tags are not part of a
-message: given b, they depend on nothing before. A store that is too deep to be down to one fragment
-before the last word is left out: before word t of n, both counted from 0, its depth is at most
+**Forward**: the probability of every store, given the words before it. A store of depth d has the
+number c · A · B + a · B + b, where c is the number of the store without its deepest fragment (a,
+b). Stores of depth 1 come first in a message, then those of depth 2, and so on. Tags are not part
+of a message: given b, they do not depend on earlier words. Stores that are too deep to have one
+fragment before the last word are left out: before word t of n, counted from 0, the depth is at most
 n − t, and at most t.
 
-**Backward**: what comes before, given what comes after. The store before a word is drawn given the
-one after it, (c,a',b'), in proportion to its message times the step; then the word's tag. Those
-that can come before are::
+**Backward**: the store before a word is drawn given the store after it, (c,a',b'), in proportion to
+its message times the step; then the word's tag. The possible stores before it are::
 
     c               by push
     c,a',b          by join       for all b
@@ -31,8 +30,8 @@ F, J, A, B, G = range(5)
 
 
 @also_in_kernels
-def pick(weights: Floats, number: int, u: float) -> int:
-    """One of the first weights, with a probability proportional to it."""
+def draw_index(weights: Floats, number: int, u: float) -> int:
+    """Draw the index of one of the first weights, in proportion to them."""
     total = 0.0
     for x in range(number):
         total += weights[x]
@@ -47,16 +46,16 @@ def pick(weights: Floats, number: int, u: float) -> int:
 
 
 @also_in_kernels
-def pick_tag(emit: Floats, by_tag: Floats, weights: Floats, u: float) -> int:
-    """A tag, in proportion to P(w|g) · by_tag(g)."""
+def draw_tag(emit: Floats, by_tag: Floats, weights: Floats, u: float) -> int:
+    """Draw a tag in proportion to P(w|g) · by_tag(g)."""
     for g in range(len(emit)):
         weights[g] = emit[g] * by_tag[g]
-    return pick(weights, len(emit), u)
+    return draw_index(weights, len(emit), u)
 
 
 @also_in_kernels
 def last_store(emit: Floats, steps: Steps, message: Floats, weights: Floats, u: float) -> int:
-    """A store of one fragment before the last word."""
+    """Draw the store of one fragment before the last word."""
     G, B = steps.last.shape
     pairs = steps.first.shape[1]
     for x in range(pairs):
@@ -64,7 +63,7 @@ def last_store(emit: Floats, steps: Steps, message: Floats, weights: Floats, u: 
         for g in range(G):
             ends += emit[g] * steps.last[g, x % B]
         weights[x] = message[x] * ends
-    return pick(weights, pairs, u)
+    return draw_index(weights, pairs, u)
 
 
 @also_in_kernels
@@ -88,7 +87,10 @@ def store_before(
     d: int,
     state: Ints,
 ) -> tuple[int, int]:
-    """The store before a word and its depth, given those after it; f, j, a and b are written."""
+    """Draw the store before a word, given the one after it; write f, j, a and b to ``state``.
+
+    Return the store and its depth.
+    """
     pairs, B_ = steps.first.shape[1], steps.fill.shape[2]
     A_ = pairs // B_
     c, pair = store // pairs, store % pairs
@@ -96,32 +98,34 @@ def store_before(
     up = c % B_ + 1 if d > 0 else 0
     weights[0] = 0.0
     if d > 0:
-        above = c // pairs % B_ + 1 if d > 1 else 0
-        by_tag = steps.push[d - 1, :, min(above, steps.push.shape[2] - 1), up - 1, pair]
+        up_above = c // pairs % B_ + 1 if d > 1 else 0
+        by_tag = steps.push[d - 1, :, min(up_above, steps.push.shape[2] - 1), up - 1, pair]
         weights[0] = message[first[d - 1] + c] * _dot(emit, by_tag)
     number = 1
-    here = d < deepest
+    same_depth = d < deepest
     for x in range(B_):
-        before = first[d] + c * pairs + a * B_ + x
-        weights[number] = message[before] * _dot(emit, steps.join[d, :, x, b]) if here else 0.0
+        previous = first[d] + c * pairs + a * B_ + x
+        weights[number] = (
+            message[previous] * _dot(emit, steps.join[d, :, x, b]) if same_depth else 0.0
+        )
         number += 1
     for y in range(B_):
-        done = _dot(emit, steps.fill[d, :, y]) if here else 0.0
+        completed = _dot(emit, steps.fill[d, :, y]) if same_depth else 0.0
         for x in range(y, pairs, B_):
-            before = first[d] + c * pairs + x
-            onwards = done * steps.replace[d, up, x // B_, pair]
-            weights[number + x] = message[before] * onwards if here else 0.0
+            previous = first[d] + c * pairs + x
+            onwards = completed * steps.replace[d, up, x // B_, pair]
+            weights[number + x] = message[previous] * onwards if same_depth else 0.0
     number += pairs
     if d + 1 < deepest:
         for y in range(B_):
-            done = _dot(emit, steps.fill[d + 1, :, y])
+            completed = _dot(emit, steps.fill[d + 1, :, y])
             for z in range(B_):
-                before = first[d + 1] + (store - b + z) * pairs
+                previous = first[d + 1] + (store - b + z) * pairs
                 for x in range(y, pairs, B_):
-                    onwards = done * steps.pop[d, z, x // B_, b]
-                    weights[number + z * pairs + x] = message[before + x] * onwards
+                    onwards = completed * steps.pop[d, z, x // B_, b]
+                    weights[number + z * pairs + x] = message[previous + x] * onwards
         number += B_ * pairs
-    chosen = pick(weights, number, u)
+    chosen = draw_index(weights, number, u)
     if chosen == 0:
         state[F], state[J] = 1, 0
         store, d = c, d - 1
@@ -148,19 +152,21 @@ def tag_between(
     store: int,
     d: int,
     state: Ints,
-    after: Ints,
+    next_state: Ints,
 ) -> None:
-    """The tag of a word, given the stores before and after it and how it was integrated."""
+    """Draw the tag of a word, given the stores before and after it and its decisions."""
     pairs, B_ = steps.first.shape[1], steps.fill.shape[2]
     b = state[B]
     if state[F] == 0:
-        state[G] = pick_tag(emit, steps.fill[d, :, b], weights, v)
+        state[G] = draw_tag(emit, steps.fill[d, :, b], weights, v)
     elif state[J] == 1:
-        state[G] = pick_tag(emit, steps.join[d, :, b, after[B]], weights, v)
+        state[G] = draw_tag(emit, steps.join[d, :, b, next_state[B]], weights, v)
     else:
         up = store // pairs % B_ + 1 if d > 0 else 0
-        by_tag = steps.push[d, :, min(up, steps.push.shape[2] - 1), b, after[A] * B_ + after[B]]
-        state[G] = pick_tag(emit, by_tag, weights, v)
+        by_tag = steps.push[
+            d, :, min(up, steps.push.shape[2] - 1), b, next_state[A] * B_ + next_state[B]
+        ]
+        state[G] = draw_tag(emit, by_tag, weights, v)
 
 
 @also_in_kernels
@@ -176,7 +182,7 @@ def first_stores(pairs: int, depths: int) -> Longs:
 
 @also_in_kernels
 def depth_bound(t: int, n: int, D: int) -> int:
-    """The depth that a store can have before word t of n."""
+    """The greatest depth of a store before word t of n."""
     return min(D, t, n - t)
 
 
@@ -193,65 +199,65 @@ def sum_tags(probabilities: Floats, by_tag: Floats, total: Floats) -> None:
 
 @also_in_kernels
 def advance(
-    here: Floats,
-    after: Floats,
+    message: Floats,
+    next_message: Floats,
     first: Longs,
     bounds: tuple[int, int],
     word: tuple[Floats, Floats, Floats],
     steps: Steps,
 ) -> float:
-    """Add the successors of all stores to ``after``, and divide it by its sum, which is returned.
+    """Compute the next message, divided by its sum; return the sum.
 
     With up the awaited category of the deepest fragment of c, and the word's tag summed out::
 
-        done(c,a)          = Σ_b here(c,a,b) · fill(b)
-        after(c,a',b')    += Σ_a done(c,a) · replace(up,a,a',b')            f = 0, j = 0
-        after(c with b')  += Σ_a done(c,a) · pop(up,a,b')                   f = 0, j = 1
-        after(c,a,b')     += Σ_b here(c,a,b) · join(b,b')                   f = 1, j = 1
-        after(cab,a',b')  += here(c,a,b) · push(b,a',b')                    f = 1, j = 0
+        completed(c,a)    = Σ_b message(c,a,b) · fill(b)
+        next(c,a',b')    += Σ_a completed(c,a) · replace(up,a,a',b')        f = 0, j = 0
+        next(c with b')  += Σ_a completed(c,a) · pop(up,a,b')               f = 0, j = 1
+        next(c,a,b')     += Σ_b message(c,a,b) · join(b,b')                 f = 1, j = 1
+        next(cab,a',b')  += message(c,a,b) · push(b,a',b')                  f = 1, j = 0
     """
     fill, join, push = word
     A, B, pairs = steps.replace.shape[2], steps.pop.shape[3], steps.replace.shape[3]
     ups = steps.push.shape[2]
     deepest, deepest_after = bounds
     size = first[deepest_after]
-    after[:size] = 0.0
+    next_message[:size] = 0.0
     for d in range(deepest):
         for c in range((first[d + 1] - first[d]) // pairs):
             up = c % B + 1 if d > 0 else 0
             store = first[d] + c * pairs
             for a in range(A):
-                done = 0.0
+                completed = 0.0
                 row = store + a * B
                 for b in range(B):
-                    p = here[row + b]
-                    done += p * fill[d, b]
+                    p = message[row + b]
+                    completed += p * fill[d, b]
                     if d < deepest_after:
                         for x in range(B):
-                            after[row + x] += p * join[d, b * B + x]
+                            next_message[row + x] += p * join[d, b * B + x]
                     if d + 1 < deepest_after:
                         child = first[d + 1] + (c * pairs + a * B + b) * pairs
                         entry = (min(up, ups - 1) * B + b) * pairs
                         for x in range(pairs):
-                            after[child + x] += p * push[d, entry + x]
+                            next_message[child + x] += p * push[d, entry + x]
                 if d < deepest_after:
                     for x in range(pairs):
-                        after[store + x] += done * steps.replace[d, up, a, x]
+                        next_message[store + x] += completed * steps.replace[d, up, a, x]
                 if d > 0:
                     parent = first[d - 1] + c - c % B
                     for x in range(B):
-                        after[parent + x] += done * steps.pop[d - 1, up - 1, a, x]
+                        next_message[parent + x] += completed * steps.pop[d - 1, up - 1, a, x]
     total = 0.0
     for x in range(size):
-        total += after[x]
+        total += next_message[x]
     for x in range(size):
-        after[x] /= total
+        next_message[x] /= total
     return total
 
 
 @also_in_kernels
 def forward(words: Ints, steps: Steps, first: Longs, messages: Floats) -> float:
-    """The message before each word but the first, each divided by its sum; log P(sentence)::
+    """Compute the normalised message before each word but the first; return log P(sentence)::
 
     log P = Σ_t log sum(t) + log Σ_{a,b} message(n−1; a,b) · Σ_g pos(g|b) · P(w|g)
     """

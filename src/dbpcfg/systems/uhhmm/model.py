@@ -1,7 +1,7 @@
-"""Sub-models: drawn given counts of events, and contracted to the steps of filtering.
+"""Sub-models, drawn given counts of events and contracted to the steps of filtering.
 
-**Drawing.** Every row of a sub-model is drawn from a Dirichlet distribution. Its parameters are,
-for row r::
+**Drawing.** Every row of a sub-model is drawn from a Dirichlet distribution. The parameters of row
+r are::
 
     fork, trans, reduce       α_f/2, α_j/2  + n(r,·)                  α_f = α_j = 1
     root, act                 α_a/A         + n(r,·)                  α_a = 0.5
@@ -9,17 +9,17 @@ for row r::
     pos                       α_g · β       + n(r,·)                  α_g = 0.5
     lex                       0.01          + n(r,·)
 
-and, at depths d above 1, α · n_{d−1}(r,·) more, the counts of the same sub-model one depth above.
-This is the original's way to let depths share what they learn, and a heuristic: a prior cannot
+and, at depths d above 1, α · n_{d−1}(r,·) is added, from the counts of the same sub-model one depth
+above. This is the original's heuristic for sharing statistics between depths: a proper prior cannot
 depend on states.
 
-β, what rows of ``pos`` have in common, has the prior Dirichlet(γ/G), γ = 1. It is drawn with the
-rows summed out: given β, the n(r,g) tokens of row r with tag g sit at m(r,g) tables of a Chinese
-restaurant with concentration α_g · β_g; given tables, β has the distribution
+β, which the rows of ``pos`` share, has the prior Dirichlet(γ/G), γ = 1. It is drawn with the rows
+summed out: given β, the n(r,g) tokens of row r with tag g sit at m(r,g) tables of a Chinese
+restaurant with concentration α_g · β_g; given the tables, β has the distribution
 Dirichlet(γ/G + Σ_r m(r,·)) (Teh, Jordan, Beal and Blei 2006). This is exact.
 
-**Steps**, words left out. With d a depth, up the awaited category above it (or none), and primes
-for new values::
+**Steps**, without words. With d a depth, up the awaited category above it (or none), and primes for
+new values::
 
     fill(d,g,b)              = pos(g|b) · fork_d(0|b,g)
     join(d,g,b,b')           = pos(g|b) · fork_d(1|b,g) · trans_d(1|b,g) · cont_d(b'|b,g)
@@ -29,7 +29,8 @@ for new values::
     pop(d,b,a,b')            = reduce_{d+1}(1|a,b) · next_d(b'|a,b)
     first(g,a',b')           = pos(g|none) · root_1(a'|none,g) · exp_1(b'|g,a')
 
-fill comes before replace and pop; the probability of the word given g is a factor of the others.
+fill comes before replace and pop; the other steps are multiplied by the probability of the word
+given g.
 """
 
 from __future__ import annotations
@@ -55,26 +56,26 @@ class Prior:
     b: float = 0.5
     g: float = 0.5
     word: float = 0.01
-    """Of each word."""
+    """The pseudo-count of each word."""
     gamma: float = 1.0
-    """γ, of β."""
+    """γ, the concentration of β."""
     faithful: bool = False
-    """Whether outcomes and forced decisions are those of the original."""
+    """Whether to follow the original (see the package)."""
 
     def outcomes(self, categories: int) -> int:
-        """The number of outcomes of a distribution over categories: the original has one more."""
+        """The number of outcomes of a distribution over categories; the original has one more."""
         return categories + self.faithful
 
 
 KINDS = ("f", "j", "j", "b", "a", "b", "a", "b", "b", "g", "word")
-"""Which concentration each sub-model has, in the order of `SubModels`."""
+"""The concentration of each sub-model, in the order of `SubModels`."""
 
 
 def draw_models(counts: SubModels, beta: Floats, prior: Prior, numbers: Stream) -> SubModels:
     """Draw all sub-models.
 
-    ``prior``: concentrations. If it is faithful, the probability of outcomes beyond the last
-    category is lost, and forced decisions have the probability that was drawn; else it is 1.
+    ``prior``: concentrations. If it is faithful, the probability of the additional outcome is lost,
+    and forced decisions have the probability that was drawn; otherwise they have probability 1.
     """
     drawn, item = [], 0
     for kind, of_model in zip(KINDS, counts, strict=True):
@@ -106,8 +107,8 @@ def _parameters(kind: str, counts: Floats, beta: Floats, prior: Prior) -> Floats
 def draw_beta(counts: Floats, beta: Floats, prior: Prior, numbers: Stream) -> Floats:
     """Draw β.
 
-    ``numbers``: the random numbers of one iteration. Those of items beyond the entries of
-    ``counts`` are for β itself.
+    ``numbers``: the random numbers of one iteration; items after the entries of ``counts`` are for
+    β itself.
     """
     parameters = np.full((1, len(beta)), prior.gamma / len(beta))
     parameters[0, : counts.shape[1]] += count_tables(counts, prior.g * beta, numbers).sum(axis=0)
@@ -129,9 +130,9 @@ def count_tables(counts: Floats, concentrations: Floats, numbers: Stream) -> Flo
 
 
 def count_events(corpus: Encoded, states: Ints, size: Size) -> SubModels:
-    """How often each outcome of each sub-model occurs in states.
+    """Count the outcomes of each sub-model.
 
-    ``states``: ``[token, 5]``, as `draw_states` gives them.
+    ``states``: ``[token, 5]``, from `draw_states`.
     """
     counts = zeros(size)
     add_events(corpus.sentences, states, counts)
@@ -142,8 +143,8 @@ def count_events(corpus: Encoded, states: Ints, size: Size) -> SubModels:
 def add_events(sentences: Sentences, states: Ints, counts: SubModels) -> None:
     """Add the events of all words to the counts.
 
-    ``root`` is counted under the awaited category of the word before. Nothing but the tag and the
-    word is counted of a last word, and no decision of a first.
+    ``root`` is counted under the awaited category of the word before. For a last word only its tag
+    and the word are counted, and for a first word no decisions.
     """
     tokens, starts = sentences
     awaited = np.zeros(len(counts.fork) + 1, dtype=np.int64)  # [0] for an empty store
@@ -197,8 +198,8 @@ class Size(NamedTuple):
 class SubModels(NamedTuple):
     """All sub-models; the last axis is the outcome.
 
-    d is a depth, counted from 0; a, b and g are those of the word before, a', b' are new. up is the
-    awaited category one above the deepest, plus 1, or 0 if there is none.
+    d is a depth, from 0; a, b and g belong to the word before, a' and b' are new. up is the awaited
+    category above the deepest, plus 1, or 0 if there is none.
     """
 
     fork: Floats
@@ -226,7 +227,7 @@ class SubModels(NamedTuple):
 
 
 def zeros(size: Size) -> SubModels:
-    """Counts of nothing."""
+    """Counts that are all 0."""
     A, B, G, D, words = size
     return SubModels(
         fork=np.zeros((D, B, G, 2)),
@@ -245,14 +246,14 @@ def zeros(size: Size) -> SubModels:
 
 def uniform(size: Size) -> SubModels:
     """Sub-models in which all outcomes are equally probable."""
-    return SubModels(*(np.full(it.shape, 1.0 / it.shape[-1]) for it in zeros(size)))
+    return SubModels(*(np.full(table.shape, 1.0 / table.shape[-1]) for table in zeros(size)))
 
 
 def without_choice(models: SubModels) -> SubModels:
-    """The same with probability 1 for decisions that the store forces.
+    """The same sub-models with probability 1 for decisions that the store forces.
 
-    At depth D, f = 1 forces j = 1: there is no room for a fragment more. At depth 1, f = 0 forces
-    j = 0: there is no fragment above to join.
+    At depth D, f = 1 forces j = 1, as there is no room for another fragment. At depth 1, f = 0
+    forces j = 0, as there is no fragment above to join.
     """
     trans, reduce = models.trans.copy(), models.reduce.copy()
     trans[-1] = 0.0, 1.0
@@ -286,8 +287,8 @@ class Steps(NamedTuple):
 def contract(models: SubModels, faithful: bool = False) -> Steps:
     """Contract sub-models.
 
-    ``faithful``: as the original: the first tag is uniform, and root_{d+1} is conditioned on
-    ``up``, that is on the category above b, instead of b.
+    ``faithful``: the first tag is uniform, and root_{d+1} is conditioned on ``up``, the category
+    above b, instead of b, as in the original.
     """
     pos = models.pos[1:]
     G, A, B = models.exp.shape[1:]

@@ -1,14 +1,14 @@
 """The Gibbs sampler, its trees, and the system.
 
 **States** of whole sentences are drawn from their exact distribution. The state of a word is a row
-``(f, j, a, b, g)``: its tag, the deepest fragment before it (−1, −1 if there is none), and how it
-is integrated. These determine all stores (`model.count_events`). The last word has f = 0 and j = 1:
-it completes the sentence.
+``(f, j, a, b, g)``: its decisions, the deepest fragment before it (−1, −1 if there is none), and
+its tag. These determine all stores (`model.count_events`). The last word has f = 0 and j = 1: it
+completes the sentence.
 
-**Trees** of states: the left-corner machine run over f and j. A fragment is a chain of nodes that
-are open on the right; they all end with the word that completes it. A node that begins a fragment
-has the active category, one that takes the place of an awaited category has that category. Labels:
-``a1``, ``b1`` and, for words, ``g1``.
+**Trees** follow from f and j. A fragment is a chain of nodes that are open on the right; they all
+end with the word that completes it. A node that begins a fragment has the active category, one in
+the place of an awaited category has that category. Labels are ``a1``, ``b1`` and, for words,
+``g1``.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from dbpcfg.systems.uhhmm.filtering import (
     G,
     J,
     depth_bound,
+    draw_tag,
     first_stores,
     forward,
     last_store,
-    pick_tag,
     store_before,
     tag_between,
 )
@@ -61,10 +61,11 @@ from dbpcfg.trees.tree import Tree
 def draw_states(
     corpus: Encoded, steps: Steps, numbers: Stream, threads: int = 1
 ) -> tuple[Ints, Floats]:
-    """Draw the states of all sentences; equal sentences share a forward pass.
+    """Draw the states ``[token, 5]`` of all sentences; return also their log-probabilities.
+
+    Equal sentences share a forward pass.
 
     ``threads``: the number of threads; the result does not depend on it.
-    ``states``: ``[token, 5]``.
     """
     states = np.full((len(corpus.tokens), 5), -1, dtype=np.int32)
     logs = np.empty(len(corpus))
@@ -87,7 +88,7 @@ def draw_sentences(
     states: Ints,
     logs: Floats,
 ) -> None:
-    """Filter some of the different sentences, and draw states for all that are equal to them."""
+    """Filter some of the distinct sentences, and draw states for all their copies."""
     tokens, starts = sentences
     kinds, first_copy, copies = distinct
     D = steps.fill.shape[0]
@@ -123,12 +124,12 @@ def backward(
     emit = steps.emit[words[n - 1]]
     states[n - 1, F], states[n - 1, J] = 0, 1
     if n == 1:
-        states[0, G] = pick_tag(emit, steps.alone, weights, v)
+        states[0, G] = draw_tag(emit, steps.alone, weights, v)
         return
     store, d = last_store(emit, steps, messages[n - 1], weights, u), 0
     b = store % up_to
     states[n - 1, A], states[n - 1, B] = store // up_to, b
-    states[n - 1, G] = pick_tag(emit, steps.last[:, b], weights, v)
+    states[n - 1, G] = draw_tag(emit, steps.last[:, b], weights, v)
     for t in range(n - 2, 0, -1):
         u, v = uniform_pair(numbers, item, t)
         emit = steps.emit[words[t]]
@@ -139,11 +140,11 @@ def backward(
         tag_between(emit, steps, weights, v, store, d, states[t], states[t + 1])
     _, v = uniform_pair(numbers, item, 0)
     states[0, F], states[0, J] = 1, 0
-    states[0, G] = pick_tag(steps.emit[words[0]], steps.first[:, store], weights, v)
+    states[0, G] = draw_tag(steps.emit[words[0]], steps.first[:, store], weights, v)
 
 
 def label_names(size: Size) -> list[str]:
-    """The labels of nodes in the order of their numbers: active, awaited, tags."""
+    """The labels of nodes: of active categories, awaited categories and tags."""
     kinds = zip("abg", (size.A, size.B, size.G))
     return [f"{kind}{n}" for kind, number in kinds for n in range(1, number + 1)]
 
@@ -151,7 +152,7 @@ def label_names(size: Size) -> list[str]:
 def derivations(corpus: Encoded, states: Ints, size: Size) -> Derivations:
     """The trees of all sentences.
 
-    ``states``: ``[token, 5]``, as `draw_states` gives them.
+    ``states``: ``[token, 5]``, from `draw_states`.
     """
     trees = Derivations.empty(corpus)
     close_nodes(corpus.starts, states, size.A, size.B, trees.nodes)
@@ -162,7 +163,7 @@ def derivations(corpus: Encoded, states: Ints, size: Size) -> Derivations:
 
 @kernel
 def close_nodes(starts: Longs, states: Ints, active: int, awaited: int, nodes: Ints) -> None:
-    """Write the nodes of all trees, those of a sentence in any order."""
+    """Write the nodes of all trees; those of a sentence are in any order."""
     deepest = 1
     for s in range(len(starts) - 1):
         deepest = max(deepest, starts[s + 1] - starts[s])
@@ -199,7 +200,7 @@ def close_nodes(starts: Longs, states: Ints, active: int, awaited: int, nodes: I
 
 @dataclass(frozen=True)
 class StateSample:
-    """A sample of all that is unknown."""
+    """A sample of all unknowns."""
 
     iteration: int
     models: SubModels
@@ -208,12 +209,12 @@ class StateSample:
     states: Ints
     """``[token, 5]``, as in `backward`."""
     log_likelihood: float
-    """Of the sentences given ``models``, states summed out."""
+    """The log-likelihood of the sentences given ``models``, with states summed out."""
 
 
 @dataclass(frozen=True)
 class StateSampler:
-    """A corpus and how it is sampled."""
+    """A Gibbs sampler for a corpus."""
 
     corpus: Encoded
     size: Size
@@ -223,16 +224,16 @@ class StateSampler:
     """The result does not depend on it."""
 
     def first(self) -> StateSample:
-        """Random states: those that are possible, drawn with all distributions uniform."""
+        """Random states, drawn with uniform distributions."""
         models = uniform(self.size)
         models = models if self.prior.faithful else without_choice(models)
         outcomes = self.prior.outcomes(self.size.G)
         beta = np.full(outcomes, 1.0 / outcomes)
-        nothing = np.empty((0, 5), dtype=np.int32)
-        return self._with_states(StateSample(0, models, beta, nothing, 0.0))
+        no_states = np.empty((0, 5), dtype=np.int32)
+        return self._with_states(StateSample(0, models, beta, no_states, 0.0))
 
     def step(self, last: StateSample) -> StateSample:
-        """Draw β, the distributions and all states, each given what was drawn before it."""
+        """Draw β, then the distributions, then all states."""
         iteration = last.iteration + 1
         counts = count_events(self.corpus, last.states, self.size)
         numbers = stream(self.seed, 0, iteration, Purpose.UHHMM_TABLES)
@@ -248,7 +249,7 @@ class StateSampler:
         return replace(sample, states=states, log_likelihood=float(logs.sum()))
 
     def sample(self) -> Iterator[StateSample]:
-        """One sample after another; the first is that of iteration 1."""
+        """Yield samples, from iteration 1 on."""
         sample = self.first()
         while True:
             sample = self.step(sample)
@@ -258,11 +259,11 @@ class StateSampler:
 TreeChoice = Literal["last", "mbr"]
 
 BURN_IN, EVERY = 50, 5
-"""The released recipe: 50 iterations, then a sample every 5."""
+"""As in the released recipe: 50 iterations, then a sample every 5."""
 ITERATIONS = 1000
 """The recipe gives no number. The likelihood of the synthetic corpus rises for nearly as long."""
 MAX_STORES = 10**6
-"""The most stores of the greatest depth: a message has a number for each."""
+"""The most stores of the greatest depth; messages have a number for each."""
 
 
 class Fitted(NamedTuple):
@@ -272,18 +273,18 @@ class Fitted(NamedTuple):
     """The last sample."""
     trees: Derivations
     log_likelihoods: list[float]
-    """After each iteration."""
+    """Log-likelihoods after each iteration."""
 
 
 class UHHMM:
     """Unsupervised hierarchical hidden Markov model (Shain et al. 2016), finite sampler.
 
-    Words are taken as they are: lower-case them first. Trees are binary, over all words,
-    punctuation included. See the package for the model and for what is exact.
+    Words are not lower-cased. Trees are binary, over all words, punctuation included. See the
+    package for the model and for what is exact.
 
-    ``trees``: ``"last"``, those of the last sample, as the original; or ``"mbr"``, MBR trees over
-    every fifth sample after 50 iterations.
-    ``faithful``: whether to compute as the original where that differs from the model.
+    ``trees``: ``"last"`` for those of the last sample, as in the original, or ``"mbr"`` for MBR
+    trees over every fifth sample after 50 iterations.
+    ``faithful``: whether to follow the original where it differs from the model.
     ``threads``: processors to use, all if not given; trees do not depend on their number.
     """
 
@@ -335,7 +336,7 @@ class UHHMM:
             progress.total = self._iterations
         trace = []
         sampler = StateSampler(corpus, size, self._prior, self._seed, self._threads)
-        with one_blas_thread():  # once, not for each of many small pieces of work
+        with one_blas_thread():  # once, as changing the number of threads takes time
             for sample in islice(sampler.sample(), self._iterations):
                 trace.append(sample.log_likelihood)
                 if self._choice == "mbr" and self._is_kept(sample.iteration):
@@ -350,9 +351,9 @@ class UHHMM:
         return self
 
     def _is_kept(self, iteration: int) -> bool:
-        """Whether MBR trees count this sample; the last one always, so that there is one."""
-        after = iteration - BURN_IN
-        return iteration == self._iterations or (after > 0 and after % EVERY == 0)
+        """Whether MBR trees count this sample; the last one is always counted."""
+        past_burn_in = iteration - BURN_IN
+        return iteration == self._iterations or (past_burn_in > 0 and past_burn_in % EVERY == 0)
 
     @property
     def fitted(self) -> Fitted:
@@ -361,6 +362,6 @@ class UHHMM:
 
     def trees(self) -> list[Tree]:
         """A tree for every sentence, in order."""
-        found, corpus = self.fitted.trees, self.fitted.trees.corpus
+        trees, corpus = self.fitted.trees, self.fitted.trees.corpus
         names = label_names(Size(*self._size, len(corpus.vocabulary)))
-        return [as_tree(found[s], corpus[s], names) for s in range(len(corpus))]
+        return [as_tree(trees[s], corpus[s], names) for s in range(len(corpus))]

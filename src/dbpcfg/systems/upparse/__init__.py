@@ -3,28 +3,26 @@
 Elias Ponvert, Jason Baldridge and Katrin Erk: *Simple unsupervised grammar induction from raw text
 with cascaded finite state models*, Proceedings of ACL 2011.
 
-The idea is that phrases at the bottom of a tree are short, keep to one side of every comma, and
-look alike; so a model that can only cut a sentence into pieces finds them.  Each piece is then
-replaced by a single pseudo-word, and the same kind of model, trained afresh, finds the phrases
-made of those.
+Phrases at the bottom of a tree are short, do not cross commas, and look alike; so a model that can
+only cut a sentence into chunks can find them.  Each chunk is then replaced by a pseudo-word, and a
+new model of the same kind finds the phrases above.
 
-1. **Segments** (`segments`).  Stopping punctuation, ``. ? ! ; , --``, is taken out and leaves a
-   boundary that no phrase crosses.  All sentences become one sequence of symbols,
+1. **Segments** (`segments`).  Stopping punctuation, ``. ? ! ; , --``, is replaced by a boundary
+   that no phrase crosses.  All sentences become one sequence of symbols,
    ``EOS segment STOP segment … EOS segment … EOS``.
-2. **Tags** (`models`).  Every word begins a chunk (B), continues one (I) or is outside (O); both
-   kinds of boundary have a tag of their own.  A chunk has at least two words: B is always
-   followed by I.
+2. **Tags** (`models`).  Every word begins a chunk (B), continues one (I) or is outside (O);
+   boundaries have a separate tag.  A chunk has at least two words: B is always followed by I.
 3. **Model** (`models`).  A tag emits its word and is followed by the next tag, with probability
    P(k|j) · P(w|j) in the *HMM*, and P(k|j) · P(w|j,k) in the *PRLG*, a probabilistic
    right-linear grammar, whose words depend on the next tag too.  Words are smoothed, tags are not.
 4. **Training** (`models.Trainer`).  EM from the uniform model, until the perplexity hardly falls.
    Nothing is random.
-5. **Decoding** (`models.best_tags`).  The most probable tags; each B with the I's after it is a
+5. **Decoding** (`models.best_tags`).  The most probable tags; each B with the following I's is a
    chunk.
-6. **Cascade** (`find_chunks`).  A chunk becomes the pseudo-word ``=t``, t being the symbol in it
-   that is most frequent in the text of this level: a function word more often than not, which names
-   the phrase well.  A chunk of the next level may give ``==t``.  Levels follow until one of them
-   finds no chunk, or until nothing is left to chunk.
+6. **Cascade** (`find_chunks`).  A chunk becomes the pseudo-word ``=t``, where t is the symbol in it
+   that is most frequent in the text of this level: usually a function word, which represents the
+   phrase well.  A chunk of the next level may become ``==t``.  The cascade ends when a level finds
+   no chunk, or when there is nothing left to chunk.
 7. **Trees** (`build_trees`).  Every chunk of every level is a bracket, and so is the whole
    sentence.  Segments are not: their chunks hang from the root, side by side.
 """
@@ -59,22 +57,22 @@ STOPS = frozenset((".", "?", "!", ";", ",", "--", "。", "，", "、"))
 
 
 def segments(sentence: Iterable[str], stops: frozenset[str] = STOPS) -> list[list[str]]:
-    """Cut a sentence at its stopping punctuation, which is left out.
+    """Cut a sentence at its stopping punctuation, which is removed.
 
-    Where there is nothing to cut, at the start or after another stop, a stop is kept as a word.
+    At the start of a sentence, or after another stop, a stop is kept as a word.
     """
-    found: list[list[str]] = [[]]
+    pieces: list[list[str]] = [[]]
     for word in sentence:
-        if word in stops and found[-1]:
-            found.append([])
+        if word in stops and pieces[-1]:
+            pieces.append([])
         else:
-            found[-1].append(word)
-    return found if found[-1] else found[:-1]
+            pieces[-1].append(word)
+    return pieces if pieces[-1] else pieces[:-1]
 
 
 @dataclass(frozen=True)
 class SegmentedText:
-    """The words that are kept of each sentence, and the symbols of all of them.
+    """The words of each sentence without stops, and the symbols of all sentences.
 
     Symbols are EOS, STOP and, numbered in order of appearance, the words of the ``vocabulary``.
     """
@@ -91,18 +89,18 @@ def segment_text(
     if not sentences:
         raise DbpcfgError("there are no sentences to learn from; give one at least")
     check_sentences(sentences)
-    kept: list[list[str]] = []
+    kept_words: list[list[str]] = []
     symbols = [EOS]
     vocabulary: dict[str, int] = {}
     for sentence in sentences:
-        cut = segments(sentence, stops)
-        for segment in cut:
+        pieces = segments(sentence, stops)
+        for segment in pieces:
             for word in segment:
                 symbols.append(vocabulary.setdefault(word, BOUNDARIES + len(vocabulary)))
             symbols.append(SEGMENT_END)
         symbols[-1] = EOS
-        kept.append([word for segment in cut for word in segment])
-    return SegmentedText(kept, np.array(symbols, dtype=np.int64), vocabulary)
+        kept_words.append([word for segment in pieces for word in segment])
+    return SegmentedText(kept_words, np.array(symbols, dtype=np.int64), vocabulary)
 
 
 def build_trees(
@@ -110,7 +108,7 @@ def build_trees(
 ) -> list[Tree]:
     """Build a tree for each sentence.
 
-    ``brackets``: of each level, half-open pairs of positions in that sequence.
+    ``brackets``: for each level, half-open spans of positions in the sequence of symbols.
     """
     is_word = symbols >= BOUNDARIES
     words_before: Longs = np.cumsum(is_word) - is_word
@@ -125,7 +123,7 @@ def build_trees(
 
 
 Train = Callable[[Longs, int], Floats | None]
-"""From a sequence of symbols 0, 1, … and their number to arcs, or None if none can be learnt."""
+"""From a sequence of symbols 0, 1, … and their number to arcs, or None if none can be learned."""
 
 
 @dataclass
@@ -133,9 +131,9 @@ class Cascade:
     """The chunks of all levels, and why there were no more."""
 
     brackets: list[Longs] = field(default_factory=list)
-    """Of each level, half-open pairs of positions in the sequence of level 1."""
+    """For each level, half-open spans of positions in the sequence of level 1."""
     levels: int = 0
-    """The number of models that were trained."""
+    """The number of trained models."""
     ended: Literal["all chunked", "no change"] | None = None
     """"all chunked" if no model can be trained, in practice because every segment is one symbol;
     "no change" if the last model finds no chunk."""
@@ -146,35 +144,35 @@ def find_chunks(symbols: Longs, words: int, train: Train, separator: int = -1) -
 
     If symbol t is a word w, or a pseudo-word made of it, then t + words is the pseudo-word ``=t``.
 
-    ``separator``: the symbol of ";", if it is also kept as a word. A text is passed on with ";"
-    after every segment, so it counts as that much more frequent.
+    ``separator``: the symbol of ";", if it is kept as a word. The original passes on text with ";"
+    after every segment, so these occurrences are added to its frequency.
     """
-    found = Cascade()
-    starts = np.arange(len(symbols))  # where each symbol begins in the first sequence
+    cascade = Cascade()
+    starts = np.arange(len(symbols))  # the position of each symbol in the first sequence
     while True:
         types, numbers, frequencies = _counted(symbols)
         frequencies[types == separator] += np.count_nonzero(symbols < BOUNDARIES) - 1
         arcs = train(numbers, len(types))
         if arcs is None:
-            found.ended = "all chunked"
-            return found
-        found.levels += 1
+            cascade.ended = "all chunked"
+            return cascade
+        cascade.levels += 1
         with np.errstate(divide="ignore"):
             tags = best_tags(numbers, np.log(arcs))
         begins = np.flatnonzero(tags != I)
         if len(begins) == len(symbols):
-            found.ended = "no change"
-            return found
+            cascade.ended = "no change"
+            return cascade
         chunk = np.diff(begins, append=len(symbols)) > 1
         starts = starts[begins]
-        # A chunk is never last: a boundary is.
-        found.brackets.append(np.stack([starts[:-1], starts[1:]], axis=1)[chunk[:-1]])
+        # The last symbol is always a boundary.
+        cascade.brackets.append(np.stack([starts[:-1], starts[1:]], axis=1)[chunk[:-1]])
         heads = most_frequent(frequencies[numbers], begins)
         symbols = symbols[heads] + words * chunk
 
 
 def most_frequent(frequencies: Longs, begins: Longs) -> Longs:
-    """The position of the highest frequency in each piece of an array, the last of equals."""
+    """The position of the highest frequency in each part of an array, the last if equal."""
     n = len(frequencies)
     ranks = frequencies * n + np.arange(n)
     best: Longs = np.maximum.reduceat(ranks, begins)
@@ -182,9 +180,9 @@ def most_frequent(frequencies: Longs, begins: Longs) -> Longs:
 
 
 def _counted(symbols: Longs) -> tuple[Longs, Longs, Longs]:
-    """The symbols there are, the sequence numbered by them, and their frequencies.
+    """The distinct symbols, the sequence numbered by them, and their frequencies.
 
-    Both boundaries are always among them, so that they keep their numbers.
+    Both boundaries are always included, so that they keep their numbers.
     """
     types, numbers, frequencies = np.unique(
         np.append(symbols, [EOS, SEGMENT_END]), return_inverse=True, return_counts=True
@@ -195,12 +193,12 @@ def _counted(symbols: Longs) -> tuple[Longs, Longs, Longs]:
 class Upparse:
     """Cascaded chunkers (Ponvert, Baldridge and Erk 2011), with the PRLG or the HMM.
 
-    Words are taken as they are: lower-case them first.
+    Words are not lower-cased.
 
     ``model``: ``"prlg"``, a probabilistic right-linear grammar, or ``"hmm"``, a hidden Markov
     model.
-    ``stops``: stopping punctuation. It is missing from the trees, except where it is kept as a word
-    (see `segments`).
+    ``stops``: stopping punctuation, which is not in the trees unless it is kept as a word (see
+    `segments`).
     """
 
     reference = "Ponvert, Baldridge and Erk (2011)"
@@ -227,7 +225,7 @@ class Upparse:
     def fit(self, sentences: Sequence[Sequence[str]], progress: Progress | None = None) -> Self:
         """Learn from sentences.
 
-        ``progress``: updated with the number of iterations of EM, over all levels.
+        ``progress``: updated with the number of iterations of EM on all levels.
         """
         text = segment_text(sentences, self.stops)
         iterations = count(1)
@@ -236,24 +234,24 @@ class Upparse:
             if progress is not None:
                 progress.update(next(iterations))
 
-        found = find_chunks(
+        cascade = find_chunks(
             text.symbols,
             len(text.vocabulary),
             lambda symbols, number: self._trainer.train(symbols, number, report),
             separator=text.vocabulary.get(";", -1),
         )
-        self._fitted = text, found
+        self._fitted = text, cascade
         return self
 
     @property
     def cascade(self) -> Cascade:
-        """The chunks of all levels, the number of levels, and why there were no more."""
+        """The chunks of all levels, and why the cascade ended."""
         return require_fit(self.name, self._fitted)[1]
 
     def trees(self) -> list[Tree]:
         """A tree for every sentence, in order."""
-        text, found = require_fit(self.name, self._fitted)
-        return build_trees(text.sentences, text.symbols, found.brackets)
+        text, cascade = require_fit(self.name, self._fitted)
+        return build_trees(text.sentences, text.symbols, cascade.brackets)
 
 
 class UpparsePRLG(Upparse):

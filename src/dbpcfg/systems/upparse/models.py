@@ -1,23 +1,23 @@
-"""The four tags, the two models over them as tables of arcs, training and decoding.
+"""The four tags, the two models as tables of arcs, training and decoding.
 
 =====  ==================================  =================
-tag    what it says of its symbol          may be followed by
+tag    symbol                              may be followed by
 =====  ==================================  =================
 STOP   a boundary: EOS or STOP             STOP, B, O
 B      the first word of a chunk           I
-I      a further word of a chunk           STOP, B, I, O
+I      another word of a chunk             STOP, B, I, O
 O      a word outside all chunks           STOP, B, O
 =====  ==================================  =================
 
-Boundaries are always tagged STOP and words never are, so the tagging of a segment depends on no
-other segment.
+Boundaries are always tagged STOP and words never are, so the tags of a segment do not depend on
+other segments.
 
 An arc ``[w, j, k]`` is the probability that tag j emits symbol w and is followed by tag k.  A model
-estimates arcs from counts of arcs, c(w,j,k); sums over an index are written by leaving it out, as
-in c(j,k) = Σ_w c(w,j,k).  Both models have transitions P(k|j) = c(j,k) / c(j).
+estimates arcs from their counts, c(w,j,k); a missing index means a sum, as in c(j,k) = Σ_w
+c(w,j,k).  Both models have transitions P(k|j) = c(j,k) / c(j).
 
-Only words are smoothed, by λ.  The entries for a word tagged STOP, or a boundary tagged otherwise,
-are never used.
+Only words are smoothed, by λ.  The entries for words tagged STOP and for boundaries with other tags
+are not used.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ ALLOWED: Floats = np.array(
 
 EOS, SEGMENT_END = range(2)
 BOUNDARIES = 2
-"""Symbols below this number are boundaries, those from it on are words and pseudo-words."""
+"""Symbols below this number are boundaries, all others words and pseudo-words."""
 
 
 @kernel
 def tags_of(symbol: int) -> tuple[int, int]:
-    """The tags that a symbol may have, as a half-open range."""
+    """The possible tags of a symbol, as a half-open range."""
     if symbol < BOUNDARIES:
         return STOP, STOP + 1
     return B, O + 1
@@ -62,7 +62,7 @@ ChunkModel: TypeAlias = Literal["prlg", "hmm"]
 
 
 def uniform_arcs(symbols: int) -> Floats:
-    """P(k|j) · P(w|j), where all allowed tags, and all symbols of a tag, are equally probable."""
+    """P(k|j) · P(w|j), with uniform distributions over allowed tags and over symbols."""
     emissions = np.zeros((symbols, TAGS))
     emissions[:BOUNDARIES, STOP] = 1 / BOUNDARIES
     emissions[BOUNDARIES:, STOP + 1 :] = 1 / (symbols - BOUNDARIES)
@@ -72,13 +72,13 @@ def uniform_arcs(symbols: int) -> Floats:
 
 
 def first_arcs(model: ChunkModel, symbols: int, smoothing: float) -> Floats:
-    """Where EM starts: uniform arcs; for the PRLG they are taken for counts and smoothed."""
+    """The start of EM: uniform arcs; for the PRLG they are smoothed as if they were counts."""
     uniform = uniform_arcs(symbols)
     return uniform if model == "hmm" else arcs(model, uniform, smoothing)
 
 
 def arcs(model: ChunkModel, counts: Floats, smoothing: float) -> Floats:
-    """The arcs that a model estimates from counts, in which every tag must occur."""
+    """Estimate arcs from counts, in which every tag must occur."""
     of_pairs = counts.sum(axis=0)
     transitions: Floats = of_pairs / of_pairs.sum(axis=1, keepdims=True)
     if model == "hmm":
@@ -89,8 +89,8 @@ def arcs(model: ChunkModel, counts: Floats, smoothing: float) -> Floats:
 def hmm_emissions(counts: Floats, smoothing: float) -> Floats:
     """P(w|j) = (c(w,j) + λ) / (c(j) + λV') for words; relative frequencies for the tag STOP.
 
-    V' is the number of symbols that are never tagged STOP. A text without segment ends has one
-    more of these than it has words.
+    V' is the number of symbols that are never tagged STOP, including the segment end if it does not
+    occur.
     """
     of_tags = counts.sum(axis=0)
     others = np.count_nonzero(counts[:, STOP] == 0)
@@ -102,8 +102,8 @@ def hmm_emissions(counts: Floats, smoothing: float) -> Floats:
 def prlg_emissions(counts: Floats, smoothing: float) -> Floats:
     """P(w|j,k) = (c(w,j,k) + λ) / (c(j,k) + λV), where V is the number of all symbols.
 
-    So a little probability goes to words at boundaries and to boundaries among words, which never
-    happens.
+    So boundaries tagged as words, and words tagged as boundaries, get a little probability, though
+    they are impossible.
     """
     emissions: Floats = (counts + smoothing) / (counts.sum(axis=0) + smoothing * len(counts))
     return emissions
@@ -111,9 +111,9 @@ def prlg_emissions(counts: Floats, smoothing: float) -> Floats:
 
 @kernel
 def expected_counts(symbols: Longs, arcs: Floats, counts: Floats) -> float:
-    """Write the expected count of every arc to ``counts``; the log-likelihood of the sequence.
+    """Write the expected count of every arc to ``counts``; return the log-likelihood.
 
-    The sequence begins and ends with a boundary; the last symbol is arrived at, but not emitted.
+    The sequence begins and ends with a boundary; the last symbol is reached, but not emitted.
     With w = symbol t and each row of α divided by its sum z::
 
         α(0,STOP) = 1      α(t+1,k) = Σ_j α(t,j) · arc(w,j,k) / z(t+1)
@@ -141,55 +141,55 @@ def expected_counts(symbols: Longs, arcs: Floats, counts: Floats) -> float:
         log_likelihood += np.log(z)
 
     counts[:] = 0.0
-    here, after = np.zeros(TAGS), np.zeros(TAGS)
-    after[STOP] = 1.0
+    backward, next_backward = np.zeros(TAGS), np.zeros(TAGS)
+    next_backward[STOP] = 1.0
     for t in range(n - 2, -1, -1):
         w = symbols[t]
         first_j, end_j = tags_of(symbols[t])
         first_k, end_k = tags_of(symbols[t + 1])
         for j in range(first_j, end_j):
-            here[j] = 0.0
+            backward[j] = 0.0
             for k in range(first_k, end_k):
-                onwards = arcs[w, j, k] * after[k] / scale[t + 1]
-                counts[w, j, k] += forward[t, j] * onwards
-                here[j] += onwards
-        here, after = after, here
+                arc_backward = arcs[w, j, k] * next_backward[k] / scale[t + 1]
+                counts[w, j, k] += forward[t, j] * arc_backward
+                backward[j] += arc_backward
+        backward, next_backward = next_backward, backward
     return log_likelihood
 
 
 TIE = 1e-9
-"""Logarithms of probabilities that differ by no more are the same but for rounding."""
+"""Log probabilities that differ by no more are equal up to rounding."""
 
 
 @kernel
 def best_tags(symbols: Longs, log_arcs: Floats) -> Longs:
-    """The most probable tags; of equally probable ones the first in the order STOP, B, I, O.
+    """The most probable tags; ties go to the first in the order STOP, B, I, O.
 
     With w = symbol t, from right to left::
 
         best(t,j) = max_k log arc(w,j,k) + best(t+1,k)
 
-    Reading off the tags from left to right, the first k that attains the maximum is taken.  Ties
-    are real: where a word is repeated, the HMM gives B I B I I and B I I B I the same probability.
-    All taggings meet at a boundary, so scores start from 0 there and stay small and exact.
+    Tags are then read off from left to right.  There are real ties: if a word is repeated, the HMM
+    gives B I B I I and B I I B I the same probability.  Scores are reset to 0 at each boundary, so
+    they stay small and exact.
     """
     n = len(symbols)
     following = np.zeros((n, TAGS), dtype=np.int64)
-    here, after = np.zeros(TAGS), np.zeros(TAGS)
+    best, next_best = np.zeros(TAGS), np.zeros(TAGS)
     for t in range(n - 2, -1, -1):
         w = symbols[t]
         first_j, end_j = tags_of(symbols[t])
         first_k, end_k = tags_of(symbols[t + 1])
         for j in range(first_j, end_j):
-            here[j] = -np.inf
+            best[j] = -np.inf
             for k in range(first_k, end_k):
-                score = log_arcs[w, j, k] + after[k]
-                if score > here[j] + TIE:
-                    here[j] = score
+                score = log_arcs[w, j, k] + next_best[k]
+                if score > best[j] + TIE:
+                    best[j] = score
                     following[t, j] = k
         if end_j == STOP + 1:
-            here[STOP] = 0.0
-        here, after = after, here
+            best[STOP] = 0.0
+        best, next_best = next_best, best
 
     tags = np.zeros(n, dtype=np.int64)
     for t in range(n - 1):
@@ -199,7 +199,7 @@ def best_tags(symbols: Longs, log_arcs: Floats) -> Longs:
 
 @dataclass(frozen=True)
 class Trainer:
-    """A model and how it is trained."""
+    """A model and its settings for training."""
 
     model: ChunkModel
     smoothing: float
@@ -212,20 +212,21 @@ class Trainer:
     ) -> Floats | None:
         """Learn arcs from a sequence.
 
-        ``report``: called after every iteration, of which there are at least two.
-        Returns the arcs. None if a tag is impossible everywhere, so that there are no transitions
-        from it to estimate: that is so if all segments are single words, which can only be O.
+        None if a tag is impossible everywhere, so that its transitions cannot be estimated; for
+        example if all segments are single words, which can only be O.
+
+        ``report``: called after every iteration.
         """
-        learnt = first_arcs(self.model, number, self.smoothing)
-        counts = np.empty_like(learnt)
-        before = math.inf
+        learned = first_arcs(self.model, number, self.smoothing)
+        counts = np.empty_like(learned)
+        previous_perplexity = math.inf
         while True:
-            log_likelihood = expected_counts(symbols, learnt, counts)
+            log_likelihood = expected_counts(symbols, learned, counts)
             if not counts.sum(axis=(0, 2)).all():
                 return None
-            learnt = arcs(self.model, counts, self.smoothing)
+            learned = arcs(self.model, counts, self.smoothing)
             report()
             perplexity = math.exp(-log_likelihood / len(symbols))
-            if (before - perplexity) / perplexity <= self.tolerance:
-                return learnt
-            before = perplexity
+            if (previous_perplexity - perplexity) / perplexity <= self.tolerance:
+                return learned
+            previous_perplexity = perplexity
