@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 
@@ -29,11 +30,28 @@ def test_a_run_is_shown_with_its_trees(call, center_run, center_model):
 
 def test_a_model_is_shown_by_what_is_expected(call, center_run, center_model, rules):
     out, _ = call("show", center_run / "model.npz")
-    assert out == as_text(center_model.profile()) + "\n"
+    assert out.startswith(as_text(center_model.profile()) + "\n\nCard\n")
     out, _ = call("show", rules)
     assert "without a memory bound" in out
     assert "\nNP  █" in out
     assert "within memory depth 3" in call("show", rules, "--depth", 3)[0]
+
+
+def test_the_card_of_a_model_file(call, center_run, tmp_path):
+    model = dbpcfg.load(center_run)
+    assert model.card["sentences"] == 40
+    assert model.card["learner"] == "gibbs"
+    assert model.card["chains"] == 2
+    out, _ = call("show", center_run / "model.npz")
+    rows = dict(line.split("  ", 1) for line in out.split("\nCard\n")[1].splitlines()[2:])
+    assert rows["sentences"].strip() == "40"
+    found = json.loads(call("show", center_run, "--format", "json")[0])
+    assert found["card"] == dict(model.card)
+    strange = {"learned_from": ["a\x1b[2J.txt", *"bcde"], "seed": 1234, "f1": 0.5}
+    replace(model, card=strange).save(tmp_path / "strange.npz")
+    out, _ = call("show", tmp_path / "strange.npz")
+    assert "a?[2J.txt, b, c and 2 more" in out
+    assert "1,234" in out
 
 
 def test_the_same_from_python(call, capsys, center_run, corpus_folder):

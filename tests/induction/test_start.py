@@ -13,6 +13,7 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.induction.directory import finished_run, read_configuration, read_start
 from dbpcfg.induction.induce import induce, resume
+from dbpcfg.induction.plan import InductionPlan
 from dbpcfg.induction.run import Run
 from dbpcfg.induction.start import Start, before_and_after, save_start
 from dbpcfg.model.model import Model
@@ -178,6 +179,21 @@ def test_dense_learners_start_from_each_other(before):
         for learner in ("gibbs", "em", "vb"):
             run = staged(before, None, learner=learner, iterations=2)
             assert run.configuration.model.learner.name == learner
+
+
+def test_results_are_read_where_they_are(before, tmp_path, monkeypatch):
+    """What they say is what is computed without them, but no tree is."""
+    run, path = before
+    shutil.copytree(path, tmp_path / "copy")
+    (tmp_path / "copy" / ".results").unlink()
+    selected, read = finished_run(tmp_path / "copy").best.settings.chain, finished_run(path)
+    computed = finished_run(tmp_path / "copy").model
+    plans = [InductionPlan(start=one).learned for one in (path, tmp_path / "copy")]
+    assert plans[0].digest == plans[1].digest
+    monkeypatch.setattr("dbpcfg.induction.run.trees_of", None)
+    assert read.best.settings.chain == selected
+    assert read.model == run.model == computed
+    assert InductionPlan(start=path).learned.digest == plans[0].digest
 
 
 def test_a_run_that_is_not_finished_is_no_start(before, tmp_path):

@@ -1,6 +1,7 @@
 """Chains in a few numbers: summaries, whether they agree, and the spans that they share."""
 
 import math
+import os
 from collections import Counter
 from dataclasses import replace
 from itertools import combinations, product
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import dbpcfg
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.induction.consensus import LABEL_ITERATIONS, PRIOR, SharedSpans, latent_classes
 from dbpcfg.induction.induce import induce
@@ -354,3 +356,22 @@ def test_the_file_has_the_agreement_on_each_sentence(options, tmp_path):
         else:
             expected = mean([common(a, b)[s] / len(spans(tree)) for a, b in pairs])
             assert float(share) == pytest.approx(expected)
+
+
+def test_a_card_has_names_of_files_but_no_folders(tmp_path):
+    """Names that are not UTF-8 are escaped, as they could not be written."""
+    file = tmp_path / os.fsdecode(b"t\xff.txt")
+    try:
+        file.write_text("\n".join(map(" ".join, SENTENCES)))
+    except OSError:
+        pytest.skip("names of files are UTF-8 here")
+    treebank = [Tree("S", tuple(Tree("X", (word,)) for word in words)) for words in SENTENCES]
+    run = induce(
+        file, K=3, iterations=10, chains=2, gold=treebank, out=tmp_path / "run", learner="gibbs"
+    )
+    card = run.model.card
+    assert card["learned_from"] == ["t\\udcff.txt"]
+    assert str(tmp_path) not in str(card)
+    assert (card["sentences"], card["chains"], card["iterations"]) == (len(SENTENCES), 2, 10)
+    assert card["f1_not_used_for_selection"] == run.best.scores[10]
+    assert dbpcfg.load(tmp_path / "run").card == card

@@ -7,6 +7,7 @@ import re
 import struct
 import tracemalloc
 import zipfile
+from dataclasses import replace
 from itertools import cycle
 from pathlib import Path
 
@@ -92,6 +93,15 @@ def test_round_trip_is_exact(folder, words, K, concentration, seed, depth, unsee
     assert bits(again) == bits(model)
     assert not again.grammar.binary.flags.writeable
     assert not again.unknown.flags.writeable
+
+
+def test_a_card_comes_back_and_makes_no_other_model(tmp_path):
+    card = {"learned_from": ["a.txt", "b\x1b.txt"], "seed": 3, "f1": 0.25, "learner": "neural"}
+    carded = replace(MODEL, card=card)
+    save_model(carded, tmp_path / "model.npz")
+    assert load_model(tmp_path / "model.npz").card == card
+    assert carded == MODEL
+    assert load_model(tmp_path / "model.npz") == MODEL
 
 
 def test_same_grammar_same_bytes(folder, tmp_path, good):
@@ -363,6 +373,10 @@ GOOD = {
             )
         ),
         ({"classes": {"w1": {"\ud800": 1}}}, "its classes are not Unicode text"),
+        *(
+            ({"card": card}, "its card must have texts, numbers and lists of texts by their names")
+            for card in (None, [], "a", {"seed": True}, {"seed": None}, {"seed": {}}, {"a": [1]})
+        ),
     ],
 )
 def test_bad_header(folder, good, text, reason):

@@ -60,6 +60,7 @@ def show(
 
     from dbpcfg.corpus.tokens import describe_contractions
     from dbpcfg.induction.directory import finished_run
+    from dbpcfg.model.card import card_table
     from dbpcfg.model.profile import TOP, as_json, as_tables, as_text
     from dbpcfg.trees.printing import BOX_CHARACTERS
 
@@ -71,6 +72,7 @@ def show(
     if gold is not None:
         profile = replace(profile, meanings=_meanings(gold, run, run_trees, quiet, decoding))
     table = _before_and_after(run, model, run_trees)
+    card = [card_table(model.card)] if model.card and not Path(run).is_dir() else []
     contractions = describe_contractions(model.grammar.vocabulary.words)
     ascii = not terminal.can_show(BOX_CHARACTERS + "█…–")
     if format == "json":
@@ -80,19 +82,23 @@ def show(
             data["before_and_after"] = table[0].json()
         if contractions:
             data["tokens"] = contractions
+        if model.card:
+            data["card"] = dict(model.card)
         if Path(run).is_dir():
             look = f"dbpcfg report {quote(run)} --open"
             data["verdict"] = finished_run(Path(run), quiet).verdict.json(look)
         typer.echo(json.dumps(data, indent=2))
     elif format == "latex":
-        print_tables([*as_tables(profile, top or 5), *table], "latex")
+        print_tables([*as_tables(profile, top or 5), *table, *card], "latex")
     else:
         width, bold = terminal.width(), terminal.coloured()
         typer.echo(as_text(profile, width, top or TOP, bold, ascii))
-        if contractions:
+        if contractions and not card:
             typer.echo(f"\n{contractions}")
         for one in table:
             typer.echo("\n" + one.text())
+        for one in card:
+            typer.echo("\n" + one.text(width))
         if trees:
             typer.echo("\n" + _drawn(run_trees, trees, width, ascii))
 

@@ -21,6 +21,7 @@ Each file is written whole, so a run can be killed at any moment and resumed. It
 from __future__ import annotations
 
 import contextlib
+import csv
 import hashlib
 import math
 import os
@@ -56,7 +57,7 @@ from dbpcfg.induction.summary import ChainSummary
 from dbpcfg.io.files import atomic_write, is_temporary, read_errors, write_errors
 from dbpcfg.io.progress import Progress
 from dbpcfg.io.tables import plural
-from dbpcfg.model.files import MODEL, SAMPLES, save_model, save_samples
+from dbpcfg.model.files import MODEL, SAMPLES, load, save_model, save_samples
 
 if TYPE_CHECKING:
     from dbpcfg.induction.start import Start
@@ -374,7 +375,16 @@ def finished_run(path: Path, quiet: bool = True) -> Run:
     for chain in run.survivors:
         if not chain.finished(configuration.schedule):
             raise _unfinished(path, configuration, chain.settings.chain, chain.iteration)
+    if results_are_there(path):  # no need to compute the trees of all chains to know these
+        vars(run).update(best=_selected(path, chains), model=load(path, samples=True))
     return run
+
+
+def _selected(path: Path, chains: list[Chain]) -> Chain:
+    """The chain that is selected by ``chains.tsv``."""
+    with open(path / "chains.tsv", encoding="ascii", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    return next(chain for chain, row in zip(chains, rows, strict=True) if row["selected"] == "1")
 
 
 def _unfinished(

@@ -76,9 +76,13 @@ class InductionPlan:
         from dbpcfg.induction.start import Start
 
         if isinstance(start, str | os.PathLike):
-            run, name = finished_run(Path(start)), os.fspath(start)
+            run, name, trees = (
+                finished_run(Path(start)),
+                os.fspath(start),
+                Path(start) / "trees.txt",
+            )
         else:
-            run, name = start, "a run in memory"
+            run, name, trees = start, "a run in memory", None
         old, model = run.configuration.model, self.model
         learner, options = self.learner, self.learner_options
         if learner in (AUTO, old.learner.name):
@@ -95,7 +99,7 @@ class InductionPlan:
                 depth=old.depth if model.depth == "auto" else model.depth,
             ),
             "preprocessing": {**vars(run.model.preprocessing), **self.preprocessing},
-            "learned": Start.of(run, name),
+            "learned": Start.of(run, name, trees),
         }
 
     @property

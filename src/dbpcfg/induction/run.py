@@ -27,6 +27,7 @@ from dbpcfg.induction.settings import Configuration
 from dbpcfg.induction.summary import (
     ChainSummary,
     Convergence,
+    card_of,
     chain_table,
     convergence,
     summary_of,
@@ -352,6 +353,7 @@ class Run:
             unknown_mass(counts.rows.sum(axis=1), beta, rules),
             tuple(chain.grammars),
             self.corpus.classes(self.configuration.preprocessing),
+            card_of(self.configuration, chain, self.corpus.forms.vocabulary.words),
         )
 
     def _selected(self) -> Sample:

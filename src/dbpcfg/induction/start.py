@@ -14,6 +14,7 @@ kept, and those that belong to new words are initialised as usual; the optimiser
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from dbpcfg.induction.run import Run
 
 FORMAT, VERSION = "dbpcfg start", 1
+_PRETERMINAL = re.compile(r"\((\S+) [^()\s]+\)")
 MAX_GAINED = 8
 """New words of a category that are shown, at most."""
 
@@ -60,10 +62,22 @@ class Start:
         object.__setattr__(self, "digest", f"sha256:{sha.hexdigest()}")
 
     @classmethod
-    def of(cls, run: Run, name: str) -> Self:
-        """What a finished run has learned; ``name`` is its path."""
+    def of(cls, run: Run, name: str, trees: Path | None = None) -> Self:
+        """What a finished run has learned.
+
+        ``name``: its path.
+        ``trees``: a file with its trees, if there is one.
+        """
         settings, model = run.configuration.model, run.model
-        words = run.answer.counts(settings.categories).lexical.sum(axis=1)
+        if trees is None:
+            words = run.answer.counts(settings.categories).lexical.sum(axis=1)
+        else:
+            words = np.zeros(settings.categories)
+            numbers = {label: c for c, label in enumerate(model.grammar.names)}
+            with open(trees, encoding="utf-8") as lines:
+                for line in lines:
+                    for label in _PRETERMINAL.findall(line):
+                        words[numbers[label]] += 1
         arrays = settings.learner.warm_start(run.best.state, model)
         return cls(name, model.grammar.vocabulary.words, arrays, words / words.sum())
 

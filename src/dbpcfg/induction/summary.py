@@ -11,14 +11,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from dbpcfg.corpus.tokens import describe_contractions
 from dbpcfg.induction.chain import Chain
 from dbpcfg.induction.criteria import criteria
 from dbpcfg.induction.settings import Configuration
 from dbpcfg.io.tables import Cell, Column, Table, plural
 from dbpcfg.numerics.kernels import Floats
+from dbpcfg.version import __version__
 
 
 @dataclass(frozen=True)
@@ -76,6 +80,41 @@ def summary_of(
         survived=survived,
         selected=selected,
     )
+
+
+def card_of(configuration: Configuration, chain: Chain, words: Sequence[str]) -> dict[str, Any]:
+    """What a chain has learned from and how: the card of its model.
+
+    ``words``: the words of its grammar.
+    """
+    settings, corpus = configuration.model, configuration.corpus
+    names = ("sentences", "tokens", "forms", "digest")
+    chosen = ("speakers", "exclude_speakers", "age", "text")
+    scores = [chain.scores[n] for n in sorted(chain.scores)][-1:]
+    card = {
+        "learned_from": [Path(one).name for one in corpus.get("sources", ())],
+        **{name: corpus[name] for name in (*chosen, *names) if name in corpus},
+        "started_from": configuration.start.get("digest", ""),
+        "contractions": describe_contractions(words),
+        "preprocessing": " ".join(configuration.preprocessing.flags()),
+        "learner": settings.learner.name,
+        "categories": settings.categories,
+        "depth": "none" if settings.depth is None else settings.depth,
+        "options": " ".join(settings.learner.flags()),
+        "chains": configuration.chains,
+        "iterations": chain.iteration,
+        "seed": settings.seed,
+        **({"f1_not_used_for_selection": scores[0]} if scores else {}),
+        "dbpcfg": __version__,
+    }
+    return {name: _unicode(value) for name, value in card.items() if value not in ("", [])}
+
+
+def _unicode(value: Any) -> Any:
+    """A value of a card without what UTF-8 cannot have, as some names of files do."""
+    if isinstance(value, list):
+        return list(map(_unicode, value))
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
 @dataclass(frozen=True)

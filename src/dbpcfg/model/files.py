@@ -2,7 +2,8 @@
 
 A model file is an archive (see ``dbpcfg.io.archive`` for what makes it safe to read): the arrays
 ``root``, ``binary``, ``lexical`` and ``unknown``, and a header with the words in order, the depth,
-the preprocessing, and the words of each class with their counts. In a run it is ``model.npz``, and
+the preprocessing, the words of each class with their counts, and a card (``model.card``) that says
+what it was learned from. In a run it is ``model.npz``, and
 ``samples.npz`` beside it has other grammars of the same chain. Of low-rank grammars both have the
 factors in place of rules, ``root``, ``parent``, ``left``, ``right`` and ``emission``: this is
 version 2 of either format.
@@ -31,6 +32,7 @@ from dbpcfg.grammar.lowrank import (
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.io.archive import ArchiveError, read_archive, text_list, write_archive
 from dbpcfg.io.files import read_errors
+from dbpcfg.model.card import checked
 from dbpcfg.model.model import Model
 
 FORMAT, VERSION = "dbpcfg model", 1
@@ -65,6 +67,7 @@ def save_model(model: Model, path: str | Path) -> None:
         "depth": model.depth,
         "preprocessing": model.preprocessing.table(),
         "classes": {name: dict(words) for name, words in model.classes.items()},
+        **({"card": dict(model.card)} if model.card else {}),
     }
     write_archive(Path(path), FORMAT, version, header, {**arrays, "unknown": model.unknown})
 
@@ -89,6 +92,7 @@ def load_model(path: str | Path) -> Model:
             Preprocessing.of_table(header["preprocessing"], "preprocessing"),
             unknown,
             classes=_classes(header, vocabulary),
+            card=checked(header.get("card", {})),
         )
 
 

@@ -82,6 +82,8 @@ class Model:
         ``probability(chain=True)`` and ``surprisal(average="chain")``.
     classes
         The words of each class of rare words, and how often each occurred.
+    card
+        What it was learned from and how: see ``dbpcfg show``. Models are equal whatever it says.
     """
 
     grammar: Grammar
@@ -90,6 +92,7 @@ class Model:
     unknown: Floats | None = None
     samples: tuple[Grammar, ...] = ()
     classes: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    card: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.depth is not None:
