@@ -65,7 +65,7 @@ class WordForm(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Model:
-    """A learned grammar, ready for other text.
+    """A learned grammar, ready for other text. Copies are equal; equal models are so to the bit.
 
     Parameters
     ----------
