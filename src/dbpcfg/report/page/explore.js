@@ -61,6 +61,7 @@ function read() {
   if (location.hash === own) return;
   const state = new URLSearchParams(location.hash.slice(1));
   input.value = state.has("text") ? state.get("text") : data.runs[0].sentence;
+  words.forget();
   words.yes = unspans(state.get("yes"));
   words.no = unspans(state.get("no"));
   words.of = natural(state.get("of"));

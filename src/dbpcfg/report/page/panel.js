@@ -171,7 +171,7 @@ const bars = ({ surprisal, entropy }) => (leaves, width, top) => {
       svg("text", { class: "middle tiny", x: x - 6.5, y: base + 12 }, surprisal[n] === null ? "∞" : fixed(surprisal[n], 1)),
       svg("text", { class: "middle tiny soft", x: x + 9, y: base + 24 }, fixed(entropy[n], 1)));
   };
-  return { width: 44, height: TALL + 58, parts: [leaves.map((leaf, n) => column(leaf.x, leaf.word, n)), column(ends, "end", leaves.length),
+  return { width: Math.max(44, 300 - width), height: TALL + 58, parts: [leaves.map((leaf, n) => column(leaf.x, leaf.word, n)), column(ends, "end", leaves.length),
     svg("text", { class: "middle soft", x: ends, y: top - 18 }, "end"), svg("path", { class: "axis", d: `M4,${base}H${width + 38}` }),
     svg("text", { class: "soft tiny", x: 4, y: base + 40 }, "bits: surprisal (full bars), entropy before the word (hollow)")] };
 };

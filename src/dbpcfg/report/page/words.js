@@ -5,7 +5,6 @@ class Words {
   constructor(changed) {
     this.changed = changed;
     this.words = [];
-    this.kinds = [];
     this.forget();
     this.from = this.at = 0; // the first and the last word that are chosen, in any order
     this.chosen = false;
@@ -24,12 +23,17 @@ class Words {
 
   // `of` is the number of words of the sentence that something is known of: another grammar may see others.
   forget() {
+    this.shown = null; // what is known is shown with the words
     this.yes = [];
     this.no = [];
     this.of = 0;
   }
 
+  // Words that are there already stay: they may be chosen just now.
   show(words, kinds, forms) {
+    const shown = JSON.stringify([words, kinds, forms]);
+    if (shown === this.shown) return;
+    this.shown = shown;
     if (words.join(" ") !== this.words.join(" ")) {
       this.chosen = false;
       this.from = this.at = 0;
@@ -47,7 +51,7 @@ class Words {
     this.options.forEach((option, n) => option.setAttribute("aria-selected", this.chosen && i <= n && n < j));
     if (this.options.length) this.strip.setAttribute("aria-activedescendant", `word-${this.at}`);
     this.is.disabled = this.isNot.disabled = !proper;
-    this.hint.textContent = proper ? `“${this.words.slice(i, j).join(" ")}”` : "Drag over some of the words: are they a phrase?";
+    this.hint.textContent = proper ? `“${this.words.slice(i, j).join(" ")}”` : "Drag over some words: are they a phrase?";
     const chip = (kind, sign, what) => this[kind].map(([i, j]) => {
       const words = this.words.slice(i, j).join(" ");
       return el("li", {}, el("button", { type: "button", class: `mark-${kind}`, "aria-label": `Take back: “${words}” is ${what}`,
