@@ -80,6 +80,20 @@ def test_many_parts(cluster_of, tmp_path, name, small_blocks):
     assert written(tmp_path / "there") == written(tmp_path / "here")
 
 
+@pytest.mark.parametrize("held_out", [0, 4])
+def test_a_large_text_on_four_workers(cluster_of, tmp_path, small_blocks, monkeypatch, held_out):
+    """Iterations are parts of a pass, and measured on a sample, in the blocks of four workers."""
+    for name, value in (("LARGE", 50), ("PART", 40), ("SAMPLE", 30)):
+        monkeypatch.setattr(f"dbpcfg.induction.learners.neural.{name}", value)
+    given = {"batch": 20, "iterations": 5, "sentences": None, "held_out": held_out}
+    run = induce(tmp_path / "here", "neural", **given)
+    assert run.configuration.model.learner.parts(len(run.corpus.forms)) > 2
+    cluster = cluster_of(4, "sentences")
+    induce(tmp_path / "there", "neural", cluster=cluster, checkpoint=0, **given)
+    assert written(tmp_path / "there") == written(tmp_path / "here")
+    assert any("sentences in 4 parts" in line for line in cluster.lines)
+
+
 @pytest.fixture
 def small_blocks(monkeypatch):
     """For workers that are threads of this process."""
