@@ -461,7 +461,11 @@ class NeuralOptions(LearnerOptions):
         0, "How many of the categories are word categories; 0: two thirds of them.", minimum=0
     )
     rank: int = option(0, "Rank of the binary rules; 0: the number of categories.", minimum=0)
-    batch: int = option(64, "Sentences per mini-batch.", minimum=1)
+    batch: int = option(
+        0,
+        "Sentences per mini-batch. 0: 64, and fewer for little speech.",
+        minimum=0,
+    )
     rate: float = option(0.003, "Learning rate.", exclusive_minimum=0)
     teacher: Literal["auto", "ccl", "none"] = option(
         "auto",

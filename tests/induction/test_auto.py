@@ -8,6 +8,7 @@ from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.synthetic import synthetic_trees
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction.auto import TextFigures, choose, possible
+from dbpcfg.induction.learners import learner_with
 from dbpcfg.induction.plan import InductionPlan
 from dbpcfg.induction.settings import load_configuration
 from dbpcfg.numerics.philox import stream
@@ -157,3 +158,14 @@ def test_gold_trees_choose_nothing(tmp_path, monkeypatch, least, options):
         assert len({(tmp_path / name / file).read_bytes() for name in given}) == 1, file
     scores = [runs[name].best.scores for name in ("right", "shuffled")]
     assert scores[0] != scores[1]  # they are looked at, for this only
+
+
+@pytest.mark.parametrize(("sentences", "batch"), [(100, 8), (1000, 16), (3000, 48), (9000, 64)])
+def test_little_speech_has_small_mini_batches(sentences, batch):
+    """There are as many steps as in more of it; other texts, and what is asked for, stay."""
+    speech, written = (
+        TextFigures(sentences, 5 * sentences, forms) for forms in (20, 3 * sentences)
+    )
+    assert learner_with("neural", {}).suited_to(speech, Preprocessing()).batch == batch
+    assert learner_with("neural", {}).suited_to(written, Preprocessing()).batch == 64
+    assert learner_with("neural", {"batch": 5}).suited_to(speech, Preprocessing()).batch == 5

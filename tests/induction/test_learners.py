@@ -80,7 +80,7 @@ def test_runs_are_like_the_sampler_s(learner, tmp_path):
     run = dbpcfg.induce(SENTENCES, K=3, learner=learner, iterations=4, chains=3, out=path)
     assert run.finished
     assert [chain.retained for chain in run.chains] == [1, 1, 1]
-    assert run.best is max(run.chains, key=run.goodness)
+    assert run.best is max(run.voters, key=run.goodness)
     assert run.configuration.select == ("posterior" if learner == "vb" else "likelihood")
     assert [tree.words() for tree in run.trees()] == SENTENCES
     assert len(dbpcfg.load(path).parse(["the dog sees a new cat"], quiet=True)) == 1
@@ -262,7 +262,6 @@ def test_an_option_of_another_learner(learner, option, whose):
         ("em", {"smoothing": -0.1}, "smoothing must be a number from 0 up"),
         ("neural", {"categories": 1}, "a phrase category and a word category"),
         ("neural", {"categories": 15, "word_categories": 15}, "of which 15"),
-        ("neural", {"batch": 0}, "batch must be a whole number from 1 up"),
         ("neural", {"rate": 0.0}, "rate must be a number above 0"),
         ("neural", {"patience": 0}, "patience"),
     ],
@@ -277,7 +276,7 @@ def test_defaults_that_suit_the_learner():
     assert (ChainSettings().categories, ChainSettings().learner.exact) == (15, False)
     neural = settings("neural", depth=1)
     assert (neural.categories, neural.learner.exact, neural.depth) == (60, True, 1)
-    assert neural.learner.batch == 64
+    assert neural.learner.batch_size == 64
     choices = [Neural(teacher="none", stretch=n).choices() for n in (0, 1, 8)]
     of = [["without a teacher", f"from stretches of {words}"] for words in ("1 word", "8 words")]
     assert choices == [[], *of]

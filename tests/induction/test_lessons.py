@@ -10,7 +10,13 @@ from dbpcfg.corpus.synthetic import utterances
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction.corpus import RunCorpus, gold_spans, load_corpus, save_corpus
 from dbpcfg.induction.learners import neural
-from dbpcfg.induction.lessons import ccl_brackets, lessons_of, stretches_of, suits
+from dbpcfg.induction.lessons import (
+    ccl_brackets,
+    lessons_of,
+    stretches_of,
+    suits,
+    whole_sentences,
+)
 from dbpcfg.induction.plan import InductionPlan
 from dbpcfg.induction.trees import mbr_under
 from dbpcfg.systems.ccl import CCL
@@ -51,6 +57,33 @@ def test_sentences_are_divided_at_marks():
         assert list(corpus.forms[s][start:end]) == part
     whole = lessons_of(prepared(Preprocessing(no_punctuation=True)), 3, 0)
     assert len(whole.parts) == len(LINES)
+
+
+def test_speech_is_learned_from_without_the_brackets_of_punctuation():
+    """Its trees have them."""
+    for learner in ("auto", "neural"):
+        options = {"K": 6, "iterations": 1, "chains": 2, "quiet": True}
+        lines = [Sentence(tuple(line.split())) for line in LINES * 5]
+        run = dbpcfg.induce(lines, learner=learner, **options)
+        assert run.corpus.forms.brackets is not None
+        assert run.corpus.learned.brackets is None
+        assert list(run.corpus.learned) == list(run.corpus.forms)
+        trees = run.trees()
+        assert "(1, 6)" in str({(i, j) for i, j, _ in trees[0].spans()})  # the dog chased a cat
+    known = Preprocessing(brackets="text", punctuation_brackets=True, no_punctuation=True)
+    lines = [Sentence(tuple(f"[the dog] barked , {line}".split())) for line in LINES * 5]
+    run = dbpcfg.induce(lines, learner="neural", brackets="text", **options)
+    assert run.corpus.learned.brackets is not None
+    assert run.configuration.preprocessing.brackets == known.brackets
+
+
+def test_whole_sentences():
+    corpus = prepared()
+    lessons = whole_sentences(corpus)
+    assert list(lessons.sentences) == list(corpus.encoded)
+    assert lessons.parts.tolist() == [[s, 0, len(own)] for s, own in enumerate(corpus.forms)]
+    assert corpus.encoded.brackets is not None
+    assert lessons.sentences.brackets is None
 
 
 def test_the_limit_leaves_half_of_the_words():

@@ -15,6 +15,7 @@ such as Icelandic: there its brackets do not branch to the side of the language
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -64,6 +65,14 @@ def lessons_of(
     learned = Lessons.of(forms, np.array(places, dtype=np.int64).reshape(-1, 3), inside)
     possible = np.flatnonzero(fits_bound(learned.sentences, depth))
     return Lessons(learned.sentences.select(possible), learned.parts[possible])
+
+
+def whole_sentences(corpus: PreprocessedCorpus) -> Lessons:
+    """The sentences without the brackets of punctuation, which are for their trees only."""
+    forms = corpus.encoded
+    numbers = np.arange(len(forms))
+    parts = np.stack([numbers, np.zeros_like(numbers), forms.lengths], axis=1)
+    return Lessons(replace(forms, brackets=None), parts.astype(np.int64))
 
 
 def _limit_for(share: float, stretches: Iterable[Sequence[tuple[int, int]]]) -> int:

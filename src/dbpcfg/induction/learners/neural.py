@@ -53,7 +53,7 @@ from dbpcfg.induction.learners.network import (
     slopes_of,
     views,
 )
-from dbpcfg.induction.lessons import ccl_brackets, lessons_of, suits
+from dbpcfg.induction.lessons import ccl_brackets, lessons_of, suits, whole_sentences
 from dbpcfg.induction.mapping import CorpusPart, Mapper, in_corpus_order, parts_of, together
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.io.archive import ArchiveError
@@ -74,8 +74,14 @@ STRETCH = 15
 """The greatest number of words in a stretch that is learned from, with a teacher."""
 LITTLE_SPEECH = 30_000
 """Tokens of speech below which the bound is 2."""
+BATCH, MAX_PASSES = 64, 30
+"""Sentences of a mini-batch, and the greatest number of passes, if nothing is asked for."""
 STEPS = 2000
-"""Mini-batches after which a chain ends, if nothing is asked for."""
+"""Mini-batches after which a chain ends, if nothing is asked for.
+
+Of little speech they are smaller, so that there are as many: with fewer, chains end as
+right-branching trees (docs/results-learners.md).
+"""
 LARGE = 20_000
 """A text of more sentences is large."""
 PART, SAMPLE = 10_000, 5_000
@@ -156,7 +162,15 @@ class Neural(NeuralOptions, Learner):
         stretch = self.stretch
         if stretch is None:
             stretch = 0 if known or teacher == "none" else STRETCH
-        return replace(self, teacher=teacher, stretch=stretch)
+        batch = self.batch
+        if not batch and text.is_speech:
+            batch = min(BATCH, 8 * math.ceil(text.sentences * MAX_PASSES / STEPS / 8))
+        return replace(self, teacher=teacher, stretch=stretch, batch=batch or BATCH)
+
+    @property
+    def batch_size(self) -> int:
+        """Sentences of a mini-batch."""
+        return self.batch or BATCH
 
     def depth_for(self, text: TextFigures) -> int:
         """2 for a little speech: with 3, most chains become right-branching."""
@@ -179,15 +193,18 @@ class Neural(NeuralOptions, Learner):
             if self.teacher == "auto" and not suits(text, brackets):
                 brackets = None
         learner = replace(self, teacher="none" if brackets is None else "ccl")
-        if settings.held_out or (brackets is None and not limit):
+        if settings.held_out:
             return learner, None
+        if brackets is None and not limit:
+            known = text.preprocessing.brackets is not None or text.encoded.brackets is None
+            return learner, None if known else whole_sentences(text)
         return learner, lessons_of(text, settings.depth, limit, brackets)
 
     def default_iterations(self, sentences: int) -> int:
         """As many as have ``STEPS`` mini-batches together; of a smaller text 5 to 30."""
         parts = self.parts(sentences)
-        iterations = math.ceil(parts * STEPS * self.batch / max(1, sentences))
-        return max(5, min(30, iterations)) if parts == 1 else iterations
+        iterations = math.ceil(parts * STEPS * self.batch_size / max(1, sentences))
+        return max(5, min(MAX_PASSES, iterations)) if parts == 1 else iterations
 
     def check(self, settings: ChainSettings) -> None:
         """There is a category of phrases and one of words."""
@@ -329,7 +346,7 @@ class Neural(NeuralOptions, Learner):
         parts = self.parts(len(learned))
         number, part = divmod(iteration, parts)
         numbers = stream(settings.seed, settings.chain, number, Purpose.MINIBATCHES)
-        steps, batches = network.steps, minibatches(learned, self.batch, numbers)
+        steps, batches = network.steps, minibatches(learned, self.batch_size, numbers)
         first, last = part * len(batches) // parts, (part + 1) * len(batches) // parts
         for sentences in batches[first:last]:
             here = corpus.select(sentences)
@@ -340,7 +357,7 @@ class Neural(NeuralOptions, Learner):
 
     def parts(self, sentences: int) -> int:
         """The number of iterations of one pass."""
-        return 1 if sentences <= LARGE else -(-sentences // max(PART, self.batch))
+        return 1 if sentences <= LARGE else -(-sentences // max(PART, self.batch_size))
 
     def gradient(
         self,
