@@ -2,6 +2,7 @@
 
 import json
 import math
+import shutil
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -227,3 +228,20 @@ def test_generated_sentences_are_those_of_the_model(explored, run_path):
     trees = model.generate(explore.SAID, 5, max_length=explore.LONGEST_SAID)
     assert explored.say(1, 5) == [" ".join(tree.words()) for tree in trees]
     assert explored.say(1, 6) != explored.say(1, 5)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"(X0 (X1 a1) (X2", "trees.txt"),
+        (b"(NP (X1 a1) (X2 b2))", "the label 'NP'"),
+        (b"(X0 (X1 \xff) (X2 b2))", "trees.txt"),
+        (b"", "the file is empty"),
+    ],
+)
+def test_damaged_trees_of_a_run(run_path, tmp_path, content, said):
+    for name in ("model.npz", "trees.txt"):
+        shutil.copy(run_path / name, tmp_path / name)
+    (tmp_path / "trees.txt").write_bytes(content)
+    with pytest.raises(DbpcfgError, match=said):
+        _ = Explored.of_path(str(tmp_path)).data

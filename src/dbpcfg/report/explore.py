@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Any
 
 from dbpcfg.corpus.brackets import check_brackets
 from dbpcfg.corpus.encoded import Encoded
+from dbpcfg.corpus.loading import load_text
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.stimuli import SentenceRows
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.io.files import finite, read_errors
+from dbpcfg.io.files import finite
 from dbpcfg.model.files import load
 from dbpcfg.model.model import Model
 from dbpcfg.model.profile import as_json
@@ -90,10 +91,7 @@ class Explored:
     def of_path(cls, path: str) -> Explored:
         """The model of a run, a model file or a rule table."""
         model, file = load(path), Path(path) / "trees.txt"
-        text = ""
-        if file.is_file():
-            with read_errors(file), file.open(encoding="utf-8") as lines:
-                text = "".join(islice(lines, MAX_TREES))
+        text = load_text(str(file), "utf-8") if file.is_file() else ""
         return cls(model, Path(path).resolve().name, read_trees(text, str(file)))
 
     @property
