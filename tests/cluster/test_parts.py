@@ -25,7 +25,7 @@ from dbpcfg.induction.trees import InOrder
 from dbpcfg.parsing.chart.batches import batches
 from dbpcfg.parsing.chart.layout import tables
 from dbpcfg.parsing.chart.parser import ChartParser
-from dbpcfg.parsing.lowrank.parser import block_edges
+from dbpcfg.parsing.lowrank.blocks import block_edges
 from tests.cluster.small import SENTENCES
 
 CORPUS = Encoded.from_sentences(SENTENCES)

@@ -6,9 +6,9 @@ from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.io.machine import one_blas_thread
 from dbpcfg.numerics.kernels import Floats
 from dbpcfg.parsing.chart.layout import tables
-from dbpcfg.parsing.chart.outside import Counted
+from dbpcfg.parsing.chart.outside import RuleSums
 from dbpcfg.parsing.chart.parser import ChartParser
-from dbpcfg.parsing.chart.scaled import filled_chart, scaled_outside
+from dbpcfg.parsing.chart.scaled import fill_chart, scaled_outside
 
 
 def marginals(parser: ChartParser, corpus: Encoded, sentence: int) -> Floats:
@@ -20,10 +20,10 @@ def marginals(parser: ChartParser, corpus: Encoded, sentence: int) -> Floats:
     n, k, K = len(words), parser.grammar.categories, len(G.root)
     i, last = np.triu_indices(n)
     weights, none = np.zeros((len(i), k)), np.zeros((0, 0))
-    counted = Counted(np.zeros(K), none, none, np.zeros((n, K)))
+    counted = RuleSums(np.zeros(K), none, none, np.zeros((n, K)))
     posterior = np.zeros((n, n + 1, k))
     with one_blas_thread():
-        chart, log = filled_chart(words, G)
+        chart, log = fill_chart(words, G)
         if log > -np.inf:
             scaled_outside(chart, G, 1.0, counted, False, 0, weights)
             posterior[i, last + 1] = weights

@@ -6,9 +6,9 @@ import pytest
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.grammar.pcfg import Grammar, RuleWeights, draw_from_prior
 from dbpcfg.parsing.chart.layout import tables
-from dbpcfg.parsing.chart.outside import Counted
+from dbpcfg.parsing.chart.outside import RuleSums
 from dbpcfg.parsing.chart.parser import ChartParser
-from dbpcfg.parsing.chart.scaled import filled_chart, scaled_outside
+from dbpcfg.parsing.chart.scaled import fill_chart, scaled_outside
 from tests import oracle
 
 WORDS = Vocabulary(("a", "b", "c"))
@@ -110,8 +110,8 @@ def test_a_long_sentence_by_hand() -> None:
     for depth in (0, 1, 2):
         G = tables(grammar, depth)
         K = len(G.root)
-        own = Counted(np.zeros(K), np.zeros((K, K * K)), np.zeros((K, K * K)), np.zeros((5, K)))
-        scaled_outside(filled_chart(words, G)[0], G, 2.0, own, True, 0, np.zeros((0, 0)))
+        own = RuleSums(np.zeros(K), np.zeros((K, K * K)), np.zeros((K, K * K)), np.zeros((5, K)))
+        scaled_outside(fill_chart(words, G)[0], G, 2.0, own, True, 0, np.zeros((0, 0)))
         lexical = np.zeros((3, K))
         np.add.at(lexical, words, own.lexical)
         counts, _ = ChartParser(grammar, depth or None).expected_counts(

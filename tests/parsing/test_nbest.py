@@ -244,7 +244,7 @@ def test_few_rules_of_a_flat_grammar_are_tried(monkeypatch):
 
     monkeypatch.setattr(nbest, "log_rule", counted)
     weights, _ = parser_of(grammar, 1).level_posteriors(encode(grammar, words.tolist()), 0.0)
-    items = nbest.surviving(weights, 0.0)
+    items = nbest.unpruned_items(weights, 0.0)
     spans = sum(len(layout.beginnings(x, 1, 5, width)) for x in (0, 1) for width in range(2, 6))
     assert len(items.labels) == spans * 12 + 5 * 24
     pool = nbest.Pool(np.empty((1, 5), dtype=np.int64), np.empty(1))

@@ -36,8 +36,8 @@ def use_everything() -> None:
 
     from dbpcfg.induction.induce import induce
     from dbpcfg.parsing.chart.layout import tables
-    from dbpcfg.parsing.chart.outside import Counted
-    from dbpcfg.parsing.chart.scaled import filled_chart, scaled_outside
+    from dbpcfg.parsing.chart.outside import RuleSums
+    from dbpcfg.parsing.chart.scaled import fill_chart, scaled_outside
     from dbpcfg.systems.bmmm import BMMM
     from dbpcfg.systems.registry import find, systems
 
@@ -64,8 +64,8 @@ def use_everything() -> None:
     model.surprisal(sentences, columns=["default", "stores"])
     model.generate(2)
     model.generate(2, max_length=4)
-    chart, _ = filled_chart(np.zeros(3, dtype=np.int32), tables(model.grammar, 2))
-    counted = Counted(np.zeros(4), np.zeros((4, 16)), np.zeros((4, 16)), np.zeros((3, 4)))
+    chart, _ = fill_chart(np.zeros(3, dtype=np.int32), tables(model.grammar, 2))
+    counted = RuleSums(np.zeros(4), np.zeros((4, 16)), np.zeros((4, 16)), np.zeros((3, 4)))
     scaled_outside(chart, tables(model.grammar, 2), 1.0, counted, True, 0, np.zeros((6, 4)))
     for name in systems.names():
         find(name).make().fit(sentences).trees()

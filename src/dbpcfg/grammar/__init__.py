@@ -1,1 +1,1 @@
-"""The grammar: a PCFG, its draws, its files, and what a memory bound makes of it."""
+"""The grammar: a PCFG, draws from its prior and posterior, its files, and its memory bound."""

@@ -1,29 +1,27 @@
-"""Competence and performance: a grammar under a bound on memory.
+"""Competence and performance: a grammar with and without a memory bound.
 
-The paper's G is competence, a grammar without a bound; G(s,d) is what a speaker with D memory
-elements can perform. This module compares the two:
+The paper's G is competence, a grammar without a bound; G(s,d) is the performance of a speaker with
+D memory elements. This module compares the two:
 
 * h(s,d,c), the probability that c yields words within the bound (`containment_table`);
 * G(s,d), the rules of the bounded grammar (`bounded_table`), also as an ordinary PCFG whose
   categories are those of G with a side and a depth (`bounded_pcfg`);
-* how much of the probability the bound keeps (`kept_mass`, `mass_table`).
+* the share of the probability that fits the bound (`kept_mass`, `mass_table`).
 
 **Derivations that never end.** A PCFG may give some probability to derivations that never end.
-No bound keeps those, because a tree that fits is finite; as D grows, Z(D) approaches the
-probability that a derivation ends: Z(1) ≤ Z(2) ≤ … → Z(∞). So there are two
-shares, Z(D) of all derivations and Z(D) / Z(∞) of the trees. They are the same for a grammar whose
-derivations end with probability one.
+These fit no bound; as D grows, Z(D) approaches the probability that a derivation ends:
+Z(1) ≤ Z(2) ≤ … → Z(∞). So there are two shares, Z(D) of all derivations and Z(D) / Z(∞) of the
+trees. They are equal if derivations end with probability one.
 
-**Use.** How often the bounded grammar uses each category, by side and depth, in an average sentence
-(`expected_use`): a node on level m (see ``bounding``) has one child on level m and one on level
-m + 1. So with S and N, what G(s,d) on level m expects of each category among the children on these
-two::
+**Use.** The expected number of nodes of each category, side and depth in a sentence of the bounded
+grammar (`expected_use`). A node on level m (see ``bounding``) has one child on level m and one on
+level m + 1. With S and N the expected numbers of each category among these children under G(s,d)::
 
     use(m) = entering(m) + use(m) · S      = entering(m) · (I − S)⁻¹
     entering(m+1) = use(m) · N,            entering(0) = π under the bound
 
-one linear system for each level, exact. Without a bound there is no last level; levels are followed
-until hardly any node enters the next one.
+which is one exact linear system for each level. Without a bound, levels are followed until hardly
+any nodes enter the next one.
 """
 
 from __future__ import annotations
@@ -57,32 +55,32 @@ from dbpcfg.grammar.rules import MAX_ENTRIES
 from dbpcfg.io.tables import Cell, Column, Table
 from dbpcfg.numerics.kernels import Floats
 
-DEEPEST = 1000
+MAX_TABLE_DEPTH = 1000
 _DECIMALS = 4
 _ENDS = 1e-7  # how accurate the iteration for termination is in the worst case
 
 
 @dataclass(frozen=True, slots=True)
 class KeptMass:
-    """The part of a grammar's probability that a bound keeps."""
+    """The share of a grammar's probability that fits a bound."""
 
     depth: int | None
-    """The bound; None is no bound."""
+    """The bound; None for no bound."""
     derivations: float
     """Z(D): the share of all derivations that fits."""
     trees: float | None
     """Z(D) / Z(∞): the share of the derivations that end; None if none does."""
     exactly: float | None
-    """The share of these that needs exactly this depth; None without a bound."""
+    """The share of trees that need exactly this depth; None without a bound."""
 
 
 def kept_mass(grammar: Grammar, depths: Sequence[int]) -> list[KeptMass]:
-    """The probability that bounds keep."""
+    """The shares of the probability that fit several bounds."""
     deepest = max(map(_checked_depth, depths), default=1)
-    # What is above (L,D+1) does not depend on how deep that is: one pass serves all bounds.
+    # The levels above (L,D+1) do not depend on D, so one pass serves all bounds.
     h = containment(grammar, deepest)
     fits = [0.0, *(float(grammar.root @ h[2 * (deepest - d)]) for d in range(1, deepest + 1))]
-    # What iteration gives may be less than the last of these in its last digits.
+    # The result of the iteration may be slightly less than the last of these.
     ends = min(1.0, max(float(grammar.root @ termination(grammar)), fits[-1]))
     rows = [
         KeptMass(
@@ -97,7 +95,7 @@ def kept_mass(grammar: Grammar, depths: Sequence[int]) -> list[KeptMass]:
 
 
 def mass_table(grammar: Grammar, depths: Sequence[int]) -> Table:
-    """A table of the probability that bounds keep."""
+    """A table of the shares of the probability that fit several bounds."""
     rows = kept_mass(grammar, depths)
     ends, notes = rows[-1].derivations, []
     if ends == 0.0:
@@ -129,10 +127,10 @@ def containment_table(grammar: Grammar, depth: int) -> Table:
     return Table(f"h(s,d,c) with a bound of {depth}", columns, rows)
 
 
-def bounded_table(grammar: Grammar, depth: int, most: int | None = 10) -> Table:
+def bounded_table(grammar: Grammar, depth: int, max_rules: int | None = 10) -> Table:
     """G next to G(s,d), for the most probable rules of T and of every category.
 
-    ``most``: the number of rules of each symbol; None for all.
+    ``max_rules``: the most rules for each symbol; None for all.
     """
     h = containment(grammar, _checked_depth(depth))
     require_fitting(grammar, h)
@@ -140,7 +138,7 @@ def bounded_table(grammar: Grammar, depth: int, most: int | None = 10) -> Table:
     names, words = grammar.names, grammar.vocabulary.words
     rows: list[list[Cell]] = []
     root = bounded_root(grammar, h)
-    for c in _greatest(grammar.root, most):  # T is on no level; its child is L1
+    for c in _greatest(grammar.root, max_rules):  # T is on no level; its child is L1
         rows.append(
             [f"T → {names[c]}", float(grammar.root[c]), float(root[c]), *[None] * 2 * depth]
         )
@@ -148,26 +146,26 @@ def bounded_table(grammar: Grammar, depth: int, most: int | None = 10) -> Table:
     for c, name in enumerate(names):
         binary = grammar.binary_of(c)
         row = np.concatenate([binary.reshape(-1), grammar.lexical[c]])
-        chosen = _greatest(row, most)
+        chosen = _greatest(row, max_rules)
         under = np.zeros((len(row), len(h)))
         for level in range(len(h)):
             pairs = np.zeros_like(binary)
             if level < len(h) - 1:  # the last one has words only
-                l, r = children(level, len(h))
-                pairs = binary * h[l][:, np.newaxis] * h[r]
+                on_left, on_right = children(level, len(h))
+                pairs = binary * h[on_left][:, np.newaxis] * h[on_right]
             unscaled = np.concatenate([pairs.reshape(-1), grammar.lexical[c]])
             under[:, level] = quotient(unscaled, h[level, c : c + 1])
         for rule in chosen:
             rows.append([f"{name} → {right[rule]}", float(row[rule]), *under[rule].tolist()])
-    notes = [] if most is None else [f"The {most} most probable rules of each symbol."]
+    notes = [] if max_rules is None else [f"The {max_rules} most probable rules of each symbol."]
     return Table(f"G and G(s,d) with a bound of {depth}", columns, rows, notes)
 
 
 def bounded_pcfg(grammar: Grammar, depth: int) -> Grammar:
-    """The bounded grammar as a PCFG without a bound.
+    """The bounded grammar as a PCFG without a bound, with the same sentence probabilities.
 
-    It gives every sentence the same probability. Its categories are those of G on each level, such
-    as ``NP/L1``; those that cannot fit are left out.
+    Its categories are those of G on each level, such as ``NP/L1``; those that cannot fit are left
+    out.
     """
     h = containment(grammar, _checked_depth(depth))
     require_fitting(grammar, h)
@@ -198,8 +196,8 @@ def bounded_pcfg(grammar: Grammar, depth: int) -> Grammar:
 
 
 def _checked_depth(depth: int) -> int:
-    if depth > DEEPEST:
-        raise GrammarError(f"the depth bound must be at most {DEEPEST:,}, got {depth:,}")
+    if depth > MAX_TABLE_DEPTH:
+        raise GrammarError(f"the depth bound must be at most {MAX_TABLE_DEPTH:,}, got {depth:,}")
     return check_depth(depth)
 
 
@@ -208,24 +206,23 @@ def _level_columns(h: Floats) -> list[Column]:
     return [Column(name, "number", name.lower(), _DECIMALS) for name in names]
 
 
-def _greatest(row: Floats, most: int | None) -> list[int]:
+def _greatest(row: Floats, max_rules: int | None) -> list[int]:
     """The numbers of the most probable rules of a row, without impossible ones."""
-    order = np.argsort(-row, kind="stable")[:most]
+    order = np.argsort(-row, kind="stable")[:max_rules]
     return [int(rule) for rule in order if row[rule] > 0]
 
 
 MAX_DEPTHS = 50
 NEGLIGIBLE = 1e-9
-"""Without a bound, levels are followed until fewer nodes than this enter the next one."""
+"""Without a bound, levels end when fewer nodes than this enter the next one."""
 
 
 def expected_use(grammar: Grammar, depth: int | None) -> tuple[Floats, Floats]:
-    """Expected numbers of nodes in a sentence.
+    """Expected numbers ``[level, c]`` of nodes, and of nodes that are words, in a sentence.
+
+    With a bound there are 2D + 1 levels; without one, at most a hundred.
 
     ``depth``: the bound D; None for no bound.
-    ``use``: ``[level, c]``: nodes. With a bound there are 2D + 1 levels. Without one, for a grammar
-    whose trees are endless on average, the first hundred.
-    ``words``: ``[level, c]``: nodes that are words.
     """
     K = grammar.categories
     h = containment(grammar, depth)
@@ -235,11 +232,11 @@ def expected_use(grammar: Grammar, depth: int | None) -> tuple[Floats, Floats]:
     for level in range(levels):
         row = 0 if depth is None else level
         left, right = bounded_children(grammar, h, row)
-        same, below = (right, left) if is_right(level) else (left, right)
+        same_level, next_level = (right, left) if is_right(level) else (left, right)
         lexical = quotient(grammar.lexical_mass, h[row])
-        use.append(entering @ absorption(same, lexical, np.eye(K)))
+        use.append(entering @ absorption(same_level, lexical, np.eye(K)))
         words.append(use[-1] * lexical)
-        entering = use[-1] @ below
+        entering = use[-1] @ next_level
         if depth is None and entering.sum() < NEGLIGIBLE:
             break
     if depth is not None:
@@ -248,16 +245,16 @@ def expected_use(grammar: Grammar, depth: int | None) -> tuple[Floats, Floats]:
     return np.array(use), np.array(words)
 
 
-def expected_depths(grammar: Grammar, depth: int | None, most: int = 5) -> Floats:
+def expected_depths(grammar: Grammar, depth: int | None, max_depth: int = 5) -> Floats:
     """``[d − 1]``: the share of sentences that need exactly memory depth d.
 
-    Of the trees that fit the bound D, Z_d / Z_D fit a bound d. Without a bound, one minus the sum
-    over the first few depths is the share of deeper sentences.
+    Of the trees that fit the bound D, a share of Z_d / Z_D fits a bound d. Without a bound, the
+    shares of the first few depths need not sum to one.
 
     ``depth``: the bound D; None for no bound.
     """
     mass = require_fitting(grammar, containment(grammar, depth))
-    depths = range(1, (most if depth is None else depth) + 1)
+    depths = range(1, (max_depth if depth is None else depth) + 1)
     within = [fitting_mass(grammar, containment(grammar, d)) for d in depths]
     shares: Floats = np.diff(within, prepend=0.0).clip(0.0) / mass
     return shares

@@ -8,7 +8,7 @@ than D do not exist, so (L,D+1) can only be a word. We number the pairs
     node    (L,1)  (R,1)  (L,2)  (R,2)  …  (L,D)   (R,D)  (L,D+1)
 
 so that the children of a node on level m are on levels m and m + 1: the left child on the even one,
-the right child on the odd one. Without a bound all nodes are alike, and on one level.
+the right child on the odd one. Without a bound all nodes are on one level.
 
 **Exact, without iteration.** The paper iterates h twenty times. But h(L,D+1) is known (the lexical
 mass), h(R,d) is linear in itself once h(L,d+1) is known, and h(L,d) is linear in itself once h(R,d)
@@ -23,17 +23,17 @@ from dbpcfg.errors import GrammarError
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.numerics.kernels import Floats, also_in_kernels, kernel
 
-GREATEST_DEPTH = 10_000
+MAX_DEPTH = 10_000
 """A sentence of a thousand words needs at most 500; tables grow with the depth."""
 
 
 def check_depth(depth: int) -> int:
-    """Return a valid bound D, or raise a GrammarError."""
+    """Return the bound D, or raise a GrammarError if it is out of range."""
     if depth < 1:
         raise GrammarError(f"the depth bound must be at least 1, got {depth}")
-    if depth > GREATEST_DEPTH:
+    if depth > MAX_DEPTH:
         raise GrammarError(
-            f"the depth bound must be at most {GREATEST_DEPTH:,}, got {depth:,}: no sentence needs "
+            f"the depth bound must be at most {MAX_DEPTH:,}, got {depth:,}: no sentence needs "
             "more; for no bound choose none"
         )
     return depth
@@ -89,10 +89,10 @@ def children(level: int, levels: int) -> tuple[int, int]:
 
 @kernel
 def absorption(transition: Floats, leaving: Floats, rewards: Floats) -> Floats:
-    """Least non-negative solution x of x = transition · x + rewards, a system for each column.
+    """The least non-negative solution x of x = transition · x + rewards, for each column.
 
-    ``leaving`` is one minus the sum of each row of ``transition``. Given this, elimination needs no
-    subtraction (Grassmann, Taksar and Heyman 1985), so small probabilities keep all their digits.
+    ``leaving`` is one minus the sum of each row of ``transition``. With this, elimination needs no
+    subtraction (Grassmann, Taksar and Heyman 1985), so small probabilities stay accurate.
     Categories that can never leave have x = 0.
     """
     P, leaving, x = transition.copy(), leaving.copy(), rewards.copy()
@@ -128,16 +128,17 @@ def absorption(transition: Floats, leaving: Floats, rewards: Floats) -> Floats:
 
 
 def containment(grammar: Grammar, depth: int | None) -> Floats:
-    """h, the probability that a category yields words within the bound.
+    """h, the probability that a category yields words within the bound: ``[level, c]``.
 
-    The limit of the paper's h^(i) as i → ∞::
+    It is the limit of the paper's h^(i) as i → ∞::
 
         h(L,D+1) = lex
         h(R,d)   = lex + G (h(L,d+1) ⊗ h(R,d))      linear in h(R,d)
         h(L,d)   = lex + G (h(L,d)   ⊗ h(R,d))      linear in h(L,d)
 
+    Without a bound there is one level, and h is ``termination``.
+
     ``depth``: the bound D; None for no bound.
-    Returns ``[level, c]``. Without a bound there is one level, and h is ``termination``.
     """
     if depth is None:
         return termination(grammar)[np.newaxis]
@@ -146,10 +147,10 @@ def containment(grammar: Grammar, depth: int | None) -> Floats:
     h[-1] = lex
     within, beyond = lex, grammar.binary_mass
     for level in range(levels - 2, -1, -1):
-        # One child is on the level below, already solved; the other is on this level.
+        # One child is on the next level, which is already solved, the other on this level.
         sum_over_child = grammar.sum_over_left if is_right(level) else grammar.sum_over_right
-        same, lost = sum_over_child(within), sum_over_child(beyond).sum(axis=1)
-        solved = absorption(same, lex + lost, np.stack([lex, lost], axis=1))
+        transition, lost = sum_over_child(within), sum_over_child(beyond).sum(axis=1)
+        solved = absorption(transition, lex + lost, np.stack([lex, lost], axis=1))
         within, beyond = solved[:, 0], solved[:, 1]
         beyond[within + beyond == 0.0] = 1.0  # its derivations never end
         h[level] = within
@@ -157,12 +158,10 @@ def containment(grammar: Grammar, depth: int | None) -> Floats:
 
 
 def termination(grammar: Grammar, tolerance: float = 1e-15, max_steps: int = 200) -> Floats:
-    """h without a bound: the probability that c yields a finite tree at all.
+    """h without a bound: the probability that c yields a finite tree: ``[c]``.
 
-    The least solution of h = lex + G (h ⊗ h), by Newton's method from zero, which increases to it
-    (Etessami and Yannakakis 2009).
-
-    Returns ``[c]``.
+    The least solution of h = lex + G (h ⊗ h), by Newton's method from zero, which converges
+    monotonically (Etessami and Yannakakis 2009).
     """
     lex, K = grammar.lexical_mass, grammar.categories
     h = np.zeros(K)
@@ -182,7 +181,7 @@ def fitting_mass(grammar: Grammar, h: Floats) -> float:
 
 
 def require_fitting(grammar: Grammar, h: Floats) -> float:
-    """Z = Σ_c π_c h(L,1,c), the probability that a tree fits the bound; it must not be zero."""
+    """Z = Σ_c π_c h(L,1,c), the probability that a tree fits the bound; an error if it is zero."""
     mass = fitting_mass(grammar, h)
     if mass <= 0.0:
         bound = f"fits a depth bound of {len(h) // 2}" if len(h) > 1 else "ends"
@@ -199,10 +198,10 @@ def bounded_root(grammar: Grammar, h: Floats) -> Floats:
 def bounded_binary(grammar: Grammar, h: Floats, level: int) -> Floats:
     """G(s,d) for binary rules: G[c → a b] · h(a) · h(b) / h(c), each h on its own level.
 
-    ``h``: its ``containment``. With ``termination`` as the only level, the result is G given that
-    the tree ends.
-    Returns ``[c, a, b]``: zero on the last level, (L,D+1), and for categories that cannot fit (h =
-    0).
+    It is zero on the last level, (L,D+1), and for categories that cannot fit (h = 0).
+
+    ``h``: ``containment``. With ``termination`` as the only level, the result is G given that the
+    tree ends.
     """
     if level == len(h) - 1 > 0:
         return np.zeros_like(grammar.binary)
@@ -212,12 +211,12 @@ def bounded_binary(grammar: Grammar, h: Floats, level: int) -> Floats:
 
 
 def bounded_children(grammar: Grammar, h: Floats, level: int) -> tuple[Floats, Floats]:
-    """``[c, a]`` and ``[c, b]``: the left and the right children of c under G(s,d)."""
+    """``[c, a]`` and ``[c, b]``: probabilities of the left and right children of c under G(s,d)."""
     left, right = (h[child] for child in children(level, len(h)))
-    here = h[level][:, np.newaxis]
+    denominator = h[level][:, np.newaxis]
     return (
-        quotient(grammar.sum_over_right(right) * left, here),
-        quotient(grammar.sum_over_left(left) * right, here),
+        quotient(grammar.sum_over_right(right) * left, denominator),
+        quotient(grammar.sum_over_left(left) * right, denominator),
     )
 
 
@@ -239,11 +238,11 @@ def left_corner_expectations(grammar: Grammar, h: Floats) -> Floats:
         Eⁱ_d = Eⁱ⁻¹_d · G(L,d+1) marginalised likewise
         E⁺_d = Σ_i Eⁱ_d = E¹_d (I − G(L,d+1))⁻¹
 
-    The paper writes G(L,d) in the second line; the left children of (R,d) are (L,d+1) by its own
-    definition of h.
+    The paper has G(L,d) in the second line, but by its definition of h the left children of (R,d)
+    are (L,d+1).
 
-    Returns ``[d, b, p]``: how many p are expected below b = (R,d), d = 0 … D. At depth 0 the one
-    bottom sign is T, kept in row 0; the other rows are zero.
+    Returns ``[d, b, p]``: the expected number of p below b = (R,d), d = 0 … D. At depth 0 the only
+    bottom sign is T, in row 0; the other rows are zero.
     """
     K, D = grammar.categories, len(h) // 2
     expectations = np.zeros((D + 1, K, K))

@@ -1,10 +1,9 @@
-"""Derivations drawn from a grammar: generated trees, and derivations that leave the bound.
+"""Draw derivations from a grammar: generated trees, and derivations that leave the bound.
 
-With a bound, trees are drawn from G(s,d), so that every derivation fits and ends. Without one, they
-are drawn from the trees that end (a PCFG may give them less than all of its probability).
-``count_failures`` is for the exact Gibbs step: it runs the *unbounded* grammar and stops at the
-first node that leaves the bound. Dense and low-rank grammars differ in how the rule of a node is
-drawn; tables of one kind are empty for the other.
+With a bound, trees are drawn from G(s,d), so every derivation fits and ends. Without one, they are
+drawn from the trees that end. ``count_failures`` is for the exact Gibbs step: it draws from the
+*unbounded* grammar and stops at the first node that leaves the bound. The rule of a node is drawn
+differently for dense and low-rank grammars; tables of one kind are empty for the other.
 
 **Sentences of limited length.** Let p(m,c,n) be the probability that c on level m (see
 ``bounding``) yields n words within the bound; it obeys the recurrence of the chart, with lengths in
@@ -14,7 +13,7 @@ place of spans::
     p(m,c,n) = Σ_k Σ_ab G[c → a b] · p(l,a,k) · p(r,b,n−k)      l, r: the levels of m's children
 
 So Σ_c π_c p(0,c,n) is the probability of n words, and given n a tree can be drawn from the top
-down: a sentence of at most N words takes one try, however rare such sentences are.
+down. A sentence of at most N words needs no rejections, however rare such sentences are.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ _FITS, _FAILS, _TOO_LONG = 0, 1, 2
 
 @also_in_kernels
 def draw_from(cumulative: Floats, uniform: float) -> int:
-    """Index drawn from a row of cumulative weights by bisection."""
+    """Draw an index from a row of cumulative weights, by bisection."""
     target = uniform * cumulative[-1]
     low, high = 0, len(cumulative) - 1
     while low < high:
@@ -63,9 +62,9 @@ def draw_from(cumulative: Floats, uniform: float) -> int:
 
 
 class CumulativeRules(NamedTuple):
-    """A grammar, usually under a bound, cumulative: rows of rules if it is dense.
+    """The cumulative rules of a grammar, usually with a bound: rows of rules if it is dense.
 
-    If it has low rank: r given A, then B and C given r.
+    For a low-rank grammar r is given A, then B and C are given r.
     """
 
     rows: Floats  # [level, c, rule]   rule a · K + b is c → a b, rule K² + w is c → w
@@ -76,13 +75,13 @@ class CumulativeRules(NamedTuple):
 
 
 def dense_rules(rows: Floats) -> CumulativeRules:
-    """Rules whose cumulative rows are given for each level."""
-    nothing = np.empty((1, 0, 0))
-    return CumulativeRules(rows, nothing, nothing, nothing, nothing[0])
+    """Rules given by cumulative rows for each level."""
+    unused = np.empty((1, 0, 0))
+    return CumulativeRules(rows, unused, unused, unused, unused[0])
 
 
 def bounded_rules(grammar: Grammar, h: Floats) -> CumulativeRules:
-    """G(s,d). A bound leaves a low-rank grammar of low rank::
+    """The rules of G(s,d). A low-rank grammar with a bound has low rank too::
 
     u_Ar · Σ_B v_Br h(B) · Σ_C w_Cr h(C) / h(A)        v_Br h(B) / Σ        w_Cr h(C) / Σ
     """
@@ -102,18 +101,18 @@ def bounded_rules(grammar: Grammar, h: Floats) -> CumulativeRules:
 def draw_rule(
     G: CumulativeRules, level: int, c: int, K: int, numbers: Stream, item: int, draw: int
 ) -> tuple[int, int]:
-    """The number of a rule of c, and the next unused draw.
+    """Draw a rule of c; return its number and the next unused draw.
 
-    A phrase of a low-rank grammar takes two draws: for r and its left child, and for its right one.
+    A phrase of a low-rank grammar takes two draws: for r and the left child, and for the right one.
     """
-    uniform, other = uniform_pair(numbers, item, draw)
+    uniform, uniform_left = uniform_pair(numbers, item, draw)
     N = G.parent.shape[1]
     if N == 0:
         return draw_from(G.rows[level, c], uniform), draw + 1
     if c >= N:
         return K * K + draw_from(G.words[c - N], uniform), draw + 1
     r = draw_from(G.parent[level, c], uniform)
-    a = draw_from(G.left[level, r], other)
+    a = draw_from(G.left[level, r], uniform_left)
     b = draw_from(G.right[level, r], uniform_pair(numbers, item, draw + 1)[0])
     return a * K + b, draw + 2
 
@@ -129,31 +128,32 @@ def derive(
     rules: Ints,
     stack: Ints,
 ) -> tuple[int, int, int]:
-    """One derivation in pre-order, into ``rules``: pairs (category, number of its rule).
+    """Draw a derivation in pre-order into ``rules``: pairs (category, number of its rule).
 
-    ``root`` is cumulative. With several levels, a binary rule on the last one leaves the bound and
-    ends the derivation. Return the outcome, the number of rules, and the next unused draw.
+    ``root`` is cumulative. If there are several levels, a binary rule on the last one leaves the
+    bound and ends the derivation. Return the outcome, the number of rules, and the next unused
+    draw.
     """
     K = len(root)
     stack[0, 0], stack[0, 1] = draw_from(root, uniform_pair(numbers, item, draw)[0]), 0
-    top, used, draw = 1, 0, draw + 1
+    top, count, draw = 1, 0, draw + 1
     while top:
-        if used == len(rules):
-            return _TOO_LONG, used, draw
+        if count == len(rules):
+            return _TOO_LONG, count, draw
         top -= 1
         c, level = stack[top, 0], stack[top, 1]
         rule, draw = draw_rule(G, level, c, K, numbers, item, draw)
-        rules[used, 0], rules[used, 1] = c, rule
-        used += 1
+        rules[count, 0], rules[count, 1] = c, rule
+        count += 1
         if rule >= K * K:
             continue
         if level == levels - 1 and levels > 1:
-            return _FAILS, used, draw
+            return _FAILS, count, draw
         left, right = children(level, levels)
         stack[top, 0], stack[top, 1] = rule % K, right
         stack[top + 1, 0], stack[top + 1, 1] = rule // K, left
         top += 2
-    return _FITS, used, draw
+    return _FITS, count, draw
 
 
 @kernel
@@ -168,21 +168,21 @@ def count_failures(
     rules: Ints,
     stack: Ints,
 ) -> bool:
-    """For each sentence, derive until a derivation fits; count the rules of those that do not.
+    """For each sentence, draw derivations until one fits; count the rules of those that do not.
 
-    Return whether all derivations were short enough to finish.
+    Return whether all derivations ended within the maximum length.
     """
     levels, K = G.rows.shape[:2]
     for s in sentences:
         draw = 0
         while True:
-            outcome, used, draw = derive(root, G, levels, numbers, s, draw, rules, stack)
+            outcome, count, draw = derive(root, G, levels, numbers, s, draw, rules, stack)
             if outcome == _TOO_LONG:
                 return False
             if outcome == _FITS:
                 break
             root_counts[rules[0, 0]] += 1
-            for t in range(used):
+            for t in range(count):
                 c, rule = rules[t, 0], rules[t, 1]
                 if rule < K * K:
                     binary_counts[c, rule // K, rule % K] += 1
@@ -194,7 +194,7 @@ def count_failures(
 def failed_derivations(
     grammar: Grammar, depth: int, sentences: int, numbers: Stream
 ) -> RuleWeights:
-    """Rules of the derivations that leave the bound before, for each sentence, one fits it.
+    """Counts of the rules in derivations that leave the bound, until one fits for each sentence.
 
     ``numbers``: the random numbers; sentence s has those of item s.
     """
@@ -206,7 +206,7 @@ def failed_derivations(
         )
     counts = RuleWeights.zeros(grammar.categories, len(grammar.vocabulary))
     rows = np.cumsum(grammar.rows, axis=1)
-    # The same unbounded rows on every level, without a copy of them for each.
+    # The same unbounded rows on every level, without copies.
     rows = np.broadcast_to(rows, (level_count(depth), *rows.shape))
     finished = count_failures(
         np.arange(sentences, dtype=np.int64),
@@ -235,11 +235,11 @@ def generate(grammar: Grammar, depth: int | None, sentences: int, numbers: Strea
     rules, stack = _workspace()
     trees = []
     for item in range(sentences):
-        outcome, used, _ = derive(root, G, len(h), numbers, item, 0, rules, stack)
+        outcome, count, _ = derive(root, G, len(h), numbers, item, 0, rules, stack)
         if outcome == _TOO_LONG:
             raise _hardly_ends()
         subtrees: list[Tree] = []
-        for c, rule in reversed(rules[:used].tolist()):
+        for c, rule in reversed(rules[:count].tolist()):
             if rule >= K * K:
                 subtrees.append(Tree(category_name(c), (words[rule - K * K],)))
             else:
@@ -260,10 +260,9 @@ def _hardly_ends() -> GrammarError:
 
 
 def length_table(grammar: Grammar, depth: int | None, longest: int) -> Floats:
-    """p, the probability of each length up to the longest.
+    """p, the probability of each length: ``[level, n, c]``; without a bound there is one level.
 
     ``depth``: the bound D; None for no bound.
-    Returns ``[level, n, c]``; without a bound there is one level.
     """
     K, levels = grammar.categories, level_count(depth)
     p = np.zeros((levels, longest + 1, K))
@@ -289,7 +288,7 @@ def length_table(grammar: Grammar, depth: int | None, longest: int) -> Floats:
 
 
 def length_distribution(grammar: Grammar, p: Floats) -> Floats:
-    """``[n]``: the probability of n words, given that the table has this length."""
+    """``[n]``: the probability of n words, given that the length is in the table."""
     joint = p[0] @ grammar.root
     if joint.sum() <= 0.0:
         bound = f" within depth {len(p) // 2}" if len(p) > 1 else ""
@@ -297,8 +296,8 @@ def length_distribution(grammar: Grammar, p: Floats) -> Floats:
             f"this grammar has no sentence of at most {plural(p.shape[1] - 1, 'word')}{bound}; "
             "try a greater length"
         )
-    given: Floats = joint / joint.sum()
-    return given
+    distribution: Floats = joint / joint.sum()
+    return distribution
 
 
 class LengthRules(NamedTuple):
@@ -315,41 +314,43 @@ class LengthRules(NamedTuple):
 
 
 def length_rules(grammar: Grammar, p: Floats) -> LengthRules:
-    """The tables for ``derive_short``, given that of lengths."""
-    none = np.empty((1, 0, 0))
+    """The tables for ``derive_short``, from the table of lengths."""
+    unused = np.empty((1, 0, 0))
     if not isinstance(grammar, LowRankGrammar):
         words = np.cumsum(grammar.lexical, axis=1)
-        return LengthRules(p, grammar.binary, none[0], none[0], none[0], none, none, words)
+        return LengthRules(
+            p, grammar.binary, unused[0], unused[0], unused[0], unused, unused, words
+        )
     F = grammar.factors
     left, right, words = F.left.T.copy(), F.right.T.copy(), np.cumsum(F.emission, axis=1)
-    return LengthRules(p, none, F.parent, left, right, p @ F.left, p @ F.right, words)
+    return LengthRules(p, unused, F.parent, left, right, p @ F.left, p @ F.right, words)
 
 
 @also_in_kernels
 def draw_dense_children(
     G: LengthRules, c: int, n: int, left: int, right: int, numbers: Stream, item: int, t: int
 ) -> tuple[int, int, int]:
-    """The length of the left child of node t, of n words and category c; both children's labels.
+    """Draw the children of node t, which has n words and category c.
 
-    ``left`` and ``right`` are their levels.
+    Return the length of the left child and both labels. ``left`` and ``right`` are their levels.
     """
     p, K = G.p, len(G.binary)
-    uniform, other = uniform_pair(numbers, item, t + 2)
+    uniform, uniform_right = uniform_pair(numbers, item, t + 2)
     weights = np.empty((n - 1) * K)
     for k in range(1, n):
-        above = np.dot(G.binary[c], p[right, n - k])
+        right_sums = np.dot(G.binary[c], p[right, n - k])
         for a in range(K):
-            weights[(k - 1) * K + a] = p[left, k, a] * above[a]
+            weights[(k - 1) * K + a] = p[left, k, a] * right_sums[a]
     chosen = draw_from(np.cumsum(weights), uniform)
     k, a = chosen // K + 1, chosen % K
-    return k, a, draw_from(np.cumsum(G.binary[c, a] * p[right, n - k]), other)
+    return k, a, draw_from(np.cumsum(G.binary[c, a] * p[right, n - k]), uniform_right)
 
 
 @also_in_kernels
 def draw_low_rank_children(
     G: LengthRules, c: int, n: int, left: int, right: int, numbers: Stream, item: int, t: int
 ) -> tuple[int, int, int]:
-    """The same for a low-rank grammar: r, then the split, then each child given r."""
+    """Draw the children for a low-rank grammar: r, then the split, then each child given r."""
     of_rank, of_split = uniform_pair(numbers, item, 2 * t + 2)
     of_left, of_right = uniform_pair(numbers, item, 2 * t + 3)
     splits = G.by_left[left, 1:n] * G.by_right[right, n - 1 : 0 : -1]
@@ -363,7 +364,7 @@ def draw_low_rank_children(
 def derive_short(
     lengths: Floats, root: Floats, G: LengthRules, numbers: Stream, item: int
 ) -> tuple[Ints, Ints]:
-    """A tree of a random length: its pre-order nodes and its words.
+    """Draw a tree of random length: its pre-order nodes and its words.
 
     ``lengths[n]`` is cumulative. Draw 0 decides on the length and draw 1 on the root's category;
     draw t + 2, or draws 2t + 2 and 2t + 3 of a low-rank grammar, decide on the rule of node t.

@@ -1,9 +1,9 @@
-"""Rows of probabilities drawn from Dirichlet distributions.
+"""Draw rows of probabilities from Dirichlet distributions.
 
-A Dirichlet row is a row of Gamma variables divided by their sum. With β well below one a Gamma
-variable is often smaller than the smallest float (its logarithm is of the order of −1/β), so both
-the draw and the division are done on logarithms. Each entry of a table has a counter of its own:
-the draw does not depend on the order in which entries are visited.
+A Dirichlet row is a row of Gamma variables divided by their sum. If β is well below one, a Gamma
+variable is often smaller than the smallest float (its logarithm is of the order of −1/β), so
+logarithms are drawn and divided. Each entry of a table has its own counter, so draws do not depend
+on the order of entries.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from dbpcfg.numerics.philox import Stream, uniform_pair
 
 @part_of_kernel
 def log_small_gamma(shape: float, u: float, v: float) -> float:
-    """Logarithm of a Gamma(shape, 1) variable, shape < 1, from two uniform ones; NaN: try again.
+    """The logarithm of a Gamma(shape, 1) variable, shape < 1, from two uniform ones; NaN: rejected.
 
-    The rejection method of Ahrens and Dieter (1974, their GS), on logarithms: x below 1 is drawn
-    with density x^(shape − 1), x above 1 with density exp(−x). Both are computed and one is chosen,
-    to avoid a branch.
+    The rejection method of Ahrens and Dieter (1974, their GS), with logarithms: x below 1 is drawn
+    with density x^(shape − 1), x above 1 with density exp(−x). Both are computed, to avoid a
+    branch.
     """
     scale = 1.0 + shape / math.e
     p = scale * u
@@ -65,8 +65,8 @@ def log_gamma_variate(shape: float, stream: Stream, item: int) -> float:
 def small_gammas(shapes: Floats, stream: Stream, first_item: int, logs: Floats) -> None:
     """``log_gamma_variate`` of the entries with shape < 1; the others are not changed.
 
-    In rounds: all entries draw, and those whose draw was rejected draw again. The loops of a round
-    have no branch and no call, so the compiler can use vectors.
+    In each round, entries whose last draw was rejected draw again. The loops of a round have no
+    branches and calls, so the compiler can vectorise them.
     """
     count, draw = 0, 0
     entries, small = np.empty(len(shapes), dtype=np.int64), np.empty(len(shapes))
@@ -121,7 +121,7 @@ def dirichlet_rows(parameters: Floats, stream: Stream, first_item: int, threads:
 def draw_rows(
     first: int, last: int, parameters: Floats, stream: Stream, first_item: int, drawn: Floats
 ) -> None:
-    """Draw some of the rows. Most parameters are β alone: those of rules that were never used."""
+    """Draw some of the rows. Most parameters equal β, as most rules are never used."""
     columns = parameters.shape[1]
     for r in range(first, last):
         item = first_item + r * columns

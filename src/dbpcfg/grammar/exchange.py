@@ -1,8 +1,8 @@
-r"""Rule tables: a grammar as text that other programs read and people can write.
+r"""Rule tables: grammars as text, for other programs and people.
 
-Numbers have all their digits. A grammar that is written and read again is the same to the bit, with
-the numbering of its categories and words; only NLTK's notation cannot keep that order, nor words of
-probability 0.
+Numbers have all their digits, so a grammar is exactly the same after writing and reading, including
+the numbering of categories and words. NLTK's notation loses the numbering, and words of probability
+0.
 
 **TSV** (``.tsv``): tab-separated values, one rule per line, under a header with column names::
 
@@ -24,11 +24,11 @@ quotation marks are part of the word.
     S -> NP VP [1.0]
     NP -> 'dog' [0.25] | NP PP [0.75]
 
-Only what NLTK can read is written. It has no exponents, so small probabilities are long decimals,
-and no escapes: a word with a single quote is put in double quotes, and a word with both kinds
-cannot be written. A category begins with a letter, a digit, ``_`` or ``/``, and may have
-``^ < > -`` further on. The reader also accepts several expansions in a line, separated by ``|``,
-lines continued after a backslash, and comments from ``#`` at the beginning of a line.
+Only what NLTK can read is written. NLTK has no exponents, so small probabilities are long decimals,
+and no escapes: words with a single quote are in double quotes, and words with both kinds cannot be
+written. A category begins with a letter, a digit, ``_`` or ``/``, and may have ``^ < > -`` later.
+The reader also accepts several expansions in a line, separated by ``|``, lines continued after a
+backslash, and comment lines that begin with ``#``.
 """
 
 from __future__ import annotations
@@ -244,7 +244,7 @@ def from_nltk(text: str, source: str) -> Grammar:
 
 
 def _joined_lines(text: str, source: str) -> Iterator[tuple[str, str]]:
-    """Lines, each joined with those that continue it, and the location where it begins."""
+    """Lines joined with their continuation lines, and their locations."""
     first, pieces = 0, list[str]()
     for number, line in enumerate(text.split("\n"), start=1):
         line = line.strip()
@@ -309,14 +309,14 @@ def _nltk_rule(parent: str, expansion: list[tuple[str, str]], line: str, locatio
 
 
 class Format(NamedTuple):
-    """How grammars are written in one format, and read."""
+    """A format of rule tables."""
 
     endings: tuple[str, ...]
-    """Of files' names."""
+    """Endings of file names."""
     write: Callable[[Grammar, list[str]], str]
-    """The text of a grammar, with notes."""
+    """Returns the text of a grammar, with notes."""
     read: Callable[[str, str], Grammar]
-    """The grammar of a text; the second argument is the text's name in messages."""
+    """Parses a text; the second argument is its name for messages."""
 
 
 FORMATS = {
@@ -340,7 +340,7 @@ def format_of(path: str | Path) -> str:
 def write_grammar(
     grammar: Grammar, path: str | Path, format: str | None = None, notes: Iterable[str] = ()
 ) -> None:
-    """Write a rule table, whole or not at all.
+    """Write a rule table to a file, atomically.
 
     ``format``: ``"tsv"`` or ``"nltk"``; by the ending of the name if not given.
     """

@@ -1,13 +1,13 @@
-"""Grammars whose binary rules are of low rank, with phrase and word categories apart.
+"""Grammars whose binary rules have low rank, with separate categories for phrases and words.
 
-The first N categories are phrases and have binary rules only, the P others are words' categories
-and have words only. With R hidden symbols r (Yang, Zhao and Tu 2021)::
+The first N categories are phrases and have only binary rules, the P others are word categories and
+have only words. With R hidden symbols r (Yang, Zhao and Tu 2021)::
 
     G[A → B C] = Σ_r u_Ar v_Br w_Cr        Σ_r u_Ar = Σ_B v_Br = Σ_C w_Cr = 1
 
-so A first chooses r, and r then chooses the left child and the right one independently. A chart
-of such a grammar needs only vectors over r (``parsing.lowrank``). The root is a phrase, or the
-category of a word in sentences of one word.
+so A first chooses r, and r then chooses the left and the right child independently. The chart of
+such a grammar needs only vectors over r (``parsing.lowrank``). The root is a phrase, or a word
+category in sentences of one word.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ MAX_RULES = 2**30
 
 
 class Factors(NamedTuple):
-    """The probabilities of a low-rank grammar, or a number for each of them."""
+    """The probabilities of a low-rank grammar, or other numbers of the same shapes."""
 
     root: Floats
-    """``[c]``: π, over phrases and then words' categories."""
+    """``[c]``: π, over phrases and then word categories."""
     parent: Floats
     """``[A, r]``: u, over phrases."""
     left: Floats
@@ -42,7 +42,7 @@ class Factors(NamedTuple):
     right: Floats
     """``[C, r]``: w, over all categories."""
     emission: Floats
-    """``[p, word]``: of words' categories."""
+    """``[p, word]``: the words of word categories."""
 
     @property
     def phrases(self) -> int:
@@ -61,12 +61,12 @@ class Factors(NamedTuple):
 
 
 class LowRankGrammar(Grammar):
-    """A grammar given by its factors. Rules are only multiplied out by `multiplied_out`.
+    """A grammar given by its factors; `multiplied_out` has an array of all rules.
 
     Parameters
     ----------
     factors
-        Its factors, which are probabilities.
+        The factors.
     vocabulary
         The words.
 
@@ -78,7 +78,7 @@ class LowRankGrammar(Grammar):
 
     ARRAYS = Factors._fields
     factors: Factors
-    """Its factors, in double precision and read-only."""
+    """The factors, in double precision and read-only."""
 
     def __init__(self, factors: Factors, vocabulary: Vocabulary) -> None:
         doubles = Factors(*(np.array(array, dtype=np.float64, order="C") for array in factors))
@@ -87,8 +87,13 @@ class LowRankGrammar(Grammar):
         for array in doubles:
             array.flags.writeable = False
         names = tuple(map(category_name, range(doubles.categories)))
-        own = {"factors": doubles, "root": doubles.root, "vocabulary": vocabulary, "names": names}
-        for name, value in own.items():
+        attributes = {
+            "factors": doubles,
+            "root": doubles.root,
+            "vocabulary": vocabulary,
+            "names": names,
+        }
+        for name, value in attributes.items():
             object.__setattr__(self, name, value)
 
     @property
@@ -114,12 +119,12 @@ class LowRankGrammar(Grammar):
 
     @property
     def binary_mass(self) -> Floats:
-        """``[c]``: 1 for phrases, 0 for words' categories."""
+        """``[c]``: 1 for phrases, 0 for word categories."""
         return self._of_phrases(np.ones(self.factors.phrases))
 
     @property
     def lexical_mass(self) -> Floats:
-        """``[c]``: 0 for phrases, 1 for words' categories."""
+        """``[c]``: 0 for phrases, 1 for word categories."""
         return np.subtract(1.0, self.binary_mass)
 
     def binary_of(self, category: int) -> Floats:
@@ -146,7 +151,7 @@ class LowRankGrammar(Grammar):
         return self._of_phrases(F.parent @ ((left @ F.left) * (right @ F.right)))
 
     def _of_phrases(self, rows: Floats) -> Floats:
-        """Rows of phrases, with zeros for words' categories."""
+        """Rows of phrases, with zeros for word categories."""
         padded = np.zeros((self.categories, *rows.shape[1:]))
         padded[: len(rows)] = rows
         return padded
@@ -168,11 +173,11 @@ class LowRankGrammar(Grammar):
 
     @property
     def rules_per_category(self) -> int:
-        """The number of rules of a word's category."""
+        """The number of rules of a word category."""
         return len(self.vocabulary)
 
     def arrays(self) -> dict[str, Floats]:
-        """The factors by their names, which are much smaller than the rules."""
+        """The factors by name, which are much smaller than the rules."""
         return self.factors._asdict()
 
     @classmethod
@@ -215,25 +220,27 @@ def _check_sums(factors: Factors) -> None:
             raise GrammarError(f"{name}{which} must sum to 1 (it sums to {sums[worst]:.12g})")
 
 
-def stacked(grammars: Sequence[Grammar]) -> dict[str, Floats]:
-    """Arrays of several grammars of one kind, size and vocabulary: ``[s, …]`` is of grammar s."""
-    each = [grammar.arrays() for grammar in grammars]
-    names = each[0] if each else Grammar.ARRAYS
+def stack_grammars(grammars: Sequence[Grammar]) -> dict[str, Floats]:
+    """The stacked arrays of grammars of the same kind, size and vocabulary: ``[grammar, …]``."""
+    arrays = [grammar.arrays() for grammar in grammars]
+    names = arrays[0] if arrays else Grammar.ARRAYS
     return {
-        f"grammars_{name}": np.stack([one[name] for one in each]) if each else np.empty(0)
+        f"grammars_{name}": np.stack([of_grammar[name] for of_grammar in arrays])
+        if arrays
+        else np.empty(0)
         for name in names
     }
 
 
-def unstacked(arrays: Mapping[str, Any], vocabulary: Vocabulary) -> list[Grammar]:
-    """The grammars of arrays that `stacked` made."""
+def unstack_grammars(arrays: Mapping[str, Any], vocabulary: Vocabulary) -> list[Grammar]:
+    """The grammars whose arrays `stack_grammars` has stacked."""
     kind = kind_of(name.removeprefix("grammars_") for name in arrays)
     stacks = {name: arrays[f"grammars_{name}"] for name in kind.ARRAYS}
     if len({len(array) for array in stacks.values()}) != 1:
         raise ArchiveError("its grammars do not have as many of each array")
     return [
-        kind.from_arrays(dict(zip(stacks, each, strict=True)), vocabulary)
-        for each in zip(*stacks.values(), strict=True)
+        kind.from_arrays(dict(zip(stacks, of_grammar, strict=True)), vocabulary)
+        for of_grammar in zip(*stacks.values(), strict=True)
     ]
 
 

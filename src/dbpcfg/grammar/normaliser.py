@@ -8,24 +8,25 @@ top down: with λ(m,c) = ∂Z / ∂h(m,c), l and r the levels of m's children ::
     λ(l,a)  += Σ_cb λ(m,c) G[c → a b] h(r,b)        λ(r,b) += Σ_ca λ(m,c) G[c → a b] h(l,a)
     ∂Z / ∂G[c → a b] = Σ_m λ(m,c) h(l,a) h(r,b)     ∂Z / ∂G[c → w] = Σ_m λ(m,c)
 
-where a child is of its parent's own level, λ is on both sides, and a system is solved.
+If a child is on the level of its parent, λ is on both sides, and a system is solved.
 
-**Failures.** 1 / Z = Σ_m (1 − Z)^m: each sentence of the bounded grammar can be given the
-derivations that left the bound before one fitted (``induction.gibbs``). Abandoned at the first node
-in pre-order that leaves the bound, a derivation from (m,c) fails with probability ::
+**Failures.** As 1 / Z = Σ_m (1 − Z)^m, each sentence of the bounded grammar can be augmented with
+the derivations that left the bound before one fitted (``induction.gibbs``). If derivations are
+abandoned at the first node in pre-order that leaves the bound, one from (m,c) fails with
+probability ::
 
     f(L,D+1,c) = Σ_ab G[c → a b]
     f(m,c)     = Σ_ab G[c → a b] (f(l,a) + h(l,a) f(r,b))
 
-and G · ∂f/∂G, f taken as a polynomial, is how often a rule is used in failures.
+and G · ∂f/∂G, with f as a polynomial, is the expected number of uses of a rule in failures.
 
-**Low rank.** There h is 1 for words' categories; for phrases it is 0 on (L,D+1), and otherwise ::
+**Low rank.** For word categories h is 1; for phrases it is 0 on (L,D+1), and otherwise ::
 
     h(m,A) = Σ_r u_Ar (Σ_B v_Br h(l,B)) (Σ_C w_Cr h(r,C))
 
-Of the children's levels l and r one is m itself and the other the level below, whose sum is known:
-this is a linear system over the phrases of each level. The derivatives by the factors come from the
-same systems, transposed, from the top down.
+One of the children's levels l and r is m itself, the other is the next level, whose sum is known,
+so this is a linear system over the phrases of each level. The derivatives by the factors come from
+the same systems, transposed, from the top down.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class Systems(NamedTuple):
     f: Floats
     """``[level, c]``: the probability of failing."""
     inverse: list[Floats]
-    """For each level but the last (I − A)⁻¹, A the matrix of h's system."""
+    """(I − A)⁻¹ for each level but the last, where A is the matrix of the system of h."""
 
 
 def systems(grammar: Grammar, depth: int) -> Systems:
@@ -60,10 +61,10 @@ def systems(grammar: Grammar, depth: int) -> Systems:
     h[-1], f[-1] = lex, G.sum(axis=(1, 2))
     for level in range(levels - 2, -1, -1):
         over_child = "cab,a->cb" if is_right(level) else "cab,b->ca"  # that of the level below
-        same = np.einsum(over_child, G, h[level + 1])
+        transition = np.einsum(over_child, G, h[level + 1])
         lost = np.einsum(over_child, G, f[level + 1]).sum(axis=1)
         rewards = np.concatenate([np.stack([lex, lost], axis=1), np.eye(K)], axis=1)
-        solved = absorption(same, lex + lost, rewards)
+        solved = absorption(transition, lex + lost, rewards)
         h[level], f[level] = solved[:, 0], solved[:, 1]
         f[level][h[level] + f[level] == 0.0] = 1.0  # its derivations never end
         inverse.append(solved[:, 2:])
@@ -71,10 +72,11 @@ def systems(grammar: Grammar, depth: int) -> Systems:
 
 
 def normaliser(grammar: Grammar, depth: int | None) -> tuple[float, RuleWeights]:
-    """Z, the probability that a tree fits the bound, and its derivatives.
+    """Z, the probability that a tree fits the bound, and its derivatives by all rules.
+
+    Rules are treated as independent variables.
 
     ``depth``: the bound D; None for no bound: Z is then the probability that a derivation ends.
-    ``derivatives``: by the probability of each rule, all of them taken as independent.
     """
     if depth is None:
         return _without_bound(grammar)
@@ -95,7 +97,7 @@ def normaliser(grammar: Grammar, depth: int | None) -> tuple[float, RuleWeights]
 
 
 def _without_bound(grammar: Grammar) -> tuple[float, RuleWeights]:
-    """The same for h = lex + G (h ⊗ h)."""
+    """Z and its derivatives for h = lex + G (h ⊗ h)."""
     G, h = grammar.binary, termination(grammar)
     slope = np.einsum("cab,b->ca", G, h) + np.einsum("cab,a->cb", G, h)
     reached = np.linalg.lstsq((np.eye(len(h)) - slope).T, grammar.root, rcond=None)[0]
@@ -105,10 +107,10 @@ def _without_bound(grammar: Grammar) -> tuple[float, RuleWeights]:
 
 
 def failures(grammar: Grammar, depth: int) -> RuleWeights:
-    """Expected rule counts of the derivations that leave the bound before one fits it."""
+    """Expected rule counts of the derivations that leave the bound before one fits."""
     G, K, (h, f, inverse) = grammar.binary, grammar.categories, systems(grammar, depth)
     lex, first = grammar.lexical_mass, G.sum(axis=2)
-    descent = absorption(first, lex, np.eye(K))  # left children, whatever is to the right of them
+    descent = absorption(first, lex, np.eye(K))  # left descendants, summed over right children
     # φ = ∂F/∂f and λ = ∂F/∂h, F = Σ_c π_c f(L,1,c); each level has them from the one above it
     to_fail, to_fit = grammar.root, np.zeros(K)
     binary, visits, ones = np.zeros_like(G), np.zeros(K), np.ones(K)
@@ -140,7 +142,7 @@ def failures(grammar: Grammar, depth: int) -> RuleWeights:
 
 
 def _spread(visits: Floats, grammar: Grammar) -> Floats:
-    """The same number for each word."""
+    """Repeat the number of each category for all words."""
     return np.broadcast_to(visits[:, np.newaxis], grammar.lexical.shape).copy()
 
 
@@ -150,15 +152,15 @@ class LevelSystem(NamedTuple):
     h: Floats
     """``[c]``."""
     matrix: Floats
-    """``[A, A]``: I − A, A that of the system."""
+    """``[A, A]``: I minus the matrix of the system."""
     below: Floats
-    """``[r]``: the sum over the child on the level below."""
+    """``[r]``: the sum over the child on the next level."""
     own: Floats
     """``[r]``: the sum over the child on the same level."""
 
 
 def low_rank_containment(factors: Factors, depth: int | None) -> Floats:
-    """``[level, c]``: h, as `dbpcfg.grammar.bounding.containment`, from the factors.
+    """``[level, c]``: h from the factors, as in `dbpcfg.grammar.bounding.containment`.
 
     ``depth``: the bound D; None for no bound.
     """
@@ -170,11 +172,11 @@ def low_rank_containment(factors: Factors, depth: int | None) -> Floats:
     within[:N] = 0.0
     beyond, h = 1.0 - within, [within.copy()]
     for level in range(level_count(depth) - 2, -1, -1):
-        own, other = (F.right, F.left) if is_right(level) else (F.left, F.right)
-        weighted = F.parent * (within @ other)
-        ends, lost = weighted @ own[N:].sum(axis=0), F.parent @ (beyond @ other)
+        child_same, child_below = (F.right, F.left) if is_right(level) else (F.left, F.right)
+        weighted = F.parent * (within @ child_below)
+        ends, lost = weighted @ child_same[N:].sum(axis=0), F.parent @ (beyond @ child_below)
         rewards = np.stack([ends, lost], axis=1)
-        within[:N], beyond[:N] = absorption(weighted @ own[:N].T, ends + lost, rewards).T
+        within[:N], beyond[:N] = absorption(weighted @ child_same[:N].T, ends + lost, rewards).T
         beyond[within + beyond == 0.0] = 1.0  # its derivations never end
         h.append(within.copy())
     return np.array(h[::-1])
@@ -196,7 +198,7 @@ def _low_rank_termination(F: Factors, tolerance: float = 1e-15, max_steps: int =
 
 
 def low_rank_mass(factors: Factors, depth: int | None) -> float:
-    """Z, the probability that a tree fits the bound, also where derivations may never end."""
+    """Z, the probability that a tree fits the bound, or ends if there is none."""
     mass = float(np.asarray(factors.root, np.float64) @ low_rank_containment(factors, depth)[0])
     if mass <= 0.0:
         bound = "ends" if depth is None else f"fits a depth bound of {depth}"
@@ -205,10 +207,9 @@ def low_rank_mass(factors: Factors, depth: int | None) -> float:
 
 
 def low_rank_normaliser(factors: Factors, depth: int) -> tuple[float, Factors]:
-    """Z, the probability that a tree fits the bound, and its derivatives.
+    """Z, the probability that a tree fits the bound, and its derivatives by log factors.
 
-    ``derivatives``: by the logarithm of each factor: expected numbers of uses, of trees that fit,
-    times Z.
+    The derivatives are the expected numbers of uses in trees that fit, times Z.
     """
     F = Factors(*(np.asarray(array, dtype=np.float64) for array in factors))
     N, levels = F.phrases, level_count(depth)
@@ -216,8 +217,8 @@ def low_rank_normaliser(factors: Factors, depth: int) -> tuple[float, Factors]:
     only_words[:N] = 0.0
     h, solved = only_words, list[LevelSystem]()
     for level in range(levels - 2, -1, -1):
-        own, other = (F.right, F.left) if is_right(level) else (F.left, F.right)
-        below = h @ other
+        own, child_below = (F.right, F.left) if is_right(level) else (F.left, F.right)
+        below = h @ child_below
         weighted = F.parent * below
         matrix = np.eye(N) - weighted @ own[:N].T
         h = np.ones(F.categories)

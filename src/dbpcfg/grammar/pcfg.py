@@ -1,9 +1,9 @@
-"""The probabilistic context-free grammar G: its rules, its draws, and a number for each rule.
+"""The probabilistic context-free grammar G: its rules, and draws given counts.
 
-Letters, as in the paper and everywhere in the kernels:
+Letters, as in the paper and in the kernels:
 
 =====  =========================================================================================
-K      number of categories; any of them can be a phrase or a word's category
+K      number of categories; each can be a phrase or a word category
 W      number of words
 π      ``root[c]``: probability of T → c, the top symbol's expansion
 G      row c: ``binary[c, a, b]`` is G[c → a b] and ``lexical[c, w]`` is G[c → w];
@@ -33,24 +33,24 @@ ROW_SUM_TOLERANCE = 1e-8
 
 
 def category_name(category: int) -> str:
-    """The label that a category has in printed trees, unless its grammar has names."""
+    """The default label of a category in printed trees."""
     return f"X{category}"
 
 
 SMALLEST_BETA = 1e-12
-"""As in ``dbpcfg.options``, which is not imported: a change there would recompile all kernels."""
+"""As in ``dbpcfg.options``, which is not imported so that changes there recompile no kernels."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RuleWeights:
-    """A number for each rule: its count (C in the paper), expected count, probability or weight."""
+    """A number for each rule: a count (C in the paper), expected count, probability or weight."""
 
     root: Floats
-    """``[c]``: of T → c."""
+    """``[c]``: the numbers of T → c."""
     binary: Floats
-    """``[c, a, b]``: of c → a b."""
+    """``[c, a, b]``: the numbers of c → a b."""
     lexical: Floats
-    """``[c, w]``: of c → w."""
+    """``[c, w]``: the numbers of c → w."""
 
     def __repr__(self) -> str:
         words = self.lexical.shape[-1]
@@ -67,7 +67,7 @@ class RuleWeights:
 
     @classmethod
     def from_rows(cls, root: Floats, rows: Floats, *more: Any) -> Self:
-        """From rows of K² binary rules and W words; for a grammar, the vocabulary follows."""
+        """Make it from rows of K² binary rules and W words; a grammar also needs the vocabulary."""
         K = len(root)
         return cls(root, rows[:, : K * K].reshape(K, K, K), rows[:, K * K :], *more)
 
@@ -94,7 +94,7 @@ class RuleWeights:
 class Grammar(RuleWeights):
     """A PCFG in Chomsky normal form over a vocabulary. Its arrays are read-only.
 
-    Shapes and sums of the arrays are checked: a `GrammarError` says what is wrong.
+    A `GrammarError` is raised if shapes or sums of the arrays are wrong.
     """
 
     ARRAYS: ClassVar[tuple[str, ...]] = ("root", "binary", "lexical")
@@ -109,7 +109,7 @@ class Grammar(RuleWeights):
     vocabulary: Vocabulary
     """The words."""
     names: tuple[str, ...] = field(init=False)
-    """The label of each category in printed trees: X0, X1, … unless ``named`` otherwise."""
+    """The label of each category in printed trees: X0, X1, … by default; see ``named``."""
 
     def __post_init__(self) -> None:
         for name in ("root", "binary", "lexical"):
@@ -145,24 +145,24 @@ class Grammar(RuleWeights):
                 raise GrammarError(f"{which} must sum to 1 (it sums to {sums[worst]:.12g})")
 
     def named(self, names: Iterable[str]) -> Grammar:
-        """The same grammar, with other names for its categories.
+        """The same grammar with other names for its categories.
 
         Parameters
         ----------
         names
-            One name for each category, all different.
+            A distinct name for each category.
 
         Raises
         ------
         GrammarError
-            If they are not K different names.
+            If there are not K distinct names.
         """
         names, K = tuple(names), self.categories
         if len(names) != K or len(set(names)) != K or not all(names):
             raise GrammarError(f"expected {K} different names of categories, got {names!r:.200}")
-        same = copy(self)
-        object.__setattr__(same, "names", names)
-        return same
+        renamed = copy(self)
+        object.__setattr__(renamed, "names", names)
+        return renamed
 
     def arrays(self) -> dict[str, Floats]:
         """The arrays that are stored in files."""
@@ -180,13 +180,13 @@ class Grammar(RuleWeights):
 
     @property
     def lexical_mass(self) -> Floats:
-        """lex(c) = Σ_w G[c → w], the probability that c is a word's category."""
+        """lex(c) = Σ_w G[c → w], the probability that c emits a word."""
         mass: Floats = self.lexical.sum(axis=1)
         return mass
 
     @property
     def binary_mass(self) -> Floats:
-        """``[c]``: the probability that c is a phrase, Σ_ab G[c → a b]."""
+        """``[c]``: Σ_ab G[c → a b], the probability that c is a phrase."""
         mass: Floats = self.binary.sum(axis=(1, 2))
         return mass
 
@@ -221,7 +221,7 @@ class Grammar(RuleWeights):
         return data_frame(COLUMNS, (row for row in rows_of(self) if row[-1]))
 
     def _repr_html_(self) -> str:
-        """The table that notebooks show: each category with its most probable rules and words."""
+        """A table of each category with its most probable rules and words, for notebooks."""
         return grammar_html(self)
 
 
@@ -241,9 +241,9 @@ def draw_grammar(
 
 
 def without_zeros(grammar: Grammar, minimum: float) -> Grammar:
-    """The grammar with no probability below a minimum, so that it has every tree.
+    """Raise probabilities to a minimum, so that every tree is possible.
 
-    ``minimum``: so small that sums of rows stay 1.
+    ``minimum``: so small that rows still sum to 1.
     """
     return Grammar(
         np.maximum(grammar.root, minimum),
@@ -271,8 +271,8 @@ def draw_from_prior(
 def normalised(counts: RuleWeights, added: float, fallback: Grammar) -> Grammar:
     """The grammar whose rules are proportional to their counts.
 
-    ``added``: to each count.
-    ``fallback``: has the vocabulary, and the rows of categories without counts.
+    ``added``: a number that is added to each count.
+    ``fallback``: a grammar with the vocabulary, and the rows of categories without counts.
     """
     root = _proportions(counts.root[np.newaxis] + added, fallback.root[np.newaxis])[0]
     rows = _proportions(counts.rows + added, fallback.rows)
@@ -288,14 +288,14 @@ def mean_grammar(counts: RuleWeights, beta: float, vocabulary: Vocabulary) -> Gr
 
 def _proportions(rows: Floats, fallback: Floats) -> Floats:
     totals = rows.sum(axis=1, keepdims=True)
-    used = totals > 1e-290  # counts smaller than this are of a category that died
-    return np.where(used, rows / np.where(used, totals, 1.0), fallback)
+    has_counts = totals > 1e-290  # counts smaller than this are of a category that died
+    return np.where(has_counts, rows / np.where(has_counts, totals, 1.0), fallback)
 
 
 SHOWN = 8
-"""How many words, and rules, of each category are shown."""
-LEAST_SHOWN = 0.0005
-"""Smaller probabilities would be shown as 0.000."""
+"""The number of words, and of rules, shown for each category."""
+MIN_SHOWN = 0.0005
+"""Smaller probabilities would be printed as 0.000."""
 _SHARE = "opacity: 0.6; font-size: 85%"
 _CELL = "text-align: left; vertical-align: top"
 
@@ -303,7 +303,7 @@ _CELL = "text-align: left; vertical-align: top"
 def grammar_html(grammar: Grammar) -> str:
     """An HTML table with a row for each category: its most probable words and rules.
 
-    Words and names are escaped; colours are those of the page.
+    Words and names are escaped.
     """
     names, words, lexical = grammar.names, grammar.vocabulary.words, grammar.lexical
     pairs = [f"{a} {b}" for a in names for b in names]
@@ -332,5 +332,5 @@ def _listed(names: Sequence[str], row: Floats) -> str:
     return " &nbsp; ".join(
         f'{escape(names[n])} <span style="{_SHARE}">{row[n]:.3f}</span>'
         for n in order
-        if row[n] >= LEAST_SHOWN
+        if row[n] >= MIN_SHOWN
     )

@@ -6,8 +6,8 @@ top symbol T, which starts each sentence and is no category, has rules with one 
 accepted too: then that symbol is the root of every tree.
 
 The order of the list preserves the numbering of the grammar: T has a rule for each category, even
-if its probability is 0; binary rules follow by parent, and lexical rules by word. Numbering
-categories and words in order of first appearance gives the same arrays again.
+if its probability is 0; then come binary rules by parent, and lexical rules by word. If categories
+and words are numbered in order of first appearance, the arrays are the same again.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def quoted(text: str) -> str:
 
 
 def rule_error(location: str, found: str, expected: str, remedy: str) -> GrammarError:
-    """An error in a rule table: where it is, what was found and expected, and what to do."""
+    """An error in a rule table."""
     return GrammarError(f"{location}: found {found}, expected {expected}; {remedy}")
 
 
@@ -88,7 +88,7 @@ def top_symbol(names: Sequence[str]) -> str:
 
 
 def rules_of(grammar: Grammar) -> Iterator[Rule]:
-    """The possible rules of a grammar, and those of probability 0 that preserve its numbering."""
+    """The rules of a grammar, including those of probability 0 that preserve its numbering."""
     names, words = grammar.names, grammar.vocabulary.words
     top = top_symbol(names)
     for name, root in zip(names, grammar.root.tolist(), strict=True):
@@ -175,13 +175,13 @@ def _check_rule(
     arity = len(rule.children)
     if arity > 2:
         parent, (first, *rest) = rule.parent, rule.children
-        new = "+".join(rest)
+        joined = "+".join(rest)
         raise rule_error(
             rule.location,
             f"{rule}, a rule with {arity} children",
             "two categories or one word",
-            f"make it binary, as by {quoted(parent)} → {quoted(first)} {quoted(new)} of the same "
-            f"probability and a rule for {quoted(new)} of probability 1",
+            f"make it binary, as by {quoted(parent)} → {quoted(first)} {quoted(joined)} of the "
+            f"same probability and a rule for {quoted(joined)} of probability 1",
         )
     if arity == 1 and not rule.lexical and rule.parent != top:
         child = rule.children[0]
@@ -228,20 +228,20 @@ def _without_rules(location: str, name: str) -> GrammarError:
 
 
 @dataclass(frozen=True, slots=True)
-class Pruned:
-    """A grammar without its least probable rules, and how much was left out."""
+class PrunedGrammar:
+    """A grammar without its least probable rules, and statistics of what was left out."""
 
     grammar: Grammar
     threshold: float
     """The smallest probability of a rule that was kept."""
     rules: int
-    """How many rules were possible before."""
+    """The number of possible rules before."""
     left_out: int
-    """How many of them were left out."""
+    """The number of rules left out."""
     loser: str
-    """The symbol whose rules lost the most probability."""
+    """The symbol that lost the most probability."""
     lost: float
-    """How much that symbol lost."""
+    """The probability that it lost."""
 
     def __str__(self) -> str:
         return (
@@ -251,7 +251,7 @@ class Pruned:
         )
 
 
-def pruned(grammar: Grammar, threshold: float) -> Pruned:
+def pruned(grammar: Grammar, threshold: float) -> PrunedGrammar:
     """Leave out rules less probable than a threshold, and words that then have none.
 
     The rest of each row is divided by its sum.
@@ -267,17 +267,20 @@ def pruned(grammar: Grammar, threshold: float) -> Pruned:
         )
     rows = np.where(grammar.rows >= threshold, grammar.rows, 0.0)
     root = np.where(grammar.root >= threshold, grammar.root, 0.0)
-    used = rows[:, K * K :].sum(axis=0) > 0
-    if not used.any():
+    used_words = rows[:, K * K :].sum(axis=0) > 0
+    if not used_words.any():
         raise GrammarError(
             f"no word has a probability of {threshold:g} or more; take a smaller one"
         )
-    kept = np.append(rows.sum(axis=1), root.sum())
-    worst = int(kept.argmin())
-    words, unused = tuple(compress(grammar.vocabulary.words, used)), np.flatnonzero(~used)
+    kept_mass = np.append(rows.sum(axis=1), root.sum())
+    worst = int(kept_mass.argmin())
+    words, unused = (
+        tuple(compress(grammar.vocabulary.words, used_words)),
+        np.flatnonzero(~used_words),
+    )
     rows, root = rows / rows.sum(axis=1, keepdims=True), root / root.sum()
     rules = int((grammar.rows > 0).sum() + (grammar.root > 0).sum())
-    return Pruned(
+    return PrunedGrammar(
         Grammar.from_rows(root, np.delete(rows, K * K + unused, axis=1), Vocabulary(words)).named(
             grammar.names
         ),
@@ -285,5 +288,5 @@ def pruned(grammar: Grammar, threshold: float) -> Pruned:
         rules,
         rules - int((rows > 0).sum() + (root > 0).sum()),
         symbols[worst],
-        max(0.0, 1.0 - float(kept[worst])),
+        max(0.0, 1.0 - float(kept_mass[worst])),
     )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.grammar.lowrank import stacked, unstacked
+from dbpcfg.grammar.lowrank import stack_grammars, unstack_grammars
 from dbpcfg.induction.chain import OTHER, Chain, Sample, no_spans
 from dbpcfg.induction.criteria import Measures, plausible
 from dbpcfg.induction.settings import ChainSettings
@@ -43,7 +43,7 @@ def save_chain(chain: Chain, corpus: Encoded, path: Path) -> None:
         "betas": np.array(chain.betas),
         "spans": chain.spans.counts if chain.retained else NO_SPANS,
         **chain.settings.learner.arrays(chain.state),
-        **(stacked(chain.grammars) if chain.settings.learner.samples else {}),
+        **(stack_grammars(chain.grammars) if chain.settings.learner.samples else {}),
     }
     for name, sample in (("best", chain.best), ("last", chain.last)):
         arrays |= {f"{name}_{array}": values for array, values in sample.grammar.arrays().items()}
@@ -116,7 +116,7 @@ def _chain(
         spans.counts[:] = arrays["spans"]
     last = sample("last")
     if learner.samples:
-        grammars = unstacked(
+        grammars = unstack_grammars(
             {name: array for name, array in arrays.items() if name.startswith("grammars_")},
             corpus.vocabulary,
         )

@@ -26,8 +26,8 @@ from dbpcfg.errors import GrammarError
 from dbpcfg.grammar.lowrank import (
     Factors,
     LowRankGrammar,
-    stacked,
-    unstacked,
+    stack_grammars,
+    unstack_grammars,
 )
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.io.archive import ArchiveError, read_archive, text_list, write_archive
@@ -119,14 +119,14 @@ def save_samples(grammars: list[Grammar], path: Path) -> None:
     """Write other grammars of a chain, which share the vocabulary of the model."""
     factored = bool(grammars) and isinstance(grammars[0], LowRankGrammar)
     version = FACTORED if factored else SAMPLES_VERSION
-    write_archive(path, SAMPLES_FORMAT, version, {}, stacked(grammars))
+    write_archive(path, SAMPLES_FORMAT, version, {}, stack_grammars(grammars))
 
 
 def load_samples(path: Path, vocabulary: Vocabulary) -> Sequence[Grammar]:
     """Read other grammars of a chain."""
     with read_errors(path, GrammarError):
         _, arrays = read_archive(path, SAMPLES_FORMAT, _SAMPLES_LAYOUTS)
-        return unstacked(arrays, vocabulary)
+        return unstack_grammars(arrays, vocabulary)
 
 
 def load(path: str | Path, samples: bool = False) -> Model:

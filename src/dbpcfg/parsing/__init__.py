@@ -1,6 +1,6 @@
-"""Parsers for one model, and the trees they give.
+"""Parsers.
 
-``chart`` is polynomial in the depth bound and is what induction runs; ``lowrank`` is the chart of a
-grammar of low rank; ``leftcorner`` is the paper's own incremental algorithm. They compute the same
-distribution, and the tests hold them to it. ``parsers.parser_of`` gives a grammar its parser.
+``chart`` is polynomial in the depth bound and is used for induction; ``lowrank`` is the chart of
+low-rank grammars; ``leftcorner`` is the paper's incremental algorithm. They compute the same
+distribution, which tests check. ``parsers.parser_of`` returns the parser of a grammar.
 """

@@ -1,14 +1,14 @@
-"""Binary trees of numbered categories, as the kernels write them, and weights of their spans.
+"""Binary trees of numbered categories, as arrays of nodes, and weights of labelled spans.
 
-A sentence of n words has 2n − 1 nodes. They are listed in pre-order, one row ``(start, end,
-category)`` each, spans half-open. The left child of node t is t + 1 and its right child is t plus
-twice the width of the left child: the tree needs no pointers. The nodes of sentence s of a corpus
-start at row ``first_node(starts, s)``.
+A sentence of n words has 2n − 1 nodes in pre-order, each a row ``(start, end, category)`` with a
+half-open span. The left child of node t is t + 1, and its right child is t plus twice the width of
+the left child, so no pointers are needed. The nodes of sentence s of a corpus start at row
+``first_node(starts, s)``.
 
-Weights of labelled spans, posterior probabilities or counts, are ``weights[cell, c]`` for label c
-on one span. A sentence of n words has n(n + 1)/2 cells in a row, those of one start together,
-shortest first; sentences follow each other as in the corpus. Where levels are kept apart, each has
-such cells, one level after another, and words have theirs on the first.
+Weights of labelled spans, such as posterior probabilities or counts, are ``weights[cell, c]`` for
+label c on one span. A sentence of n words has n(n + 1)/2 contiguous cells, those with the same
+start together, shortest first; sentences are in the order of the corpus. If levels are separate,
+each level has such cells, one level after another, and words have theirs on the first.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from dbpcfg.trees.tree import Tree, writable
 
 
 def first_cells(corpus: Encoded, levels: int = 1) -> Longs:
-    """Where the cells of each sentence begin, and where the last one's end."""
+    """Where the cells of each sentence start, and the end of the last."""
     sizes = levels * corpus.lengths * (corpus.lengths + 1) // 2
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
@@ -41,7 +41,7 @@ def span_cell(n: int, i: int, j: int) -> int:
 
 @also_in_kernels
 def level_cell(n: int, level: int, i: int, j: int) -> int:
-    """The cell of span (i,j) where levels are kept apart; a word has one cell for all levels."""
+    """The cell of span (i,j) if levels are separate; a word has one cell for all levels."""
     return span_cell(n, i, j) + (level * n * (n + 1) // 2 if j > i + 1 else 0)
 
 
@@ -50,7 +50,7 @@ START, END, CATEGORY = 0, 1, 2
 
 @also_in_kernels
 def first_node(starts: Longs, s: int) -> int:
-    """The row of the root of sentence s; that of sentence s + 1 is where its nodes end."""
+    """The row of the root of sentence s; the nodes end before that of sentence s + 1."""
     row: int = 2 * starts[s] - s
     return row
 
@@ -65,7 +65,7 @@ class Derivations:
 
     @classmethod
     def empty(cls, corpus: Encoded) -> Derivations:
-        """Trees that are still to be filled in."""
+        """Trees whose nodes are not yet filled in."""
         rows = first_node(corpus.starts, len(corpus))
         return cls(np.full((rows, 3), -1, dtype=np.int32), corpus)
 
@@ -87,9 +87,9 @@ class Derivations:
         return (self.tree(sentence) for sentence in range(len(self)))
 
     def counts(self, categories: int, held_out: int = 0) -> RuleWeights:
-        """How often each rule is used in all trees: C in the paper.
+        """The number of uses of each rule in all trees: C in the paper.
 
-        ``held_out``: every n-th tree is not counted; 0 counts all of them.
+        ``held_out``: every n-th tree is not counted; 0 to count all.
         """
         used = self.nodes[:, CATEGORY]
         if used.min(initial=0) < 0 or used.max(initial=0) >= categories:
@@ -113,7 +113,7 @@ def count_rules(
     binary: Floats,
     lexical: Floats,
 ) -> None:
-    """Add the rules of all sentences' trees to the counts, but for every n-th sentence."""
+    """Add the rules of all sentences' trees to the counts, except every n-th sentence."""
     tokens, starts = sentences
     for s in range(len(starts) - 1):
         if held_out and items[s] % held_out == held_out - 1:
@@ -133,7 +133,7 @@ def count_rules(
 def as_tree(nodes: Ints, words: Sequence[str], names: Sequence[str] = ()) -> Tree:
     """Turn pre-order nodes into a tree, from the last node to the first, without recursion.
 
-    ``names``: the labels of categories; those of ``category_name`` if not given.
+    ``names``: the labels of categories; by default ``category_name``.
     """
     names = names or _plain_names(int(nodes[:, CATEGORY].max()) + 1)
     tree = Tree.unchecked
@@ -149,7 +149,7 @@ def as_tree(nodes: Ints, words: Sequence[str], names: Sequence[str] = ()) -> Tre
 def as_brackets(
     trees: Sequence[Ints], sentences: Sequence[Sequence[str]], names: Sequence[str]
 ) -> list[str]:
-    """Trees in brackets, as ``str(as_tree(…))``, but without building trees."""
+    """Trees in brackets, like ``str(as_tree(…))``, but faster, without building trees."""
     if not trees:
         return []
     words = [word for sentence in sentences for word in sentence]
@@ -160,7 +160,7 @@ def as_brackets(
     ends = np.cumsum(sizes)
     width = nodes[:, END] - nodes[:, START]
     leaves = np.flatnonzero(width == 1)
-    # Each word is followed by as many brackets as nodes end with it.
+    # After each word, a bracket closes for each node that ends there.
     shift = np.repeat(np.cumsum([0, *(len(s) for s in sentences[:-1])]), sizes)
     closing = np.bincount(nodes[:, END] + shift - 1, minlength=len(words))
     pieces = np.array([f"({name}" for name in names], dtype=object)[nodes[:, CATEGORY]]
@@ -177,10 +177,7 @@ def _plain_names(number: int) -> tuple[str, ...]:
 
 @kernel
 def log_probability(nodes: Ints, words: Ints, G: Logs) -> float:
-    """The sum of the logarithms of a tree's rules, before Z; −∞ if it does not fit the bound.
-
-    The tree is given by its pre-order nodes.
-    """
+    """The log-probability of a tree, before division by Z; −∞ if it does not fit the bound."""
     total = G.root[nodes[0, CATEGORY]]
     levels = np.zeros(len(nodes), dtype=np.int64)
     for t in range(len(nodes)):
@@ -201,7 +198,7 @@ def log_probability(nodes: Ints, words: Ints, G: Logs) -> float:
 
 
 def check_vocabulary(grammar: Grammar, corpus: Encoded) -> None:
-    """Raise a DbpcfgError if a corpus is numbered by another vocabulary than the grammar's."""
+    """Raise a DbpcfgError if a corpus and a grammar have different vocabularies."""
     if corpus.vocabulary.words != grammar.vocabulary.words:
         raise DbpcfgError(
             "the corpus was encoded with another vocabulary than the grammar's; "
@@ -209,8 +206,8 @@ def check_vocabulary(grammar: Grammar, corpus: Encoded) -> None:
         )
 
 
-def check_free(corpus: Encoded) -> None:
-    """Raise a DbpcfgError if sentences have brackets, where trees are built word by word."""
+def check_no_brackets(corpus: Encoded) -> None:
+    """Raise a DbpcfgError if sentences have brackets, which word-by-word methods cannot use."""
     if corpus.brackets is not None:
         raise DbpcfgError(
             "brackets are for whole sentences: the left-corner parser and prefix probabilities do "

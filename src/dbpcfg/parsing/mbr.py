@@ -1,13 +1,13 @@
-"""Minimum-Bayes-risk (MBR) trees: the tree whose spans are expected to be right most often.
+"""Minimum-Bayes-risk (MBR) trees, which maximise the expected number of correct spans.
 
-Given a weight for every span, its posterior probability or how many of the retained samples have
-it, the tree of greatest total weight minimises the expected number of wrong spans (Goodman 1996).
-It need not be the most probable tree, nor fit a depth bound that the weights came from.
+Given a weight for every span, its posterior probability or its frequency in samples, the tree of
+greatest total weight minimises the expected number of wrong spans (Goodman 1996). It need not be
+the most probable tree, nor fit the depth bound.
 
-Ties, common when weights are counts, go to the most even split; of two equally even ones to the
-earlier if the span starts at an even position and else to the later. A rule such as "first split"
-would hand right-branching trees to sentences about which nothing is known, and English would
-reward that.
+Ties, which are common if weights are counts, go to the most even split; of two equally even splits
+to the first if the span starts at an even position, otherwise to the second. A rule such as "first
+split" would give right-branching trees to sentences about which nothing is known, which would
+increase scores for English.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from dbpcfg.parsing.derivations import Derivations, first_cells, first_node, spa
 from dbpcfg.parsing.parser import Parser
 
 GRAIN = 2.0**24
-"""Weights are rounded to multiples of 1/GRAIN, so that the order of sums decides no tie."""
+"""Weights are rounded to multiples of 1/GRAIN, so that ties do not depend on the order of sums."""
 
 
 NEGLIGIBLE = 3e-3
-"""Posterior probability of a span below which `mbr` prunes it, for one node in some hundreds."""
+"""Spans with a smaller posterior probability are pruned by `mbr`."""
 
 
 def mbr(parsers: Sequence[Parser], corpus: Encoded, threads: int = 1) -> Derivations:
@@ -51,18 +51,16 @@ def summed_posteriors(
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """Posterior probabilities of labelled spans, summed over one or more grammars.
 
-    MBR trees under the sum are those under the mean: no need to divide. A grammar that cannot
-    yield a sentence is ignored for that sentence.
+    Returns them as in `dbpcfg.parsing.derivations`, and for each sentence whether any of the
+    grammars can yield it. A grammar that cannot yield a sentence is ignored for it.
 
     ``negligible``: spans less probable than this under a grammar are pruned.
-    ``weights``: ``[cell, c]``, laid out as in `dbpcfg.parsing.derivations`.
-    ``possible``: ``[sentence]``: whether any of the grammars can yield it.
     """
     weights, logs = parsers[0].posteriors(corpus, negligible)
     possible = np.isfinite(logs)
     for parser in parsers[1:]:
-        more, logs = parser.posteriors(corpus, negligible)
-        weights += more
+        posteriors, logs = parser.posteriors(corpus, negligible)
+        weights += posteriors
         possible |= np.isfinite(logs)
     return weights, possible
 
@@ -70,11 +68,12 @@ def summed_posteriors(
 def mbr_trees(corpus: Encoded, weights: Floats | Ints, threads: int = 1) -> Derivations:
     """MBR trees of all sentences, given the weights of their labelled spans.
 
-    ``weights``: ``[cell, c]``, laid out as in `dbpcfg.parsing.derivations`; not negative. A span's
-    weight is the sum over its labels, and its label the one of greatest weight.
+    A span's weight is the sum over its labels, and its label the one of greatest weight.
+
+    ``weights``: ``[cell, c]``, as in `dbpcfg.parsing.derivations`; not negative.
     """
     trees, cells = Derivations.empty(corpus), first_cells(corpus)
-    weights = _avoiding(corpus, cells, weights)
+    weights = _exclude_spans(corpus, cells, weights)
 
     def work(first: int, last: int) -> None:
         heaviest_trees(first, last, corpus.starts, cells, weights, trees.nodes)
@@ -83,11 +82,10 @@ def mbr_trees(corpus: Encoded, weights: Floats | Ints, threads: int = 1) -> Deri
     return trees
 
 
-def _avoiding(corpus: Encoded, cells: Longs, weights: Floats | Ints) -> Floats | Ints:
-    """The weights, with spans that no tree can have weighing less than nothing.
+def _exclude_spans(corpus: Encoded, cells: Longs, weights: Floats | Ints) -> Floats | Ints:
+    """Give negative weights to spans that are known not to be constituents.
 
-    Trees have all known brackets without this, as spans that cross one weigh nothing. They could
-    still have a span that is known to be no constituent.
+    Spans that cross known brackets need not be excluded, as their weights are zero.
     """
     if corpus.brackets is None or not (corpus.brackets[:, 1] > corpus.brackets[:, 2]).any():
         return weights
@@ -104,8 +102,7 @@ def _avoiding(corpus: Encoded, cells: Longs, weights: Floats | Ints) -> Floats |
 def heaviest_trees(
     first: int, last: int, starts: Longs, first_cell: Longs, weights: Floats | Ints, nodes: Ints
 ) -> None:
-    """``heaviest_tree`` of some sentences: a span gains the sum of its weights, and has the label
-    of the greatest."""
+    """``heaviest_tree`` of some sentences, where the gain of a span is the sum of its weights."""
     for s in range(first, last):
         n = starts[s + 1] - starts[s]
         gain, labels = np.zeros((n, n + 1)), np.zeros((n, n + 1), dtype=np.int64)
@@ -185,7 +182,7 @@ class SpanCounts:
 
     @cached_property
     def counts(self) -> Ints:
-        """The counts; until the first sample there are none, and they take no memory."""
+        """The counts, which take no memory until the first sample."""
         return np.zeros(self.shape, dtype=np.int32)
 
     def add(self, derivations: Derivations) -> None:
@@ -194,7 +191,7 @@ class SpanCounts:
             add_spans(self.corpus.starts, self.first_cell, derivations.nodes, self.counts)
 
     def weights(self, sentence: int) -> Floats:
-        """``[i, j, c]``: how often c was on words i to j − 1 of this sentence."""
+        """``[i, j, c]``: the counts of c on words i to j − 1 of a sentence."""
         n = int(self.corpus.lengths[sentence])
         i, width = np.triu_indices(n)
         dense = np.zeros((n, n + 1, self.counts.shape[1]))

@@ -1,13 +1,12 @@
-"""The N most probable trees of every sentence, exactly; the most probable one is the case N = 1.
+"""The N most probable trees of every sentence, exactly; with N = 1 the Viterbi tree.
 
-**Pruning.** A tree is no more probable than any of its labelled spans, each on its level. So trees
-of posterior probability t or more have only labels whose posterior is at least t, and those are
-few: one search among them is cheap. If it finds N trees of t or more, they are the best. If the
-N-th is less probable, its own probability is the next t, which is certain to suffice; if there are
-fewer than N, the next is a power of t. Posteriors computed with spans pruned below some probability
-can be used for every t above it, since no span of the trees in question is pruned: the posterior of
-such a span is at least the tree's own share. Only posteriors are needed, so this works for dense
-charts and for those in rank space.
+**Pruning.** A tree is at most as probable as each of its labelled spans, on its level. So trees of
+posterior probability t or more have only labels whose posterior is at least t. These are few, so
+searching among them is fast. If there are N trees of t or more, they are the best. If the N-th is
+less probable, its probability is the next t, which is certain to suffice; if there are fewer than
+N, the next is a power of t. Posteriors computed with spans pruned below some probability can be
+used for every t above it, as no span of these trees is pruned. Only posteriors are needed, so this
+works for dense charts and for those in rank space.
 
 **Search.** An *item* is one of these labels c on a span (i,j) and a level. Its derivations, best
 first and at most N, are made from those of its children, in order of width::
@@ -16,10 +15,10 @@ first and at most N, are made from those of its children, in order of width::
                    (score_x(a,i,k) + score_y(b,k,j))
 
 with score_x the x-th best. The inner maximum is the same for all c: an *edge* is k with the
-children's labels, and edges with the same labels are a *pair*, which has its best edge. So where
-nothing can be pruned a span costs n K² and not n K³, and then pairs are tried in order of
-max_c log G[c → a b] + their best: no pair is tried that cannot be better than the best so far. (For
-a low-rank grammar there is a bound instead of the first maximum: Σ_r max_c u_cr v_ar w_br.)
+children's labels, and edges with the same labels are a *pair*, with a best edge. So without pruning
+a span costs n K² and not n K³, and pairs are tried in order of max_c log G[c → a b] + their best
+edge, until no pair can be better than the best so far. (For a low-rank grammar the first maximum is
+replaced by an upper bound, Σ_r max_c u_cr v_ar w_br.)
 
 The next best is always at the top of a heap (Huang and Chiang 2005, algorithm 2), which a pair's
 best edge joins when the pair is tried. When (k, a, b, x, y) is taken, then (k, a, b, x, y + 1), and
@@ -27,9 +26,8 @@ best edge joins when the pair is tried. When (k, a, b, x, y) is taken, then (k, 
 The level of a span follows from its position in the tree, so different derivations are different
 trees.
 
-Among equally probable trees the first is the one of the lower root category, the earlier split, the
-lower left and right categories, the better left and right children. This does not depend on N, nor
-on pruning.
+Equally probable trees are ordered by root category, split, left and right category, and the ranks
+of the left and right child. The order does not depend on N or on pruning.
 """
 
 from __future__ import annotations
@@ -54,7 +52,7 @@ from dbpcfg.parsing.derivations import first_node, level_cell, span_cell
 STEP = 1.5
 """t to this power is the next, if fewer than N trees are found."""
 ROUNDING = 1e-6
-"""Posteriors, and probabilities of trees, are right to better than this part of them."""
+"""An upper limit for relative errors of posteriors and probabilities of trees."""
 LEAST = 1e-200
 """For a t below this, no span is pruned."""
 
@@ -79,11 +77,14 @@ class Pool(NamedTuple):
 
 
 @also_in_kernels
-def with_room(P: Pool, used: int, more: int) -> Pool:
-    """The pool, or a larger one with the derivations that are in use, if it has no room."""
-    if used + more <= len(P.scores):
+def ensure_room(P: Pool, used: int, needed: int) -> Pool:
+    """The pool, or a larger copy if it has no room."""
+    if used + needed <= len(P.scores):
         return P
-    derivations, scores = np.empty((2 * (used + more), 5), np.int64), np.empty(2 * (used + more))
+    derivations, scores = (
+        np.empty((2 * (used + needed), 5), np.int64),
+        np.empty(2 * (used + needed)),
+    )
     old, old_scores = P.derivations, P.scores
     for number in range(used):
         scores[number] = old_scores[number]
@@ -122,8 +123,8 @@ def new_edges(size: int, trees: int) -> Edges:
 
 
 @also_in_kernels
-def surviving(weights: Floats, threshold: float) -> Items:
-    """The labels of a sentence whose weights reach a threshold."""
+def unpruned_items(weights: Floats, threshold: float) -> Items:
+    """The labels of a sentence whose weights are at least a threshold."""
     (cells, K), size = weights.shape, 0
     begins = np.empty(cells + 1, dtype=np.int64)
     for x in range(cells):
@@ -156,14 +157,14 @@ def derive(
     most: int,
     H: Edges,
 ) -> tuple[Pool, int, int]:
-    """The best derivations of an item from its pairs, after those in use; return their number.
+    """Add the best derivations of an item to the pool; return their number.
 
-    ``c``: its label; −1 for the root of the tree, whose child it is.
-    ``tried``: how many pairs are sorted, as other items have tried them; also returned.
+    ``c``: the label of the item; −1 for the parent of the root.
+    ``tried``: the number of pairs that other items have tried, which are sorted; also returned.
     """
     first, number, edges, pairs, sums = I.first, I.number, H.edges, H.pairs, H.sums
     limits, order, best, keys, K = H.limits, H.order, H.scores, H.keys, G.lexical.shape[1]
-    P = with_room(P, used, most)
+    P = ensure_room(P, used, most)
     derivations, scores, size, index = P.derivations, P.scores, 0, pair_count
     for new in range(used, used + most):
         while index:
@@ -269,17 +270,14 @@ def find_edges(
 def search(
     words: Ints, G: Logs, I: Items, P: Pool, H: Edges, pair_of: Longs, most: int
 ) -> tuple[Pool, Edges, int, int]:
-    """All derivations; return where those of the sentence begin, which are at most ``most``.
-
-    The last two are their first number, and how many there are.
-    """
+    """Find all derivations; return the number of the best one, and how many there are."""
     n, levels = len(words), max(1, 2 * G.depth)
     begins, labels, first, number = I.begins, I.labels, I.first, I.number
     P.scores[0], used = 0.0, 1
     for i in range(n):
         cell = span_cell(n, i, i + 1)
         for x in range(begins[cell], begins[cell + 1]):
-            P = with_room(P, used, 1)
+            P = ensure_room(P, used, 1)
             word = P.derivations[used]
             word[START], word[END], word[CATEGORY] = i, i + 1, labels[x]
             P.scores[used] = G.lexical[words[i], labels[x]]
@@ -319,11 +317,15 @@ def write_tree(P: Pool, root: int, stack: Longs, nodes: Ints) -> None:
     stack[0] = root
     while top:
         top -= 1
-        here = derivations[stack[top]]
-        nodes[node, 0], nodes[node, 1], nodes[node, 2] = here[START], here[END], here[CATEGORY]
+        derivation = derivations[stack[top]]
+        nodes[node, 0], nodes[node, 1], nodes[node, 2] = (
+            derivation[START],
+            derivation[END],
+            derivation[CATEGORY],
+        )
         node += 1
-        if here[END] - here[START] > 1:
-            stack[top], stack[top + 1] = here[RIGHT], here[LEFT]
+        if derivation[END] - derivation[START] > 1:
+            stack[top], stack[top + 1] = derivation[RIGHT], derivation[LEFT]
             top += 2
 
 
@@ -342,13 +344,13 @@ def best_of_sentences(
     logs: Floats,
     thresholds: Floats,
 ) -> None:
-    """The best trees of some sentences, given posteriors that are exact for ``least`` or more.
+    """Find the best trees of some sentences, given posteriors that are exact from ``least`` on.
 
     ``totals``: log Σ_τ P(τ) of each sentence; −∞ if it has no tree.
-    ``nodes``: those of sentence s from ``most · first_node(s)`` on, one tree after another.
-    ``logs``: ``[s, tree]``; −∞ where there is none.
-    ``thresholds``: ``[s]``: the first t; afterwards one below ``least`` to be tried next, or −1 if
-    these are the best trees.
+    ``nodes``: written for sentence s from ``most · first_node(s)`` on, one tree after another.
+    ``logs``: ``[s, tree]``; −∞ for missing trees.
+    ``thresholds``: ``[s]``: the first t; replaced by the next t below ``least``, or by −1 if the
+    search is complete.
     """
     tokens, starts = sentences
     H, pair_of = new_edges(64, most), np.full(G.limits.size, -1)
@@ -358,7 +360,7 @@ def best_of_sentences(
         t, number, first, stack = thresholds[s], 0, 0, np.empty(n + 1, dtype=np.int64)
         logs[s, :] = -np.inf
         while totals[s] > -np.inf and t >= least:
-            I = surviving(weights[first_cell[s] : first_cell[s + 1]], t * (1.0 - ROUNDING))
+            I = unpruned_items(weights[first_cell[s] : first_cell[s + 1]], t * (1.0 - ROUNDING))
             P, H, first, number = search(words, G, I, P, H, pair_of, most)
             if t == 0.0:
                 break

@@ -1,4 +1,4 @@
-"""What parsers do, and what dense and low-rank ones share: the best trees of sentences, samples."""
+"""The interface of parsers, and the search for best trees that chart parsers share."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from dbpcfg.parsing.derivations import (
 )
 
 FIRST = 0.1
-"""The first threshold of `best_of_sentences`, for one tree; for n, an n-th of it."""
+"""The first threshold of `best_of_sentences`, divided by the number of trees."""
 NEGLIGIBLE = 1e-3
-"""Posterior probability below which spans are pruned at first, for one tree; for n, an n-th."""
+"""The first posterior probability below which spans are pruned, divided by the number of trees."""
 MAX_BYTES = 2**24
 """About the most memory for the posteriors, or the trees, of one batch of sentences."""
 _NO_CHAIN = 2**24 - 1
-"""A chain number that no run has, so that random numbers differ from those of its own trees."""
+"""A chain number that no run has, so that random numbers differ from those of its trees."""
 
 
 class Sampler(Protocol):
-    """A grammar and a bound, ready for sentences; left-corner parsers are samplers too."""
+    """Any parser that can sample, including left-corner parsers."""
 
     @property
     def grammar(self) -> Grammar:
@@ -44,7 +44,7 @@ class Sampler(Protocol):
         """log P(sentence) of every sentence; −∞ for one that the grammar cannot yield."""
 
     def sample(self, corpus: Encoded, numbers: Stream) -> tuple[Derivations, Floats]:
-        """A tree from the posterior of every sentence, and every log P(sentence)."""
+        """Draw a tree from the posterior of every sentence; also every log P(sentence)."""
 
     def viterbi(self, corpus: Encoded) -> tuple[Derivations, Floats]:
         """The most probable tree of every sentence, and log P(tree, sentence) of each."""
@@ -83,12 +83,12 @@ class Parser(ABC):
     def level_posteriors(self, corpus: Encoded, negligible: float) -> tuple[Floats, Floats]:
         """Posteriors by level in double precision, and every log P(sentence) before Z.
 
-        ``weights``: ``[cell, c]``, with ``levels`` of cells for each sentence.
+        Posteriors are ``[cell, c]``, with ``levels`` levels of cells for each sentence.
         """
 
     @property
     def levels(self) -> int:
-        """The number of sides and depths that a span may have; 1 without a bound."""
+        """The number of combinations of side and depth of a span; 1 without a bound."""
         return max(1, 2 * self.logs.depth)
 
     def viterbi(self, corpus: Encoded) -> tuple[Derivations, Floats]:
@@ -98,17 +98,13 @@ class Parser(ABC):
         return Derivations(nodes, corpus), logs[:, 0] - self.log_fitting_mass
 
     def n_best(self, corpus: Encoded, n: int) -> list[Ints]:
-        """The n most probable trees of every sentence, best first, or as many as it has.
-
-        Returns ``[tree, node, 3]`` for each.
-        """
+        """The n most probable trees of every sentence, best first: ``[tree, node, 3]``."""
         return self._best(corpus, n)[0]
 
     def samples(self, corpus: Encoded, n: int, seed: int, items: Sequence[int]) -> list[Ints]:
-        """n trees from the posterior of every sentence: those of n copies of it.
+        """Draw n trees from the posterior of every sentence: ``[tree, node, 3]``.
 
-        ``items``: a number for each sentence, which its random numbers depend on.
-        Returns ``[tree, node, 3]`` for each.
+        ``items``: a number for each sentence, on which its random numbers depend.
         """
         order, trees = np.argsort(-corpus.lengths, kind="stable").tolist(), dict[int, Ints]()
 
@@ -130,18 +126,18 @@ class Parser(ABC):
         thresholds, negligible = np.full(len(distinct), FIRST / n), NEGLIGIBLE / n
         while (thresholds >= 0).any():
             unfinished = np.flatnonzero(thresholds >= 0)
-            for some in self._batches(corpus.lengths[distinct[unfinished]], n):
-                numbers = unfinished[some]
-                part, t = corpus.select(distinct[numbers]), thresholds[numbers]
-                nodes, scores = self._search(part, n, negligible, t)
+            for batch in self._batches(corpus.lengths[distinct[unfinished]], n):
+                numbers = unfinished[batch]
+                sentences, t = corpus.select(distinct[numbers]), thresholds[numbers]
+                nodes, scores = self._search(sentences, n, negligible, t)
                 thresholds[numbers] = t
-                number, sizes = np.isfinite(scores).sum(axis=1).tolist(), 2 * part.lengths - 1
+                number, sizes = np.isfinite(scores).sum(axis=1).tolist(), 2 * sentences.lengths - 1
                 by_sentence = np.split(nodes, n * np.cumsum(sizes)[:-1])
                 for s in np.flatnonzero(t < 0).tolist():
-                    same = copies[first_copy[numbers[s]] : first_copy[numbers[s] + 1]]
-                    logs[same] = scores[s]
+                    equal_sentences = copies[first_copy[numbers[s]] : first_copy[numbers[s] + 1]]
+                    logs[equal_sentences] = scores[s]
                     best = by_sentence[s].reshape(n, -1, 3)[: number[s]]
-                    for copy in same.tolist():
+                    for copy in equal_sentences.tolist():
                         trees[copy] = best
             negligible = thresholds.min(where=thresholds >= 0, initial=negligible)
         check_parsable(self.grammar, corpus, logs[:, 0])
@@ -155,16 +151,16 @@ class Parser(ABC):
         weights, totals = self.level_posteriors(corpus, negligible)
         cells, size = first_cells(corpus, self.levels), first_node(corpus.starts, len(corpus))
         nodes, logs = np.empty((n * size, 3), dtype=np.int32), np.empty((len(corpus), n))
-        given = corpus.sentences, cells, weights, totals, self.logs, n, negligible
+        inputs = corpus.sentences, cells, weights, totals, self.logs, n, negligible
 
         def work(begin: int, end: int) -> None:
-            best_of_sentences(begin, end, *given, nodes, logs, thresholds)
+            best_of_sentences(begin, end, *inputs, nodes, logs, thresholds)
 
         parallel_ranges(work, len(corpus), self.threads)
         return nodes, logs
 
     def _batches(self, lengths: Longs, n: int) -> list[slice]:
-        """Sentences, in order, whose posteriors and trees are in memory at once."""
+        """Split sentences into batches whose posteriors and trees fit into memory."""
         cell = 4 * self.levels * self.grammar.categories
         sizes = np.maximum(cell * lengths * (lengths + 1), 24 * n * lengths)
         part = np.cumsum(sizes) // MAX_BYTES

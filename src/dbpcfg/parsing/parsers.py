@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def parser_of(
     grammar: Grammar, depth: int | None, threads: int = 1, precision: Precision = "double"
 ) -> Parser:
-    """The parser of a grammar: a chart of its categories, or of its ranks if it has factors.
+    """The chart parser of a grammar, in rank space if it is a low-rank grammar.
 
     ``depth``: the bound D; None for no bound.
     ``threads``: the number of threads; results do not depend on it.
@@ -30,7 +30,7 @@ def parser_of(
 
 
 def prefix_parser_of(grammar: Grammar, depth: int | None) -> PrefixParser:
-    """The parser of a grammar that follows sentences word by word.
+    """The parser for measures at each word.
 
     ``depth``: the bound D; None for no bound.
     """

@@ -1,6 +1,6 @@
-"""Measures at each word of a sentence, given the words before it.
+"""Measures at each word of a sentence, from prefix probabilities.
 
-They follow from prefix probabilities, which ``chart.prefix`` and ``lowrank.prefix`` compute.
+``chart.prefix`` and ``lowrank.prefix`` compute prefix probabilities.
 """
 
 from __future__ import annotations
@@ -16,19 +16,18 @@ from dbpcfg.numerics.kernels import Floats, Ints, kernel
 from dbpcfg.parsing.chart.layout import EMPTY
 
 BLOCK = 2**18
-"""How many probabilities of next words are in memory at once."""
+"""The most probabilities of next words in memory at once."""
 
 
 class Prefixes(NamedTuple):
     """A sentence of n words: entry t = 0 … n − 1 is word w_t, and entry n the sentence's end.
 
-    *Before* means given the words before it, *after* given it too. After a word, or end, of
-    probability zero all is NaN. Without a bound, depth 1 stands for all.
+    *Before* means given the words before it, *after* means given the word too. After a word, or
+    end, of probability zero everything is NaN. Without a bound, depth 1 stands for all depths.
 
     At every word, exp(logs[t]) = Σ_c awaited[t, c] G[c → w_t], and the logs sum to log P(sentence).
-    Without a bound these are the grammar's own probabilities: if some derivations never end, what
-    is awaited before the first word has only the mass of those that do. All else is given that the
-    sentence ends.
+    If there is no bound and some derivations never end, ``awaited`` before the first word has only
+    the mass of those that end. Everything else is conditional on the sentence ending.
     """
 
     logs: Floats  # [t] log P(w_t), before
@@ -130,7 +129,7 @@ def next_word_entropies(awaited: Floats, ended: Floats, lexical: Floats, entropi
 
 
 class PrefixParser(ABC):
-    """A grammar and a bound, ready to follow sentences word by word.
+    """Computes measures at each word, for a grammar and a bound.
 
     ``lexical``: ``[c, w]``: the words of the categories that have any.
     ``mass``: the probability of all sentences.

@@ -64,7 +64,8 @@ from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.options import NeuralOptions
 from dbpcfg.parsing.chart.layout import Precision
 from dbpcfg.parsing.derivations import check_parsable
-from dbpcfg.parsing.lowrank.parser import BlockCounts, FactorParser, block_edges
+from dbpcfg.parsing.lowrank.blocks import block_edges
+from dbpcfg.parsing.lowrank.parser import BlockCounts, FactorParser
 
 BETA1, BETA2, EPSILON = 0.75, 0.999, 1e-8
 LONGEST = 3.0

@@ -15,12 +15,12 @@ polynomial in D, where the left-corner parser's states are K^(2D).
 ===============  ===============================================================================
 ``layout``       where u of a span is stored; scaling against underflow
 ``inside``       the recurrence above
-``batches``      which sentences are parsed side by side, and their charts
-``trees``        trees from the posterior, top down
-``outside``      posteriors of labelled spans and expected counts, of a batch
-``scaled``       the same of one sentence, with exponents
+``batches``      which sentences are parsed together, and their charts
+``trees``        draw trees from the posterior, top down
+``outside``      posteriors of labelled spans and expected counts of a batch
+``scaled``       the same for one sentence, with exponents
 ``expectation``  posteriors and expected counts of a corpus, on several threads
 ``prefix``       prefix probabilities and other measures word by word
-``parser``       all of it for a corpus, on several threads
+``parser``       the parser of a corpus, on several threads
 ===============  ===============================================================================
 """

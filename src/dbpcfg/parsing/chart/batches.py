@@ -1,11 +1,11 @@
-"""Which sentences are parsed together in a batch, and their charts.
+"""Batches of sentences that are parsed together, and their charts.
 
 Sentences of one length are parsed together, so that the matrix products of one width have many
-rows; identical sentences share one chart, but each draws its own tree. Batches depend on the
-corpus, K and D only, not on the number of threads, so results are the same for any number of them.
+rows; identical sentences share a chart, but each has its own tree. Batches depend on the corpus, K
+and D only, so results are the same for any number of threads.
 
-The loops over batches are in Python, as a kernel with such a loop would compile all that it calls
-once more.
+Loops over batches are in Python, because a kernel with such a loop would compile all that it calls
+again.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from dbpcfg.numerics.simd import aligned
 from dbpcfg.parsing.chart.inside import Workspace, inside, new_workspace
 from dbpcfg.parsing.chart.layout import Tables, cell_count, chart_levels, crossing
 
-MAX_TOGETHER = 32
+MAX_BATCH_SIZE = 32
 CHART_BYTES = 2**20
 """About the most memory for the charts of one batch, which should stay in the cache."""
 
 
 class Batches(NamedTuple):
-    """Distinct sentences, longest first, and which sentences of the corpus each stands for.
+    """Distinct sentences, longest first, and their copies in the corpus.
 
-    Batch x is ``distinct[bounds[x] : bounds[x + 1]]``, all of one length; the y-th of them stands
-    for ``copies[first_copy[y] : first_copy[y + 1]]``. ``frequencies`` are those of words.
+    Batch x is ``distinct[bounds[x] : bounds[x + 1]]``, all of one length; the copies of the y-th
+    are ``copies[first_copy[y] : first_copy[y + 1]]``. ``frequencies`` are those of words.
     """
 
     corpus: Encoded
@@ -60,7 +60,7 @@ def batches(corpus: Encoded, G: Tables) -> Batches:
 
 
 def bounds(lengths: Longs, K: int, depth: int) -> Longs:
-    """Where batches of sentences of these lengths, longest first, begin and end."""
+    """The boundaries of batches of sentences of these lengths, longest first."""
     starts, changes = [], np.flatnonzero(np.diff(lengths)) + 1
     edges = np.unique([0, *changes.tolist(), len(lengths)]).tolist()
     for first, last in itertools.pairwise(edges):
@@ -72,7 +72,7 @@ def bounds(lengths: Longs, K: int, depth: int) -> Longs:
 def batch_size(length: int, K: int, depth: int) -> int:
     """The number of sentences of a length in a batch; the last batch may have fewer."""
     chart = 8 * K * chart_levels(depth) * cell_count(length)
-    return max(1, min(MAX_TOGETHER, CHART_BYTES // max(1, chart)))
+    return max(1, min(MAX_BATCH_SIZE, CHART_BYTES // max(1, chart)))
 
 
 class Buffers(NamedTuple):
@@ -94,8 +94,8 @@ class Charts(NamedTuple):
     crossed: Bytes  #                    spans that cross brackets
 
 
-def largest(B: Batches, first: int, last: int) -> tuple[int, int]:
-    """Of some batches: the length of the longest sentence, and the most cells of one level."""
+def buffer_sizes(B: Batches, first: int, last: int) -> tuple[int, int]:
+    """The length of the longest sentence in some batches, and the most cells of one level."""
     begins, starts = B.bounds[first:last], B.sentences.starts
     n = starts[B.distinct[begins] + 1] - starts[B.distinct[begins]]
     cells = (B.bounds[first + 1 : last + 1] - begins) * (n * (n + 1) // 2)
@@ -104,7 +104,7 @@ def largest(B: Batches, first: int, last: int) -> tuple[int, int]:
 
 def new_buffers(B: Batches, first: int, last: int, G: Tables, scaling: bool) -> Buffers:
     """Memory for the charts of some batches; without ``scaling``, no cell is ever scaled."""
-    longest, most_cells = largest(B, first, last)
+    longest, most_cells = buffer_sizes(B, first, last)
     size, starts = chart_levels(G.depth) * most_cells, B.sentences.starts
     begins = B.bounds[first:last]
     n = starts[B.distinct[begins] + 1] - starts[B.distinct[begins]]
@@ -117,16 +117,18 @@ def new_buffers(B: Batches, first: int, last: int, G: Tables, scaling: bool) -> 
     )
 
 
-def gather(B: Batches, number: int) -> Ints:
+def batch_words(B: Batches, number: int) -> Ints:
     """The words of one batch's sentences, one sentence per row."""
     starts, distinct = B.sentences.starts, B.distinct[B.bounds[number] : B.bounds[number + 1]]
     n = starts[distinct[0] + 1] - starts[distinct[0]]
     return B.sentences.tokens[starts[distinct][:, np.newaxis] + np.arange(n)]
 
 
-def filled(B: Batches, number: int, G: Tables, buffers: Buffers, flush: bool = False) -> Charts:
+def fill_charts(
+    B: Batches, number: int, G: Tables, buffers: Buffers, flush: bool = False
+) -> Charts:
     """The charts of one batch, after the inside pass."""
-    batch = gather(B, number)
+    batch = batch_words(B, number)
     sentences, n = batch.shape
     levels, size, K = chart_levels(G.depth), cell_count(n), G.root.shape[0]
     total = sentences * levels * size
@@ -139,7 +141,7 @@ def filled(B: Batches, number: int, G: Tables, buffers: Buffers, flush: bool = F
 
 
 def copies_of(B: Batches, number: int) -> tuple[Longs, Longs]:
-    """The sentences of the corpus that a batch stands for, and where those of each begin."""
+    """The copies of a batch's sentences in the corpus, and where those of each sentence begin."""
     first = B.first_copy[B.bounds[number] : B.bounds[number + 1] + 1]
     return B.copies[first[0] : first[-1]], first - first[0]
 
@@ -149,4 +151,4 @@ def inside_batches(first: int, last: int, B: Batches, G: Tables, logs: Floats) -
     buffers = new_buffers(B, first, last, G, True)
     for number in range(first, last):
         copies, begins = copies_of(B, number)
-        logs[copies] = np.repeat(filled(B, number, G, buffers).logs, np.diff(begins))
+        logs[copies] = np.repeat(fill_charts(B, number, G, buffers).logs, np.diff(begins))

@@ -25,11 +25,11 @@ from dbpcfg.parsing.chart.layout import (
 )
 
 BLOCK = 48
-"""Spans whose sums over split points are multiplied by G together."""
+"""The number of spans whose sums over split points are multiplied by G together."""
 HELD_BYTES = 2**23
 """About the most memory for the matrices of frequent words."""
 UNKNOWN, RARE = -1, -2
-"""Stand for the number of a matrix: not computed yet; not kept."""
+"""In place of the number of a word's matrix: not computed yet; not stored."""
 
 
 @also_in_kernels
@@ -112,10 +112,10 @@ def align_exponents(
     exponents: Ints,
     W: Workspace,
 ) -> int:
-    """Left children whose products with the right ones have one exponent; return it.
+    """Scale left children so that all products with right children have the same exponent.
 
-    u_left(i,k) · 2^(e_k − e) into ``W.left[k]``, where e_k is the exponent of the product at split
-    point k, and e the greatest of them.
+    Write u_left(i,k) · 2^(e_k − e) to ``W.left[k]``, where e_k is the exponent of the product at
+    split point k, and e the greatest of them; return e.
     """
     left, exponent = W.left, EMPTY
     for k in range(splits):
@@ -135,15 +135,15 @@ def align_exponents(
 def find_step_matrices(
     batch: Ints, first: int, last: int, G: Tables, W: Workspace
 ) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Find A_w for the words of sentences ``first`` to ``last − 1``; return those to be computed.
+    """Assign matrices A_w to the words of sentences ``first`` to ``last − 1``.
 
-    A_w of frequent words is computed only once. The first word is not a right node, and nothing is
-    to the right of the last one.
+    Return the ranges of those to be computed; A_w of frequent words is computed only once. The
+    first and the last word of a sentence need none.
     """
     n, K = batch.shape[1], len(G.root)
     vectors, kept, step_of, emission = W.vectors, W.kept, W.step_of, G.emission
     begin, capacity = int(W.used[0]), int(W.used[1])
-    frequent, other = begin, capacity
+    frequent, rare = begin, capacity
     for m in range(first, last):
         for i in range(1, n - 1):
             word = batch[m, i]
@@ -153,12 +153,12 @@ def find_step_matrices(
                     step = kept[word] = frequent
                     frequent += 1
                 else:
-                    step = other
-                    other += 1
+                    step = rare
+                    rare += 1
                 copy_cell(emission, word * K, vectors, step * K, K, 0.0, 0.0)
             step_of[m * n + i] = step
     W.used[0] = frequent
-    return (begin, frequent), (capacity, other)
+    return (begin, frequent), (capacity, rare)
 
 
 @also_in_kernels
@@ -179,16 +179,16 @@ def deepest_right_nodes(
         if m % stride == 0:
             for begins, ends in find_step_matrices(batch, m, m + stride, G, W):
                 product(W.vectors, begins, ends, G.by_left, steps)
-        here, before = 0, len(spans) // 2 * K  # the halves take turns
-        copy_cell(emission, batch[m, n - 1] * K, spans, before, K, lower, upper)
+        current, previous = 0, len(spans) // 2 * K  # the halves take turns
+        copy_cell(emission, batch[m, n - 1] * K, spans, previous, K, lower, upper)
         for i in range(n - 2, 0, -1):
             rows, step = n - i - 1, step_of[m * n + i] * K * K
-            small_product(spans, before, K, 1, steps, step, K, spans, here + K, K, rows, K, K)
-            copy_cell(emission, batch[m, i] * K, spans, here, K, lower, upper)
+            small_product(spans, previous, K, 1, steps, step, K, spans, current + K, K, rows, K, K)
+            copy_cell(emission, batch[m, i] * K, spans, current, K, lower, upper)
             for j in range(i + 2, n + 1):
                 cell = right_cell(i, j)
                 exponent = exponents[m, level, right_cell(i + 1, j)]
-                row, to = here + (j - i - 1) * K, ((m * levels + level) * size + cell) * K
+                row, to = current + (j - i - 1) * K, ((m * levels + level) * size + cell) * K
                 if len(crossed) and crossed[m * size + cell]:
                     for c in range(K):
                         spans[row // K, c] = 0.0
@@ -197,7 +197,7 @@ def deepest_right_nodes(
                     copy_cell(cells, to, spans, row, K, lower, upper)
                     scaled[0] |= exponent != 0 and exponent != EMPTY
                 exponents[m, level, cell] = exponent
-            before, here = here, before
+            previous, current = current, previous
 
 
 @also_in_kernels
@@ -219,10 +219,10 @@ def apply_rules(
             scaled[0] |= exponent != 0 and exponent != EMPTY
         exponents[m, level, cell] = exponent
         if G.depth == 0:
-            same = right_cell(i, i + width)
+            copy = right_cell(i, i + width)
             for c in range(K):
-                cells[m, 1, same, c] = cells[m, 0, cell, c]
-            exponents[m, 1, same] = exponent
+                cells[m, 1, copy, c] = cells[m, 0, cell, c]
+            exponents[m, 1, copy] = exponent
 
 
 @also_in_kernels
@@ -246,10 +246,10 @@ def inside(
 ) -> None:
     """Fill the charts of sentences of one length, the rows of ``batch``, width by width.
 
-    The sums over split points of all spans of one width make the rows of a matrix, and G is
-    applied to them in one matrix product. Spans that cross brackets, as by ``layout.crossing``,
-    have u = 0. ``log_inside`` of sentence m goes into ``logs[m]``. If ``flush``, denormal numbers
-    are taken for zero.
+    The sums over split points of all spans of one width are the rows of a matrix, which is
+    multiplied by G at once. Spans that cross brackets (``layout.crossing``) have u = 0.
+    ``log_inside`` of sentence m is written to ``logs[m]``. If ``flush``, denormal numbers are
+    treated as zero.
     """
     round_to_zero(flush)
     depth, (sentences, n) = G.depth, batch.shape
@@ -297,7 +297,7 @@ def inside(
 
 @also_in_kernels
 def log_inside(batch: Ints, G: Tables, cells: Floats, exponents: Ints, logs: Floats) -> None:
-    """log Σ_c π_c u(L,1,c,0,n): the sentences' probabilities before they are divided by Z."""
+    """log Σ_c π_c u(L,1,c,0,n): log probabilities of sentences before division by Z."""
     sentences, n = batch.shape
     whole = left_cell(n, 0, n)
     root, log_scale = G.root, G.log_scale

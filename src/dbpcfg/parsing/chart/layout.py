@@ -1,21 +1,21 @@
-"""Where a chart keeps its numbers.
+"""The memory layout of charts.
 
-``cells[level, cell]`` is the vector over categories of one span on one level (levels are numbered
-in ``grammar.bounding``). Left children live on even levels and right children on odd ones, and the
-sum over split points k of a span (i,j) runs over left children (i,k) and right children (k,j). So
-even levels keep the spans of one start together and odd levels the spans of one end: both operands
-of the sum are contiguous blocks.
+``cells[level, cell]`` is the vector over categories of one span on one level (for levels see
+``grammar.bounding``). Left children are on even levels and right children on odd ones, and the sum
+over split points k of a span (i,j) runs over left children (i,k) and right children (k,j). So on
+even levels spans with the same start are contiguous, on odd levels spans with the same end: both
+operands of the sum are contiguous blocks.
 
-Without a bound (``depth`` 0 in the kernels) there are two levels that hold the same numbers, one in
-each order.
+Without a bound (``depth`` 0 in the kernels) there are two levels with the same numbers, one in each
+order.
 
-**Scaling.** A word's probabilities are divided by the greatest of them (``Tables.emission``). What
-then remains can underflow, or overflow, only in long sentences: each cell has an exponent of two,
-which stays 0 as long as the cell's greatest entry is between 2⁻⁴⁰⁰ and 2⁴⁰⁰. Scaling by powers of
-two is exact. What is added up in a cell is a product of two others, so a term more than 2⁻²⁰⁰ times
-smaller than the greatest may be lost. In single precision the range is 2⁻⁴⁰ to 2⁴⁰, and the power
-2⁻⁶⁰; so that sentences of some length stay within it, words' probabilities are multiplied by what a
-word more usually divides a cell by.
+**Scaling.** A word's probabilities are divided by the greatest of them (``Tables.emission``), so
+that only long sentences can underflow or overflow: each cell has an exponent of two, which is 0 as
+long as the cell's greatest entry is between 2⁻⁴⁰⁰ and 2⁴⁰⁰. Scaling by powers of two is exact. The
+terms of a sum are products of two cells, so a term more than 2⁻²⁰⁰ times smaller than the greatest
+may be lost. In single precision the range is 2⁻⁴⁰ to 2⁴⁰, and the power 2⁻⁶⁰; to keep sentences of
+some length within this range, words' probabilities are multiplied by the factor by which a word
+usually decreases the cells.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ EMPTY = -(2**30)
 """Exponent of a cell whose entries are all zero."""
 
 LIMIT, LIMIT_SINGLE = 2.0**400, 2.0**40
-"""The greatest entry of a cell is at most this, and at least the inverse."""
+"""The greatest entry of a cell is between the inverse of this and this."""
 
 NOTHING_CROSSES: Bytes = np.zeros(0, dtype=np.uint8)
-"""Stands for ``crossing`` if there are no brackets."""
+"""The value of ``crossing`` if there are no brackets."""
 
 MAX_KEPT = 2**23
 """The most rules of a low-rank grammar whose logarithms are computed at once: 64 MB."""
 
 ROUNDING = 1e-9
-"""More than the greatest error of a logarithm."""
+"""An upper limit for errors of logarithms."""
 
 Precision = Literal["double", "single"]
 
@@ -61,7 +61,7 @@ Precision = Literal["double", "single"]
 class Tables(NamedTuple):
     """A grammar and its bound, laid out for the chart's kernels.
 
-    K may be greater than the grammar's: impossible categories are added to fill vectors.
+    K may be greater than the grammar's: impossible categories are added to fill vector registers.
     """
 
     root: Floats  # [c]            π
@@ -78,9 +78,9 @@ class Tables(NamedTuple):
 
 
 class Logs(NamedTuple):
-    """The logarithms of a grammar, and its bound; depth 0 means none.
+    """The logarithms of a grammar, and its bound.
 
-    A low-rank grammar has its factors, and logarithms of rules only if these are not too many.
+    A low-rank grammar has its factors, and logarithms of rules only if there are not too many.
     """
 
     root: Floats  # [c]
@@ -134,21 +134,21 @@ def tables(grammar: RuleWeights, depth: int, precision: Precision = "double") ->
 
 
 def shifted(G: Tables, bits: int) -> Tables:
-    """Words' probabilities multiplied by a power of two, and their scales divided by it."""
+    """Multiply words' probabilities by a power of two, and divide their scales by it."""
     return G._replace(
         emission=np.ldexp(G.emission, bits), log_scale=G.log_scale - bits * math.log(2.0)
     )
 
 
 def logarithms(grammar: RuleWeights, depth: int | None) -> Logs:
-    """The logarithms of a grammar, or of weights of rules, with a bound or (None) without one."""
+    """The logarithms of a grammar, or of weights of rules; no bound if ``depth`` is None."""
     parent = left = right = np.empty((0, 0))
     with np.errstate(divide="ignore"):
         if isinstance(grammar, LowRankGrammar):
             _, parent, left, right, _ = grammar.factors
-            some = parent if len(parent) * len(left) ** 2 <= MAX_KEPT else parent[:0]
-            products = np.array([u * left @ right.T for u in some])
-            binary = np.log(products.reshape(len(some), len(left), len(left)))
+            parents = parent if len(parent) * len(left) ** 2 <= MAX_KEPT else parent[:0]
+            products = np.array([u * left @ right.T for u in parents])
+            binary = np.log(products.reshape(len(parents), len(left), len(left)))
             limits = np.log(parent.max(axis=0) * left @ right.T) + ROUNDING
         else:
             binary = np.log(grammar.binary)
@@ -172,19 +172,19 @@ def log_rule(G: Logs, c: int, a: int, b: int) -> float:
 
 @also_in_kernels
 def chart_levels(depth: int) -> int:
-    """The number of levels in a chart: without (L,D+1), which is always a word."""
+    """The number of levels in a chart, not counting (L,D+1), which is always a word."""
     return 2 * depth if depth else 2
 
 
 @also_in_kernels
 def left_below(level: int, depth: int) -> int:
-    """Level of the left child; 2 · depth, which is not in the chart, if it must be a word."""
+    """The level of the left child; 2 · depth, which is not in the chart, if it must be a word."""
     return left_child(level) if depth else 0
 
 
 @also_in_kernels
 def right_below(level: int, depth: int) -> int:
-    """Level of the right child."""
+    """The level of the right child."""
     return right_child(level) if depth else 1
 
 
@@ -196,38 +196,37 @@ def cell_count(n: int) -> int:
 
 @also_in_kernels
 def left_cell(n: int, i: int, k: int) -> int:
-    """Cell of span (i,k) on an even level: one start's spans are neighbours, shortest first."""
+    """The cell of span (i,k) on an even level: spans with one start together, shortest first."""
     return (n - i) * (n - i - 1) // 2 + k - i - 1
 
 
 @also_in_kernels
 def right_cell(k: int, j: int) -> int:
-    """Cell of span (k,j) on an odd level: one end's spans are neighbours, longest first."""
+    """The cell of span (k,j) on an odd level: spans with one end together, longest first."""
     return j * (j - 1) // 2 + k
 
 
 @also_in_kernels
 def cell_of(n: int, level: int, i: int, j: int) -> int:
-    """Cell of span (i,j) on any level."""
+    """The cell of span (i,j) on any level."""
     return right_cell(i, j) if is_right(level) else left_cell(n, i, j)
 
 
 @also_in_kernels
 def beginnings(level: int, depth: int, n: int, width: int) -> range:
-    """Where spans of a width begin: with a bound, those of (L,1) at word 0, and no others."""
+    """The starts of spans of a width; with a bound, only those of (L,1) start at word 0."""
     if depth and level == 0:
         return range(0, 1)
     return range(1 if depth else 0, n - width + 1)
 
 
 def crossing(corpus: Encoded, sentences: Longs) -> Bytes:
-    """Which spans of some sentences cross a bracket: no tree that has the bracket has them.
+    """Mark the spans of some sentences that cross a bracket, or are known not to be constituents.
 
-    A binary tree of which no span crosses a bracket has it (Pereira and Schabes 1992). A span that
-    is known to be no constituent is one of these as well.
+    A binary tree has a bracket if and only if no span crosses it (Pereira and Schabes 1992).
 
-    Returns 0 or 1 in ``right_cell`` of each span, sentence after sentence; nothing if the sentences
-    have no brackets.
+    Returns 0 or 1 in ``right_cell`` of each span, sentence after sentence; an empty array if the
+    sentences have no brackets.
     """
     brackets = corpus.brackets_of(sentences)
     if brackets is None:
@@ -241,7 +240,7 @@ def crossing(corpus: Encoded, sentences: Longs) -> Bytes:
 
 @kernel
 def cross(brackets: Ints, lengths: Longs, first: Longs, crossed: Bytes) -> None:
-    """Mark the spans that cross each bracket, from the left and from the right."""
+    """Mark the spans that cross each bracket from the left or from the right."""
     for row in range(len(brackets)):
         s, start, end = brackets[row, 0], brackets[row, 1], brackets[row, 2]
         if end < start:

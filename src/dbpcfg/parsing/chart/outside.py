@@ -13,22 +13,21 @@ With E[·] the mean over a sentence's trees, summed over all levels m::
     E[c → w]   = G[c → w] · Σ_(i: w_i = w) v(m,c,i,i+1)
     E[T → c]   = π_c u(L,1,c,0,n) / P
 
-E[rule] / G[rule] is the derivative of log P by G[rule]: of the mass within the bound, not yet
-divided by Z (``grammar.normaliser``).
+E[rule] / G[rule] is the derivative of log P by G[rule], before division by Z.
 
 The sums over spans are matrix products: v of a block of spans, transposed, times their sums over
-split points. Level (R,D), whose left children are words, is summed by word first, with A_w of
-``inside``::
+split points. On level (R,D), whose left children are words, there is a sum for each word first,
+with A_w of ``inside``::
 
     B_w[c, b] = Σ_(i: w_i = w) Σ_j v(R,D,c,i,j) u(R,D,b,i+1,j)
 
-which gives Σ_w G[a → w] B_w[c, b] for the rules, and Σ_cb B_w[c, b] G[c → a b] for the word. To get
-posteriors of words, each token is counted as a word of its own.
+which gives Σ_w G[a → w] B_w[c, b] for the rules, and Σ_cb B_w[c, b] G[c → a b] for the word. For
+posteriors of words, each token is counted as a separate word.
 
-v begins with π / P times the number of copies of a sentence, so that u · v is an expected count at
-once. Spans of ``negligible`` probability are pruned: what is lost below such a span is less than
-its own probability. Charts have no exponents here, so cells of improbable spans may be rounded
-to zero; sentences whose P is not within range are done one by one in ``scaled``.
+v starts with π / P times the number of copies of a sentence, so u · v is an expected count. Spans
+of ``negligible`` probability are pruned: less than this probability is lost below each of them.
+Charts have no exponents here, so cells of improbable spans may be rounded to zero; sentences whose
+P is out of range are left to ``scaled``.
 """
 
 from __future__ import annotations
@@ -60,21 +59,18 @@ from dbpcfg.parsing.chart.layout import (
 from dbpcfg.parsing.derivations import level_cell
 
 BATCH_SIZE = 32
-"""Spans that are expanded together: the results should stay in the nearest cache."""
+"""The number of spans that are expanded together; the results should stay in the nearest cache."""
 PADDING = 16
-"""Unused columns after rows of K² numbers: caches have few lines for powers of two."""
+"""Unused columns after rows of K² numbers, because caches have few lines for powers of two."""
 PANEL = 64
-"""Columns of rules that are multiplied at a time: a panel and what it is multiplied with stay near.
-
-Matrices in panels have these one below the other (``numerics.simd.in_panels``).
-"""
+"""Columns of a panel of rules (``numerics.simd.in_panels``), which should stay in the cache."""
 HELD_BYTES = 2**24
 """About the most memory for the matrices of words, A_w and B_w."""
 SIDE = 8
-"""Rows of a square matrix that are transposed at a time."""
+"""The number of rows of a square matrix that are transposed at a time."""
 
 
-class Counted(NamedTuple):
+class RuleSums(NamedTuple):
     """Sums over sentences, in double precision, before they are multiplied by G."""
 
     root: Floats  # [c]
@@ -83,8 +79,8 @@ class Counted(NamedTuple):
     lexical: Floats  # [w, c]
 
 
-class Weighted(NamedTuple):
-    """Where posteriors of phrases are added: the weights of labelled spans, as in `derivations`."""
+class SpanWeights(NamedTuple):
+    """The weights of labelled spans, as in `derivations`, to which posteriors are added."""
 
     first: Longs  # [m]   the first cell of each sentence of the batch
     apart: int  # 1 if levels are kept apart, or 0
@@ -92,10 +88,7 @@ class Weighted(NamedTuple):
 
 
 class OutsideWorkspace(NamedTuple):
-    """Memory for the outside passes of one batch after another, and sums over batches.
-
-    Rows of K² numbers are ``PADDING`` longer, except in panels.
-    """
+    """Memory and sums; rows of K² numbers are ``PADDING`` longer, except in panels."""
 
     above: Floats  # [row, c]   v of some spans
     pairs: Floats  # [row, ab]  Σ_c v[c] G[c → a b]; then Σ_k u_left ⊗ u_right
@@ -106,7 +99,7 @@ class OutsideWorkspace(NamedTuple):
     after: Floats  # [j, b]     u of those of the next start
     slot: Ints  # [w]           which of the matrices of words is that of a word, or −1
     held: Ints  # [2]           how many words have matrices, and at most before one batch more
-    local: Ints  # [slot]       the word's row in ``Counted.lexical``
+    local: Ints  # [slot]       the word's row in ``RuleSums.lexical``
     vectors: Floats  # [slot, a]  G[a → w]
     steps: Floats  # [slot, cb]   A_w
     both: Floats  # [slot, cb]    B_w, of all batches since the word has a matrix
@@ -121,7 +114,7 @@ def new_workspace(longest: int, together: int, words: int, G: Tables) -> Outside
     """Memory for sentences up to a length.
 
     ``together``: the most tokens whose matrices are needed at once.
-    ``words``: how many words, or tokens, may be counted apart.
+    ``words``: the number of words, or tokens, that are counted separately.
     """
     K, like = G.root.shape[0], G.root
     wide, panel = K * K + PADDING, min(PANEL, K * K)
@@ -152,14 +145,13 @@ def new_workspace(longest: int, together: int, words: int, G: Tables) -> Outside
 
 
 def _in_panels(rules: Floats, panel: int) -> Floats:
-    panels = rules.reshape(len(rules), -1, panel).transpose(1, 0, 2)
     copy = aligned(rules, rules.size // panel, panel)
-    copy[:] = panels.reshape(copy.shape)
+    copy[:] = rules.reshape(len(rules), -1, panel).transpose(1, 0, 2).reshape(copy.shape)
     return copy
 
 
 def move_sums(sums: Floats, to: Floats) -> None:
-    """Add sums in panels to others that are not, and set them to zero."""
+    """Add sums in panels to sums that are not in panels, and set them to zero."""
     K, panel = len(to), sums.shape[1]
     to.reshape(K, -1, panel)[:] += sums.reshape(-1, K, panel).transpose(1, 0, 2)
     sums[:] = 0.0
@@ -194,7 +186,7 @@ def expand(
     W: OutsideWorkspace,
     counting: bool,
 ) -> None:
-    """Pass v of some spans on to the spans of their children, and count the spans' rules."""
+    """Add the contributions of some spans to v of their children, and count their rules."""
     levels, size, K = cells.shape[1:]
     above, pairs, turned, positions, splits = W.above, W.pairs, W.turned, W.positions, width - 1
     apply_panels(above, 0, rows, W.rules, pairs)
@@ -218,7 +210,7 @@ def expand(
 def hold_words(
     batch: Ints, local: Ints, first: int, last: int, G: Tables, W: OutsideWorkspace
 ) -> None:
-    """A_w of the words of some sentences that have none yet; their B_w are zero."""
+    """Compute A_w for words that have none yet, and set their B_w to zero."""
     slot, both, begin, K = W.slot, W.both, W.held[0], len(G.root)
     count = begin
     for m in range(first, last):
@@ -236,7 +228,7 @@ def hold_words(
 
 @also_in_kernels
 def count_words(G: Tables, W: OutsideWorkspace, lexical: Floats, counting: bool) -> None:
-    """Count by all B_w, and the rules too if ``counting``; then no word has matrices."""
+    """Add the counts from all B_w, for rules too if ``counting``; then discard all matrices."""
     both, leaves, count, K = W.both, W.leaves, W.held[0], len(G.root)
     small_product(both, 0, both.shape[1], 1, G.by_sides, 0, K, leaves, 0, K, count, K, K * K)
     if counting:
@@ -261,13 +253,13 @@ def deepest_right_nodes(
     negligible: float,
     lexical: Floats,
     counting: bool,
-    X: Weighted,
+    X: SpanWeights,
 ) -> None:
-    """From level (R,D), once it has all that comes from others, to itself, rules and words::
+    """The outside pass of level (R,D), after all other levels::
 
     v(R,D,b,i+1,j) += Σ_c v(R,D,c,i,j) A_w[c, b]
 
-    without spans (i,j) that cross brackets.
+    without spans (i,j) that cross brackets. Rules and words are counted.
     """
     sentences, n = batch.shape
     levels, size, K = cells.shape[1:]
@@ -278,7 +270,7 @@ def deepest_right_nodes(
             if W.held[0] + stride * n > W.held[1] or not counting:
                 count_words(G, W, lexical, counting)
             hold_words(batch, local, m, m + stride, G, W)
-        at, least = (m * levels + levels - 1) * size, negligible * copies[m]
+        at, min_mass = (m * levels + levels - 1) * size, negligible * copies[m]
         here, following = 0, len(spans) // 2 * K
         for j in range(2, n + 1):
             copy_cell(v, (at + right_cell(1, j)) * K, spans, (j - 2) * K, K, 0.0, 0.0)
@@ -295,7 +287,7 @@ def deepest_right_nodes(
                         spans[row, c] = 0.0
                 elif len(weights):
                     cell = right_cell(i, j)
-                    if cell_product(cells, (at + cell) * K, spans, row * K, K) > least:
+                    if cell_product(cells, (at + cell) * K, spans, row * K, K) > min_mass:
                         span = X.first[m] + level_cell(n, X.apart * (levels - 1), i, j)
                         for c in range(weights.shape[1]):
                             weights[span, c] += cells[m, levels - 1, cell, c] * spans[row, c]
@@ -311,9 +303,9 @@ def deepest_right_nodes(
 
 @also_in_kernels
 def begin_outside(
-    n: int, copies: Floats, G: Tables, cells: Floats, v: Floats, totals: Floats, counted: Counted
+    n: int, copies: Floats, G: Tables, cells: Floats, v: Floats, totals: Floats, counted: RuleSums
 ) -> None:
-    """v of whole sentences, π / P times the number of copies; the roots are counted."""
+    """Set v of whole sentences to π / P times the number of copies, and count the roots."""
     levels, size, K = cells.shape[1:]
     whole, root = left_cell(n, 0, n), G.root
     for m in range(len(copies)):
@@ -337,39 +329,41 @@ def outside(
     W: OutsideWorkspace,
     negligible: float,
     totals: Floats,
-    counted: Counted,
+    counted: RuleSums,
     counting: bool,
     finish: bool,
-    X: Weighted,
+    X: SpanWeights,
     flush: bool,
 ) -> None:
     """Fill v, which is zero, for the sentences of a batch, and add expected counts and posteriors.
 
-    Sentence m is counted ``copies[m]`` times. P goes to ``totals[m]``; if it is not within range,
-    infinity does, and nothing is added. ``local`` are the rows of words, or of tokens, in
-    ``counted.lexical``: what is added there are derivatives, which times G[c → w] give counts of
-    words, or posteriors of tokens. If ``counting``, rules are counted: these sums stay in ``W``, to
-    be moved from there; those of words do too, until ``finish``. If ``flush``, denormal numbers are
-    taken for zero.
+    Sentence m counts ``copies[m]`` times. P is written to ``totals[m]``; if it is out of range,
+    infinity is, and nothing is added. ``local`` are the rows of words, or of tokens, in
+    ``counted.lexical``, to which derivatives are added: times G[c → w] these are counts of words,
+    or posteriors of tokens. If ``counting``, rules are counted in ``W``, from where sums are moved
+    later; those of words stay there too, until ``finish``. If ``flush``, denormal numbers are
+    treated as zero.
     """
     round_to_zero(flush)
     depth, (sentences, n) = G.depth, batch.shape
     levels, size, K = cells.shape[1:]
-    above, positions, one, weights = W.above, W.positions, W.identity, X.weights
+    above, positions, identity, weights = W.above, W.positions, W.identity, X.weights
     begin_outside(n, copies, G, cells, v, totals, counted)
     for width in range(n, 1, -1):
         rows = 0
         for m in range(sentences):
-            least = negligible * copies[m]
+            min_mass = negligible * copies[m]
             for level in range(levels - 1):  # without (R,D); without a bound, without the copy
                 at = (m * levels + level) * size
                 for i in beginnings(level, depth, n, width):
                     cell = cell_of(n, level, i, i + width)
                     if depth == 0:
-                        same = (at + size + right_cell(i, i + width)) * K  # times 1
-                        add_small_product(one, 0, K, 1, v, same, K, v, (at + cell) * K, K, 1, K, 1)
+                        copy = (at + size + right_cell(i, i + width)) * K  # times 1
+                        add_small_product(
+                            identity, 0, K, 1, v, copy, K, v, (at + cell) * K, K, 1, K, 1
+                        )
                     mass = cell_product(cells, (at + cell) * K, v, (at + cell) * K, K)
-                    if mass > least:
+                    if mass > min_mass:
                         positions[rows, 0], positions[rows, 1], positions[rows, 2] = m, level, i
                         copy_cell(v, (at + cell) * K, above, rows * K, K, 0.0, 0.0)
                         rows += 1
@@ -394,7 +388,7 @@ def outside(
 
 @also_in_kernels
 def add_words(local: Ints, depth: int, v: Floats, lexical: Floats) -> None:
-    """v of single words, on all levels of the chart but (R,D)."""
+    """Add v of single words, on all levels of the chart but (R,D)."""
     sentences, n = local.shape
     for m in range(sentences):
         for level in range(chart_levels(depth) - (1 if depth else 0)):

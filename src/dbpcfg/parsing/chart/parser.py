@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     from dbpcfg.parsing.chart.expectation import Block
 
 SCALING_SENTENCES = 32
-"""The number of sentences in a scaling sample."""
+"""The number of sentences from which the scale of single precision is estimated."""
 NEGLIGIBLE = 1e-7
-"""Posterior probability of a span below which it is pruned."""
+"""Spans with a smaller posterior probability are pruned."""
 _scaling_samples: WeakKeyDictionary[Encoded, Encoded] = WeakKeyDictionary()
 
 
 def scaling_sample_of(corpus: Encoded) -> Encoded:
     """Evenly spaced sentences of a corpus, from which the bits lost per word are estimated.
 
-    They are the same in each iteration, so they are kept as long as the corpus is.
+    They are the same in each iteration, so they are cached.
     """
     if corpus not in _scaling_samples:
         chosen = np.unique(np.linspace(0, len(corpus) - 1, SCALING_SENTENCES).astype(np.int64))
@@ -47,16 +47,16 @@ class ChartParser(Parser):
     """Exact inference for sentences under a grammar and a depth bound.
 
     With a bound, probabilities are those of the bounded grammar: conditional on the tree fitting
-    the bound. Without one they are the PCFG's own.
+    the bound.
 
     ``depth``: the bound D; None for no bound.
     ``threads``: the number of threads; results do not depend on it.
-    ``precision``: of the chart's numbers, ``"double"`` or ``"single"``: single is faster for many
-    categories, and right to some 5 digits.
+    ``precision``: ``"double"``, or ``"single"``, which is faster for many categories and accurate
+    to about 5 digits.
     ``scaling_sample``: sentences from which the scale of single precision is estimated; by default
     `scaling_sample_of` the first corpus.
-    ``weights``: weights of rules to sum in place of the grammar's probabilities. They need not sum
-    to one, and nothing is divided by Z: logarithms are those of sums of weights.
+    ``weights``: weights of rules instead of the grammar's probabilities. They need not sum to one,
+    and sums of weights are not divided by Z.
     """
 
     def __init__(
@@ -110,11 +110,12 @@ class ChartParser(Parser):
         return drawn, logs - self.log_fitting_mass
 
     def posteriors(self, corpus: Encoded, negligible: float = NEGLIGIBLE) -> tuple[Floats, Floats]:
-        """Posterior probabilities of all labelled spans.
+        """Posterior probabilities of all labelled spans, and every log P(sentence).
 
-        ``negligible``: spans less probable than this are pruned, with all that is below them.
-        ``weights``: ``[cell, c]``, laid out as in `dbpcfg.parsing.derivations`; zero for a
-        sentence of probability zero.
+        Posteriors are ``[cell, c]``, as in `dbpcfg.parsing.derivations`; zero for a sentence of
+        probability zero.
+
+        ``negligible``: spans less probable than this are pruned, with all spans below them.
         """
         check_vocabulary(self.grammar, corpus)
         weights, logs = self._posteriors(corpus, self._tables_for(corpus), negligible, 1)
@@ -138,14 +139,14 @@ class ChartParser(Parser):
     def expected_counts(
         self, corpus: Encoded, copies: Floats | None = None, negligible: float = NEGLIGIBLE
     ) -> tuple[RuleWeights, Floats]:
-        """How often each rule is expected in the sentences' trees, of all that fit the bound.
+        """The expected number of uses of each rule in all trees, and every log P(sentence).
 
-        Divided by a rule's probability, the count is the derivative of Σ log P(sentence) + N log Z
-        by it (`dbpcfg.grammar.normaliser` has that of Z).
+        Nothing is counted for sentences of probability zero. A count divided by the rule's
+        probability is the derivative of Σ log P(sentence) + N log Z (`dbpcfg.grammar.normaliser`
+        has that of Z).
 
         ``copies``: ``[sentence]``: how often each sentence counts, 0 or more; once, if not given.
-        ``negligible``: spans less probable than this are pruned, with all that is below them.
-        ``counts``: summed over the sentences; nothing is counted for one of probability zero.
+        ``negligible``: spans less probable than this are pruned, with all spans below them.
         """
         blocks, logs = self.count_blocks(corpus, copies, negligible)
         return self.sum_of_blocks(corpus, blocks), logs
@@ -157,9 +158,9 @@ class ChartParser(Parser):
         negligible: float = NEGLIGIBLE,
         edges: Longs | None = None,
     ) -> tuple[list[Block], Floats]:
-        """As `expected_counts`, but the sums of each block of sentences.
+        """As `expected_counts`, but with separate sums for each block of sentences.
 
-        ``edges``: where blocks of batches begin and end; by default those of the whole corpus.
+        ``edges``: the boundaries of blocks of batches; by default those of the whole corpus.
         """
         from dbpcfg.parsing.chart.expectation import Expectation, block_edges, count_all_blocks
 
@@ -201,10 +202,10 @@ class ChartParser(Parser):
         return self._tables if self.precision == "double" else tables(self._rules, self._depth)
 
     def _tables_for(self, corpus: Encoded) -> Tables:
-        """The tables, scaled so that in single precision most charts need no exponents.
+        """The tables, scaled so that most charts need no exponents in single precision.
 
         The scale is estimated from some sentences of the first corpus. Scaling by powers of two is
-        exact unless something underflows.
+        exact, barring underflow.
         """
         if self.precision == "double" or not len(corpus) or self._shifted:
             return self._tables

@@ -1,9 +1,9 @@
 """Prefix probabilities and other measures word by word, from the inside chart.
 
 Let a(R,d,c,k) be the probability that the words before k are generated and that a right node (R,d)
-of category c starts at k, and q(L,d,c,k) the same for left nodes, over all of them that start at k;
-whatever lies to the right is summed over. Nothing in them depends on a word from k on, so they are
-one recursion over positions. With u, h and Z of ``chart``, and half-open spans::
+of category c starts at k, and q(L,d,c,k) the same for left nodes, summed over those that start at
+k; everything to the right is summed out. They do not depend on words from k on, so there is one
+recursion over positions. With u, h and Z of ``chart``, and half-open spans::
 
     E_d[c,x]   = Σ_b G[c → x b] h(R,d,b)                        C_d = (I − E_d)⁻¹
     q(L,1,0)   = πᵀ C_1 / Z                                      q(L,1,k) = 0 for k > 0
@@ -16,11 +16,11 @@ Without a bound there is one d, C_2 is C_1, and nothing is divided by Z. Then::
     P(words before k, end) = Σ_c π_c u(L,1,c,0,k) / Z
     P(words before k, d fragments in memory) = Σ_b a(R,d,b,k) h(R,d,b)
 
-A word forks if it is a left node. What it finishes is a left node (i,k); that joins what is above
-it if its parent is a right node, which is the second sum over i, or if it is the whole sentence.
+A word forks if it is a left node. It completes a left node (i,k), which joins the fragment above if
+its parent is a right node, which is the second sum over i, or if it is the whole sentence.
 
-What a position adds to all later ones is a few products of matrices, as in ``posteriors``: of its
-parents with G, for all sentences of a batch together, and of that with its left children.
+The contributions of a position to all later ones are matrix products: of its parents with G, for
+all sentences of a batch together, and of the result with its left children.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ from dbpcfg.numerics.simd import (
     add_small_product,
     small_product,
 )
-from dbpcfg.parsing.chart.batches import Charts, batches, copies_of, filled, new_buffers
+from dbpcfg.parsing.chart.batches import Charts, batches, copies_of, fill_charts, new_buffers
 from dbpcfg.parsing.chart.layout import EMPTY, LIMIT, Tables, left_below, left_cell, tables
-from dbpcfg.parsing.derivations import check_free
+from dbpcfg.parsing.derivations import check_no_brackets
 from dbpcfg.parsing.prefixes import (
     PrefixBatch,
     Prefixes,
@@ -61,7 +61,7 @@ from dbpcfg.parsing.prefixes import (
 
 
 class PrefixTables(NamedTuple):
-    """Sums over all that may follow."""
+    """Sums over all possible continuations."""
 
     first: Floats  # [c]           q(L,1,0)
     descent: Floats  # [d, b, c]   E_d C_d+1
@@ -71,9 +71,9 @@ class PrefixTables(NamedTuple):
 
 
 def prefix_tables(grammar: Grammar, depth: int | None, K: int) -> PrefixTables:
-    """Sum over all that may follow, for K categories, which may be padded.
+    """Sums over all possible continuations, for K categories, which may be padded.
 
-    Without a bound, probabilities are the grammar's own, and not divided by that of trees that end.
+    Without a bound, probabilities are not divided by the probability that trees end.
     """
     h = containment(grammar, depth)
     Z, padding = require_fitting(grammar, h), (0, K - grammar.categories)
@@ -105,7 +105,7 @@ def prefix_tables(grammar: Grammar, depth: int | None, K: int) -> PrefixTables:
 
 @also_in_kernels
 def rescale(above: Floats, scale: Ints, m: int, k: int, exponent: int) -> None:
-    """Give the sums of a position another exponent."""
+    """Change the exponent of the sums of a position."""
     if scale[m, k] != EMPTY:
         factor = math.ldexp(1.0, scale[m, k] - exponent)
         for row in range(above.shape[1]):
@@ -120,8 +120,8 @@ def align_exponents(
 ) -> bool:
     """Powers of two by which left children (i,k), k > i, are multiplied; return whether all are 1.
 
-    ``exponents``: those of the children, the first of them at ``first``. The sums of k have the
-    greatest exponent of what is added to them.
+    ``exponents``: those of the children, from ``first`` on. The sums of k have the greatest
+    exponent of their terms.
     """
     plain = True
     for x in range(len(factors)):
@@ -139,7 +139,7 @@ def align_exponents(
 
 @also_in_kernels
 def weigh(above: Floats, fits: Floats, m: int, k: int, masses: Floats) -> float:
-    """Σ_b h(R,d,b) a(R,d,b,k), of each of the sums; return their total."""
+    """Compute Σ_b h(R,d,b) a(R,d,b,k) for each of the sums; return their total."""
     total = 0.0
     for row in range(above.shape[1]):
         mass = 0.0
@@ -152,7 +152,7 @@ def weigh(above: Floats, fits: Floats, m: int, k: int, masses: Floats) -> float:
 
 @also_in_kernels
 def rescale_sums(above: Floats, scale: Ints, fits: Floats, m: int, k: int, masses: Floats) -> None:
-    """Weigh the sums of a complete position, and scale them if they are too small or large."""
+    """Compute the masses of a complete position, and scale its sums if necessary."""
     mass = weigh(above, fits, m, k, masses)
     if mass > 0.0 and not 1 / LIMIT <= mass <= LIMIT:
         _, shift = math.frexp(mass)
@@ -164,7 +164,7 @@ def rescale_sums(above: Floats, scale: Ints, fits: Floats, m: int, k: int, masse
 def find_parents(
     i: int, depth: int, T: PrefixTables, above: Floats, parents: Floats, left: Floats, right: Floats
 ) -> None:
-    """q(·,i) and a(·,i), in the rows of parents; their sums over d into ``left`` and ``right``."""
+    """Write q(·,i) and a(·,i) to ``parents``, and their sums over d to ``left`` and ``right``."""
     sentences, rows, K = parents.shape
     first, descent, corners = T.first, T.descent, np.empty((sentences, K))
     for m in range(sentences):
@@ -172,18 +172,18 @@ def find_parents(
             parents[m, 0, c] = left[m, c] = 0.0 if i else first[c]
             right[m, c] = 0.0
     for d in range(rows // 2 if i else 0):
-        own, below = 2 * d + 1, 2 * d + 2 if depth else 0
+        right_row, left_row = 2 * d + 1, 2 * d + 2 if depth else 0
         for m in range(sentences):
             for c in range(K):
-                parents[m, own, c] = above[m, 2 * d, i, c] + above[m, 2 * d + 1, i, c]
-        at, each, of = own * K, rows * K, d * K * K
+                parents[m, right_row, c] = above[m, 2 * d, i, c] + above[m, 2 * d + 1, i, c]
+        at, each, of = right_row * K, rows * K, d * K * K
         small_product(parents, at, each, 1, descent, of, K, corners, 0, K, sentences, K, K)
         for m in range(sentences):
             for c in range(K):
                 left[m, c] += corners[m, c]
-                right[m, c] += parents[m, own, c]
-                if below < rows:
-                    parents[m, below, c] = corners[m, c]
+                right[m, c] += parents[m, right_row, c]
+                if left_row < rows:
+                    parents[m, left_row, c] = corners[m, c]
 
 
 @kernel
@@ -228,20 +228,20 @@ def prefixes(
                 level, splits = left_below(row, depth), n - i
                 if level == levels:  # a word, which all levels have
                     level, splits = 0, 1
-                some, at = factors[:splits], ((m * levels + level) * size + x) * K
+                powers, at = factors[:splits], ((m * levels + level) * size + x) * K
                 of, to = (m * rows + row) * wide, ((m * rows + row) * (n + 1) + i + 1) * K
-                if align_exponents(x, m, i, exponents[m, level], above, scale, some):
+                if align_exponents(x, m, i, exponents[m, level], above, scale, powers):
                     add_small_product(cells, at, K, 1, pairs, of, K, above, to, K, splits, K, K)
                     continue
                 for k in range(splits):
                     for c in range(K):
-                        children[k, c] = cells[m, level, x + k, c] * some[k]
+                        children[k, c] = cells[m, level, x + k, c] * powers[k]
                 add_small_product(children, 0, K, 1, pairs, of, K, above, to, K, splits, K, K)
             rescale_sums(above, scale, T.fits, m, i + 1, masses)
 
 
 class ChartPrefixParser(PrefixParser):
-    """Follows sentences by the chart of a grammar.
+    """Computes measures at each word with the chart of a grammar.
 
     ``depth``: the bound D; None for no bound.
     """
@@ -258,18 +258,20 @@ class ChartPrefixParser(PrefixParser):
     def prefixes(self, corpus: Encoded, threads: int = 1) -> list[Prefixes]:
         """The measures at each word of all sentences of a corpus."""
         G = self._tables
-        check_free(corpus)
+        check_no_brackets(corpus)
         B = batches(corpus, G)
         results: dict[int, Prefixes] = {}
 
         def work(first: int, last: int) -> None:
             buffers = new_buffers(B, first, last, G, True)
             for number in range(first, last):
-                measures = self._of_charts(filled(B, number, G, buffers))
+                measures = self._of_charts(fill_charts(B, number, G, buffers))
                 copies, begins = copies_of(B, number)
                 for m in range(len(begins) - 1):
-                    one = Prefixes(*(array[m] for array in measures))
-                    results.update(dict.fromkeys(copies[begins[m] : begins[m + 1]].tolist(), one))
+                    sentence_measures = Prefixes(*(array[m] for array in measures))
+                    results.update(
+                        dict.fromkeys(copies[begins[m] : begins[m + 1]].tolist(), sentence_measures)
+                    )
 
         parallel_ranges(work, len(B.bounds) - 1, threads)
         return [results[s] for s in range(len(corpus))]

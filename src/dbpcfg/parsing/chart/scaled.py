@@ -1,6 +1,6 @@
 """The outside pass of one sentence whose chart has exponents, in double precision.
 
-It has the same sums as ``outside``, for sentences whose probability is not within range there.
+It computes the same sums as ``outside``, for sentences whose probability is out of range there.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from dbpcfg.parsing.chart.layout import (
     right_below,
     right_cell,
 )
-from dbpcfg.parsing.chart.outside import Counted
+from dbpcfg.parsing.chart.outside import RuleSums
 from dbpcfg.parsing.derivations import level_cell
 
 
@@ -40,7 +40,7 @@ class ScaledChart(NamedTuple):
     v_exponents: Ints
 
 
-def filled_chart(
+def fill_chart(
     words: Ints, G: Tables, flush: bool = False, crossed: Bytes = NOTHING_CROSSES
 ) -> tuple[ScaledChart, float]:
     """The chart after the inside pass, and ``log_inside``."""
@@ -68,16 +68,16 @@ def scaled_outside(
     C: ScaledChart,
     G: Tables,
     copies: float,
-    counted: Counted,
+    counted: RuleSums,
     counting: bool,
     apart: int,
     weights: Floats,
 ) -> None:
     """Fill v, and add the sums of ``outside`` for a sentence of positive probability.
 
-    Row i of ``counted.lexical`` is of word i; the sentence is counted ``copies`` times. Posteriors
-    of phrases are added to ``weights``, unless they are empty. The last level of v is (L,D+1),
-    whose spans are words.
+    Row i of ``counted.lexical`` is for word i; the sentence counts ``copies`` times. Posteriors of
+    phrases are added to ``weights``, unless it is empty. The last level of v is (L,D+1), whose
+    spans are words.
     """
     words, cells, exponents, v, v_exponents = C
     n, depth, levels, K = len(words), G.depth, chart_levels(G.depth), len(G.root)

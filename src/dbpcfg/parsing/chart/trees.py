@@ -1,4 +1,4 @@
-"""Trees drawn from the posterior, from a filled chart and from the top down."""
+"""Draw trees from the posterior, top down, given filled charts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ import numpy as np
 from dbpcfg.numerics.kernels import Floats, Ints, Longs, also_in_kernels, kernel, specialised
 from dbpcfg.numerics.philox import Stream, uniform_pair
 from dbpcfg.numerics.simd import aligned, small_product
-from dbpcfg.parsing.chart.batches import Batches, Charts, copies_of, filled, largest, new_buffers
+from dbpcfg.parsing.chart.batches import (
+    Batches,
+    Charts,
+    buffer_sizes,
+    copies_of,
+    fill_charts,
+    new_buffers,
+)
 from dbpcfg.parsing.chart.layout import (
     Tables,
     cell_of,
@@ -52,10 +59,10 @@ def sample_tree(
 ) -> None:
     """Draw a tree of sentence m of a batch from P(tree | sentence, G), into ``nodes[node:]``.
 
-    A node (c, i, j) has its children at k with labels a, b with probability in proportion to
+    A node (c, i, j) is split at k with labels a, b with probability proportional to
     G[c → a b] · u(a,i,k) · u(b,k,j). Nodes are in pre-order; the t-th uses the random numbers of
-    draw t, from 1, the root's category those of draw 0. A choice of weight zero is never made: if
-    rounding keeps a sum from reaching its target, the last one of positive weight is.
+    draw t, from 1, and the root's category those of draw 0. Choices of weight zero are never made:
+    if rounding keeps a sum from reaching its target, the last choice of positive weight is made.
     """
     depth, batch, cells, exponents = G.depth, C.batch, C.cells, C.exponents
     n, (levels, size, K) = batch.shape[1], cells.shape[1:]
@@ -88,13 +95,13 @@ def sample_tree(
         left_is_word = l == levels
         splits = 1 if left_is_word else j - i - 1
         rights = ((m * levels + r) * size + y) * K
-        # The weights of all split points add up to u(c,i,j): those after the chosen one are not
-        # needed, nor are those of labels after the chosen ones.
-        total, here, k = float(cells[m, level, cell, c]), exponents[m, level, cell], 0
+        # The weights of all split points sum to u(c,i,j), so those after the chosen split point and
+        # labels need not be computed.
+        total, exponent, k = float(cells[m, level, cell, c]), exponents[m, level, cell], 0
         if left_is_word:
             small_product(cells, rights, K, 1, by_right, c * K * K, K, above, 0, K, 1, K, K)
-            if exponents[m, r, y] != here:
-                total = math.ldexp(total, here - exponents[m, r, y])
+            if exponents[m, r, y] != exponent:
+                total = math.ldexp(total, exponent - exponents[m, r, y])
         else:
             target, running, chosen = uniform_k * total, 0.0, 0
             for k in range(splits):
@@ -117,20 +124,20 @@ def sample_tree(
                 weight = (s0 + s1) + (s2 + s3)
                 if weight > 0.0:
                     chosen, total = k, weight
-                    shift = exponents[m, l, x + k] + exponents[m, r, y + k] - here
+                    shift = exponents[m, l, x + k] + exponents[m, r, y + k] - exponent
                     running += math.ldexp(weight, shift) if shift else weight
                     if running >= target:
                         break
             k = chosen
 
-        # The share of a's weight in which the number falls decides b: one number serves for both.
-        target, before, running, chosen_a, chosen_b = uniform_ab * total, 0.0, 0.0, 0, 0
+        # The position of the number within a's weight determines b: one number serves for both.
+        target, running_b, running, chosen_a, chosen_b = uniform_ab * total, 0.0, 0.0, 0, 0
         share = 0.0
         for a in range(K):
             left = emission[batch[m, i], a] if left_is_word else cells[m, l, x + k, a]
             weight = left * above[k, a]
             if weight > 0.0:
-                chosen_a, before, share = a, running, left
+                chosen_a, running_b, share = a, running, left
                 running += weight
                 if running >= target:
                     break
@@ -138,8 +145,8 @@ def sample_tree(
             weight = share * (binary[c, chosen_a, b] * cells[m, r, y + k, b])
             if weight > 0.0:
                 chosen_b = b
-                before += weight
-                if before >= target:
+                running_b += weight
+                if running_b >= target:
                     break
         stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3] = i + 1 + k, j, chosen_b, r
         top += 1
@@ -160,7 +167,7 @@ def sample_trees(
     nodes: Ints,
     logs: Floats,
 ) -> None:
-    """A tree for each copy of the sentences of a batch, and ``log_inside``; none if that is −∞."""
+    """Draw a tree for each copy of a batch's sentences, unless its ``log_inside`` is −∞."""
     for m in range(len(C.logs)):
         for y in range(begins[m], begins[m + 1]):
             s = copies[y]
@@ -172,10 +179,10 @@ def sample_trees(
 def sample_batches(
     first: int, last: int, B: Batches, G: Tables, numbers: Stream, nodes: Ints, logs: Floats
 ) -> None:
-    """A tree for each sentence of some batches, and ``log_inside``; no tree if that is −∞."""
+    """Draw a tree for each sentence of some batches, unless its ``log_inside`` is −∞."""
     buffers = new_buffers(B, first, last, G, True)
-    work, starts = new_sampling_workspace(largest(B, first, last)[0], G), B.sentences.starts
+    work, starts = new_sampling_workspace(buffer_sizes(B, first, last)[0], G), B.sentences.starts
     draw = specialised(sample_trees, G.root.dtype)
     for number in range(first, last):
-        C = filled(B, number, G, buffers)
+        C = fill_charts(B, number, G, buffers)
         draw(C, *copies_of(B, number), starts, B.items, G, work, numbers, nodes, logs)

@@ -1,8 +1,8 @@
-"""The left-corner parser: the paper's own algorithm, word by word with a bounded store.
+"""The left-corner parser: the paper's algorithm, word by word with a bounded store.
 
-A store holds derivation fragments a¹/b¹ … aᵈ/bᵈ: top signs a, each lacking a bottom sign b still
-to come. Each word is a decision to fork or not, a preterminal p, a decision to join or not, and new
-top and bottom signs; every one of these models follows from the bounded grammar.
+A store holds derivation fragments a¹/b¹ … aᵈ/bᵈ: top signs a, each lacking a bottom sign b. Each
+word comes with a decision to fork or not, a preterminal p, a decision to join or not, and new top
+and bottom signs; the models of all of these follow from the bounded grammar.
 
 ======================  ========================================================================
 ``models``              fork, preterminal, join, top and bottom models, each with its equation;
@@ -11,6 +11,6 @@ top and bottom signs; every one of these models follows from the bounded grammar
                         posterior, or the most probable one
 ``tracing``             measures before and after each word
 ``derivation_entropy``  the entropy of all derivations that begin with the words so far
-``parser``              all of it for a corpus, on several threads
+``parser``              the parser of a corpus, on several threads
 ======================  ========================================================================
 """

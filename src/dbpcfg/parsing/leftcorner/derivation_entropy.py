@@ -1,21 +1,20 @@
-"""The entropy of all derivations of a whole sentence that starts with the words so far (Hale 2006).
+"""The entropy of the derivations of a whole sentence, given its first words (Hale 2006).
 
-A derivation is a sequence of decisions, with its words, and after t words all that matters for the
-rest of it is the store q. So the entropy is that of the decisions so far, and what is expected of
-the rest::
+A derivation is a sequence of decisions and words, and after t words the rest depends only on the
+store q. So the entropy is that of the decisions so far, plus the expected entropy of the rest::
 
     H(derivation | w_1 … w_t) = H(decisions so far | w_1 … w_t) + Σ_q P(q | w_1 … w_t) R(q)
 
-**The past.** With x[q] = P(q | w_1 … w_t) and H(q) the entropy of the ways to q, let
-g[q] = x[q] (H(q) − log x[q]), so that Σ_q g[q] is the entropy of the past. A decision of
+**The past.** With x[q] = P(q | w_1 … w_t) and H(q) the entropy of the derivations that lead to q,
+let g[q] = x[q] (H(q) − log x[q]), so that Σ_q g[q] is the entropy of the past. A decision of
 probability p from q to q' adds to both, as in a semiring (Hwa 2000)::
 
     x'[q'] += x[q] p        g'[q'] += g[q] p − x[q] p log p
 
 and after the word, of probability Z, x' becomes x' / Z, and g' becomes (g' + x' log Z) / Z.
 
-**The future.** S_d(b) is the entropy of all that is below a bottom sign b at depth d, and U_d(b, c)
-that of what is left below b once its left descendant c is finished. For a store a¹/b¹ … aᵈ/bᵈ::
+**The future.** S_d(b) is the entropy of everything below a bottom sign b at depth d, and U_d(b, c)
+that of the rest below b after its left descendant c. For a store a¹/b¹ … aᵈ/bᵈ::
 
     R = S_d(bᵈ) + U_d−1(bᵈ⁻¹, aᵈ) + … + U_0(T, a¹)
 
@@ -72,10 +71,10 @@ class DerivationEntropies:
             _decisions(M.join[d, :s, :, 1, None] * M.bottom_right[d, :s, :, :s])
             for d, s in enumerate(self._signs)
         ]
-        below = M.join[:, :, :, 0, None] * M.top
+        starting = M.join[:, :, :, 0, None] * M.top
         self._starts = [
             _decisions(
-                (below[d, :s, :, :, None] * M.bottom_left[d].swapaxes(0, 1)).reshape(s, K, K * K)
+                (starting[d, :s, :, :, None] * M.bottom_left[d].swapaxes(0, 1)).reshape(s, K, K * K)
             )
             for d, s in enumerate(self._signs[:-1])
         ]
@@ -84,31 +83,32 @@ class DerivationEntropies:
     def follow(self, words: Sequence[int]) -> Floats:
         """The entropy before each word, before the end, and after it, in nats.
 
+        There are n + 2 entries; they are NaN after a word of probability zero.
+
         ``words``: word numbers; −1 is a word that no category emits.
-        ``array``: ``[t]``, n + 2 entries; NaN after a word of probability zero.
         """
         entropies = np.full(len(words) + 2, np.nan)
         entropies[0] = self.whole
         K = self.models.fork.shape[1]
         x = [np.zeros((s * K * K) if d else 1) for d, s in self._shapes()]
         x[0][0] = 1.0
-        g = [np.zeros_like(some) for some in x]
+        g = [np.zeros_like(part) for part in x]
         for t, word in enumerate(words, start=1):
             if word < 0:
                 return entropies
             x, g = self._step(x, g, self.models.emission[word])
-            Z = sum(float(some.sum()) for some in x)
+            Z = sum(float(part.sum()) for part in x)
             if Z == 0.0:
                 return entropies
-            x = [some / Z for some in x]
-            g = [some / Z + here * np.log(Z) for some, here in zip(g, x, strict=True)]
-            past = sum(float(some.sum()) for some in g)
-            rest = sum(float(a @ b) for a, b in zip(x, self._rest, strict=True))
-            entropies[t] = max(past + rest, 0.0)
-            ended, ways = float(x[0][0]), float(g[0][0])
+            x = [part / Z for part in x]
+            g = [part / Z + x_part * np.log(Z) for part, x_part in zip(g, x, strict=True)]
+            past = sum(float(part.sum()) for part in g)
+            future = sum(float(a @ b) for a, b in zip(x, self._rest, strict=True))
+            entropies[t] = max(past + future, 0.0)
+            ended, ended_g = float(x[0][0]), float(g[0][0])
             x[0][0] = g[0][0] = 0.0
         if ended > 0.0:
-            entropies[-1] = max(ways / ended + np.log(ended), 0.0)
+            entropies[-1] = max(ended_g / ended + np.log(ended), 0.0)
         return entropies
 
     def _shapes(self) -> list[tuple[int, int]]:
@@ -161,7 +161,7 @@ def _future(
     words = _eta(M.emission * np.exp(M.log_scale)[:, None]).sum(axis=0)
     S = np.zeros(K)  # of depth d + 1; below the deepest signs nothing starts
     U: list[Floats] = []
-    whole = 0.0
+    total = 0.0
     expected: list[Floats] = []
     for d in range(len(all_signs) - 1, -1, -1):
         signs = all_signs[d]
@@ -177,15 +177,15 @@ def _future(
         # U_d(b, ·) = constant[b] + linear[b] S_d
         inverse = np.linalg.inv(np.eye(K) - climbing)
         constant = (inverse @ u[:, :, None])[:, :, 0]
-        here = joins[d].p if d else np.zeros((1, K, 1))  # T that is awaited again is the end
-        linear = inverse @ here
+        joining = joins[d].p if d else np.zeros((1, K, 1))  # T that is awaited again is the end
+        linear = inverse @ joining
         s = _eta(fork[:, 0]) + fork[:, 0] * words[:signs] if d else np.zeros(1)
         s = s + (_eta(forked) + forked * words).sum(axis=1) + (forked * constant).sum(axis=1)
         matrix = np.einsum("bp,bps->bs", forked, linear)
         S = np.linalg.solve(np.eye(signs) - matrix, s)
         U.insert(0, constant + linear @ S)
         expected.insert(0, S)
-        whole = float(S[0])
+        total = float(S[0])
     rest = [np.zeros(1)]
     above = np.zeros((1, 1))  # [head, y]: what is left once the bottom sign y is finished
     for d in range(1, len(all_signs)):
@@ -193,4 +193,4 @@ def _future(
         left = (above[:, :, None] + U[d - 1]).reshape(-1, 1)
         rest.append((left + expected[d]).reshape(-1))
         above = np.broadcast_to(left, (len(left), K))
-    return whole, rest
+    return total, rest

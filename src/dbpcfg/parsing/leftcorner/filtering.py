@@ -1,9 +1,8 @@
-"""Forward filtering, backward sampling: the distribution over stores, and a store sequence from it.
+"""Forward filtering and backward sampling: the distribution over stores, and store sequences.
 
-A store of depth d is an index into a tensor over (a¹, b¹, …, aᵈ, bᵈ); the tensors of all depths
-lie end to end in one vector, and there is never a transition matrix: each of the four fork and join
-cases is a small contraction on the last axes. The empty store starts the sentence; a join at depth
-0 ends it.
+A store of depth d is an index into a tensor over (a¹, b¹, …, aᵈ, bᵈ); the tensors of all depths are
+concatenated in one vector. There is no transition matrix: each of the four fork and join cases is a
+small contraction on the last axes. The empty store starts the sentence; a join at depth 0 ends it.
 
 Every function here works with sums (the forward distribution) or, if ``best``, with maxima (the
 most probable store sequence).
@@ -35,7 +34,7 @@ def combine(x: float, y: float, best: bool) -> float:
 
 @also_in_kernels
 def word_moves(M: Models, o: Floats, d: int, best: bool, joined: Floats, started: Floats) -> None:
-    """What a forked word does below each bottom sign b at depth d.
+    """The weights of a forked word below each bottom sign b at depth d.
 
     ``joined[b, b']``: it joins b, and b' is awaited; ``started[b, a, b']``: it starts a fragment
     a/b'. Both are summed over the word's category p, with o[p] the word's probability::
@@ -67,7 +66,7 @@ def word_moves(M: Models, o: Floats, d: int, best: bool, joined: Floats, started
 def fork(
     v: Floats, d: int, D: int, best: bool, joined: Floats, started: Floats, following: Floats
 ) -> None:
-    """Add what becomes of stores of depth d when the next word forks."""
+    """Add the successors of stores of depth d if the next word forks."""
     K = joined.shape[0]
     signs = 1 if d == 0 else K  # bottom signs at depth d
     here, deeper = offset(d, K), offset(d + 1, K)
@@ -88,7 +87,7 @@ def fork(
 
 @also_in_kernels
 def complete(v: Floats, M: Models, o: Floats, d: int, best: bool, following: Floats) -> None:
-    """Add what becomes of stores of depth d > 0 when the next word is the bottom sign itself.
+    """Add the successors of stores of depth d > 0 if the next word is the bottom sign itself.
 
     Fragment d is then finished, and its top sign a joins the bottom sign y of depth d − 1, or
     becomes the left child of a new top sign at depth d::
@@ -142,18 +141,18 @@ def step(v: Floats, M: Models, o: Floats, best: bool, following: Floats) -> None
 def forward(words: Ints, M: Models, best: bool, v: Floats, logs: Floats) -> float:
     """v[t]: the distribution over stores after t words, t = 0 … n.
 
-    v[t] is scaled to sum to one (greatest entry one if ``best``); ``logs[t]`` is the logarithm of
-    the scale: log P(w_t | w_1 … w_t−1), for t > 0. A store that is empty for t > 0 has ended its
-    sentence and does not go on. If nothing is left, logs[t] is −∞ and so is the rest. Return
+    v[t] is scaled to sum to one (or greatest entry one if ``best``); ``logs[t]`` is the logarithm
+    of the scale: log P(w_t | w_1 … w_t−1), for t > 0. An empty store for t > 0 ends the sentence
+    and has no successors. If no stores are left, logs[t] and all later ones are −∞. Return
     log P(sentence), or log P(best tree, sentence) if ``best``.
     """
     n = len(words)
     v[0] = 0.0
     v[0, 0] = 1.0
     logs[0] = 0.0
-    before = v[0].copy()
+    previous = v[0].copy()
     for t in range(1, n + 1):
-        step(before, M, M.emission[words[t - 1]], best, v[t])
+        step(previous, M, M.emission[words[t - 1]], best, v[t])
         total = 0.0
         for x in v[t]:
             total = combine(total, x, best)
@@ -163,14 +162,14 @@ def forward(words: Ints, M: Models, best: bool, v: Floats, logs: Floats) -> floa
             return -np.inf
         v[t] /= total
         logs[t] = np.log(total) + M.log_scale[words[t - 1]]
-        before[:] = v[t]
-        before[0] = 0.0
+        previous[:] = v[t]
+        previous[0] = 0.0
     return float(logs.sum() + np.log(v[n, 0]))
 
 
 @also_in_kernels
 def takes(weight: float, pick: Floats, best: bool) -> bool:
-    """Whether a candidate of this weight is the choice so far.
+    """Whether to choose a candidate of this weight, until a later one replaces it.
 
     ``pick`` is (running sum, target): a sampled choice is the candidate at which the running sum
     reaches the target; the best one is that of greatest weight so far, kept in the running sum.
@@ -201,7 +200,7 @@ def backward(
     depth = 0
     pick, choice = np.empty(2), np.zeros(6, dtype=np.int64)
     for t in range(n, 0, -1):
-        before, o = v[t - 1], M.emission[words[t - 1]]
+        previous, o = v[t - 1], M.emission[words[t - 1]]
         at_start = t == 1
         # Stores as numbers: below is that of fragments 1 … depth − 1, head adds the top sign.
         below = 0
@@ -226,7 +225,7 @@ def backward(
                             continue
                         row = first + ((head * signs + y if depth else 0) * K + c) * K
                         for x in range(K):
-                            w = before[row + x] * (M.fork[depth + 1, x, 0] * o[x]) * z
+                            w = previous[row + x] * (M.fork[depth + 1, x, 0] * o[x]) * z
                             if takes(w, pick, best):
                                 choice[:] = (0, 1, x, y, c, x)
             if depth > 0:  # no fork, no join: fragment depth was finished and lies below a
@@ -240,12 +239,12 @@ def backward(
                         continue
                     row = offset(depth, K) + (below * K + c) * K
                     for x in range(K):
-                        w = before[row + x] * (M.fork[depth, x, 0] * o[x]) * z
+                        w = previous[row + x] * (M.fork[depth, x, 0] * o[x]) * z
                         if takes(w, pick, best):
                             choice[:] = (0, 0, x, 0, c, x)
             if depth > 0 or at_start:  # fork, join: the word joined y
                 for y in range(signs):
-                    mass = before[offset(depth, K) + (head * signs + y if depth else 0)]
+                    mass = previous[offset(depth, K) + (head * signs + y if depth else 0)]
                     if mass == 0.0:
                         continue
                     for p in range(K):
@@ -259,7 +258,7 @@ def backward(
                         if takes(w, pick, best):
                             choice[:] = (1, 1, p, y, 0, 0)
             if depth > 1 or (depth == 1 and at_start):  # fork, no join: the word began a/b
-                mass = before[offset(depth - 1, K) + below]
+                mass = previous[offset(depth - 1, K) + below]
                 if mass > 0.0:
                     for p in range(K):
                         w = mass * (

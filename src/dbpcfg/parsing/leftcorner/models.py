@@ -6,9 +6,9 @@ uses G(R,d), E⁺_d and G(L,d+1). (The paper's formulas have G(L,d) in that last
 section 3 gives join and top models the index d + 1; neither fits its definition of h.) At depth 0
 the one bottom sign is T, row 0.
 
-Two corrections make the product over a derivation the product of its rules: the depth above, and
-the lexical mass in the preterminal model. Then E⁺ cancels everywhere, and fork and no-fork sum to
-one by themselves.
+Two corrections make the product over a derivation equal to the product of its rules: the depth
+above, and the lexical mass in the preterminal model. Then E⁺ cancels everywhere, and fork and
+no-fork sum to one.
 
 The decisions at a word are one row ``(fork, join, preterminal, top, bottom)`` of a store sequence:
 the two decisions, the word's category, the top sign of the fragment that starts if there is no join
@@ -143,8 +143,8 @@ def preterminal_model(g: DepthRules) -> Floats:
 
         P_d(p | b) = E⁺_d[b, p] · lex(p) / Σ_p' E⁺_d[b, p'] · lex(p')
 
-    with lex the lexical mass of G(L,d+1). The paper leaves lex out, so that its product with the
-    word model is no distribution.
+    with lex the lexical mass of G(L,d+1). The paper omits lex, so its product with the word model
+    is not a distribution.
     """
     return _normalised(g.expected * g.left_lexical)
 
@@ -208,9 +208,9 @@ def depth_rules(grammar: Grammar, h: Floats, expected: Floats, d: int) -> DepthR
 def left_corner_models(grammar: Grammar, depth: int) -> Models:
     """Derive all models at all depths from a grammar and a bound.
 
-    The word model is G[p → w] / lex(p), here divided once more by its greatest value for the word
-    (``log_scale`` is the logarithm of that value): only ratios matter until the end. A grammar of
-    low rank is multiplied out: the models have K³ numbers anyway.
+    The word model is G[p → w] / lex(p), divided by its greatest value for the word (``log_scale``
+    is the logarithm of that value), as only ratios matter until the end. Low-rank grammars are
+    multiplied out: the models have K³ numbers anyway.
     """
     if isinstance(grammar, LowRankGrammar):
         grammar = grammar.multiplied_out()

@@ -15,7 +15,7 @@ from dbpcfg.numerics.kernels import Floats, Ints, Longs
 from dbpcfg.numerics.philox import Stream, stream
 from dbpcfg.parsing.derivations import (
     Derivations,
-    check_free,
+    check_no_brackets,
     check_parsable,
     check_vocabulary,
     first_node,
@@ -31,7 +31,7 @@ MAX_BYTES = 4 * 2**30
 class LeftCornerParser:
     """Exact inference by forward filtering and backward sampling over stores.
 
-    There are K^(2D) stores of depth D: use the chart for large K or D.
+    There are K^(2D) stores of depth D, so use the chart for large K or D.
 
     ``threads``: the number of threads; results do not depend on it.
     """
@@ -82,7 +82,7 @@ class LeftCornerParser:
 
     def _check(self, corpus: Encoded) -> None:
         check_vocabulary(self.grammar, corpus)
-        check_free(corpus)
+        check_no_brackets(corpus)
         assert self.depth is not None
         check_stores(self.grammar.categories, self.depth, int(corpus.lengths.max(initial=0)))
 
@@ -127,7 +127,7 @@ def backward_sentences(
     nodes: Ints,
     result: Floats,
 ) -> None:
-    """A tree for each of some sentences; log P(sentence), or log P(tree, sentence) if ``best``."""
+    """Find a tree for some sentences; log P(sentence), or log P(tree, sentence) if ``best``."""
     tokens, starts = sentences
     v, logs, steps = new_workspace(order, sentences, M)
     for s in order.tolist():
@@ -140,9 +140,9 @@ def backward_sentences(
 
 
 class WordByWord:
-    """A grammar and a bound, ready to follow sentences with all stores.
+    """Computes measures at each word from the distribution over all stores.
 
-    One of low rank is multiplied out, if that and its models are not too large.
+    Low-rank grammars are multiplied out.
     """
 
     def __init__(self, grammar: Grammar, depth: int) -> None:

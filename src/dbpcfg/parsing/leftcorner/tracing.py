@@ -1,15 +1,15 @@
 """Measures of the stores before and after each word of a sentence.
 
-All of it is read off the distribution over stores given the words so far. What the next word can
-do depends on the depth d of a store and on the signs on top of it, a/b below y, only: so a few
-small tables stand for the whole distribution. All but the stores themselves and their entropy also
-follows from the chart, much faster (``chart.prefix``). The entropy of stores takes most
-of the time: logarithms are taken in vectors, a block of stores after the other.
+They follow from the distribution over stores given the words so far. The possible decisions at the
+next word depend only on the depth d of a store and on its last signs, a/b below y, so a few small
+tables represent the whole distribution. Everything but the stores and their entropy can be computed
+much faster from the chart (``chart.prefix``). The entropy of stores takes most of the time:
+logarithms are computed in vectors, for one block of stores after another.
 
 **A word as a few matrix products.** The four cases of ``filtering.fork`` and ``filtering.complete``
-are two once one looks at what the word finishes. Below the bottom sign y of a store q of depth d, a
-category c is finished if the word forks and is a c, or if it is the b awaited by a fragment c/b on
-q::
+reduce to two, by the category that the word completes. Below the bottom sign y of a store q of
+depth d, a category c is finished if the word forks and is a c, or if it is the b awaited by a
+fragment c/b on q::
 
     finished[q, c] = v[q] F_d(1|y) P_d(c|y) o[c]  +  Σ_b v[q c/b] F_d+1(0|b) o[b]
 
@@ -18,14 +18,14 @@ Then c joins y, or starts a fragment a/b' on q::
     v'[q, b' for y] = Σ_c finished[q, c] J_d(1|y c) B_R,d(b'|y c)
     v'[q a/b']      = Σ_c finished[q, c] J_d(0|y c) A_d(a|y c) B_L,d+1(b'|a c)
 
-For stores with the same y both are products with one matrix, which no word changes. Below the
-deepest bottom signs a word can only join, so there the forks of all c are one matrix as well::
+For stores with the same y both are products with one matrix, which does not depend on the word.
+Below the deepest bottom signs a word can only join, so the forks of all c are one matrix too::
 
     v'[q, b' for y] = Σ_y v[q] joined[y, b']
     joined[y, b']   = Σ_c F_D(1|y) P_D(c|y) o[c] J_D(1|y c) B_R,D(b'|y c)
 
 The deepest stores come first, so that each is complete, and its probability can be added to
-``near``, when what starts on the store below it has been added.
+``near``, after the fragments that start on the store below it have been added.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ from dbpcfg.parsing.leftcorner.filtering import offset
 from dbpcfg.parsing.leftcorner.models import Models
 
 NEAR = 2**11
-"""Stores of which logarithms are taken at once: their numbers stay in the nearest cache."""
+"""The number of stores whose logarithms are computed at once; they stay in the nearest cache."""
 
 
 class Trace(NamedTuple):
     """One sentence of n words: entry t = 0 … n − 1 is word w_t, and entry n the sentence's end.
 
-    *Before* means given the words before it, w_0 … w_t−1; *after* means given w_t too. Whatever
-    comes after a word (or end) of probability zero is NaN.
+    *Before* means given the words before it, w_0 … w_t−1; *after* means given w_t too. After a word
+    (or end) of probability zero everything is NaN.
     """
 
     logs: Floats  # [t] log P(w_t), before
@@ -92,9 +92,9 @@ def bottom_signs(near: Floats) -> Floats:
 
 @also_in_kernels
 def measure_before(awaited: Floats, ended: float, M: Models, trace: Trace, t: int) -> None:
-    """Measure what is expected of word t.
+    """Compute the measures before word t.
 
-    It is a p if it forks as one, or if it is the p that is awaited::
+    The word is a p if it forks as one, or if a p is awaited::
 
         P(p) = Σ_d Σ_b awaited[d, b] F_d(1|b) P_d(p|b)  +  Σ_d awaited[d, p] F_d(0|p)
     """
@@ -134,7 +134,7 @@ def take_logs(x: Floats, logs: Floats) -> None:
 
 @also_in_kernels
 def greatest_of(bits: Longs) -> np.int64:
-    """The bits of the greatest of some numbers, none negative: these are the greatest bits."""
+    """The bits of the greatest of some non-negative numbers, which are the greatest bits."""
     greatest = np.int64(0)
     for i in range(len(bits)):
         greatest = max(greatest, bits[i])
@@ -312,7 +312,7 @@ def step_by_products(
 
 @kernel
 def follow(words: Ints, M: Models, T: Products, trace: Trace) -> None:
-    """Follow a sentence with all stores, two distributions at a time; −1 is a word of no category.
+    """Compute the measures of a sentence; −1 is a word that no category emits.
 
     As in ``filtering.forward``, the empty store after a word is the end of the sentence.
     """

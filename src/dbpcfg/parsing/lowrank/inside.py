@@ -7,9 +7,9 @@ With levels, spans and cells as in ``parsing.chart.layout``, a cell of a phrase 
     l_r(m,i,j) = Σ_A v_Ar h_A(m,i,j)  on even levels, whose nodes are left children
     r_r(m,i,j) = Σ_A w_Ar h_A(m,i,j)  on odd ones, whose nodes are right children
 
-and a cell of a word has l_r = Σ_p v_pr G[p → w] or r_r = Σ_p w_pr G[p → w] on all levels, as a word
-can stand wherever a phrase can. (L,D+1) is a word always, so (R,D) has one split point. P(sentence)
-is Σ_A π_A h_A(L,1,0,n). Only the unbounded grammar enters; the bound decides which cells there are.
+and a cell of a word has l_r = Σ_p v_pr G[p → w] or r_r = Σ_p w_pr G[p → w] on all levels, as words
+can occur wherever phrases can. (L,D+1) is always a word, so (R,D) has one split point. P(sentence)
+is Σ_A π_A h_A(L,1,0,n). Only the unbounded grammar is used; the bound determines the cells.
 
 **Scaling.** A word's probabilities are divided by the greatest of them. Each cell has an exponent
 of two: x is scaled by a power of two if its greatest entry is small, and h, l and r with it.
@@ -39,7 +39,7 @@ from dbpcfg.parsing.chart.layout import (
 )
 
 ROWS = 64
-"""Spans that are multiplied by the factors together."""
+"""The number of spans that are multiplied by the factors together."""
 SMALL, SMALL_SINGLE = 2.0**-100, 2.0**-10
 """x is scaled if its greatest entry is smaller."""
 
@@ -114,10 +114,10 @@ def rules(factors: Factors, depth: int, dtype: Any) -> Rules:
 def new_charts(cells: int, G: Rules) -> RankCharts:
     """Memory for a number of cells."""
     N, R = G.parent.shape
-    nothing = np.zeros(0, dtype=np.int64)
+    no_sentences = np.zeros(0, dtype=np.int64)
     return RankCharts(
-        nothing,
-        nothing,
+        no_sentences,
+        no_sentences,
         np.zeros(0),
         aligned(G.root, cells, R),
         aligned(G.root, cells, N),
@@ -143,7 +143,7 @@ def new_workspace(longest: int, G: Rules) -> RankWorkspace:
 
 
 def new_sums(tokens: int, G: Rules, first_weight: Longs, apart: int, weights: Floats) -> Sums:
-    """Sums of zero for sentences with a number of words; weights need not be zero."""
+    """Sums that are zero, for sentences with a number of words; weights need not be zero."""
     N, R = G.parent.shape
     parent, left, right = (np.zeros((N, R), G.root.dtype) for _ in range(3))
     left_words, right_words = (np.zeros((tokens, R), G.root.dtype) for _ in range(2))
@@ -161,9 +161,9 @@ def splits_of(level: int, depth: int, width: int) -> int:
 def scale(
     C: RankCharts, W: RankWorkspace, splits: int, left: int, right: int, exponent: int
 ) -> int:
-    """2^(e_k − e) into ``W.factors[k]``, e_k being the exponent of the product at split point k.
+    """Write 2^(e_k − e) to ``W.factors[k]``, where e_k is the exponent at split point k.
 
-    e is the exponent given, unless it is ``EMPTY``: then it is the greatest of e_k. Return e.
+    e is ``exponent``, or the greatest e_k if that is ``EMPTY``. Return e.
     """
     exponents, factors = C.exponents, W.factors
     if exponent == EMPTY:
@@ -197,7 +197,7 @@ def rescale(vector: Floats, exponent: int) -> int:
 def set_position(
     row: int, s: int, level: int, i: int, width: int, depth: int, C: RankCharts, W: RankWorkspace
 ) -> None:
-    """Write a span to a row of the workspace: its cell, and where its children's cells begin."""
+    """Write the cell of a span, and where its children's cells start, to a row of the workspace."""
     positions, n = W.positions, C.starts[s + 1] - C.starts[s]
     size = cell_count(n)
     l, r = left_below(level, depth), right_below(level, depth)
@@ -212,7 +212,7 @@ def set_position(
 
 @also_in_kernels
 def fill_words(left_words: Floats, right_words: Floats, depth: int, C: RankCharts) -> None:
-    """l or r of each word, on every level."""
+    """Write l or r of each word, on every level."""
     R, starts, uses, exponents = C.uses.shape[1], C.starts, C.uses, C.exponents
     for s in range(len(starts) - 1):
         n = starts[s + 1] - starts[s]
@@ -252,9 +252,9 @@ def combine(rows: int, width: int, side: int, G: Rules, C: RankCharts, W: RankWo
     if G.depth == 0:
         small_product(phrases, 0, N, 1, G.right, 0, R, uses, 0, R, rows, R, N)
         for row in range(rows):
-            same = cell_as_right(row, width, C, W)
-            copy_cell(uses, row * R, C.uses, same * R, R, 0.0, 0.0)
-            C.exponents[same] = C.exponents[positions[row, 3]]
+            copy = cell_as_right(row, width, C, W)
+            copy_cell(uses, row * R, C.uses, copy * R, R, 0.0, 0.0)
+            C.exponents[copy] = C.exponents[positions[row, 3]]
 
 
 @also_in_kernels
@@ -275,10 +275,10 @@ def leave_empty(row: int, width: int, G: Rules, C: RankCharts, W: RankWorkspace)
         C.phrases[cell, A] = 0.0
     C.exponents[cell] = EMPTY
     if G.depth == 0:
-        same = cell_as_right(row, width, C, W)
+        copy = cell_as_right(row, width, C, W)
         for r in range(C.uses.shape[1]):
-            C.uses[same, r] = 0.0
-        C.exponents[same] = EMPTY
+            C.uses[copy, r] = 0.0
+        C.exponents[copy] = EMPTY
 
 
 @kernel
@@ -294,9 +294,9 @@ def inside(
 ) -> None:
     """Fill the charts of some sentences, longest first, width by width.
 
-    l and r of all words are given, and which spans cross brackets (``layout.crossing``). log P goes
-    into ``logs[s]``, before scales of words are added, for sentences of two words or more: the root
-    of a single word is no phrase. If ``flush``, denormal numbers are taken for zero.
+    ``left_words`` and ``right_words`` are l and r of words, ``crossed`` is ``layout.crossing``.
+    log P, before scales of words are added, is written to ``logs[s]`` for sentences of two words or
+    more. If ``flush``, denormal numbers are treated as zero.
     """
     round_to_zero(flush)
     starts, depth = C.starts, G.depth

@@ -8,8 +8,8 @@ With x, h, l and r as in ``layout``, and ∂ for the derivative of log P by what
     ∂u_Ar = Σ ∂h_A x_r        ∂v_Ar = Σ h_A ∂l_r        ∂w_Ar = Σ h_A ∂r_r
 
 h_A · ∂h_A is the posterior probability of a labelled span, u_Ar · ∂u_Ar the expected number of
-times that A chooses r. If a cell is scaled by 2^e, derivatives by what is in it are 2^−e times
-those by what it stands for: products of the two need no scale, and are never too large.
+times that A chooses r. If a cell is scaled by 2^e, derivatives by its entries are scaled by 2^−e,
+so products of the two need no scale, and are never too large.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from dbpcfg.parsing.lowrank.inside import (
 def expand(
     rows: int, width: int, side: int, G: Rules, C: RankCharts, W: RankWorkspace, S: Sums
 ) -> None:
-    """From the derivatives of a block of spans to those of their children and of the factors."""
+    """Compute derivatives by children and factors from those of a block of spans."""
     positions, sums, phrases, uses, slopes = W.positions, W.sums, W.phrases, W.uses, W.derivatives
     depth, starts, weights, (N, R) = G.depth, C.starts, S.weights, G.parent.shape
     for row in range(rows):
@@ -66,8 +66,8 @@ def expand(
         add_small_product(phrases, 0, 1, N, uses, 0, R, S.left, 0, R, N, R, rows)
     if depth == 0:
         for row in range(rows):
-            same = cell_as_right(row, width, C, W)
-            copy_cell(C.above, same * R, uses, row * R, R, 0.0, 0.0)
+            copy = cell_as_right(row, width, C, W)
+            copy_cell(C.above, copy * R, uses, row * R, R, 0.0, 0.0)
         add_small_product(uses, 0, R, 1, G.right_by_rank, 0, N, slopes, 0, N, rows, N, R)
         add_small_product(phrases, 0, 1, N, uses, 0, R, S.right, 0, R, N, R, rows)
     for row in range(rows):
@@ -108,7 +108,7 @@ def outside(
         for side in range(2 if depth else 1):
             rows = 0
             for s in range(sentences):
-                n, least = starts[s + 1] - starts[s], negligible * C.copies[s]
+                n, min_mass = starts[s + 1] - starts[s], negligible * C.copies[s]
                 if n < width:
                     break
                 if total_of(C.first[s] + left_cell(n, 0, n), G, C) == 0.0:
@@ -119,9 +119,9 @@ def outside(
                         cell = W.positions[rows, 3]
                         mass = cell_product(C.uses, cell * R, C.above, cell * R, R)
                         if depth == 0:
-                            same = C.first[s] + cell_count(n) + right_cell(i, i + width)
-                            mass += cell_product(C.uses, same * R, C.above, same * R, R)
-                        rows += mass > least or (level == 0 and width == n)
+                            copy = C.first[s] + cell_count(n) + right_cell(i, i + width)
+                            mass += cell_product(C.uses, copy * R, C.above, copy * R, R)
+                        rows += mass > min_mass or (level == 0 and width == n)
                         if rows == ROWS:
                             expand(rows, width, side, G, C, W, S)
                             rows = 0

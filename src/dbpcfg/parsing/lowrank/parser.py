@@ -1,14 +1,12 @@
 """Sentences under a low-rank grammar: log-likelihoods, expected counts, posteriors of spans.
 
-Sentences are parsed in blocks that depend on the corpus, the grammar's size and the bound only.
-Each block has its own sums, which are added in the order of the blocks, so results are the same for
-any number of threads. Products with words' categories are done by BLAS for all words of a block;
-phrases are done by kernels.
+Sentences are parsed in blocks (``blocks``). Each block has its own sums, which are added in the
+order of the blocks, so results are the same for any number of threads. BLAS multiplies word
+categories for all words of a block; kernels handle phrases.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
@@ -23,18 +21,22 @@ from dbpcfg.grammar.lowrank import Factors, LowRankGrammar
 from dbpcfg.grammar.normaliser import low_rank_mass
 from dbpcfg.io.machine import parallel_ranges
 from dbpcfg.io.tables import plural
-from dbpcfg.numerics.kernels import Bytes, Floats, Longs, specialised
+from dbpcfg.numerics.kernels import Floats, Longs, specialised
 from dbpcfg.numerics.philox import Stream
 from dbpcfg.parsing.chart.layout import (
     Logs,
     Precision,
-    cell_count,
     chart_levels,
-    crossing,
     logarithms,
 )
 from dbpcfg.parsing.chart.parser import NEGLIGIBLE
 from dbpcfg.parsing.derivations import Derivations, check_parsable, first_cells
+from dbpcfg.parsing.lowrank.blocks import (
+    SentenceBlock,
+    block_charts,
+    chart_cells,
+    sentence_blocks,
+)
 from dbpcfg.parsing.lowrank.inside import (
     RankCharts,
     RankWorkspace,
@@ -48,21 +50,7 @@ from dbpcfg.parsing.lowrank.outside import outside
 from dbpcfg.parsing.lowrank.trees import WordRules, sample_trees
 from dbpcfg.parsing.parser import Parser
 
-BLOCK_BYTES = 2**22
-"""About the most memory for the charts of one block."""
-
-
 Result = TypeVar("Result")
-
-
-class SentenceBlock(NamedTuple):
-    """Some distinct sentences, longest first."""
-
-    starts: Longs  # [s]   where their words begin in ``tokens``
-    tokens: Longs  # [t]   words
-    copies: Floats  # [s]  how often each counts
-    numbers: list[Longs]  # of the sentences of the corpus that each stands for
-    crossed: Bytes  #        spans that cross brackets
 
 
 class BlockCounts(NamedTuple):
@@ -92,7 +80,7 @@ class FactorParser:
         self.threads = threads
         self.dtype = np.dtype(np.float64 if precision == "double" else np.float32)
         self.factors = Factors(*(np.asarray(array, self.dtype) for array in factors))
-        self._given = factors
+        self._original_factors = factors
         self._rules = rules(factors, self.depth, self.dtype)
         R, N = self._rules.parent.shape[1], factors.phrases
         words = np.zeros((2, len(factors.left) - N, R), self.dtype)
@@ -105,7 +93,7 @@ class FactorParser:
     @cached_property
     def log_fitting_mass(self) -> float:
         """log Z: the logarithm of the probability that a tree fits the bound; 0 without a bound."""
-        return math.log(low_rank_mass(self._given, self.depth)) if self.depth else 0.0
+        return math.log(low_rank_mass(self._original_factors, self.depth)) if self.depth else 0.0
 
     def log_probabilities(self, corpus: Encoded) -> Floats:
         """log P(sentence) of every sentence; −∞ for one that the grammar cannot yield."""
@@ -120,13 +108,13 @@ class FactorParser:
     def expected_counts(
         self, corpus: Encoded, copies: Floats | None = None, negligible: float = NEGLIGIBLE
     ) -> tuple[Factors, Floats]:
-        """How often each factor is expected in the sentences' trees.
+        """The expected number of uses of each factor in all trees, and every logarithm.
 
-        Divided by a factor's probability, the count is the derivative of the sum of logarithms.
+        Nothing is counted for sentences of probability zero. A count divided by the factor's
+        probability is the derivative of the sum of logarithms.
 
         ``copies``: ``[sentence]``: how often each sentence counts; once, if not given.
-        ``negligible``: spans less probable than this are pruned, with all that is below them.
-        ``counts``: in double precision; nothing is counted for a sentence of probability zero.
+        ``negligible``: spans less probable than this are pruned, with all spans below them.
         """
         blocks, logs = self.count_blocks(corpus, copies, negligible)
         return self.sum_of_blocks(blocks), logs
@@ -134,7 +122,7 @@ class FactorParser:
     def count_blocks(
         self, corpus: Encoded, copies: Floats | None = None, negligible: float = NEGLIGIBLE
     ) -> tuple[list[BlockCounts], Floats]:
-        """As `expected_counts`, but the counts of each block of sentences."""
+        """As `expected_counts`, but with separate counts for each block of sentences."""
         logs = np.empty(len(corpus))
         work = partial(self._block, logs=logs, negligible=negligible, weights=None)
         blocks = []
@@ -155,11 +143,12 @@ class FactorParser:
         return total
 
     def posteriors(self, corpus: Encoded, negligible: float = NEGLIGIBLE) -> tuple[Floats, Floats]:
-        """Posterior probabilities of all labelled spans.
+        """Posterior probabilities of all labelled spans, and every log P(sentence).
 
-        ``negligible``: spans less probable than this are pruned, with all that is below them.
-        ``weights``: ``[cell, c]``, laid out as in `dbpcfg.parsing.derivations`; zero for a
-        sentence of probability zero.
+        Posteriors are ``[cell, c]``, as in `dbpcfg.parsing.derivations`; zero for a sentence of
+        probability zero.
+
+        ``negligible``: spans less probable than this are pruned, with all spans below them.
         """
         weights, logs = self.posteriors_before_mass(corpus, negligible, 1)
         return weights, logs - self.log_fitting_mass
@@ -167,60 +156,39 @@ class FactorParser:
     def posteriors_before_mass(
         self, corpus: Encoded, negligible: float, levels: int
     ) -> tuple[Floats, Floats]:
-        """The same, with so many levels of cells for each sentence, and logarithms before Z."""
+        """Posteriors with several levels of cells, and logarithms before division by Z."""
         cells, logs = first_cells(corpus, levels), np.empty(len(corpus))
         weights = np.zeros((int(cells[-1]), self.factors.categories))
-        into = cells, levels, weights
+        outputs = cells, levels, weights
         self._run(
             corpus,
             None,
-            partial(self._block, logs=logs, negligible=negligible, weights=into),
+            partial(self._block, logs=logs, negligible=negligible, weights=outputs),
         )
         return weights, logs
 
     def _run(
         self, corpus: Encoded, copies: Floats | None, work: Callable[..., Result]
     ) -> list[tuple[SentenceBlock, Result]]:
-        """Process all blocks; results are in the order of blocks."""
+        """Call a function with each block, on several threads; results are in order."""
         if len(corpus.vocabulary) != self.factors.emission.shape[1]:
             raise DbpcfgError(
                 f"the corpus has {plural(len(corpus.vocabulary), 'word')} and the grammar "
                 f"{self.factors.emission.shape[1]}: make it with the grammar's vocabulary"
             )
-        blocks = self._blocks(corpus, copies)
+        blocks = sentence_blocks(corpus, copies, self.cell_bytes)
         results: list[tuple[SentenceBlock, Result] | None] = [None] * len(blocks)
 
-        def some(first: int, last: int) -> None:
-            largest = max(blocks[first:last], key=self._cells, default=None)
-            if largest is None:
-                return
-            longest = max(int(block.starts[1]) for block in blocks[first:last])
-            memory = new_charts(self._cells(largest), self._rules)
-            W = new_workspace(longest, self._rules)
-            for number in range(first, last):
-                results[number] = blocks[number], work(blocks[number], memory, W)
+        def parse(first: int, last: int) -> None:
+            part = blocks[first:last]
+            cells = max((int(chart_cells(block, self.depth).sum()) for block in part), default=0)
+            longest = max((int(block.starts[1]) for block in part), default=0)
+            memory, W = new_charts(cells, self._rules), new_workspace(longest, self._rules)
+            for number, block in enumerate(part, start=first):
+                results[number] = block, work(block, memory, W)
 
-        parallel_ranges(some, len(blocks), self.threads)
+        parallel_ranges(parse, len(blocks), self.threads)
         return [result for result in results if result is not None]
-
-    def _cells(self, block: SentenceBlock) -> int:
-        lengths = np.diff(block.starts)
-        return chart_levels(self.depth) * int((lengths * (lengths + 1) // 2).sum())
-
-    def _blocks(self, corpus: Encoded, copies: Floats | None) -> list[SentenceBlock]:
-        distinct, first_copy, all_copies = corpus.distinct
-        blocks: list[SentenceBlock] = []
-        for begin, end in itertools.pairwise(block_edges(corpus, self.cell_bytes).tolist()):
-            alike = np.split(
-                all_copies[first_copy[begin] : first_copy[end]],
-                first_copy[begin + 1 : end] - first_copy[begin],
-            )
-            times = [float(len(a)) if copies is None else copies[a].sum() for a in alike]
-            some = distinct[begin:end]
-            here, crossed = corpus.select(some), crossing(corpus, some)
-            tokens = here.tokens.astype(np.int64)
-            blocks.append(SentenceBlock(here.starts, tokens, np.array(times), alike, crossed))
-        return blocks
 
     @property
     def cell_bytes(self) -> int:
@@ -237,12 +205,12 @@ class FactorParser:
         negligible: float | None,
         weights: tuple[Longs, int, Floats] | None,
     ) -> Factors:
-        """The counts of one block; its logarithms and posteriors go to the arrays."""
+        """The counts of one block; logarithms and posteriors are written to the arrays."""
         starts, factors = block.starts, self.factors
         emission, scales = self._words(block)
         lengths = np.diff(starts)
         cells, levels, all_weights = weights or (starts, 0, np.zeros((0, 0)))
-        first = cells[[same[0] for same in block.numbers]] if levels else cells
+        first = cells[[copies[0] for copies in block.numbers]] if levels else cells
         times = np.ones(len(lengths)) if levels else block.copies
         if lengths[0] == 1:
             block_logs, counts, words = self._single_words(emission, times)
@@ -250,18 +218,18 @@ class FactorParser:
             block_logs, counts, words = self._phrases(
                 block, times, emission, memory, W, negligible, first, int(levels > 1), all_weights
             )
-        for s, same in enumerate(block.numbers):
-            logs[same] = block_logs[s] + scales[s]
-            if levels and np.isfinite(logs[same[0]]):
+        for s, copies in enumerate(block.numbers):
+            logs[copies] = block_logs[s] + scales[s]
+            if levels and np.isfinite(logs[copies[0]]):
                 word_cells = np.cumsum(np.arange(lengths[s] + 1, 1, -1)) - lengths[s] - 1
-                here = all_weights[first[s] : cells[same[0] + 1]]
-                here[word_cells, factors.phrases :] = words[starts[s] : starts[s + 1]]
-                for one in same[1:].tolist():
-                    all_weights[cells[one] : cells[one + 1]] = here
+                weights_of_first = all_weights[first[s] : cells[copies[0] + 1]]
+                weights_of_first[word_cells, factors.phrases :] = words[starts[s] : starts[s + 1]]
+                for copy in copies[1:].tolist():
+                    all_weights[cells[copy] : cells[copy + 1]] = weights_of_first
         return counts
 
     def _words(self, block: SentenceBlock) -> tuple[Floats, Floats]:
-        """``[token, p]``: words' probabilities, scaled; the logarithm of each sentence's scale."""
+        """Scaled word probabilities ``[token, p]``, and the logarithm of each sentence's scale."""
         tokens, starts = block.tokens, block.starts
         emission = (self.factors.emission[:, tokens] / self._scale[tokens]).T.astype(self.dtype)
         scales = np.add.reduceat(np.log(self._scale[tokens]), starts[:-1])
@@ -276,18 +244,14 @@ class FactorParser:
         W: RankWorkspace,
     ) -> tuple[RankCharts, Floats]:
         """The charts of sentences of two words or more, and their logarithms before scales."""
-        starts, logs = block.starts, np.empty(len(times))
-        lengths = np.diff(starts)
-        sizes = chart_levels(self.depth) * (lengths * (lengths + 1) // 2)
-        first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        C = memory._replace(starts=starts, first=first, copies=times)
+        logs, C = np.empty(len(times)), block_charts(block, self.depth, times, memory)
         left, right = emission @ self._left, emission @ self._right
         flush = self.dtype.itemsize == 4
         specialised(inside, self.dtype)(self._rules, left, right, block.crossed, C, W, flush, logs)
         return C, logs
 
     def _single_words(self, emission: Floats, times: Floats) -> tuple[Floats, Factors, Floats]:
-        """Sentences of one word, whose roots are words' categories."""
+        """Logarithms, counts and posteriors of sentences of one word."""
         N = self.factors.phrases
         joint = emission.astype(np.float64) * self.factors.root[N:]
         total = joint.sum(axis=1)
@@ -311,7 +275,10 @@ class FactorParser:
         apart: int,
         weights: Floats,
     ) -> tuple[Floats, Factors, Floats]:
-        """Sentences of two words or more: both passes, or the first if ``negligible`` is None."""
+        """Logarithms, counts and posteriors of longer sentences.
+
+        Only logarithms if ``negligible`` is None.
+        """
         factors, G, flush = self.factors, self._rules, self.dtype.itemsize == 4
         C, logs = self._inside(block, times, emission, memory, W)
         if negligible is None:
@@ -332,23 +299,6 @@ class FactorParser:
             words,
         )
         return logs, counts, words
-
-
-def block_edges(corpus: Encoded, cell_bytes: int) -> Longs:
-    """Where blocks of distinct sentences begin and end.
-
-    ``cell_bytes``: `FactorParser.cell_bytes`.
-    """
-    edges, begin, size = [0], 0, 0
-    lengths = corpus.lengths[corpus.distinct[0]].tolist()
-    for number, n in enumerate(lengths):
-        more = cell_bytes * cell_count(n)
-        full = size + more > BLOCK_BYTES or (n == 1) != (lengths[begin] == 1)
-        if full and number > begin:
-            edges.append(number)
-            begin, size = number, 0
-        size += more
-    return np.array([*edges, len(lengths)] if lengths else edges, dtype=np.int64)
 
 
 class LowRankParser(FactorParser, Parser):
@@ -381,7 +331,7 @@ class LowRankParser(FactorParser, Parser):
     def _exact(self) -> FactorParser:
         if self.dtype.itemsize == 8:
             return self
-        return FactorParser(self._given, self.depth or None, self.threads)
+        return FactorParser(self._original_factors, self.depth or None, self.threads)
 
     def sample(self, corpus: Encoded, numbers: Stream) -> tuple[Derivations, Floats]:
         """Draw a tree from the posterior of every sentence.
@@ -390,7 +340,7 @@ class LowRankParser(FactorParser, Parser):
         """
         drawn, logs = Derivations.empty(corpus), np.empty(len(corpus))
         N = self.factors.phrases
-        given = corpus.starts, corpus.sentence_ids, numbers, drawn.nodes
+        outputs = corpus.starts, corpus.sentence_ids, numbers, drawn.nodes
 
         def work(block: SentenceBlock, memory: RankCharts, W: RankWorkspace) -> None:
             emission, block_logs = self._words(block)
@@ -402,11 +352,11 @@ class LowRankParser(FactorParser, Parser):
                 C, inner = self._inside(block, times, emission, memory, W)
                 block_logs += inner
             V = WordRules(self.factors.root[N:], self._left, self._right, emission)
-            sizes = [len(same) for same in block.numbers]
+            sizes = [len(numbers) for numbers in block.numbers]
             begins = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
             copies = np.concatenate(block.numbers)
             logs[copies] = np.repeat(block_logs, sizes)
-            sample_trees(N, self._rules, C, W, V, block_logs, copies, begins, *given)
+            sample_trees(N, self._rules, C, W, V, block_logs, copies, begins, *outputs)
 
         self._run(corpus, None, work)
         check_parsable(self.grammar, corpus, logs)

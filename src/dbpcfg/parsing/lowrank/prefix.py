@@ -1,20 +1,20 @@
 """Prefix probabilities in rank space, of sentences of any lengths together.
 
 The recursion is that of ``chart.prefix``. With G[A → x b] = Σ_r u_Ar v_xr w_br, the sums over i are
-kept as vectors over r, and nothing is multiplied out::
+vectors over r, and nothing is multiplied out::
 
     a(R,d,b,k) = Σ_r w_br s_r(d,k)       z_r(m,i) = Σ_A u_Ar q(L,d,A,i) or Σ_A u_Ar a(R,d,A,i)
     s_r(d,k)   = Σ_i<k z_r(L,d,i) l_r(L,d,i,k) + z_r(R,d,i) l_r(L,d+1,i,k)
 
 with l of ``lowrank.inside``. Left descendants of (R,d) are the left children x of some r, with
-weights g_r(d) at once and g_r + ρ_r z_r in all, and what is awaited has the mass s · ρ::
+weights g_r(d) for direct children and g_r + ρ_r z_r in total; awaited categories have mass s · ρ::
 
     ρ_r(d) = Σ_b w_br h(R,d,b)           g_r(d,k) = ρ_r(d) z_r(R,d,k)
     q(L,d+1,x,k) = Σ_r v_xr (g_r(d,k) + ρ_r(d+1) z_r(L,d+1,k))
     z(L,d+1,k)   = g(d,k)ᵀ Vᵀ C_d+1 U    over phrases
 
-A word is a left node with probability Σ_r (g_r + ρ_r z_r) l_r(word), a right one with
-Σ_r s_r r_r(word), and only the root can be one by itself.
+A word is a left node with probability Σ_r (g_r + ρ_r z_r) l_r(word), a right node with
+Σ_r s_r r_r(word), and the root in a sentence of one word.
 """
 
 from __future__ import annotations
@@ -31,9 +31,15 @@ from dbpcfg.grammar.normaliser import low_rank_containment, low_rank_mass
 from dbpcfg.io.machine import parallel_ranges
 from dbpcfg.numerics.kernels import Floats, also_in_kernels, kernel, specialised
 from dbpcfg.numerics.simd import add_weighted, small_product
-from dbpcfg.parsing.chart.layout import cell_count, chart_levels, left_below, left_cell
+from dbpcfg.parsing.chart.layout import cell_count, left_below, left_cell
 from dbpcfg.parsing.chart.prefix import align_exponents, rescale_sums, weigh
-from dbpcfg.parsing.derivations import check_free
+from dbpcfg.parsing.derivations import check_no_brackets
+from dbpcfg.parsing.lowrank.blocks import (
+    SentenceBlock,
+    block_charts,
+    chart_cells,
+    sentence_blocks,
+)
 from dbpcfg.parsing.lowrank.inside import (
     RankCharts,
     RankWorkspace,
@@ -42,7 +48,7 @@ from dbpcfg.parsing.lowrank.inside import (
     new_charts,
     new_workspace,
 )
-from dbpcfg.parsing.lowrank.parser import FactorParser, SentenceBlock
+from dbpcfg.parsing.lowrank.parser import FactorParser
 from dbpcfg.parsing.prefixes import (
     PrefixBatch,
     Prefixes,
@@ -53,7 +59,7 @@ from dbpcfg.parsing.prefixes import (
 
 
 class RankPrefixTables(NamedTuple):
-    """Sums over all that may follow."""
+    """Sums over all possible continuations."""
 
     first: Floats  # [r]           z(L,1,0)
     fits: Floats  # [d, r]         ρ
@@ -63,7 +69,7 @@ class RankPrefixTables(NamedTuple):
 
 
 def rank_prefix_tables(factors: Factors, depth: int | None, G: Rules) -> RankPrefixTables:
-    """Sum over all that may follow."""
+    """Sums over all possible continuations."""
     F, (N, R) = factors, G.parent.shape
     h, Z = low_rank_containment(F, depth), low_rank_mass(F, depth)
     padding = (0, N - F.phrases), (0, R - F.rank)
@@ -72,11 +78,13 @@ def rank_prefix_tables(factors: Factors, depth: int | None, G: Rules) -> RankPre
 
     def closure(d: int, level: int) -> Floats:
         """C_d U: [A, r]."""
-        phrases, own = F.left[: F.phrases], h[level][: F.phrases]
-        weighted = quotient(F.parent * fits[d], own[:, np.newaxis])
+        phrases, h_phrases = F.left[: F.phrases], h[level][: F.phrases]
+        weighted = quotient(F.parent * fits[d], h_phrases[:, np.newaxis])
         leaving = weighted @ F.left[F.phrases :].sum(axis=0)
-        inverse = absorption(weighted @ phrases.T * own, leaving, np.eye(F.phrases))
-        result: Floats = (own[:, np.newaxis] * inverse) @ quotient(F.parent, own[:, np.newaxis])
+        inverse = absorption(weighted @ phrases.T * h_phrases, leaving, np.eye(F.phrases))
+        result: Floats = (h_phrases[:, np.newaxis] * inverse) @ quotient(
+            F.parent, h_phrases[:, np.newaxis]
+        )
         return result
 
     closures = [closure(d, 0 if depth is None else left_level(d + 1)) for d in range(len(fits))]
@@ -84,7 +92,7 @@ def rank_prefix_tables(factors: Factors, depth: int | None, G: Rules) -> RankPre
     return RankPrefixTables(
         np.pad(F.root[: F.phrases] @ closures[0] / divisor, padding[1]),
         np.pad(fits, ((0, 0), padding[1])),
-        np.stack([np.pad(one, padding) for one in below]),
+        np.stack([np.pad(table, padding) for table in below]),
         divisor,
         Z / divisor,
     )
@@ -101,7 +109,7 @@ def find_rank_parents(
     left: Floats,
     right: Floats,
 ) -> None:
-    """z(·,i) in the rows of parents, Σ_d (g + ρ z) in ``left``, Σ_d s in ``right``."""
+    """Write z(·,i) to ``parents``, Σ_d (g + ρ z) to ``left`` and Σ_d s to ``right``."""
     _, rows, R = parents.shape
     N, first, fits, descent = len(G.root), T.first, T.fits, T.descent
     sums, phrases, corners = np.empty((active, R)), np.empty((active, N)), np.empty((active, R))
@@ -111,26 +119,26 @@ def find_rank_parents(
             left[s, i, r] = 0.0 if i else fits[0, r] * first[r]
             right[s, i, r] = 0.0
     for d in range(rows // 2 if i else 0):
-        own, below = 2 * d + 1, 2 * d + 2 if G.depth else 0
+        right_row, left_row = 2 * d + 1, 2 * d + 2 if G.depth else 0
         for s in range(active):
             for r in range(R):
-                sums[s, r] = above[s, 2 * d, i, r] + above[s, own, i, r]
+                sums[s, r] = above[s, 2 * d, i, r] + above[s, right_row, i, r]
                 right[s, i, r] += sums[s, r]
         small_product(sums, 0, R, 1, G.right_by_rank, 0, N, phrases, 0, N, active, N, R)
         small_product(phrases, 0, N, 1, G.parent, 0, R, corners, 0, R, active, R, N)
         for s in range(active):
             for r in range(R):
-                parents[s, own, r] = corners[s, r]
+                parents[s, right_row, r] = corners[s, r]
                 sums[s, r] = corners[s, r] * fits[d, r]
                 left[s, i, r] += sums[s, r]
-        if below == rows:
+        if left_row == rows:
             break
         small_product(sums, 0, R, 1, G.left_by_rank, 0, N, phrases, 0, N, active, N, R)
         small_product(phrases, 0, N, 1, descent, d * N * R, R, corners, 0, R, active, R, N)
         for s in range(active):
             for r in range(R):
-                parents[s, below, r] = corners[s, r]
-                left[s, i, r] += fits[below // 2, r] * corners[s, r]
+                parents[s, left_row, r] = corners[s, r]
+                left[s, i, r] += fits[left_row // 2, r] * corners[s, r]
 
 
 @kernel
@@ -174,15 +182,15 @@ def rank_prefixes(
                 if depth and level == 2 * depth:  # a word, which all levels have
                     level, splits = 0, 1
                 x = C.first[s] + level * cell_count(n) + left_cell(n, i, i + 1)
-                some = factors[:splits]
-                align_exponents(x, s, i, exponents, above, scale, some)
+                powers = factors[:splits]
+                align_exponents(x, s, i, exponents, above, scale, powers)
                 at, to = (s * rows + row) * R, ((s * rows + row) * last + i + 1) * R
-                add_weighted(some, parents, at, uses, x * R, above, to, R, splits)
+                add_weighted(powers, parents, at, uses, x * R, above, to, R, splits)
             rescale_sums(above, scale, fits, s, i + 1, masses)
 
 
 class RankPrefixParser(PrefixParser, FactorParser):
-    """Follows sentences by the chart of a low-rank grammar's ranks.
+    """Computes measures at each word with the chart of a low-rank grammar.
 
     ``depth``: the bound D; None for no bound.
     """
@@ -197,16 +205,20 @@ class RankPrefixParser(PrefixParser, FactorParser):
 
     def prefixes(self, corpus: Encoded, threads: int = 1) -> list[Prefixes]:
         """The measures at each word of all sentences of a corpus."""
-        check_free(corpus)
-        blocks, results = self._blocks(corpus, None), dict[int, Prefixes]()
+        check_no_brackets(corpus)
+        blocks = sentence_blocks(corpus, None, self.cell_bytes)
+        results = dict[int, Prefixes]()
 
         def work(first: int, last: int) -> None:
-            some, G = blocks[first:last], self._rules
-            memory = new_charts(max(map(self._cells, some), default=0), G)
-            W = new_workspace(max((int(block.starts[1]) for block in some), default=0), G)
-            for block in some:
-                for numbers, one in zip(block.numbers, self._of(block, memory, W), strict=True):
-                    results.update(dict.fromkeys(numbers.tolist(), one))
+            part, G = blocks[first:last], self._rules
+            cells = max((int(chart_cells(block, self.depth).sum()) for block in part), default=0)
+            memory = new_charts(cells, G)
+            W = new_workspace(max((int(block.starts[1]) for block in part), default=0), G)
+            for block in part:
+                for numbers, sentence_measures in zip(
+                    block.numbers, self._of(block, memory, W), strict=True
+                ):
+                    results.update(dict.fromkeys(numbers.tolist(), sentence_measures))
 
         parallel_ranges(work, len(blocks), threads)
         return [results[s] for s in range(len(corpus))]
@@ -217,9 +229,7 @@ class RankPrefixParser(PrefixParser, FactorParser):
         lengths, scale = np.diff(starts), self._scale[tokens]
         emission = np.ascontiguousarray((self.factors.emission[:, tokens] / scale).T)
         left_words, right_words = emission @ self._left, emission @ self._right
-        sizes = chart_levels(self.depth) * (lengths * (lengths + 1) // 2)
-        first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        C = memory._replace(starts=starts, first=first, copies=block.copies)
+        C = block_charts(block, self.depth, block.copies, memory)
         unused = np.empty(len(lengths))
         specialised(inside, self.dtype)(
             G, left_words, right_words, block.crossed, C, W, False, unused
@@ -238,12 +248,16 @@ class RankPrefixParser(PrefixParser, FactorParser):
         awaited = sides[0] @ self._left.T + sides[1] @ self._right.T
         awaited[:, 0] += self._alone
         result = result._replace(awaited=awaited)
-        for same in np.split(np.arange(sentences), np.flatnonzero(np.diff(lengths)) + 1):
-            n = int(lengths[same[0]])
-            whole = first[same][:, np.newaxis] + left_cell(n, 0, 1) + np.arange(n)
+        for equal_length in np.split(np.arange(sentences), np.flatnonzero(np.diff(lengths)) + 1):
+            n = int(lengths[equal_length[0]])
+            whole = C.first[equal_length][:, np.newaxis] + left_cell(n, 0, 1) + np.arange(n)
             phrases = C.phrases[whole[:, 1:]] @ G.root / T.divisor  # words have no phrases
-            ending = np.concatenate([alone[same, np.newaxis], phrases], axis=1)
-            logs = np.log(scale[starts[same][:, np.newaxis] + np.arange(n)])
-            some = {name: array[same, : n + 1] for name, array in result._asdict().items()}
-            measures = prefix_measures(PrefixBatch(**some), ending, C.exponents[whole], logs)
-            yield from (Prefixes(*(array[m] for array in measures)) for m in range(len(same)))
+            ending = np.concatenate([alone[equal_length, np.newaxis], phrases], axis=1)
+            logs = np.log(scale[starts[equal_length][:, np.newaxis] + np.arange(n)])
+            arrays = {
+                name: array[equal_length, : n + 1] for name, array in result._asdict().items()
+            }
+            measures = prefix_measures(PrefixBatch(**arrays), ending, C.exponents[whole], logs)
+            yield from (
+                Prefixes(*(array[m] for array in measures)) for m in range(len(equal_length))
+            )

@@ -1,4 +1,4 @@
-"""Trees draw_index from the posterior in rank space, from filled charts and from the top down.
+"""Draw trees from the posterior in rank space, top down, given filled charts.
 
 A node A on (i,j) first draws its hidden symbol r, then the split point, then each child
 independently, with x, h, l and r of ``inside``::
@@ -6,8 +6,8 @@ independently, with x, h, l and r of ``inside``::
     P(r) ∝ u_Ar x_r(i,j)        P(k | r) ∝ l_r(i,k) r_r(k,j)
     P(B | r, k) ∝ v_Br h_B(i,k)        P(C | r, k) ∝ w_Cr h_C(k,j)
 
-or with G[p → w] for h where a child is a word. The product, summed over r, is the posterior of the
-rule and the split point: r is forgotten.
+with G[p → w] instead of h if a child is a word. The product, summed over r, is the posterior of the
+rule and the split point.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class WordRules(NamedTuple):
 
 @also_in_kernels
 def draw_index(weights: Floats, size: int, uniform: float) -> int:
-    """The index of one of the first weights, drawn in proportion to them; never of weight zero."""
+    """Draw the index of one of the first weights, in proportion to them; never of weight zero."""
     target, running, chosen = 0.0, 0.0, 0
     for x in range(size):
         target += weights[x]
@@ -69,7 +69,7 @@ def draw_child(
     N: int,
     weights: Floats,
 ) -> int:
-    """The category of a child of hidden symbol r: a phrase's, or a word's if a token is given.
+    """Draw the category of a child of hidden symbol r: a phrase, or a word if ``token`` ≥ 0.
 
     ``phrases`` and ``words`` are the factors of its side, v or w; N is the number of phrases.
     """
@@ -97,7 +97,7 @@ def sample_tree(
 ) -> None:
     """Draw a tree of sentence s, into pre-order ``nodes``.
 
-    The root's category has the random numbers of draw 0, the t-th node, from 1, those of draws 2t
+    The root's category uses the random numbers of draw 0, the t-th node, from 1, those of draws 2t
     (r and k) and 2t + 1 (its children's categories).
     """
     depth, begin, n = G.depth, C.starts[s], C.starts[s + 1] - C.starts[s]
@@ -127,10 +127,13 @@ def sample_tree(
         for x in range(G.parent.shape[1]):
             weights[x] = G.parent[A, x] * C.sums[cell, x]
         r = draw_index(weights, G.parent.shape[1], uniform_r)
-        l, below = left_below(level, depth), right_below(level, depth)
+        l, r_level = left_below(level, depth), right_below(level, depth)
         word_level = depth > 0 and l == 2 * depth  # a word: as on the level above
         left = first + (l - 2 if word_level else l) * size + left_cell(n, i, i + 1)
-        right, splits = first + below * size + right_cell(i + 1, j), splits_of(level, depth, j - i)
+        right, splits = (
+            first + r_level * size + right_cell(i + 1, j),
+            splits_of(level, depth, j - i),
+        )
         scale(C, W, splits, left, right, EMPTY)
         for x in range(splits):
             weights[x] = W.factors[x] * C.uses[left + x, r] * C.uses[right + x, r]
@@ -138,12 +141,12 @@ def sample_tree(
         k = i + 1 + x
         token = begin + i if k - i == 1 else -1
         B = draw_child(left + x, token, r, uniform_left, G.left, V.left, C, V, N, weights)
-        # Without a bound phrases are kept once, as left children.
+        # Without a bound, phrases are stored only as left children.
         cell = right + x if depth else first + left_cell(n, k, j)
         token = begin + k if j - k == 1 else -1
         D = draw_child(cell, token, r, uniform_right, G.right, V.right, C, V, N, weights)
         stack[top, 0], stack[top, 1], stack[top, 2] = k, j, D
-        stack[top, 3] = below if depth else 0
+        stack[top, 3] = r_level if depth else 0
         top += 1
         stack[top, 0], stack[top, 1], stack[top, 2] = i, k, B
         stack[top, 3] = l
@@ -165,7 +168,7 @@ def sample_trees(
     numbers: Stream,
     nodes: Ints,
 ) -> None:
-    """A tree for each copy of the sentences of some charts; none if its logarithm is −∞."""
+    """Draw a tree for each copy of a block's sentences, unless its log probability is −∞."""
     longest = C.starts[1] - C.starts[0]
     weights = np.empty(max(longest, len(V.root), G.parent.shape[0], G.parent.shape[1]))
     for s in range(len(logs)):
