@@ -81,31 +81,31 @@ def read_pairs(
     return all_pairs
 
 
-def pairs_for(given: PairsLike, **columns: str | None) -> list[MinimalPair]:
+def pairs_for(pairs: PairsLike, **columns: str | None) -> list[MinimalPair]:
     """Read paths, or check pairs; ``columns`` are arguments of `read_pairs`."""
-    if isinstance(given, str | os.PathLike):
-        return read_pairs([given], **columns)
-    items = list(given)
+    if isinstance(pairs, str | os.PathLike):
+        return read_pairs([pairs], **columns)
+    items = list(pairs)
     paths = [item for item in items if isinstance(item, str | os.PathLike)]
     if paths and len(paths) == len(items):
         return read_pairs(paths, **columns)
     return [_pair(item, number) for number, item in enumerate(items, start=1)]
 
 
-def _pair(given: Any, number: int) -> MinimalPair:
-    if isinstance(given, MinimalPair):
-        return given
-    if not isinstance(given, tuple) or len(given) != 2 or not all(map(_is_text, given)):
+def _pair(pair: Any, number: int) -> MinimalPair:
+    if isinstance(pair, MinimalPair):
+        return pair
+    if not isinstance(pair, tuple) or len(pair) != 2 or not all(map(_is_text, pair)):
         raise DbpcfgError(
             "minimal pairs are paths, or a list of tuples such as ('the dogs bark', 'the dogs "
-            f"barks'), the grammatical sentence first; pair {number} is {given!r:.60}"
+            f"barks'), the grammatical sentence first; pair {number} is {pair!r:.60}"
         )
-    good, bad = (Sentence(tuple(text.split()), line=number) for text in given)
+    good, bad = (Sentence(tuple(text.split()), line=number) for text in pair)
     return MinimalPair(good, bad)
 
 
-def _is_text(given: object) -> bool:
-    return isinstance(given, str) and bool(given.strip())
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
 
 
 def _files(paths: Iterable[str | os.PathLike[str]]) -> list[str]:

@@ -100,9 +100,9 @@ def _mismatch(
         )
     missing = sentences[len(matched)]
     text = " ".join(missing[:_QUOTED]) + (" …" if len(missing) > _QUOTED else "")
-    after = f" after {matched[-1].location}" if matched else ""
+    last_match = f" after {matched[-1].location}" if matched else ""
     return DbpcfgError(
-        f"sentence {len(matched) + 1:,} of the run, {text!r}, is not in {name}{after}; the "
+        f"sentence {len(matched) + 1:,} of the run, {text!r}, is not in {name}{last_match}; the "
         f"treebank has {plural(len(treebank), 'sentence')}, the run {len(sentences):,}: {hint}"
     )
 

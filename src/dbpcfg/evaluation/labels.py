@@ -112,12 +112,12 @@ class Contingency:
         of_induced, of_gold = _entropy(self.counts.sum(axis=1)), _entropy(self.counts.sum(axis=0))
         homogeneity = 1 - (joint - of_induced) / of_gold if of_gold else 1.0
         completeness = 1 - (joint - of_gold) / of_induced if of_induced else 1.0
-        both = homogeneity + completeness
+        sum_of_both = homogeneity + completeness
         return LabelScore(
             many_to_one=float(self.counts.max(axis=1).sum() / total),
             homogeneity=homogeneity,
             completeness=completeness,
-            v_measure=2 * homogeneity * completeness / both if both else 0.0,
+            v_measure=2 * homogeneity * completeness / sum_of_both if sum_of_both else 0.0,
             items=total,
             signature=self.signature,
         )

@@ -62,8 +62,8 @@ def count_matched(trees: TreePair, category: str) -> tuple[int, int]:
     gold = [
         span for span, labels in trees.gold.items() if category in labels and span[1] - span[0] >= 2
     ]
-    whole = (0, trees.words)
-    return sum(span in trees.predicted or span == whole for span in gold), len(gold)
+    sentence_span = (0, trees.words)
+    return sum(span in trees.predicted or span == sentence_span for span in gold), len(gold)
 
 
 MAPPING_SENTENCES = 4000

@@ -183,19 +183,20 @@ def count(trees: TreePair, convention: Convention) -> BracketCounts:
 
 def _counted(brackets: Brackets, words: int, convention: Convention) -> set[Item]:
     min_words = convention.min_words
-    whole = (0, words)
+    sentence_span = (0, words)
     if convention.labelled:
         return {
             (*span, label)
             for span, labels in brackets.items()
-            if span[1] - span[0] >= min_words and (convention.whole_sentence or span != whole)
+            if span[1] - span[0] >= min_words
+            and (convention.whole_sentence or span != sentence_span)
             for label in labels
         }
     spans: set[Item] = {span for span in brackets if span[1] - span[0] >= min_words}
     if convention.whole_sentence:
-        spans.add(whole)
+        spans.add(sentence_span)
     else:
-        spans.discard(whole)
+        spans.discard(sentence_span)
     return spans
 
 
@@ -255,5 +256,5 @@ def ratios(sums: Floats) -> Floats:
     numerator, denominator = sums[..., 0], sums[..., 1]
     with np.errstate(invalid="ignore"):
         values = numerator / denominator
-    nothing = denominator[..., -1:] == 0  # neither predicted nor gold
-    return np.where(denominator > 0, values, np.where(nothing, np.nan, 0.0))
+    undefined = denominator[..., -1:] == 0  # neither predicted nor gold
+    return np.where(denominator > 0, values, np.where(undefined, np.nan, 0.0))

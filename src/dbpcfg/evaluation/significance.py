@@ -134,8 +134,8 @@ def bootstrap(
     rows = terms(statistics, convention)
     sentences = len(rows)
     if np.isnan(ratios(rows.sum(axis=0))).any():  # nothing to resample
-        nothing = (float("nan"), float("nan"))
-        return Intervals(nothing, nothing, nothing, level, resamples, seed)
+        undefined = (float("nan"), float("nan"))
+        return Intervals(undefined, undefined, undefined, level, resamples, seed)
     values = [
         ratios(rows[rng.integers(0, sentences, (size, sentences))].sum(axis=1))
         for rng, size in _chunks(resamples, rows.size, seed)
@@ -166,5 +166,5 @@ def _chunks(times: int, width: int, seed: int) -> Iterator[tuple[np.random.Gener
     """One generator, and how many rows of ``width`` random numbers to draw from it at a time."""
     rng = np.random.Generator(np.random.PCG64(seed))
     rows = max(1, _CELLS // max(1, width))
-    for done in range(0, times, rows):
-        yield rng, min(rows, times - done)
+    for first in range(0, times, rows):
+        yield rng, min(rows, times - first)

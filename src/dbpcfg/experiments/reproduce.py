@@ -307,7 +307,7 @@ def collect(
             score_groups += _groups(row, search, of_set.get(score, []), *states)
 
     with Progress("scoring cells", total, quiet) as progress:
-        done = 0
+        finished = 0
         for row in recipe.rows:
             if row.trees is not None:
                 try:
@@ -327,8 +327,8 @@ def collect(
                         failures[cell.seed] = outcome.reason
                     else:
                         missing += 1
-                    done += 1
-                    progress.update(done)
+                    finished += 1
+                    progress.update(finished)
                 add(row, grid.search, runs, failures, missing)
     tests = {
         score: _tests(score_groups, permutations)

@@ -91,8 +91,8 @@ class Derivations:
 
         ``held_out``: every n-th tree is not counted; 0 to count all.
         """
-        used = self.nodes[:, CATEGORY]
-        if used.min(initial=0) < 0 or used.max(initial=0) >= categories:
+        labels = self.nodes[:, CATEGORY]
+        if labels.min(initial=0) < 0 or labels.max(initial=0) >= categories:
             raise DbpcfgError(f"a tree has a category beyond the first {categories}")
         counts = RuleWeights.zeros(categories, len(self.corpus.vocabulary))
         sentences = self.corpus.sentences

@@ -92,9 +92,9 @@ def _exclude_spans(corpus: Encoded, cells: Longs, weights: Floats | Ints) -> Flo
     weights = weights.copy()
     for s in np.unique(corpus.brackets[:, 0]).astype(np.int64).tolist():
         i, last = np.triu_indices(corpus.lengths[s])
-        own = weights[cells[s] : cells[s + 1]]
+        sentence_weights = weights[cells[s] : cells[s + 1]]
         crossed = crossing(corpus, np.array([s]))[(last + 1) * last // 2 + i]
-        own[crossed > 0, 0] = -1 - own.sum()
+        sentence_weights[crossed > 0, 0] = -1 - sentence_weights.sum()
     return weights
 
 

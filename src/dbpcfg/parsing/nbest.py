@@ -77,16 +77,16 @@ class Pool(NamedTuple):
 
 
 @also_in_kernels
-def ensure_room(P: Pool, used: int, needed: int) -> Pool:
+def ensure_room(P: Pool, size: int, needed: int) -> Pool:
     """The pool, or a larger copy if it has no room."""
-    if used + needed <= len(P.scores):
+    if size + needed <= len(P.scores):
         return P
     derivations, scores = (
-        np.empty((2 * (used + needed), 5), np.int64),
-        np.empty(2 * (used + needed)),
+        np.empty((2 * (size + needed), 5), np.int64),
+        np.empty(2 * (size + needed)),
     )
     old, old_scores = P.derivations, P.scores
-    for number in range(used):
+    for number in range(size):
         scores[number] = old_scores[number]
         for column in range(5):
             derivations[number, column] = old[number, column]
@@ -153,8 +153,8 @@ def derive(
     G: Logs,
     I: Items,
     P: Pool,
-    used: int,
-    most: int,
+    pool_size: int,
+    n_trees: int,
     H: Edges,
 ) -> tuple[Pool, int, int]:
     """Add the best derivations of an item to the pool; return their number.
@@ -164,9 +164,9 @@ def derive(
     """
     first, number, edges, pairs, sums = I.first, I.number, H.edges, H.pairs, H.sums
     limits, order, best, keys, K = H.limits, H.order, H.scores, H.keys, G.lexical.shape[1]
-    P = ensure_room(P, used, most)
+    P = ensure_room(P, pool_size, n_trees)
     derivations, scores, size, index = P.derivations, P.scores, 0, pair_count
-    for new in range(used, used + most):
+    for new in range(pool_size, pool_size + n_trees):
         while index:
             if pair_count - index == tried:
                 limit, pair, tried = limits[0], order[0], tried + 1
@@ -180,32 +180,32 @@ def derive(
             sums[pair, RULE] = G.root[a] if c < 0 else log_rule(G, c, a, b)
             score = sums[pair, RULE] + sums[pair, SUM]
             if score > -np.inf:
-                push(best, keys, size, score, pairs[pair, BEST] * most * most)
+                push(best, keys, size, score, pairs[pair, BEST] * n_trees * n_trees)
                 size += 1
         if size == 0:
-            return P, new - used, tried
+            return P, new - pool_size, tried
         score, key, size = best[0], keys[0], size - 1
         remove_best(best, keys, size)
-        e, x, y = key // (most * most), key // most % most, key % most
+        e, x, y = key // (n_trees * n_trees), key // n_trees % n_trees, key % n_trees
         left_item, right_item, pair = edges[e, LEFT_ITEM], edges[e, RIGHT_ITEM], edges[e, PAIR]
         left, right, rule = first[left_item] + x, first[right_item] + y, sums[pair, RULE]
         row, scores[new] = derivations[new], score
         row[START], row[END], row[CATEGORY], row[LEFT], row[RIGHT] = i, j, c, left, right
-        if new + 1 == used + most:
+        if new + 1 == pool_size + n_trees:
             break
         if y + 1 < number[right_item]:
             push(best, keys, size, rule + (scores[left] + scores[right + 1]), key + 1)
             size += 1
         if y == 0 and x + 1 < number[left_item]:
-            push(best, keys, size, rule + (scores[left + 1] + scores[right]), key + most)
+            push(best, keys, size, rule + (scores[left + 1] + scores[right]), key + n_trees)
             size += 1
         if x + y == 0 and e == pairs[pair, BEST]:
             e = edges[e, NEXT]
             while e >= 0:
                 left, right = first[edges[e, LEFT_ITEM]], first[edges[e, RIGHT_ITEM]]
-                push(best, keys, size, rule + (scores[left] + scores[right]), e * most * most)
+                push(best, keys, size, rule + (scores[left] + scores[right]), e * n_trees * n_trees)
                 e, size = edges[e, NEXT], size + 1
-    return P, most, tried
+    return P, n_trees, tried
 
 
 @also_in_kernels
@@ -219,7 +219,7 @@ def find_edges(
     P: Pool,
     H: Edges,
     pair_of: Longs,
-    most: int,
+    n_trees: int,
 ) -> tuple[Edges, int]:
     """The edges of a span, by k, a and b, and their pairs; return the number of pairs.
 
@@ -233,7 +233,7 @@ def find_edges(
         x, y = level_cell(n, l, i, k), level_cell(n, r, k, j)
         size += (begins[x + 1] - begins[x]) * (begins[y + 1] - begins[y])
     if size > len(H.edges):
-        H = new_edges(2 * size, most)
+        H = new_edges(2 * size, n_trees)
     edges, pairs, sums, e, pair_count = H.edges, H.pairs, H.sums, 0, 0
     for k in range(i + 1, last):
         x, y = level_cell(n, l, i, k), level_cell(n, r, k, j)
@@ -268,37 +268,37 @@ def find_edges(
 
 @also_in_kernels
 def search(
-    words: Ints, G: Logs, I: Items, P: Pool, H: Edges, pair_of: Longs, most: int
+    words: Ints, G: Logs, I: Items, P: Pool, H: Edges, pair_of: Longs, n_trees: int
 ) -> tuple[Pool, Edges, int, int]:
     """Find all derivations; return the number of the best one, and how many there are."""
     n, levels = len(words), max(1, 2 * G.depth)
     begins, labels, first, number = I.begins, I.labels, I.first, I.number
-    P.scores[0], used = 0.0, 1
+    P.scores[0], pool_size = 0.0, 1
     for i in range(n):
         cell = span_cell(n, i, i + 1)
         for x in range(begins[cell], begins[cell + 1]):
-            P = ensure_room(P, used, 1)
-            word = P.derivations[used]
+            P = ensure_room(P, pool_size, 1)
+            word = P.derivations[pool_size]
             word[START], word[END], word[CATEGORY] = i, i + 1, labels[x]
-            P.scores[used] = G.lexical[words[i], labels[x]]
-            first[x], number[x], used = used, 1, used + 1
+            P.scores[pool_size] = G.lexical[words[i], labels[x]]
+            first[x], number[x], pool_size = pool_size, 1, pool_size + 1
     for width in range(2, n + 1):
         for level in range(levels):
             for i in beginnings(level, G.depth, n, width):
                 cell = level_cell(n, level, i, i + width)
                 if begins[cell] == begins[cell + 1]:
                     continue
-                H, pairs = find_edges(level, i, i + width, n, G, I, P, H, pair_of, most)
+                H, pairs = find_edges(level, i, i + width, n, G, I, P, H, pair_of, n_trees)
                 tried = 0
                 for x in range(begins[cell], begins[cell + 1]):
                     P, size, tried = derive(
-                        i, i + width, labels[x], tried, pairs, G, I, P, used, most, H
+                        i, i + width, labels[x], tried, pairs, G, I, P, pool_size, n_trees, H
                     )
-                    first[x], number[x], used = used, size, used + size
-    whole, pairs = span_cell(n, 0, n), 0
-    if begins[whole + 1] - begins[whole] > len(H.edges):
-        H = new_edges(begins[whole + 1] - begins[whole], most)
-    for x in range(begins[whole], begins[whole + 1]):
+                    first[x], number[x], pool_size = pool_size, size, pool_size + size
+    sentence_cell, pairs = span_cell(n, 0, n), 0
+    if begins[sentence_cell + 1] - begins[sentence_cell] > len(H.edges):
+        H = new_edges(begins[sentence_cell + 1] - begins[sentence_cell], n_trees)
+    for x in range(begins[sentence_cell], begins[sentence_cell + 1]):
         if number[x]:
             H.edges[pairs, LEFT_ITEM], H.edges[pairs, RIGHT_ITEM] = x, len(number) - 1
             H.edges[pairs, PAIR], H.edges[pairs, NEXT] = pairs, -1
@@ -306,8 +306,8 @@ def search(
             H.sums[pairs, SUM] = P.scores[first[x]]
             push(H.limits, H.order, pairs, P.scores[first[x]], pairs)
             pairs += 1
-    P, size, _ = derive(0, n, -1, 0, pairs, G, I, P, used, most, H)
-    return P, H, used, size
+    P, size, _ = derive(0, n, -1, 0, pairs, G, I, P, pool_size, n_trees, H)
+    return P, H, pool_size, size
 
 
 @also_in_kernels
@@ -338,46 +338,46 @@ def best_of_sentences(
     weights: Floats,
     totals: Floats,
     G: Logs,
-    most: int,
-    least: float,
+    n_trees: int,
+    exact_from: float,
     nodes: Ints,
     logs: Floats,
     thresholds: Floats,
 ) -> None:
-    """Find the best trees of some sentences, given posteriors that are exact from ``least`` on.
+    """Find the best trees of some sentences; posteriors are exact from ``exact_from`` on.
 
     ``totals``: log Σ_τ P(τ) of each sentence; −∞ if it has no tree.
-    ``nodes``: written for sentence s from ``most · first_node(s)`` on, one tree after another.
+    ``nodes``: written for sentence s from ``n_trees · first_node(s)`` on, one tree after another.
     ``logs``: ``[s, tree]``; −∞ for missing trees.
-    ``thresholds``: ``[s]``: the first t; replaced by the next t below ``least``, or by −1 if the
-    search is complete.
+    ``thresholds``: ``[s]``: the first t; replaced by the next t below ``exact_from``, or by −1 if
+    the search is complete.
     """
     tokens, starts = sentences
-    H, pair_of = new_edges(64, most), np.full(G.limits.size, -1)
+    H, pair_of = new_edges(64, n_trees), np.full(G.limits.size, -1)
     P = Pool(np.empty((256, 5), dtype=np.int64), np.empty(256))
     for s in range(begin, end):
         words, n = tokens[starts[s] : starts[s + 1]], starts[s + 1] - starts[s]
         t, number, first, stack = thresholds[s], 0, 0, np.empty(n + 1, dtype=np.int64)
         logs[s, :] = -np.inf
-        while totals[s] > -np.inf and t >= least:
+        while totals[s] > -np.inf and t >= exact_from:
             I = unpruned_items(weights[first_cell[s] : first_cell[s + 1]], t * (1.0 - ROUNDING))
-            P, H, first, number = search(words, G, I, P, H, pair_of, most)
+            P, H, first, number = search(words, G, I, P, H, pair_of, n_trees)
             if t == 0.0:
                 break
-            if number == most:
-                posterior = math.exp(P.scores[first + most - 1] - totals[s])
+            if number == n_trees:
+                posterior = math.exp(P.scores[first + n_trees - 1] - totals[s])
                 if posterior >= t:
                     break
                 t = posterior * (1.0 - ROUNDING)
             else:
                 t = t**STEP
             t = t if t >= LEAST else 0.0
-        if totals[s] > -np.inf and t < least:
+        if totals[s] > -np.inf and t < exact_from:
             thresholds[s] = t
             continue
         thresholds[s] = -1.0
         for tree in range(number):
-            at = most * first_node(starts, s) + tree * (2 * n - 1)
+            at = n_trees * first_node(starts, s) + tree * (2 * n - 1)
             derivation = P.derivations[first + tree, LEFT]
             write_tree(P, derivation, stack, nodes[at : at + 2 * n - 1])
             logs[s, tree] = P.scores[first + tree]

@@ -125,8 +125,8 @@ def layout(
 
 def _measure(
     item: Item,
-    before: float,
-    after: float,
+    width_left: float,
+    width_right: float,
     gap: float,
     middle: Callable[[float, float], float],
 ) -> None:
@@ -134,7 +134,7 @@ def _measure(
 
     Then ``x`` of the item and of its children is relative to the left end of the item's strip.
     """
-    item.width, item.x = before + after, before
+    item.width, item.x = width_left + width_right, width_left
     if not item.children:
         return
     item.row = 1 + max(child.row for child in item.children)
@@ -144,12 +144,12 @@ def _measure(
         child.x += child.left
         width = child.left + child.width
     over = middle(item.children[0].x, item.children[-1].x)
-    shift = max(0, before - over)
+    shift = max(0, width_left - over)
     for child in item.children:
         child.left += shift
         child.x += shift
     item.x = over + shift
-    item.width = max(width + shift, item.x + after)
+    item.width = max(width + shift, item.x + width_right)
 
 
 _FONT = "Helvetica, Arial, 'Liberation Sans', sans-serif"
@@ -230,8 +230,8 @@ def _branch(
     if end_x == x or turn + _ROUND > end_y:
         return [*steps, ("L", [end_x, end_y])]
     part = _ROUND / math.hypot(end_x - x, turn - y)
-    before = [end_x - part * (end_x - x), turn - part * (turn - y)]
-    return [*steps, ("L", before), ("Q", [end_x, turn, end_x, turn + _ROUND]), ("V", [end_y])]
+    corner = [end_x - part * (end_x - x), turn - part * (turn - y)]
+    return [*steps, ("L", corner), ("Q", [end_x, turn, end_x, turn + _ROUND]), ("V", [end_y])]
 
 
 def _text(text: str, point: tuple[float, float], size: float) -> str:

@@ -166,7 +166,9 @@ class Tree:
 
     def _flat(self) -> list[tuple[str, int] | str]:
         walk = self._walk()
-        return [it if isinstance(it, str) else (it.label, len(it.children)) for it in walk]
+        return [
+            item if isinstance(item, str) else (item.label, len(item.children)) for item in walk
+        ]
 
     def __len__(self) -> int:
         return len(self.leaves())
@@ -215,8 +217,8 @@ class Tree:
                 children = values[-arity:]
                 del values[-arity:]
                 values.append(node(item, children))
-        whole: _Node = values[0]
-        return whole
+        value: _Node = values[0]
+        return value
 
     def relabel(self, function: Callable[[str], str]) -> Tree:
         """The same tree with other labels.
@@ -391,6 +393,6 @@ def without_words(tree: Tree, removed: Sequence[bool]) -> Tree:
         children = [part for part in parts if part is not None]
         return Tree(node.label, children) if children else None
 
-    whole = tree.fold(lambda word: None if next(marks) else word, without)
-    assert whole is not None
-    return whole
+    remaining = tree.fold(lambda word: None if next(marks) else word, without)
+    assert remaining is not None
+    return remaining

@@ -194,9 +194,9 @@ class Source:
         self.suspicious += other.suspicious
         self.skipped += other.skipped
 
-    def record_skipped(self, what: str, line: int, last_line: int, reason: str) -> None:
+    def record_skipped(self, kind: str, line: int, last_line: int, reason: str) -> None:
         """Record a broken part that is skipped."""
-        self.removed[what] += 1
+        self.removed[kind] += 1
         self.skipped.append(SkippedPart(self.name, line, last_line, reason))
 
     def skip_or_raise(
@@ -204,13 +204,13 @@ class Source:
         fault: Malformed,
         line: int,
         last_line: int,
-        what: str = "broken sentences",
+        kind: str = "broken sentences",
         error: type[DbpcfgError] = DbpcfgError,
     ) -> None:
         """Skip a malformed part, or raise an error about it."""
         reason = f"{self.name}:{fault.line}: {fault}"
         if self.skip_broken:
-            self.record_skipped(what, line, last_line, reason)
+            self.record_skipped(kind, line, last_line, reason)
         else:
             hint = f"; {fault.hint}" if fault.hint else ""
             raise error(f"{reason}{hint}; {SKIP_HINT}") from None

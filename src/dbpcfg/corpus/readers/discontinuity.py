@@ -212,15 +212,15 @@ def _close_gaps(node: GraphNode, parts: list[_Part], modified: Counter[str]) -> 
             blocks[-1].append(part)
         else:
             blocks.append([part])
-    kept = max(blocks, key=_priority)
-    others = [part for block in blocks if block is not kept for part in block]
+    staying = max(blocks, key=_priority)
+    others = [part for block in blocks if block is not staying for part in block]
     if others:
         modified["constituents with gaps"] += 1
         modified["children raised to close gaps"] += sum(not part.raised for part in others)
     for part in others:
         part.raised, part.head = True, False
-    first, last = kept[0], kept[-1]
-    return [_Part(node.label, first.start, last.end, first.position, children=kept), *others]
+    first, last = staying[0], staying[-1]
+    return [_Part(node.label, first.start, last.end, first.position, children=staying), *others]
 
 
 def _priority(block: list[_Part]) -> tuple[bool, int, bool, int]:

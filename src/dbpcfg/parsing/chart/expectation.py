@@ -175,14 +175,14 @@ def posteriors_of_batches(
     exact: Tables,
     negligible: float,
     first_cell: Longs,
-    apart: int,
+    by_level: int,
     weights: Floats,
     logs: Floats,
 ) -> None:
     """Write the posterior probabilities of all labelled spans to ``weights``, which are zero.
 
     ``log_inside`` is written to ``logs``; sentences for which it is −∞ have no posteriors.
-    ``exact`` is the grammar in double precision, for long sentences. ``apart``: 1 to separate
+    ``exact`` is the grammar in double precision, for long sentences. ``by_level``: 1 to separate
     levels.
     """
     K, levels, single = len(G.root), chart_levels(G.depth), G.root.itemsize == 4
@@ -204,7 +204,7 @@ def posteriors_of_batches(
         v.fill(0.0)
         local = np.arange(batch.size, dtype=np.int32).reshape(batch.shape)
         counted = RuleSums(np.zeros(K), no_rules, no_rules, np.zeros((batch.size, K)))
-        X = SpanWeights(first_cell[copies[begins[:-1]]], apart, weights)
+        X = SpanWeights(first_cell[copies[begins[:-1]]], by_level, weights)
         sums = negligible, totals, counted, False, True, X, single
         run(batch, local, crossed, np.ones(sentences), G, cells, v, W, *sums)
         words = counted.lexical.reshape(sentences, n, K) * G.emission[batch]
@@ -214,7 +214,7 @@ def posteriors_of_batches(
             chart, batch_logs[m] = fill_chart(batch[m], exact, crossed=crossed_here)
             if batch_logs[m] > -np.inf:
                 scaled_outside(
-                    chart, exact, 1.0, sentence_counts, False, apart, weights[X.first[m] :]
+                    chart, exact, 1.0, sentence_counts, False, by_level, weights[X.first[m] :]
                 )
             words[m] = sentence_counts.lexical * exact.emission[batch[m]]
         word_cells = np.cumsum(np.arange(n + 1, 1, -1)) - n - 1

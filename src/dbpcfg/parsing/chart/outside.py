@@ -83,7 +83,7 @@ class SpanWeights(NamedTuple):
     """The weights of labelled spans, as in `derivations`, to which posteriors are added."""
 
     first: Longs  # [m]   the first cell of each sentence of the batch
-    apart: int  # 1 if levels are kept apart, or 0
+    by_level: int  # 1 if each level has its own weights, or 0
     weights: Floats  # [cell, c]   may be empty
 
 
@@ -118,8 +118,8 @@ def new_workspace(longest: int, together: int, words: int, G: Tables) -> Outside
     """
     K, like = G.root.shape[0], G.root
     wide, panel = K * K + PADDING, min(PANEL, K * K)
-    most = HELD_BYTES // (2 * wide * like.itemsize)
-    held = max(together, min(words, most))
+    max_words = HELD_BYTES // (2 * wide * like.itemsize)
+    held = max(together, min(words, max_words))
     by_parent, by_left = (aligned(like, K * K * K // panel, panel) for _ in range(2))
     by_parent[:] = by_left[:] = 0.0
     return OutsideWorkspace(
@@ -131,7 +131,7 @@ def new_workspace(longest: int, together: int, words: int, G: Tables) -> Outside
         aligned(like, 2 * longest, K),
         aligned(like, longest, K),
         np.full(words, -1, dtype=np.int32),
-        np.array([0, most], dtype=np.int32),
+        np.array([0, max_words], dtype=np.int32),
         np.empty(held, dtype=np.int32),
         aligned(like, held, K),
         aligned(like, held, wide),
@@ -288,7 +288,7 @@ def deepest_right_nodes(
                 elif len(weights):
                     cell = right_cell(i, j)
                     if cell_product(cells, (at + cell) * K, spans, row * K, K) > min_mass:
-                        span = X.first[m] + level_cell(n, X.apart * (levels - 1), i, j)
+                        span = X.first[m] + level_cell(n, X.by_level * (levels - 1), i, j)
                         for c in range(weights.shape[1]):
                             weights[span, c] += cells[m, levels - 1, cell, c] * spans[row, c]
                 cell, to = (at + right_cell(i + 1, j)) * K, (j - i - 2) * K
@@ -368,7 +368,7 @@ def outside(
                         copy_cell(v, (at + cell) * K, above, rows * K, K, 0.0, 0.0)
                         rows += 1
                         if len(weights):
-                            span = X.first[m] + level_cell(n, X.apart * level, i, i + width)
+                            span = X.first[m] + level_cell(n, X.by_level * level, i, i + width)
                             for c in range(weights.shape[1]):
                                 weights[span, c] += cells[m, level, cell, c] * v[m, level, cell, c]
                     if rows == BATCH_SIZE:

@@ -53,13 +53,13 @@ def fill_chart(
 
 
 @also_in_kernels
-def add_scaled(vector: Floats, exponent: int, more: Floats, shift: int) -> int:
+def add_scaled(vector: Floats, exponent: int, other: Floats, shift: int) -> int:
     """vector · 2^exponent += more · 2^shift; return the exponent."""
     if shift > exponent:
         vector *= math.ldexp(1.0, exponent - shift) if exponent != EMPTY else 0.0
-        vector += more
+        vector += other
         return shift
-    vector += more * math.ldexp(1.0, shift - exponent)
+    vector += other * math.ldexp(1.0, shift - exponent)
     return exponent
 
 
@@ -70,7 +70,7 @@ def scaled_outside(
     copies: float,
     counted: RuleSums,
     counting: bool,
-    apart: int,
+    by_level: int,
     weights: Floats,
 ) -> None:
     """Fill v, and add the sums of ``outside`` for a sentence of positive probability.
@@ -97,7 +97,10 @@ def scaled_outside(
                 if above == EMPTY or exponents[level, cell] == EMPTY:
                     continue
                 if len(weights):
-                    span, shift = level_cell(n, apart * level, i, j), above + exponents[level, cell]
+                    span, shift = (
+                        level_cell(n, by_level * level, i, j),
+                        above + exponents[level, cell],
+                    )
                     for c in range(weights.shape[1]):
                         posterior = math.ldexp(cells[level, cell, c] * v[level, cell, c], shift)
                         weights[span, c] += posterior

@@ -239,10 +239,10 @@ def deepest_joins(before: Floats, joins: Floats, forked: Floats, after: Floats) 
 
 
 @also_in_kernels
-def add(more: Floats, to: Floats) -> None:
+def add(other: Floats, to: Floats) -> None:
     """to += more, by a loop that the compiler turns into vectors."""
     for i in range(len(to)):
-        to[i] += more[i]
+        to[i] += other[i]
 
 
 @also_in_kernels

@@ -92,7 +92,7 @@ class Sums(NamedTuple):
     left_words: Floats  # [token, r]  by l of each word
     right_words: Floats  # [token, r]
     first_weight: Longs  # [s]  where the weights of each sentence's spans begin
-    apart: int  # 1 if levels have weights of their own, or 0
+    by_level: int  # 1 if each level has its own weights, or 0
     weights: Floats  # [cell, A]  posteriors; not written to if empty
 
 
@@ -142,13 +142,13 @@ def new_workspace(longest: int, G: Rules) -> RankWorkspace:
     )
 
 
-def new_sums(tokens: int, G: Rules, first_weight: Longs, apart: int, weights: Floats) -> Sums:
+def new_sums(tokens: int, G: Rules, first_weight: Longs, by_level: int, weights: Floats) -> Sums:
     """Sums that are zero, for sentences with a number of words; weights need not be zero."""
     N, R = G.parent.shape
     parent, left, right = (np.zeros((N, R), G.root.dtype) for _ in range(3))
     left_words, right_words = (np.zeros((tokens, R), G.root.dtype) for _ in range(2))
     words = left_words, right_words
-    return Sums(np.zeros(N), parent, left, right, *words, first_weight, apart, weights)
+    return Sums(np.zeros(N), parent, left, right, *words, first_weight, by_level, weights)
 
 
 @also_in_kernels

@@ -79,7 +79,7 @@ def expand(
                 slopes[row, A] = G.root[A] * share
                 S.root[A] += phrases[row, A] * share
         if len(weights):
-            at = S.first_weight[s] + level_cell(n, S.apart * positions[row, 1], i, i + width)
+            at = S.first_weight[s] + level_cell(n, S.by_level * positions[row, 1], i, i + width)
             for A in range(min(N, weights.shape[1])):
                 weights[at, A] += phrases[row, A] * slopes[row, A]
     add_small_product(slopes, 0, 1, N, sums, 0, R, S.parent, 0, R, N, R, rows)

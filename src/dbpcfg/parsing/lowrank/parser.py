@@ -272,7 +272,7 @@ class FactorParser:
         W: RankWorkspace,
         negligible: float | None,
         first_weight: Longs,
-        apart: int,
+        by_level: int,
         weights: Floats,
     ) -> tuple[Floats, Factors, Floats]:
         """Logarithms, counts and posteriors of longer sentences.
@@ -284,7 +284,7 @@ class FactorParser:
         if negligible is None:
             return logs, factors, emission
         C.above[: int(C.first[-1])] = 0.0
-        S = new_sums(len(block.tokens), G, first_weight, apart, weights)
+        S = new_sums(len(block.tokens), G, first_weight, by_level, weights)
         specialised(outside, self.dtype)(G, C, W, negligible, flush, S)
         words = emission * (S.left_words @ self._left.T + S.right_words @ self._right.T)
         N, R = factors.phrases, factors.rank
